@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
     ft__llm m;
 
-    if (ft__llm_read(&m, text, size, "fuzz", NULL) == FT_OK && m.layers > 20)
+    if (ft__llm_read(&m, text, size, NULL, "fuzz", NULL) == FT_OK && m.layers > 20)
         return 0;
     for (size_t i = 0; i < 2; i++) {
         ft_error err = {0};

@@ -71,6 +71,7 @@ static ft__clock_row truth(uint32_t workload, double core, double memory)
     ft__clock_row r = {.workload = workload,
                        .core_hz = 1.5e9 * core,
                        .memory_hz = 1e9 * memory,
+                       .cap_w = NAN,
                        .time_s = measured(&p, 1e-4 * ran.s),
                        .power_w = measured(&p, power_of(&ran, core, memory))};
 
@@ -116,7 +117,7 @@ static void errors(double *time, double *power, const ft__clocks *c)
                              .power = test[i].core_hz / from.core_hz};
 
         if (c)
-            r = ft__clocks_at(c, &from, test[i].core_hz, test[i].memory_hz);
+            r = ft__clocks_at(c, &from, test[i].core_hz, test[i].memory_hz, NAN);
         *time += fabs(r.time * from.time_s / test[i].time_s - 1) / (double)n;
         *power += fabs(r.power * from.power_w / test[i].power_w - 1) / (double)n;
     }
@@ -151,14 +152,14 @@ static void intervals_hold_most_of_what_was_left_out(void)
     for (size_t i = 0; i < n; i++) {
         ft__clock_row from = truth(100 + test[i].workload, 1, 1);
         ft__clock_ratio r =
-            ft__clocks_at(trees, &from, test[i].core_hz, test[i].memory_hz);
+            ft__clocks_at(trees, &from, test[i].core_hz, test[i].memory_hz, NAN);
         double time = test[i].time_s / from.time_s;
 
         in += r.time_low <= time && time <= r.time_high;
         wide += r.time_high / r.time_low > 1.3 || r.power_high / r.power_low > 1.3;
         CHECK(CMP(r.time_low, <=, r.time) && CMP(r.time, <=, r.time_high));
         CHECK(CMP(r.power_low, <=, r.power) && CMP(r.power, <=, r.power_high));
-        r = ft__clocks_at(formulae, &from, test[i].core_hz, test[i].memory_hz);
+        r = ft__clocks_at(formulae, &from, test[i].core_hz, test[i].memory_hz, NAN);
         CHECK(isnan(r.time_low) && isnan(r.power_high));
     }
     CHECK(CMP(10 * in, >=, 7 * n));
@@ -172,11 +173,11 @@ static void the_clocks_that_were_measured_change_nothing(void)
     static ft__clock_row row[N_ROWS];
     ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 0);
     ft__clock_row from = truth(200, 0.8, 0.6);
-    ft__clock_ratio r = ft__clocks_at(c, &from, from.core_hz, from.memory_hz);
+    ft__clock_ratio r = ft__clocks_at(c, &from, from.core_hz, from.memory_hz, NAN);
 
     CHECK_NEAR(r.time, 1, 1e-12);
     CHECK_NEAR(r.power, 1, 1e-12);
-    r = ft__clocks_at(c, &from, from.core_hz, NAN);
+    r = ft__clocks_at(c, &from, from.core_hz, NAN, NAN);
     CHECK_NEAR(r.time, 1, 1e-12);
     ft__clocks_free(c);
 }
@@ -189,7 +190,7 @@ static void a_faster_clock_takes_less_time_and_more_power(void)
     ft__clock_ratio last = {.time = INFINITY, .power = 0};
 
     for (double core = 0.3; core <= 1; core += 0.05) {
-        ft__clock_ratio r = ft__clocks_at(c, &from, 1.5e9 * core, NAN);
+        ft__clock_ratio r = ft__clocks_at(c, &from, 1.5e9 * core, NAN, NAN);
 
         CHECK(CMP(r.time, <=, last.time) && CMP(r.time, >=, 1 - 1e-9));
         CHECK(CMP(r.power, >=, last.power) && CMP(r.power, <=, 1 + 1e-9));
@@ -215,7 +216,7 @@ static void what_waits_for_memory_gains_little_from_the_core(void)
         const ft__clock_row from = truth(which[i], 1, 1);
 
         takes[i] = truth(which[i], 0.5, 1).time_s / from.time_s;
-        said[i] = ft__clocks_at(c, &from, 0.75e9, NAN).time;
+        said[i] = ft__clocks_at(c, &from, 0.75e9, NAN, NAN).time;
     }
     CHECK(CMP(takes[0], <, 1.2) && CMP(takes[1], >, 1.8)); /* the simulation */
     CHECK(CMP(fabs(said[0] - takes[0]), <, fabs(said[0] - takes[1])));
@@ -231,7 +232,7 @@ static size_t best_of(const ft__clocks *c, const ft__clock_row *from,
     double least = INFINITY;
 
     for (size_t i = 0; i < n; i++) {
-        ft__clock_ratio r = ft__clocks_at(c, from, core[i], NAN);
+        ft__clock_ratio r = ft__clocks_at(c, from, core[i], NAN, NAN);
         double cost = r.power * pow(r.time, 1 + delay);
 
         if (cost < least) {
@@ -281,7 +282,7 @@ static void unknown_power_stays_unknown(void)
     ft__clock_ratio r;
 
     from.power_w = NAN;
-    r = ft__clocks_at(c, &from, 1e9, NAN);
+    r = ft__clocks_at(c, &from, 1e9, NAN, NAN);
     CHECK(isnan(r.power));
     CHECK(CMP(r.time, >, 1));
     CHECK_EQ(best_of(c, &from, core, 2, 0), 2);
@@ -312,13 +313,14 @@ static void workloads_called_alike_behave_alike(void)
     }
     c = fitted(n, row, 1);
     for (int i = 0; i < 2; i++) {
-        ft__clock_row from = {.core_hz = 1.5e9, .memory_hz = 1e9, .time_s = 1e-3};
+        ft__clock_row from = {
+            .core_hz = 1.5e9, .memory_hz = 1e9, .cap_w = NAN, .time_s = 1e-3};
 
         for (int h = 0; h < FT__CLOCK_HINTS; h++)
             from.hint[h] = NAN;
         from.power_w = NAN;
         ft__clock_name(from.name, i ? "kernel_4" : "kernel_4096");
-        said[i] = ft__clocks_at(c, &from, 0.78e9, NAN).time;
+        said[i] = ft__clocks_at(c, &from, 0.78e9, NAN, NAN).time;
     }
     CHECK(CMP(said[0], >, 1.7));
     CHECK(CMP(said[1], <, 1.2));
@@ -333,8 +335,8 @@ static void equal_rows_make_equal_models(void)
     ft__clock_row from = truth(300, 0.9, 1);
 
     for (double core = 0.5e9; core < 1.5e9; core += 0.1e9) {
-        ft__clock_ratio x = ft__clocks_at(a, &from, core, 0.6e9);
-        ft__clock_ratio y = ft__clocks_at(b, &from, core, 0.6e9);
+        ft__clock_ratio x = ft__clocks_at(a, &from, core, 0.6e9, NAN);
+        ft__clock_ratio y = ft__clocks_at(b, &from, core, 0.6e9, NAN);
 
         CHECK(EQ(x.time, y.time) && EQ(x.power, y.power));
     }
@@ -342,8 +344,86 @@ static void equal_rows_make_equal_models(void)
     ft__clocks_free(b);
 }
 
+/* The simulated chip lowers its clock until it draws no more than the cap. */
+static ft__clock_row under_cap(uint32_t workload, double cap_w)
+{
+    ft__clock_row r = truth(workload, 1, 1);
+
+    for (int core = 98; r.power_w > cap_w && core >= 30; core -= 2)
+        r = truth(workload, 0.01 * core, 1);
+    r.core_hz = 1.5e9;
+    r.cap_w = cap_w;
+    r.class = FT__CLOCK_CAPPED;
+    return r;
+}
+
+static const double caps_w[] = {100, 120, 140, 160, 200};
+enum { N_CAPS = sizeof(caps_w) / sizeof(*caps_w) };
+
+/* Without a row at another cap than the highest, and with other workloads at all. */
+static void caps_are_told_from_what_is_drawn_under_the_highest(void)
+{
+    static ft__clock_row row[N_ROWS];
+    size_t n = 0;
+    double time[2] = {0, 0}, power[2] = {0, 0}, as_it_was[2] = {0, 0};
+
+    for (uint32_t w = 0; w < N_WORKLOADS; w++)
+        for (int i = 0; i < N_CAPS; i++) {
+            row[n] = under_cap(w, caps_w[i]);
+            row[n++].workload = w;
+        }
+    for (int known = 0; known < 2; known++) {
+        ft__clocks *c = fitted(n, row, known);
+        ft__clock_row top[N_WORKLOADS];
+
+        for (uint32_t w = 0; w < N_WORKLOADS && !known; w++) {
+            top[w] = under_cap(w, caps_w[N_CAPS - 1]);
+            top[w].workload = w;
+        }
+        if (!known) {
+            ft__clocks_free(c);
+            c = fitted(N_WORKLOADS, top, 1);
+        }
+        for (uint32_t w = 100; w < 120; w++)
+            for (int i = 0; i < N_CAPS - 1; i++) {
+                const ft__clock_row from = under_cap(w, caps_w[N_CAPS - 1]);
+                const ft__clock_row to = under_cap(w, caps_w[i]);
+                const ft__clock_ratio r = ft__clocks_at(c, &from, NAN, NAN, caps_w[i]);
+                const double part = 1. / (20 * (N_CAPS - 1));
+
+                time[known] += part * fabs(r.time * from.time_s / to.time_s - 1);
+                power[known] += part * fabs(r.power * from.power_w / to.power_w - 1);
+                as_it_was[0] += part / 2 * fabs(from.time_s / to.time_s - 1);
+                as_it_was[1] += part / 2 * fabs(from.power_w / to.power_w - 1);
+            }
+        ft__clocks_free(c);
+    }
+    CHECK(CMP(time[0], <, 0.7 * as_it_was[0]) && CMP(power[0], <, 0.85 * as_it_was[1]));
+    CHECK(CMP(time[1], <, 0.4 * as_it_was[0]) && CMP(power[1], <, 0.2 * as_it_was[1]));
+}
+
+/* The lowest clock draws more than that: the cap is exceeded, and the time is finite.
+ */
+static void no_cap_goes_below_what_the_lowest_clock_draws(void)
+{
+    ft__clock_row from = under_cap(7, 200);
+    ft__clocks *c = fitted(1, &from, 1);
+    const ft__clock_ratio little = ft__clocks_at(c, &from, NAN, NAN, 20);
+    const ft__clock_ratio less = ft__clocks_at(c, &from, NAN, NAN, 2);
+
+    CHECK(CMP(little.power * from.power_w, >, 20));
+    CHECK(CMP(little.time, <, 10));
+    CHECK_NEAR(less.time, little.time, 1e-9);
+    from = under_cap(7, 100); /* which holds it back */
+    CHECK(CMP(ft__clocks_at(c, &from, NAN, NAN, 200).power, >, 1.1));
+    CHECK(CMP(ft__clocks_at(c, &from, NAN, NAN, 200).time, <=, 1));
+    ft__clocks_free(c);
+}
+
 int main(void)
 {
+    caps_are_told_from_what_is_drawn_under_the_highest();
+    no_cap_goes_below_what_the_lowest_clock_draws();
     workloads_that_were_left_out_are_told_from_one_clock();
     intervals_hold_most_of_what_was_left_out();
     the_clocks_that_were_measured_change_nothing();

@@ -365,6 +365,86 @@ static void part_is_measured_again_and_reproducibility_told(void)
     clean(path);
 }
 
+/* ---- networks ---- */
+
+struct whole {
+    int networks, parts;
+    double time_s, count;
+};
+
+static int take_network(void *user, const ft_row *row)
+{
+    struct whole *w = user;
+
+    if (strcmp(row->key.spec, "network name=two_layers dtype=fp32") == 0) {
+        w->networks++;
+        w->time_s = row->m.value;
+    }
+    return 0;
+}
+
+static int take_part(void *user, const ft_member *m)
+{
+    struct whole *w = user;
+
+    CHECK_EQ(strcmp(m->source, "fake"), 0);
+    w->parts++;
+    w->count += m->count;
+    return 0;
+}
+
+static struct whole networks_in(const char *path)
+{
+    struct whole w = {0};
+    ft_store *s;
+
+    CHECK_EQ(ft_store_open(&s, path, FT_STORE_READ, NULL), FT_OK);
+    CHECK_EQ(ft_store_each(s, NULL, 0, take_network, &w, NULL), FT_OK);
+    CHECK_EQ(ft_store_each_member(s, NULL, NULL, take_part, &w, NULL), FT_OK);
+    ft_store_close(s);
+    return w;
+}
+
+/* By its formula the engine takes 2 us and what is moved and computed: 128 x 128
+ * weights, at 10 GB/s and 50 GFLOP/s. */
+static void networks_are_measured_whole_once(void)
+{
+    static const char list[] = "linear x=1x128 out=128 *3\nrelu x=1x128 *2\n";
+    ft_collect_network net = {.name = "two layers"};
+    ft_collect_options how = {.networks = &net, .n_networks = 1};
+    const double linear_s = 2e-6 + 2 * 128 * 128 / 50e9 + 4 * (128 * 128 + 256) / 10e9,
+                 relu_s = 2e-6 + 4 * 256 / 10e9;
+    ft_collect_report r;
+    static const char pool[] = "maxpool2d x=1x8x16x16 kernel=2x2 stride=2x2 pad=0x0\n";
+    ft_graph *g = NULL, *refused = NULL;
+    struct whole w;
+    char path[128];
+
+    CHECK_EQ(ft_import_ops(&g, list, strlen(list), "list", NULL), FT_OK);
+    net.graph = g;
+    temporary(path);
+    CHECK_EQ(collect_these(&r, "", path, wanted, N_WANTED, &how), FT_OK);
+    CHECK_EQ(r.networks, 1);
+    w = networks_in(path);
+    CHECK(EQ(w.networks, 1) && EQ(w.parts, 2) && EQ(w.count, 5));
+    CHECK(CMP(w.time_s, >, 2 * relu_s + 3 * (linear_s - 1e-6)) &&
+          CMP(w.time_s, <, 3 * (2 * relu_s + 3 * linear_s)));
+    CHECK_EQ(collect_these(&r, "", path, wanted, N_WANTED, &how), FT_OK);
+    CHECK(EQ(r.networks, 0) && EQ(networks_in(path).networks, 1));
+    clean(path);
+
+    /* What the engine does not run whole is left out, and all else is measured. */
+    temporary(path);
+    CHECK_EQ(ft_import_ops(&refused, pool, strlen(pool), "list", NULL), FT_OK);
+    net.graph = refused;
+    CHECK_EQ(collect_these(&r, "fail_kind=maxpool2d", path, wanted + 3, 1, &how),
+             FT_OK);
+    CHECK(EQ(r.networks, 0) && EQ(r.measured, 1));
+    clean(path);
+    ft_graph_free(refused);
+    ft_graph_free(g);
+}
+
 static int count_rows(void *user, const ft_row *row)
 {
     int *n = user;
@@ -488,6 +568,7 @@ int main(int argc, char **argv)
     without_learning_what_to_measure_next_all_is_measured();
     a_short_budget_takes_fewer_rounds();
     part_is_measured_again_and_reproducibility_told();
+    networks_are_measured_whole_once();
     a_killed_collection_goes_on_where_it_was(argc > 3 ? atoi(argv[3]) : 20);
     CHECK_DONE();
 }

@@ -137,9 +137,10 @@ static void latent_attention_has_one_vector_for_all_heads(void)
     static const char latent[] =
         ", \"kv_lora_rank\": 16, \"q_lora_rank\": 24, \"qk_rope_head_dim\": 4, "
         "\"qk_nope_head_dim\": 8, \"v_head_dim\": 12";
-    const ft_dim_value dims[] = {{"tokens", 7}};
-    const ft_import_options opt = {.dims = dims, .n_dims = 1};
-    ft_graph *decode = imported(small, latent, NULL),
+    const ft_dim_value dims[] = {{"kv_bits", 8}, {"tokens", 7}};
+    const ft_import_options opt = {.dims = dims, .n_dims = 2},
+                            narrow = {.dims = dims, .n_dims = 1};
+    ft_graph *decode = imported(small, latent, &narrow),
              *prefill = imported(small, latent, &opt);
     ft_op op = op_of(decode, FT_KIND_attention);
     ft_totals a, b;
@@ -147,7 +148,10 @@ static void latent_attention_has_one_vector_for_all_heads(void)
     CHECK(EQ(ft_op_shape(&op, FT_K_y).dim[1], 1) &&
           EQ(ft_op_shape(&op, FT_K_y).dim[3], 20));
     CHECK_EQ(ft_op_shape(&op, FT_K_z).dim[3], 16);
+    CHECK_EQ(ft_op_at(&op, FT_K_shared, 0), 1);
+    CHECK_EQ(op.dtype, FT_DTYPE_fp8e4m3);
     op = op_of(prefill, FT_KIND_attention);
+    CHECK_EQ(op.dtype, FT_DTYPE_bf16); /* expanded from the narrow cache */
     CHECK(EQ(ft_op_shape(&op, FT_K_y).dim[1], 4) &&
           EQ(ft_op_shape(&op, FT_K_y).dim[3], 12));
     ft_graph_totals(decode, &a);
@@ -179,6 +183,348 @@ static void an_indexer_bounds_what_a_query_attends_to(void)
     }
 }
 
+static double parameters(const char *text)
+{
+    ft_graph *g = imported("%s", text, NULL);
+    ft_totals sum;
+
+    ft_graph_totals(g, &sum);
+    ft_graph_free(g);
+    return sum.parameters;
+}
+
+static void layers_may_be_one_half_alone(void)
+{
+    const double norm = 64;
+    /* Into the gate, what is convolved (values, and keys and queries of two groups),
+     * and a step for each head; a convolution with a bias; three constants of a head.
+     */
+    const double mamba = 64 * (64 + 96 + 4) + 96 * 5 + 3 * 4 + 64 + 64 * 64 + norm;
+    const double dense = 2 * 64 * 96 + norm;
+    const double attention = 64 * (4 + 2 * 2) * 16 + 64 * 64 + norm;
+    const double experts = 64 * 4 + 2 * 64 * 32 + 4 * 2 * 32 * 32 + 2 * 64 * 48 + norm;
+
+    CHECK_NEAR(
+        parameters("{\"model_type\": \"nemotron_h\", \"hidden_size\": 64, "
+                   "\"intermediate_size\": 96, \"num_attention_heads\": 4, "
+                   "\"hybrid_override_pattern\": \"M-*E\", "
+                   "\"num_key_value_heads\": 2, \"head_dim\": 16, "
+                   "\"mamba_num_heads\": 4, \"mamba_head_dim\": 16, "
+                   "\"ssm_state_size\": 8, \"n_groups\": 2, \"vocab_size\": 100, "
+                   "\"n_routed_experts\": 4, \"num_experts_per_tok\": 2, "
+                   "\"moe_intermediate_size\": 32, \"moe_latent_size\": 32, "
+                   "\"n_shared_experts\": 1, "
+                   "\"moe_shared_expert_intermediate_size\": 48}"),
+        mamba + dense + attention + experts + 2 * 100 * 64 + norm, 0);
+}
+
+static const char delta[] =
+    "{\"model_type\": \"qwen3_5\", \"text_config\": {\"model_type\": "
+    "\"qwen3_5_moe_text\", \"hidden_size\": 64, \"num_hidden_layers\": 4, "
+    "\"full_attention_interval\": 4, \"num_attention_heads\": 4, "
+    "\"num_key_value_heads\": 2, \"head_dim\": 16, \"linear_num_key_heads\": 2, "
+    "\"linear_num_value_heads\": 4, \"linear_key_head_dim\": 8, "
+    "\"linear_value_head_dim\": 8, \"num_experts\": 4, "
+    "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 32, "
+    "\"shared_expert_intermediate_size\": 32, \"vocab_size\": 100}%s}";
+
+static void linear_attention_has_a_state_in_place_of_a_cache(void)
+{
+    const double linear =
+        64 * (2 * 16 + 32 + 32) + 64 * 8 + 64 * 4 + 2 * 4 + 8 + 32 * 64;
+    const double full = 64 * (4 * 32 + 2 * 32) + 2 * 16 + 64 * 64;
+    const double ffn = 64 * 4 + 5 * 3 * 64 * 32 + 64, norms = 2 * 64;
+    const double all = 3 * linear + full + 4 * (ffn + norms) + 2 * 100 * 64 + 64;
+    const ft_dim_value dims[] = {{"tokens", 130}};
+    const ft_import_options opt = {.batch = 3, .dims = dims, .n_dims = 1};
+    ft_graph *g = imported(delta, "", NULL);
+    uint32_t states = 0;
+    ft_op op;
+    ft_totals sum;
+
+    ft_graph_totals(g, &sum);
+    CHECK_NEAR(sum.parameters, all, 0);
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (strcmp(g->tensor[i].name, "state") == 0) {
+            CHECK_EQ(ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype),
+                     4 * 8 * 8 * 4);
+            states++;
+        }
+    CHECK_EQ(states, 3);
+    ft_graph_free(g);
+    /* A prefill by chunks of 64 tokens: three for each head of each sequence. */
+    g = imported(delta, "", &opt);
+    op = op_of(g, FT_KIND_matmul);
+    CHECK_EQ(ft_op_shape(&op, FT_K_x).dim[0], 3 * 4 * 3);
+    ft_graph_free(g);
+}
+
+static void weights_of_a_vision_tower_are_counted(void)
+{
+    const double layer = 4 * 32 * 32 + 4 * 32 + 2 * 32 * 64 + 64 + 32 + 4 * 32;
+    const double patches = 3 * 16 * 32 + 32, merged = 128;
+    const double merger = merged * merged + merged + 2 * 32 + merged * 64;
+    const double tap = merged * merged + 3 * merged + merged * 64;
+    char text[2000];
+    ft_graph *without = imported(delta, "", NULL), *with;
+    ft_totals a, b;
+
+    snprintf(text, sizeof(text), "%s",
+             ", \"vision_config\": {\"hidden_size\": 32, \"depth\": 2, "
+             "\"intermediate_size\": 64, \"patch_size\": 4, "
+             "\"spatial_merge_size\": 2, \"deepstack_visual_indexes\": [0, 1]}");
+    with = imported(delta, text, NULL);
+    ft_graph_totals(without, &a);
+    ft_graph_totals(with, &b);
+    CHECK_NEAR(b.parameters - a.parameters, 2 * layer + patches + merger + 2 * tap, 0);
+    ft_graph_free(without);
+    ft_graph_free(with);
+}
+
+/* Keys of 64 windows and one entry for every 4 tokens, of which 2 are picked. */
+static void compressed_caches_are_read_in_part(void)
+{
+    static const char text[] =
+        "{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64, "
+        "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, "
+        "\"num_key_value_heads\": 1, \"head_dim\": 16, \"q_lora_rank\": 24, "
+        "\"o_lora_rank\": 8, \"o_groups\": 2, \"index_topk\": 2, "
+        "\"index_n_heads\": 2, \"index_head_dim\": 8, \"sliding_window\": 16, "
+        "\"compress_ratios\": [0, 4], \"hc_mult\": 2, \"vocab_size\": 100}";
+    const ft_dim_value dims[] = {{"context", 400}};
+    const ft_import_options opt = {.dims = dims, .n_dims = 1};
+    ft_graph *g = imported("%s", text, &opt);
+    bool plain = false, picked = false;
+    int64_t cached = 0;
+
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_attention) {
+            const int64_t seen = ft_op_shape(&g->op[i], FT_K_y).dim[2];
+
+            plain |= seen == 16;
+            picked |= seen == 18;
+            CHECK_EQ(ft_op_at(&g->op[i], FT_K_shared, 0), 1);
+        }
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (strcmp(g->tensor[i].name, "window") == 0)
+            cached += g->tensor[i].shape.dim[2];
+    CHECK(plain && picked);
+    CHECK_EQ(cached, 16 + 16 + 100);
+    ft_graph_free(g);
+}
+
+static void values_in_the_memory_of_keys_are_read_once(void)
+{
+    ft_op apart, shared;
+    ft_error err;
+    ft_cost a, b;
+    static const char spec[] = "attention x=1x4x1x20 y=1x1x50x20 z=1x1x50x16",
+                      one[] = "attention x=1x4x1x20 y=1x1x50x20 z=1x1x50x16 shared=1";
+
+    CHECK(!ft_op_parse(&apart, spec, strlen(spec), &err) &&
+          !ft_op_parse(&shared, one, strlen(one), &err));
+    ft_op_cost(&apart, &a);
+    ft_op_cost(&shared, &b);
+    CHECK_NEAR(a.bytes_read - b.bytes_read, 50 * 16 * 4, 0);
+    CHECK_NEAR(a.flops, b.flops, 0);
+}
+
+/* Of a searched network: heads that share keys, and widths in steps of 256. */
+static void layers_of_a_searched_network_have_their_own_sizes(void)
+{
+    const double first = 64 * (64 + 2 * 32) + 64 * 64 + 3 * 64 * 256 + 2 * 64;
+    const double second = 3 * 64 * 512 + 64;
+
+    CHECK_NEAR(
+        parameters("{\"model_type\": \"nemotron-nas\", \"hidden_size\": 64, "
+                   "\"num_hidden_layers\": 3, \"num_attention_heads\": 4, "
+                   "\"vocab_size\": 100, \"block_configs\": [{\"attention\": "
+                   "{\"n_heads_in_group\": 2, \"no_op\": false}, \"ffn\": "
+                   "{\"ffn_mult\": 2.6, \"no_op\": false}}, {\"attention\": "
+                   "{\"no_op\": true}, \"ffn\": {\"ffn_mult\": 7}}, {\"attention\": "
+                   "{\"no_op\": true}, \"ffn\": {\"no_op\": true}}]}"),
+        first + second + 2 * 100 * 64 + 64, 0);
+}
+
+static void each_part_has_its_own_type(void)
+{
+    static const char listed[] =
+        ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
+        "\"quantization_config\": {\"quant_algo\": \"MIXED_PRECISION\", "
+        "\"kv_cache_scheme\": \"FP8\", \"quantized_layers\": "
+        "{\"model.layers.0.self_attn.q_proj\": {\"quant_algo\": \"FP8\"}, "
+        "\"model.layers.0.mlp.experts\": {\"quant_algo\": \"W4A16_NVFP4\", "
+        "\"group_size\": 16}}}";
+    static const char ignored[] =
+        ", \"quantization_config\": {\"quant_algo\": \"NVFP4\", \"group_size\": 16, "
+        "\"ignore\": [\"lm_head\", \"re:.*self_attn.*\"]}";
+    ft_graph *g = imported(small, listed, NULL);
+    ft_op op = op_of(g, FT_KIND_moe);
+
+    CHECK_EQ(ft_op_at(&op, FT_K_weights, 0), FT_DTYPE_fp4);
+    CHECK_EQ(op.dtype, FT_DTYPE_bf16);
+    op = op_of(g, FT_KIND_attention);
+    CHECK_EQ(op.dtype, FT_DTYPE_fp8e4m3);
+    ft_graph_free(g);
+    g = imported(small, ignored, NULL);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_linear) {
+            const int64_t out = ft_op_at(&g->op[i], FT_K_out, 0);
+            const bool ffn = out == 192 || ft_op_shape(&g->op[i], FT_K_x).dim[1] == 96;
+
+            CHECK_EQ(g->op[i].dtype, ffn ? FT_DTYPE_fp4 : FT_DTYPE_bf16);
+        }
+    ft_graph_free(g);
+}
+
+static void a_file_beside_says_how_numbers_are_packed(void)
+{
+    static const char quant[] = "{\"quantization\": {\"quant_algo\": \"FP8\", "
+                                "\"kv_cache_quant_algo\": \"FP8\"}}";
+    char text[1000];
+    ft_error err = {0};
+    ft_graph *g;
+
+    const ft__llm_beside packed = {quant, strlen(quant), NULL, 0},
+                         cut = {"{", 1, NULL, 0};
+
+    snprintf(text, sizeof(text), small, "");
+    CHECK(!ft__import_llm_beside(&g, text, strlen(text), &packed, "c", NULL, &err));
+    CHECK_EQ(op_of(g, FT_KIND_attention).dtype, FT_DTYPE_fp8e4m3);
+    ft_graph_free(g);
+    CHECK_EQ(ft__import_llm_beside(&g, text, strlen(text), &cut, "c", NULL, &err),
+             FT_EFORMAT);
+    CHECK(HAS(err.msg, "hf_quant_config.json"));
+}
+
+/* 74,560 parameters of 2 bytes. */
+static void a_checkpoint_of_another_size_is_said(void)
+{
+    static const struct {
+        const char *index;
+        bool said;
+    } cases[] = {{"{\"metadata\": {\"total_size\": 149120}, \"weight_map\": {", false},
+                 {"{\"metadata\": {\"total_size\": 300000}, \"weight_map\": {", true},
+                 {"{\"weight_map\": {}}", false}};
+    char text[1000];
+    ft_error err;
+
+    snprintf(text, sizeof(text), small, "");
+    for (size_t i = 0; i < 3; i++) {
+        const ft__llm_beside beside = {NULL, 0, cases[i].index, strlen(cases[i].index)};
+        bool said = false;
+        ft_graph *g;
+
+        CHECK(!ft__import_llm_beside(&g, text, strlen(text), &beside, "c", NULL, &err));
+        for (uint32_t k = 0; k < g->n_assumptions; k++)
+            said |= HAS(g->assumption[k], "checkpoint");
+        CHECK_EQ(said, cases[i].said);
+        ft_graph_free(g);
+    }
+}
+
+static void types_can_be_asked_for(void)
+{
+    const ft_dim_value dims[] = {{"kv_bits", 8}, {"weight_bits", 8}, {"context", 64}};
+    const ft_import_options opt = {.dims = dims, .n_dims = 3},
+                            plain = {.dims = dims + 2, .n_dims = 1};
+    ft_graph *narrow = imported(small, "", &opt), *wide = imported(small, "", &plain);
+    ft_totals a, b;
+    double held[2] = {0};
+
+    ft_graph_totals(narrow, &a);
+    ft_graph_totals(wide, &b);
+    CHECK_NEAR(b.weight_bytes - a.weight_bytes, 2 * (64 * 128 + 64 * 64 + 3 * 64 * 96),
+               0);
+    for (int k = 0; k < 2; k++) {
+        const ft_graph *g = k ? wide : narrow;
+
+        for (uint32_t i = 0; i < g->n_tensors; i++)
+            if (strcmp(g->tensor[i].name, "keys") == 0)
+                held[k] +=
+                    (double)ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype);
+    }
+    CHECK_NEAR(held[1], 2 * 2 * 64 * 16 * 2, 0);
+    CHECK_NEAR(held[0], held[1] / 2, 0);
+    ft_graph_free(narrow);
+    ft_graph_free(wide);
+}
+
+static void a_stage_has_its_layers_and_what_the_one_before_sends(void)
+{
+    const ft_dim_value dims[] = {{"pp", 2}, {"tp", 4}, {"node", 4}};
+    const ft_import_options opt = {.batch = 5, .dims = dims, .n_dims = 3};
+    ft_graph *g = imported(small, "", &opt);
+    uint64_t attentions = 0, sent = 0;
+
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ft_op *op = &g->op[i];
+
+        if (op->kind == FT_KIND_attention)
+            attentions += g->op_count[i];
+        if (op->kind != FT_KIND_collective || ft_op_at(op, FT_K_mode, 0) != 2)
+            continue;
+        sent += g->op_count[i];
+        CHECK(EQ(ft_op_shape(op, FT_K_x).dim[0], 5) &&
+              EQ(ft_op_shape(op, FT_K_x).dim[1], 64));
+        CHECK_EQ(ft_op_at(op, FT_K_nodes, 0), 2);
+    }
+    CHECK_EQ(attentions, 1);
+    CHECK_EQ(sent, 1);
+    ft_graph_free(g);
+}
+
+static void replicas_send_tokens_to_each_others_experts(void)
+{
+    static const char experts[] =
+        ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2";
+    const ft_dim_value dims[] = {{"dp", 4}, {"ep", 4}, {"node", 2}};
+    const ft_import_options opt = {.batch = 6, .dims = dims, .n_dims = 3};
+    ft_graph *g = imported(small, experts, &opt);
+    ft_op op = op_of(g, FT_KIND_moe);
+    uint64_t exchanges = 0;
+
+    CHECK_EQ(ft_op_shape(&op, FT_K_x).dim[0], 24);
+    CHECK_EQ(ft_op_at(&op, FT_K_ep, 0), 4);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_collective) {
+            exchanges += g->op_count[i];
+            CHECK_EQ(ft_op_at(&g->op[i], FT_K_mode, 0), 1);
+            CHECK_EQ(ft_op_at(&g->op[i], FT_K_nodes, 0), 2);
+            CHECK_EQ(ft_op_shape(&g->op[i], FT_K_x).dim[0], 12);
+        }
+    CHECK_EQ(exchanges, 2 * 2);
+    ft_graph_free(g);
+}
+
+/* Three tokens of each sequence are verified, then two drafted by one more layer. */
+static void drafts_are_verified_and_made(void)
+{
+    static const char more[] = ", \"num_nextn_predict_layers\": 1";
+    const ft_dim_value dims[] = {{"mtp", 2}, {"context", 40}};
+    const ft_import_options opt = {.batch = 5, .dims = dims, .n_dims = 2};
+    ft_graph *g = imported(small, more, &opt);
+    uint64_t verified = 0, drafted = 0, heads = 0;
+    ft_totals sum;
+
+    ft_graph_totals(g, &sum);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ft_op *op = &g->op[i];
+
+        if (op->kind == FT_KIND_attention)
+            *(ft_op_shape(op, FT_K_x).dim[2] == 3 ? &verified : &drafted) +=
+                g->op_count[i];
+        if (op->kind == FT_KIND_linear && ft_op_at(op, FT_K_out, 0) == 100)
+            heads += g->op_count[i];
+    }
+    CHECK(EQ(verified, 2) && EQ(drafted, 2) && EQ(heads, 3));
+    CHECK_NEAR(sum.parameters,
+               parameters_of("") + 64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64 +
+                   2 * 64 * 64 + 3 * 64,
+               0);
+    ft_graph_free(g);
+}
+
 static void fails(const char *more, const ft_import_options *opt, ft_status st,
                   const char *said)
 {
@@ -194,22 +540,67 @@ static void fails(const char *more, const ft_import_options *opt, ft_status st,
 static void what_is_wrong_or_not_known_is_named(void)
 {
     const ft_dim_value three[] = {{"tp", 3}}, less[] = {{"tokens", 9}, {"context", 4}},
-                       other[] = {{"sequence", 4}};
+                       other[] = {{"sequence", 4}}, drafts[] = {{"mtp", 1}},
+                       stages[] = {{"pp", 3}}, train[] = {{"train", 1}, {"context", 9}},
+                       bits[] = {{"kv_bits", 3}};
 
     fails(", \"num_hidden_layers\": 1000000000", NULL, FT_EUNSUPPORTED,
           "num_hidden_layers");
     fails(", \"num_hidden_layers\": 2000", NULL, FT_EUNSUPPORTED, "2000 layers");
     fails(", \"hidden_size\": -1", NULL, FT_EUNSUPPORTED, "hidden_size");
     fails(", \"num_attention_heads\": 3", NULL, FT_EFORMAT, "head_dim");
-    fails(", \"layer_types\": [\"linear_attention\"]", NULL, FT_EUNSUPPORTED,
-          "layer_types");
+    fails(", \"layer_types\": [\"wavelets\"]", NULL, FT_EUNSUPPORTED, "layer_types");
+    fails(", \"layer_types\": [\"linear_attention\"]", NULL, FT_EFORMAT,
+          "linear_num_key_heads");
+    fails(", \"hybrid_override_pattern\": \"M?\"", NULL, FT_EUNSUPPORTED,
+          "hybrid_override_pattern");
     fails(", \"quantization_config\": {\"quant_method\": \"new\"}", NULL,
           FT_EUNSUPPORTED, "quantization_config");
+    fails(", \"ssm_state_size\": 16", NULL, FT_EUNSUPPORTED, "ssm_state_size");
+    fails(", \"cross_attention_layers\": [3]", NULL, FT_EUNSUPPORTED,
+          "cross_attention_layers");
+    fails(", \"num_kv_shared_layers\": 2", NULL, FT_EUNSUPPORTED,
+          "num_kv_shared_layers");
     fails(", \"num_experts\": 4", NULL, FT_EFORMAT, "num_experts_per_tok");
     fails(", \"a\": [", NULL, FT_EFORMAT, "byte");
     fails("", &(ft_import_options){.dims = three, .n_dims = 1}, FT_EINVAL, "tp=3");
     fails("", &(ft_import_options){.dims = less, .n_dims = 2}, FT_EINVAL, "context=4");
     fails("", &(ft_import_options){.dims = other, .n_dims = 1}, FT_EINVAL, "sequence");
+    fails("", &(ft_import_options){.dims = drafts, .n_dims = 1}, FT_EINVAL, "mtp=1");
+    fails("", &(ft_import_options){.dims = stages, .n_dims = 1}, FT_EINVAL, "pp=3");
+    fails("", &(ft_import_options){.dims = train, .n_dims = 2}, FT_EINVAL, "train=1");
+    fails("", &(ft_import_options){.dims = bits, .n_dims = 1}, FT_EINVAL, "kv_bits");
+}
+
+static void whole_sequences_are_trained(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}};
+    const ft_import_options opt = {.batch = 3, .dims = dims, .n_dims = 2};
+    const ft_step s = {.given = true,
+                       .mode = FT_MODE_TRAINING,
+                       .how = {.optimizer = FT_OPTIMIZER_ADAMW}};
+    ft_graph *g = imported(small, "", &opt), *step;
+    ft_op op = op_of(g, FT_KIND_attention);
+    uint32_t updates = 0, back = 0;
+    ft_error err = {0};
+
+    CHECK_EQ(ft_op_shape(&op, FT_K_y).dim[2], 8);
+    CHECK_EQ(g->tensor[g->output[0]].shape.dim[0], 3 * 8);
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        CHECK(strcmp(g->tensor[i].name, "keys") != 0);
+    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
+    for (uint32_t i = 0; step && i < step->n_nodes; i++) {
+        op = step->op[step->node[i].op];
+        updates += op.kind == FT_KIND_adamw;
+        back += op.kind == FT_KIND_attention && op.phase == FT_PHASE_BACKWARD;
+    }
+    /* Embeddings, the last norm, the head, and of each layer two norms and four
+     * weights.
+     */
+    CHECK_EQ(updates, 3 + 2 * 6);
+    CHECK_EQ(back, 2);
+    ft_graph_free(step);
+    ft_graph_free(g);
 }
 
 static void a_step_with_a_cache_is_not_trained(void)
@@ -231,7 +622,21 @@ int main(void)
     a_rank_has_its_part_of_heads_and_columns();
     latent_attention_has_one_vector_for_all_heads();
     an_indexer_bounds_what_a_query_attends_to();
+    drafts_are_verified_and_made();
+    layers_may_be_one_half_alone();
+    linear_attention_has_a_state_in_place_of_a_cache();
+    weights_of_a_vision_tower_are_counted();
+    compressed_caches_are_read_in_part();
+    values_in_the_memory_of_keys_are_read_once();
+    layers_of_a_searched_network_have_their_own_sizes();
+    each_part_has_its_own_type();
+    a_file_beside_says_how_numbers_are_packed();
+    a_checkpoint_of_another_size_is_said();
+    types_can_be_asked_for();
+    a_stage_has_its_layers_and_what_the_one_before_sends();
+    replicas_send_tokens_to_each_others_experts();
     what_is_wrong_or_not_known_is_named();
+    whole_sequences_are_trained();
     a_step_with_a_cache_is_not_trained();
     CHECK_DONE();
 }

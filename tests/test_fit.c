@@ -6,6 +6,7 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "predict/data/shrinkage.h"
 
 enum { N = 200, COLS = 3 };
 
@@ -148,8 +149,47 @@ static void nothing_is_said_beyond_the_bounds(void)
     ft__fit_free(&f);
 }
 
+/* Errors that go from the first to the last in equal factors, share by share. */
+static ft__share_errors errors_from(double first, double last)
+{
+    ft__share_errors e;
+
+    for (int i = 0; i < FT__N_SHARES; i++)
+        e.of[i] = first * pow(last / first, ft__share(i));
+    return e;
+}
+
+static void what_serves_each_chip_left_out_is_taken_whole(void)
+{
+    const ft__share_errors chip[] = {errors_from(0.5, 0.1), errors_from(0.4, 0.1),
+                                     errors_from(0.6, 0.15)};
+
+    CHECK_NEAR(ft__share_of_learned(chip, 3), 1, 0);
+}
+
+static void what_may_harm_the_next_chip_is_not_taken(void)
+{
+    const ft__share_errors chip[] = {errors_from(0.6, 0.2), errors_from(0.2, 0.4),
+                                     errors_from(0.3, 0.4)};
+    const ft__share_errors little[] = {errors_from(0.2, 0.197),
+                                       errors_from(0.3, 0.295)};
+
+    CHECK_NEAR(ft__share_of_learned(chip, 3), 0, 0);
+    CHECK_NEAR(ft__share_of_learned(little, 2), 0, 0);
+}
+
+static void of_one_chip_half_is_taken(void)
+{
+    const ft__share_errors chip = errors_from(0.5, 0.1);
+
+    CHECK_NEAR(ft__share_of_learned(&chip, 1), 0.5, 0);
+}
+
 int main(void)
 {
+    what_serves_each_chip_left_out_is_taken_whole();
+    what_may_harm_the_next_chip_is_not_taken();
+    of_one_chip_half_is_taken();
     what_errs_least_in_proportion_is_chosen_where_that_is_asked_for();
     a_middle_is_usual_where_errors_are_relative();
     nothing_is_said_beyond_the_bounds();

@@ -77,6 +77,21 @@ static void kernels_never_wait_for_themselves(void)
     ft_graph_free(g);
 }
 
+/* Inputs are copied outside of what is compiled. */
+static void copies_of_inputs_are_nobodys_kernel(void)
+{
+    ft__build *b = ft__build_new("net");
+    const uint32_t c = one(b, "copy " X " dtype=fp32", input(b, images()));
+    ft_graph *g = finish(b, one(b, "relu " X " dtype=fp32", c));
+    ft__fused *f = fused(g);
+
+    CHECK_NEAR(of(f, g, FT_KIND_copy)->moved, 1, 1e-12);
+    CHECK_NEAR(of(f, g, FT_KIND_relu)->moved, 1, 1e-12);
+    CHECK_NEAR(of(f, g, FT_KIND_relu)->launched, 1, 0);
+    free(f);
+    ft_graph_free(g);
+}
+
 /* The sum is over before anything is divided by it; exp is computed for both. */
 static void a_sum_that_spreads_ends_its_kernel(void)
 {
@@ -128,10 +143,72 @@ static void norms_end_in_what_follows_and_pools_begin(void)
     ft_graph_free(g);
 }
 
+/* A convolution of images between the network's ends: its operand is laid last by a
+ * copy of its own, and so is its result back, unless what adds its bias writes it as it
+ * is wanted. */
+static void images_are_copied_where_nothing_generated_does_it(void)
+{
+    static const struct {
+        const char *conv;
+        bool relu, last; /* behind it; a second convolution behind that */
+        double in, out, biased;
+    } given[] = {
+        {"", false, false, 1, 1, 0},          {" bias=1", false, false, 1, 0, 0},
+        {"", true, false, 1, 0, 0},           {" bias=1", true, false, 1, 0, 1},
+        {"", false, true, 0.5, 0.5, 0}, /* both are one unique operation */
+        {" bias=1", true, true, 0.5, 0, 0.5},
+    };
+
+    for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++) {
+        ft__build *b = ft__build_new("net");
+        uint32_t t = input(b, images());
+        char spec[128];
+        ft_graph *g;
+        ft__fused *f;
+
+        snprintf(spec, sizeof(spec),
+                 "conv2d " X " out=8 kernel=1x1 stride=1x1 pad=0x0%s dtype=fp32",
+                 given[i].conv);
+        t = with(b, spec, t, weight(b, "w", (ft_shape){4, {8, 8, 1, 1}}));
+        if (given[i].relu)
+            t = one(b, "relu " X " dtype=fp32", t);
+        if (given[i].last)
+            t = with(b, spec, t, weight(b, "v", (ft_shape){4, {8, 8, 1, 1}}));
+        g = finish(b, t);
+        f = fused(g);
+        CHECK_NEAR(of(f, g, FT_KIND_conv2d)->copied_in, given[i].in, 1e-12);
+        CHECK_NEAR(of(f, g, FT_KIND_conv2d)->copied_out, given[i].out, 1e-12);
+        CHECK_NEAR(of(f, g, FT_KIND_conv2d)->biased, given[i].biased, 1e-12);
+        free(f);
+        ft_graph_free(g);
+    }
+}
+
+/* Without statistics a batch norm is elementwise: it goes on into a reduction. */
+static void a_batch_norm_of_inference_is_elementwise(void)
+{
+    static const char *const norm[] = {"batchnorm " X " dtype=fp32",
+                                       "batchnorm " X " train=1 dtype=fp32"};
+
+    for (int i = 0; i < 2; i++) {
+        ft__build *b = ft__build_new("net");
+        const uint32_t n = one(b, norm[i], input(b, images()));
+        ft_graph *g = finish(b, one(b, "reduce_sum " X " axes=1x2x3 dtype=fp32", n));
+        ft__fused *f = fused(g);
+
+        CHECK_NEAR(of(f, g, FT_KIND_reduce_sum)->launched, i, 0);
+        free(f);
+        ft_graph_free(g);
+    }
+}
+
 int main(void)
 {
+    images_are_copied_where_nothing_generated_does_it();
+    a_batch_norm_of_inference_is_elementwise();
     a_chain_is_one_kernel();
     kernels_never_wait_for_themselves();
+    copies_of_inputs_are_nobodys_kernel();
     a_sum_that_spreads_ends_its_kernel();
     what_a_kernel_has_read_it_keeps();
     norms_end_in_what_follows_and_pools_begin();

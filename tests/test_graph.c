@@ -279,6 +279,68 @@ static void equal_operations_are_counted_once(void)
     ft_graph_free(g);
 }
 
+/* A product, a view of it, what is added to x: two results of a block, the last its
+ * own. */
+static uint32_t block(ft__build *b, const char *scope, uint32_t x)
+{
+    const ft_op linear = parse("linear x=4x8 out=8");
+    const ft_shape square = {2, {8, 8}}, rows = {2, {4, 8}};
+    const uint32_t w =
+        ft__build_tensor(b, "w", 1, FT_ROLE_WEIGHT, FT_DTYPE_fp32, &square);
+    uint32_t y = ft__build_tensor(b, "y", 1, FT_ROLE_ACTIVATION, FT_DTYPE_fp32, &rows);
+    uint32_t pair[2] = {x};
+
+    ft__build_scope(b, scope, strlen(scope));
+    ft__build_node(b, "y", 1, &linear, &x, 1, &w, 1, &y, 1);
+    y = append(b, "v", "view x=4x8 out=32", &y, 1);
+    y = append(b, "v", "view x=32 out=4x8", &y, 1);
+    pair[1] = y;
+    return append(b, "add", "add x=4x8 y=4x8", pair, 2);
+}
+
+static bool same_numbers(const uint32_t *a, const uint32_t *b, uint32_t n)
+{
+    return n == 0 || memcmp(a, b, n * sizeof(*a)) == 0;
+}
+
+static void a_copy_is_what_would_have_been_made(void)
+{
+    ft__build *b = ft__build_new("blocks"), *c = ft__build_new("blocks");
+    uint32_t in = input(b, (ft_shape){2, {4, 8}}), x = block(b, "layers.9", in), y;
+    ft_graph *made, *copied;
+    ft__build_mark from, to;
+
+    made = finish(b, block(b, "layers.10", x));
+    in = input(c, (ft_shape){2, {4, 8}});
+    from = ft__build_here(c);
+    x = block(c, "layers.9", in);
+    to = ft__build_here(c);
+    y = x + ft__build_here(c).n_tensors - from.n_tensors;
+    ft__build_copy(c, &from, &to, in, x, "layers.9", "layers.10");
+    copied = finish(c, y);
+    CHECK(EQ(copied->n_tensors, made->n_tensors) && EQ(copied->n_ops, made->n_ops));
+    CHECK(EQ(copied->n_nodes, 8) && EQ(copied->op_count[0], 2));
+    for (uint32_t i = 0; i < made->n_tensors; i++) {
+        const ft_tensor *t = &made->tensor[i], *u = &copied->tensor[i];
+
+        CHECK(SAME(t->name, u->name) && EQ(t->role, u->role));
+        CHECK(EQ(t->producer, u->producer) && EQ(t->storage, u->storage));
+        CHECK(EQ(t->is_output, u->is_output));
+        CHECK(memcmp(&t->shape, &u->shape, sizeof(t->shape)) == 0);
+    }
+    for (uint32_t i = 0; i < made->n_nodes; i++) {
+        const ft_node *n = &made->node[i], *o = &copied->node[i];
+
+        CHECK(SAME(n->name, o->name) && SAME(n->scope, o->scope));
+        CHECK(EQ(n->op, o->op) && EQ(n->n_in, o->n_in) && EQ(n->n_params, o->n_params));
+        CHECK(same_numbers(n->in, o->in, n->n_in));
+        CHECK(same_numbers(n->params, o->params, n->n_params));
+        CHECK(same_numbers(n->out, o->out, n->n_out));
+    }
+    ft_graph_free(made);
+    ft_graph_free(copied);
+}
+
 /* in -> a -> b -> c, and a -> c: a stays alive while b is made. */
 static void the_plan_keeps_what_is_read_later_and_reuses_the_rest(void)
 {
@@ -566,6 +628,7 @@ int main(void)
     results_have_the_shapes_of_the_textbook();
     costs_follow_the_formulae();
     equal_operations_are_counted_once();
+    a_copy_is_what_would_have_been_made();
     the_plan_keeps_what_is_read_later_and_reuses_the_rest();
     no_two_live_tensors_overlap();
     lowering_inserts_a_transpose_only_where_bytes_move();

@@ -159,6 +159,28 @@ static void counts_become_work(void)
     CHECK_NEAR(w.registers, 32, 0);
 }
 
+/* 80 MB of sectors, of which an L2 of 6 MB may have had some, at 900 GB/s. */
+static void no_interval_begins_below_what_memory_moves(void)
+{
+    const ft_device_facts f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
+    const ft__kernel_space nothing = {0};
+    ft_ptx_counts c = {.blocks = 10000, .warps = 80000, .threads = 2560000, .exact = 1};
+    ft__kernel_work w;
+    ft_kernel_estimate e;
+
+    c.bytes[FT_PTX_GLOBAL][FT_PTX_LOADED].value = 10000000;
+    c.sectors[FT_PTX_LOADED] = (ft_ptx_tally){2500000, 2500000, 2500000};
+    c.distinct[FT_PTX_LOADED] = 2500000;
+    ft__kernel_work_make(&w, &c, &nothing);
+    CHECK_EQ(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, NULL), FT_OK);
+    CHECK_NEAR(e.time.low, 74e6 / 900e9, 1e-9);
+    CHECK(CMP(e.time.low, <, e.time.value));
+    c.sectors[FT_PTX_LOADED].high++; /* nobody knows which */
+    ft__kernel_work_make(&w, &c, &nothing);
+    CHECK_EQ(ft__kernel_predict(&e, NULL, &w, &f, "k", NULL, NULL), FT_OK);
+    CHECK(CMP(e.time.low, <, 70e6 / 900e9));
+}
+
 static void what_cannot_be_asked_is_refused_in_a_sentence(void)
 {
     ft_device_facts f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
@@ -502,6 +524,7 @@ int main(void)
     what_blocks_read_again_comes_from_the_cache_while_it_is_there();
     the_host_is_waited_for_and_so_is_the_device();
     counts_become_work();
+    no_interval_begins_below_what_memory_moves();
     what_cannot_be_asked_is_refused_in_a_sentence();
     a_launch_is_asked_about_as_it_was_counted();
     energy_is_power_times_time_and_below_the_cap();

@@ -209,6 +209,32 @@ static void storing_new_keys_is_priced_apart(void)
     }
 }
 
+/* Eight of keys and values, and as many queries: half of the bytes are theirs. */
+static void queries_packed_with_keys_are_written_apart(void)
+{
+    ft__physics_params theta = ft__physics_default();
+    ft_op token = attention(64, 16, 8, 1, 4096),
+          prompt = attention(4, 16, 8, 4096, 4096);
+    const double written = terms_on(&prompt, &facts, "cache=written", &theta).aside_s;
+    const double packed = terms_on(&prompt, &facts, "cache=packed", &theta).aside_s;
+
+    CHECK(CMP(packed, >, 1.9 * written));
+    CHECK(CMP(packed, <, 2 * written));
+    CHECK_EQ(terms_on(&token, &facts, "cache=packed", &theta).aside_s, 0);
+}
+
+/* With 64 heads a key each head reads it by itself; with 32 they do so together. */
+static void more_than_32_heads_of_a_packed_key_have_blocks_of_their_own(void)
+{
+    ft__physics_params theta = ft__physics_default();
+    ft_op few = attention(8, 64, 2, 1, 8192), many = attention(8, 64, 1, 1, 8192);
+
+    CHECK_NEAR(terms_on(&few, &facts, "cache=packed", &theta).busy_s,
+               terms_on(&few, &facts, "", &theta).busy_s, 1e-12);
+    CHECK(CMP(terms_on(&many, &facts, "cache=packed", &theta).busy_s, >,
+              2 * terms_on(&many, &facts, "", &theta).busy_s));
+}
+
 /* Two steps move 2 (n - 1) / n of a large sum over the link of each; a small one takes
  * its start; a hundred devices do not take it a hundred times. */
 static void a_sum_over_devices_goes_over_their_link(void)
@@ -230,6 +256,75 @@ static void a_sum_over_devices_goes_over_their_link(void)
         CMP(seconds(op_of("collective x=128 ranks=8 dtype=bf16"), &linked), <, 50e-6));
     CHECK(CMP(seconds(op_of("collective x=8192x65536 ranks=100 dtype=bf16"), &linked),
               <, 2.1 * bytes / nvlink));
+}
+
+/* Adapters of 200 Gbit/s in 2020: sums within machines first, then of a part on each
+ * device; of parts for all others those for other machines go over the network. */
+static void collectives_of_several_machines_go_over_the_network(void)
+{
+    ft_device_facts linked = facts;
+    const double bytes = 2 * 8192.0 * 65536, nvlink = 450e9 * 0.7, network = 25e9 * 0.7;
+
+    linked.type = "gpu";
+    linked.link_bytes_per_s = 450e9;
+    CHECK_NEAR(
+        seconds(op_of("collective x=8192x65536 ranks=16 nodes=2 dtype=bf16"), &linked) /
+            (1.75 * bytes / nvlink + bytes / 8 / network),
+        1, 0.05);
+    CHECK_NEAR(
+        seconds(op_of("collective x=8192x65536 ranks=8 mode=1 dtype=bf16"), &linked) /
+            (0.875 * bytes / nvlink),
+        1, 0.05);
+    CHECK_NEAR(
+        seconds(op_of("collective x=8192x65536 ranks=16 mode=1 nodes=2 dtype=bf16"),
+                &linked) /
+            (0.5 * bytes / network),
+        1, 0.05);
+    CHECK_NEAR(
+        seconds(op_of("collective x=8192x65536 ranks=2 mode=2 dtype=bf16"), &linked) /
+            (bytes / nvlink),
+        1, 0.05);
+    CHECK_NEAR(
+        seconds(op_of("collective x=8192x65536 ranks=2 mode=2 nodes=2 dtype=bf16"),
+                &linked) /
+            (bytes / network),
+        1, 0.05);
+}
+
+/* K-quants: a type of 4 bits with a scale for every 6 weights reads as 6.67 bits do. */
+static void scales_of_few_weights_are_read(void)
+{
+    const double coarse = seconds(
+        op_of("linear x=1x16384 out=65536 weights=int4 block=32 dtype=bf16"), &facts);
+    const double fine = seconds(
+        op_of("linear x=1x16384 out=65536 weights=int4 block=6 dtype=bf16"), &facts);
+
+    CHECK_NEAR(fine / coarse, (4 + 16 / 6.0) / 4, 0.05);
+}
+
+/* Two tokens of a sequence that decodes read its keys as one does. */
+static void drafted_tokens_decode(void)
+{
+    const double one = seconds(
+        op_of("attention x=16x16x1x576 y=16x1x4096x576 z=16x1x4096x512 shared=1 "
+              "dtype=bf16"),
+        &facts);
+    const double two = seconds(
+        op_of("attention x=16x16x2x576 y=16x1x4096x576 z=16x1x4096x512 causal=1 "
+              "shared=1 dtype=bf16"),
+        &facts);
+
+    CHECK(CMP(two, <, 2.5 * one));
+}
+
+static void experts_without_a_gate_read_two_matrices(void)
+{
+    const double gated =
+        seconds(op_of("moe x=64x4096 hidden=8192 experts=8 topk=8 dtype=bf16"), &facts);
+    const double plain = seconds(
+        op_of("moe x=64x4096 hidden=8192 experts=8 topk=8 gated=0 dtype=bf16"), &facts);
+
+    CHECK_NEAR(plain / gated, 2.0 / 3, 0.05);
 }
 
 static void other_numbers_are_priced_as_before(void)
@@ -307,9 +402,33 @@ static void power_lies_between_idle_and_the_cap(void)
     CHECK_NEAR(ft__physics_power(&t, &chip, &theta), 300, 0);
     ft__physics(&t, &idle, &chip, &theta);
     CHECK(ft__physics_power(&t, &chip, &theta) > idle_w);
-    CHECK(ft__physics_power(&t, &chip, &theta) < 1.1 * idle_w);
+    CHECK(ft__physics_power(&t, &chip, &theta) <
+          1.1 * theta.v[FT__C_power_idle] * chip.tdp_w);
     chip.power_w = NAN;
     CHECK(isnan(ft__physics_power(&t, &chip, &theta)));
+}
+
+/* A row of a tile of 32 draws little more than its weights do from memory; 32 rows of
+ * them take as long and draw more. An A100 that only waits draws 0.19 of its TDP: loops
+ * that a host issues one by one. */
+static void few_rows_draw_what_their_weights_take_from_memory(void)
+{
+    const ft__physics_params theta = ft__physics_default();
+    const ft_op one = product(1, 16384, 16384), many = product(32, 16384, 16384);
+    ft__hardware_spec chip;
+    ft__terms t;
+    double w, moved_w;
+
+    ft__hardware_spec_at(&chip, &facts, NAN, "default", &one);
+    ft__physics(&t, &one, &chip, &theta);
+    moved_w = 1e-12 * theta.v[FT__C_pj_byte] * chip.process_nm / 7 * 2 * 16384 * 16384 /
+              t.busy_s;
+    w = ft__physics_power(&t, &chip, &theta) - theta.v[FT__C_power_idle] * chip.tdp_w;
+    CHECK(w > moved_w && w < 1.35 * moved_w);
+    ft__physics(&t, &many, &chip, &theta);
+    CHECK(ft__physics_power(&t, &chip, &theta) >
+          w + theta.v[FT__C_power_idle] * chip.tdp_w);
+    CHECK_NEAR(ft__idle_power(&theta, 400), 76, 1);
 }
 
 /* Whatever the operation: a lower clock or a longer time never draws more, and a cap is
@@ -345,6 +464,19 @@ static void power_falls_with_clock_and_cap(void)
     CHECK(isnan(ft__power_at(&p, 1, 0)));
 }
 
+/* An A100 that waits for memory at 510 of 1410 MHz draws about half of what it does at
+ * its highest clock (55 to 58 % of EnergAIzer's networks of long passes). */
+static void what_is_moved_takes_less_at_a_low_voltage(void)
+{
+    const ft__physics_params theta = ft__physics_default();
+    const ft__power p = {
+        .params = &theta, .idle_w = 70, .core_j = 3e-3, .memory_j = 15e-3};
+    const double low = ft__power_at(&p, 510. / 1410, 1.1e-4);
+
+    CHECK(CMP(low, >, 0.5 * ft__power_at(&p, 1, 1e-4)));
+    CHECK(CMP(low, <, 0.62 * ft__power_at(&p, 1, 1e-4)));
+}
+
 int main(int argc, char **argv)
 {
     char data[1000];
@@ -358,10 +490,18 @@ int main(int argc, char **argv)
     memory_counts_where_keys_do_not_fit_the_cache();
     shared_keys_are_read_once();
     storing_new_keys_is_priced_apart();
+    queries_packed_with_keys_are_written_apart();
+    more_than_32_heads_of_a_packed_key_have_blocks_of_their_own();
     a_sum_over_devices_goes_over_their_link();
+    collectives_of_several_machines_go_over_the_network();
+    scales_of_few_weights_are_read();
+    drafted_tokens_decode();
+    experts_without_a_gate_read_two_matrices();
     other_numbers_are_priced_as_before();
     constants_of_a_synthetic_device_are_found_again();
     power_lies_between_idle_and_the_cap();
+    few_rows_draw_what_their_weights_take_from_memory();
     power_falls_with_clock_and_cap();
+    what_is_moved_takes_less_at_a_low_voltage();
     CHECK_DONE();
 }

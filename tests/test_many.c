@@ -6,8 +6,10 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
+#include "import/list.h"
 #include "predict/query/network.h"
 
 static char root[900];
@@ -219,6 +221,42 @@ static void a_device_of_which_too_little_is_known_says_nothing(void)
     ft_graph_free(g);
 }
 
+/* ---- power of one operation ---- */
+
+/* Mean power of a loop that waits for its launches, and the interval's upper end: what
+ * the device draws at most. */
+static void a_small_operation_draws_little_while_it_waits_for_the_host(void)
+{
+    static const char *const spec[] = {"relu x=512x1024 dtype=fp32",
+                                       "relu x=64x64x512x512 dtype=fp32"};
+    ft_device *d = device_of("a30");
+    double power_w[2][2];
+
+    for (int i = 0; i < 2; i++)
+        for (int replayed = 0; replayed < 2; replayed++) {
+            const ft_device_use on = {.device = d,
+                                      .run_mode = replayed ? "graph" : "eager"};
+            ft__build *build = ft__build_new("one");
+            ft_graph *g = NULL;
+            ft_network_estimate e;
+            ft_op op;
+
+            CHECK_EQ(ft_op_parse(&op, spec[i], strlen(spec[i]), NULL), FT_OK);
+            ft__list_op(build, "", 0, &op, 1);
+            CHECK_EQ(ft__build_finish_take(&g, build, NULL), FT_OK);
+            CHECK_EQ(ft_predict_network(&e, NULL, &on, g, NULL), FT_OK);
+            power_w[i][replayed] = e.op_power[0].value;
+            CHECK(CMP(e.op_power[0].high, <=, 1.03 * 165));
+            CHECK_NEAR(e.op_energy[0].value, e.op_power[0].value * e.op_time[0].value,
+                       1e-9);
+            ft_network_estimate_free(&e);
+            ft_graph_free(g);
+        }
+    CHECK(CMP(power_w[0][0], <, 0.9 * power_w[0][1]));
+    CHECK_NEAR(power_w[1][0] / power_w[1][1], 1, 0.01);
+    ft_device_free(d);
+}
+
 /* ---- another element type ---- */
 
 static void a_cast_network_is_that_network_in_half_the_bytes(void)
@@ -249,6 +287,7 @@ int main(int argc, char **argv)
     of_one_that_knows_power_too();
     more_settings_than_are_worked_on_at_once();
     a_device_of_which_too_little_is_known_says_nothing();
+    a_small_operation_draws_little_while_it_waits_for_the_host();
     a_cast_network_is_that_network_in_half_the_bytes();
     CHECK_DONE();
 }

@@ -98,6 +98,24 @@ static void slow_rows_are_found_and_few_others(void)
     data_free(&d);
 }
 
+/* Of a search that had no time, a third of the rows is slow: three to ten times. */
+static void a_third_of_slow_rows_hides_none_of_them(void)
+{
+    data d = data_new(N, COLS, 3);
+    double log_time[N];
+    ft_outlier *out;
+    int found = 0, false_alarms = 0;
+
+    for (int i = 0; i < N; i++)
+        log_time[i] = d.y[i] + (i % 6 < 2 ? log(3 + i % 8) : 0);
+    out = find(&d, log_time, 1);
+    for (int i = 0; i < N; i++)
+        *(i % 6 < 2 ? &found : &false_alarms) += out[i].slow;
+    CHECK(CMP(found, >=, N / 3 * 95 / 100) && CMP(false_alarms, <=, N / 50));
+    free(out);
+    data_free(&d);
+}
+
 /* A fast row is no slow one, and nothing planted is nothing found. */
 static void fast_rows_are_left_in_peace(void)
 {
@@ -154,6 +172,7 @@ int main(void)
     scores_are_those_of_the_paper_in_small_cases();
     missing_values_are_no_reason_to_fail();
     slow_rows_are_found_and_few_others();
+    a_third_of_slow_rows_hides_none_of_them();
     fast_rows_are_left_in_peace();
     threads_change_no_bit();
     what_cannot_be_judged_is_refused();

@@ -207,6 +207,7 @@ static void what_layers_multiply_in_fewer_bits_is_narrowed_first(void)
     CHECK(w.n == 2 && w.op_kernel[0].what == FT__OP_KERNEL_QUANTIZE);
     CHECK_NEAR(w.op_kernel[0].read, 64 * 128 * 2, 0);
     CHECK_NEAR(w.op_kernel[0].written, 64 * 128, 0);
+    CHECK(CMP(w.op_kernel[0].kernels, ==, 2));
     CHECK_NEAR(w.op_kernel[1].read, 64 * 128 + 128 * 32, 0);
     CHECK_NEAR(w.op_kernel[1].written, 64 * 32 * 2, 0);
     ft__work_make(&w, &plain, &chip);
@@ -242,6 +243,28 @@ static void a_huge_product_runs_at_the_sustained_peak(void)
     CHECK(CMP(u, >, 0.3) && CMP(u, <, value(&c, "sustain_most")));
     CHECK_NEAR(seconds("linear x=65536x16384 out=16384", "v100-pcie-32gb", "") / best,
                1.005, 0.01);
+}
+
+/* Products of one call of cuBLAS fill tiles of 128 columns and, since Ampere, 128 rows,
+ * before Volta 64 at least; their k is not split. */
+static void products_of_one_call_fill_large_tiles(void)
+{
+    const char *narrow = "matmul x=400x17x512 y=400x512x90",
+               *half = "matmul x=400x64x512 y=400x512x128",
+               *whole = "matmul x=400x128x512 y=400x512x128";
+    const double peak_s = 400 * 2.0 * 128 * 128 * 512 / 19.5e12;
+
+    CHECK(CMP(seconds(narrow, "a100-pcie-40gb", ""), >, peak_s));
+    CHECK_NEAR(seconds(narrow, "a100-pcie-40gb", ""),
+               seconds(whole, "a100-pcie-40gb", ""), 1e-6);
+    CHECK_NEAR(seconds(narrow, "p100-pcie-16gb", ""),
+               seconds(half, "p100-pcie-16gb", ""), 1e-6);
+    CHECK(CMP(seconds(half, "p100-pcie-16gb", ""), <,
+              0.7 * seconds(whole, "p100-pcie-16gb", "")));
+    CHECK(CMP(seconds("matmul x=4x43x4096 y=4x4096x12", "a100-pcie-40gb", ""), >,
+              2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
+    CHECK(CMP(seconds("linear x=43x4096 out=12", "a100-pcie-40gb", ""), <,
+              2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
 }
 
 static void a_huge_tensor_streams_at_the_bandwidth(void)
@@ -330,6 +353,13 @@ static void a_budget_binds_where_it_is_small(void)
     CHECK_NEAR(ft__sustained(&t4, &c) / u, 0.5, 0.001);
 }
 
+/* FLOP/s of a product that takes long. */
+static double tensor_rate(const char *device, const char *setting)
+{
+    return 2.0 * 8192 * 8192 * 8192 /
+           seconds("linear x=8192x8192 out=8192 dtype=fp16", device, setting);
+}
+
 /* Libraries: x W^T before Volta, and AMD's. */
 static void libraries_reach_less_on_some_devices(void)
 {
@@ -341,6 +371,7 @@ static void libraries_reach_less_on_some_devices(void)
 
     CHECK_NEAR(flat / p100, value(&c, "crossed_share"), 0.001);
     CHECK_NEAR(same / v100, 1, 0.001);
+    CHECK(CMP(tensor_rate("mi300x", ""), <, value(&c, "amd_share") * 1307e12));
 }
 
 static void a_small_power_budget_throttles(void)
@@ -351,6 +382,137 @@ static void a_small_power_budget_throttles(void)
     ft__physics_params c = ft__physics_default();
 
     CHECK(CMP(ft__sustained(&t4, &c), <, 0.65 * ft__sustained(&v100, &c)));
+}
+
+/* 400 W hold most of 312 TFLOP/s at 7 nm, 70 W not of 65 at 12 nm; half the budget
+ * leaves the square root of a half. */
+static void tensor_cores_have_a_budget_too(void)
+{
+    CHECK(CMP(tensor_rate("a100-sxm-80gb", ""), >, 0.75 * 312e12));
+    CHECK(CMP(tensor_rate("t4", ""), <, 0.75 * 65e12));
+    CHECK_NEAR(tensor_rate("t4", "power=35W") / tensor_rate("t4", ""), sqrt(0.5), 0.03);
+}
+
+/* Of a CUDA graph: as many clocks on every GPU. */
+static void a_kernel_of_a_graph_starts_by_the_clock(void)
+{
+    ft__physics_params c = ft__physics_default();
+    const double clocks = value(&c, "replay_clocks");
+
+    CHECK_NEAR(seconds("relu x=1x1", "t4", "run_mode=graph"), clocks / 1590e6, 2e-9);
+    CHECK_NEAR(seconds("relu x=1x1", "t4", "run_mode=graph clock=795MHz"),
+               clocks / 795e6, 4e-9);
+}
+
+static void at_any_clock_a_product_costs_what_it_costs_alone(void)
+{
+    static const char *const specs[] = {
+        "linear x=1x4096 out=4096 dtype=bf16", "linear x=96x3072 out=512 dtype=bf16",
+        "linear x=2304x2048 out=128 dtype=bf16",
+        "linear x=4096x8192 out=8192 to=bf16 block=128 dtype=fp8e4m3"};
+    const ft_device_facts f = facts_of("h200-sxm");
+    const ft__physics_params c = ft__physics_default();
+    ft__arena arena = {0};
+
+    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+        const ft_op op = op_of(specs[i]);
+        ft__op_range range;
+        ft__terms t;
+
+        CHECK(ft__op_range_make(&range, &t, &op, &f, "ieee", &c, &arena));
+        for (int mhz = 300; mhz < 2000; mhz += 100) {
+            const ft__operating_point at = {mhz * 1e6, NAN, NAN};
+            ft__hardware_spec chip;
+            ft__terms alone;
+            double sustained = NAN;
+
+            ft__hardware_spec_at(&chip, &f, at.clock_hz, "ieee", &op);
+            ft__physics(&alone, &op, &chip, &c);
+            ft__op_range_cost(&t, &range, &at, 1, &sustained);
+            CHECK(t.busy_s == alone.busy_s);
+        }
+    }
+    ft__arena_free(&arena);
+}
+
+/* A number by a number is no tile of 32 x 32. */
+static void products_of_vectors_are_read_and_done(void)
+{
+    CHECK(CMP(seconds("matmul x=1048576x1x1 y=1048576x1x1", "t4", ""), <,
+              2 * seconds("add x=1048576 y=1048576", "t4", "")));
+}
+
+/* 4 x 8 bits at once since the GP102, but in no steps of a chain; the weights' gradient
+ * of all steps is one product. */
+static void chains_of_steps_have_their_own_products(void)
+{
+    ft_op op = op_of("lstm x=25x32x1024 hidden=1024 phase=backward wrt=w");
+    ft__hardware_spec chip = chip_of("gtx-1080-ti", "", "ieee", &op);
+    ft__work w;
+
+    CHECK(CMP(seconds("matmul x=4096x4096 y=4096x4096 dtype=int8", "gtx-1080-ti", ""),
+              <, 0.3 * seconds("matmul x=4096x4096 y=4096x4096", "gtx-1080-ti", "")));
+    CHECK(CMP(seconds("lstm x=25x32x1024 hidden=1024 dtype=int8", "gtx-1080-ti", ""), >,
+              0.7 * seconds("lstm x=25x32x1024 hidden=1024", "gtx-1080-ti", "")));
+    ft__work_make(&w, &op, &chip);
+    CHECK(w.n > 1 && w.op_kernel[w.n - 1].count == 1);
+    CHECK_NEAR(w.op_kernel[w.n - 1].k, 25 * 32, 0);
+}
+
+/* Two products, each behind what narrows its operand, and kernels that sort the rows.
+ */
+static void mixtures_narrow_what_they_multiply(void)
+{
+    ft_op wide = op_of("moe x=64x4096 hidden=1536 experts=128 topk=8 dtype=bf16"),
+          narrow = op_of("moe x=64x4096 hidden=1536 experts=128 topk=8 dtype=fp8e4m3");
+    ft__hardware_spec chip = chip_of("h100-sxm", "", "ieee", &wide);
+    ft__work w;
+    uint32_t n;
+
+    ft__work_make(&w, &wide, &chip);
+    n = w.n;
+    CHECK(CMP(w.op_kernel[0].kernels, ==, 3));
+    ft__work_make(&w, &narrow, &chip);
+    CHECK(w.n == n + 2 && w.op_kernel[1].what == FT__OP_KERNEL_QUANTIZE);
+    CHECK_NEAR(w.op_kernel[1].read, 64 * 8 * 4096 * 2, 0);
+}
+
+/* 16-bit convolutions are as fast as products with channels last, slower with channels
+ * first; three channels are not, on vectors. */
+static void convolutions_reach_what_their_kernels_do(void)
+{
+    const double conv = seconds("conv2d x=64x512x28x28 out=512 kernel=1x1 stride=1x1 "
+                                "pad=0x0 dtype=fp16 layout=channels_last",
+                                "a100-sxm-80gb", ""),
+                 first = seconds("conv2d x=64x512x28x28 out=512 kernel=1x1 stride=1x1 "
+                                 "pad=0x0 dtype=fp16",
+                                 "a100-sxm-80gb", "");
+    const double most = 2.0 * 64 * 784 * 512 * 512 / (0.7 * 312e12);
+    const double three = seconds("conv2d x=64x3x224x224 out=512 kernel=5x5 stride=1x1 "
+                                 "pad=2x2",
+                                 "t4", ""),
+                 four = seconds("conv2d x=64x4x224x224 out=512 kernel=5x5 stride=1x1 "
+                                "pad=2x2",
+                                "t4", "");
+
+    CHECK(CMP(conv, <, most));
+    CHECK(CMP(conv, <, first) && CMP(first, <, 2 * conv));
+    CHECK(CMP(three, >, 0.9 * four));
+}
+
+static double attention_share(const char *device, double peak)
+{
+    return 4.0 * 8 * 32 * 4096 * 4096 * 64 / peak /
+           seconds("attention x=8x32x4096x64 y=8x32x4096x64 z=8x32x4096x64 dtype=bf16",
+                   device, "");
+}
+
+/* Scores are exponentials: fast tensor cores wait for them, slow ones do not. */
+static void exponentials_bound_attention(void)
+{
+    CHECK(CMP(attention_share("rtx-3090", 71e12), >,
+              1.1 * attention_share("a100-sxm-80gb", 312e12)));
+    CHECK(CMP(attention_share("h100-nvl", 835e12), <, 1)); /* its clock is not known */
 }
 
 /* ---- more work is never faster, a better device never slower ---- */
@@ -695,6 +857,7 @@ int main(int argc, char **argv)
     a_view_costs_nothing();
     a_tiny_operation_takes_the_floor();
     a_huge_product_runs_at_the_sustained_peak();
+    products_of_one_call_fill_large_tiles();
     a_huge_tensor_streams_at_the_bandwidth();
     memory_reaches_what_its_kind_does();
     large_windows_reach_the_rate_of_products();
@@ -704,6 +867,14 @@ int main(int argc, char **argv)
     a_budget_binds_where_it_is_small();
     libraries_reach_less_on_some_devices();
     a_small_power_budget_throttles();
+    tensor_cores_have_a_budget_too();
+    a_kernel_of_a_graph_starts_by_the_clock();
+    at_any_clock_a_product_costs_what_it_costs_alone();
+    products_of_vectors_are_read_and_done();
+    chains_of_steps_have_their_own_products();
+    mixtures_narrow_what_they_multiply();
+    convolutions_reach_what_their_kernels_do();
+    exponentials_bound_attention();
     more_work_takes_longer();
     a_better_device_is_never_slower();
     threads_of_a_cpu_share_its_memory();

@@ -101,6 +101,26 @@ static ft_status cast(void)
     return st;
 }
 
+static ft_status mixed(void)
+{
+    ft_graph *g = NULL;
+    ft_status st = ft__graph_amp(&g, net, FT_DTYPE_bf16, NULL);
+
+    CHECK_EQ((st == FT_OK), (g != NULL));
+    ft_graph_free(g);
+    return st;
+}
+
+static ft_status copied(void)
+{
+    ft_graph *g = NULL;
+    ft_status st = ft__graph_copy_inputs(&g, net, NULL);
+
+    CHECK_EQ((st == FT_OK), (g != NULL));
+    ft_graph_free(g);
+    return st;
+}
+
 static ft_exploration *space;
 
 static ft_status words(void)
@@ -148,6 +168,8 @@ int main(int argc, char **argv)
     every_refused_allocation_is_reported(split, 10);
     every_refused_allocation_is_reported(assign, 6);
     every_refused_allocation_is_reported(cast, 4);
+    every_refused_allocation_is_reported(mixed, 4);
+    every_refused_allocation_is_reported(copied, 4);
     every_refused_allocation_is_reported(words, 2);
     ft_exploration_free(space);
     ft_graph_free(net);

@@ -61,7 +61,7 @@ static void put(ft_store *s, int64_t run, const ft_op *op, const char *metric,
     CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
 }
 
-enum { N_CONVS = 240 };
+enum { N_CONVS = 240, OUT = 40 };
 
 static ft_store *make_store(ft_op *convs)
 {
@@ -135,10 +135,10 @@ static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, int n,
     return st;
 }
 
-static void operations_left_out_are_learned_and_covered(ft_store *s, const ft_op *convs)
+/* p: without the first OUT. */
+static void operations_left_out_are_learned_and_covered(const ft_predictor *p,
+                                                        const ft_op *convs)
 {
-    enum { OUT = 40 };
-    ft_predictor *p = train(s, convs, OUT, 0);
     ft_estimate t[OUT], w[OUT];
     double sum = 0;
     int covered = 0, learned = 0, scaled = 0;
@@ -156,12 +156,13 @@ static void operations_left_out_are_learned_and_covered(ft_store *s, const ft_op
     CHECK(EQ(learned + scaled, OUT) && CMP(scaled, <=, OUT / 4));
     CHECK(CMP(sum / OUT, <, 0.08));
     CHECK(CMP(covered, >=, OUT * 75 / 100));
-    ft_predictor_free(p);
 }
 
-static void what_was_measured_is_answered_as_measured(ft_store *s, const ft_op *convs)
+static void what_was_measured_is_answered_as_measured(ft_store *s,
+                                                      const ft_predictor *p,
+                                                      const ft_op *convs)
 {
-    ft_predictor *p = train(s, NULL, 0, 0), *q = train(s, NULL, 0, 1);
+    ft_predictor *q = train(s, NULL, 0, 1);
     ft_estimate t, w, learned;
 
     CHECK_EQ(predict_ops(p, convs, 1, &t, &w, NULL), FT_OK);
@@ -171,17 +172,15 @@ static void what_was_measured_is_answered_as_measured(ft_store *s, const ft_op *
                0.01);
     CHECK_EQ(predict_ops(q, convs, 1, &learned, NULL, NULL), FT_OK);
     CHECK_EQ(learned.basis, FT_BASIS_LEARNED);
-    ft_predictor_free(p);
     ft_predictor_free(q);
 }
 
-static void kinds_never_seen_are_carried_over(ft_store *s)
+static void kinds_never_seen_are_carried_over(const ft_predictor *p)
 {
     static const char *const specs[] = {
         "conv1d x=1x64x100 out=64 kernel=3 stride=1 pad=1 layout=channels_last",
         "softmax x=1x1000 axis=1", "view x=1x10 out=10"};
     static const ft_basis want[] = {FT_BASIS_SCALED, FT_BASIS_SCALED, FT_BASIS_NONE};
-    ft_predictor *p = train(s, NULL, 0, 0);
 
     for (int i = 0; i < 3; i++) {
         ft_estimate t;
@@ -192,13 +191,11 @@ static void kinds_never_seen_are_carried_over(ft_store *s)
         CHECK_EQ(t.basis, want[i]);
         CHECK_EQ((t.value == 0), (i == 2));
     }
-    ft_predictor_free(p);
 }
 
-static void forward_measurements_do_not_answer_for_other_phases(ft_store *s,
+static void forward_measurements_do_not_answer_for_other_phases(const ft_predictor *p,
                                                                 const ft_op *convs)
 {
-    ft_predictor *p = train(s, NULL, 0, 0);
     ft_estimate t, w;
     ft_op backward = convs[0];
 
@@ -208,7 +205,6 @@ static void forward_measurements_do_not_answer_for_other_phases(ft_store *s,
     CHECK_NEAR(t.value / ft__roofline(&backward, &machine), 1, 0.1);
     CHECK(CMP(t.low, <=, t.value) && CMP(t.high, >, t.value) &&
           CMP(w.basis, !=, FT_BASIS_LEARNED));
-    ft_predictor_free(p);
 }
 
 static ft_graph *network(const ft_op *a, uint64_t n_a, const ft_op *b, uint64_t n_b)
@@ -222,9 +218,9 @@ static ft_graph *network(const ft_op *a, uint64_t n_a, const ft_op *b, uint64_t 
     return g;
 }
 
-static void a_network_is_the_sum_of_its_operations(ft_store *s, const ft_op *convs)
+static void a_network_is_the_sum_of_its_operations(const ft_predictor *p,
+                                                   const ft_op *convs)
 {
-    ft_predictor *p = train(s, NULL, 0, 0);
     ft_graph *g = network(&convs[0], 3, &convs[1], 5);
     double want = 3 * truth_s(&convs[0]) + 5 * truth_s(&convs[1]);
     ft_network_estimate e;
@@ -243,12 +239,10 @@ static void a_network_is_the_sum_of_its_operations(ft_store *s, const ft_op *con
     CHECK(EQ(e.n_measured, 2) && EQ(e.context_bytes, 5e6));
     ft_network_estimate_free(&e);
     ft_graph_free(g);
-    ft_predictor_free(p);
 }
 
-static void the_phases_of_a_step_add_up(ft_store *s, const ft_op *convs)
+static void the_phases_of_a_step_add_up(const ft_predictor *p, const ft_op *convs)
 {
-    ft_predictor *p = train(s, NULL, 0, 0);
     ft__build *build = ft__build_new("step");
     ft_op backward = convs[1];
     ft_network_estimate e;
@@ -272,21 +266,20 @@ static void the_phases_of_a_step_add_up(ft_store *s, const ft_op *convs)
                1e-12 * e.time.value);
     ft_network_estimate_free(&e);
     ft_graph_free(g);
-    ft_predictor_free(p);
 }
 
-static void the_same_seed_gives_the_same_file(ft_store *s)
+static void the_same_seed_gives_the_same_file(ft_store *s, const ft_predictor *p)
 {
-    ft_predictor *p = train(s, NULL, 0, 0), *q = train(s, NULL, 0, 0);
+    ft_predictor *q = train(s, NULL, 0, 0);
 
     CHECK(EQ(p->len, q->len) && memcmp(p->image, q->image, p->len) == 0);
-    ft_predictor_free(p);
     ft_predictor_free(q);
 }
 
-static void a_file_gives_the_answers_of_what_was_saved(ft_store *s, const ft_op *convs)
+static void a_file_gives_the_answers_of_what_was_saved(const ft_predictor *p,
+                                                       const ft_op *convs)
 {
-    ft_predictor *p = train(s, convs, 10, 0), *q = NULL;
+    ft_predictor *q = NULL;
     char path[] = "/tmp/foretell-test-XXXXXX";
     ft_estimate a, b;
     int fd = mkstemp(path);
@@ -296,16 +289,15 @@ static void a_file_gives_the_answers_of_what_was_saved(ft_store *s, const ft_op 
     CHECK_EQ(predict_ops(p, convs, 1, &a, NULL, NULL), FT_OK);
     CHECK(q && EQ(predict_ops(q, convs, 1, &b, NULL, NULL), FT_OK));
     CHECK(EQ(a.value, b.value) && EQ(a.low, b.low) && EQ(a.high, b.high));
-    ft_predictor_free(p);
     ft_predictor_free(q);
     close(fd);
     remove(path);
 }
 
 /* Every damaged file is refused, at loading or at first use, never believed. */
-static void a_damaged_file_is_refused(ft_store *s, const ft_op *convs)
+static void a_damaged_file_is_refused(const ft_predictor *p, const ft_op *convs)
 {
-    ft_predictor *p = train(s, convs, 10, 0), *q;
+    ft_predictor *q;
     unsigned char *copy = malloc(p->len);
     ft__prng rng = ft__prng_stream(9, 0);
     ft_estimate good, t;
@@ -329,7 +321,6 @@ static void a_damaged_file_is_refused(ft_store *s, const ft_op *convs)
         ft_predictor_free(q);
     }
     free(copy);
-    ft_predictor_free(p);
 }
 
 static void a_store_without_measurements_says_what_to_do(void)
@@ -440,23 +431,28 @@ static void energy_is_time_and_power(const ft_op *convs)
 int main(void)
 {
     static ft_op convs[N_CONVS];
+    ft_predictor *all, *less;
     ft_store *s;
 
     machine = ft__flat_roof(1e11, 1e10, 2e-6);
     s = make_store(convs);
+    all = train(s, NULL, 0, 0);
+    less = train(s, convs, OUT, 0);
 
-    operations_left_out_are_learned_and_covered(s, convs);
-    what_was_measured_is_answered_as_measured(s, convs);
-    kinds_never_seen_are_carried_over(s);
-    forward_measurements_do_not_answer_for_other_phases(s, convs);
-    a_network_is_the_sum_of_its_operations(s, convs);
+    operations_left_out_are_learned_and_covered(less, convs);
+    what_was_measured_is_answered_as_measured(s, all, convs);
+    kinds_never_seen_are_carried_over(all);
+    forward_measurements_do_not_answer_for_other_phases(all, convs);
+    a_network_is_the_sum_of_its_operations(all, convs);
     energy_is_time_and_power(convs);
-    the_phases_of_a_step_add_up(s, convs);
-    the_same_seed_gives_the_same_file(s);
-    a_file_gives_the_answers_of_what_was_saved(s, convs);
-    a_damaged_file_is_refused(s, convs);
+    the_phases_of_a_step_add_up(all, convs);
+    the_same_seed_gives_the_same_file(s, all);
+    a_file_gives_the_answers_of_what_was_saved(less, convs);
+    a_damaged_file_is_refused(less, convs);
     a_store_without_measurements_says_what_to_do();
     a_device_file_alone_gives_a_lower_bound();
+    ft_predictor_free(all);
+    ft_predictor_free(less);
     ft_store_close(s);
     paleo_is_what_its_users_published();
     CHECK_DONE();

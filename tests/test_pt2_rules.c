@@ -132,6 +132,35 @@ static const struct rule_case math[] = {
     {"x=2x8 y*=2x8", "aten.cumsum.default self=x dim=-1 -> y", "cumsum x=2x8 axis=1" F},
 };
 
+/* The kernels that PyTorch starts: Loss.cpp, Distance.cpp. */
+static const struct rule_case losses[] = {
+    {"x=4x8 t=4x8 y*=4x8",
+     "aten.kl_div.default self=x target=t reduction=0 log_target=false -> y",
+     "pow x=4x8 y=4x8" F "\nmul x=4x8 y=4x8" F "\nsub x=4x8 y=4x8" F},
+    {"x=4x8 t=4x8 y*=4x8", "aten.l1_loss.default self=x target=t reduction=0 -> y",
+     "sub x=4x8 y=4x8" F "\nabs x=4x8" F},
+    {"x=4x8 t=4x8 y*=4x8",
+     "aten.huber_loss.default self=x target=t reduction=0 delta=1.0 -> y",
+     "sub x=4x8 y=4x8" F},
+    {"x=4x8 t=4x8 y*=4x8",
+     "aten.binary_cross_entropy_with_logits.default self=x target=t weight=none "
+     "pos_weight=none reduction=0 -> y",
+     "sub x=4x8 y=1" F "\nmul x=4x8 y=4x8" F "\nsoftplus x=4x8" F
+     "\nsub x=4x8 y=4x8" F},
+    {"x=4x8 y=4x8 z*=4",
+     "aten.cosine_similarity.default x1=x x2=y dim=1 eps=1e-08 -> z",
+     "2 reduce_l2 x=4x8 axes=1" F "\n2 copy x=4x1" F "\n2 clip x=4x1" F
+     "\n2 div x=4x8 y=4x1" F "\nmul x=4x8 y=4x8" F
+     "\nreduce_sum x=4x8 axes=1 keep=0" F},
+    {"x=4x8 y=4x8 n=4x8 z*=4",
+     "aten.triplet_margin_loss.default anchor=x positive=y negative=n margin=1.0 p=2.0 "
+     "eps=1e-06 swap=false reduction=0 -> z",
+     "2 sub x=4x8 y=4x8" F "\n2 add x=4x8 y=1" F "\n2 reduce_l2 x=4x8 axes=1 keep=0" F
+     "\nadd x=4 y=1" F "\nsub x=4 y=4" F "\nclip x=4" F},
+    {"x=4x8 y=1x8 a*=4x8 b*=4x8", "aten.broadcast_tensors.default tensors=[x,y] -> a b",
+     "expand x=4x8 out=4x8" F "\nexpand x=1x8 out=4x8" F},
+};
+
 static const struct rule_case moves[] = {
     {"x=2x3x4 y*=2x12", "aten.view.default self=x size=(2,12) -> y", ""},
     {"x=2x3x4 y*=2x4x3", "aten.transpose.int self=x dim0=1 dim1=-1 -> y",
@@ -251,6 +280,7 @@ static void check_cases(const struct rule_case *c, size_t n)
 static void operators_become_operations(void)
 {
     check_cases(CASES(layers));
+    check_cases(CASES(losses));
     check_cases(CASES(math));
     check_cases(CASES(moves));
     check_cases(CASES(gradients));

@@ -200,6 +200,117 @@ static void only_what_is_the_same_is_known_from_before(void)
     ft__ptx_free(m);
 }
 
+/* ---- launches that differ in sizes ---- */
+
+/* By a counter that is used on, and by one of its own. */
+static ft_ptx_counts same_alone(ft_ptx_counter *used, const ft_ptx *m,
+                                const ft_ptx_launch *l)
+{
+    ft_ptx_counter *own = NULL;
+    ft_ptx_counts a, b;
+
+    CHECK_EQ(ft__ptx_count(&a, NULL, used, l, NULL), FT_OK);
+    CHECK_EQ(ft__ptx_counter_new(&own, m, NULL), FT_OK);
+    CHECK_EQ(ft__ptx_count(&b, NULL, own, l, NULL), FT_OK);
+    CHECK(memcmp(&a, &b, offsetof(ft_ptx_counts, exact) + sizeof(int)) == 0);
+    ft__ptx_counter_free(own);
+    return a;
+}
+
+/* A kernel in 12 launches with other n, in r1; r3 is the thread's number in the grid.
+ */
+static void of_lengths(const char *body, bool repeats)
+{
+    char source[2048];
+    ft_ptx_counter *c = NULL;
+    ft_ptx *m = NULL;
+
+    snprintf(source, sizeof(source),
+             ".version 7.0\n.target sm_75\n.address_size 64\n"
+             ".entry k(.param .u64 x, .param .u32 n)\n"
+             "{ .reg .pred p, q; .reg .b32 r<8>; .reg .b64 d<4>;\n"
+             "ld.param.u64 d1, [x]; ld.param.u32 r1, [n];\n"
+             "mov.u32 r2, %%tid.x; mov.u32 r3, %%ctaid.x; mov.u32 r4, 0;\n"
+             "mad.lo.s32 r3, r3, 64, r2; %s\nL: ret; }\n",
+             body);
+    CHECK_EQ(ft__ptx_parse(&m, source, strlen(source), "k", NULL), FT_OK);
+    CHECK_EQ(ft__ptx_counter_new(&c, m, NULL), FT_OK);
+    for (uint32_t n = 130; m && c && n < 142; n++) {
+        const uint64_t x = 4096;
+        const ft_ptx_arg arg[] = {{.index = 0, .bytes = &x, .size = 8},
+                                  {.index = 1, .bytes = &n, .size = 4}};
+        const ft_ptx_launch l = {
+            .grid = {5, 1, 1}, .block = {64, 1, 1}, .arg = arg, .n_args = 2};
+
+        same_alone(c, m, &l);
+    }
+    CHECK_EQ((c && ft__ptx_counter_effort(c).repeated > 0), repeats);
+    ft__ptx_counter_free(c);
+    ft__ptx_free(m);
+}
+
+static void blocks_are_repeated_where_lengths_decide_the_same(void)
+{
+    /* Who takes part, and where it stores. */
+    of_lengths("setp.ge.u32 p, r3, r1; @p bra L; mad.lo.s32 r5, r1, 3, r3;\n"
+               "mul.wide.u32 d2, r5, 4; add.s64 d3, d1, d2; st.global.u32 [d3], r3;",
+               true);
+    /* How often a loop goes round. */
+    of_lengths("M: add.s32 r4, r4, 1; setp.lt.u32 p, r4, r1; @p bra M;", false);
+    /* By how much it goes on. */
+    of_lengths("M: add.s32 r4, r4, r1; setp.lt.u32 p, r4, 4000; @p bra M;", false);
+    /* Of some threads alone. */
+    of_lengths("setp.lt.u32 p, r2, 20; mov.u32 r5, r1; @p mov.u32 r5, 7;\n"
+               "M: add.s32 r4, r4, 1; setp.lt.u32 q, r4, r5; @q bra M;",
+               false);
+    /* What is accessed in a loop. */
+    of_lengths("mad.lo.s32 r5, r1, 3, r3; mul.wide.u32 d2, r5, 4; add.s64 d1, d1, d2;\n"
+               "M: ld.global.u32 r6, [d1]; add.s32 r4, r4, 1; setp.lt.u32 p, r4, 9;\n"
+               "@p bra M;",
+               false);
+    /* Quotients. */
+    of_lengths("div.u32 r5, r3, r1; setp.gt.u32 p, r5, 0; @p bra L; add.s32 r4, r4, 1;",
+               false);
+}
+
+/* The first layer of ResNet-18 in batches of 1 to 24. */
+static void batches_of_a_convolution_have_most_blocks_in_common(const char *root)
+{
+    ft_ptx_launches *l = NULL;
+    const ft_ptx_listed *at = NULL;
+    ft_ptx_counter *c = NULL;
+    ft__ptx_effort e;
+    char path[2048];
+
+    snprintf(path, sizeof(path), "%s/examples/ptx/resnet18.jsonl", root);
+    CHECK_EQ(ft_ptx_launches_open(&l, path, NULL, NULL), FT_OK);
+    for (size_t k = 0; l && k < ft_ptx_launches_get(l)->n; k++)
+        if (strcmp(ft_ptx_launches_get(l)->listed[k].kernel->name, "conv_implicit") ==
+            0)
+            at = &ft_ptx_launches_get(l)->listed[k];
+    CHECK(at && EQ(at->launch.n_args, 4) && EQ(at->launch.arg[3].size, 40));
+    if (at)
+        CHECK_EQ(ft__ptx_counter_new(&c, at->module, NULL), FT_OK);
+    for (int32_t batch = 1; c && batch <= 24; batch++) {
+        ft_ptx_launch launch = at->launch;
+        ft_ptx_arg arg[4];
+        int32_t sizes[10];
+
+        memcpy(arg, launch.arg, sizeof(arg));
+        memcpy(sizes, arg[3].bytes, sizeof(sizes));
+        sizes[0] = batch;
+        arg[3].bytes = sizes;
+        launch.arg = arg;
+        launch.kernel = at->kernel->name;
+        launch.grid[0] = ((uint32_t)(batch * sizes[8] * sizes[9]) + 31) / 32;
+        same_alone(c, at->module, &launch);
+    }
+    e = c ? ft__ptx_counter_effort(c) : (ft__ptx_effort){0};
+    CHECK(CMP(e.repeated, >, 3 * e.blocks));
+    ft__ptx_counter_free(c);
+    ft_ptx_launches_free(l);
+}
+
 static void what_is_kept_stays_within_its_bound(void)
 {
     enum { ITEMS = 20000, TIMES = 200 };
@@ -234,6 +345,8 @@ int main(int argc, char **argv)
     networks_take_little(root);
     launches_counted_before_execute_nothing(root);
     only_what_is_the_same_is_known_from_before();
+    blocks_are_repeated_where_lengths_decide_the_same();
+    batches_of_a_convolution_have_most_blocks_in_common(root);
     what_is_kept_stays_within_its_bound();
     CHECK_DONE();
 }

@@ -77,6 +77,53 @@ static void a_counter_goes_on_after_that(void)
     ft__ptx_counter_free(c);
 }
 
+/* n decides who takes part, and later launches differ by it alone. */
+static const char bounded[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".entry k(.param .u64 x, .param .u32 n)\n{\n.reg .pred %p;\n.reg .b32 %r<8>;\n"
+    ".reg .b64 %d<4>;\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\n"
+    "mad.lo.s32 %r2, %r1, 32, %r0;\nld.param.u32 %r3, [n];\n"
+    "setp.ge.u32 %p, %r2, %r3;\n@%p ret;\nld.param.u64 %d0, [x];\n"
+    "mul.wide.u32 %d1, %r3, 4;\nadd.s64 %d0, %d0, %d1;\nmul.wide.u32 %d1, %r2, 4;\n"
+    "add.s64 %d0, %d0, %d1;\nst.global.u32 [%d0], %r2;\nret;\n}\n";
+
+static ft_status count_growing(const ft_ptx *kernel, uint64_t *threads)
+{
+    ft_ptx_counter *c;
+    ft_status st = ft__ptx_counter_new(&c, kernel, NULL);
+
+    for (uint32_t k = 0; st == FT_OK && k < 6; k++) {
+        const uint32_t n = 32 * (7 + k);
+        const ft_ptx_arg arg = {.index = 1, .bytes = &n, .size = sizeof n};
+        const ft_ptx_launch l = {
+            .grid = {12, 1, 1}, .block = {32, 1, 1}, .arg = &arg, .n_args = 1};
+        ft_ptx_counts counts;
+
+        st = ft__ptx_count(&counts, NULL, c, &l, NULL);
+        *threads = st ? 0 : counts.thread[FT_PTX_STORE].value;
+    }
+    ft__ptx_counter_free(c);
+    return st;
+}
+
+static void traces_may_be_refused(void)
+{
+    ft_ptx *kernel = NULL;
+    ft_status st = FT_ENOMEM;
+    uint64_t threads = 0;
+    int n = 0;
+
+    CHECK_EQ(ft__ptx_parse(&kernel, bounded, strlen(bounded), "test", NULL), FT_OK);
+    while (st == FT_ENOMEM && n < 10000) {
+        allocs_left = ++n;
+        st = count_growing(kernel, &threads);
+        allocs_left = -1;
+    }
+    CHECK_EQ(st, FT_OK);
+    CHECK_EQ(threads, 32 * 12);
+    ft__ptx_free(kernel);
+}
+
 int main(void)
 {
     ft_error err;
@@ -86,6 +133,7 @@ int main(void)
     CHECK(m != NULL);
     every_refused_allocation_is_reported();
     a_counter_goes_on_after_that();
+    traces_may_be_refused();
     ft__ptx_free(m);
     CHECK_DONE();
 }

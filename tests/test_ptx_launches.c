@@ -133,7 +133,9 @@ static void launches_of_other_buffers_are_others(void)
 {
     static const char text[] =
         "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
-        "\"params\":[{\"pointer\":1024}]}\n"
+        "\"params\":[{\"pointer\":1024},{\"pointer\":1024}]}\n"
+        "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
+        "\"params\":[{\"pointer\":4096},{\"pointer\":1024}]}\n"
         "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
         "\"params\":[{\"pointer\":4096}]}\n";
     ft_ptx_launches *l;
@@ -144,7 +146,9 @@ static void launches_of_other_buffers_are_others(void)
     if (!l)
         return;
     v = ft_ptx_launches_get(l)->listed;
-    CHECK(EQ(ft_ptx_launches_get(l)->n, 2) && EQ(v[1].same, 1));
+    CHECK(EQ(ft_ptx_launches_get(l)->n, 3) && EQ(v[1].same, 1));
+    CHECK(EQ(v[1].memory_bytes, 5120) &&
+          EQ(v[2].memory_bytes, 0)); /* one is not given */
     ft_ptx_launches_free(l);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "ptx/count/counter.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_compare.h"
 #include "ptx_interpret/interpret.h"
@@ -127,6 +128,82 @@ static void bounds_hold_where_data_decides(void)
     try_seeds(7546, 7547, 1);   /* ends in a function, where an unknown index leads */
 }
 
+/* ---- launches of one kernel after each other ---- */
+
+enum { VARIANTS = 6, VARIED = 1000 };
+
+/* The launch with another number, at times another pointer, and last another grid. */
+static void vary(ptx_random *p, uint32_t k)
+{
+    p->number[0]++;
+    p->address += k % 3 == 2 ? 4 : 0;
+    p->launch.grid[0] += k + 1 == VARIANTS;
+}
+
+static int same_counts(ft_ptx_counts a, ft_ptx_counts b)
+{
+    a.because = b.because = NULL;
+    return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+static int same_parts(const ft__ptx_parts *a, const ft__ptx_parts *b)
+{
+    int same = a->n_blocks == b->n_blocks && a->n_accesses == b->n_accesses;
+
+    for (size_t k = 0; same && k < a->n_blocks; k++)
+        same = memcmp(&a->block[k].warp, &b->block[k].warp, sizeof(ft_ptx_tally)) == 0;
+    for (size_t k = 0; same && k < a->n_accesses; k++)
+        same =
+            memcmp(&a->access[k].requests, &b->access[k].requests,
+                   sizeof(ft_ptx_tally)) == 0 &&
+            memcmp(&a->access[k].took, &b->access[k].took, sizeof(ft_ptx_tally)) == 0;
+    return same;
+}
+
+/* By a counter that is used on, and by one of its own. */
+static void count_twice(const ft_ptx *m, ft_ptx_counter *used, const ptx_random *p,
+                        uint64_t seed)
+{
+    ft_ptx_counter *own = NULL;
+    ft_ptx_counts a, b;
+    ft__ptx_parts of_a, of_b;
+
+    CHECK_EQ(ft__ptx_counter_new(&own, m, NULL), FT_OK);
+    CHECK_EQ(ft__ptx_count(&a, &of_a, used, &p->launch, NULL), FT_OK);
+    CHECK_EQ(ft__ptx_count(&b, &of_b, own, &p->launch, NULL), FT_OK);
+    if (!same_counts(a, b) || !same_parts(&of_a, &of_b)) {
+        check_failed++;
+        fprintf(stderr, "seed %" PRIu64 ", n %u: other counts after other launches\n",
+                seed, p->number[0]);
+    }
+    ft__ptx_counter_free(own);
+}
+
+static void launches_before_make_no_difference(void)
+{
+    uint64_t repeated = 0;
+
+    for (uint64_t seed = 0; seed < VARIED; seed++) {
+        ft_ptx_counter *used = NULL;
+        ft_ptx *m = NULL;
+        ptx_random p;
+
+        if (!ptx_random_make(&p, seed, size_of(seed), seed % 5 == 0))
+            continue;
+        CHECK_EQ(ft__ptx_parse(&m, p.text, strlen(p.text), "random", NULL), FT_OK);
+        CHECK_EQ(ft__ptx_counter_new(&used, m, NULL), FT_OK);
+        for (uint32_t k = 0; m && used && k < VARIANTS; k++) {
+            vary(&p, k);
+            count_twice(m, used, &p, seed);
+        }
+        repeated += used ? ft__ptx_counter_effort(used).repeated : 0;
+        ft__ptx_counter_free(used);
+        ft__ptx_free(m);
+        ptx_random_free(&p);
+    }
+    CHECK(CMP(repeated, >, VARIED));
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2) {
@@ -137,5 +214,6 @@ int main(int argc, char **argv)
     }
     counts_are_those_of_running();
     bounds_hold_where_data_decides();
+    launches_before_make_no_difference();
     CHECK_DONE();
 }

@@ -392,6 +392,134 @@ static void a_host_is_named_or_not_known(void)
     ft_data_close(d);
 }
 
+/* A table of n short lists of operations, each with what it took by hand: 7 us for the
+ * call, as much for each launch, and no more than that for a device that waits. */
+static void a_few_timed_models_tell_what_a_launch_takes(void)
+{
+    static const struct {
+        const char *text;
+        double launches;
+    } models[] = {{"relu x=1000 dtype=fp32\n", 1},
+                  {"relu x=1000 dtype=fp32 *30\n", 30},
+                  {"tanh x=500 dtype=fp32 *8\n", 8},
+                  {"relu x=400000000 dtype=fp32\n", 1}}; /* hangs on no host */
+    char folder[] = "/tmp/foretell-launch-XXXXXX", path[64], command[96];
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    double launch_s = 0, waits_s;
+    ft_status st;
+    FILE *f;
+
+    CHECK(mkdtemp(folder));
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof(path), "%s/m%d.txt", folder, i);
+        f = fopen(path, "w");
+        CHECK(f && fputs(models[i].text, f) >= 0 && !fclose(f));
+    }
+    snprintf(path, sizeof(path), "%s/timed.csv", folder);
+    f = fopen(path, "w");
+    CHECK(f && fprintf(f, "time_s,model\n") > 0);
+    for (int i = 0; f && i < 4; i++)
+        fprintf(f, "%.9g,m%d.txt\n", 7e-6 * (1 + models[i].launches) + 2e-6, i);
+    CHECK(f && !fclose(f));
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_OK);
+    CHECK_NEAR(launch_s, 7e-6, 0.5e-6);
+    q.list = models[1].text;
+    q.list_len = strlen(q.list);
+    waits_s = ask(&st, d, &q);
+    q.launch_s = launch_s;
+    CHECK(CMP(ask(&st, d, &q), <, 0.5 * waits_s));
+    q.run_mode = "graph";
+    q.launch_s = 0;
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL),
+             FT_OK);             /* the call's launches */
+    q.device = "xeon-e5-2680v3"; /* launches nothing */
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_EINVAL);
+    q.launch_s = -1;
+    ask(&st, d, &q);
+    CHECK_EQ(st, FT_EINVAL);
+    ft_data_close(d);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK_EQ(system(command), 0);
+}
+
+/* Nothing takes time: neither does a phase of it. */
+static void views_take_no_time_in_any_phase(void)
+{
+    static const char views[] = "view x=4x8 out=32 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.method = "physics";
+    q.list = views;
+    q.list_len = sizeof(views) - 1;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(EQ(a->time.high, 0));
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        CHECK(EQ(a->phase_time[p].low, 0) && EQ(a->phase_time[p].high, 0));
+    ft_answer_free(a);
+    ft_data_close(d);
+}
+
+static double width(const ft_estimate *e)
+{
+    return e->high / e->low;
+}
+
+/* Known: what a launch takes; then an operation that waits for the host is as sure as
+ * that is. What the device takes is as sure as before. */
+static void a_launch_time_narrows_what_waits_for_the_host(void)
+{
+    static const char small[] = "relu x=1x64 dtype=fp32 *50\n",
+                      large[] = "relu x=4096x65536 dtype=fp32 *50\n";
+    const char *const list[] = {small, large};
+    const size_t len[] = {sizeof(small) - 1, sizeof(large) - 1};
+    ft_data *d = open_data();
+
+    for (int i = 0; i < 2; i++) {
+        ft_query q = about_list();
+        ft_answer *a, *timed;
+
+        q.method = "physics";
+        q.list = list[i];
+        q.list_len = len[i];
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        q.launch_s = 18e-6; /* the default: the value stays */
+        CHECK(!ft_query_ask(&timed, d, &q, NULL));
+        CHECK_NEAR(timed->time.value / a->time.value, 1, 1e-9);
+        CHECK_NEAR(width(&timed->time) / width(&a->time), i ? 1 : 0.49,
+                   i ? 0.01 : 0.05);
+        ft_answer_free(a);
+        ft_answer_free(timed);
+    }
+    ft_data_close(d);
+}
+
+/* A V100 was measured eager: replayed, its device does what it does then. */
+static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
+{
+    static const char list[] = "softmax x=16x4096 axis=1 dtype=fp32 *9\n";
+    static const char *const mode[] = {"eager", "graph"};
+    double device_s[2];
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.device = "v100-pcie-32gb";
+    for (int i = 0; i < 2; i++) {
+        q.run_mode = mode[i];
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        CHECK(EQ(a->by, FT_ANSWERED_BY_FAMILY));
+        device_s[i] = a->op[0]->device_time.value;
+        ft_answer_free(a);
+    }
+    CHECK_NEAR(device_s[1] / device_s[0], 1, 1e-9);
+    ft_data_close(d);
+}
+
 /* A list has no tensors, so that nothing is fused: a compiled network is called more
  * slowly, its channels lie last, and replaying it takes one call. */
 static void run_modes_have_names(void)
@@ -516,6 +644,10 @@ int main(int argc, char **argv)
     many_lists_are_each_asked_alone();
     a_host_is_named_or_not_known();
     run_modes_have_names();
+    views_take_no_time_in_any_phase();
+    a_launch_time_narrows_what_waits_for_the_host();
+    a_replayed_graph_has_no_launches_of_eager_measurements();
+    a_few_timed_models_tell_what_a_launch_takes();
     a_network_is_cut_by_one_question();
     a_predictor_has_its_place();
     threads_share_the_data();

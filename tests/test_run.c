@@ -261,6 +261,28 @@ static void quiet_measurements_are_medians(void)
     CHECK(CMP(fabs(m.value / ((v[99] + v[100]) / 2) - 1), <, 0.01));
 }
 
+static void times_from_elsewhere_have_the_same_statistics(void)
+{
+    ft_reading r[40], same[40], none[] = {{.value = 1}};
+    ft_measurement m, wanted;
+    ft_error err;
+
+    for (uint32_t i = 0; i < 40; i++) {
+        double value = (1 + 0.01 * (i % 5) + 0.02 * (i / 8)) * (i == 11 ? 3 : 1);
+
+        r[i] = (ft_reading){.value = 7 * value, .iterations = 7, .round = i / 8};
+        same[i] = r[i];
+    }
+    CHECK_EQ(ft__measurement_of_times(&wanted, same, 40, NULL), FT_OK);
+    CHECK_EQ(ft_measurement_of_times(&m, r, 40, &err), FT_OK);
+    CHECK_EQ(memcmp(&m, &wanted, sizeof(m)), 0);
+    for (uint32_t i = 0; i < 40; i++)
+        CHECK_EQ(r[i].marks, i == 11 ? FT_READING_OUTLIER : 0);
+    CHECK_EQ(ft_measurement_of_times(&m, r, 0, &err), FT_EINVAL);
+    CHECK_EQ(ft_measurement_of_times(&m, none, 1, &err), FT_EINVAL);
+    CHECK(strstr(err.msg, "0 iterations") != NULL);
+}
+
 /* What takes as long as a pass of a network, for a second: high / low is below 1.5. */
 static void a_network_in_bursts_has_a_narrow_interval(void)
 {
@@ -306,6 +328,24 @@ static void other_load_is_noticed(void)
     CHECK(HAS(text, "\"redone\": 1") && HAS(text, "\"foreign load\""));
     ft__timing_free(&t);
     ft_session_close(s);
+}
+
+/* The other process has the same CPU for half of the time: a batch of 50 ms, which it
+ * always interrupts, takes 100 ms by the clock on the wall. */
+static void what_others_have_the_cpu_for_is_not_counted(void)
+{
+    const ft_measure_options how = {.min_time_s = 0.25, .error_floor = -1};
+    ft_op op = parse("linear x=64x4096 out=4096");
+    ft_session *alone = open_fake("noise=0"), *beside = open_fake("noise=0,foreign=1");
+    ft_timing quiet, t;
+
+    CHECK_EQ(ft__measure_op(&quiet, alone, &op, &how, NULL), FT_OK);
+    CHECK_EQ(ft__measure_op(&t, beside, &op, &how, NULL), FT_OK);
+    CHECK_NEAR(t.time.value / quiet.time.value, 1, 0.1);
+    ft__timing_free(&quiet);
+    ft__timing_free(&t);
+    ft_session_close(alone);
+    ft_session_close(beside);
 }
 
 /* One run in about a hundred is slow: its batch is marked, kept, and counts little. */
@@ -473,6 +513,35 @@ static void a_session_says_what_stands_in_its_keys(void)
     ft_session_close(s);
 }
 
+/* Of an engine that lists devices: the one that is used, where it is no processor. */
+static void measurements_on_a_gpu_are_kept_under_its_name(void)
+{
+    ft_session *s = open_fake("gpu=Toy G31");
+
+    CHECK(SAME(ft_session_get(s)->device, "Toy G31"));
+    ft_session_close(s);
+}
+
+static void preparing_runs_nothing(void)
+{
+    ft_session *s = open_fake("fail_kind=softmax,fail_after=0");
+    ft_error err = {0};
+    ft_graph *g;
+    ft_op op;
+
+    CHECK_EQ(ft_op_parse(&op, "relu x=4", 8, NULL), FT_OK);
+    CHECK_EQ(ft_session_prepare(s, &op, &err), FT_OK);
+    CHECK_EQ(ft_session_prepare(s, NULL, &err), FT_OK);
+    CHECK_EQ(ft_op_parse(&op, "softmax x=4 axis=0", 18, NULL), FT_OK);
+    CHECK_EQ(ft_session_prepare(s, &op, &err), FT_EBACKEND);
+    CHECK(HAS(err.msg, "softmax"));
+    CHECK_EQ(ft_import_ops(&g, "relu x=4\n", 9, "list", NULL), FT_OK);
+    CHECK_EQ(ft_session_prepare_model(s, model, g, &err), FT_EUNSUPPORTED);
+    CHECK(HAS(err.msg, "fake does not run models whole"));
+    ft_graph_free(g);
+    ft_session_close(s);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -481,6 +550,8 @@ int main(int argc, char **argv)
     snprintf(model, sizeof(model), "%s/data/models/resnet18.onnx", argv[1]);
     an_unknown_engine_lists_those_there_are();
     a_session_says_what_stands_in_its_keys();
+    measurements_on_a_gpu_are_kept_under_its_name();
+    preparing_runs_nothing();
     figures_of_readings_are_per_iteration();
     the_error_is_that_between_rounds();
     every_reading_says_its_round();
@@ -489,7 +560,9 @@ int main(int argc, char **argv)
     other_load_is_noticed();
     bursts_do_not_change_what_an_operation_takes();
     quiet_measurements_are_medians();
+    times_from_elsewhere_have_the_same_statistics();
     a_network_in_bursts_has_a_narrow_interval();
+    what_others_have_the_cpu_for_is_not_counted();
     outliers_are_marked_and_kept();
     issuing_is_timed_where_it_is_not_the_work();
     energy_is_power_times_time();

@@ -68,7 +68,7 @@ static void the_slow_operation_is_named_with_its_factor(void)
         ft_op_print(&slow->op, spec, sizeof(spec));
         CHECK(SAME(spec, "relu x=1x50700 dtype=fp32"));
         CHECK(SAME(slow->device, "here") && SAME(slow->engine, "torch"));
-        CHECK(SAME(slow->setting, "threads=1"));
+        CHECK(SAME(slow->setting, "threads=1") && SAME(slow->engine_version, "2.3.1"));
         CHECK_NEAR(slow->slower, 9, 1);
         CHECK_NEAR(slow->time_s, 9 * (2e-6 + 50.7e-6), 0.06 * 9 * 52.7e-6);
     }

@@ -404,9 +404,42 @@ static void repeats_are_told_raw_and_calibrated(void)
     ft_store_close(s);
 }
 
+/* What a server answers is a matter of tests/store_postgres. */
+static void passwords_of_databases_are_not_shown(void)
+{
+    static const struct {
+        const char *path, *shown;
+        int on_server;
+    } cases[] = {
+        {"a@b:c/password=x.db", "a@b:c/password=x.db", 0},
+        {"postgresql.db", "postgresql.db", 0},
+        {"postgresql://", "postgresql://", 1},
+        {"postgres://me:secret@host:5432/db", "postgres://me:@host:5432/db", 1},
+        {"postgres://me:se/c:r@et@host/db", "postgres://me:@host/db", 1},
+        {"postgresql://me:@host/db", "postgresql://me:@host/db", 1},
+        {"postgresql://me@host:5432/db:x@y", "postgresql://me@host:5432/db:x@y", 1},
+        {"postgresql:///db?password=secret&user=me",
+         "postgresql:///db?password=&user=me", 1},
+        {"postgresql://a:se@/db?sslpassword=cr&password=et",
+         "postgresql://a:@/db?sslpassword=&password=", 1},
+        {"postgresql:///db?user=me&password=", "postgresql:///db?user=me&password=", 1},
+    };
+    char shown[64];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        CHECK_EQ(ft_store_shown(shown, sizeof(shown), cases[i].path),
+                 cases[i].on_server);
+        CHECK(SAME(shown, cases[i].shown));
+        ft_store_shown(shown, 12, cases[i].path);
+        CHECK(CMP(strlen(shown), <, 12) &&
+              strncmp(shown, cases[i].shown, strlen(shown)) == 0);
+    }
+}
+
 int main(void)
 {
     make_scratch();
+    passwords_of_databases_are_not_shown();
     repeats_are_told_raw_and_calibrated();
     keeps_what_was_put_to_the_last_bit();
     refuses_what_cannot_be_kept();

@@ -211,7 +211,13 @@ static float param_value(const ft_op *op, uint32_t param, uint32_t i)
 
 /* ---- trials ---- */
 
-/* Engines that hold tensors are PyTorch, whose slope is 1/6 (engine.h: 1/5). */
+/* PyTorch, which differs from engine.h in indices, divisors and hardsigmoid. */
+static int is_torch(const rig *r)
+{
+    return strcmp(r->e->name, "torch") == 0;
+}
+
+/* Its slope is 1/6 (engine.h: 1/5). */
 static void own_hardsigmoid(trial *t)
 {
     ft_shape s = ft_op_shape(&t->op, FT_K_x);
@@ -241,9 +247,8 @@ static void new_trial(trial *t, const rig *r, const char *spec, ft_layout layout
         ft_op_input(&t->op, i, &s, &type);
         t->in[i] = plain_array(bytes_of(&s, type));
         for (int64_t k = 0; k < ft_shape_elements(&s); k++)
-            reference_set(
-                type, t->in[i], k,
-                input_value(&t->op, type, i, (uint32_t)k, r->e->values != NULL));
+            reference_set(type, t->in[i], k,
+                          input_value(&t->op, type, i, (uint32_t)k, is_torch(r)));
         t->engine_in[i] = new_buffer(r, bytes_of(&s, type));
         move_layout(&t->op, &s, type, t->in[i], t->engine_in[i].data, 1);
     }
@@ -260,7 +265,7 @@ static void new_trial(trial *t, const rig *r, const char *spec, ft_layout layout
     }
     CHECK_OP(t, reference_run(&t->op, (const void *const *)t->in,
                               (const float *const *)t->params, t->want));
-    if (r->e->values && t->op.kind == FT_KIND_hardsigmoid)
+    if (is_torch(r) && t->op.kind == FT_KIND_hardsigmoid)
         own_hardsigmoid(t);
 }
 

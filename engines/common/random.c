@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A bijection of 32 bits with little bias (Wellons 2018), cheap enough to make
  * gigabytes of weights. */
@@ -156,4 +157,18 @@ void ft__weight_range(const ft_op *op, uint32_t i, const ft_param *p, float *low
             : op->kind == FT_KIND_embedding ? 1
                                             : 0.5f;
     *low = around_1 ? 0.5f : -*high;
+}
+
+bool ft__random_weight(void *to, ft_dtype dtype, const ft_shape *shape, uint64_t seed)
+{
+    const uint64_t n = (uint64_t)ft_shape_elements(shape);
+    const double inner = shape->rank > 1 ? (double)n / (double)shape->dim[0] : 0;
+    const float high = inner > 0 ? (float)sqrt(3 / inner) : 1.5f;
+
+    if (ft__is_real(dtype))
+        return ft__random_reals(to, dtype, n, inner > 0 ? -high : 0.5f, high, seed);
+    if (dtype == FT_DTYPE_int8 || dtype == FT_DTYPE_uint8)
+        return ft__random_fill(to, dtype, n, 128, seed);
+    memset(to, dtype == FT_DTYPE_bool, (size_t)ft_tensor_bytes(shape, dtype));
+    return true;
 }

@@ -20,6 +20,12 @@ bool ft__random_fill(void *out, ft_dtype dtype, uint64_t n, int64_t limit,
 void ft__weight_range(const ft_op *op, uint32_t i, const ft_param *p, float *low,
                       float *high);
 
+/* Weights of a network of which only the shape is known: vectors, mostly scales,
+ * variances and biases, around 1; others those of a product over all axes but the
+ * first; whole numbers 0, which always is an index, masks let everything pass. False:
+ * no such type. */
+bool ft__random_weight(void *to, ft_dtype dtype, const ft_shape *shape, uint64_t seed);
+
 /* A float as a half and as a bfloat16, rounded towards zero. Halves: only for
  * magnitudes below 65536; what is below 2^-14 becomes 0. */
 uint16_t ft__half(float v);

@@ -15,12 +15,13 @@
  *   factor between 1 and F; never unless given
  * - sleep=F: really sleep F times the virtual time, 0 unless given
  * - foreign=F: other processes keep F CPUs busy, and to feel them time is real: the
- *   clock is the system's and running keeps a CPU busy
+ *   clock is the system's and running keeps a CPU busy for so long
  * - ahead=F: issuing takes F of the time, sync() the rest, 1 unless given
  * - between=S: an operation that another one ran before takes S seconds more
  * - slow=TEXT:F: operations whose spec contains TEXT take F times as long
  * - fail_kind=NAME: preparing an operation of this kind fails
  * - fail_after=N: every run after the first N fails
+ * - gpu=NAME: it runs on a device of this name, beside the processor
  * - oom_above=BYTES: there is no more memory than this for one block or buffer (2^46
  *   unless given, for a block) */
 #include <math.h>
@@ -49,6 +50,7 @@ typedef struct options {
     double slow;
     char slow_text[128];
     char fail_kind[32];
+    char gpu[64];
     uint64_t fail_after;
     uint64_t oom_above;
 } options;
@@ -137,6 +139,8 @@ static int read_option(options *o, const char *name, char *value)
         return read_slow(o, value);
     if (strcmp(name, "fail_kind") == 0)
         return read_text(o->fail_kind, sizeof(o->fail_kind), value);
+    if (strcmp(name, "gpu") == 0)
+        return read_text(o->gpu, sizeof(o->gpu), value);
     if (strcmp(name, "fail_after") == 0)
         return read_count(&o->fail_after, value);
     if (strcmp(name, "oom_above") == 0)
@@ -163,7 +167,8 @@ static ft_status read_options(options *o, const char *text, ft_error *err)
             return ft_fail(err, FT_EINVAL, 0,
                            "fake: bad option \"%.*s\"; it knows noise=F, drift=F, "
                            "burst=P:F, sleep=F, foreign=F, ahead=F, between=S, "
-                           "slow=TEXT:F, fail_kind=NAME, fail_after=N, oom_above=BYTES",
+                           "slow=TEXT:F, fail_kind=NAME, gpu=NAME, fail_after=N, "
+                           "oom_above=BYTES",
                            (int)(len < 191 ? len : 191), text);
         text += len + (text[len] == ',');
     }
@@ -266,6 +271,21 @@ static void *engine_alloc(ft_engine_context *c, uint64_t bytes)
     return bytes > c->opt.oom_above ? NULL : ft__host_alloc(c, bytes);
 }
 
+/* The processor, and the GPU there is with gpu=NAME. */
+static ft_status engine_device(ft_engine_context *c, uint32_t i, ft_engine_device *out,
+                               ft_error *err)
+{
+    if (!*c->opt.gpu || i > 1)
+        return ft_fail(err, FT_ENOTFOUND, 0, "fake: no device %u", i);
+    *out = (ft_engine_device){.is_host = i == 0,
+                              .is_used = i == 1,
+                              .units = i ? 8 : c->threads,
+                              .clock_hz = 1e9,
+                              .memory_bytes = 0x1p30};
+    snprintf(out->name, sizeof(out->name), "%s", i ? c->opt.gpu : "processor");
+    return FT_OK;
+}
+
 /* ---- blocks ---- */
 
 static double efficiency(const ft_op *op)
@@ -353,11 +373,20 @@ static void really_sleep(double seconds)
     nanosleep(&t, NULL);
 }
 
+static double cpu_time(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What others have the CPU for meanwhile comes on top. */
 static void keep_busy(double seconds)
 {
-    double end = ft__host_now(NULL) + seconds;
+    const double end = cpu_time() + seconds;
 
-    while (ft__host_now(NULL) < end)
+    while (cpu_time() < end)
         ;
 }
 
@@ -430,6 +459,7 @@ const ft_engine *ft_engine_entry(void)
         .prepare = prepare,
         .run = run,
         .free_block = free_block,
+        .device = engine_device,
     };
 
     return &fake;

@@ -1,7 +1,6 @@
 /* A model's file run whole, as it is deployed: all optimisations of the graph, inputs
  * bound before, results left where the runtime puts them. */
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,34 +57,12 @@ static void free_net_block(ft_block *base)
 
 /* ---- weights that are not there ---- */
 
-/* Vectors are mostly scales, variances and biases: around 1. Others are weights of
- * a product over all axes but the first. */
-static bool fill_real(void *to, const ft__missing *w, uint64_t n, uint64_t seed)
-{
-    double inner = w->shape.rank > 1 ? (double)n / (double)w->shape.dim[0] : 0;
-    float high = inner > 0 ? (float)sqrt(3 / inner) : 1.5f;
-
-    return ft__random_reals(to, w->dtype, n, inner > 0 ? -high : 0.5f, high, seed);
-}
-
-/* Whole numbers may be indices: 0 always is one. Masks let everything pass. */
-static bool fill_weight(void *to, const ft__missing *w, uint64_t seed)
-{
-    uint64_t n = (uint64_t)ft_shape_elements(&w->shape);
-
-    if (ft__is_real(w->dtype))
-        return fill_real(to, w, n, seed);
-    if (w->dtype == FT_DTYPE_int8 || w->dtype == FT_DTYPE_uint8)
-        return ft__random_fill(to, w->dtype, n, 128, seed);
-    memset(to, w->dtype == FT_DTYPE_bool, w->bytes);
-    return true;
-}
-
 static ft_status make_weights(char *file, const ft__weights_list *l, uint64_t seed,
                               ft_error *err)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (!fill_weight(file + l->w[i].offset, &l->w[i], seed + i))
+        if (!ft__random_weight(file + l->w[i].offset, l->w[i].dtype, &l->w[i].shape,
+                               seed + i))
             return ft_fail(err, FT_EUNSUPPORTED, 0,
                            "onnxruntime: no random weights of type %s for %s",
                            ft_dtype_name(l->w[i].dtype), l->w[i].name);

@@ -8,7 +8,7 @@ FT_BEGIN_DECLS
 
 /* Interface of measurement plug-ins. Raise FT_ENGINE_ABI whenever a struct here
  * changes; the loader refuses any other number. */
-#define FT_ENGINE_ABI 3u
+#define FT_ENGINE_ABI 4u
 #define FT_ENGINE_ENTRY "ft_engine_entry"
 
 /* One opened engine and one prepared operation; the engine defines both. */
@@ -96,6 +96,16 @@ typedef struct ft_model_input {
     int64_t limit; /* of integers: values lie in [0, limit) */
 } ft_model_input;
 
+/* A device that an engine can be opened on. */
+typedef struct ft_engine_device {
+    char name[128];
+    int is_host;        /* 1: this machine's processor */
+    int is_used;        /* 1: the engine was opened on it */
+    uint32_t units;     /* compute units: cores, multiprocessors */
+    double clock_hz;    /* the highest; NaN: unknown */
+    double memory_bytes;
+} ft_engine_device;
+
 typedef struct ft_engine {
     uint32_t abi; /* FT_ENGINE_ABI the plug-in was compiled with */
     const char *name;
@@ -155,6 +165,10 @@ typedef struct ft_engine {
     /* Not NULL: bytes the engine's allocator holds for tensors now, and at most
      * since the last call with reset; 0 both where it cannot tell. */
     void (*memory)(ft_engine_context *c, uint64_t *now, uint64_t *peak, int reset);
+    /* Not NULL: the i-th of the devices that the engine can be opened on, by its option
+     * device=i; FT_ENOTFOUND behind the last. */
+    ft_status (*device)(ft_engine_context *c, uint32_t i, ft_engine_device *out,
+                        ft_error *err);
 } ft_engine;
 
 typedef const ft_engine *ft_engine_entry_fn(void);

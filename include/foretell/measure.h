@@ -109,7 +109,11 @@ typedef struct ft_timing {
     uint32_t instances;       /* in the block looped over */
     char implementation[64];
 } ft_timing;
-
+/* What ft_timing.time is of its readings, of times taken elsewhere: n of them, readings of
+ * a round one behind the other. Outliers are marked in r. FT_EINVAL: none, or one that is
+ * not above 0 s. */
+FT_API ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
+                                         ft_error *err);
 
 
 /* Shortest duration for which the time of a batch is proportional to its iterations:
@@ -170,7 +174,21 @@ FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
                                   const char *path, const ft_graph *g,
                                   const ft_measure_options *opt, ft_error *err);
 
+/* Have the engine prepare an operation (NULL: those that sessions measure of themselves:
+ * probes and calibrations), or the model file at `path` of graph `g`, and run nothing: an
+ * engine that compiles keeps what it makes, to be run by another session.
+ * FT_EUNSUPPORTED: it does not run such a thing. */
+FT_API ft_status ft_session_prepare(ft_session *s, const ft_op *op, ft_error *err);
+FT_API ft_status ft_session_prepare_model(ft_session *s, const char *path,
+                                          const ft_graph *g, ft_error *err);
+
 /* ---- many operations into a store ---- */
+/* A network to measure whole beside operations. */
+typedef struct ft_collect_network {
+    const char *name;
+    const ft_graph *graph; /* as imported, forward */
+} ft_collect_network;
+
 typedef struct ft_collect_options {
     double budget_s;    /* stop after this long, by the engine's clock where it simulates;
                            0: no limit */
@@ -195,6 +213,14 @@ typedef struct ft_collect_options {
     double power_time_s; /* as in ft_measure_options */
     const char *command; /* noted in the run */
     const ft_log *log;
+    const ft_collect_network *networks; /* some whose operations are among those asked for;
+                                           2 s each, a tenth of the budget for all. From
+                                           them training learns what this machine takes
+                                           for a network beside its operations */
+    size_t n_networks;
+    const char *const *note; /* "NAME=VALUE", each: among the conditions of every
+                                measurement, as where it was taken */
+    size_t n_notes;
 } ft_collect_options;
 
 typedef struct ft_collect_report {
@@ -216,12 +242,15 @@ typedef struct ft_collect_report {
                      operations */
     int reached;  /* 1: error <= until_error */
     double seconds; /* as budget_s */
+    size_t networks; /* measured whole */
+    size_t doubted;  /* measured once more, as they disagreed with what others say */
 } ft_collect_report;
 
 /* Measure operations into the store, the most informative first (opt->choose). count[i]
  * (or NULL: 1) is the number of occurrences of op i. Missing facts of the machine (peak
  * rate, bandwidth, launch floor, context) are measured and stored, too. Each measurement
- * is durable: an interrupted collection continues where it stopped. */
+ * is durable: an interrupted collection continues where it stopped. FT_EINVAL: a note
+ * without a name of letters, digits and '_', 1 to 63 of them. */
 FT_API ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
                             const ft_op *ops, const uint64_t *count, size_t n,
                             const ft_collect_options *opt, ft_error *err);

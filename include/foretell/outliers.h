@@ -14,6 +14,7 @@ typedef struct ft_slow_op {
     char device[128];
     char setting[160];
     char engine[32];
+    char engine_version[64];
     double time_s;
     double slower;    /* factor over the prediction from similar operations */
     double isolation; /* isolation forest score; near 1: few similar operations */

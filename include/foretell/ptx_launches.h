@@ -27,7 +27,7 @@ typedef struct ft_ptx_listed {
     const ft_ptx *module; /* NULL: a library's call */
     const ft_ptx_kernel *kernel;
     ft_ptx_launch launch;
-    uint64_t memory_bytes; /* of all buffers with a given size */
+    uint64_t memory_bytes; /* of all buffers; 0: not all have a given size */
     uint64_t block_bytes;  /* of them, covered by one block; 0: not given */
     uint32_t registers;    /* per thread; 0: not given */
     const char *call;      /* the host's call, where launches are timed one by one

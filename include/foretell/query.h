@@ -53,7 +53,8 @@ typedef struct ft_query {
     const ft_input_shape *inputs;
     size_t n_inputs;
     int64_t trips;
-    const char *dtype;     /* cast to it: "fp16", ...; NULL: as in the file */
+    const char *dtype;     /* cast to it: "fp16", ...; "amp-bf16", "amp-fp16": mixed precision
+                              as torch.autocast runs it; NULL: as in the file */
     const char *mode;      /* as in ft_step_names, these four */
     const char *optimizer;
     const char *loss;
@@ -91,6 +92,8 @@ typedef struct ft_query {
     const ft_list *lists;  /* in place of the model: these networks, values alone; times of
                               their operations are cached across queries */
     size_t n_lists;
+    double launch_s;       /* host time of one launch, as ft_launch_time() finds it; 0: that of
+                              the networks the predictor was fitted to, otherwise a default */
 } ft_query;
 #ifdef __cplusplus
 #define FT_QUERY_INIT [] { ft_query q = {}; q.size = sizeof(q); return q; }()
@@ -154,7 +157,7 @@ typedef struct ft_answer {
     const ft_graph *graph; /* as it is executed */
     const char *mode;      /* "inference", "training" */
     const char *step;      /* "one forward pass" */
-    const char *dtype;     /* of the operations with most FLOPs */
+    const char *dtype;     /* of the operations with most FLOPs, or mixed precision as asked */
     int64_t batch;         /* 0: there is no input */
     const char *device;    /* "local", or the name of its file */
     const char *title;     /* "NVIDIA A30", or this machine's fingerprint */
@@ -207,6 +210,7 @@ typedef struct ft_answer {
     const ft_brief *each; /* of settings or lists, in their order; the estimates above are
                              then unavailable; with lists graph is NULL and model "" */
     size_t n_each;
+    uint32_t memory_policy; /* FT_POLICY_ bits with which ft_memory_make() counts the parts */
 } ft_answer;
 
 /* *out is freed by ft_answer_free(); it outlives d and q, but not q->graph and q->loaded.
@@ -217,6 +221,15 @@ typedef struct ft_answer {
 FT_API ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q,
                               ft_error *err);
 FT_API void ft_answer_free(ft_answer *a);
+
+/* *launch_s: host time of one launch, with which the answers to *q are nearest to what
+ * models took on the host (least sum of |log(predicted / measured)|). `file`: CSV with
+ * columns model (a path, relative to the file's folder) and time_s, each a pass whose end
+ * was waited for; model, graph and launch_s of *q are not read. A few short models are
+ * enough. FT_EIO, FT_EFORMAT: the file, or a model; FT_EINVAL: no time in it hangs on the
+ * host, as in run modes without launches; otherwise as ft_query_ask(). */
+FT_API ft_status ft_launch_time(double *launch_s, ft_data *d, const ft_query *q,
+                                const char *file, ft_error *err);
 
 FT_END_DECLS
 

@@ -5,9 +5,10 @@
 
 FT_BEGIN_DECLS
 
-/* Measurements in one SQLite file, write-ahead mode. Several processes may read while one
- * writes. A kill at any moment loses nothing that was written; a power cut may lose the
- * last writes. One thread at a time may use a handle. */
+/* Measurements in one SQLite file, write-ahead mode, or in a database of PostgreSQL's.
+ * Several processes may read while one writes. A kill at any moment loses nothing that was
+ * written; a power cut may lose the last writes to a file. One thread at a time may use a
+ * handle. */
 typedef struct ft_store ft_store;
 
 typedef enum ft_store_mode {
@@ -17,12 +18,16 @@ typedef enum ft_store_mode {
                        read, and nothing else */
 } ft_store_mode;
 
-/* The path ":memory:" is a temporary store.
+/* The path ":memory:" is a temporary store, postgresql://USER@HOST/DATABASE one on a
+ * server; messages leave its password out.
  * FT_EIO: cannot be opened (the message says why and what to do);
  * FT_EFORMAT: not a store, damaged, or written by a newer foretell. */
 FT_API ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
                                ft_error *err);
 FT_API void ft_store_close(ft_store *s);
+/* A path as it may be shown, without a password, cut off at `size` bytes with its end (0:
+ * nothing is written). 1: it names a database on a server, 0: a file. */
+FT_API int ft_store_shown(char *out, size_t size, const char *path);
 
 /* Key of a measurement. Strings are UTF-8 and never NULL; "" where not applicable. Two
  * measurements with equal keys are repeats. */

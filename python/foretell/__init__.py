@@ -9,10 +9,11 @@ from __future__ import annotations
 from ._answer import Estimate, Memory, Op, Prediction, Predictions, Verified
 from ._ask import devices, predict
 from ._binding import VERSION as __version__
-from ._command import collect, evaluate, explore, launches, place, ptx, rank, train
+from ._command import collect, evaluate, explore, launches, llm, place, ptx, rank, train
 from ._library import Error
-from ._measure import Energy, Measured, Measurement, Module, measure, measured
+from ._measure import Energy, Measurement, Module, measure
 from ._memory import MemoryEstimate, estimate_memory
+from ._repeat import Measured, Reading, Timer, Timing, measured
 from ._table import Record
 
 __all__ = [
@@ -27,7 +28,10 @@ __all__ = [
     "Op",
     "Prediction",
     "Predictions",
+    "Reading",
     "Record",
+    "Timer",
+    "Timing",
     "Verified",
     "__version__",
     "collect",
@@ -36,6 +40,7 @@ __all__ = [
     "evaluate",
     "explore",
     "launches",
+    "llm",
     "measure",
     "measured",
     "place",

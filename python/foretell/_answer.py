@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ._library import Error, ffi, lib, text
+from ._library import Error, check, ffi, lib, text
 
 _PREFIXES = {"B": [(1024.0**i, p) for i, p in enumerate(["", "Ki", "Mi", "Gi", "Ti"])]}
 _SI = [
@@ -125,19 +125,6 @@ def _estimate(e: Any, unit: str, of: type = Estimate) -> Any:
     )
 
 
-def module_path(scope: str, name: str) -> str:
-    """The path of the module that an operation is of: the innermost of its scope, or read from an
-    ONNX node's name ("layer1.0.conv1/Conv", "/layer1/layer1.0/conv1/Conv")."""
-    if scope:
-        return scope.rsplit("/", 1)[-1].split("@", 1)[0]
-    path = ""
-    for part in name.split("/")[:-1]:
-        if part and not part.startswith(path + "."):
-            part = f"{path}.{part}" if path else part
-        path = part or path
-    return path
-
-
 class Prediction:
     """What a network takes on one device. time: s per pass or training step, energy: J, power:
     W,
@@ -157,6 +144,7 @@ class Prediction:
     ) -> None:
         self._answer, self._keep, self._again, self._file = answer, keep, again, file
         self._ops: list[Op] | None = None
+        self._timeline: Any = None
         a = answer
         self.model, self.device, self.title = title or text(a.model), text(a.device), text(a.title)
         self.mode, self.step, self.dtype = text(a.mode), text(a.step), text(a.dtype)
@@ -242,12 +230,13 @@ class Prediction:
                     cost.weight_elements,
                 )
             )
+        timeline = self._modules() if unique else None
         for i in range(graph.n_nodes if unique else 0):
             node = graph.node[i]
             kind, spec, total, share, count, time, device, power, energy, *costs = unique[node.op]
             part, name = node.repeat / count if count else 0.0, text(node.name)
             yield Op(
-                module_path(text(node.scope), name),
+                text(timeline.module[timeline.run[i].module].path),
                 name,
                 kind,
                 spec,
@@ -264,6 +253,14 @@ class Prediction:
                 costs[2] * node.repeat,
                 costs[3],
             )
+
+    def _modules(self) -> Any:
+        """The library's ft_timeline of the answer."""
+        if self._timeline is None:
+            out, err = ffi.new("ft_timeline **"), ffi.new("ft_error *")
+            check(lib.ft_timeline_make(out, self._answer.graph, self._answer, err), err)
+            self._timeline = ffi.gc(out[0], lib.ft_timeline_free)
+        return self._timeline
 
     def to_pandas(self) -> Any:
         """A row an operation: module, name, kind, spec, phase, count, total_s, share, time_s with
@@ -294,30 +291,27 @@ class Prediction:
         return _pandas().DataFrame(rows)
 
     def modules(self) -> dict[str, dict[str, float]]:
-        """Sums by module path, what lies inside included; "" is the network: ops, total_s, share,
-        flops, product_flops, parameters (a module that is called twice counts them twice)."""
-        table: dict[str, dict[str, float]] = {}
-        for op in self.ops:
-            parts = op.module.split(".") if op.module else []
-            for depth in range(len(parts) + 1):
-                row = table.setdefault(
-                    ".".join(parts[:depth]),
-                    dict.fromkeys(
-                        ("ops", "total_s", "share", "flops", "product_flops", "parameters"), 0.0
-                    ),
-                )
-                row["ops"] += op.count
-                for key in ("total_s", "share", "flops", "product_flops"):
-                    row[key] += getattr(op, key)
-                if op.phase == "forward":
-                    row["parameters"] += op.parameters
-        return table
+        """Sums by module path, what lies inside included, modules before what is in them; "" is the
+        network: ops, total_s, share, flops, product_flops, parameters (a module that is called
+        twice counts them twice), memory (most alive while it runs)."""
+        timeline = self._modules() if self._answer.op != ffi.NULL else None
+        return {
+            text(m.path): {
+                "ops": m.n_ops,
+                "total_s": m.time.value,
+                "share": m.time.value / self.time.value,
+                "flops": m.flops,
+                "product_flops": m.product_flops,
+                "parameters": m.parameters,
+                "memory": m.peak_bytes,
+            }
+            for m in (timeline.module[i] for i in range(timeline.n_modules if timeline else 0))
+        }
 
     def tree(self, depth: int | None = None) -> str:
         """A text table of modules and their sums, to `depth` levels."""
         rows = [("module", "time", "share", "FLOPs", "parameters")]
-        sums = self.modules()
-        for path, row in _in_order(sums):
+        for path, row in self.modules().items():
             level = path.count(".") + 1 if path else 0
             if depth is not None and level > depth:
                 continue
@@ -343,11 +337,10 @@ class Prediction:
         return _table(rows)
 
     def trace(self, path: str | os.PathLike) -> None:
-        """Write the operations, one behind the other, as Chrome trace events (Perfetto shows them):
-        modules above, operations below, microseconds; the host is not in it."""
-        from . import _page
-
-        _page.write_trace(self, path)
+        """Write the operations in time as Chrome trace events (Perfetto shows them): tracks of host,
+        device and modules, counters of memory by part and power, as `foretell predict --trace`."""
+        err = ffi.new("ft_error *")
+        check(lib.ft_answer_trace(self._answer, os.fsencode(path), err), err)
 
     def html(self, path: str | os.PathLike | None = None) -> str:
         """A page without scripts: values with intervals drawn, memory by part, modules. Also
@@ -423,19 +416,6 @@ class Predictions(list):
             for p in self
         ]
         return _table(rows)
-
-
-def _in_order(sums: dict[str, dict[str, float]]) -> Iterator[tuple[str, dict[str, float]]]:
-    """A module before what lies inside it; siblings as they first ran."""
-    inside: dict[str, list[str]] = {}
-    for path in sums:
-        if path:
-            inside.setdefault(path.rpartition(".")[0], []).append(path)
-    stack = [""] if "" in sums else []
-    while stack:
-        path = stack.pop()
-        yield path, sums[path]
-        stack += reversed(inside.get(path, []))
 
 
 def _table(rows: list[tuple]) -> str:

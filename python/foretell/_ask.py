@@ -6,11 +6,12 @@ import contextlib
 import functools
 import math
 import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from . import _library
+from . import _hub, _library
 from ._answer import Prediction, Predictions
 from ._library import Error, call, check, ffi, lib, text
 
@@ -147,7 +148,10 @@ def _is_quick(what: Any, specs: str | None) -> bool:
     """Whether it is asked in a tenth of a second at most, where Ctrl-C can wait: less than 1 MiB of
     model. On busy cores a thread more takes ten times as long as the answer."""
     try:
-        return len(specs) < 1 << 20 if specs is not None else os.stat(what).st_size < 1 << 20
+        if specs is not None:
+            return len(specs) < 1 << 20
+        about = os.stat(what)
+        return stat.S_ISREG(about.st_mode) and about.st_size < 1 << 20
     except (OSError, TypeError, ValueError):
         return False
 
@@ -160,7 +164,7 @@ def files(
     with contextlib.ExitStack() as stack:
         paths = []
         for what in models:
-            specs = _specs(what)
+            specs, what = _specs(what), _hub.path_of(what)
             if specs is not None:
                 import tempfile
 
@@ -214,25 +218,33 @@ def predict(
     inputs: dict[str, Sequence[int]] | None = None,
     trips: int | None = None,
     data_dir: Any = None,
+    **options: Any,
 ) -> Any:
     """Time, energy, power and memory of a network on a device, before it runs.
 
-    what: a path (.onnx, .pt2, .ops), a list of specs, or, with PyTorch, an nn.Module or an
-    exported program, called as what(*args, **kwargs); tensors may be meta or fake ones, and
-    nothing is computed.
+    what: a path (.onnx, .pt2, config.json, .gguf, .ops), an id of Hugging Face ("org/name") whose
+    model is in the cache of this machine, a list of specs, or, with PyTorch, an nn.Module, a
+    function of tensors or an exported program, called as what(*args, **kwargs); tensors may be meta
+    or fake ones, and nothing is computed.
     device: a name, an alias ("NVIDIA H100 80GB HBM3"), a product ("h100") or "local"; of a list
     of them the answer is a list, Predictions, otherwise a Prediction.
     batch: where the model leaves it open; of a module: the first dimension of its tensors is
     made it.
-    precision: cast to "fp64", "fp32", "fp16" or "bf16"; "tf32": all products by TF32.
+    precision: cast to "fp64", "fp32", "fp16" or "bf16"; "amp-bf16", "amp-fp16": mixed precision,
+    as torch.autocast; "tf32": all products by TF32.
     mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
     optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
-    clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md).
+    clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md). With further
+    options of it (prompt=, generate=, concurrency=, ...) its answer is returned, as llm() does.
     Raises foretell.Error."""
-    mine = {k: v for k, v in locals().items() if k not in ("what", "args", "kwargs")}
+    mine = {k: v for k, v in locals().items() if k not in ("what", "args", "kwargs", "options")}
+    if options:
+        from . import _command
+
+        return _command.predict(what, args, kwargs, {**mine, **options})
     if precision == "tf32":
         precision, policy = None, policy or "tf32"
-    options = dict(
+    fields = dict(
         dtype=precision,
         mode=mode,
         optimizer=_optimizer(optimizer),
@@ -252,14 +264,15 @@ def predict(
         trips=trips,
     )
     data = _library.folders(data_dir)
-    specs = _specs(what)
+    path = _hub.path_of(what)
+    title: str | None = None if path is what else what
+    what, specs = path, _specs(what)
     names = [device] if isinstance(device, str) else list(device)
-    query = _Query(**options)
+    query = _Query(**fields)
     query.set_dims(dims)
     query.set_inputs(inputs)
     notes: list[str] = []
     assumed: list[str] = []
-    title: str | None = None
     again: Any = None
     if specs is not None:
         query.set_list(specs)
@@ -297,7 +310,7 @@ def predict(
         def again(p: Prediction) -> int:
             with _export.folder() as folder:
                 try:
-                    open_batch = _Query(**{**options, "batch": None})
+                    open_batch = _Query(**{**fields, "batch": None})
                     open_batch.c.loss, open_batch.c.loss_on = query.c.loss, query.c.loss_on
                     size = max(p.batch, 2)
                     how = dict(mode=mode, batch=size, loss=joint, way=way, open_batch=True)

@@ -1,10 +1,13 @@
-"""What the command does, as functions: each runs the packaged `foretell NAME ... --json`."""
+"""What the command does, as functions: each runs the packaged `foretell NAME ... --json`.
+
+progress=True shows how far a command is, by tqdm; otherwise nothing is shown."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._library import COMMAND, DATA, Error, forget_folders
@@ -34,12 +37,21 @@ def _text(value: Any, between: str) -> str:
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def _option(name: str) -> str:
+    """As the command has it; with an underscore behind it, it is the command's own name."""
+    return (
+        name[:-1].replace("_", "-")
+        if name.endswith("_")
+        else _SAME.get(name, name.replace("_", "-"))
+    )
+
+
 def _words(options: dict[str, Any]) -> list[str]:
     """Options as the command has them, those of predict() too: limit=["time=10ms", "energy=2J"] or
     {"time": "10ms"} is --limit for each, devices=["a30", "l4"] is --devices a30,l4."""
     words = []
     for name, value in options.items():
-        name = _SAME.get(name.rstrip("_"), name.rstrip("_").replace("_", "-"))
+        name = _option(name)
         if name == "dtype" and value == "tf32":
             name, value = "policy", "tf32"
         if name == "optimizer":
@@ -77,23 +89,35 @@ def _run(command: str, operands: Sequence[Any], options: dict[str, Any]) -> Reco
 
     for name in _NOT_HERE & options.keys():
         raise Error("EINVAL", f"{command}() has no option {name}", "")
-    words = [COMMAND, command, *operands, *_words(options), "--json", "--quiet"]
+    given = {k: v for k, v in options.items() if k != "progress"}
+    words, bar = [COMMAND, command, *operands, *_words(given), "--json"], None
+    if options.get("progress"):
+        from ._progress import Bar
+
+        bar = Bar(command)
     with subprocess.Popen(
-        words,
+        words if bar else [*words, "--quiet"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=bar.terminal if bar else subprocess.PIPE,
         encoding="utf-8",
         env={"FORETELL_DATA": DATA, **os.environ},
     ) as child:
         try:
+            if bar:
+                bar.started()
             out, err = child.communicate()
         except KeyboardInterrupt:
             child.send_signal(signal.SIGINT)  # it ends what it started, and puts clocks back
             child.communicate()
             raise
+        finally:
+            if bar:
+                bar.close()
+                err = bar.text
     if child.returncode in (0, 1) and out:
-        return Record(json.loads(out), command)
+        record = json.loads(out)
+        return Record({"answers": record} if isinstance(record, list) else record, command)
     try:
         sentence = json.loads(err[err.index("{") :])["message"]
     except ValueError:
@@ -156,6 +180,43 @@ def ptx(*files: Any, **options: Any) -> Record:
     return _run("ptx", [_operand(file) for file in files], options)
 
 
+@functools.cache
+def _options_of(command: str) -> frozenset[str]:
+    """Those that its --help lists."""
+    import re
+    import subprocess
+
+    text = subprocess.check_output([COMMAND, command, "--help"], text=True)
+    return frozenset(re.findall(r"^ +(?:-\w, +)?--([a-z][\w-]*)", text, re.MULTILINE))
+
+
+def _known(command: str, names: Iterable[str]) -> None:
+    """Raise Error for what the command does not have, before anything is exported."""
+    for name in names:
+        if _option(name) not in _options_of(command):
+            raise Error("EINVAL", f"{command}() has no option {name}", "")
+
+
+def predict(what: Any, args: Any, kwargs: dict | None, options: dict[str, Any]) -> Record:
+    """`foretell predict` itself, for options that the library's question does not have."""
+    _known("predict", options)
+    return _on_models("predict", [what], args, kwargs, options)
+
+
+def llm(model: Any, **options: Any) -> Record:
+    """What a served language model takes: `foretell predict` with all of its options, of which
+    prompt=, generate= (tokens) and concurrency= or rate= (requests, requests/s) say how it is used,
+    tp= and the like over how many devices it is split.
+
+    model: a path (config.json, .gguf), or an id of Hugging Face in the cache of this machine.
+    device: a name, or a list of them. precision: of weights, where the command has it so. -> a row
+    a device and load. Raises foretell.Error."""
+    if "precision" in options and "precision" in _options_of("predict"):
+        options["precision_"] = options.pop("precision")
+    _known("predict", options.keys() - {"progress"})
+    return _on_models("predict", [model], (), None, options)
+
+
 def launches(path: Any, **options: Any) -> Record:
     """The same of a program: path is a launch file, or a folder that Triton, Inductor or XLA left.
     -> a row a launch; the table "libraries" has the calls whose kernels are not in PTX."""
@@ -168,4 +229,8 @@ def _on_models(
     from . import _ask
 
     with _ask.files(models, args, kwargs, options) as paths:
-        return _run(command, [_operand(path) for path in paths], options)
+        record = _run(command, [_operand(path) for path in paths], options)
+        for one in record.get("answers", [record]):
+            if isinstance(models[0], str) and paths[0] != models[0] and "model" in one:
+                one["model"] = models[0]  # an id, not config.json
+        return record

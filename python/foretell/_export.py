@@ -1,8 +1,8 @@
 """PyTorch modules -> files that the library reads; nothing is computed and no weight is written.
 
 In this order, the next where one fails: of a training step forward and backward recorded;
-torch.export (non-strict, then strict), then the ATen operations recorded as they are dispatched: on
-fake tensors, then on the tensors given."""
+torch.export, non-strict; the ATen operations recorded as they are dispatched, on fake tensors;
+torch.export, strict; operations recorded on the tensors given."""
 
 from __future__ import annotations
 
@@ -16,15 +16,22 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+import torch.export._trace
 from torch.utils import _pytree
 
-from . import _record
+from . import _assume, _record
 from ._library import Error
 
 _lock = threading.RLock()  # flags of modules are changed and put back
 
 
 JOINT = "recording forward and backward"
+FAKE, RUN, STRICT = "recording on fake tensors", "recording while running", "torch.export, strict"
+WITH_GRADIENTS = " with gradients"
+ASSUMED = FAKE + ", where what values decide is assumed: sizes the largest, numbers 1"
+# Where values decide what runs: ways that have none, of any tensors and on the meta device alone.
+VALUELESS = {STRICT, FAKE + WITH_GRADIENTS}
+RUNNING = {RUN, RUN + WITH_GRADIENTS}
 
 
 class _Function(torch.nn.Module):
@@ -61,10 +68,42 @@ def _flags(module: torch.nn.Module, mode: str | None) -> Iterator[None]:
             m.training = training
 
 
+def _tensors_in(result: Any, seen: set[int]) -> Iterator[torch.Tensor]:
+    """Of a result, those in objects too that PyTorch does not look into (caches of keys and
+    values)."""
+    for leaf in _pytree.tree_leaves(result):
+        if isinstance(leaf, torch.Tensor):
+            yield leaf
+        elif hasattr(leaf, "__dict__") and not isinstance(leaf, (type, torch.nn.Module)):
+            if id(leaf) not in seen:
+                seen.add(id(leaf))
+                yield from _tensors_in(vars(leaf), seen)
+
+
+@contextlib.contextmanager
+def _results_as_tensors(module: torch.nn.Module) -> Iterator[None]:
+    """What an exporter does not know among its results becomes a list of tensors."""
+
+    def known(x: Any) -> bool:
+        return x is None or isinstance(x, (torch.Tensor, bool, int, float, str))
+
+    def flat(_: Any, __: Any, result: Any) -> Any:
+        same = all(known(leaf) for leaf in _pytree.tree_leaves(result))
+        return None if same else list(_tensors_in(result, set()))
+
+    handle = module.register_forward_hook(flat)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """PyTorch's exporter warns and logs of what fails, which stands in the notes."""
-    logs = [logging.getLogger(f"torch.{name}") for name in ("export", "_dynamo", "_subclasses")]
+    """PyTorch's exporter warns, logs and prints of what fails, which stands in the notes."""
+    names = ("export", "_dynamo", "_subclasses", "fx.experimental.symbolic_shapes")
+    logs = [logging.getLogger(f"torch.{name}") for name in names]
+    torch.export._trace.print = lambda *_, **__: None  # its own name, in front of the built-in one
     logs = [log for log in logs if log.level == logging.NOTSET]  # nobody wants to hear them
     for log in logs:
         log.setLevel(logging.CRITICAL)
@@ -73,8 +112,24 @@ def _silence() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
+        del torch.export._trace.print
         for log in logs:
             log.setLevel(logging.NOTSET)
+
+
+@contextlib.contextmanager
+def _no_stack_traces() -> Iterator[None]:
+    """Of each operation, which nobody reads here: a fifth of the time of exporting."""
+    config = torch.fx.config
+    before = getattr(config, "do_not_emit_stack_traces", None)
+    if before is None:  # this PyTorch cannot leave them out
+        yield
+        return
+    try:
+        config.do_not_emit_stack_traces = True
+        yield
+    finally:
+        config.do_not_emit_stack_traces = before
 
 
 def _without_values(tensor: Any) -> Any:
@@ -136,15 +191,6 @@ def _open_shapes(module: torch.nn.Module, args: tuple, kwargs: dict, batch: int)
     return shapes.dynamic_shapes(module, args, kwargs)
 
 
-def _place(module: torch.nn.Module, args: Any) -> Any:
-    """Tensors that a module makes as it runs are on the meta device where all of its own are."""
-    tensors = [*module.parameters(), *module.buffers(), *_pytree.tree_leaves(args)]
-    tensors = [t for t in tensors if isinstance(t, torch.Tensor)]
-    if tensors and all(t.is_meta for t in tensors):
-        return torch.device("meta")
-    return contextlib.nullcontext()
-
-
 def export(
     what: Any,
     args: Any,
@@ -178,40 +224,57 @@ def export(
 
     def by_export(strict: bool) -> None:
         shapes = _open_shapes(module, args, kwargs, size) if size else None
-        program = torch.export.export(module, args, kwargs, dynamic_shapes=shapes, strict=strict)
+        with _no_stack_traces():
+            program = torch.export.export(
+                module, args, kwargs, dynamic_shapes=shapes, strict=strict
+            )
         save(program, path)
 
-    def by_recording(fake: bool, grad: bool = mode == "training", loss: Any = None) -> None:
+    def by_recording(
+        fake: bool, grad: bool = mode == "training", loss: Any = None, assumes: bool = False
+    ) -> None:
         if size and not fake:
             raise ValueError("what runs has a batch")
+        how = dict(fake=fake, batch=size, loss=loss, assumes=assumes)
         with torch.set_grad_enabled(grad):
-            _record.record(module, args, kwargs, path, fake=fake, batch=size, loss=loss)
+            _record.record(module, args, kwargs, path, **how)
 
     ways: list[tuple[str, Callable[[], None]]] = [
         (JOINT, lambda: by_recording(True, True, loss)),
         ("torch.export", lambda: by_export(False)),
-        ("torch.export, strict", lambda: by_export(True)),
-        ("recording on fake tensors", lambda: by_recording(True)),
-        ("recording while running", lambda: by_recording(False)),
+        (FAKE, lambda: by_recording(True)),
+        (STRICT, lambda: by_export(True)),
+        (RUN, lambda: by_recording(False)),
     ]
     if mode != "training":  # modules that take gradients as they run
         ways += [
-            ("recording on fake tensors with gradients", lambda: by_recording(True, True)),
-            ("recording while running with gradients", lambda: by_recording(False, True)),
+            (FAKE + WITH_GRADIENTS, lambda: by_recording(True, True)),
+            (RUN + WITH_GRADIENTS, lambda: by_recording(False, True)),
         ]
+    ways.append((ASSUMED, lambda: by_recording(True, assumes=True)))
     ways = [one for one in ways if (one[0] == way if way else loss or one[0] != JOINT)]
     notes: list[str] = []
+    hopeless: set[str] = set()
+    on_meta = _record.is_on_meta(module, (args, kwargs))
     grad = contextlib.nullcontext() if mode == "training" else torch.no_grad()
-    with _lock, _flags(module, mode), _silence():
+    # The loss of a training step is of its results as they are.
+    whole = contextlib.nullcontext() if mode == "training" else _results_as_tensors(module)
+    with _lock, _flags(module, mode), _silence(), whole:
         for title, write in ways:
+            if title in hopeless:
+                continue
             try:
-                with grad, _place(module, (args, kwargs)):
+                with grad, torch.device("meta") if on_meta else contextlib.nullcontext():
                     write()
                 result = read(path)
             except Error as error:
                 if error.status not in ("EFORMAT", "EUNSUPPORTED"):
                     raise  # what was asked, not how it was read
                 notes.append(f"{title} failed: {error.sentence[:200]}")
+                continue
+            except _assume.VALUES_DECIDE as error:
+                notes.append(f"{title} failed: values decide what {error} gives")
+                hopeless = VALUELESS | RUNNING if on_meta else VALUELESS
                 continue
             except Exception as error:  # whatever a module or an exporter raises: the next way
                 line = (str(error).strip().splitlines() or [type(error).__name__])[0]
@@ -224,7 +287,7 @@ def export(
                 finer = _finer(lambda: by_recording(True), path, read, bounded, result)
                 if finer is not None:
                     notes.append(f"{title} gave operations without a rule")
-                    result, title = finer, "recording on fake tensors"
+                    result, title = finer, FAKE
             if notes:
                 derived = ", the backward pass is derived" if loss and title != JOINT else ""
                 notes.append(f"operations are from {title}{derived}")

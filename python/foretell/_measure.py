@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ._answer import _table, with_unit
@@ -38,10 +35,14 @@ class Module(NamedTuple):
     joules: dict[str, float]
 
 
+_LOOK_AGAIN_S = 10.0  # looking for sensors takes half a millisecond
+
+
 class _Meter:
     """An ft_meter, opened once and used by one block after the other."""
 
     _idle: dict[str | None, list[_Meter]] = {}
+    _missing: dict[str | None, tuple[float, str, str]] = {}  # when none was there; status, why
     _lock = threading.Lock()
 
     def __init__(self, sensors: str | None) -> None:
@@ -59,7 +60,15 @@ class _Meter:
             idle = cls._idle.get(sensors)
             if idle:
                 return idle.pop()
-        return cls(sensors)
+            at, *missing = cls._missing.get(sensors, (0.0,))
+        if missing and time.monotonic() - at < _LOOK_AGAIN_S:
+            raise Error(*missing)
+        try:
+            return cls(sensors)
+        except Error as error:
+            with cls._lock:
+                cls._missing[sensors] = time.monotonic(), error.status, error.sentence
+            raise
 
     def put_back(self) -> None:
         with self._lock:
@@ -264,51 +273,3 @@ def measure(*, sensors: str | None = None, module: Any = None) -> Measurement:
     is waited for before the block begins. Raises foretell.Error where a named sensor is missing.
     """
     return Measurement(sensors, module)
-
-
-class Measured:
-    """A function whose runs are measured: `measurements`, of the last call."""
-
-    def __init__(self, function: Callable[..., Any], repeats: int, sensors: str | None) -> None:
-        functools.update_wrapper(self, function)
-        self._function, self._repeats, self._sensors = function, repeats, sensors
-        self.measurements: list[Measurement] = []
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        self.measurements = []
-        result = None
-        for _ in range(self._repeats):
-            with measure(sensors=self._sensors) as m:
-                result = self._function(*args, **kwargs)
-            self.measurements.append(m)
-        return result
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
-    @property
-    def seconds(self) -> float:
-        """The median."""
-        return statistics.median(m.seconds for m in self.measurements)
-
-    @property
-    def mad_s(self) -> float:
-        """Median absolute deviation, scaled to a standard deviation."""
-        middle = self.seconds
-        return 1.4826 * statistics.median(abs(m.seconds - middle) for m in self.measurements)
-
-    @property
-    def joules(self) -> float:
-        """The median; NaN where a run has none."""
-        each = [m.joules for m in self.measurements]
-        return float("nan") if any(j != j for j in each) else statistics.median(each)
-
-
-def measured(
-    function: Callable[..., Any] | None = None, *, repeats: int = 1, sensors: str | None = None
-) -> Any:
-    """@measured, or @measured(repeats=10): each call runs the function so often and keeps the
-    measurements of the call: f.seconds (median), f.mad_s, f.joules, f.measurements."""
-    if function is None:
-        return lambda f: Measured(f, repeats, sensors)
-    return Measured(function, repeats, sensors)

@@ -1,11 +1,9 @@
-"""Answers drawn: HTML with intervals (no scripts, nothing fetched), and Chrome trace events."""
+"""Answers drawn: HTML with intervals (no scripts, nothing fetched)."""
 
 from __future__ import annotations
 
 import html
-import json
 import math
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +13,11 @@ if TYPE_CHECKING:
     from ._answer import Prediction
 
 _STYLE = (
-    "<style>.ft{font:14px sans-serif;border-collapse:collapse;table-layout:auto}.ft td,.ft th{"
-    "padding:3px 10px;text-align:left;border-bottom:1px solid #ddd}.ft .n{text-align:right}"
-    ".ft.rows td,.ft.rows th{white-space:nowrap;padding:3px 7px}"
-    ".ft svg{vertical-align:middle}</style>"
+    # .ft.ft: before the rules that notebooks have for all tables.
+    "<style>.ft{font:14px sans-serif;border-collapse:collapse;table-layout:auto}.ft.ft td,.ft.ft "
+    "th{padding:3px 10px;text-align:left;border-bottom:1px solid #ddd}.ft.ft .n{text-align:right}"
+    ".ft.ft.rows td,.ft.ft.rows th{white-space:nowrap;padding:3px 7px}.ft caption{"
+    "text-align:left;padding:3px 10px}.ft svg{vertical-align:middle;margin-left:4px}</style>"
 )
 
 
@@ -48,16 +47,17 @@ def fragment(predictions: Sequence[Prediction]) -> str:
     for name in ("time", "energy", "power", "memory"):
         values = [getattr(p, name) for p in predictions]
         for p, e in zip(predictions, values):
+            said = name if p is predictions[0] else ""
             number = with_unit(e.value, e.unit) if e else "unavailable: " + html.escape(e.why)
             rows.append(
-                f"<tr><td>{name}</td><td>{html.escape(p.device)}</td><td class=n>{number}</td>"
+                f"<tr><td>{said}</td><td>{html.escape(p.device)}</td><td class=n>{number}</td>"
                 f"<td>{_interval(e, _most(values))}</td><td>{html.escape(e.basis)}</td></tr>"
             )
     first = predictions[0] if predictions else None
-    title = html.escape(f"{first.model}, {first.dtype}, {first.step}") if first else ""
+    about = f"{first.model}, batch {first.batch}, {first.dtype}, {first.step}" if first else ""
     return (
-        f"{_STYLE}<table class=ft><caption>{title}</caption>"
-        "<tr><th></th><th>device</th><th>value</th>"
+        f"{_STYLE}<table class=ft><caption>{html.escape(about)}</caption>"
+        "<tr><th></th><th>device</th><th class=n>value</th>"
         f"<th>90 % interval</th><th>basis</th></tr>{''.join(rows)}</table>"
     )
 
@@ -115,52 +115,3 @@ def page(p: Prediction) -> str:
         f"{fragment([p])}<ul>{lines}</ul><h2>Memory by part</h2><table class=ft>{parts}</table>"
         f"<h2>Modules</h2>{_sums(p)}</html>\n"
     )
-
-
-def write_trace(p: Prediction, path: str | os.PathLike) -> None:
-    events: list[dict[str, Any]] = []
-    open_modules: list[tuple[str, float]] = []
-    now = 0.0
-
-    def slice_(title: str, begin: float, end: float, **args: Any) -> None:
-        events.append(
-            {
-                "name": title,
-                "ph": "X",
-                "pid": 1,
-                "tid": 1,
-                "ts": begin,
-                "dur": end - begin,
-                "args": args,
-            }
-        )
-
-    def close(depth: int) -> None:
-        while len(open_modules) > depth:
-            name, begin = open_modules.pop()
-            slice_(name, begin, now)
-
-    for op in p.ops:
-        parts = op.module.split(".") if op.module else []
-        paths = [".".join(parts[: i + 1]) for i in range(len(parts))]
-        same = 0
-        while same < min(len(paths), len(open_modules)) and open_modules[same][0] == paths[same]:
-            same += 1
-        close(same)
-        open_modules += [(one, now) for one in paths[same:]]
-        took = op.total_s * 1e6
-        slice_(
-            op.kind,
-            now,
-            now + took,
-            spec=op.spec,
-            name=op.name,
-            phase=op.phase,
-            count=op.count,
-            basis=op.time.basis,
-        )
-        now += took
-    close(0)
-    about = {"model": p.model, "device": p.device, "time_s": p.time.value}
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"traceEvents": events, "displayTimeUnit": "ms", "otherData": about}, file)

@@ -16,6 +16,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from . import _assume
+
 # Numbers of element types and memory formats in archives of torch.export.
 _DTYPES = {
     getattr(torch, name): number
@@ -73,7 +75,9 @@ class _Recorder(TorchDispatchMode):
         self._calls: list[str] = []
         self._stack_of: dict[int, str] = {}  # modules by number of an operation in autograd
         self._seen: int = torch.autograd._get_sequence_nr()
-        self.backward = False
+        self.backward = self.assumes = False
+        self.mode: Any = None  # of fake tensors, where all are on the meta device
+        self._faked: dict[int, tuple] = {}
 
     # ---- tensors ----
     def add(self, tensor: torch.Tensor, name: str) -> str:
@@ -182,15 +186,32 @@ class _Recorder(TorchDispatchMode):
             return self._argument(x.node.hint)
         return None  # devices, layouts, generators: no matter
 
+    def _as_fake(self, x: Any) -> Any:
+        """One of the meta device that is no weight is a fake one like them, the same each time."""
+        if type(x) not in (torch.Tensor, torch.nn.Parameter) or not x.is_meta:
+            return x
+        if id(x) not in self._faked:
+            self._faked[id(x)] = x, _on_fake(self.mode, x)
+        return self._faked[id(x)][1]
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if self.mode is not None:
+            args, kwargs = _pytree.tree_map(self._as_fake, (args, kwargs))
         named = dict(zip((a.name for a in func._schema.arguments), args)) | kwargs
         inputs = [
             {"name": name, "arg": arg, "kind": 1}
             for name, arg in ((name, self._argument(x)) for name, x in named.items())
             if arg is not None
         ]
-        result = func(*args, **kwargs)
+        try:
+            result = func(*args, **kwargs)
+        except _assume.VALUES_DECIDE:
+            if not self.assumes:
+                raise
+            result = _assume.result_of(func, args)
+            if not isinstance(result, (torch.Tensor, tuple)):
+                return result
         if func is torch.ops.aten.detach.default:  # as autograd saves it
             self._names[id(result)] = weakref.ref(result), self.name(args[0])
             return result
@@ -222,6 +243,13 @@ class _Recorder(TorchDispatchMode):
         return result
 
 
+def is_on_meta(module: torch.nn.Module, args: Any) -> bool:
+    """Whether all its tensors are: then those that it makes as it runs are to be there, too."""
+    tensors = [*module.parameters(), *module.buffers(), *_pytree.tree_leaves(args)]
+    tensors = [t for t in tensors if isinstance(t, torch.Tensor)]
+    return bool(tensors) and all(t.is_meta for t in tensors)
+
+
 def _on_fake(mode: Any, x: Any) -> Any:
     """A fake tensor like it, on a processor where it is on the meta device."""
     if not isinstance(x, torch.Tensor):
@@ -238,6 +266,26 @@ def _on_fake(mode: Any, x: Any) -> Any:
         return fake
 
 
+def _attention(func: Any, args: tuple, kwargs: dict) -> Any:
+    """With dropout, or a mask that is trained, by the kernel that GPUs have for it, which has the
+    dropout inside."""
+    names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+    given = {**dict(zip(names, args)), **kwargs}
+    q, k, v = (given[name] for name in names[:3])
+    mask, p = given.get("attn_mask"), given.get("dropout_p", 0.0)
+    trained = mask is not None and mask.requires_grad
+    alike = q.dim() == k.dim() == v.dim() == 4 and q.shape[:2] == k.shape[:2] == v.shape[:2]
+    if not (p or trained) or not alike or given.get("enable_gqa"):
+        return func(**{**given, "dropout_p": 0.0})
+    if mask is not None:
+        if mask.dtype == torch.bool:
+            mask = torch.zeros_like(mask, dtype=q.dtype).masked_fill_(~mask, -torch.inf)
+        mask = mask.expand(*q.shape[:3], k.shape[2])
+    return torch.ops.aten._scaled_dot_product_efficient_attention(
+        *(q, k, v, mask, True, p, given.get("is_causal", False)), scale=given.get("scale")
+    )[0]
+
+
 class _AsOnGpus(TorchFunctionMode):
     """Dropout, and attention with dropout, are one kernel there and several on processors."""
 
@@ -249,8 +297,7 @@ class _AsOnGpus(TorchFunctionMode):
             if training and 0 < p < 1 and not given.get("inplace"):
                 return torch.native_dropout(given["input"], p, True)[0]
         if func is torch.nn.functional.scaled_dot_product_attention:
-            names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-            return func(**{**dict(zip(names, args)), **kwargs, "dropout_p": 0.0})
+            return _attention(func, args, kwargs)
         return func(*args, **kwargs)
 
 
@@ -273,12 +320,15 @@ def record(
     fake: bool,
     batch: int | None = None,
     loss: Callable[[Any], tuple] | None = None,
+    assumes: bool = False,
 ) -> None:
     """Write the operations of module(*args, **kwargs) to an archive. fake: nothing is computed.
     batch: the first dimension of arguments that is left open (fake tensors). loss: result ->
     (tensors from outside, function -> (losses, their gradients)): the backward pass is recorded,
-    too."""
+    too. assumes: of fake tensors, what their values decide is assumed (_assume)."""
     recorder = _Recorder(module)
+    recorder.assumes = assumes
+    on_meta = is_on_meta(module, (args, kwargs))
     weights: tuple[dict, ...] = (dict(module.named_parameters()), dict(module.named_buffers()))
     with contextlib.ExitStack() as stack:
         call = module
@@ -299,8 +349,13 @@ def record(
                 with mode:
                     return torch.empty((opened, *x.shape[1:]), dtype=x.dtype, device=x.device)
 
+            if on_meta:  # what it makes as it runs, and has beside its weights
+                stack.enter_context(torch.device("cpu"))
+                recorder.mode = mode
             args, kwargs = _pytree.tree_map(argument, (args, kwargs))
             stack.enter_context(mode)
+            if assumes:
+                stack.enter_context(_assume.detection())
 
             def call(*a: Any, **k: Any) -> Any:
                 return torch.func.functional_call(module, weights[0] | weights[1], a, k)
@@ -315,14 +370,13 @@ def record(
             recorder.specify(recorder.add(tensor, f"x_{i}"), "user_input")
         with recorder.watched(), _AsOnGpus(), recorder:
             result = call(*args, **kwargs)
-        if loss is None:
-            outputs = [
-                {"user_output": {"arg": {"as_tensor": {"name": recorder.name(x)}}}}
-                for x in _pytree.tree_leaves(result)
-                if isinstance(x, torch.Tensor)
-            ]
-        else:
-            outputs = _gradients(recorder, weights[0], result, loss)
+        outputs = [  # of a training step too: its caller holds them
+            {"user_output": {"arg": {"as_tensor": {"name": recorder.name(x)}}}}
+            for x in _pytree.tree_leaves(result)
+            if isinstance(x, torch.Tensor)
+        ]
+        if loss is not None:
+            outputs += _gradients(recorder, weights[0], result, loss)
         if fake and batch and opened.node.expr.is_number:
             raise ValueError(f"it runs at batch {opened.node.expr} alone")
     names = [next(iter(spec.values()))["arg"] for spec in recorder.inputs]

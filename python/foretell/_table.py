@@ -8,15 +8,27 @@ from typing import Any
 from ._answer import Estimate, _pandas, _table, with_unit
 from ._library import Error
 
-# Which list of a record is its table, where that is not the first one.
-_TABLE = {"rank": "choices", "explore": "trials", "train": "regressors", "ptx": "launches"}
+# Which list of a record is its table, where that is not the first one; of several names the one
+# that it has.
+_TABLE = {
+    "rank": "choices placed",
+    "explore": "trials",
+    "train": "regressors",
+    "ptx": "launches",
+    "predict": "answers",
+}
 # Members whose own members need no prefix.
-_PLAIN = {"values", "launch", "counts", "classes", "spaces", "estimate"}
+_PLAIN = {"values", "launch", "counts", "classes", "spaces", "estimate", "served"}
 # Columns that are shown; of others all that are not empty.
 _SHOWN = {
-    "rank": "place device batch clock_hz state chance regret time energy memory",
+    "rank": "place device batch clock_hz tp concurrency rate precision state chance regret time "
+    "energy memory ttft_mean tpot_mean tokens_per_s_per_device joules_per_token "
+    "cost_per_million_tokens",
     "evaluate": "name learned_n learned_mape learned_median_ape learned_within_10 constant_mape "
     "physics_mape covered",
+    "predict": "model device batch tp concurrency rate run_mode setting time energy power "
+    "memory_total ttft_mean tpot_mean e2e_mean tokens_per_s tokens_per_s_per_user "
+    "joules_per_token cost_per_million_tokens fits fit_fits",
     "train": "kind phase metric method forest_n forest_mape forest_median_ape roofline_mape",
     "ptx": "name kernel file times grid block warps exact all_warp flops_fp32 flops_tensor "
     "global_bytes_loaded global_bytes_stored time bound occupancy line registers_32 "
@@ -58,11 +70,13 @@ class Record(dict):
 
     def rows(self, table: str | None = None) -> list[dict[str, Any]]:
         """Its table, a dict a row: nested names are joined by "_", what has a unit is an Estimate,
-        a count is its value. table: the name of a list of the record; otherwise "choices" of rank,
-        "launches" or kernels of ptx, "regressors" of train, "trials" of explore, the first list of
-        others; without one the record itself is the row. Raises Error."""
-        name = table or _TABLE.get(self.command)
-        if name is None:
+        a count is its value. table: the name of a list of the record; otherwise "choices" of rank
+        (of served models "placed"), "launches" or kernels of ptx, "regressors" of train, "trials"
+        of explore, the first list of others; without one the record itself is the row. Raises
+        Error."""
+        names = _TABLE.get(self.command, "").split()
+        name = table or next((one for one in names if one in self), " ".join(names))
+        if not name:
             name = next((k for k, v in self.items() if _is_table(v)), "")
         records: Any = self.get(name, [self] if table is None else None)
         if records != [] and not _is_table(records):

@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -87,20 +89,6 @@ def test_modules_of_an_onnx_file(resnet50):
     assert "layer4" in p.tree(1) and "layer4.0" not in p.modules()["layer4"]
 
 
-def test_module_paths_from_scopes_and_names():
-    path = _answer_module().module_path
-    assert path("layer1/layer1.0/layer1.0.conv1@1", "conv2d") == "layer1.0.conv1"
-    assert path("", "layer1.0.conv1/Conv") == "layer1.0.conv1"
-    assert path("", "/layer1/layer1.0/conv1/Conv") == "layer1.0.conv1"
-    assert path("", "Conv_3") == ""
-
-
-def _answer_module():
-    from foretell import _answer
-
-    return _answer
-
-
 def test_fits_and_the_largest_batch(resnet50):
     p = foretell.predict(resnet50, device="t4", mode="training")
     most = p.max_batch()
@@ -167,16 +155,16 @@ def test_drawings(resnet50, tmp_path):
     assert "<svg" in p._repr_html_()
     p.trace(tmp_path / "t.json")
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    convs = [e for e in events if e["name"] == "conv2d"]
+    convs = [e for e in events if e["name"] == "conv2d" and e["tid"] == 2]  # of the device
     assert len(convs) == 53
     assert sum(e["dur"] for e in convs) == pytest.approx(
-        sum(o.total_s for o in p.ops if o.kind == "conv2d") * 1e6
+        sum(o.total_s for o in p.ops if o.kind == "conv2d") * 1e6, rel=1e-3
     )
     whole = {e["name"]: e for e in events}["layer2"]
     inside = [e for e in events if e["name"] == "layer2.0.conv1"][0]
     assert (
         whole["ts"] <= inside["ts"]
-        and inside["ts"] + inside["dur"] <= whole["ts"] + whole["dur"] + 1e-6
+        and inside["ts"] + inside["dur"] <= whole["ts"] + whole["dur"] + 1e-3
     )
 
 
@@ -277,9 +265,6 @@ def test_small_models_are_asked_without_a_thread(resnet50, monkeypatch, tmp_path
 
 
 def test_ctrl_c_ends_the_wait(resnet50):
-    import os
-    import signal
-
     entered = threading.Event()
 
     def work():
@@ -296,6 +281,36 @@ def test_ctrl_c_ends_the_wait(resnet50):
         _library.call(work)
     never.set()
     assert foretell.predict(resnet50, device="a30").time
+
+
+def test_the_library_runs_beside_python(resnet50, tmp_path):
+    pipe, found = tmp_path / "pipe.onnx", []
+    os.mkfifo(pipe)
+    asking = threading.Thread(
+        target=lambda: found.append(foretell.predict(pipe, device="a30")), daemon=True
+    )
+    asking.start()
+    with open(pipe, "wb") as file:  # waits for the reader, who waits for this
+        file.write(pathlib.Path(resnet50).read_bytes())
+    asking.join()
+    assert found[0].time == foretell.predict(resnet50, device="a30").time
+
+
+def test_ctrl_c_ends_a_call_inside_the_library(tmp_path):
+    pipe, over = tmp_path / "pipe.onnx", threading.Event()
+    os.mkfifo(pipe)
+
+    def interrupt():
+        with open(pipe, "wb"):  # the library reads
+            os.kill(os.getpid(), signal.SIGINT)
+            over.wait()
+
+    interrupting = threading.Thread(target=interrupt, daemon=True)
+    interrupting.start()
+    with pytest.raises(KeyboardInterrupt):
+        foretell.predict(pipe, device="a30")
+    over.set()
+    interrupting.join()
 
 
 def test_errors_are_pickled():

@@ -1,9 +1,12 @@
 """Commands as functions: options as Python has them, errors, tables."""
 
+import ast
+import inspect
 import json
 import math
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -13,7 +16,8 @@ import pytest
 from conftest import SOURCE
 
 import foretell
-from foretell import _library
+from foretell import _command, _library
+from foretell._table import Record
 
 SAXPY = SOURCE / "tests/data/ptx/nvcc/saxpy.ptx"
 LINES = ["linear x=8x4096 out=1000 dtype=fp32", "relu x=8x1000 dtype=fp32"]
@@ -218,3 +222,57 @@ def test_an_exploration_is_a_table_of_trials(tmp_path, resnet18):
     best = min(rows, key=lambda row: row["time"])
     assert (best["point_device"], best["point_batch"], best["front"]) == ("a30", "8", True)
     assert explored.rows("parameters")[0]["name"] == "device" and "a30" in str(explored)
+
+
+def test_progress_is_shown_where_it_is_wanted(resnet18, tmp_path, capfd):
+    pytest.importorskip("tqdm", reason="tqdm is not installed")
+    collect = dict(engine="fake", budget="20s", db=tmp_path / "store.db")
+    assert foretell.collect(resnet18, **collect, progress=True)["measured"] > 10
+    assert re.search(r"collect:.*/\d+", capfd.readouterr().err)
+    with pytest.raises(foretell.Error, match='no engine "none"'):
+        foretell.collect(resnet18, **{**collect, "engine": "none"}, progress=True)
+    assert foretell.collect(resnet18, **collect)["measured"] == 0
+    assert foretell.collect(resnet18, **collect) and capfd.readouterr().out == ""
+
+
+def test_served_models_are_rows_of_their_latencies():
+    time = dict(value=0.1, low=0.05, high=0.2, unit="s", basis="scaled")
+    served = {"device": "l4", "ttft": {"mean": time, "p99": time}, "fits": True}
+    ranked = Record(
+        {"model": "m", "placed": [{"place": 1, "device": "l4", "served": served}]}, "rank"
+    )
+    assert ranked.rows()[0]["ttft_mean"].high == 0.2 and "100 ms" in str(ranked)
+    one = Record({"model": "m", **served, "ops": [{"spec": "relu"}]}, "predict")
+    assert [row["ttft_p99"].low for row in one.rows()] == [0.05]
+    both = Record({"answers": [one, one]}, "predict")
+    assert [row["device"] for row in both.rows()] == ["l4", "l4"]
+
+
+def test_an_option_with_an_underscore_behind_it_is_the_commands_own():
+    assert _command._words({"precision": "fp16", "precision_": "fp8", "kv_dtype": "fp8"}) == [
+        *("--dtype", "fp16"),
+        *("--precision", "fp8"),
+        *("--kv-dtype", "fp8"),
+    ]
+
+
+def test_what_the_documentation_calls_is_there():
+    inspected = {"predict", "estimate_memory", "measure", "measured", "Timer", "devices"}
+    seen = set()
+    for block in re.findall(r"```python\n(.*?)```", (SOURCE / "docs/python.md").read_text(), re.S):
+        for node in ast.walk(ast.parse(block)):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if not isinstance(node.func.value, ast.Name) or node.func.value.id != "foretell":
+                continue
+            name, given = node.func.attr, {k.arg for k in node.keywords}
+            known = set(inspect.signature(getattr(foretell, name)).parameters)
+            if name not in inspected or name == "predict":
+                words = [_library.COMMAND, "predict" if name == "llm" else name, "--help"]
+                words[1] = "ptx" if name == "launches" else words[1]
+                said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+                known |= {o.replace("-", "_") for o in re.findall(r"--([a-z][a-z-]*)", said)}
+                known |= set(inspect.signature(foretell.predict).parameters)
+            assert given <= known, (name, given - known)
+            seen.add(name)
+    assert inspected <= seen | {"devices"} and {"rank", "place", "llm", "ptx", "launches"} <= seen

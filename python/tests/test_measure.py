@@ -88,6 +88,29 @@ def test_a_sensor_that_is_not_there():
     assert caught.value.status == "ENOTFOUND" and "no-such-sensor" in caught.value.sentence
 
 
+def test_sensors_are_not_looked_for_in_every_block(monkeypatch):
+    from foretell import _measure
+
+    monkeypatch.setattr(_measure._Meter, "_missing", {})
+    looked = []
+
+    def none(self, sensors):
+        looked.append(sensors)
+        raise foretell.Error("EUNSUPPORTED", "no sensor works")
+
+    monkeypatch.setattr(_measure._Meter, "__init__", none)
+    monkeypatch.setattr(_measure._Meter, "_idle", {})
+    for _ in range(3):
+        with foretell.measure() as m:
+            pass
+        assert m.why == "no sensor works" and not m.energy
+    assert looked == [None]
+    monkeypatch.setattr(_measure, "_LOOK_AGAIN_S", 0)
+    with foretell.measure():
+        pass
+    assert looked == [None] * 2
+
+
 def test_a_function_is_measured_and_repeated(sensor):
     calls = []
 
@@ -109,3 +132,42 @@ def test_a_function_is_measured_and_repeated(sensor):
 
     holder = Holder()
     assert holder.method(1) == (holder, 1) and Holder.method.seconds > 0
+
+
+def test_times_have_the_statistics_of_the_library():
+    readings = [(7 * (1 + 0.01 * (i % 5) + 0.02 * (i // 5)), 7, i // 5) for i in range(25)]
+    readings[11] = (21.0, 7, 2)
+    t = foretell.Timing(readings)
+    assert t.value == pytest.approx(1.065)  # of 1.02, 1.04, 1.065 without the 3, 1.08, 1.10
+    assert t.low < t.value < t.high
+    assert t.high - t.value == pytest.approx(1.645 * t.error)
+    each = [s / n for s, n, _ in readings]
+    middle = sorted(each)[12]
+    assert t.mad == pytest.approx(1.4826 * sorted(abs(x - middle) for x in each)[12])
+    assert t.mean == pytest.approx(sum(each) / 25) and t.iterations == 175
+    assert [r.seconds for r in t.outliers] == [21.0] and t.readings[11].outlier
+    assert t.time.basis == "measured" and "1 of them doubtful" in str(t) and math.isnan(t.joules)
+    for wrong in ([], [(0.0, 1, 0)], [(1.0, 0, 0)], [(math.nan, 1, 0)]):
+        with pytest.raises(foretell.Error) as caught:
+            foretell.Timing(wrong)
+        assert caught.value.status == "EINVAL"
+
+
+def test_a_timer_repeats_in_rounds_of_batches(sensor):
+    calls = []
+
+    def run():
+        calls.clear()
+        timer = foretell.Timer(lambda: calls.append(time.sleep(1e-3)), sensors=sensor)
+        return timer.blocked_autorange(0.3)
+
+    for _ in range(60):
+        t = run()
+        if not math.isnan(t.joules):
+            break
+    (iterations,) = {r.iterations for r in t.readings}
+    assert [r.round for r in t.readings] == [i // 5 for i in range(25)]
+    assert t.iterations == 25 * iterations and len(calls) > t.iterations
+    assert all(r.seconds >= 1e-3 * iterations for r in t.readings) and t.value >= 1e-3
+    assert t.joules == pytest.approx(50 * t.measurement.seconds / t.iterations, rel=0.05)
+    assert "J" in str(t)

@@ -3,6 +3,8 @@
 import functools
 import importlib.machinery
 import importlib.util
+import re
+import sys
 
 import pytest
 from conftest import SOURCE
@@ -17,6 +19,12 @@ nn = torch.nn
 def resnet18(batch=2):
     with torch.device("meta"):
         return torchvision.models.resnet18(), (torch.empty(batch, 3, 224, 224),)
+
+
+def test_the_block_of_the_readme_runs(capsys):
+    block = re.search(r"```python\n(.*?)```", (SOURCE / "README.md").read_text(), re.S).group(1)
+    exec(block, {})
+    assert "layer4" in capsys.readouterr().out
 
 
 class Broken(nn.Module):
@@ -116,6 +124,22 @@ def test_what_does_not_export_is_recorded():
     assert p.memory.parts["weights"] == pytest.approx(4 * (16 * 32 + 32 + 32 * 4 + 4), abs=8)
 
 
+def test_results_in_objects_are_exported():
+    class Cache:
+        def __init__(self, keys):
+            self.layers, self.itself = [{"keys": keys}], self
+
+    class Cached(nn.Linear):
+        def forward(self, x):
+            y = super().forward(x)
+            return y, Cache(y.relu()), "text"
+
+    module = Cached(16, 16)
+    p = foretell.predict(module, (torch.empty(4, 16),), device="h100")
+    assert not p.notes and [op.kind for op in p.ops] == ["linear", "relu"]
+    assert not module._forward_hooks and isinstance(module(torch.empty(4, 16))[1], Cache)
+
+
 def test_what_looks_at_values_is_run():
     p = foretell.predict(Depends(), torch.ones(8, 16), device="h100")
     assert p.notes[-1] == "operations are from recording while running"
@@ -125,6 +149,59 @@ def test_what_looks_at_values_is_run():
         == 2 * 8 * 8 * 16
         > sum(op.product_flops for op in p.ops)
     )
+
+
+class Chooses(nn.Module):
+    """Sizes, and what runs, depend on values; a tensor of its own is no buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.ones(8)
+
+    def forward(self, x):
+        chosen = x[x > 0]
+        places = (x * self.scale).nonzero()
+        return (chosen * 2 if float(chosen.sum()) > 0 else chosen.exp()), places + torch.arange(2)
+
+
+def test_what_values_decide_is_assumed_on_the_meta_device(capfd):
+    with torch.device("meta"):
+        module, args = Chooses(), (torch.empty(4, 8),)
+    p = foretell.predict(module, args, device="h100")
+    assert [op.spec.split(" dtype")[0] for op in p.ops if op.kind in ("nonzero", "mul")] == [
+        "nonzero x=4x8 out=32",
+        "mul x=4x8 y=8",
+        "nonzero x=4x8 out=32x2",
+        "mul x=32 y=1",
+    ]
+    assert "sizes the largest, numbers 1" in p.notes[-1] and "values decide" in p.notes[-2]
+    assert capfd.readouterr() == ("", "")
+    values = foretell.predict(Chooses(), (torch.ones(4, 8) - torch.eye(4, 8),), device="h100")
+    assert "nonzero x=4x8 out=28" in values.ops[1].spec and "running" in values.notes[-1]
+
+
+def test_boxes_of_all_classes_are_one_call_as_on_gpus():
+    def find(boxes, scores, classes):
+        kept = torchvision.ops.batched_nms(boxes, scores, classes, 0.5)
+        return boxes[kept] if float(scores.max()) > 0 else boxes
+
+    with torch.device("meta"):
+        args = torch.empty(6000, 4), torch.empty(6000), torch.empty(6000, dtype=torch.long)
+    p = foretell.predict(find, args, device="h100")
+    assert sum("nms" in op.spec for op in p.ops) == 1 and "sizes the largest" in p.notes[-1]
+
+
+def test_masks_are_pasted_over_the_image():
+    from torchvision.models.detection import roi_heads
+
+    def paste(masks, boxes):
+        return roi_heads.paste_masks_in_image(masks, boxes[boxes[:, 0] > 0], (64, 48))
+
+    with torch.device("meta"):
+        args = torch.empty(5, 1, 28, 28), torch.empty(5, 4)
+    p = foretell.predict(paste, args, device="h100")
+    resized = [op.count for op in p.ops if op.kind == "resize" and "64x48" in op.spec]
+    assert sum(resized) == 5 and "sizes the largest" in p.notes[-1]
 
 
 def test_recording_is_exporting():
@@ -204,13 +281,13 @@ def test_a_call_that_fails_says_so_once(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-class Losses(nn.Module):
+class Products(nn.Module):
     def forward(self, x, y):
-        return (1 - nn.functional.cosine_similarity(x, y, dim=-1)).sum()
+        return torch.kron(x, y).sum()
 
 
 def test_composite_operations_without_a_rule_are_taken_apart():
-    p = foretell.predict(Losses(), [torch.empty(8, 100)] * 2, device="h100")
+    p = foretell.predict(Products(), [torch.empty(8, 100)] * 2, device="h100")
     assert not p.unmodelled and p.notes[-1] == "operations are from recording on fake tensors"
 
 
@@ -282,6 +359,34 @@ def test_a_training_step_is_recorded_with_its_backward_pass():
     for path, passes in (("conv1", 2), ("layer2.0.conv1", 3), ("fc", 3)):  # the image has none
         flops = p.modules()[path]["product_flops"]
         assert flops == passes * forward[path]["product_flops"], path
+
+
+class Attends(nn.Module):
+    """A mask that is trained, dropout, and a result that is large."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = nn.Linear(64, 64), nn.Linear(64, 20000)
+        self.bias = nn.Parameter(torch.zeros(1, 1, 128, 128))
+
+    def forward(self, x):
+        heads = self.inner(x).unflatten(-1, (4, 16)).transpose(1, 2)
+        attend = nn.functional.scaled_dot_product_attention
+        y = attend(heads, heads, heads, attn_mask=self.bias, dropout_p=0.1 * self.training)
+        return self.outer(y.transpose(1, 2).flatten(2))
+
+
+def test_a_recorded_step_keeps_what_pytorch_keeps():
+    """The result, which the caller has, and dropout of attention."""
+    x = torch.empty(8, 128, 64)
+    options = dict(device="epyc-7543", mode="training")
+    p = foretell.predict(Attends(), x, **options)
+    program = torch.export.export(Attends().train(), (x,), strict=False)
+    derived = foretell.predict(program, **options).memory.value
+    assert p.memory.value == pytest.approx(derived, rel=0.01)
+    attention = [op for op in p.ops if op.kind == "attention"]
+    assert [op.phase for op in attention] == ["forward", "backward"] and not p.notes
+    assert all("train=3" in op.spec for op in attention)
 
 
 @pytest.mark.parametrize(
@@ -417,6 +522,20 @@ def test_memory_has_the_names_of_the_rfc(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100 80GB HBM3")
     assert foretell.estimate_memory(module, args[0]).prediction.device == "h100-sxm"
     assert e.fits(device=0) is True
+
+
+def test_the_example_of_the_rfc_runs(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
+    monkeypatch.delattr(torch.cuda, "estimate_memory", raising=False)
+    sys.modules.pop("foretell.torch_cuda", None)
+    importlib.import_module("foretell.torch_cuda")
+    model, (sample_input,) = resnet18(8)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    estimate = torch.cuda.estimate_memory(model, sample_input, optimizer=optimizer)
+    assert estimate.prediction.device == "t4" and estimate.total_mb > 0
+    assert estimate.fits(device=0) is True
+    assert estimate.params_mb > 0 and estimate.optimizer_mb > 0 and estimate.activations_mb > 0
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")

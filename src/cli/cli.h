@@ -14,6 +14,7 @@
 #include "foretell/networks.h"
 #include "foretell/query.h"
 #include "foretell/settings.h"
+#include "report/html.h"
 #include "report/record.h"
 #include "report/text.h"
 
@@ -39,6 +40,8 @@ typedef enum ft__opt_type {
     FT__OPT_FLAG,    /* bool; given: true */
     FT__OPT_LEVEL,   /* unsigned; how often it was given */
     FT__OPT_TEXT,    /* const char * */
+    FT__OPT_INPUT,   /* const char *: files or folders that the command reads */
+    FT__OPT_INPUTS,  /* ft__texts: likewise */
     FT__OPT_OUTPUT,  /* const char *: a file that the command writes */
     FT__OPT_TEXTS,   /* ft__texts */
     FT__OPT_COUNT,   /* uint64_t, at least 1 */
@@ -67,6 +70,14 @@ struct ft__option {
     {                                                                                  \
         name, 0, FT__OPT_TEXT, offsetof(type, at), value, help, NULL                   \
     }
+#define FT__INPUT(type, at, name, value, help)                                         \
+    {                                                                                  \
+        name, 0, FT__OPT_INPUT, offsetof(type, at), value, help, NULL                  \
+    }
+#define FT__INPUTS(type, at, name, value, help)                                        \
+    {                                                                                  \
+        name, 0, FT__OPT_INPUTS, offsetof(type, at), value, help, NULL                 \
+    }
 #define FT__OUTPUT(type, at, name, value, help)                                        \
     {                                                                                  \
         name, 0, FT__OPT_OUTPUT, offsetof(type, at), value, help, NULL                 \
@@ -88,6 +99,17 @@ struct ft__option {
         NULL, 0, FT__OPT_GROUP, offsetof(type, at), NULL, NULL, table                  \
     }
 
+static inline bool ft__option_has_value(ft__opt_type type)
+{
+    return type != FT__OPT_FLAG && type != FT__OPT_LEVEL;
+}
+
+/* Its values are ft__texts. */
+static inline bool ft__option_repeats(ft__opt_type type)
+{
+    return type == FT__OPT_TEXTS || type == FT__OPT_INPUTS;
+}
+
 typedef struct ft__cli ft__cli;
 
 typedef struct ft__command {
@@ -105,6 +127,15 @@ typedef struct ft__command {
     /* `options` points to options_size bytes, as parsed. Returns an exit code. */
     int (*run)(ft__cli *c, const void *options);
 } ft__command;
+
+/* For a program that asks in place of a user (cli/ask): what would be printed. */
+typedef struct ft__reply {
+    json_t *value;             /* the record of --json; NULL: there is none */
+    char *text;                /* the same in its place, of commands that have it so */
+    char message[2048];        /* the complaint; "" */
+    ft_data *data;             /* kept open for all questions; borrowed */
+    struct ft__models *models; /* likewise */
+} ft__reply;
 
 struct ft__cli {
     const ft__command *command;
@@ -125,6 +156,7 @@ struct ft__cli {
     ft__bar bar;
     ft_error err;      /* of the call that failed last: ft__cli_check() */
     bool damaged_said; /* ft__warn_damaged() */
+    ft__reply *reply;  /* NULL: a user at a terminal asks */
 };
 
 extern const ft__option ft__global_options[]; /* their values are in ft__cli */
@@ -132,7 +164,9 @@ extern const ft__command ft__ops_command, ft__collect_command, ft__train_command
     ft__show_command, ft__devices_command, ft__doctor_command, ft__data_command,
     ft__measure_command, ft__predict_command, ft__clocks_command, ft__validate_command,
     ft__evaluate_command, ft__rank_command, ft__explore_command, ft__place_command,
-    ft__ptx_command;
+    ft__ptx_command, ft__verify_command, ft__help_command, ft__version_command,
+    ft__mcp_command, ft__web_command, ft__fleet_command;
+extern const ft__command *const ft__commands[]; /* as they are listed, then NULL */
 
 /* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among
@@ -143,6 +177,15 @@ int ft__options_parse(ft__cli *c, void **options, const ft__command *const *comm
 void ft__options_free(ft__cli *c, void *options);
 /* The first of these options that was given; NULL: none. */
 const ft__option *ft__option_given(const ft__option *table, const void *options);
+
+/* Each option of a table and of its groups. */
+void ft__options_each(const ft__option *table,
+                      void (*each)(void *user, const ft__option *o), void *user);
+
+/* ---- help/help.c ---- */
+/* The commands, or one of them: usage, options, examples. */
+void ft__help_overview(FILE *fp);
+void ft__help_print(const ft__command *command, FILE *fp);
 
 /* ---- words.c: values of options; complaints name --option ---- */
 /* The next of words joined by commas, "" where it is empty or too long for the buffer;
@@ -189,6 +232,9 @@ void ft__warn_damaged(ft__cli *c, const ft_remark *const *warning, size_t n);
 /* Standard output is complete: 0, else the complaint's exit code. `printed`:
  * what the printing of a table or of JSON returned. */
 int ft__cli_done(ft__cli *c, bool printed);
+/* The record of --json: printed, or the reply's. False: it was NULL, or cannot be
+ * written. */
+bool ft__cli_json_take(const ft__cli *c, json_t *v);
 /* A file of text: written to fp, then saved whole, as ft_file_write() does. */
 typedef struct ft__text_file {
     FILE *fp;
@@ -198,6 +244,10 @@ typedef struct ft__text_file {
 bool ft__text_file_open(ft__text_file *f);
 /* good: false: memory was short. 0, or the complaint's exit code; frees it. */
 int ft__text_file_save(ft__text_file *f, ft__cli *c, const char *path, bool good);
+/* A page in a file. 0, or the complaint's exit code. */
+int ft__page_save_take(ft__cli *c, const char *path, ft__page page, json_t *data);
+/* The same of a record, as --json prints it. */
+int ft__record_save_take(ft__cli *c, const char *path, json_t *record);
 
 /* ---- common.c: where things lie. Each fills a caller's buffer of FT__PATH_MAX bytes;
  * "" when there is none. ---- */
@@ -205,12 +255,19 @@ enum { FT__PATH_MAX = 4096 };
 void ft__path_data(const ft__cli *c, char *out);
 void ft__path_plugins(const ft__cli *c, char *out);
 void ft__path_store(const ft__cli *c, char *out);
+/* The same as it may be printed: without a password. */
+void ft__path_store_shown(const ft__cli *c, char *out);
+/* " --db STORE", for a command that is printed as advice; nothing where none was given.
+ */
+void ft__put_store(const ft__cli *c);
 /* This program. */
 void ft__path_self(char *out);
 /* Where the predictor for this machine lies when nobody says otherwise; engine NULL:
  * that of any device, as train --family writes it; "kernels": as train --kernels does.
  */
 void ft__path_predictor(char *out, const char *engine, uint64_t threads);
+/* Where `what` that can be made again is kept. */
+void ft__path_cache(char *out, const char *what);
 bool ft__path_exists(const char *path);
 /* Complain when the file a user did not name cannot be made for want of its folder. */
 int ft__home_needed(ft__cli *c, const char *given);
@@ -220,6 +277,7 @@ int ft__store_needed(ft__cli *c, const char *path);
 /* ---- common.c: what is opened there; complains itself ---- */
 /* The folder of data and that of the user's own, for queries. */
 int ft__data_open(ft__cli *c, ft_data **out);
+void ft__data_close(const ft__cli *c, ft_data *data);
 /* Lists of networks' operations: what --lists names (NULL: those in the folder of data;
  * families: their table). */
 int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families);
@@ -241,6 +299,11 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
 /* ---- options that commands share ---- */
 #define FT__DEFAULT_ENGINE FT_DEFAULT_ENGINE
 
+/* For commands that have `html`. */
+#define FT__HTML_OPTION(type)                                                          \
+    FT__OUTPUT(type, html, "html", "FILE",                                             \
+               "also write a page with drawings that needs nothing else")
+
 /* For commands that have `engine` and `threads`. */
 #define FT__ENGINE_OPTIONS(type, what, how_many)                                       \
     FT__TEXT(type, engine, "engine", "NAME",                                           \
@@ -257,9 +320,10 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
         FT__FLAG(type, mix, "mix",                                                     \
                  "mix the three best where that is better than the best")
 #define FT__LISTS_OPTION(type, otherwise)                                              \
-    FT__TEXT(type, lists, "lists", "DIR|FILE",                                         \
-             "with --networks: lists of their operations, NAME@SHAPE.forward.ops and " \
-             "NAME@SHAPE.step.ops, or a table of them; " otherwise)
+    FT__INPUT(                                                                         \
+        type, lists, "lists", "DIR|FILE",                                              \
+        "with --networks: lists of their operations, NAME@SHAPE.forward.ops and "      \
+        "NAME@SHAPE.step.ops, or a table of them; " otherwise)
 /* What --kernels names. */
 #define FT__TIMED_KERNELS                                                              \
     "kernels in PTX that ptx-measure timed (their modules beside these files)"
@@ -284,9 +348,13 @@ typedef struct ft__model_values {
 ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
                                 const ft__model_options *opt, ft_error *err);
 void ft__model_values_free(ft__model_values *v);
-/* Read a model; "-" is a spec list on standard input. Complains itself. */
+/* Read a model; "-" is a spec list on standard input. Complains itself; given back by
+ * ft__model_close(). */
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt);
+void ft__model_close(const ft__cli *c, ft_graph *g);
+/* Complains where an option of language models (NULL: none) is given for another. */
+int ft__check_language_model(ft__cli *c, const char *path, const ft__option *asked);
 extern const ft__option ft__model_table[];
 /* The sizes of --batches; that of --batch, or 0, without it. Complains itself. */
 enum { FT__MAX_BATCHES = 32 };
@@ -315,8 +383,8 @@ typedef struct ft__ops {
     size_t cap;
 } ft__ops;
 void ft__ops_free(ft__ops *s);
-/* The operations of a model, or of its training step, lowered with `policy`.
- * Complains itself. */
+/* The operations of a model, or of its training step, lowered with `policy`; step NULL:
+ * as they are. Complains itself. */
 int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
                       const ft__model_options *opt, const ft_step *step,
                       uint32_t policy);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/measure/modules.h"
 #include "cli/session.h"
 #include "foretell/measure.h"
 #include "foretell/names.h"
@@ -29,6 +30,9 @@ struct collect_options {
     const char *power;
     const char *power_share;
     double power_time_s;
+    ft__texts notes;
+    bool lowered;
+    const char *export;
     ft_step_names step;
     ft__clock_steps_options sweep;
 };
@@ -74,6 +78,14 @@ static const ft__option options[] = {
              "of the operations, the heaviest first; 10%"),
     FT__SECONDS(struct collect_options, power_time_s, "power-time", "TIME",
                 "how long an operation is looped for that; 5s"),
+    FT__TEXTS(struct collect_options, notes, "note", "NAME=VALUE",
+              "kept with every measurement, among its conditions"),
+    FT__FLAG(
+        struct collect_options, lowered, "lowered",
+        "lists hold operations as the engine runs them: they are left as they are"),
+    FT__TEXT(struct collect_options, export, "export", "FOLDER",
+             "measure nothing: compile into this folder what a device without a "
+             "compiler is to measure (--engine tvm)"),
     FT__GROUP(struct collect_options, sweep, ft__clock_steps_table),
     FT__NETWORK_OPTIONS(struct collect_options),
     {0},
@@ -82,6 +94,7 @@ static const ft__option options[] = {
 /* What is wanted: from models, and from lists of operations, which `--without`
  * treats differently. */
 struct wanted {
+    struct gathered *to;
     ft__ops models;
     ft__ops lists;
     ft_step step; /* of models; lists are as they are */
@@ -114,6 +127,74 @@ static bool is_left_out(const struct collect_options *o, const char *path)
     return false;
 }
 
+/* Operations, and the networks among their models that are measured whole. */
+enum { MOST_NETWORKS = 3 };
+struct gathered {
+    ft__ops ops;
+    ft_collect_network network[MOST_NETWORKS + 1]; /* those of least work, it first */
+    double flops[MOST_NETWORKS + 1];
+    size_t n_networks;
+};
+
+static void network_free(ft_collect_network *w)
+{
+    free((char *)w->name);
+    ft_graph_free((ft_graph *)w->graph);
+}
+
+static void gathered_free(struct gathered *to)
+{
+    for (size_t i = 0; i < to->n_networks; i++)
+        network_free(&to->network[i]);
+    ft__ops_free(&to->ops);
+}
+
+/* "resnet18" of "models/resnet18.onnx" */
+static char *name_of(const char *path)
+{
+    const char *base = strrchr(path, '/'), *dot;
+
+    base = base ? base + 1 : path;
+    dot = strrchr(base, '.');
+    return strndup(base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+}
+
+/* In the order of their work, the largest of too many dropped. */
+static int add_network(ft__cli *c, struct gathered *to, const char *path,
+                       const ft__model_options *how)
+{
+    ft_collect_network w = {.name = NULL};
+    ft_graph *g = NULL;
+    ft_totals sums;
+    size_t at = to->n_networks;
+    int code = ft__model_read(c, &g, path, how);
+
+    if (code)
+        return code;
+    w.graph = g;
+    if (g->mode == FT_MODE_TRAINING) {
+        network_free(&w);
+        return FT__EXIT_GOOD;
+    }
+    w.name = name_of(path);
+    if (!w.name) {
+        network_free(&w);
+        return ft__cli_done(c, false);
+    }
+    ft_graph_totals(g, &sums);
+    for (; at > 0 && sums.flops < to->flops[at - 1]; at--) {
+        to->network[at] = to->network[at - 1];
+        to->flops[at] = to->flops[at - 1];
+    }
+    to->network[at] = w;
+    to->flops[at] = sums.flops;
+    if (to->n_networks < MOST_NETWORKS)
+        to->n_networks++;
+    else
+        network_free(&to->network[MOST_NETWORKS]);
+    return FT__EXIT_GOOD;
+}
+
 /* The sizes and phases of a list stand in its lines. */
 static const ft__model_options as_it_is = {0};
 static const ft_step none = {0};
@@ -125,7 +206,8 @@ static int add_ops(ft__cli *c, const struct wanted *w, ft__ops *to, const char *
     int code = FT__EXIT_GOOD;
 
     if (is_list(path))
-        return ft__model_add_ops(c, to, path, &as_it_is, &none, w->policy);
+        return ft__model_add_ops(c, to, path, &as_it_is, o->lowered ? NULL : &none,
+                                 w->policy);
     for (size_t i = 0; i < w->n_batches && !code; i++) {
         how.batch = w->batch[i];
         code = ft__model_add_ops(c, to, path, &how, &w->step, w->policy);
@@ -136,9 +218,15 @@ static int add_ops(ft__cli *c, const struct wanted *w, ft__ops *to, const char *
 static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
                       const struct collect_options *o)
 {
+    ft__model_options how = o->model;
+    int code = FT__EXIT_GOOD;
+
     if (is_left_out(o, path))
         return FT__EXIT_GOOD;
-    return add_ops(c, w, is_list(path) ? &w->lists : &w->models, path, o);
+    how.batch = w->batch[0];
+    if (!is_list(path) && w->step.mode == FT_MODE_INFERENCE)
+        code = add_network(c, w->to, path, &how);
+    return code ? code : add_ops(c, w, is_list(path) ? &w->lists : &w->models, path, o);
 }
 
 static int is_model(const struct dirent *e)
@@ -228,10 +316,10 @@ static bool join(ft__ops *out, const struct wanted *w)
     return true;
 }
 
-static int gather(ft__cli *c, ft__ops *all, const struct collect_options *o,
+static int gather(ft__cli *c, struct gathered *all, const struct collect_options *o,
                   uint32_t policy)
 {
-    struct wanted w = {.policy = policy};
+    struct wanted w = {.to = all, .policy = policy};
     ft__ops out = {0};
     int code = ft__step_parse(c, &w.step, &o->step);
 
@@ -245,7 +333,7 @@ static int gather(ft__cli *c, ft__ops *all, const struct collect_options *o,
         code = add_ops(c, &w, &out, o->without.v[i], o);
     if (!code) {
         subtract(&w, &out);
-        if (!join(all, &w))
+        if (!join(&all->ops, &w))
             code = ft__cli_done(c, false);
     }
     ft__ops_free(&w.models);
@@ -262,11 +350,12 @@ static bool print_json(const ft_collect_report *r, const char *setting,
     return ft__json_print_take(
         ft__json("store:s setting:s wanted:u present:u measured:u refused:u failed:u "
                  "left:u seconds:g too_large:u skipped:u repeated:u powered:u "
-                 "disturbed:u redone:u outliers:u why_no_power:s error:g reached:b",
+                 "disturbed:u redone:u outliers:u why_no_power:s error:g reached:b "
+                 "networks:u doubted:u",
                  store, setting, r->wanted, r->present, r->measured, r->refused,
                  r->failed, r->left, r->seconds, r->too_large, r->skipped, r->repeated,
                  r->powered, r->disturbed, r->redone, r->outliers, r->why_no_power,
-                 r->error, r->reached),
+                 r->error, r->reached, r->networks, r->doubted),
         stdout);
 }
 
@@ -276,6 +365,9 @@ static void print_text(const ft__cli *c, const ft_collect_report *r,
     printf("%zu operations measured in %s with %s %s, %s\n", r->measured,
            ft__text_seconds(r->seconds).s, ft_session_get(s)->engine,
            ft_session_get(s)->engine_version, ft_session_get(s)->setting);
+    if (r->networks)
+        printf("%zu %s run whole: what this machine takes beside operations\n",
+               r->networks, r->networks == 1 ? "network" : "networks");
     printf("%zu wanted: %zu were in the store before, %zu the engine does not run, "
            "%zu failed, %zu left\n",
            r->wanted, r->present, r->refused, r->failed, r->left);
@@ -292,6 +384,11 @@ static void print_text(const ft__cli *c, const ft_collect_report *r,
     if (r->repeated)
         printf("%zu measured once more; foretell data show says how well they agree\n",
                r->repeated);
+    if (r->doubted)
+        printf(
+            "%zu measured once more, for they scatter or disagree with others of their "
+            "kind\n",
+            r->doubted);
     if (r->redone)
         printf("%zu rounds redone for other load or clocks; %zu operations stay "
                "marked\n",
@@ -332,7 +429,7 @@ static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
     return code;
 }
 
-static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
+static int collect(ft__cli *c, ft_session *s, const struct gathered *all,
                    const ft_collect_options *how, const char *why_no_power)
 {
     char path[FT__PATH_MAX];
@@ -347,10 +444,12 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
         return code;
     st = ft_store_open(&store, path, FT_STORE_WRITE, &c->err);
     if (!st)
-        st = ft_collect(&report, s, store, all->op, all->count, all->n, how, &c->err);
+        st = ft_collect(&report, s, store, all->ops.op, all->ops.count, all->ops.n, how,
+                        &c->err);
     ft_store_close(store);
+    ft__path_store_shown(c, path);
     if (st)
-        return ft__cli_check(c, st);
+        return ft__cli_check_asked(c, st);
     if (!report.why_no_power[0])
         snprintf(report.why_no_power, sizeof(report.why_no_power), "%s", why_no_power);
     if (c->json)
@@ -360,7 +459,7 @@ static int collect(ft__cli *c, ft_session *s, const ft__ops *all,
     return ft__cli_done(c, printed);
 }
 
-static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
+static int measure(ft__cli *c, ft_session *s, const struct gathered *all,
                    const struct collect_options *o, ft_monitor *monitor)
 {
     ft_collect_options how = {.budget_s = o->budget_s,
@@ -372,7 +471,11 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
                               .power_time_s = o->power_time_s,
                               .command = c->line,
                               .monitor = monitor,
-                              .log = &c->log};
+                              .log = &c->log,
+                              .networks = all->network,
+                              .n_networks = all->n_networks,
+                              .note = o->notes.v,
+                              .n_notes = o->notes.n};
     ft_error no_power = {0};
     int code = read_share(c, &how.repeat_share, "repeat-share", o->repeat_share);
 
@@ -393,18 +496,30 @@ static int measure(ft__cli *c, ft_session *s, const ft__ops *all,
 }
 
 /* The operations are gathered at the first setting: they are the same at all. */
-static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
+static int collect_at(ft__cli *c, const struct collect_options *o, struct gathered *all,
                       ft__clock_steps *w, size_t i)
 {
+    char engine[2 * FT__PATH_MAX];
+    ft__modules m = {.folder = o->export,
+                     .engine = o->engine,
+                     .threads = o->threads,
+                     .ops = &all->ops,
+                     .files = &c->args,
+                     .how = &o->model};
     ft_monitor *monitor = NULL;
     ft_session *s;
-    int code = ft__session_open(c, &s, o->engine, o->threads, w, i);
+    int code = o->export ? ft__modules_engine(c, engine, sizeof(engine), &m) : 0;
 
+    if (!code)
+        code =
+            ft__session_open(c, &s, o->export ? engine : o->engine, o->threads, w, i);
     if (code)
         return code;
     if (i == 0)
         code = gather(c, all, o, ft_session_get(s)->policy);
-    if (!code) {
+    if (!code && o->export) {
+        code = ft__modules_write(c, s, &m);
+    } else if (!code) {
         /* Short of memory nothing watches the device. */
         (void)ft_monitor_open(&monitor, w->device, &w->machine.how, NULL);
         ft__clock_steps_part(c, w, i);
@@ -418,7 +533,7 @@ static int collect_at(ft__cli *c, const struct collect_options *o, ft__ops *all,
 static int run(ft__cli *c, const void *user)
 {
     const struct collect_options *o = user;
-    ft__ops all = {0};
+    struct gathered all = {.n_networks = 0};
     ft__clock_steps w;
     int code;
 
@@ -429,7 +544,7 @@ static int run(ft__cli *c, const void *user)
         code = collect_at(c, o, &all, &w, i);
     if (!code)
         ft__clock_steps_part(c, &w, w.n);
-    ft__ops_free(&all);
+    gathered_free(&all);
     return code;
 }
 
@@ -443,11 +558,13 @@ const ft__command ft__collect_command = {
         "it\n"
         "was when it is started again.",
     .examples = "  foretell collect --quick\n"
-                "  foretell collect resnet50.onnx bert.onnx --budget 10min\n"
+                "  foretell collect resnet50.onnx vgg16.onnx --budget 10min\n"
                 "  foretell collect --quick --without vgg16.onnx\n"
                 "  sudo foretell collect --quick --clocks 1200,1800,2400\n"
                 "  foretell collect resnet50.onnx --batches 1,2,4,8,16,32\n"
-                "  foretell collect resnet18.pt2 --engine torch --mode training\n",
+                "  foretell collect resnet18.pt2 --engine torch --mode training\n"
+                "  foretell collect resnet50.onnx --export modules --engine \\\n"
+                "      tvm,target=llvm:mtriple=aarch64-linux-gnu:mcpu=cortex-a72\n",
     .least_args = 0,
     .most_args = SIZE_MAX,
     .options_size = sizeof(struct collect_options),

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "foretell/file.h"
+#include "foretell/store.h"
 
 static int exit_code(ft_status st)
 {
@@ -51,6 +52,10 @@ static int say(ft__cli *c, int code, const char *msg)
 {
     const char *command = c->command ? c->command->name : "";
 
+    if (c->reply) {
+        snprintf(c->reply->message, sizeof(c->reply->message), "%s", msg);
+        return code;
+    }
     ft__bar_draw(&c->bar, 0, 0, "");
     if (c->json && ft__json_print_take(ft__json("command:s exit:u message:s", command,
                                                 (uint64_t)code, msg),
@@ -120,12 +125,21 @@ void ft__warn_damaged(ft__cli *c, const ft_remark *const *warning, size_t n)
 int ft__cli_done(ft__cli *c, bool printed)
 {
     errno = 0;
-    if (fflush(stdout) || ferror(stdout))
+    if (!c->reply && (fflush(stdout) || ferror(stdout)))
         return ft__cli_exit(c, FT__EXIT_INPUT, "cannot write the result: %s",
                             errno ? strerror(errno) : "is the disk full?");
     if (!printed)
         return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
     return FT__EXIT_GOOD;
+}
+
+bool ft__cli_json_take(const ft__cli *c, json_t *v)
+{
+    if (!c->reply)
+        return ft__json_print_take(v, stdout);
+    json_decref(c->reply->value);
+    c->reply->value = v;
+    return v != NULL;
 }
 
 bool ft__text_file_open(ft__text_file *f)
@@ -143,6 +157,27 @@ int ft__text_file_save(ft__text_file *f, ft__cli *c, const char *path, bool good
 
     free(f->text);
     return ft__cli_check(c, st);
+}
+
+int ft__page_save_take(ft__cli *c, const char *path, ft__page page, json_t *data)
+{
+    ft__text_file file;
+    bool good = ft__text_file_open(&file);
+
+    if (good)
+        good = ft__page_write_take(file.fp, page, data);
+    else
+        json_decref(data);
+    return ft__text_file_save(&file, c, path, good);
+}
+
+int ft__record_save_take(ft__cli *c, const char *path, json_t *record)
+{
+    char title[64];
+
+    snprintf(title, sizeof(title), "foretell %s", c->command->name);
+    ft__json_set_take(&record, "page", ft__json("title:s lead:s", title, c->line));
+    return ft__page_save_take(c, path, FT__PAGE_RECORD, record);
 }
 
 /* ---- where things lie: what was said, else installed, else the build tree ---- */
@@ -238,6 +273,33 @@ void ft__path_store(const ft__cli *c, char *out)
         join(out, "%s/measurements.db", folder);
 }
 
+void ft__path_store_shown(const ft__cli *c, char *out)
+{
+    char path[FT__PATH_MAX];
+
+    ft__path_store(c, path);
+    ft_store_shown(out, FT__PATH_MAX, path);
+}
+
+void ft__put_store(const ft__cli *c)
+{
+    char shown[FT__PATH_MAX];
+
+    if (!c->store)
+        return;
+    ft__path_store_shown(c, shown);
+    ft__put_word(stdout, " --db ", shown);
+}
+
+void ft__path_cache(char *out, const char *what)
+{
+    char folder[FT__PATH_MAX];
+
+    *out = '\0';
+    if (folder_of_user(folder, "XDG_CACHE_HOME", ".cache"))
+        join(out, "%s/%s", folder, what);
+}
+
 void ft__path_predictor(char *out, const char *engine, uint64_t threads)
 {
     char folder[FT__PATH_MAX];
@@ -296,9 +358,19 @@ int ft__data_open(ft__cli *c, ft_data **out)
     char data_dir[FT__PATH_MAX], user_dir[FT__PATH_MAX];
     ft_status st;
 
+    if (c->reply) {
+        *out = c->reply->data;
+        return FT__EXIT_GOOD;
+    }
     ft__path_data(c, data_dir);
     st = ft_data_open(out, data_dir, user_folder(user_dir) ? user_dir : NULL, &c->err);
     return ft__cli_check(c, st);
+}
+
+void ft__data_close(const ft__cli *c, ft_data *data)
+{
+    if (!c->reply)
+        ft_data_close(data);
 }
 
 int ft__lists_open(ft__cli *c, ft_network_lists **out, const char *path, bool families)

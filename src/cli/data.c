@@ -208,7 +208,7 @@ static const char *day(char *buf, size_t size, int64_t at)
 static bool repeats_text(const struct store_summary *s)
 {
     ft__table *t =
-        ft__table_new("measured again|metric|pairs>u|apart>s|differ by>%|p90>%|"
+        ft__table_new("measured again|device|metric|pairs>u|apart>s|differ by>%|p90>%|"
                       "calibrated>%|p90>%|stated 90 % hold>%");
     size_t pairs = 0;
 
@@ -220,10 +220,11 @@ static bool repeats_text(const struct store_summary *s)
         if (!r->pairs)
             continue;
         pairs += r->pairs;
-        snprintf(how, sizeof(how), "%s %s, %s", g->key[ENGINE], g->key[VERSION],
-                 g->key[SETTING]);
-        ft__table_row(t, how, g->key[METRIC], r->pairs, r->apart_s, r->median, r->p90,
-                      r->calibrated_median, r->calibrated_p90, r->covered);
+        snprintf(how, sizeof(how), "%s %s%s%s", g->key[ENGINE], g->key[VERSION],
+                 *g->key[SETTING] ? ", " : "", g->key[SETTING]);
+        ft__table_row(t, how, g->key[DEVICE], g->key[METRIC], r->pairs, r->apart_s,
+                      r->median, r->p90, r->calibrated_median, r->calibrated_p90,
+                      r->covered);
     }
     if (pairs)
         puts(
@@ -500,6 +501,7 @@ static int merge_stores(ft__cli *c, const char *path, const ft__texts *from,
     char **text = calloc(renames->n + 1, sizeof(*text));
     ft_merge_options how = {rename, renames->n, same};
     ft_merge_report r = {0};
+    char shown[FT__PATH_MAX];
     int code = rename && text ? FT__EXIT_GOOD : ft__cli_done(c, false);
     ft_status st = FT_OK;
 
@@ -508,7 +510,8 @@ static int merge_stores(ft__cli *c, const char *path, const ft__texts *from,
             code = ft__usage(c, "--rename wants OLD=NEW, not \"%s\"", renames->v[i]);
     if (!code) {
         st = merge(&r, path, from, &how, &c->err);
-        code = st ? ft__cli_check(c, st) : ft__cli_done(c, report(c, &r, path));
+        ft__path_store_shown(c, shown);
+        code = st ? ft__cli_check(c, st) : ft__cli_done(c, report(c, &r, shown));
     }
     for (size_t i = 0; text && i < renames->n; i++)
         free(text[i]);
@@ -542,7 +545,7 @@ static int run(ft__cli *c, const void *user)
 {
     const struct data_options *o = user;
     ft_key filter = {.device = o->device, .engine = o->engine, .metric = o->metric};
-    char path[FT__PATH_MAX];
+    char path[FT__PATH_MAX], shown[FT__PATH_MAX];
     ft_store *store = NULL;
     bool printed = true, is_new;
     size_t n_taken = 0;
@@ -565,12 +568,13 @@ static int run(ft__cli *c, const void *user)
 
         return merge_stores(c, path, &from, &o->renames, o->same);
     }
-    is_new = !ft__path_exists(path);
+    is_new = !ft_store_shown(NULL, 0, path) && !ft__path_exists(path);
+    ft__path_store_shown(c, shown);
     st = ft_store_open(&store, path, verb == IMPORT ? FT_STORE_WRITE : FT_STORE_READ,
                        &c->err);
     if (!st)
         switch (verb) {
-        case SHOW: st = show(c, store, &filter, path, &printed, &c->err); break;
+        case SHOW: st = show(c, store, &filter, shown, &printed, &c->err); break;
         case EXPORT:
             st = ft_store_export_csv(store, o->out ? o->out : "/dev/stdout", &filter,
                                      o->readings, &c->err);

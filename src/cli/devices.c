@@ -105,7 +105,7 @@ static bool finish(struct listing *l, bool wanted_output)
 {
     if (l->c->json) {
         if (wanted_output)
-            return ft__json_print_take(l->array, stdout);
+            return ft__cli_json_take(l->c, l->array);
         json_decref(l->array);
     } else if (!l->c->csv) {
         return ft__table_print_take(l->table, wanted_output ? stdout : NULL);

@@ -14,7 +14,7 @@
 #include "report/units.h"
 
 /* A message with some words around it. */
-enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128 };
+enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128, MOST_DEVICES = 8 };
 
 struct doctor_options {
     const char *record;
@@ -50,12 +50,23 @@ struct findings {
     struct engine_verdict {
         bool usable;
         const char *version;
+        ft_engine_device device[MOST_DEVICES]; /* of engines that choose one */
+        uint32_t n_devices;
         char why[sizeof(((ft_error *)0)->msg)];
     } * verdict;
 };
 
+static void list_devices(struct engine_verdict *v, const ft_engine *e,
+                         ft_engine_context *c)
+{
+    while (v->n_devices < MOST_DEVICES && e->device &&
+           e->device(c, v->n_devices, &v->device[v->n_devices], NULL) == FT_OK)
+        v->n_devices++;
+}
+
 /* Whether it opens, with the library below it where that is found. */
-static bool starts(const ft_engine *e, const char *name, ft_error *err)
+static bool starts(struct engine_verdict *v, const ft_engine *e, const char *name,
+                   ft_error *err)
 {
     ft__engine_choice choice;
     ft_engine_config how = {.threads = 1, .options = choice.options};
@@ -63,6 +74,7 @@ static bool starts(const ft_engine *e, const char *name, ft_error *err)
 
     if (!ft__engine_choose(&choice, name) || e->open(&c, &how, err))
         return false;
+    list_devices(v, e, c);
     e->close(c);
     return true;
 }
@@ -82,8 +94,8 @@ static ft_status look_at_engines(struct findings *f, ft_error *err)
         const ft_engine *e;
 
         snprintf(path, sizeof(path), "%s/ft_%s.so", f->plugin_dir, f->engine[i]);
-        f->verdict[i].usable =
-            ft_engine_load(&e, path, &why) == FT_OK && starts(e, f->engine[i], &why);
+        f->verdict[i].usable = ft_engine_load(&e, path, &why) == FT_OK &&
+                               starts(&f->verdict[i], e, f->engine[i], &why);
         if (f->verdict[i].usable)
             f->verdict[i].version = e->version();
         else
@@ -99,19 +111,21 @@ static int count_row(void *user, const ft_row *row)
     return 0;
 }
 
-static void look_at_store(struct findings *f)
+static void look_at_store(struct findings *f, const ft__cli *c)
 {
+    char path[FT__PATH_MAX];
     ft_store *s = NULL;
     ft_error err = {0};
     uint64_t n = 0;
     ft_status st = FT_OK;
 
-    if (!ft__path_exists(f->store)) {
+    ft__path_store(c, path);
+    if (!ft_store_shown(NULL, 0, path) && !ft__path_exists(path)) {
         snprintf(f->store_state, sizeof(f->store_state),
                  "not there yet: foretell collect --quick makes it");
         return;
     }
-    st = ft_store_open(&s, f->store, FT_STORE_READ, &err);
+    st = ft_store_open(&s, path, FT_STORE_READ, &err);
     if (!st)
         st = ft_store_each(s, NULL, 0, count_row, &n, &err);
     ft_store_close(s);
@@ -153,7 +167,7 @@ static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
 
     ft__path_data(c, f->data_dir);
     ft__path_plugins(c, f->plugin_dir);
-    ft__path_store(c, f->store);
+    ft__path_store_shown(c, f->store);
     ft__path_predictor(f->predictor, FT__DEFAULT_ENGINE, 1);
     if (!st)
         st = ft_sensors_probe(&f->sensors, "", 0.5, err);
@@ -163,7 +177,7 @@ static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
     if (!st)
         st = look_at_engines(f, err);
     if (!st) {
-        look_at_store(f);
+        look_at_store(f, c);
         look_at_predictor(f);
     }
     return st;
@@ -291,6 +305,18 @@ static void print_machine(const struct findings *f)
     put_named("memory", ft__text_bytes(d->memory_bytes).s);
 }
 
+/* "device=0, unless another is named: Mali-G31, 2 compute units at 650 MHz, 1.9 GiB" */
+static void print_device(const ft_engine_device *d, uint32_t i)
+{
+    char text[LINE_MAX_BYTES];
+
+    snprintf(text, sizeof(text),
+             "device=%" PRIu32 "%s: %s, %" PRIu32 " compute units at %s, %s", i,
+             d->is_used ? ", unless another is named" : "", d->name, d->units,
+             ft__text_hertz(d->clock_hz).s, ft__text_bytes(d->memory_bytes).s);
+    put_named("", text);
+}
+
 static void print_engines(const struct findings *f)
 {
     printf("\nengines in %s\n", f->plugin_dir);
@@ -302,6 +328,8 @@ static void print_engines(const struct findings *f)
         else
             snprintf(text, sizeof(text), "not usable: %s", f->verdict[i].why);
         put_named(f->engine[i], text);
+        for (uint32_t k = 0; k < f->verdict[i].n_devices; k++)
+            print_device(&f->verdict[i].device[k], k);
     }
     if (!f->n_engines)
         puts("  none: build with libdnnl-dev installed, or say --plugin-dir DIR");
@@ -323,6 +351,22 @@ static void print_text(const struct findings *f)
 
 /* ---- JSON ---- */
 
+static json_t *devices_json(const struct engine_verdict *v)
+{
+    json_t *all = json_array();
+
+    for (uint32_t i = 0; i < v->n_devices; i++) {
+        const ft_engine_device *d = &v->device[i];
+
+        ft__json_append_take(
+            &all, ft__json("name:s used:b processor:b units:u clock_hz:g "
+                           "memory_bytes:g",
+                           d->name, d->is_used, d->is_host, (uint64_t)d->units,
+                           d->clock_hz, d->memory_bytes));
+    }
+    return all;
+}
+
 static json_t *engines_json(const struct findings *f)
 {
     json_t *all = json_array();
@@ -330,9 +374,10 @@ static json_t *engines_json(const struct findings *f)
     for (size_t i = 0; i < f->n_engines; i++) {
         const struct engine_verdict *v = &f->verdict[i];
 
-        ft__json_append_take(&all, ft__json("name:s usable:b version:s reason:s",
-                                            f->engine[i], v->usable,
-                                            v->usable ? v->version : NULL, v->why));
+        ft__json_append_take(
+            &all, ft__json("name:s usable:b version:s reason:s devices:o", f->engine[i],
+                           v->usable, v->usable ? v->version : NULL, v->why,
+                           devices_json(v)));
     }
     return all;
 }

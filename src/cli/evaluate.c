@@ -35,6 +35,7 @@ struct evaluate_options {
     const char *networks;
     const char *lists;
     const char *rows;
+    const char *html;
     bool siblings;
     uint64_t size;
     uint64_t seed;
@@ -60,8 +61,8 @@ static const ft__option options[] = {
         struct evaluate_options, correct, "correct", "N",
         "with --leave-out device: N random measurements of it are known after all and "
         "correct the predictions of the others"),
-    FT__TEXT(struct evaluate_options, test, "test", "STORE",
-             "learn from --db, test on this store"),
+    FT__INPUT(struct evaluate_options, test, "test", "STORE",
+              "learn from --db, test on this store"),
     FT__METHODS_OPTIONS(struct evaluate_options, "", ""),
     FT__FLAG(struct evaluate_options, single, "single",
              "one regressor for all kinds, instead of one for each"),
@@ -85,9 +86,9 @@ static const ft__option options[] = {
              "kernels and networks, measured whole, known at their highest clocks "
              "alone, asked "
              "at all others; 10 folds unless --folds says otherwise"),
-    FT__TEXT(struct evaluate_options, kernels, "kernels", "FILE,...",
-             FT__TIMED_KERNELS ", in place of operations; with --leave-out kernel "
-                               "(unless said otherwise) or device"),
+    FT__INPUT(struct evaluate_options, kernels, "kernels", "FILE,...",
+              FT__TIMED_KERNELS ", in place of operations; with --leave-out kernel "
+                                "(unless said otherwise) or device"),
     FT__TEXT(struct evaluate_options, networks, "networks", "NAME=VALUE,...",
              "these networks, measured whole, in place of operations; with --leave-out "
              "network "
@@ -95,6 +96,7 @@ static const ft__option options[] = {
              "device, or "
              "family: its architecture"),
     FT__LISTS_OPTION(struct evaluate_options, "those that foretell brings"),
+    FT__HTML_OPTION(struct evaluate_options),
     FT__FLAG(struct evaluate_options, siblings, "siblings",
              "with --leave-out device: other devices of its chip stay known"),
     FT__COUNT(struct evaluate_options, size, "size", "MB",
@@ -443,21 +445,19 @@ static json_t *order_json(const ft_rank_evaluation *r)
         r->worst_regret);
 }
 
-static bool print_json(const ft_evaluation *e, const ft_evaluate_options *how)
+static json_t *evaluation_json(const ft_evaluation *e, const ft_evaluate_options *how)
 {
-    return ft__json_print_take(
-        ft__json("protocol:s metric:s n_rows:u n_datasets:n n_splits:u n_learned:g "
-                 "n_unanswered:u unanswered:s all:o by_kind:o by_device:o by_size:o "
-                 "by_split:o least_covered_kind:o least_covered_size:o curve:o order:o",
-                 ft_name(FT_NAMES_PROTOCOL, how->protocol),
-                 how->metric ? how->metric : "time", e->n_rows, e->n_datasets,
-                 e->n_splits, e->n_learned, e->n_unanswered, e->unanswered,
-                 line_json(&e->all), lines_json(e, FT_BY_KIND),
-                 lines_json(e, FT_BY_DEVICE), lines_json(e, FT_BY_SIZE),
-                 lines_json(e, FT_BY_SPLIT), least_json(e, FT_BY_KIND),
-                 least_json(e, FT_BY_SIZE), curve_json(e),
-                 how->choices == FT_CHOICES_NONE ? json_null() : order_json(&e->order)),
-        stdout);
+    return ft__json(
+        "protocol:s metric:s n_rows:u n_datasets:n n_splits:u n_learned:g "
+        "n_unanswered:u unanswered:s all:o by_kind:o by_device:o by_size:o "
+        "by_split:o least_covered_kind:o least_covered_size:o curve:o order:o",
+        ft_name(FT_NAMES_PROTOCOL, how->protocol), how->metric ? how->metric : "time",
+        e->n_rows, e->n_datasets, e->n_splits, e->n_learned, e->n_unanswered,
+        e->unanswered, line_json(&e->all), lines_json(e, FT_BY_KIND),
+        lines_json(e, FT_BY_DEVICE), lines_json(e, FT_BY_SIZE),
+        lines_json(e, FT_BY_SPLIT), least_json(e, FT_BY_KIND),
+        least_json(e, FT_BY_SIZE), curve_json(e),
+        how->choices == FT_CHOICES_NONE ? json_null() : order_json(&e->order));
 }
 
 static const char group_fields[] =
@@ -501,7 +501,7 @@ static bool print_evaluation(const ft__cli *c, const ft_evaluation *e,
                              const ft_evaluate_options *how, uint32_t by)
 {
     if (c->json)
-        return print_json(e, how);
+        return ft__json_print_take(evaluation_json(e, how), stdout);
     return c->csv ? print_csv(e, by) : print_text(c, e, how, by);
 }
 
@@ -571,22 +571,20 @@ static json_t *by_criterion(const ft_choice_curves *r, const double *v)
     return all;
 }
 
-static bool print_curves_json(const ft_choice_curves *r)
+static json_t *curves_json(const ft_choice_curves *r)
 {
     json_t *curve = json_array();
 
     for (size_t k = 0; k < r->n_points; k++)
         ft__json_append_take(&curve, ft__json("operations:g mape:o", r->point[k].ops,
                                               by_criterion(r, r->point[k].mape)));
-    return ft__json_print_take(
-        ft__json("n_operations:u n_tested:u n_seeds:n curve:o area:o better:o "
-                 "full_at:o close_at:o near_at:o excess_at_" PERCENT
-                 ":o excess_error:o",
-                 r->n_ops, r->n_tested, r->n_seeds, curve, by_criterion(r, r->area),
-                 by_criterion(r, r->better), by_criterion(r, r->full_at),
-                 by_criterion(r, r->close_at), by_criterion(r, r->near_at),
-                 by_criterion(r, r->excess), by_criterion(r, r->excess_error)),
-        stdout);
+    return ft__json("n_operations:u n_tested:u n_seeds:n curve:o area:o better:o "
+                    "full_at:o close_at:o near_at:o excess_at_" PERCENT
+                    ":o excess_error:o",
+                    r->n_ops, r->n_tested, r->n_seeds, curve, by_criterion(r, r->area),
+                    by_criterion(r, r->better), by_criterion(r, r->full_at),
+                    by_criterion(r, r->close_at), by_criterion(r, r->near_at),
+                    by_criterion(r, r->excess), by_criterion(r, r->excess_error));
 }
 
 static const char curve_fields[] =
@@ -605,23 +603,28 @@ static bool print_curves_csv(const ft_choice_curves *r)
 }
 
 /* On the store at `path`; an exit code. */
-static int compare_orders(ft__cli *c, const char *path, const ft_choice_options *how)
+static int compare_orders(ft__cli *c, const char *path, const ft_choice_options *how,
+                          const char *html)
 {
     ft_store *store = NULL;
     ft_choice_curves r;
     ft_status st = ft_store_open(&store, path, FT_STORE_READ, &c->err);
     bool printed;
+    int code;
 
     if (!st)
         st = ft_choice_evaluate(&r, store, how, &c->err);
     ft_store_close(store);
     if (st)
         return ft__cli_check_asked(c, st);
-    printed = c->json  ? print_curves_json(&r)
+    printed = c->json  ? ft__json_print_take(curves_json(&r), stdout)
               : c->csv ? print_curves_csv(&r)
                        : print_curves(&r);
+    code = ft__cli_done(c, printed);
+    if (!code && html)
+        code = ft__record_save_take(c, html, curves_json(&r));
     ft_choice_curves_free(&r);
-    return ft__cli_done(c, printed);
+    return code;
 }
 
 static int evaluate_choice(ft__cli *c, const char *path,
@@ -645,7 +648,7 @@ static int evaluate_choice(ft__cli *c, const char *path,
         what.chosen_user = rows;
     }
     if (!code)
-        code = compare_orders(c, path, &what);
+        code = compare_orders(c, path, &what, o->html);
     return rows ? close_rows(c, rows, o->rows, code) : code;
 }
 
@@ -672,7 +675,6 @@ static int run(ft__cli *c, const void *user)
     FILE *rows = NULL;
     ft_evaluation e;
     uint32_t by = 0;
-    bool printed;
     int code;
 
     code = check_networks(c, o);
@@ -706,9 +708,11 @@ static int run(ft__cli *c, const void *user)
     ft_network_lists_free(lists);
     if (code)
         return code;
-    printed = print_evaluation(c, &e, &how, by);
+    code = ft__cli_done(c, print_evaluation(c, &e, &how, by));
+    if (!code && o->html)
+        code = ft__record_save_take(c, o->html, evaluation_json(&e, &how));
     ft_evaluation_free(&e);
-    return ft__cli_done(c, printed);
+    return code;
 }
 
 const ft__command ft__evaluate_command = {

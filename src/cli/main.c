@@ -3,78 +3,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "foretell/store.h"
 #include "foretell/version.h"
-
-static const ft__command *const commands[] = {
-    &ft__predict_command,
-    &ft__rank_command,
-    &ft__place_command,
-    &ft__measure_command,
-    &ft__validate_command,
-    &ft__ops_command,
-    &ft__collect_command,
-    &ft__train_command,
-    &ft__show_command,
-    &ft__evaluate_command,
-    &ft__data_command,
-    &ft__devices_command,
-    &ft__doctor_command,
-    &ft__clocks_command,
-    &ft__explore_command,
-    &ft__ptx_command,
-    NULL,
-};
-
-/* ---- help ---- */
-
-static void help_options(const ft__option *o, FILE *fp)
-{
-    for (; o->help || o->group; o++) {
-        char left[64], letter[8] = "    ";
-
-        if (o->type == FT__OPT_GROUP) {
-            help_options(o->group, fp);
-            continue;
-        }
-        if (o->letter)
-            snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-        snprintf(left, sizeof(left), "%s--%s%s%s", letter, o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
-        fprintf(fp, "  %-26s %s\n", left, o->help);
-    }
-}
-
-static void help_command(const ft__command *command, FILE *fp)
-{
-    fprintf(fp, "usage: foretell %s%s%s [options]\n\n%s\n", command->name,
-            *command->arguments ? " " : "", command->arguments, command->summary);
-    if (*command->more)
-        fprintf(fp, "\n%s\n", command->more);
-    if (command->options) {
-        fputs("\noptions:\n", fp);
-        help_options(command->options, fp);
-    }
-    fputs("\nglobal options:\n", fp);
-    help_options(ft__global_options, fp);
-    fprintf(fp, "\nexamples:\n%s", command->examples);
-}
-
-static void overview(FILE *fp)
-{
-    fputs("usage: foretell COMMAND ...\n\n"
-          "Predicts how long a neural network takes on a device, how many joules it "
-          "uses\n"
-          "and how much memory it needs, before anything runs.\n\ncommands:\n",
-          fp);
-    for (size_t i = 0; commands[i]; i++)
-        fprintf(fp, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\nforetell COMMAND --help explains a command. To begin with:\n"
-          "  foretell doctor                        what this machine can measure\n"
-          "  foretell collect --quick               measure it\n"
-          "  foretell train                         learn from the measurements\n"
-          "  foretell predict MODEL --device local  predict\n",
-          fp);
-}
 
 /* ---- the log ---- */
 
@@ -100,6 +30,21 @@ static void progress(void *user, uint64_t done, uint64_t total, const char *what
 
 /* ---- running ---- */
 
+/* One argument, without the password of a database; the end. */
+static char *add_argument(char *at, const char *arg)
+{
+    const char *store = arg;
+
+    while ((store = strstr(store, "postgres")) != NULL &&
+           !ft_store_shown(NULL, 0, store))
+        store++;
+    if (!store)
+        return at + sprintf(at, "%s", arg);
+    at += sprintf(at, "%.*s", (int)(store - arg), arg);
+    ft_store_shown(at, strlen(store) + 1, store);
+    return at + strlen(at);
+}
+
 /* The command line in one piece, to be kept with what it measured. */
 static char *join(int argc, char **argv)
 {
@@ -109,8 +54,10 @@ static char *join(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         len += strlen(i ? argv[i] : "foretell") + 1;
     at = line = malloc(len);
-    for (int i = 0; line && i < argc; i++)
-        at += sprintf(at, "%s%s", i ? " " : "", i ? argv[i] : "foretell");
+    for (int i = 0; line && i < argc; i++) {
+        at += sprintf(at, "%s", i ? " " : "");
+        at = add_argument(at, i ? argv[i] : "foretell");
+    }
     return line;
 }
 
@@ -121,16 +68,17 @@ static int run(ft__cli *c, const void *options)
         return ft__cli_done(c, true);
     }
     if (!c->command) {
-        overview(c->help ? stdout : stderr);
+        ft__help_overview(c->help ? stdout : stderr);
         return c->help ? ft__cli_done(c, true) : FT__EXIT_USAGE;
     }
     if (c->help) {
-        help_command(c->command, stdout);
+        ft__help_print(c->command, stdout);
         return ft__cli_done(c, true);
     }
     /* Engines' threads shall sleep, not spin, while they wait: set before any
      * engine is loaded, unless the user decided otherwise. */
     setenv("OMP_WAIT_POLICY", "passive", 0);
+    setenv("TVM_THREAD_POOL_SPIN_COUNT", "0", 0);
     return c->command->run(c, options);
 }
 
@@ -142,7 +90,7 @@ int main(int argc, char **argv)
 
     c.log = (ft_log){message, progress, &c};
     c.line = join(argc, argv);
-    code = ft__options_parse(&c, &options, commands, argc, argv);
+    code = ft__options_parse(&c, &options, ft__commands, argc, argv);
     if (code < 0)
         code = run(&c, options);
     ft__bar_draw(&c.bar, 0, 0, "");

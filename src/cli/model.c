@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ask/models.h"
 #include "cli/cli.h"
 #include "report/units.h"
 
@@ -12,7 +13,8 @@ const ft__option ft__model_table[] = {
     FT__TEXTS(ft__model_options, dims, "dim", "NAME=N",
               "value of a symbolic dimension; may be repeated"),
     FT__TEXT(ft__model_options, dtype, "dtype", "T",
-             "element type: fp64, fp32, fp16, bf16; the model's own"),
+             "element type: fp64, fp32, fp16, bf16, or mixed precision: amp-bf16, "
+             "amp-fp16; the model's own"),
     FT__TEXTS(ft__model_options, inputs, "input", "NAME=AxBx...",
               "shape of an input; may be repeated"),
     FT__COUNT(ft__model_options, trips, "trips", "N",
@@ -155,8 +157,8 @@ static ft_status read_all(char **out, size_t *len, FILE *fp, ft_error *err)
     return FT_OK;
 }
 
-static ft_status import(ft_graph **out, const char *path, const ft__model_options *opt,
-                        ft_error *err)
+ft_status ft__model_import(ft_graph **out, const char *path,
+                           const ft__model_options *opt, ft_error *err)
 {
     ft_query q = FT_QUERY_INIT;
     ft__model_values v;
@@ -180,9 +182,41 @@ static ft_status import(ft_graph **out, const char *path, const ft__model_option
 int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
                    const ft__model_options *opt)
 {
-    ft_status st = import(out, path, opt, &c->err);
+    ft_status st = c->reply ? ft__models_read(c->reply->models, out, path, opt, &c->err)
+                            : ft__model_import(out, path, opt, &c->err);
 
     return ft__cli_check_asked(c, st);
+}
+
+/* By its content, as importing tells: JSON, or a GGUF header. */
+static bool is_language_model(const char *path)
+{
+    char text[64] = "";
+    FILE *fp = fopen(path, "rb");
+    size_t n = fp ? fread(text, 1, sizeof(text) - 1, fp) : 0;
+
+    if (fp)
+        fclose(fp);
+    return n == 0 || strncmp(text, "GGUF", 4) == 0 ||
+           text[strspn(text, " \t\r\n")] == '{';
+}
+
+int ft__check_language_model(ft__cli *c, const char *path, const ft__option *asked)
+{
+    if (!asked || strcmp(path, "-") == 0 || is_language_model(path))
+        return FT__EXIT_GOOD;
+    return ft__usage(c,
+                     "--%s is for language models (a config.json or GGUF file), and "
+                     "\"%s\" is none",
+                     asked->name, path);
+}
+
+void ft__model_close(const ft__cli *c, ft_graph *g)
+{
+    if (c->reply)
+        ft__models_close(c->reply->models, g);
+    else
+        ft_graph_free(g);
 }
 
 int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names)
@@ -334,15 +368,16 @@ int ft__model_add_ops(ft__cli *c, ft__ops *s, const char *path,
                       uint32_t policy)
 {
     ft_graph *g, *lowered = NULL;
-    ft_status st;
+    ft_status st = FT_OK;
     int code = ft__model_read(c, &g, path, opt);
 
     if (code)
         return code;
-    st = ft_step_lower(&lowered, g, policy, step, &c->err);
+    if (step)
+        st = ft_step_lower(&lowered, g, policy, step, &c->err);
     if (!st && !add_graph(s, lowered ? lowered : g))
         st = ft_fail(&c->err, FT_ENOMEM, 0, "operations");
     ft_graph_free(lowered);
-    ft_graph_free(g);
+    ft__model_close(c, g);
     return ft__cli_check_asked(c, st);
 }

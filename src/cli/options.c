@@ -35,11 +35,12 @@ const ft__option ft__global_options[] = {
      "no warnings, no progress", NULL},
     {"verbose", 'v', FT__OPT_LEVEL, offsetof(ft__cli, verbose), NULL,
      "say more on standard error; twice: much more", NULL},
-    FT__TEXT(ft__cli, data_dir, "data-dir", "DIR",
-             "devices and models (also FORETELL_DATA)"),
-    FT__TEXT(ft__cli, store, "db", "STORE", "file of measurements"),
-    FT__TEXT(ft__cli, plugin_dir, "plugin-dir", "DIR",
-             "engine plug-ins (also FORETELL_PLUGINS)"),
+    FT__INPUT(ft__cli, data_dir, "data-dir", "DIR",
+              "devices and models (also FORETELL_DATA)"),
+    FT__INPUT(ft__cli, store, "db", "STORE",
+              "file of measurements, or postgresql://USER@HOST/DATABASE"),
+    FT__INPUT(ft__cli, plugin_dir, "plugin-dir", "DIR",
+              "engine plug-ins (also FORETELL_PLUGINS)"),
     {"help", 'h', FT__OPT_FLAG, offsetof(ft__cli, help), NULL, "explain and exit",
      NULL},
     FT__FLAG(ft__cli, version, "version", "print the version and exit"),
@@ -57,6 +58,16 @@ static size_t list_options(struct known *out, size_t n, const ft__option *o,
         else
             out[n++] = (struct known){o, (char *)(base + o->at)};
     return n;
+}
+
+void ft__options_each(const ft__option *table,
+                      void (*each)(void *user, const ft__option *o), void *user)
+{
+    struct known k[MOST_OPTIONS];
+    size_t n = list_options(k, 0, table, 0);
+
+    for (size_t i = 0; i < n; i++)
+        each(user, k[i].o);
 }
 
 /* ---- complaints ---- */
@@ -145,8 +156,10 @@ static void set(struct parser *p, const struct known *k, const char *value)
     case FT__OPT_FLAG: *(bool *)at = true; break;
     case FT__OPT_LEVEL: ++*(unsigned *)at; break;
     case FT__OPT_TEXT:
+    case FT__OPT_INPUT:
     case FT__OPT_OUTPUT: *(const char **)at = value; break;
     case FT__OPT_TEXTS:
+    case FT__OPT_INPUTS:
         if (!texts_add(at, value)) {
             complain(p, "out of memory");
             p->shown = FT__EXIT_BUG;
@@ -154,8 +167,8 @@ static void set(struct parser *p, const struct known *k, const char *value)
         break;
     case FT__OPT_COUNT:
         if (!count_from_text(at, value))
-            complain(p, "--%s wants a whole number from 1 on, not \"%s\"", o->name,
-                     value);
+            complain(p, "--%s wants a whole number from 1 to %u, not \"%s\"", o->name,
+                     UINT32_MAX, value);
         break;
     case FT__OPT_SECONDS:
         if (!ft__seconds_from_text(at, value))
@@ -186,7 +199,7 @@ static const struct known *find(const struct parser *p, const char *name, size_t
 static void take(struct parser *p, const struct known *k, const char *value)
 {
     const ft__option *o = k->o;
-    bool wants = o->type != FT__OPT_FLAG && o->type != FT__OPT_LEVEL;
+    bool wants = ft__option_has_value(o->type);
 
     if (!wants && value)
         complain(p, "--%s takes no value", o->name);
@@ -216,7 +229,7 @@ static void parse_letters(struct parser *p, const char *word)
 
         if (!k) {
             complain(p, "unknown option -%c", letter);
-        } else if (k->o->type == FT__OPT_FLAG || k->o->type == FT__OPT_LEVEL) {
+        } else if (!ft__option_has_value(k->o->type)) {
             set(p, k, "");
         } else {
             take(p, k, *word ? word : NULL);
@@ -290,11 +303,12 @@ static bool is_input(const struct parser *p, const struct stat *file)
     for (size_t i = 0; i < p->c->args.n; i++)
         is = is || is_among(file, p->c->args.v[i]);
     for (size_t i = 0; i < p->n_known; i++) {
+        const ft__opt_type type = p->known[i].o->type;
         const ft__texts *texts = (const void *)p->known[i].at;
 
-        if (p->known[i].o->type == FT__OPT_TEXT)
+        if (type == FT__OPT_TEXT || type == FT__OPT_INPUT)
             is = is || is_among(file, *(const char **)(void *)p->known[i].at);
-        for (size_t k = 0; p->known[i].o->type == FT__OPT_TEXTS && k < texts->n; k++)
+        for (size_t k = 0; ft__option_repeats(type) && k < texts->n; k++)
             is = is || is_among(file, texts->v[k]);
     }
     return is;
@@ -374,8 +388,10 @@ static bool is_given(const ft__option *o, const void *at)
     case FT__OPT_FLAG: return *(const bool *)at;
     case FT__OPT_LEVEL: return *(const unsigned *)at > 0;
     case FT__OPT_TEXT:
+    case FT__OPT_INPUT:
     case FT__OPT_OUTPUT: return *(const char *const *)at != NULL;
-    case FT__OPT_TEXTS: return ((const ft__texts *)at)->n > 0;
+    case FT__OPT_TEXTS:
+    case FT__OPT_INPUTS: return ((const ft__texts *)at)->n > 0;
     case FT__OPT_COUNT: return *(const uint64_t *)at > 0;
     case FT__OPT_SECONDS: return *(const double *)at > 0;
     case FT__OPT_GROUP: break;
@@ -401,7 +417,7 @@ void ft__options_free(ft__cli *c, void *options)
         options ? list_options(k, 0, c->command->options, (uintptr_t)options) : 0;
 
     for (size_t i = 0; i < n; i++)
-        if (k[i].o->type == FT__OPT_TEXTS)
+        if (ft__option_repeats(k[i].o->type))
             free(((ft__texts *)(void *)k[i].at)->v);
     free(options);
     free(c->args.v);

@@ -45,8 +45,8 @@ static const ft__option options[] = {
              "of one network: what sending takes, such as 60pJ/B; 0"),
     FT__TEXT(struct place_options, limit, "limit", "TIME",
              "of several networks: all are to be done by then"),
-    FT__TEXT(struct place_options, predictor, "predictor", "P.ftp",
-             "a predictor for a family of devices; the best one there is"),
+    FT__INPUT(struct place_options, predictor, "predictor", "P.ftp",
+              "a predictor for a family of devices; the best one there is"),
     FT__TEXT(struct place_options, method, "method", "NAME",
              "physics: from data sheets alone, whatever was learned"),
     FT__TEXT(struct place_options, engine, "engine", "NAME",
@@ -144,6 +144,8 @@ static int read_options(struct place_question *p)
         code = ft__predict_read(&p->q);
     if (!code && p->o->method && strcmp(p->o->method, "physics") != 0)
         code = ft__usage(p->c, "--method is physics, or left out");
+    if (!code)
+        code = ft__launch_time_read(p->c, &p->q.query, NULL, p->o->asked.launch_time);
     return code ? code : ft__data_open(p->c, &p->data);
 }
 
@@ -211,11 +213,10 @@ static bool print_split_json(const struct place_question *p, const ft_split_answ
                                               a->device[d], alone[d].time_s,
                                               alone[d].energy_j, alone[d].fits));
     }
-    return ft__json_print_take(
-        ft__json("model:s by:s time_s:g period_s:g energy_j:g parts:o alone:o",
-                 a->graph->name, ft_name(FT_NAMES_PLACE_BY, p->by), s->time_s,
-                 s->period_s, s->energy_j, stages, whole),
-        stdout);
+    return ft__cli_json_take(
+        p->c, ft__json("model:s by:s time_s:g period_s:g energy_j:g parts:o alone:o",
+                       a->graph->name, ft_name(FT_NAMES_PLACE_BY, p->by), s->time_s,
+                       s->period_s, s->energy_j, stages, whole));
 }
 
 static bool print_parts(const ft_split_answer *a)
@@ -417,11 +418,10 @@ static bool print_assignment_json(const struct place_question *p,
                            p->graph[i]->name, p->name[a->device[i]], e->time_s[at],
                            e->energy_j[at], e->memory_bytes[at]));
     }
-    return ft__json_print_take(
-        ft__json("by:s time_s:g energy_j:g exact:b bound:g networks:o left_out:o",
-                 ft_name(FT_NAMES_PLACE_BY, p->by), a->time_s, a->energy_j, a->exact,
-                 a->bound, all, left_out_json(p, e)),
-        stdout);
+    return ft__cli_json_take(
+        p->c, ft__json("by:s time_s:g energy_j:g exact:b bound:g networks:o left_out:o",
+                       ft_name(FT_NAMES_PLACE_BY, p->by), a->time_s, a->energy_j,
+                       a->exact, a->bound, all, left_out_json(p, e)));
 }
 
 static int assign(struct place_question *p)
@@ -442,7 +442,7 @@ static int assign(struct place_question *p)
         c.memory_bytes = e->memory_bytes;
         c.limit_bytes = e->limit_bytes;
         st = ft_place_assign(&a, &c, p->by, &p->c->err);
-        if (st == FT_ENOTFOUND)
+        if (st == FT_ENOTFOUND && !p->c->reply)
             print_left_out(stderr, p, e);
         code = st == FT_ENOTFOUND ? ft__cli_exit(p->c, FT__EXIT_NO, "%s", p->c->err.msg)
                : st               ? ft__cli_check_asked(p->c, st)
@@ -477,9 +477,9 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = p->n_models > 1 ? assign(p) : split(p);
     for (size_t i = 0; i < p->n_models; i++)
-        ft_graph_free(p->graph[i]);
+        ft__model_close(c, p->graph[i]);
     ft__predict_end(&p->q);
-    ft_data_close(p->data);
+    ft__data_close(c, p->data);
     free(p);
     return code;
 }
@@ -500,7 +500,7 @@ const ft__command ft__place_command = {
     .examples =
         "  foretell place vgg16.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency "
         "1ms\n"
-        "  foretell place resnet50.onnx vit.onnx bert.onnx --devices l4,a30 --by "
+        "  foretell place resnet50.onnx vit.onnx vgg16.onnx --devices l4,a30 --by "
         "energy "
         "\\\n"
         "                 --limit 20ms\n",

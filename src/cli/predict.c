@@ -1,19 +1,23 @@
 /* foretell predict: before anything runs. */
 #include "cli/predict.h"
+#include "cli/llm_memory.h"
+#include "cli/llm_train.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/serve/serve.h"
 #include "cli/session.h"
+#include "foretell/timeline.h"
 #include "report/units.h"
 
 static const ft__option options[] = {
     FT__TEXT(ft__predict_options, device, "device", "D[,D2...]",
              "local (this machine, the default) or names of foretell devices"),
-    FT__TEXT(ft__predict_options, predictor, "predictor", "P.ftp",
-             "use this predictor; the one train made"),
+    FT__INPUT(ft__predict_options, predictor, "predictor", "P.ftp",
+              "use this predictor; the one train made"),
     FT__TEXT(
         ft__predict_options, method, "method", "NAME",
         "physics, roofline or paleo: from a device's data sheet alone, whatever was "
@@ -22,6 +26,12 @@ static const ft__option options[] = {
                        "threads it may use; "),
     FT__COUNT(ft__predict_options, top, "top", "N",
               "how many of the heaviest operations to list; 10"),
+    FT__FLAG(ft__predict_options, summary, "summary",
+             "the network alone, without its operations"),
+    FT__HTML_OPTION(ft__predict_options),
+    FT__OUTPUT(ft__predict_options, trace, "trace", "FILE",
+               "also write the operations in time, with memory and power: trace events "
+               "for Perfetto"),
     FT__FLAG(ft__predict_options, max_batch, "max-batch",
              "the largest batch that fits the device's memory, too"),
     FT__FLAG(ft__predict_options, must_fit, "must-fit",
@@ -29,16 +39,26 @@ static const ft__option options[] = {
     FT__GROUP(ft__predict_options, use, ft__operating_table),
     FT__TEXT(ft__predict_options, clocks, "clocks", "MHZ,...",
              "at each of these core clocks, and which takes the least energy"),
-    FT__TEXT(ft__predict_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
+    FT__TEXT(ft__predict_options, power_caps, "power-caps", "WATTS,...",
+             "under each of these power caps, and which takes the least energy"),
+    FT__INPUT(ft__predict_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
     FT__GROUP(ft__predict_options, asked, ft__query_table),
     FT__NETWORK_OPTIONS(ft__predict_options),
+    FT__GROUP(ft__predict_options, serve, ft__serve_table),
+    FT__GROUP(ft__predict_options, train, ft__llm_train_table),
+    FT__TEXTS(ft__predict_options, serve.prices, "price", "D=PRICE/h",
+              "serving: what a device costs; may be repeated, without D= of all"),
     {0},
 };
 
-struct clocked_answer {
+struct swept_answer {
     ft_answer *x;
-    double clock_hz; /* asked for; NaN: as it comes */
+    double point; /* clock or cap that was asked for; NaN: as it comes */
+    ft__server_memory server;
 };
+
+/* What is swept. */
+enum sweep { SWEEP_NOTHING, SWEEP_CLOCKS, SWEEP_CAPS };
 
 /* ---- text ---- */
 
@@ -118,14 +138,15 @@ static void print_fit(const ft_answer *a)
 /* Who sets the pace: the host that issues, or the device that executes. */
 static void print_pace(const ft_answer *a)
 {
+    const bool named =
+        a->by == FT_ANSWERED_BY_FAMILY && *a->host && strcmp(a->host, "not known") != 0;
+
     if (!isfinite(a->host_s))
         return;
-    printf(
-        "the host%s%s issues everything in %s, the device executes it in %s: %s\n",
-        a->by == FT_ANSWERED_BY_FAMILY && strcmp(a->host, "not known") ? " " : "",
-        a->by == FT_ANSWERED_BY_FAMILY && strcmp(a->host, "not known") ? a->host : "",
-        ft__text_seconds(a->host_s).s, ft__text_seconds(a->busy_s).s,
-        a->host_s > a->busy_s ? "the host sets the time" : "the device sets the time");
+    printf("the host%s%s issues everything in %s, the device executes it in %s: the %s "
+           "sets the time\n",
+           named ? " " : "", named ? a->host : "", ft__text_seconds(a->host_s).s,
+           ft__text_seconds(a->busy_s).s, a->host_s > a->busy_s ? "host" : "device");
 }
 
 /* Operations that take no time: nobody measures, or estimates, them. */
@@ -226,7 +247,7 @@ static void print_assumptions(const ft_answer *a, ft_remark_code code, const cha
 }
 
 /* Of all answers, each once. */
-static void print_all_assumptions(const struct clocked_answer *a, size_t n)
+static void print_all_assumptions(const struct swept_answer *a, size_t n)
 {
     const ft_answer *allocated = NULL;
     bool all = true;
@@ -277,7 +298,7 @@ static void print_warnings(const ft_answer *a, bool before, const ft_answer *las
             ft__put_line(stdout, "warning: ", a->warning[i]->text);
 }
 
-static void print_all_warnings(const struct clocked_answer *a, size_t n, bool before)
+static void print_all_warnings(const struct swept_answer *a, size_t n, bool before)
 {
     for (size_t i = 0; i < n; i++)
         print_warnings(a[i].x, before, i ? a[i - 1].x : NULL);
@@ -291,7 +312,7 @@ static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
     print_warnings(a, true, NULL);
     for (size_t i = 0; i < a->n_assumptions; i++)
         ft__put_line(stdout, "assumed: ", a->assumption[i]->text);
-    if (!print_totals(a, c->verbose > 0) || !print_heaviest(a, top))
+    if (!print_totals(a, c->verbose > 0) || (top && !print_heaviest(a, top)))
         return false;
     putchar('\n');
     ft__model_print_bounded(a->graph);
@@ -308,43 +329,73 @@ static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
     return true;
 }
 
-/* At which of its clocks a device takes the least energy, and what that costs. */
-static void print_best_clock(const struct clocked_answer *a, size_t n)
+static ft__formatted point_text(enum sweep sweep, double v)
 {
-    size_t best = n, fastest = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (a[i].x->energy.value > 0 &&
-            (best == n || a[i].x->energy.value < a[best].x->energy.value))
-            best = i;
-        if (a[i].x->time.value < a[fastest].x->time.value)
-            fastest = i;
-    }
-    if (best == n)
-        return;
-    printf("least energy on %s: at %s, %s of the energy and %s of the time at %s\n",
-           a->x->device, ft__text_hertz(a[best].clock_hz).s,
-           ft__text_percent(a[best].x->energy.value / a[fastest].x->energy.value).s,
-           ft__text_percent(a[best].x->time.value / a[fastest].x->time.value).s,
-           ft__text_hertz(a[fastest].clock_hz).s);
+    return sweep == SWEEP_CAPS ? ft__text_watts(v) : ft__text_hertz(v);
 }
 
-static void print_best_clocks(const struct clocked_answer *a, size_t n)
+/* Energy, times the time as often as `delay` says; NaN: not known. */
+static double cost(const struct swept_answer *a, int delay)
+{
+    const double e = a->x->energy.value;
+
+    return e > 0 ? e * pow(a->x->time.value, delay) : (double)NAN;
+}
+
+/* Which of a[n] costs least; n: none is known. */
+static size_t cheapest(const struct swept_answer *a, size_t n, int delay)
+{
+    size_t best = n;
+
+    for (size_t i = 0; i < n; i++)
+        if (cost(&a[i], delay) > 0 &&
+            (best == n || cost(&a[i], delay) < cost(&a[best], delay)))
+            best = i;
+    return best;
+}
+
+/* At which of its clocks or caps a device takes the least energy and the least energy x
+ * time, and what that costs. */
+static void print_best(const struct swept_answer *a, size_t n, enum sweep sweep)
+{
+    static const char *const name[] = {"energy", "energy x time"};
+    const char *where = sweep == SWEEP_CAPS ? "under" : "at";
+    size_t fastest = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (a[i].x->time.value < a[fastest].x->time.value)
+            fastest = i;
+    for (int delay = 0; delay < 2; delay++) {
+        const size_t best = cheapest(a, n, delay);
+
+        if (best == n)
+            return;
+        printf("least %s on %s: %s %s, %s of the energy and %s of the time %s %s\n",
+               name[delay], a->x->device, where, point_text(sweep, a[best].point).s,
+               ft__text_percent(a[best].x->energy.value / a[fastest].x->energy.value).s,
+               ft__text_percent(a[best].x->time.value / a[fastest].x->time.value).s,
+               where, point_text(sweep, a[fastest].point).s);
+    }
+}
+
+static void print_all_best(const struct swept_answer *a, size_t n, enum sweep sweep)
 {
     for (size_t first = 0, end; first < n; first = end) {
         end = first;
         while (end < n && strcmp(a[end].x->device, a[first].x->device) == 0)
             end++;
-        print_best_clock(a + first, end - first);
+        print_best(a + first, end - first, sweep);
     }
 }
 
-/* Several devices, or clocks of them, beside each other. */
-static bool print_answers(const struct clocked_answer *a, size_t n, bool clocks)
+/* Several devices, or clocks or caps of them, beside each other. */
+static bool print_answers(const struct swept_answer *a, size_t n, enum sweep sweep)
 {
-    ft__table *t = ft__table_new("device|?clock>Hz|time>s|low>s|high>s|?power>W|"
-                                 "energy>J|memory>B|fits|?largest batch>i|basis",
-                                 clocks, clocks, a[0].x->max_batch >= 0);
+    ft__table *t =
+        ft__table_new("device|?clock>Hz|?cap>W|time>s|low>s|high>s|"
+                      "?power>W|energy>J|memory>B|fits|?largest batch>i|basis",
+                      sweep == SWEEP_CLOCKS, sweep == SWEEP_CAPS,
+                      sweep != SWEEP_NOTHING, a[0].x->max_batch >= 0);
     bool good;
 
     ft__put_line(stdout, "", a[0].x->graph->name);
@@ -354,7 +405,7 @@ static bool print_answers(const struct clocked_answer *a, size_t n, bool clocks)
         const ft_answer *x = a[i].x;
         double spare = spare_bytes(x);
 
-        ft__table_row(t, x->device, a[i].clock_hz, x->time.value, x->time.low,
+        ft__table_row(t, x->device, a[i].point, a[i].point, x->time.value, x->time.low,
                       x->time.high, x->power.value, x->energy.value, x->memory.value,
                       !isfinite(spare) ? "-"
                       : spare >= 0     ? "yes"
@@ -365,8 +416,8 @@ static bool print_answers(const struct clocked_answer *a, size_t n, bool clocks)
     }
     putchar('\n');
     good = ft__table_print_take(t, stdout);
-    if (clocks)
-        print_best_clocks(a, n);
+    if (sweep != SWEEP_NOTHING)
+        print_all_best(a, n, sweep);
     puts("- is not known; asked about one device alone, foretell says why\n");
     ft__model_print_bounded(a[0].x->graph);
     print_all_warnings(a, n, false);
@@ -435,9 +486,10 @@ static json_t *ops_json(const ft_answer *a)
     return all;
 }
 
-static json_t *answer_json(const ft_answer *a)
+static json_t *answer_json(const struct swept_answer *asked, bool summary)
 {
-    return ft__json(
+    const ft_answer *a = asked->x;
+    json_t *all = ft__json(
         "model:s device:s known_as:s engine:s mode:s step:s batch:o dtype:s setting:s "
         "assumptions:o time:e(s) phases:o energy:e(J) power:e(W) memory:o fit:o "
         "flops:g ops:o bounded:o warnings:o lower_bound:b verify:z run_mode:s host:z "
@@ -446,14 +498,19 @@ static json_t *answer_json(const ft_answer *a)
         a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), a->dtype,
         a->setting, ft__json_texts(a->graph->assumption, a->graph->n_assumptions),
         &a->time, phases_json(a), &a->energy, &a->power, memory_json(a), fit_json(a),
-        a->flops, ops_json(a), ft__json_texts(a->graph->bounded, a->graph->n_bounded),
-        warnings_json(a), a->lower_bound, a->verify, a->run_mode, a->host, a->host_s,
-        a->busy_s, a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,
+        a->flops, summary ? json_null() : ops_json(a),
+        ft__json_texts(a->graph->bounded, a->graph->n_bounded), warnings_json(a),
+        a->lower_bound, a->verify, a->run_mode, a->host, a->host_s, a->busy_s,
+        a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,
         a->n_networks);
+
+    if (asked->server.known)
+        ft__json_set_take(&all, "server", ft__server_memory_json(&asked->server));
+    return all;
 }
 
 /* One line an operation. */
-static void print_csv(const struct clocked_answer *a, size_t n)
+static void print_csv(const struct swept_answer *a, size_t n)
 {
     static const char fields[] =
         "device:s spec:s count:u time_s:g low_s:g high_s:g basis:s";
@@ -473,22 +530,22 @@ static void print_csv(const struct clocked_answer *a, size_t n)
 
 enum { MAX_ANSWERS = 256, MAX_NAME = 128 };
 
-/* One answer for each device and clock. 0: too many, or an empty name. */
+/* One answer for each device, and clock or cap. 0: too many, or an empty name. */
 static size_t count_answers(const ft__predict_question *q, const char *list)
 {
     char name[MAX_NAME];
     size_t n = 0;
 
     while (ft__word_next(name, sizeof(name), &list)) {
-        n += q->n_clocks ? q->n_clocks : 1;
+        n += q->n_points ? q->n_points : 1;
         if (!*name || n > MAX_ANSWERS)
             return 0;
     }
     return n;
 }
 
-static int ask_one(struct clocked_answer *out, const ft__predict_question *q,
-                   ft_data *data, const char *device, const double *clock_hz)
+static int ask_one(struct swept_answer *out, const ft__predict_question *q,
+                   ft_data *data, const char *device, const double *point)
 {
     ft_query query = q->query;
     ft__setting_options use = q->use;
@@ -496,15 +553,20 @@ static int ask_one(struct clocked_answer *out, const ft__predict_question *q,
     ft_status st;
     int code;
 
-    if (clock_hz)
-        ft__operating_set_clock(&use, *clock_hz);
-    out->clock_hz = use.clock_hz;
+    if (point && q->caps)
+        ft__operating_set_cap(&use, *point);
+    else if (point)
+        ft__operating_set_clock(&use, *point);
+    out->point = point ? *point : (double)NAN;
     code = ft__operating_setting(q->c, setting, &use, q->o->asked.setting);
     if (code)
         return code;
     query.device = device;
     query.setting = setting;
     st = ft_query_ask(&out->x, data, &query, &q->c->err);
+    if (!st && q->o->max_batch)
+        st = ft__server_memory_ask(&out->server, &query, out->x->limit_bytes,
+                                   &q->c->err);
     if (st)
         return ft__cli_check_asked(q->c, st);
     if (q->o->must_fit && !(out->x->limit_bytes > 0))
@@ -514,21 +576,21 @@ static int ask_one(struct clocked_answer *out, const ft__predict_question *q,
     return FT__EXIT_GOOD;
 }
 
-static int ask_all(struct clocked_answer *a, const ft__predict_question *q,
-                   ft_data *data, const char *list)
+static int ask_all(struct swept_answer *a, const ft__predict_question *q, ft_data *data,
+                   const char *list)
 {
-    const size_t n_clocks = q->n_clocks ? q->n_clocks : 1;
+    const size_t n_points = q->n_points ? q->n_points : 1;
     char device[MAX_NAME];
     int code = FT__EXIT_GOOD;
 
     while (!code && ft__word_next(device, sizeof(device), &list))
-        for (size_t k = 0; k < n_clocks && !code; k++)
-            code = ask_one(a++, q, data, device, q->n_clocks ? &q->clock_hz[k] : NULL);
+        for (size_t k = 0; k < n_points && !code; k++)
+            code = ask_one(a++, q, data, device, q->n_points ? &q->point[k] : NULL);
     return code;
 }
 
-static bool print_all(ft__cli *c, const struct clocked_answer *a, size_t n, bool clocks,
-                      uint64_t top)
+static bool print_all(ft__cli *c, const struct swept_answer *a, size_t n,
+                      enum sweep sweep, const ft__predict_options *o)
 {
     json_t *all;
 
@@ -536,18 +598,60 @@ static bool print_all(ft__cli *c, const struct clocked_answer *a, size_t n, bool
         print_csv(a, n);
     if (c->csv)
         return true;
-    if (!c->json)
-        return n == 1 ? print_answer(a->x, c, top) : print_answers(a, n, clocks);
+    if (!c->json && n > 1)
+        return print_answers(a, n, sweep);
+    if (!c->json) {
+        const bool good = print_answer(a->x, c, o->summary ? 0 : o->top ? o->top : 10);
+
+        if (good && a->server.known)
+            ft__server_memory_print(&a->server);
+        return good;
+    }
     if (n == 1)
-        return ft__json_print_take(answer_json(a->x), stdout);
+        return ft__cli_json_take(c, answer_json(a, o->summary));
     all = json_array();
     for (size_t i = 0; i < n; i++)
-        ft__json_append_take(&all, answer_json(a[i].x));
-    return ft__json_print_take(all, stdout);
+        ft__json_append_take(&all, answer_json(&a[i], o->summary));
+    return ft__cli_json_take(c, all);
+}
+
+/* ---- files ---- */
+
+static int save_page(ft__cli *c, const struct swept_answer *a, size_t n,
+                     const char *path)
+{
+    const ft_answer *answer[MAX_ANSWERS];
+    const ft_device_facts *facts[MAX_ANSWERS] = {0};
+    ft_device *device[MAX_ANSWERS] = {0};
+    char data_dir[FT__PATH_MAX];
+    int code;
+
+    ft__path_data(c, data_dir);
+    for (size_t i = 0; i < n; i++) {
+        answer[i] = a[i].x;
+        /* Of this machine there is no file, and no roofline. */
+        if (!ft_device_load(&device[i], data_dir, a[i].x->device, NULL))
+            facts[i] = ft_device_get(device[i]);
+    }
+    code = ft__page_save_take(c, path, FT__PAGE_PREDICT,
+                              ft__prediction_page(answer, facts, n));
+    for (size_t i = 0; i < n; i++)
+        ft_device_free(device[i]);
+    return code;
+}
+
+static int save_files(const ft__predict_question *q, const struct swept_answer *a,
+                      size_t n)
+{
+    int code = q->o->html ? save_page(q->c, a, n, q->o->html) : FT__EXIT_GOOD;
+
+    if (!code && q->o->trace)
+        code = ft__cli_check(q->c, ft_answer_trace(a->x, q->o->trace, &q->c->err));
+    return code;
 }
 
 /* What does not fit and must is an answer, and it is "no". */
-static int verdict(const ft__predict_question *q, const struct clocked_answer *a,
+static int verdict(const ft__predict_question *q, const struct swept_answer *a,
                    size_t n)
 {
     for (size_t i = 0; i < n && q->o->must_fit; i++)
@@ -574,7 +678,10 @@ static int check_engine(const ft__predict_question *q, const char *list)
 static int answer_all(const ft__predict_question *q, ft_data *data)
 {
     const char *list = q->o->device ? q->o->device : "local";
-    struct clocked_answer a[MAX_ANSWERS] = {0};
+    const enum sweep sweep = !q->n_points ? SWEEP_NOTHING
+                             : q->caps    ? SWEEP_CAPS
+                                          : SWEEP_CLOCKS;
+    struct swept_answer a[MAX_ANSWERS] = {0};
     size_t n = count_answers(q, list), n_known = 0;
     int code;
 
@@ -583,6 +690,11 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
                          "--device wants names joined by commas, at most %d answers "
                          "in all, not \"%s\"",
                          MAX_ANSWERS, list);
+    if (q->o->summary && q->c->csv)
+        return ft__usage(q->c, "--csv lists operations, and --summary none");
+    if (q->o->trace && n > 1)
+        return ft__usage(q->c, "--trace is of one device, clock and cap, not of %zu",
+                         n);
     code = check_engine(q, list);
     if (!code)
         code = ask_all(a, q, data, list);
@@ -591,8 +703,9 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
     if (!code && q->o->correct && !n_known)
         code = ft__nothing_corrected(q->c, q->o->correct);
     if (!code)
-        code = ft__cli_done(
-            q->c, print_all(q->c, a, n, q->n_clocks > 0, q->o->top ? q->o->top : 10));
+        code = ft__cli_done(q->c, print_all(q->c, a, n, sweep, q->o));
+    if (!code)
+        code = save_files(q, a, n);
     if (!code)
         code = verdict(q, a, n);
     for (size_t i = 0; i < n; i++)
@@ -611,9 +724,14 @@ int ft__predict_read(ft__predict_question *q)
     if (!code)
         code = ft__operating_setting(q->c, q->setting, &q->use, o->asked.setting);
     if (!code && o->clocks)
-        code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, o->clocks);
-    if (!code && o->use.clock && q->n_clocks)
+        code = ft__clock_list_parse(q->c, q->point, &q->n_points, o->clocks);
+    if (!code && o->use.clock && q->n_points)
         code = ft__usage(q->c, "--clock or --clocks, not both");
+    if (!code && o->power_caps && (o->clocks || o->use.power_cap))
+        code = ft__usage(q->c, "--power-caps goes without --clocks and --power-cap");
+    q->caps = o->power_caps;
+    if (!code && q->caps)
+        code = ft__cap_list_parse(q->c, q->point, &q->n_points, o->power_caps);
     if (code)
         return code;
     q->query = (ft_query)FT_QUERY_INIT;
@@ -640,14 +758,37 @@ void ft__predict_end(ft__predict_question *q)
     ft__model_values_free(&q->values);
 }
 
+/* The host is that of the first device. */
+static int read_launch_time(ft__predict_question *q, ft_data *data)
+{
+    const char *list = q->o->device ? q->o->device : "local";
+    char device[MAX_NAME];
+    int code;
+
+    if (ft__word_next(device, sizeof(device), &list))
+        q->query.device = device;
+    code = ft__launch_time_read(q->c, &q->query, data, q->o->asked.launch_time);
+    q->query.device = NULL;
+    return code;
+}
+
 static int run(ft__cli *c, const void *user)
 {
-    const ft__predict_options *o = user;
+    ft__predict_options own = *(const ft__predict_options *)user;
+    const ft__predict_options *o = &own;
     ft__predict_question q = {.c = c, .o = o};
     ft_data *data = NULL;
     ft_graph *g = NULL;
-    int code = ft__predict_read(&q);
+    int code;
 
+    ft__precision_take(&own.serve, &own.model);
+    code = ft__predict_read(&q);
+    if (!code && (ft__llm_train_asked(&o->train) || ft__serving_asked(&o->serve))) {
+        code = ft__llm_train_asked(&o->train) ? ft__llm_train(&q)
+                                              : ft__serve_predict(&q, &o->serve);
+        ft__predict_end(&q);
+        return code;
+    }
     if (!code)
         code = ft__data_open(c, &data);
     if (!code && o->max_batch && strcmp(c->args.v[0], "-") == 0)
@@ -658,11 +799,13 @@ static int run(ft__cli *c, const void *user)
     if (!code) {
         q.query.model = c->args.v[0];
         q.query.graph = g;
-        code = answer_all(&q, data);
+        code = read_launch_time(&q, data);
     }
+    if (!code)
+        code = answer_all(&q, data);
     ft__predict_end(&q);
-    ft_data_close(data);
-    ft_graph_free(g);
+    ft__data_close(c, data);
+    ft__model_close(c, g);
     return code;
 }
 
@@ -679,7 +822,11 @@ const ft__command ft__predict_command = {
         "scaled from the data sheet by what operations do on other devices. --method\n"
         "roofline gives a lower bound, --method paleo the sum of reading, computing "
         "and\n"
-        "writing.",
+        "writing.\n"
+        "Of a language model's config.json with --prompt, --generate, --concurrency, "
+        "--rate\n"
+        "or --requests: serving by continuous batching: latency, throughput, joules, "
+        "money.",
     .examples =
         "  foretell predict resnet50.onnx --device local\n"
         "  foretell predict resnet50.onnx --device local,a100-sxm-80gb --batch 8\n"
@@ -689,7 +836,16 @@ const ft__command ft__predict_command = {
         "  foretell predict resnet50.onnx --device a30 --mode training --max-batch\n"
         "  foretell predict resnet50.onnx --device a30 --batch 32 --clocks "
         "600,900,1200\n"
-        "  foretell predict resnet50.onnx --device l4 --correct few-of-l4.csv\n",
+        "  foretell predict resnet50.onnx --device a100 --mode training --precision "
+        "amp-bf16\n"
+        "  foretell predict resnet50.onnx --device l4 --correct few-of-l4.csv\n"
+        "  foretell predict resnet50.onnx --device l4 --launch-time 9us\n"
+        "  foretell predict resnet50.onnx --device a30,l4 --html resnet50.html\n"
+        "  foretell predict resnet50.onnx --device a30 --trace resnet50.json\n"
+        "  foretell predict config.json --device h100 --tp 2 --prompt 2048 --generate "
+        "256 \\\n"
+        "                   --concurrency 32 --price h100=2.49/h\n"
+        "  foretell predict config.json --device l40s --requests trace.csv --json\n",
     .least_args = 1,
     .most_args = 1,
     .has_csv = true,

@@ -3,6 +3,24 @@
 
 #include "cli/settings.h"
 
+/* What is asked of serving (cli/serve); texts are lists where a command has several. */
+typedef struct ft__serve_options {
+    uint64_t prompt, generate, n_requests, seed;
+    const char *concurrency, *rate, *requests, *vary, *tp, *precision;
+    uint64_t ep, max_seqs, max_batched_tokens, shared_prefix, block, kv_tokens;
+    const char *memory_share, *disaggregated;
+    double overhead_s;
+    bool whole_prompts;
+    ft__texts prices;
+} ft__serve_options;
+
+/* What is asked of training over many devices (cli/llm_train.h). */
+typedef struct ft__llm_train_options {
+    uint64_t devices, pp, interleave, sequence, micro_batch, global_batch, zero;
+    const char *tokens;
+    bool recompute;
+} ft__llm_train_options;
+
 /* What is asked of predict. */
 typedef struct ft__predict_options {
     ft__model_options model;
@@ -12,13 +30,19 @@ typedef struct ft__predict_options {
     const char *engine;
     uint64_t threads;
     uint64_t top;
+    bool summary;
     ft_step_names step;
     ft__operating_options use;
     const char *clocks;
+    const char *power_caps;
     const char *correct;
+    const char *html;
+    const char *trace;
     ft__query_options asked;
     bool max_batch;
     bool must_fit;
+    ft__serve_options serve;
+    ft__llm_train_options train;
 } ft__predict_options;
 
 /* The options, read. Stays where it is: the query points into it. */
@@ -30,8 +54,9 @@ typedef struct ft__predict_question {
     ft_step step;
     ft__setting_options use;
     char setting[FT__SETTING_MAX]; /* with the operating point */
-    double clock_hz[FT__MAX_CLOCKS];
-    size_t n_clocks; /* 0: as they come, or as `use` says */
+    double point[FT__MAX_CLOCKS];  /* clocks or caps, Hz or W */
+    size_t n_points;               /* 0: as it comes, or as `use` says */
+    bool caps;
 } ft__predict_question;
 
 /* With c and o in *q, the rest zero. Complains itself; ft__predict_end() in any case.

@@ -246,7 +246,7 @@ static json_t *importance_json(const struct importance *all)
 
 /* ---- all of it ---- */
 
-static bool print_json(const ft_predictor *p, const char *path,
+static bool print_json(const ft__cli *c, const ft_predictor *p, const char *path,
                        const struct importance *worth)
 {
     json_t *attributes =
@@ -254,18 +254,17 @@ static bool print_json(const ft_predictor *p, const char *path,
     ft_predictor_info i;
 
     ft_predictor_get_info(p, &i);
-    return ft__json_print_take(
-        ft__json_join_take(
-            ft__json("file:s device:s setting:s engine:s engine_version:s peak_flops:g "
-                     "bandwidth_bytes_per_s:g launch_s:g context_bytes:g n_measured:n "
-                     "datasets:o regressors:o schedules:o unseen_chips:n unseen_part:g",
-                     path, i.device, i.setting, i.engine, i.engine_version,
-                     i.peak_flops, i.bandwidth, i.launch_s, i.context_bytes,
-                     i.n_measured, datasets_json(p, i.n_datasets),
-                     regressors_json(p, i.n_regressors),
-                     schedules_json(p, i.n_schedules), i.n_chips, i.unseen_part),
-            attributes),
-        stdout);
+    return ft__cli_json_take(
+        c, ft__json_join_take(
+               ft__json(
+                   "file:s device:s setting:s engine:s engine_version:s peak_flops:g "
+                   "bandwidth_bytes_per_s:g launch_s:g context_bytes:g n_measured:n "
+                   "datasets:o regressors:o schedules:o unseen_chips:n unseen_part:g",
+                   path, i.device, i.setting, i.engine, i.engine_version, i.peak_flops,
+                   i.bandwidth, i.launch_s, i.context_bytes, i.n_measured,
+                   datasets_json(p, i.n_datasets), regressors_json(p, i.n_regressors),
+                   schedules_json(p, i.n_schedules), i.n_chips, i.unseen_part),
+               attributes));
 }
 
 static const char regressor_fields[] =
@@ -303,7 +302,7 @@ static bool print_predictor(const ft__cli *c, const ft_predictor *p, const char 
     bool good;
 
     if (c->json)
-        return print_json(p, path, worth);
+        return print_json(c, p, path, worth);
     if (c->csv)
         return print_csv(p);
     good = print_text(p);
@@ -391,9 +390,9 @@ static const ft__option options[] = {
              "as "
              "evaluate --networks does: \"device=a30 phase=step\""),
     FT__LISTS_OPTION(struct train_options, "those of data/workloads/networks"),
-    FT__TEXT(struct train_options, kernels, "kernels", "FILE,...",
-             "learn from " FT__TIMED_KERNELS
-             ", for foretell ptx --device; without --family from them alone"),
+    FT__INPUT(struct train_options, kernels, "kernels", "FILE,...",
+              "learn from " FT__TIMED_KERNELS
+              ", for foretell ptx --device; without --family from them alone"),
     FT__METHODS_OPTIONS(struct train_options, " by cross-validation",
                         "; extra, with --family the usual ones, mixed"),
     FT__FLAG(struct train_options, tune, "tune",
@@ -402,7 +401,7 @@ static const ft__option options[] = {
              "one regressor a kind, or single: one for all of them"),
     FT__COUNT(struct train_options, size, "size", "MB",
               "what the file may take, about; 40"),
-    FT__TEXT(
+    FT__INPUT(
         struct train_options, add, "add", "P.ftp",
         "add what the store holds to this predictor: only what has new measurements is "
         "learned again"),

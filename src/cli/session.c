@@ -20,6 +20,7 @@ static const struct library {
 } libraries[] = {
     {"onnxruntime", "FORETELL_ONNXRUNTIME", "onnxruntime", "capi/libonnxruntime.so*"},
     {"torch", "FORETELL_TORCH", "torch", "lib/libtorch_cpu.so"},
+    {"tvm", "FORETELL_TVM", "tvm", "lib/libtvm_runtime.so"},
 };
 
 /* The first line a program prints; "" where there is none. */
@@ -80,11 +81,21 @@ static void find_library(char *out, const struct library *l)
         file_in(out, folder, l->file);
 }
 
+/* Options of an engine, joined by commas; false: they do not fit. */
+static bool add_option(ft__engine_choice *out, const char *name, const char *value)
+{
+    const size_t len = strlen(out->options);
+    const size_t room = sizeof(out->options) - len;
+
+    return !*value || (size_t)snprintf(out->options + len, room, "%s%s%s",
+                                       len ? "," : "", name, value) < room;
+}
+
 bool ft__engine_choose(ft__engine_choice *out, const char *text)
 {
     size_t len = strcspn(text, ",");
     const char *own = text + len + (text[len] == ',');
-    char path[FT__PATH_MAX] = "";
+    char path[FT__PATH_MAX] = "", cache[FT__PATH_MAX] = "";
 
     out->given = *own != '\0';
     if ((size_t)snprintf(out->name, sizeof(out->name), "%.*s", (int)len, text) != len)
@@ -92,9 +103,11 @@ bool ft__engine_choose(ft__engine_choice *out, const char *text)
     for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
         if (strcmp(out->name, libraries[i].engine) == 0 && !strstr(own, "lib="))
             find_library(path, &libraries[i]);
-    return (size_t)snprintf(out->options, sizeof(out->options), "%s%s%s%s",
-                            *path ? "lib=" : "", path, *path && *own ? "," : "",
-                            own) < sizeof(out->options);
+    if (strcmp(out->name, "tvm") == 0 && !strstr(own, "cache="))
+        ft__path_cache(cache, "tvm");
+    out->options[0] = '\0';
+    return add_option(out, "lib=", path) && add_option(out, "cache=", cache) &&
+           add_option(out, "", own);
 }
 
 /* What runs on a GPU is the GPU's: its name, from the engine option device=cuda[:N].
@@ -207,8 +220,7 @@ void ft__print_train(const ft__cli *c, const ft_session *s)
         ft__put_word(stdout, " --setting ", f->setting);
     else if (sscanf(f->setting, "threads=%" SCNu64, &threads) == 1 && threads > 1)
         printf(" --threads %" PRIu64, threads);
-    if (c->store)
-        ft__put_word(stdout, " --db ", c->store);
+    ft__put_store(c);
 }
 
 int ft__engine_needed(ft__cli *c, const char *engine)

@@ -4,10 +4,11 @@
 #include "cli/settings.h"
 
 /* "onnxruntime,device=cuda": a plug-in and its options; where the engine stands
- * over a library that may lie in a Python package, "lib=PATH" is added. */
+ * over a library that may lie in a Python package, "lib=PATH" is added, and where it
+ * compiles, "cache=FOLDER". */
 typedef struct ft__engine_choice {
     char name[64];
-    char options[FT__PATH_MAX + 256];
+    char options[2 * FT__PATH_MAX + 256];
     bool given; /* the user gave options */
 } ft__engine_choice;
 bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */

@@ -17,9 +17,14 @@ static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *t
                            option, text);
 }
 
+static bool watts_from_text(double *w, const char *text)
+{
+    return ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3");
+}
+
 static int parse_watts(ft__cli *c, double *w, const char *option, const char *text)
 {
-    return !text || ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3")
+    return !text || watts_from_text(w, text)
                ? FT__EXIT_GOOD
                : ft__usage(c, "--%s wants watts such as 150W, not \"%s\"", option,
                            text);
@@ -45,7 +50,10 @@ int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t
     return code;
 }
 
-int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
+typedef bool value_from_text(double *out, const char *text);
+
+static int list_parse(ft__cli *c, double *out, size_t *n, const char *list,
+                      value_from_text *from, const char *wanted)
 {
     char text[64];
     const char *at = list;
@@ -55,15 +63,25 @@ int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
         size_t len = strcspn(at, ",");
 
         snprintf(text, sizeof(text), "%.*s", (int)len, at);
-        if (*n == FT__MAX_CLOCKS || !ft__hertz_from_text(&hz[*n], text))
-            return ft__usage(c,
-                             "--clocks wants clocks such as 600,900,1200 (MHz), "
-                             "at most %d, not \"%s\"",
-                             FT__MAX_CLOCKS, list);
+        if (*n == FT__MAX_CLOCKS || !from(&out[*n], text))
+            return ft__usage(c, "%s, at most %d, not \"%s\"", wanted, FT__MAX_CLOCKS,
+                             list);
         more = at[len] == ',';
         at += len + more;
     }
     return FT__EXIT_GOOD;
+}
+
+int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list)
+{
+    return list_parse(c, hz, n, list, ft__hertz_from_text,
+                      "--clocks wants clocks such as 600,900,1200 (MHz)");
+}
+
+int ft__cap_list_parse(ft__cli *c, double *watts, size_t *n, const char *list)
+{
+    return list_parse(c, watts, n, list, watts_from_text,
+                      "--power-caps wants caps such as 150,200,250 (W)");
 }
 
 json_t *ft__conditions_json(const ft_conditions *x)
@@ -110,8 +128,26 @@ const ft__option ft__query_table[] = {
         "was measured, otherwise eager"),
     FT__TEXT(ft__query_options, host, "host", "NAME",
              "the processor that issues launches, as datasets name it"),
+    FT__INPUT(ft__query_options, launch_time, "launch-time", "TIME|CSV",
+              "the host takes this long to issue a launch, such as 9us; or as long as "
+              "models timed on it say (columns model and time_s)"),
     {0},
 };
+
+int ft__launch_time_read(ft__cli *c, ft_query *q, ft_data *d, const char *text)
+{
+    ft_status st;
+
+    if (!text || ft__seconds_from_text(&q->launch_s, text))
+        return FT__EXIT_GOOD;
+    if (!d)
+        return ft__usage(c,
+                         "--launch-time wants a time such as 9us, not \"%s\": predict "
+                         "finds it in a table of timed models",
+                         text);
+    st = ft_launch_time(&q->launch_s, d, q, text, &c->err);
+    return st ? ft__cli_check_asked(c, st) : FT__EXIT_GOOD;
+}
 
 static void add(ft__setting_options *u, const char *name, double value,
                 const char *unit)
@@ -136,6 +172,12 @@ static void write_setting(ft__setting_options *u)
 void ft__operating_set_clock(ft__setting_options *u, double clock_hz)
 {
     u->clock_hz = clock_hz;
+    write_setting(u);
+}
+
+void ft__operating_set_cap(ft__setting_options *u, double power_w)
+{
+    u->power_w = power_w;
     write_setting(u);
 }
 

@@ -22,6 +22,8 @@ enum { FT__MAX_CLOCKS = 64 };
 /* Both complain themselves; hz: FT__MAX_CLOCKS. */
 int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t);
 int ft__clock_list_parse(ft__cli *c, double *hz, size_t *n, const char *list);
+/* Likewise, of --power-caps. */
+int ft__cap_list_parse(ft__cli *c, double *watts, size_t *n, const char *list);
 
 json_t *ft__conditions_json(const ft_conditions *x);
 
@@ -44,6 +46,7 @@ typedef struct ft__setting_options {
 int ft__operating_parse(ft__cli *c, ft__setting_options *out,
                         const ft__operating_options *o);
 void ft__operating_set_clock(ft__setting_options *u, double clock_hz);
+void ft__operating_set_cap(ft__setting_options *u, double power_w);
 
 /* "clock=1200MHz cache=written": the operating point, and what datasets name beside it;
  * NULL: nothing. Complains itself. */
@@ -57,8 +60,12 @@ typedef struct ft__query_options {
     const char *engine_version;
     const char *run_mode;
     const char *host;
+    const char *launch_time;
 } ft__query_options;
 extern const ft__option ft__query_table[];
+/* --launch-time into q->launch_s; text NULL: nothing. A table is of q->device; d NULL:
+ * it may be none. Complains itself. */
+int ft__launch_time_read(ft__cli *c, ft_query *q, ft_data *d, const char *text);
 
 /* The option of predict and rank: measurements that correct what a family says. */
 #define FT__CORRECT_HELP                                                               \

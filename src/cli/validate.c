@@ -4,12 +4,56 @@
 #include <string.h>
 
 #include "cli/session.h"
+#include "cli/slow_ops.h"
 #include "foretell/names.h"
-#include "foretell/outliers.h"
 #include "foretell/query.h"
 #include "foretell/store.h"
-#include "report/page.h"
+#include "foretell/validate.h"
 #include "report/units.h"
+
+/* What was found about networks. */
+struct validation {
+    const ft_validated *v;
+    size_t n;
+    bool datasets; /* of several devices or settings: named at each */
+    const ft_kind_effect *kind;
+    size_t n_kinds;
+    ft_errors errors[FT_QUANTITY_COUNT][FT_ESTIMATOR_COUNT];
+    double within; /* fraction that every time must be within; NaN: not asked */
+    bool holds;    /* every time is */
+    uint64_t top;  /* kinds and operations without a price to list */
+};
+
+/* "resnet18", with the dataset where there are several. */
+static void label_of(char *buf, size_t size, const struct validation *a,
+                     const ft_validated *v)
+{
+    if (a->datasets)
+        snprintf(buf, size, "%s, %s, %s, %s", v->name, v->device, v->engine,
+                 v->setting);
+    else
+        snprintf(buf, size, "%s", v->name);
+}
+
+/* Estimate over measured, less one; NaN: one is not known. */
+static double error_of(const ft_validated *v, ft_quantity q, ft_estimator e)
+{
+    const ft_figure *f = e == FT_ESTIMATOR_SUM ? &v->sum[q] : &v->predicted[q];
+
+    return f->value / v->measured[q].value - 1;
+}
+
+/* 0: measured, 1: the sum of operations, 2: predicted. */
+static const ft_figure *figure_of(const ft_validated *v, ft_quantity q, int which)
+{
+    return which == 0 ? &v->measured[q] : which == 1 ? &v->sum[q] : &v->predicted[q];
+}
+
+/* In the quantity's unit. */
+static ft__formatted quantity_text(ft_quantity q, double v)
+{
+    return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
+}
 
 struct validate_options {
     ft__model_options model;
@@ -24,6 +68,7 @@ struct validate_options {
     bool from_store;
     bool forget;
     bool outliers;
+    uint64_t tune;
     const char *device;
     const char *setting;
     const char *predictor;
@@ -56,18 +101,21 @@ static const ft__option options[] = {
              "with --from-store: this device only"),
     FT__TEXT(struct validate_options, setting, "setting", "TEXT",
              "with --from-store: this setting only, such as threads=1"),
-    FT__TEXT(struct validate_options, predictor, "predictor", "P.ftp",
-             "the predictor to validate; the one train made"),
+    FT__INPUT(struct validate_options, predictor, "predictor", "P.ftp",
+              "the predictor to validate; the one train made"),
     FT__FLAG(struct validate_options, forget, "forget",
              "predict each network from the store without its own operations"),
     FT__FLAG(struct validate_options, outliers, "outliers",
              "operations there that take longer than others like them, too"),
+    FT__COUNT(
+        struct validate_options, tune, "tune", "N",
+        "with --from-store --outliers: retune the N slowest here, where the engine "
+        "has schedules (tvm)"),
     FT__TEXT(struct validate_options, within, "must-be-within", "P%",
              "exit code 1 when a sum or prediction of time is further off"),
     FT__COUNT(struct validate_options, top, "top", "N",
               "how many kinds and operations to list; 10"),
-    FT__OUTPUT(struct validate_options, html, "html", "FILE",
-               "write a page with figures, too"),
+    FT__HTML_OPTION(struct validate_options),
     FT__NETWORK_OPTIONS(struct validate_options),
     {0},
 };
@@ -81,6 +129,7 @@ struct validate_work {
     ft_store *store;
     ft_data *data;
     char predictor[FT__PATH_MAX];
+    char engine[64]; /* as asked for, without its options; "": any */
     ft_query query;
     bool asks; /* there is something that predicts */
     ft_meter *meter;
@@ -96,6 +145,8 @@ static int check_options(struct validate_work *w)
     if (!o->from_store && (o->device || o->setting))
         return ft__usage(w->c, "--%s goes with --from-store",
                          o->device ? "device" : "setting");
+    if (o->tune && !(o->outliers && o->from_store))
+        return ft__usage(w->c, "--tune goes with --from-store --outliers");
     if (o->from_store && o->power)
         return ft__usage(w->c,
                          "--power measures; --from-store shows what was measured");
@@ -103,6 +154,14 @@ static int check_options(struct validate_work *w)
         return ft__usage(w->c,
                          "--forget trains a predictor itself; --predictor does not "
                          "go with it");
+    if (!w->c->args.n && !(o->from_store && o->outliers))
+        return ft__usage(w->c,
+                         "name models; only --from-store --outliers goes without");
+    if (!w->c->args.n && o->html)
+        return ft__usage(w->c, "--html shows networks: name models");
+    if (o->engine)
+        snprintf(w->engine, sizeof(w->engine), "%.*s", (int)strcspn(o->engine, ","),
+                 o->engine);
     w->within = NAN;
     if (o->within && !ft__share_from_text(&w->within, o->within))
         return ft__usage(
@@ -113,6 +172,7 @@ static int check_options(struct validate_work *w)
 static int open_store(struct validate_work *w)
 {
     char path[FT__PATH_MAX];
+    bool only_reads;
     ft_status st;
     int code;
 
@@ -121,8 +181,10 @@ static int open_store(struct validate_work *w)
                             : ft__home_needed(w->c, w->c->store);
     if (code)
         return code;
-    st = ft_store_open(&w->store, path,
-                       w->o->from_store ? FT_STORE_READ : FT_STORE_WRITE, &w->c->err);
+    /* A store that is not there is not made by retuning what it has. */
+    only_reads = w->o->from_store && !(w->o->tune && ft__path_exists(path));
+    st = ft_store_open(&w->store, path, only_reads ? FT_STORE_READ : FT_STORE_WRITE,
+                       &w->c->err);
     return ft__cli_check(w->c, st);
 }
 
@@ -189,7 +251,7 @@ static ft_status validate(struct validate_work *w, const ft_graph *g, const char
                                      .command = w->c->line,
                                      .log = &w->c->log};
     const ft_key filter = {
-        .device = w->o->device, .setting = w->o->setting, .engine = w->o->engine};
+        .device = w->o->device, .setting = w->o->setting, .engine = w->engine};
     ft_validated one, *many;
     size_t n;
     ft_status st;
@@ -227,10 +289,10 @@ static int validate_model(struct validate_work *w, const char *path)
 
 static ft__formatted sigma_text(ft_quantity q, const ft_figure *f)
 {
-    return isnan(f->sigma) ? (ft__formatted){""} : ft__quantity_text(q, f->sigma);
+    return isnan(f->sigma) ? (ft__formatted){""} : quantity_text(q, f->sigma);
 }
 
-static bool print_quantity(const ft__validation_page *a, ft_quantity q)
+static bool print_quantity(const struct validation *a, ft_quantity q)
 {
     const bool sigma = q != FT_QUANTITY_MEMORY;
     char columns[160], label[FT__PATH_MAX];
@@ -243,20 +305,19 @@ static bool print_quantity(const ft__validation_page *a, ft_quantity q)
     for (size_t i = 0; i < a->n; i++) {
         const ft_validated *v = &a->v[i];
 
-        ft__validation_label(label, sizeof(label), a, v);
+        label_of(label, sizeof(label), a, v);
         ft__table_row(
-            t, label, ft__quantity_text(q, v->measured[q].value).s,
-            sigma_text(q, &v->measured[q]).s, ft__quantity_text(q, v->sum[q].value).s,
-            sigma_text(q, &v->sum[q]).s, ft__validation_error(v, q, FT_ESTIMATOR_SUM),
-            ft__quantity_text(q, v->predicted[q].value).s,
-            sigma_text(q, &v->predicted[q]).s,
-            ft__validation_error(v, q, FT_ESTIMATOR_PREDICTION));
+            t, label, quantity_text(q, v->measured[q].value).s,
+            sigma_text(q, &v->measured[q]).s, quantity_text(q, v->sum[q].value).s,
+            sigma_text(q, &v->sum[q]).s, error_of(v, q, FT_ESTIMATOR_SUM),
+            quantity_text(q, v->predicted[q].value).s,
+            sigma_text(q, &v->predicted[q]).s, error_of(v, q, FT_ESTIMATOR_PREDICTION));
     }
     return ft__table_print_take(t, stdout);
 }
 
 /* A reason that all networks give is given once. */
-static void print_reasons(const ft__validation_page *a, ft_quantity q)
+static void print_reasons(const struct validation *a, ft_quantity q)
 {
     static const char *const what[] = {"measurement", "sum", "prediction"};
 
@@ -265,7 +326,7 @@ static void print_reasons(const ft__validation_page *a, ft_quantity q)
 
         for (size_t i = 0; i < a->n; i++) {
             const ft_validated *v = &a->v[i];
-            const ft_figure *f = ft__validation_figure(v, q, w);
+            const ft_figure *f = figure_of(v, q, w);
 
             if (!isnan(f->value) || strcmp(last, f->why) == 0)
                 continue;
@@ -277,7 +338,7 @@ static void print_reasons(const ft__validation_page *a, ft_quantity q)
 }
 
 /* Is any of it known? */
-static bool is_known(const ft__validation_page *a, ft_quantity q)
+static bool is_known(const struct validation *a, ft_quantity q)
 {
     for (size_t i = 0; i < a->n; i++)
         if (isfinite(a->v[i].measured[q].value) || isfinite(a->v[i].sum[q].value))
@@ -285,7 +346,7 @@ static bool is_known(const ft__validation_page *a, ft_quantity q)
     return false;
 }
 
-static bool print_summary(const ft__validation_page *a)
+static bool print_summary(const struct validation *a)
 {
     ft__table *t =
         ft__table_new("against measured<|n>u|MAPE>%|median>%|max>%|bias>+%|R2>~");
@@ -305,7 +366,7 @@ static bool print_summary(const ft__validation_page *a)
     return ft__table_print_take(t, stdout);
 }
 
-static void print_chart(const ft__validation_page *a)
+static void print_chart(const struct validation *a)
 {
     static const char *const name[] = {"measured", "sum", "predicted"};
     char label[FT__PATH_MAX];
@@ -316,10 +377,10 @@ static void print_chart(const ft__validation_page *a)
 
         if (!(one > 0))
             continue;
-        ft__validation_label(label, sizeof(label), a, v);
+        label_of(label, sizeof(label), a, v);
         ft__put_line(stdout, "", label);
         for (int k = 0; k < 3; k++) {
-            double value = ft__validation_figure(v, FT_QUANTITY_TIME, k)->value;
+            double value = figure_of(v, FT_QUANTITY_TIME, k)->value;
 
             if (isfinite(value))
                 ft__bar_print(stdout, name[k], value / one, ft__text_seconds(value).s);
@@ -328,7 +389,7 @@ static void print_chart(const ft__validation_page *a)
     putchar('\n');
 }
 
-static bool print_kinds(const ft__validation_page *a)
+static bool print_kinds(const struct validation *a)
 {
     bool fitted = a->n_kinds && isfinite(a->kind[0].factor);
     ft__table *t = ft__table_new("kind<|networks>u|share of sum>%|"
@@ -352,7 +413,7 @@ static bool print_kinds(const ft__validation_page *a)
     return true;
 }
 
-static void print_unpriced(const ft__validation_page *a)
+static void print_unpriced(const struct validation *a)
 {
     char spec[SPEC_MAX];
 
@@ -374,7 +435,7 @@ static void print_unpriced(const ft__validation_page *a)
     }
 }
 
-static void print_title(const ft__validation_page *a)
+static void print_title(const struct validation *a)
 {
     const ft_validated *v = &a->v[0];
     const char *const by[] = {", ", v->engine,  " ",  v->engine_version,
@@ -390,7 +451,7 @@ static void print_title(const ft__validation_page *a)
     puts("\n");
 }
 
-static bool print_text(const ft__validation_page *a)
+static bool print_text(const struct validation *a)
 {
     print_title(a);
     for (int q = 0; q < FT_QUANTITY_COUNT; q++) {
@@ -423,8 +484,7 @@ static json_t *quantity_json(const ft_validated *v, ft_quantity q)
         "unit:s measured:o sum:o predicted:o sum_error:g prediction_error:g",
         ft_name(FT_NAMES_UNIT, q), figure_json(&v->measured[q]),
         figure_json(&v->sum[q]), figure_json(&v->predicted[q]),
-        ft__validation_error(v, q, FT_ESTIMATOR_SUM),
-        ft__validation_error(v, q, FT_ESTIMATOR_PREDICTION));
+        error_of(v, q, FT_ESTIMATOR_SUM), error_of(v, q, FT_ESTIMATOR_PREDICTION));
 }
 
 static json_t *kinds_of_network(const ft_validated *v)
@@ -478,7 +538,7 @@ static json_t *network_json(const ft_validated *v)
         kinds_of_network(v), unpriced_json(v), rounds_json(v));
 }
 
-static json_t *summary_json(const ft__validation_page *a)
+static json_t *summary_json(const struct validation *a)
 {
     json_t *all = json_array();
 
@@ -492,7 +552,7 @@ static json_t *summary_json(const ft__validation_page *a)
     return all;
 }
 
-static json_t *kinds_json(const ft__validation_page *a)
+static json_t *kinds_json(const struct validation *a)
 {
     json_t *all = json_array();
 
@@ -507,7 +567,7 @@ static json_t *kinds_json(const ft__validation_page *a)
     return all;
 }
 
-static json_t *document(const ft__validation_page *a)
+static json_t *document(const struct validation *a)
 {
     json_t *networks = json_array();
 
@@ -523,7 +583,7 @@ static const char figure_fields[] =
     "measured:g measured_sigma:g sum:g sum_sigma:g predicted:g predicted_sigma:g "
     "operations:n priced:n";
 
-static void print_csv(const ft__validation_page *a)
+static void print_csv(const struct validation *a)
 {
     ft__csv_head(stdout, figure_fields);
     for (size_t i = 0; i < a->n; i++)
@@ -541,86 +601,26 @@ static void print_csv(const ft__validation_page *a)
         }
 }
 
-/* ---- slow operations ---- */
-
-/* Operations of a store that take longer than others like them. */
-struct slow_ops {
-    ft_slow_op *op; /* the slowest first */
-    size_t n;
-    uint32_t n_datasets;
-};
-
-static bool slow_table(const struct slow_ops *s, uint64_t top)
-{
-    ft__table *t = ft__table_new("slow operation|times slower>.1|time>s|alone>.2|on");
-
-    for (size_t i = 0; i < s->n && i < top; i++) {
-        const ft_slow_op *op = &s->op[i];
-        char spec[SPEC_MAX], on[FT__PATH_MAX];
-
-        ft_op_print(&op->op, spec, sizeof(spec));
-        snprintf(on, sizeof(on), "%s %s %s", op->device, op->setting, op->engine);
-        ft__table_row(t, spec, op->slower, op->time_s, op->isolation, on);
-    }
-    return ft__table_print_take(t, stdout);
-}
-
-static bool slow_print(const struct slow_ops *s, uint64_t top)
-{
-    if (s->n_datasets == 0) {
-        puts("Too few operations are measured to say which are slow: 20 of one "
-             "device, "
-             "setting and\nengine are needed.");
-        return true;
-    }
-    if (s->n == 0) {
-        puts("No operation is slower than chance and others like it allow.");
-        return true;
-    }
-    if (!slow_table(s, top))
-        return false;
-    if (s->n > top)
-        printf("and %zu more\n", s->n - (size_t)top);
-    puts(
-        "Slower than operations like it, by their sizes, in the same dataset: tune it, "
-        "or measure it\nagain. alone: from 0.6 on there are few like it, and the "
-        "factor "
-        "says less.");
-    return true;
-}
-
-static json_t *slow_json(const struct slow_ops *s)
-{
-    json_t *all = json_array();
-
-    for (size_t i = 0; i < s->n; i++) {
-        const ft_slow_op *op = &s->op[i];
-        char spec[SPEC_MAX];
-
-        ft_op_print(&op->op, spec, sizeof(spec));
-        ft__json_append_take(
-            &all,
-            ft__json("spec:s device:s setting:s engine:s time:g slower:g isolation:g",
-                     spec, op->device, op->setting, op->engine, op->time_s, op->slower,
-                     op->isolation));
-    }
-    return ft__json("slow:o", all);
-}
-
 /* ---- all of it ---- */
 
 /* In the form that the global options ask for; slow: NULL where it was not asked for.
- */
-static bool print_page(const ft__cli *c, const ft__validation_page *a,
-                       const struct slow_ops *slow)
+ * Without networks it is all there is. */
+static bool print_page(const ft__cli *c, const struct validation *a,
+                       const ft__slow_ops *slow)
 {
+    if (!a->n && c->csv)
+        ft__slow_ops_csv(slow);
+    if (!a->n)
+        return c->csv || (c->json ? ft__json_print_take(ft__slow_ops_json(slow), stdout)
+                                  : ft__slow_ops_print(c, slow, a->top));
     if (c->json)
         return ft__json_print_take(
-            slow ? ft__json_join_take(document(a), slow_json(slow)) : document(a),
+            slow ? ft__json_join_take(document(a), ft__slow_ops_json(slow))
+                 : document(a),
             stdout);
     if (c->csv)
         print_csv(a);
-    return c->csv || (print_text(a) && (!slow || slow_print(slow, a->top)));
+    return c->csv || (print_text(a) && (!slow || ft__slow_ops_print(c, slow, a->top)));
 }
 
 /* ==== answers ==== */
@@ -636,17 +636,16 @@ static bool several_datasets(const struct validate_work *w)
     return false;
 }
 
-static bool holds(const ft__validation_page *a)
+static bool holds(const struct validation *a)
 {
     for (size_t i = 0; i < a->n; i++)
         for (int e = 0; e < FT_ESTIMATOR_COUNT; e++)
-            if (fabs(ft__validation_error(&a->v[i], FT_QUANTITY_TIME,
-                                          (ft_estimator)e)) > a->within)
+            if (fabs(error_of(&a->v[i], FT_QUANTITY_TIME, (ft_estimator)e)) > a->within)
                 return false;
     return true;
 }
 
-static ft_status judge(ft__validation_page *a, const struct validate_work *w,
+static ft_status judge(struct validation *a, const struct validate_work *w,
                        ft_kind_effect **kinds, ft_error *err)
 {
     ft_status st = ft_validated_kinds(kinds, &a->n_kinds, w->v, w->n, err);
@@ -663,23 +662,74 @@ static ft_status judge(ft__validation_page *a, const struct validate_work *w,
 /* How long must a batch be? Of interest beside any time; looked at for the page. */
 static const char linearity_spec[] = "relu x=1x16 dtype=fp32";
 
-static int write_page(const struct validate_work *w, const ft__validation_page *a)
+static json_t *line_json(const ft_linearity *l)
 {
-    ft__validation_page page = *a;
+    json_t *durations = json_array(), *deviations = json_array();
+
+    for (size_t i = 0; i < l->n; i++) {
+        ft__json_append_take(&durations, ft__json_real(l->duration_s[i]));
+        ft__json_append_take(&deviations, ft__json_real(l->deviation[i]));
+    }
+    return ft__json("slope_s:g sigma:g floor_s:g n:u duration_s:o deviation:o",
+                    l->slope_s, l->sigma, l->floor_s, l->n, durations, deviations);
+}
+
+static json_t *pair_json(double a, double b)
+{
+    json_t *pair = json_array();
+
+    ft__json_append_take(&pair, ft__json_real(a));
+    ft__json_append_take(&pair, ft__json_real(b));
+    return pair;
+}
+
+/* Batches of each round, [middle since it began, time of a pass]; power, [time, W]. */
+static bool set_readings(json_t *network, const ft_validated *v)
+{
+    json_t *rounds = json_array(), *power = json_array();
+
+    for (size_t k = 0; k < v->n_rounds; k++) {
+        const ft_round *round = &v->round[k];
+        json_t *batches = json_array();
+
+        for (size_t i = 0; i < round->n; i++) {
+            const ft_reading *r = &v->reading[round->first + i];
+
+            ft__json_append_take(&batches,
+                                 pair_json(r->start_s - round->begin_s + r->value / 2,
+                                           r->value / (double)r->iterations));
+        }
+        ft__json_append_take(&rounds, batches);
+    }
+    for (size_t i = 0; i < v->n_power; i++)
+        if (isfinite(v->power[i].value))
+            ft__json_append_take(&power,
+                                 pair_json(v->power[i].start_s, v->power[i].value));
+    return json_object_set_new(network, "batches", rounds) == 0 &&
+           json_object_set_new(network, "power", power) == 0;
+}
+
+static int write_page(const struct validate_work *w, const struct validation *a)
+{
+    json_t *page = document(a), *networks = json_object_get(page, "networks");
     ft_linearity line;
     ft_error err = {0};
     ft_op op;
-    ft__text_file file;
+    const bool drawn =
+        w->session && !ft_op_parse(&op, linearity_spec, strlen(linearity_spec), &err) &&
+        !ft_measure_linearity(&line, w->session, &op, &err);
 
-    if (w->session && !ft_op_parse(&op, linearity_spec, strlen(linearity_spec), &err) &&
-        !ft_measure_linearity(&line, w->session, &op, &err))
-        page.line = &line;
-    page.spec = linearity_spec;
-    page.no_line =
-        w->session ? err.msg : "nothing was run: all figures are the store's";
-    if (ft__text_file_open(&file))
-        ft__page_write(file.fp, &page);
-    return ft__text_file_save(&file, w->c, w->o->html, true);
+    for (size_t i = 0; i < json_array_size(networks); i++)
+        if (!set_readings(json_array_get(networks, i), &a->v[i])) {
+            json_decref(page);
+            return ft__cli_done(w->c, false);
+        }
+    page = ft__json_join_take(
+        page, ft__json("line:o spec:s no_line:s",
+                       drawn ? line_json(&line) : json_null(), linearity_spec,
+                       w->session ? err.msg
+                                  : "nothing was run: all figures are the store's"));
+    return ft__page_save_take(w->c, w->o->html, FT__PAGE_VALIDATE, page);
 }
 
 static void add_word(char *where, size_t size, const char *name, const char *value)
@@ -693,16 +743,14 @@ static void add_word(char *where, size_t size, const char *name, const char *val
 /* Of the machine that measured; from the store, as --device, --setting and --engine
  * say.
  */
-static int find_slow(const struct validate_work *w, struct slow_ops *slow)
+static int find_slow(const struct validate_work *w, ft__slow_ops *slow)
 {
     const ft_validated *here = w->session ? w->v : NULL;
     char where[FT__PATH_MAX] = "", data[FT__PATH_MAX];
     ft_status st;
 
-    if (!w->o->outliers)
-        return FT__EXIT_GOOD;
     add_word(where, sizeof(where), "device=", here ? here->device : w->o->device);
-    add_word(where, sizeof(where), "engine=", here ? here->engine : w->o->engine);
+    add_word(where, sizeof(where), "engine=", here ? here->engine : w->engine);
     add_word(where, sizeof(where), "", here ? here->setting : w->o->setting);
     ft__path_data(w->c, data);
     st = ft_slow_ops_find(&slow->op, &slow->n, &slow->n_datasets, w->store, where, data,
@@ -710,33 +758,60 @@ static int find_slow(const struct validate_work *w, struct slow_ops *slow)
     return ft__cli_check(w->c, st);
 }
 
-static int print(const struct validate_work *w, const ft__validation_page *a)
+/* Of a store that was shown, the selection is the hint's. */
+static ft_status write_next(char **next, size_t *len, const struct validate_work *w)
 {
-    struct slow_ops slow = {0};
-    int code = find_slow(w, &slow);
+    FILE *fp = open_memstream(next, len);
 
+    if (!fp)
+        return FT_ENOMEM;
+    if (w->o->device)
+        ft__put_word(fp, " --device ", w->o->device);
+    if (w->o->setting)
+        ft__put_word(fp, " --setting ", w->o->setting);
+    if (w->o->engine)
+        ft__put_word(fp, " --engine ", w->o->engine);
+    return fclose(fp) ? FT_ENOMEM : FT_OK;
+}
+
+static int print(const struct validate_work *w, const struct validation *a)
+{
+    const struct validate_options *o = w->o;
+    ft__slow_ops slow = {.engine = o->engine};
+    char *next = NULL;
+    size_t len;
+    int code = FT__EXIT_GOOD;
+
+    if (o->outliers)
+        code = find_slow(w, &slow);
+    if (!code && o->tune)
+        code = ft__slow_ops_tune(w->c, &slow, w->store, o->tune);
+    if (!code && write_next(&next, &len, w))
+        code = ft__cli_done(w->c, false);
+    slow.next = next;
     if (!code)
-        code = ft__cli_done(w->c, print_page(w->c, a, w->o->outliers ? &slow : NULL));
-    free(slow.op);
+        code = ft__cli_done(w->c, print_page(w->c, a, o->outliers ? &slow : NULL));
+    ft__slow_ops_free(&slow);
+    free(next);
     return code;
 }
 
 static int answer(const struct validate_work *w)
 {
-    ft__validation_page a = {.v = w->v,
-                             .n = w->n,
-                             .within = w->within,
-                             .top = w->o->top ? w->o->top : 10,
-                             .datasets = several_datasets(w)};
+    struct validation a = {.v = w->v,
+                           .n = w->n,
+                           .within = w->within,
+                           .top = w->o->top ? w->o->top : 10,
+                           .datasets = several_datasets(w)};
     ft_kind_effect *kinds = NULL;
-    ft_status st = judge(&a, w, &kinds, &w->c->err);
+    ft_status st = w->n ? judge(&a, w, &kinds, &w->c->err) : FT_OK;
     int code = ft__cli_check(w->c, st);
 
     if (!code && w->o->html)
         code = write_page(w, &a);
     if (!code)
         code = print(w, &a);
-    if (!code && !isnan(w->within) && !a.holds)
+    if (!code && w->n && !isnan(w->within) && !a.holds)
         code = FT__EXIT_NO;
     free(kinds);
     return code;
@@ -773,7 +848,7 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__validate_command = {
     .name = "validate",
-    .arguments = "MODEL...",
+    .arguments = "[MODEL...]",
     .summary = "operations summed, the network measured, and the prediction",
     .more = "Operations that the store lacks and the network take turns, so that what\n"
             "drifts does so for both. All of it is kept in the store.",
@@ -781,8 +856,10 @@ const ft__command ft__validate_command = {
                 "  foretell validate *.onnx --forget --html validate.html\n"
                 "  foretell validate resnet50.onnx --from-store --device a30\n"
                 "  foretell validate resnet50.onnx --must-be-within 10%\n"
-                "  foretell validate resnet50.onnx --from-store --outliers\n",
-    .least_args = 1,
+                "  foretell validate resnet50.onnx --from-store --outliers\n"
+                "  foretell validate --from-store --outliers --db imported.db\n"
+                "  foretell validate --from-store --outliers --tune 3 --engine tvm\n",
+    .least_args = 0,
     .most_args = SIZE_MAX,
     .has_csv = true,
     .options_size = sizeof(struct validate_options),

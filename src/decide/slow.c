@@ -209,7 +209,7 @@ ft_status ft__isolation_scores(double *score, const ft_matrix *x,
 
 /* ---- slow rows of a matrix ---- */
 
-enum { FOLDS = 5, LEAST_GROUPS = 20, TREES = 100 };
+enum { FOLDS = 5, LEAST_GROUPS = 20, TREES = 100, MOST_FITS = 4 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -224,6 +224,7 @@ struct find {
     uint64_t *group;   /* sorted */
     double *predicted; /* out of fold */
     double *faster;    /* how far each row lies below that, sorted */
+    double *weight;    /* of each row in the fit: 1, or 0 where it is slow */
     double *isolation;
 };
 
@@ -236,6 +237,7 @@ static ft_status find_make(struct find *f, const uint64_t *group, size_t n,
     f->group = ft__arena_need(&f->room, n, sizeof(*f->group));
     f->predicted = ft__arena_need(&f->room, n, sizeof(*f->predicted));
     f->faster = ft__arena_need(&f->room, n, sizeof(*f->faster));
+    f->weight = ft__arena_need(&f->room, n, sizeof(*f->weight));
     f->isolation = ft__arena_need(&f->room, n, sizeof(*f->isolation));
     if (f->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory to compare %zu rows", n);
@@ -250,25 +252,123 @@ static ft_status find_make(struct find *f, const uint64_t *group, size_t n,
                : FT_OK;
 }
 
+/* Standard deviation of a normal distribution over its quartile's distance from the
+ * median. */
+static const double sigma_of_quartile = 1.4826;
+
+/* How far rows lie below their prediction, sorted; returns how many. kept: of those
+ * in the fit alone. */
+static size_t sort_faster(struct find *f, const double *log_time, size_t n, bool kept)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!kept || f->weight[i] > 0)
+            f->faster[k++] = f->predicted[i] - log_time[i];
+    ft__sort(f->faster, k);
+    return k;
+}
+
+/* A third of the rows may be slow, which makes the others look fast: two thirds of the
+ * way up is then the median of these, and their fast side says how far they scatter. */
+static double robust_limit(struct find *f, const double *log_time, size_t n)
+{
+    double median;
+
+    (void)sort_faster(f, log_time, n, false);
+    median = ft__quantile(f->faster, n, 4 / 6.0);
+    return 2.5 * sigma_of_quartile * (ft__quantile(f->faster, n, 5 / 6.0) - median) -
+           median;
+}
+
+static double least_of(const ft_outlier_options *opt)
+{
+    return log(opt->least > 0 ? opt->least : 1.5);
+}
+
 /* The residuals' fast side is what chance does: as far as it reaches, slow rows are not
- * called slow. */
+ * called slow. Of few rows its end is one row's: then no further than that of a normal
+ * distribution as wide. */
+static double limit_of(struct find *f, const double *log_time, size_t n,
+                       const ft_outlier_options *opt)
+{
+    const double share = opt->false_alarms > 0 ? opt->false_alarms : 0.01;
+    const size_t kept = sort_faster(f, log_time, n, true);
+    const double sigma = sigma_of_quartile * ft__quantile(f->faster, kept, 0.75);
+    double chance = ft__quantile(f->faster, kept, 1 - share);
+
+    if (share * (double)n < 3)
+        chance = fmin(chance, 2.33 * sigma);
+    return fmax(chance, least_of(opt));
+}
+
+/* Weight 0 for slow rows in the next fit. False: the same rows as before. */
+static bool leave_out_slow(struct find *f, const double *log_time, size_t n,
+                           double limit)
+{
+    bool moved = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const double weight = log_time[i] - f->predicted[i] <= limit ? 1 : 0;
+
+        moved = moved || weight != f->weight[i];
+        f->weight[i] = weight;
+    }
+    return moved;
+}
+
+/* The share of slow rows above which trees are fitted again without them; fewer hardly
+ * disturb the fit. */
+static const double many_slow = 0.05;
+
+static bool has_many_slow(const struct find *f, const double *log_time, size_t n,
+                          double limit)
+{
+    size_t slow = 0;
+
+    for (size_t i = 0; i < n; i++)
+        slow += log_time[i] - f->predicted[i] > limit;
+    return (double)slow > many_slow * (double)n;
+}
+
+static ft_status fit_without_slow(struct find *f, const ft_matrix *x,
+                                  const double *log_time, const ft_outlier_options *opt,
+                                  ft_error *err)
+{
+    const ft_model_options how = {.method = FT_METHOD_EXTRA,
+                                  .forest.n_trees = TREES,
+                                  .seed = opt->seed,
+                                  .threads = opt->threads};
+    const size_t n = x->n_rows;
+    ft_status st = FT_OK;
+    double limit;
+
+    for (size_t i = 0; i < n; i++)
+        f->weight[i] = 1;
+    for (int fit = 0; fit < MOST_FITS && !st; fit++) {
+        st = ft__model_cross_validate(f->predicted, x, log_time, f->weight, f->fold,
+                                      FOLDS, &how, err);
+        if (st)
+            break;
+        limit = fit == 0 ? robust_limit(f, log_time, n) : limit_of(f, log_time, n, opt);
+        if ((fit == 0 && !has_many_slow(f, log_time, n, fmax(limit, least_of(opt)))) ||
+            fit + 1 == MOST_FITS || !leave_out_slow(f, log_time, n, limit))
+            break;
+    }
+    return st;
+}
+
 static void judge(ft_outlier *out, struct find *f, const double *log_time, size_t n,
                   const ft_outlier_options *opt)
 {
-    const double share = opt->false_alarms > 0 ? opt->false_alarms : 0.01;
-    const double least = log(opt->least > 0 ? opt->least : 1.5);
-    double chance;
+    const double limit = limit_of(f, log_time, n, opt);
 
-    for (size_t i = 0; i < n; i++)
-        f->faster[i] = f->predicted[i] - log_time[i];
-    ft__sort(f->faster, n);
-    chance = ft__quantile(f->faster, n, 1 - share);
     for (size_t i = 0; i < n; i++) {
         const double residual = log_time[i] - f->predicted[i];
 
         out[i].slower = exp(residual);
         out[i].isolation = f->isolation[i];
-        out[i].slow = residual > chance && residual > least;
+        out[i].slow = residual > limit;
     }
 }
 
@@ -276,10 +376,6 @@ ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *l
                             const uint64_t *group, const ft_outlier_options *opt,
                             ft_error *err)
 {
-    const ft_model_options how = {.method = FT_METHOD_EXTRA,
-                                  .forest.n_trees = TREES,
-                                  .seed = opt->seed,
-                                  .threads = opt->threads};
     const ft_isolation_options isolate = {.seed = opt->seed};
     struct find f = {0};
     ft_status st;
@@ -293,8 +389,7 @@ ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *l
     if (!st)
         st = ft__folds_make(f.fold, group, x->n_rows, FOLDS, opt->seed, err);
     if (!st)
-        st = ft__model_cross_validate(f.predicted, x, log_time, NULL, f.fold, FOLDS,
-                                      &how, err);
+        st = fit_without_slow(&f, x, log_time, opt, err);
     if (!st)
         st = ft__isolation_scores(f.isolation, x, &isolate, err);
     if (!st)
@@ -388,6 +483,8 @@ static void keep(struct slow *s, uint32_t dataset)
         snprintf(to->device, sizeof(to->device), "%s", d->device);
         snprintf(to->setting, sizeof(to->setting), "%s", d->setting);
         snprintf(to->engine, sizeof(to->engine), "%s", d->engine);
+        snprintf(to->engine_version, sizeof(to->engine_version), "%s",
+                 d->engine_version);
         to->time_s = v->value[FT__METRIC_TIME];
         to->slower = s->found[i].slower;
         to->isolation = s->found[i].isolation;

@@ -14,7 +14,6 @@
 #include "explore/space/params.h"
 
 enum {
-    MAX_FILE = 1 << 20,
     MAX_WORDS = 1000,
     MAX_WORKLOADS = 1000,
     MAX_OBJECTIVES = FT__MAX_OBJECTIVES,
@@ -481,28 +480,6 @@ static void all(ft__yaml *y, ft_exploration *x)
         x->print = print_of(x);
 }
 
-/* False: it is no YAML; otherwise yaml_document_delete(&y->doc) ends it. */
-static bool parse(ft__yaml *y, const char *text, size_t len)
-{
-    yaml_parser_t p;
-    bool good;
-
-    if (!yaml_parser_initialize(&p)) {
-        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
-        return false;
-    }
-    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
-    good = yaml_parser_load(&p, &y->doc) != 0;
-    if (!good && p.error == YAML_MEMORY_ERROR)
-        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
-    else if (!good)
-        y->st = ft_fail(y->err, FT_EFORMAT, p.problem_mark.index,
-                        "%s:%zu: this is not YAML: %s", y->file,
-                        p.problem_mark.line + 1, p.problem ? p.problem : "damaged");
-    yaml_parser_delete(&p);
-    return good;
-}
-
 ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t len,
                                const char *name, ft_error *err)
 {
@@ -513,7 +490,7 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
     if (!x)
         return ft_fail(err, FT_ENOMEM, 0, "%s", name);
     y.arena = &x->arena;
-    if (parse(&y, text, len)) {
+    if (ft__yaml_parse(&y, text, len)) {
         all(&y, x);
         yaml_document_delete(&y.doc);
     }
@@ -537,24 +514,14 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
 
 ft_status ft_exploration_load(ft_exploration **out, const char *path, ft_error *err)
 {
-    FILE *fp = fopen(path, "rb");
-    char *text = fp ? malloc(MAX_FILE + 1) : NULL;
-    size_t len = text ? fread(text, 1, MAX_FILE + 1, fp) : 0;
-    ft_status st;
+    char *text;
+    size_t len;
+    ft_status st = ft__yaml_load(&text, &len, path, "a space", err);
 
     *out = NULL;
-    if (!fp || ferror(fp))
-        st = ft_fail(err, FT_EIO, 0, "cannot read %s", path);
-    else if (!text)
-        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    else if (len > MAX_FILE)
-        st = ft_fail(err, FT_EFORMAT, 0, "%s: more than %d bytes; is it a space?", path,
-                     MAX_FILE);
-    else
+    if (!st)
         st = ft__exploration_read(out, text, len, path, err);
     free(text);
-    if (fp)
-        fclose(fp);
     return st;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/index.h"
 #include "base/limits.h"
 #include "graph/graph_inside.h"
@@ -555,6 +556,93 @@ void ft__build_rollback(ft__build *b, const ft__build_mark *mark)
     ft__index_free(&b->index);
     for (uint32_t i = 0; i < g->n_ops; i++)
         (void)number_of(b, &g->op[i], i);
+}
+
+/* Where a copy's tensors are. */
+struct copied {
+    uint32_t first, further, in, instead;
+};
+
+static uint32_t copied_tensor(const struct copied *c, uint32_t tensor)
+{
+    return tensor == c->in     ? c->instead
+           : tensor < c->first ? tensor
+                               : tensor + c->further;
+}
+
+static const uint32_t *copied_tensors(ft__build *b, const struct copied *c,
+                                      const uint32_t *v, uint32_t n)
+{
+    uint32_t *p = n ? ft__arena_array(&b->g->arena, n, sizeof(*p)) : NULL;
+
+    if (n && !p)
+        out_of_memory(b);
+    for (uint32_t i = 0; p && i < n; i++)
+        p[i] = copied_tensor(c, v[i]);
+    return p;
+}
+
+static void copy_scope(ft__build *b, const char *scope, const char *was,
+                       const char *now)
+{
+    ft__buf text = {0};
+    const char *at;
+
+    while ((at = strstr(scope, was))) {
+        ft__buf_add(&text, scope, (size_t)(at - scope));
+        ft__buf_add(&text, now, strlen(now));
+        scope = at + strlen(was);
+    }
+    ft__buf_add(&text, scope, strlen(scope));
+    if (text.bad)
+        out_of_memory(b);
+    else
+        ft__build_scope(b, text.s, text.len);
+    ft__buf_free(&text);
+}
+
+static void copy_tensors(ft__build *b, const struct copied *c, uint32_t end,
+                         uint32_t nodes)
+{
+    ft__parts *g = b->g;
+
+    for (uint32_t i = c->first; i < end; i++) {
+        if (!grow(b, &g->tensor, g->n_tensors, &b->cap_tensors, sizeof(*g->tensor)))
+            return;
+        g->tensor[g->n_tensors] = g->tensor[i];
+        g->tensor[g->n_tensors].storage = copied_tensor(c, g->tensor[i].storage);
+        if (g->tensor[i].producer != FT_NONE)
+            g->tensor[g->n_tensors].producer += nodes;
+        g->n_tensors++;
+    }
+}
+
+void ft__build_copy(ft__build *b, const ft__build_mark *from, const ft__build_mark *to,
+                    uint32_t in, uint32_t instead, const char *was, const char *now)
+{
+    ft__parts *g = b->g;
+    const struct copied c = {from->n_tensors, g->n_tensors - from->n_tensors, in,
+                             instead};
+    const char *scope = NULL;
+
+    copy_tensors(b, &c, to->n_tensors, g->n_nodes - from->n_nodes);
+    for (uint32_t i = from->n_nodes; i < to->n_nodes && !b->failed; i++) {
+        ft_node n = g->node[i];
+
+        if (n.scope != scope)
+            copy_scope(b, n.scope, was, now);
+        scope = n.scope;
+        if (g->n_nodes >= FT__MAX_NODES)
+            ft__build_fail(b, FT_EFORMAT, 0, "more than %d nodes", FT__MAX_NODES);
+        n.scope = b->scope;
+        n.in = copied_tensors(b, &c, n.in, n.n_in);
+        n.params = copied_tensors(b, &c, n.params, n.n_params);
+        n.out = copied_tensors(b, &c, n.out, n.n_out);
+        if (!grow(b, &g->node, g->n_nodes, &b->cap_nodes, sizeof(n)))
+            return;
+        g->op_count[n.op] += n.repeat;
+        g->node[g->n_nodes++] = n;
+    }
 }
 
 FT_PRINTF(5, 0)

@@ -77,6 +77,11 @@ typedef struct ft__build_mark {
 } ft__build_mark;
 ft__build_mark ft__build_here(const ft__build *b);
 void ft__build_rollback(ft__build *b, const ft__build_mark *mark);
+/* What was made between two marks once more: for what it read of the tensor `in` it
+ * reads `instead`, and every `was` in its scopes is a `now`. Tensors get the numbers of
+ * those copied, so much further on as there are tensors more than at `from`. */
+void ft__build_copy(ft__build *b, const ft__build_mark *from, const ft__build_mark *to,
+                    uint32_t in, uint32_t instead, const char *was, const char *now);
 
 FT_PRINTF(2, 3) void ft__build_assume(ft__build *b, const char *fmt, ...);
 FT_PRINTF(2, 3) void ft__build_bounded(ft__build *b, const char *fmt, ...);

@@ -1,5 +1,7 @@
-/* A network in another floating-point type: model.to(dtype). */
+/* A network in another floating-point type, model.to(dtype); and one whose inputs are
+ * copied first, as before a CUDA graph is replayed. */
 #include <stdbool.h>
+#include <string.h>
 
 #include "graph/build.h"
 #include "graph/graph_inside.h"
@@ -11,12 +13,13 @@ static bool castable(ft_dtype t)
            t == FT_DTYPE_bf16;
 }
 
-/* A cast to what its operand is already: PyTorch answers with the operand. */
-static ft_op same_op(const ft_op *cast)
+ft_op ft__op_cast_same(const ft_op *cast)
 {
     const ft_shape x = ft_op_shape(cast, FT_K_x);
     ft_op op;
 
+    if (ft_op_at(cast, FT_K_to, 0) != (int64_t)cast->dtype)
+        return *cast;
     ft__op_init(&op, FT_KIND_view, cast->dtype);
     ft__op_set_shape(&op, FT_K_x, &x);
     ft__op_set_shape(&op, FT_K_out, &x);
@@ -37,9 +40,7 @@ static ft_op cast_op(const ft_op *of, ft_dtype from, ft_dtype to)
         if (n && *named == (int64_t)from)
             op.value[named - op.value] = (int64_t)to;
     }
-    return op.kind == FT_KIND_cast && ft_op_at(&op, FT_K_to, 0) == (int64_t)op.dtype
-               ? same_op(&op)
-               : op;
+    return op.kind == FT_KIND_cast ? ft__op_cast_same(&op) : op;
 }
 
 static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtype to)
@@ -84,6 +85,15 @@ static ft_status check(const ft_graph *g, ft_dtype from, ft_dtype to, ft_error *
     return FT_OK;
 }
 
+static void copy_graph(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtype to)
+{
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        ft__build_output(b, g->output[i]);
+    ft__build_notes(b, g);
+    for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(b); i++)
+        copy_node(b, g, &g->node[i], from, to);
+}
+
 ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err)
 {
     const ft_dtype from = ft__graph_dtype(g);
@@ -97,13 +107,39 @@ ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_erro
     if (!b)
         return ft_fail(err, FT_ENOMEM, 0, "casting %s", g->name);
     copy_tensors(b, g, from, to);
-    for (uint32_t i = 0; i < g->n_outputs; i++)
-        ft__build_output(b, g->output[i]);
-    ft__build_notes(b, g);
-    for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(b); i++)
-        copy_node(b, g, &g->node[i], from, to);
+    copy_graph(b, g, from, to);
     if (from != to)
         ft__build_assume(b, "cast from %s to %s: weights, activations and arithmetic",
                          ft_dtype_name(from), ft_dtype_name(to));
+    return ft__build_finish_take(out, b, err);
+}
+
+/* The input keeps its number, which nodes know, as what was copied. */
+static void copy_input(ft__build *b, const ft_tensor *input, uint32_t number)
+{
+    const uint32_t given = ft__build_like(b, input, input->dtype);
+    ft_op op;
+
+    ft__op_init(&op, FT_KIND_copy, input->dtype);
+    ft__op_set_shape(&op, FT_K_x, &input->shape);
+    op.layout = input->layout;
+    ft__build_role(b, number, FT_ROLE_ACTIVATION);
+    if (given != FT_NONE)
+        ft__build_checked(b, input->name, strlen(input->name), &op, &given, 1, NULL, 0,
+                          &number, 1);
+}
+
+ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, ft_error *err)
+{
+    ft__build *b = ft__build_new(g->name);
+
+    *out = NULL;
+    if (!b)
+        return ft_fail(err, FT_ENOMEM, 0, "copies of the inputs of %s", g->name);
+    copy_tensors(b, g, FT_DTYPE_NONE, FT_DTYPE_NONE);
+    for (uint32_t i = 0; i < g->n_tensors && !ft__build_failed(b); i++)
+        if (g->tensor[i].role == FT_ROLE_INPUT && g->tensor[i].storage == i)
+            copy_input(b, &g->tensor[i], i);
+    copy_graph(b, g, FT_DTYPE_NONE, FT_DTYPE_NONE);
     return ft__build_finish_take(out, b, err);
 }

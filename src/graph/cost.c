@@ -369,7 +369,9 @@ static double mixture(const ft_op *op)
     double picks = x / size * (double)ft_op_at(op, FT_K_topk, 0) /
                    (double)ft_op_at(op, FT_K_ep, 0);
 
-    return picks * (6 * size * hidden + 6 * hidden + 2 * size) *
+    return picks *
+           ((ft_op_at(op, FT_K_gated, 0) ? 6 : 4) * size * hidden + 6 * hidden +
+            2 * size) *
            (is_backward(op) ? 2 : 1);
 }
 
@@ -422,6 +424,8 @@ static double moved(const ft_op *op, double results)
     case FT_KIND_tile: return is_backward(op) ? results : 0;
     /* Every element is added up once for every other device, shared out evenly. */
     case FT_KIND_collective:
+        if (ft_op_at(op, FT_K_mode, 0))
+            return 0;
         return results * (1 - 1 / (double)ft_op_at(op, FT_K_ranks, 0));
     default: return 0;
     }
@@ -613,17 +617,21 @@ static double operand_bytes(const ft_op *op)
         ft_dtype t;
 
         ft_op_input(op, i, &s, &t);
-        sum += (double)ft_tensor_bytes(&s, t);
+        if (i < 2 || op->kind != FT_KIND_attention || !ft_op_at(op, FT_K_shared, 0))
+            sum += (double)ft_tensor_bytes(&s, t);
     }
     return sum;
 }
 
-/* Of a ring of n devices each sends and receives 2 (n - 1) / n of the data. */
+/* The share of the data that each of n devices sends and receives: of a ring that
+ * reduces 2 (n - 1) / n. */
 static double ring(const ft_op *op)
 {
     double ranks = (double)ft_op_at(op, FT_K_ranks, 0);
 
-    return op->kind == FT_KIND_collective ? 2 * (ranks - 1) / ranks : 1;
+    if (op->kind != FT_KIND_collective || ft_op_at(op, FT_K_mode, 0) == 2)
+        return 1;
+    return (ft_op_at(op, FT_K_mode, 0) ? 1 : 2) * (ranks - 1) / ranks;
 }
 
 /* Backward of a maximum reads where it was, not among what. */

@@ -23,10 +23,15 @@ struct fusion {
     uint32_t *reader; /* by tensor: the last kernel that read it, + 1 */
     double *saved;    /* by node: B */
     bool *inner;      /* by tensor: read by its own kernel alone */
+    uint8_t *read_by; /* by node: bits of enum reader */
 };
+
+enum reader { BY_GENERATED = 1, BY_LIBRARY = 2 };
 
 static enum role role_of(const ft_op *op)
 {
+    if (op->kind == FT_KIND_batchnorm && !ft_op_at(op, FT_K_train, 0))
+        return POINT;
     switch (ft_kind_class(op->kind)) {
     case FT_CLASS_UNARY:
     case FT_CLASS_BINARY: return POINT;
@@ -54,9 +59,15 @@ static enum role role_of(const ft_op *op)
     }
 }
 
+/* Inputs are copied before a graph is replayed, whatever reads them there. */
 static enum role role_at(const struct fusion *f, uint32_t node)
 {
-    return role_of(&f->g->op[f->g->node[node].op]);
+    const ft_node *n = &f->g->node[node];
+    const ft_op *op = &f->g->op[n->op];
+
+    if (op->kind == FT_KIND_copy && f->g->tensor[n->in[0]].role == FT_ROLE_INPUT)
+        return ALONE;
+    return role_of(op);
 }
 
 static int64_t results_of(const struct fusion *f, uint32_t node)
@@ -185,6 +196,56 @@ static bool is_fused(const struct fusion *f, uint32_t node)
     return r == POINT || r == FOLD || r == WINDOW;
 }
 
+/* Convolutions whose channels a compiler lays last. */
+static bool is_image_conv(const ft_op *op)
+{
+    return op->kind == FT_KIND_conv2d || op->kind == FT_KIND_conv_transpose2d;
+}
+
+/* Kernels that are generated, and libraries' convolutions, take what they read in
+ * either layout. */
+static bool takes_any(const struct fusion *f, uint32_t node)
+{
+    return is_fused(f, node) || is_image_conv(&f->g->op[f->g->node[node].op]);
+}
+
+/* By which kernels every node's result is read; given out counts as a library's. */
+static void find_readers(struct fusion *f)
+{
+    const ft_graph *g = f->g;
+
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensor[i].is_output && f->source[i] != FT_NONE)
+            f->read_by[f->source[i]] |= BY_LIBRARY;
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        for (uint32_t j = 0; role_at(f, i) != NOTHING && j < g->node[i].n_in; j++) {
+            const uint32_t from = f->source[g->node[i].in[j]];
+
+            if (from != FT_NONE)
+                f->read_by[from] |= (is_fused(f, i) ? BY_GENERATED : 0) |
+                                    (takes_any(f, i) ? 0 : BY_LIBRARY);
+        }
+}
+
+/* What becomes of a convolution of images: a bias is added by a kernel that writes
+ * either layout. */
+static void follow_images(ft__fused *out, const struct fusion *f, uint32_t at,
+                          double part)
+{
+    const ft_node *node = &f->g->node[at];
+    const ft_op *op = &f->g->op[node->op];
+    const uint32_t from = node->n_in ? f->source[node->in[0]] : FT_NONE;
+    const bool bias = ft_op_at(op, FT_K_bias, 0) != 0;
+
+    if (!is_image_conv(op) || !node->n_in)
+        return;
+    if (from == FT_NONE ? f->g->tensor[node->in[0]].role == FT_ROLE_INPUT
+                        : !takes_any(f, from))
+        out->copied_in += part;
+    out->copied_out += !bias && f->read_by[at] & BY_LIBRARY ? part : 0;
+    out->biased += bias && f->read_by[at] & BY_GENERATED ? part : 0;
+}
+
 static void shares(ft__fused *out, struct fusion *f)
 {
     const ft_graph *g = f->g;
@@ -197,6 +258,7 @@ static void shares(ft__fused *out, struct fusion *f)
         if (!is_fused(f, i)) {
             out[node->op].moved += part;
             out[node->op].launched += part;
+            follow_images(&out[node->op], f, i, part);
             continue;
         }
         save(f, i);
@@ -216,13 +278,16 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
                        .source = calloc(tensors, sizeof(*f.source)),
                        .reader = calloc(tensors, sizeof(*f.reader)),
                        .saved = calloc(nodes, sizeof(*f.saved)),
-                       .inner = calloc(tensors, sizeof(*f.inner))};
-    const bool good = f.level && f.kernel && f.source && f.reader && f.saved && f.inner;
+                       .inner = calloc(tensors, sizeof(*f.inner)),
+                       .read_by = calloc(nodes, sizeof(*f.read_by))};
+    const bool good =
+        f.level && f.kernel && f.source && f.reader && f.saved && f.inner && f.read_by;
 
     *out = good ? calloc(g->n_ops + 1u, sizeof(**out)) : NULL;
     if (*out) {
         find_kernels(&f);
         find_inner(&f);
+        find_readers(&f);
         shares(*out, &f);
     }
     free(f.level);
@@ -231,5 +296,6 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
     free(f.reader);
     free(f.saved);
     free(f.inner);
+    free(f.read_by);
     return *out ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "kernels of %s", g->name);
 }

@@ -8,13 +8,18 @@
 typedef struct ft__fused {
     double moved;    /* of the bytes it reads and writes, and of its time with them */
     double launched; /* of its launches */
+    /* Convolutions of images, where their channels are laid last: nodes whose operand,
+     * or result, is copied into that layout, or out of it, by a kernel of its own, */
+    double copied_in, copied_out;
+    double biased; /* and whose bias the kernel that follows adds; */
+    double copies; /* launches of copies, of weights too, which are not counted here */
 } ft__fused;
 
 /* For every unique operation of g; *out is the caller's to free. Elementwise
  * operations, norms, softmax, reductions and moves in a row become one kernel: what
  * they hand to each other stays in registers, what several of them read is read once.
- * Products and convolutions stay a library's. Lists of operations have no tensors: all
- * shares are 1.
+ * Products and convolutions stay a library's, but biases of the latter do not. Lists
+ * of operations have no tensors: all shares are 1, and nothing is copied.
  */
 ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err);
 

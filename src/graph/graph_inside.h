@@ -1,12 +1,24 @@
 #ifndef GRAPH_GRAPH_INSIDE_H
 #define GRAPH_GRAPH_INSIDE_H
 
+#include <stdbool.h>
+
 #include "foretell/graph.h"
 
 /* The same network with everything of that type cast to `to`, as model.to(dtype) does
  * it; what has another type (indices, masks, quantised weights) stays. FT_EINVAL:
  * either of them is none of fp64, fp32, fp16, bf16. */
 ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err);
+/* The same network behind copies of its inputs to where a CUDA graph reads them. */
+ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, ft_error *err);
+/* A copy writes into an input and stays there: the keys and values of a step of
+ * generation. */
+bool ft__graph_writes_inputs(const ft_graph *g);
+/* A network in fp32 as torch.autocast runs it with `narrow`, fp16 or bf16; what has
+ * another type stays. Of a list of operations weights and what is computed in fp32 are
+ * cast. FT_EINVAL: g holds its backward pass. */
+ft_status ft__graph_amp(ft_graph **out, const ft_graph *g, ft_dtype narrow,
+                        ft_error *err);
 /* A new graph as an engine with this policy executes it. */
 ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
                           ft_error *err);
@@ -23,5 +35,8 @@ ft_dtype ft__graph_dtype(const ft_graph *g);
  * FT_EINVAL: nothing to train, or the result has no gradient (says which). */
 ft_status ft__graph_train(ft_graph **out, const ft_graph *g, const ft_step_options *opt,
                           ft_error *err);
+/* What ft_memory_make() counts, at every node: part[n_nodes + 1], zero to begin. */
+ft_status ft__memory_over(uint64_t (*part)[FT_PART_COUNT], const ft_graph *g,
+                          const ft_memory_policy *policy, ft_error *err);
 
 #endif

@@ -544,13 +544,28 @@ static void widen_saved(struct memory *m)
     }
 }
 
+/* The copy of a weight in another type: autocast keeps it to the end of the pass. */
+static bool is_weight_copy(const ft_graph *g, const ft_tensor *t)
+{
+    const ft_node *n = t->producer == FT_NONE ? NULL : &g->node[t->producer];
+
+    return n && g->op[n->op].kind == FT_KIND_cast && n->phase == FT_PHASE_FORWARD &&
+           g->tensor[n->in[0]].role == FT_ROLE_WEIGHT;
+}
+
 static ft_status live_eagerly(struct memory *m, ft_error *err)
 {
     ft_status st = hold_frames(m->life, m->g, err);
 
-    for (uint32_t i = 0; i < m->n_tensors; i++)
-        if (m->part[i] == FT_PART_GRADIENTS && m->life[i].first != FT_NONE)
-            m->life[i].last = m->n_nodes - 1;
+    for (uint32_t i = 0; i < m->n_tensors; i++) {
+        ft__life *life = &m->life[i];
+
+        if (m->part[i] == FT_PART_GRADIENTS && life->first != FT_NONE)
+            life->last = m->n_nodes - 1;
+        else if (is_weight_copy(m->g, &m->g->tensor[i]) && life->last != FT_NONE &&
+                 life->last + 1 < m->forward_end)
+            life->last = m->forward_end - 1;
+    }
     return st;
 }
 
@@ -742,37 +757,94 @@ static bool allocate(struct memory *m)
     return !m->room.bad;
 }
 
+/* All but what is asked of the whole; close_memory() in any case. */
+static ft_status count(struct memory *m, const ft_graph *g,
+                       const ft_memory_policy *policy, ft_error *err)
+{
+    ft_status st;
+
+    *m = (struct memory){.g = g,
+                         .bits = policy->bits,
+                         .n_nodes = g->n_nodes,
+                         .n_tensors = g->n_tensors,
+                         .forward_end = g->n_nodes};
+    st = ft__lives_find(&m->life, g, err);
+    if (!st && !allocate(m))
+        st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", g->name);
+    if (st)
+        return st;
+    find_parts(m);
+    if ((policy->bits & FT_POLICY_EAGER) && m->n_nodes)
+        st = live_eagerly(m, err);
+    if (st)
+        return st;
+    if (policy->bits & FT_POLICY_CPU_SCRATCH)
+        widen_saved(m);
+    add_tensors(m);
+    if (policy->bits & FT_POLICY_CPU_SCRATCH)
+        add_scratch(m);
+    if (policy->bits & FT_POLICY_FOREACH)
+        add_foreach(m);
+    return FT_OK;
+}
+
+static void close_memory(struct memory *m)
+{
+    free(m->life);
+    ft__arena_free(&m->room);
+}
+
 ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
                          const ft_memory_policy *policy, ft_error *err)
 {
-    struct memory m = {.g = g,
-                       .bits = policy->bits,
-                       .n_nodes = g->n_nodes,
-                       .n_tensors = g->n_tensors,
-                       .forward_end = g->n_nodes};
-    ft_status st;
+    struct memory m;
+    ft_status st = count(&m, g, policy, err);
 
     *out = (ft_memory){.peak_node = FT_NONE};
-    st = ft__lives_find(&m.life, g, err);
-    if (!st && !allocate(&m))
-        st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", g->name);
     if (!st) {
-        find_parts(&m);
-        if ((policy->bits & FT_POLICY_EAGER) && m.n_nodes)
-            st = live_eagerly(&m, err);
-    }
-    if (!st) {
-        if (policy->bits & FT_POLICY_CPU_SCRATCH)
-            widen_saved(&m);
-        add_tensors(&m);
-        if (policy->bits & FT_POLICY_CPU_SCRATCH)
-            add_scratch(&m);
-        if (policy->bits & FT_POLICY_FOREACH)
-            add_foreach(&m);
         find_peak(&m, out);
         rough_rules(&m, out);
     }
-    free(m.life);
-    ft__arena_free(&m.room);
+    close_memory(&m);
+    return st;
+}
+
+/* What parts_at() says of one node, of all of them: sums of what begins and ends. */
+static void parts_of_all(const struct memory *m, uint64_t (*part)[FT_PART_COUNT])
+{
+    for (uint32_t i = 0; i < m->n_tensors; i++) {
+        const ft__life *p = &m->life[i];
+        const ft_tensor *t = &m->g->tensor[i];
+        const uint8_t k = m->part[i];
+
+        if (t->storage == i && p->first != FT_NONE && k != FT_PART_WEIGHTS &&
+            k != FT_PART_STATE) {
+            part[p->first][k] += p->bytes;
+            part[p->last + 1][k] -= p->bytes;
+        }
+        if (held_over(m, i)) {
+            part[0][FT_PART_ACTIVATIONS] += m->life[t->storage].bytes;
+            part[m->forward_end][FT_PART_ACTIVATIONS] -= m->life[t->storage].bytes;
+        }
+    }
+    for (uint32_t i = 1; i < m->n_nodes; i++)
+        for (int k = 0; k < FT_PART_COUNT; k++)
+            part[i][k] += part[i - 1][k];
+    for (uint32_t i = 0; i < m->n_nodes; i++) {
+        part[i][FT_PART_WORKSPACE] += m->scratch[i];
+        for (int k = 0; k < FT_PART_COUNT; k++)
+            part[i][k] += m->always[k];
+    }
+}
+
+ft_status ft__memory_over(uint64_t (*part)[FT_PART_COUNT], const ft_graph *g,
+                          const ft_memory_policy *policy, ft_error *err)
+{
+    struct memory m;
+    ft_status st = count(&m, g, policy, err);
+
+    if (!st)
+        parts_of_all(&m, part);
+    close_memory(&m);
     return st;
 }

@@ -21,6 +21,9 @@ int ft__op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n);
 int ft__op_set1(ft_op *op, ft_key_id key, int64_t value);
 int ft__op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s);
 void ft__op_set_wrt(ft_op *op, uint32_t bits);
+/* A cast; a view where its operand has that type already: PyTorch answers with the
+ * operand. */
+ft_op ft__op_cast_same(const ft_op *cast);
 int ft__phase_from_name(ft_phase *p, const char *name, size_t len);
 
 #endif

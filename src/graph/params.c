@@ -47,10 +47,16 @@ static int64_t moe_columns(const ft_op *op)
     return shared_out(op, FT_K_hidden, FT_K_tp);
 }
 
-/* Three matrices of every expert that lies on this device. */
+/* The matrices of every expert. */
+static uint32_t moe_matrices(const ft_op *op)
+{
+    return ft_op_at(op, FT_K_gated, 0) ? 3 : 2;
+}
+
+/* Of those that lie on this device. */
 static double moe_weights(const ft_op *op)
 {
-    return 3 * (double)moe_experts(op) * (double)moe_columns(op) *
+    return moe_matrices(op) * (double)moe_experts(op) * (double)moe_columns(op) *
            ft__last_dim(op, FT_K_x);
 }
 
@@ -97,7 +103,7 @@ uint32_t ft_op_n_params(const ft_op *op)
         return (uint32_t)ft_op_at(op, FT_K_directions, 0) * (2 + 2 * bias);
     switch (op->kind) {
     case FT_KIND_batchnorm: return 4;
-    case FT_KIND_moe: return 3;
+    case FT_KIND_moe: return moe_matrices(op);
     case FT_KIND_layernorm:
     case FT_KIND_groupnorm:
     case FT_KIND_instancenorm: return 2;
@@ -169,9 +175,10 @@ static void experts(const ft_op *op, uint32_t i, ft_param *out)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
     int64_t columns = moe_columns(op), size = last_dim(&x);
+    const int wide = i + 1 < moe_matrices(op);
 
-    out->shape = (ft_shape){
-        3, {moe_experts(op), i < 2 ? columns : size, i < 2 ? size : columns}};
+    out->shape =
+        (ft_shape){3, {moe_experts(op), wide ? columns : size, wide ? size : columns}};
     out->fan_in = (double)out->shape.dim[2];
 }
 

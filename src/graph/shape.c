@@ -496,11 +496,12 @@ static ft_status bad(const ft_op *op, const char *what, ft_error *err)
 static bool single(ft_key_id key, enum result_rule r)
 {
     static const ft_key_id keys[] = {
-        FT_K_groups,  FT_K_bias,   FT_K_ceil,       FT_K_norm,    FT_K_size, FT_K_axis,
-        FT_K_keep,    FT_K_step,   FT_K_mode,       FT_K_rows,    FT_K_dim,  FT_K_to,
-        FT_K_read,    FT_K_hidden, FT_K_directions, FT_K_causal,  FT_K_mask, FT_K_train,
-        FT_K_weights, FT_K_block,  FT_K_order,      FT_K_experts, FT_K_topk, FT_K_tp,
-        FT_K_ep,      FT_K_ranks,  FT_K_id};
+        FT_K_groups, FT_K_bias,    FT_K_ceil,   FT_K_norm,    FT_K_size,
+        FT_K_axis,   FT_K_keep,    FT_K_step,   FT_K_mode,    FT_K_rows,
+        FT_K_dim,    FT_K_to,      FT_K_read,   FT_K_hidden,  FT_K_directions,
+        FT_K_causal, FT_K_mask,    FT_K_train,  FT_K_weights, FT_K_block,
+        FT_K_order,  FT_K_experts, FT_K_topk,   FT_K_tp,      FT_K_ep,
+        FT_K_ranks,  FT_K_id,      FT_K_shared, FT_K_gated,   FT_K_nodes};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (keys[i] == key)
@@ -672,6 +673,9 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
         st = bad(op, "order is 0 to 3", err);
     if (!st && op->kind == FT_KIND_collective && ft_op_at(op, FT_K_ranks, 0) < 1)
         st = bad(op, "ranks is at least 1", err);
+    if (!st && op->kind == FT_KIND_collective &&
+        (ft_op_at(op, FT_K_mode, 0) > 2 || ft_op_at(op, FT_K_nodes, 0) < 1))
+        st = bad(op, "mode is 0 to 2, and nodes at least 1", err);
     if (!st && op->phase == FT_PHASE_BACKWARD &&
         ft_kind_saves(op->kind) == FT_SAVE_NONE)
         st = bad(op, "has no gradient", err);

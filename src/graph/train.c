@@ -50,7 +50,8 @@ static uint32_t train_constants(ft__train *t, const ft_node *n, const ft_op *op)
             (ft_shape_elements(&w->shape) <= 1 && op->kind != FT_KIND_prelu))
             continue;
         t->needs[leaf] = 1;
-        found += op->kind != FT_KIND_prelu;
+        /* mixed precision casts the weights of layers */
+        found += op->kind != FT_KIND_prelu && op->kind != FT_KIND_cast;
     }
     return found;
 }
@@ -570,9 +571,7 @@ static bool is_list(const ft_graph *g)
     return true;
 }
 
-/* What a copy writes into an input stays there: the keys and values of a step of
- * generation. */
-static bool writes_a_cache(const ft_graph *g)
+bool ft__graph_writes_inputs(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *n = &g->node[i];
@@ -601,7 +600,7 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
             "%s: a list does not say how its operations are connected: write "
             "the backward ones as lines with phase=backward",
             g->name);
-    if (writes_a_cache(g))
+    if (ft__graph_writes_inputs(g))
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s: a step with a cache of keys and values is not trained; "
                        "export the module itself for --mode training",

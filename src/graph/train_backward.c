@@ -319,6 +319,13 @@ static void transpose_back(ft__train *t, const ft_node *n, const ft_op *op, uint
     give(t, n->in[0], add_node(t, &inverse, &g, 1, shape_of(t, n->in[0])));
 }
 
+/* A gradient goes between devices as what it is of did: that of a sum is theirs, and
+ * theirs of what all had is the sum. */
+static void collective_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g)
+{
+    give(t, n->in[0], add_node(t, op, &g, 1, shape_of(t, n->in[0])));
+}
+
 static void concat_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_t g)
 {
     (void)op;
@@ -473,6 +480,7 @@ typedef void back_rule(ft__train *t, const ft_node *n, const ft_op *op, uint32_t
 static back_rule *const rules[FT_KIND_COUNT] = {
     [FT_KIND_view] = view_back,
     [FT_KIND_transpose] = transpose_back,
+    [FT_KIND_collective] = collective_back,
     [FT_KIND_concat] = concat_back,
     [FT_KIND_split] = split_back,
     [FT_KIND_slice] = resize_back,
@@ -492,7 +500,7 @@ static back_rule *const rules[FT_KIND_COUNT] = {
 bool ft__train_passes(const ft_op *op, uint32_t i)
 {
     if (ft_kind_saves(op->kind) == FT_SAVE_NONE)
-        return false;
+        return rules[op->kind] != NULL;
     return op->kind != FT_KIND_roi_align || i == 0;
 }
 
@@ -777,6 +785,21 @@ static uint32_t input(ft__train *t, const char *name, ft_dtype dtype,
     return ft__build_tensor(t->b, name, strlen(name), FT_ROLE_INPUT, dtype, shape);
 }
 
+/* What losses compute a result in: fp32 where mixed precision cast the weights. */
+static ft_dtype loss_dtype(const ft__train *t, const ft_tensor *x)
+{
+    for (uint32_t i = 0; i < t->src->n_nodes; i++) {
+        const ft_node *n = &t->src->node[i];
+        const ft_op *op = &t->src->op[n->op];
+
+        if (op->kind == FT_KIND_cast && op->dtype == FT_DTYPE_fp32 &&
+            ft_op_at(op, FT_K_to, 0) == (int64_t)x->dtype &&
+            t->src->tensor[n->in[0]].role == FT_ROLE_WEIGHT)
+            return FT_DTYPE_fp32;
+    }
+    return x->dtype;
+}
+
 /* One result's loss: an operation of its own; the result itself, where that is a
  * scalar; or none, and a gradient from outside. */
 struct loss {
@@ -809,7 +832,7 @@ static void cross_entropy(ft__train *t, struct loss *l, uint32_t axis)
     for (uint32_t i = axis; i < labels.rank; i++)
         labels.dim[i] = s.dim[i + 1];
     l->other = input(t, "labels", FT_DTYPE_int64, &labels);
-    ft__op_init(&l->op, FT_KIND_cross_entropy, x->dtype);
+    ft__op_init(&l->op, FT_KIND_cross_entropy, loss_dtype(t, x));
     ft__op_set_shape(&l->op, FT_K_x, &s);
     ft__op_set1(&l->op, FT_K_axis, (int64_t)axis);
     ft__build_assume(t->b, "loss: cross entropy over the %lld classes of %s",
@@ -821,8 +844,8 @@ static void mean_square(ft__train *t, struct loss *l)
 {
     const ft_tensor *x = &t->src->tensor[l->result];
 
-    l->other = input(t, "target", x->dtype, &x->shape);
-    ft__op_init(&l->op, FT_KIND_mse_loss, x->dtype);
+    l->other = input(t, "target", loss_dtype(t, x), &x->shape);
+    ft__op_init(&l->op, FT_KIND_mse_loss, loss_dtype(t, x));
     ft__op_set_shape(&l->op, FT_K_x, &x->shape);
     ft__op_set_shape(&l->op, FT_K_y, &x->shape);
     ft__build_assume(t->b, "loss: mean square error of %s", x->name);

@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "import/graph_inside.h"
+#include "import/llm/gguf.h"
 #include "import/llm/llm.h"
 #include "import/onnx/onnx.h"
 
@@ -121,6 +122,41 @@ static ft_status import_list(ft_graph **out, const struct content *c, const char
     return ft_import_ops(out, (const char *)c->p, c->n, name, err);
 }
 
+/* A file in the folder of a config.json, whose name is `before` and `name` in place of
+ * config.json; it may be missing. */
+static void open_beside(struct content *out, const char *config, size_t before,
+                        const char *name)
+{
+    char path[4096];
+    const int n = snprintf(path, sizeof(path), "%.*s%s", (int)before, config, name);
+
+    if (n > 0 && (size_t)n < sizeof(path) && open_content(out, path, NULL))
+        out->n = 0;
+}
+
+/* A language model, and what stands beside its configuration. */
+static ft_status import_llm(ft_graph **out, const struct content *c, const char *path,
+                            const char *name, const ft_import_options *opt,
+                            ft_error *err)
+{
+    static const char last[] = "config.json";
+    const size_t n = strlen(path), own = sizeof(last) - 1;
+    struct content quant = {0}, index = {0};
+    ft__llm_beside beside;
+    ft_status st;
+
+    if (n >= own && n < 4096 && strcmp(path + n - own, last) == 0) {
+        open_beside(&quant, path, n - own, "hf_quant_config.json");
+        open_beside(&index, path, n - own, "model.safetensors.index.json");
+    }
+    beside = (ft__llm_beside){(const char *)quant.p, quant.n, (const char *)index.p,
+                              index.n};
+    st = ft__import_llm_beside(out, (const char *)c->p, c->n, &beside, name, opt, err);
+    close_content(&quant);
+    close_content(&index);
+    return st;
+}
+
 /* Of a folder with a language model, as Hugging Face has them, its configuration. */
 static const char *file_of(char *buf, size_t cap, const char *path)
 {
@@ -142,13 +178,16 @@ ft_status ft__import_file(ft_graph **out, const char *path,
     ft_status st;
 
     *out = NULL;
-    st = open_content(&c, file_of(inside, sizeof(inside), path), err);
+    path = file_of(inside, sizeof(inside), path);
+    st = open_content(&c, path, err);
     if (st == FT_OK && c.n == 0)
         st = ft_fail(err, FT_EFORMAT, 0, "%s: the file is empty", name);
     else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0)
         st = ft__import_pt2(out, c.p, c.n, name, opt, err);
+    else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "GGUF", 4) == 0)
+        st = ft__import_gguf(out, c.p, c.n, name, opt, err);
     else if (st == FT_OK && is_object(&c))
-        st = ft__import_llm(out, (const char *)c.p, c.n, name, opt, err);
+        st = import_llm(out, &c, path, name, opt, err);
     else if (st == FT_OK && is_text(&c))
         st = import_list(out, &c, name, opt, err);
     else if (st == FT_OK)

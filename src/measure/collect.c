@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/prng.h"
@@ -199,8 +200,7 @@ static size_t candidate_end_series(struct ft__collection *k, size_t i)
  * measured roughly say more than few measured well: fewer rounds, hardly any redone,
  * and more operations beside one calibration. */
 static const double hasty_below_s = 0.1;
-enum { DEFAULT_GROUP = 6, HASTY_GROUP = 12, MOST_GROUP = 32, LEAST_REPEATS = 5 };
-static const double default_repeat_share = 0.03;
+enum { DEFAULT_GROUP = 6, HASTY_GROUP = 12, MOST_GROUP = 32 };
 static const double default_power_share = 0.1;
 /* Of the budget, for measuring once more what was measured. */
 static const double repeats_take = 0.1;
@@ -420,8 +420,18 @@ static ft_status check_error(struct ft__collection *k, bool at_end, ft_error *er
     return st;
 }
 
+/* How much of the collection is done, by operations or by time. */
+static double progress(const struct ft__collection *k, size_t left, size_t total,
+                       double begin_s, double until_s)
+{
+    const double spent = (ft__clock_now(k->clock) - begin_s) / (until_s - begin_s);
+
+    return fmax(total ? 1 - (double)left / (double)total : 1, spent);
+}
+
 static ft_status measure_all(struct ft__collection *k, double until_s, ft_error *err)
 {
+    const double begin_s = ft__clock_now(k->clock);
     size_t left = count_left(k), total = left;
     ft_status st = FT_OK;
 
@@ -443,6 +453,9 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
             st = judge(k, at[i], &why[i], err);
         left = count_left(k);
         if (!st)
+            st = ft__measure_networks(k, progress(k, left, total, begin_s, until_s),
+                                      err);
+        if (!st)
             st = check_error(k, false, err);
         if (k->report->reached)
             break;
@@ -451,50 +464,7 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
     }
     ft__progress(k->opt->log, total - left, total, "");
     k->report->left = left;
-    return st;
-}
-
-/* ---- once more ---- */
-
-static size_t repeats_wanted(const struct ft__collection *k)
-{
-    double share =
-        k->opt->repeat_share != 0 ? k->opt->repeat_share : default_repeat_share;
-    size_t most = k->report->measured;
-    double want = fmax(LEAST_REPEATS, ceil(share * (double)most));
-
-    if (share < 0)
-        return 0;
-    return want < (double)most ? (size_t)want : most;
-}
-
-/* Some of what was measured, by lot, in the same manner, minutes later: how far
- * they come out apart says how well this machine repeats itself. */
-static ft_status measure_again(struct ft__collection *k, double time_s, ft_error *err)
-{
-    ft__prng lot = ft__prng_stream(k->session->seed, (uint64_t)k->run);
-    size_t left = repeats_wanted(k), candidates = k->report->measured;
-    ft_error why[DEFAULT_GROUP];
-    ft_op ops[DEFAULT_GROUP];
-    ft_status st = FT_OK;
-    size_t n = 0;
-
-    for (size_t i = 0; i < k->n && left && !st && ft__clock_now(k->clock) < k->end_s;
-         i++) {
-        if (!k->c[i].measured)
-            continue;
-        if (ft__prng_below(&lot, (uint32_t)candidates--) < left) {
-            ops[n++] = k->c[i].op;
-            left--;
-        }
-        if (n < DEFAULT_GROUP && left)
-            continue;
-        st = ft__measure_into_store(k, ops, n, NULL, time_s, why, err);
-        for (size_t j = 0; j < n && !st; j++)
-            k->report->repeated += !why[j].status;
-        n = 0;
-    }
-    return st;
+    return st ? st : ft__measure_networks(k, 1, err);
 }
 
 static ft_status begin_run(struct ft__collection *k, ft_error *err)
@@ -509,6 +479,22 @@ static ft_status begin_run(struct ft__collection *k, ft_error *err)
              s->dtype_policy);
     return ft__store_begin_run(
         k->store, &k->run, k->opt->command ? k->opt->command : "", environment, err);
+}
+
+static ft_status check_notes(const ft_collect_options *opt, ft_error *err)
+{
+    for (size_t i = 0; i < opt->n_notes; i++) {
+        const size_t len =
+            strspn(opt->note[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "0123456789_");
+
+        if (len == 0 || len > 63 || opt->note[i][len] != '=')
+            return ft_fail(err, FT_EINVAL, 0,
+                           "\"%.80s\" is no note: NAME=VALUE, the name of letters, "
+                           "digits and '_'",
+                           opt->note[i]);
+    }
+    return FT_OK;
 }
 
 ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
@@ -527,7 +513,9 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     k.end_s = opt->budget_s > 0 ? begin_s + opt->budget_s : INFINITY;
     k.hasty = opt->budget_s > 0 && opt->budget_s < hasty_below_s * (double)n;
     until_s = k.end_s - (opt->repeat_share < 0 ? 0 : repeats_take * opt->budget_s);
-    st = begin_run(&k, err);
+    st = check_notes(opt, err);
+    if (!st)
+        st = begin_run(&k, err);
     /* Before anything else takes memory that would count as the engine's. */
     if (!st)
         st = ft__measure_machine(&k, err);
@@ -544,7 +532,9 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     if (!st)
         st = check_error(&k, true, err);
     if (!st)
-        st = measure_again(&k, time_s, err);
+        st = ft__measure_doubtful(&k, err);
+    if (!st)
+        st = ft__measure_again(&k, time_s, err);
     if (!st)
         st = ft__keep_usual(&k, err);
     candidates_free(&k);

@@ -16,6 +16,7 @@ typedef struct ft__candidate {
     bool chosen;     /* for the group that is measured now */
     bool done;       /* tried, or not worth trying any more */
     bool measured;   /* here */
+    bool believed;   /* by what others say */
 } ft__candidate;
 
 struct ft__collection {
@@ -34,6 +35,7 @@ struct ft__collection {
     bool hasty;             /* the budget is short for what is wanted */
     ft__choosing choosing;  /* among those from `from` on */
     size_t from;
+    size_t networks_tried;
     size_t judged;   /* how many were known when the error was last looked at */
     double judge_at; /* and when it is again */
 };
@@ -44,10 +46,28 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
                                  const unsigned char *powered, double time_s,
                                  ft_error *why, ft_error *err);
 
+/* As ft__store_put(), with the notes among the conditions. */
+ft_status ft__collection_put(struct ft__collection *k, const ft_key *key,
+                             const ft_measurement *m, const ft_reading *readings,
+                             size_t n, ft_error *err);
+
 /* The machine and the engine themselves, where the store does not have them: memory,
  * the floor below which times are not proportional, calibrations, probes. */
 ft_status ft__measure_machine(struct ft__collection *k, ft_error *err);
 /* Remember for later sessions what the calibration took. */
 ft_status ft__keep_usual(struct ft__collection *k, ft_error *err);
+
+/* Once more, heaviest first: operations whose readings scatter, or disagree with what
+ * was learned of others by far more than both errors (predict/train/readings.h). */
+ft_status ft__measure_doubtful(struct ft__collection *k, ft_error *err);
+/* And some by lot, in the same manner as before: how well the machine repeats itself.
+ */
+ft_status ft__measure_again(struct ft__collection *k, double time_s, ft_error *err);
+
+/* Those of opt->networks that are due when so much of the collection is done, 0 to 1:
+ * they are spread over it, as what a machine does changes from minute to minute. What
+ * the engine does not run whole is left out. */
+ft_status ft__measure_networks(struct ft__collection *k, double progress,
+                               ft_error *err);
 
 #endif

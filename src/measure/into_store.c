@@ -129,6 +129,41 @@ static ft_measurement exact_bytes(uint64_t bytes)
                             .iterations = 1};
 }
 
+/* The members of `conditions` ("" or NULL: none) behind those of the notes. */
+static void add_notes(ft__buf *b, const ft_collect_options *opt, const char *conditions)
+{
+    ft__buf_str(b, "{");
+    for (size_t i = 0; i < opt->n_notes; i++) {
+        const char *value = strchr(opt->note[i], '=');
+        char name[64];
+
+        snprintf(name, sizeof(name), "%.*s", (int)(value - opt->note[i]), opt->note[i]);
+        add_text(b, name, value + 1);
+    }
+    if (conditions && conditions[0] == '{' && conditions[1] != '}')
+        ft__buf_fmt(b, "%s%s", b->len > 1 ? ", " : "", conditions + 1);
+    else
+        ft__buf_str(b, "}");
+}
+
+ft_status ft__collection_put(struct ft__collection *k, const ft_key *key,
+                             const ft_measurement *m, const ft_reading *readings,
+                             size_t n, ft_error *err)
+{
+    ft_measurement noted = *m;
+    ft__buf b = {0};
+    ft_status st;
+
+    if (!k->opt->n_notes)
+        return ft__store_put(k->store, k->run, key, m, readings, n, err);
+    add_notes(&b, k->opt, m->conditions);
+    noted.conditions = b.s;
+    st = b.bad ? ft_fail(err, FT_ENOMEM, 0, "notes of %s", key->spec)
+               : ft__store_put(k->store, k->run, key, &noted, readings, n, err);
+    ft__buf_free(&b);
+    return st;
+}
+
 static ft_status put(struct ft__collection *k, const ft__op_key *key,
                      const char *metric, const ft_measurement *m,
                      const ft_reading *readings, size_t n, ft_error *err)
@@ -136,7 +171,7 @@ static ft_status put(struct ft__collection *k, const ft__op_key *key,
     ft_key of_metric = key->key;
 
     of_metric.metric = metric;
-    return ft__store_put(k->store, k->run, &of_metric, m, readings, n, err);
+    return ft__collection_put(k, &of_metric, m, readings, n, err);
 }
 
 /* A size that is exact needs to stand there once. */
@@ -361,7 +396,7 @@ static ft_status put_context(struct ft__collection *k, const char *metric,
     ft__op_key key;
 
     ft__op_key_make(&key, k->session, NULL, metric);
-    return ft__store_put(k->store, k->run, &key.key, &m, NULL, 0, err);
+    return ft__collection_put(k, &key.key, &m, NULL, 0, err);
 }
 
 /* A small network of common kinds, then the same with many more convolutions and

@@ -55,6 +55,39 @@ static ft_op calibration_op(const ft_session *s, uint32_t which)
     return op;
 }
 
+static ft_status prepare(ft_session *s, const ft_op *op, ft_error *err)
+{
+    const ft_engine *e = s->engine;
+    ft_block *block = NULL;
+    ft_block_info info;
+    ft_status st = e->prepare(s->context, &block, &info, op, 1, NULL, 0, err);
+
+    e->free_block(block);
+    return st;
+}
+
+ft_status ft_session_prepare(ft_session *s, const ft_op *op, ft_error *err)
+{
+    ft_op own;
+
+    if (!s->engine->prepare)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "engine %s keeps nothing of what it prepares", s->engine->name);
+    if (op)
+        return prepare(s, op, err);
+    /* Those that it does not run are left out, here as when measuring. */
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++) {
+        own = calibration_op(s, i);
+        (void)prepare(s, &own, NULL);
+    }
+    for (uint32_t i = 0; i < FT__N_PROBES; i++) {
+        own = ft__probe(i);
+        ft__op_lower(&own, s->engine->policy);
+        (void)prepare(s, &own, NULL);
+    }
+    return FT_OK;
+}
+
 bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
 {
     ft_op op = calibration_op(s, which);

@@ -359,6 +359,37 @@ int ft_session_runs_whole(const ft_session *s, const char *path)
     return s->engine->load_model && looks_like_onnx(path);
 }
 
+/* The engine's block of a model's file. */
+static ft_status load_whole(ft_session *s, ft_block **out, ft_block_info *info,
+                            const char *path, const ft_graph *g, ft_error *err)
+{
+    ft_model_input *inputs = NULL;
+    uint32_t n = 0;
+    ft_status st;
+
+    *out = NULL;
+    if (!s->engine->load_model)
+        return ft_fail(err, FT_EUNSUPPORTED, 0, "engine %s does not run models whole",
+                       s->engine->name);
+    st = list_inputs(&inputs, &n, g, err);
+    if (!st)
+        st = s->engine->load_model(s->context, out, info, path, inputs, n, err);
+    free(inputs);
+    return st;
+}
+
+ft_status ft_session_prepare_model(ft_session *s, const char *path, const ft_graph *g,
+                                   ft_error *err)
+{
+    ft_block *block;
+    ft_block_info info;
+    ft_status st = load_whole(s, &block, &info, path, g, err);
+
+    if (!st)
+        s->engine->free_block(block);
+    return st;
+}
+
 struct whole {
     const ft_engine *engine;
     ft_block *block;
@@ -379,20 +410,12 @@ ft_status ft_measure_model(ft_network_timing *out, ft_session *s, const char *pa
     struct whole w = {.engine = s->engine};
     ft__job job = {.session = s, .run = run_whole, .self = &w};
     ft_block_info info = {0};
-    ft_model_input *inputs = NULL;
-    uint32_t n = 0;
     uint64_t known;
-    ft_status st = FT_OK;
+    ft_status st;
 
     memset(out, 0, sizeof(*out));
-    if (!s->engine->load_model)
-        return ft_fail(err, FT_EUNSUPPORTED, 0, "engine %s does not run models whole",
-                       s->engine->name);
     out->context_bytes = ft__memory_now().resident;
-    st = list_inputs(&inputs, &n, g, err);
-    if (!st)
-        st = s->engine->load_model(s->context, &w.block, &info, path, inputs, n, err);
-    free(inputs);
+    st = load_whole(s, &w.block, &info, path, g, err);
     if (st)
         return st;
     st = ft__measure_passes(out, NULL, &job, FT__FIRST_PASS_COUNTS, opt, err);

@@ -704,6 +704,23 @@ ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, siz
     return FT_OK;
 }
 
+ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
+                                  ft_error *err)
+{
+    uint32_t outliers;
+    ft_status st;
+
+    if (!n)
+        return ft_fail(err, FT_EINVAL, 0, "no times: give at least one");
+    for (size_t i = 0; i < n; i++)
+        if (!(r[i].value > 0) || isinf(r[i].value) || !r[i].iterations)
+            return ft_fail(err, FT_EINVAL, 0,
+                           "time %zu is %g s of %llu iterations: both are above 0", i,
+                           r[i].value, (unsigned long long)r[i].iterations);
+    st = ft__mark_outliers(&outliers, r, n, err);
+    return st ? st : ft__measurement_of_times(out, r, n, err);
+}
+
 static const struct beside *beside_of(const struct timed *t, uint32_t round)
 {
     for (size_t i = 0; i < t->n_beside; i++)

@@ -1,6 +1,6 @@
 /* A session: an engine loaded and opened on this machine, its device named, settings
  * held, the thread pinned. */
-#define _GNU_SOURCE /* CPU sets */
+#define _GNU_SOURCE /* CPU sets, RUSAGE_THREAD */
 #include "measure/session.h"
 
 #include <dirent.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -243,6 +244,20 @@ static ft_status name_setting(ft_session *s, bool on_gpu, ft_error *err)
                                        size - 1);
 }
 
+/* Whether drivers' threads work, even on this machine's processor. What is measured on
+ * another device is that one's, unless the caller named one. */
+static bool uses_device(ft_session *s, bool is_named)
+{
+    ft_engine_device d;
+    uint32_t n = 0;
+
+    for (; s->engine->device && s->engine->device(s->context, n, &d, NULL) == FT_OK;
+         n++)
+        if (d.is_used && !d.is_host && !is_named)
+            snprintf(s->device, sizeof(s->device), "%s", d.name);
+    return n > 0;
+}
+
 ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
                           ft_error *err)
 {
@@ -251,6 +266,7 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
                             .options = opt->engine_options ? opt->engine_options : ""};
     ft_session *s = calloc(1, sizeof(*s));
     ft_device *device = NULL;
+    bool elsewhere;
     ft_status st;
 
     *out = NULL;
@@ -287,6 +303,8 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
     for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
         s->usual_ratio[i] = NAN;
     s->clock_is_real = clock_moves(s);
+    elsewhere = uses_device(s, opt->device != NULL) || opt->device;
+    s->works_itself = s->clock_is_real && s->threads == 1 && !elsewhere;
     s->simulated = (ft__clock){simulated_now, wait_simulated, s};
     if (!s->clock_is_real) {
         unpin_take(s->pin);
@@ -349,17 +367,55 @@ void ft__op_key_make(ft__op_key *out, const ft_session *s, const ft_op *op,
     out->key.metric = metric;
 }
 
+/* ---- batches ---- */
+
+/* Where a thread has been so far. */
+struct run_time {
+    double cpu_s;
+    long taken; /* how often the CPU was taken from it, */
+    long given; /* and how often it gave the CPU up to wait */
+};
+
+static struct run_time run_time_now(void)
+{
+    struct rusage use = {0};
+    struct timespec t = {0};
+
+    (void)getrusage(RUSAGE_THREAD, &use);
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (struct run_time){.cpu_s = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec,
+                             .taken = use.ru_nivcsw,
+                             .given = use.ru_nvcsw};
+}
+
+/* What others had the CPU for while this thread, which never waited, was to run. */
+static double taken_away(const struct run_time *from, double seconds)
+{
+    const struct run_time now = run_time_now();
+
+    return now.taken > from->taken && now.given == from->given
+               ? fmax(0, seconds - (now.cpu_s - from->cpu_s))
+               : 0;
+}
+
 ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
                         ft_error *err)
 {
-    const ft_engine *e = job->session->engine;
-    double t0 = e->now(job->session->context);
+    const ft_session *s = job->session;
+    const ft_engine *e = s->engine;
+    struct run_time from = {0};
     ft_status st = FT_OK;
+    double t0;
 
+    if (s->works_itself)
+        from = run_time_now();
+    t0 = e->now(s->context);
     for (uint64_t i = 0; i < n && !st; i++)
         st = job->run(job->self, first + i, err);
     if (!st)
-        st = e->sync(job->session->context, err);
-    *seconds = e->now(job->session->context) - t0;
+        st = e->sync(s->context, err);
+    *seconds = e->now(s->context) - t0;
+    if (s->works_itself)
+        *seconds -= taken_away(&from, *seconds);
     return st;
 }

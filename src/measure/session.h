@@ -30,6 +30,7 @@ struct ft_session {
     char device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
     bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
+    bool works_itself;   /* all work is that of the calling thread */
     ft__clock simulated; /* the engine's then, and what was waited on it beside */
     double waited_s;
     struct ft__op_job *calibration[FT__N_CALIBRATIONS]; /* made at their first use */
@@ -92,7 +93,8 @@ typedef struct ft__job {
     uint32_t instances;
 } ft__job;
 
-/* Time of one batch of n iterations. */
+/* Time of one batch of n iterations; without what other processes had the CPU for where
+ * the calling thread does all the work. */
 ft_status ft__run_batch(double *seconds, const ft__job *job, uint64_t first, uint64_t n,
                         ft_error *err);
 

@@ -3,6 +3,7 @@
 #include "physics/kernel.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { WARP = 32, SECTOR = 32 };
@@ -113,6 +114,12 @@ static double both(const ft_ptx_tally t[2])
     return of(t[FT_PTX_LOADED]) + of(t[FT_PTX_STORED]);
 }
 
+static bool is_known(const ft_ptx_tally t[2])
+{
+    return t[FT_PTX_LOADED].low == t[FT_PTX_LOADED].high &&
+           t[FT_PTX_STORED].low == t[FT_PTX_STORED].high;
+}
+
 static double sum_on(const ft_ptx_counts *c)
 {
     double sum = 0;
@@ -169,6 +176,10 @@ void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *c,
                            : touched;
     if (space->distinct_bytes > 0)
         out->distinct_bytes = fmin(out->distinct_bytes, space->distinct_bytes);
+    if (c->exact && is_known(c->sectors))
+        out->sure_bytes =
+            fmin(SECTOR * ((double)c->distinct[0] + (double)c->distinct[1]),
+                 out->distinct_bytes);
 }
 
 ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
@@ -294,6 +305,11 @@ void ft__kernel_cost(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu
     t->latency_s = fmax(1, t->waves) * chain_cycles(w, c) / g->clock_hz;
     t->launch_s = c[FT__K_launch_s];
     t->device_s = t->launch_s + blended(t, c[FT__K_blend]);
+}
+
+double ft__kernel_least_time(const ft__kernel_work *w, const ft__gpu *g)
+{
+    return fmax(0, w->sure_bytes - g->l2_bytes) / g->bandwidth;
 }
 
 double ft__kernel_time(const ft_kernel_terms *t, double call_s,

@@ -11,6 +11,7 @@ typedef struct ft__kernel_work {
     double loaded_bytes, stored_bytes; /* global and generic memory */
     double distinct_bytes; /* of all sectors of 32 that are touched, each once */
     double block_bytes;    /* different ones of a block, times the blocks */
+    double sure_bytes;     /* of those, where it is known which are touched; else 0 */
     double sectors;        /* of 32 bytes, to and from the caches */
     double requests;       /* of warps to global memory */
     double wavefronts;     /* cycles of shared memory */
@@ -67,6 +68,9 @@ ft__kernel_params ft__kernel_default(void);
 void ft__kernel_cost(ft_kernel_terms *out, const ft__kernel_work *w, const ft__gpu *g,
                      const ft__kernel_params *params);
 /* For a call that keeps the host busy for call_s (NaN: it does not matter). */
+/* In less no GPU moves the sectors that are known to be touched, even if its L2 was
+ * full of them. */
+double ft__kernel_least_time(const ft__kernel_work *w, const ft__gpu *g);
 double ft__kernel_time(const ft_kernel_terms *t, double call_s,
                        const ft__kernel_params *params);
 double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total_s,

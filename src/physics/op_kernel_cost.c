@@ -117,7 +117,8 @@ static void passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *
     double again = read_again(p, pace, times), bytes = p->read + p->written + again;
 
     out->memory_s = times * moved_s(p, again, pace);
-    out->compute_s = p->special / (chip->vector_flops * pace->c[FT__C_special_rate]);
+    out->compute_s =
+        (p->special / pace->c[FT__C_special_rate] + p->lanes) / chip->vector_flops;
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
         out->compute_s += pool_s(p, pace);
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
@@ -128,7 +129,13 @@ static void passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *
 
 static const double QUERIES = 128; /* of a tile */
 static const double ROWS = 16;     /* of the smallest product of tensor cores */
-static const double KEYS = 128;    /* a core's least share of the keys */
+/* Blocks of one head multiply on vectors, as many FLOPs as so many rows on tensor cores
+ * take, and start in a part of the time. Decided on an A100 and an H200. */
+static const double APART_ROWS = 4, APART_START = 0.5;
+static const double KEYS = 128; /* a core's least share of the keys */
+static const double EXPS = 16;  /* of a core in a clock */
+static const double VERIFIED =
+    8; /* queries of a sequence that decodes: drafted tokens */
 /* What of the last-level cache operands keep from one call to the next, how sharply
  * that ends, and the share of the specified bandwidth beyond. Not fitted: on one device
  * these cannot be distinguished from arithmetic, and how two devices differ hangs on
@@ -139,6 +146,18 @@ static const double MEMORY_SHARE = 0.85;
  * either: where every row has it, it cannot be distinguished from attention's own
  * start. */
 static const double STORE_S = 3e-6;
+
+/* Tiles that are not full: the rest of what tensor cores do is with zeros, and draws
+ * this share. Decided on products of up to 32 rows on an H200. */
+static const double ZEROS = 0.2;
+
+/* useful_s: of what is asked for. */
+static double drawing(double useful_s, const ft__terms *t)
+{
+    const double all = t->fill * t->compute_s;
+
+    return useful_s < all ? useful_s + ZEROS * (all - useful_s) : all;
+}
 
 static double streamed(ft__terms *out, double bytes, double blocks,
                        const ft__hardware_spec *chip, const double *c)
@@ -152,7 +171,7 @@ static double streamed(ft__terms *out, double bytes, double blocks,
     if (chip->clock_hz > 0)
         out->cache_s = bytes / (chip->clock_hz * c[FT__C_attention_cache] *
                                 fmin(blocks, chip->cores));
-    return out->memory_s + out->cache_s;
+    return fmax(out->memory_s, out->cache_s);
 }
 
 static double blended(double a, double b, double power)
@@ -169,17 +188,28 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
     double keys = p->causal ? p->n - p->m / 2 : p->n;
     double flops = 4 * p->batch * p->heads * p->k * tiles * QUERIES *
                    (keys + c[FT__C_attention_start]);
-    double head = fmin(1, pow(p->k / 128, c[FT__C_attention_head]));
-    double rate = chip->peak_flops * c[FT__C_attention_share] * head;
+    double rate = chip->peak_flops * c[FT__C_attention_share];
+    double exps = flops / (4 * p->k) * c[FT__C_attention_exp];
+    double busy = flops / rate;
 
+    if (chip->clock_hz > 0)
+        busy += exps / (EXPS * chip->cores * chip->clock_hz);
     out->waves = blocks / chip->cores;
-    out->compute_s =
-        flops / rate *
-        (out->waves < 1 ? 1 / out->waves : 1 + c[FT__C_attention_tail] / out->waves);
+    out->compute_s = busy * (out->waves < 1 ? 1 / out->waves
+                                            : 1 + c[FT__C_attention_tail] / out->waves);
     out->busy_s =
         c[FT__C_attention_s] +
         blended(out->compute_s, streamed(out, p->read + p->written, blocks, chip, c),
                 c[FT__C_attention_blend]);
+}
+
+/* TensorRT-LLM's kernels of single tokens: does each head have a block of its own, as
+ * where none or more than 32 share keys? */
+static bool is_head_apart(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double shared = p->heads / p->kv_heads;
+
+    return chip->packed && p->m <= 1 && (shared <= 1 || shared > 32);
 }
 
 /* Heads that share keys are rows of one product; keys are split where there are fewer
@@ -187,26 +217,35 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
 static void few_queries(ft__terms *out, const ft__op_kernel *p,
                         const ft__hardware_spec *chip, const double *c)
 {
-    double rows = p->m * p->heads / p->kv_heads;
-    double groups = p->batch * p->kv_heads * ceil(rows / ROWS);
+    const bool apart = is_head_apart(p, chip);
+    const double of = apart ? p->heads : p->kv_heads, tile = apart ? APART_ROWS : ROWS;
+    double rows = p->m * p->heads / of;
+    double groups = p->batch * of * ceil(rows / tile);
     double split = floor(c[FT__C_decode_blocks] * chip->cores / groups), blocks;
-    double flops = 4 * groups * ROWS * p->k * fmax(p->n, 64);
+    double flops = 4 * groups * tile * p->k * fmax(p->n, 64);
 
     split = fmax(1, fmin(split, ceil(p->n / KEYS)));
     blocks = groups * split;
     out->waves = blocks / chip->cores;
     out->compute_s =
         flops / (chip->peak_flops * c[FT__C_decode_share]) * fmax(1, 1 / out->waves);
+    out->fill = out->waves / ceil(out->waves);
+    out->drawing_s =
+        drawing(4 * p->batch * p->heads * p->m * p->k * p->n / chip->peak_flops, out);
     out->busy_s =
-        c[FT__C_decode_s] + c[FT__C_decode_block_s] * fmax(out->waves, 1) +
+        c[FT__C_decode_s] +
         c[FT__C_decode_chain_s] * log1p(p->n / 32) / (1 + groups / chip->cores) +
-        blended(out->compute_s, streamed(out, p->read + p->written, blocks, chip, c),
+        blended(c[FT__C_decode_block_s] * (apart ? APART_START : 1) *
+                    fmax(out->waves, 1),
+                blended(out->compute_s,
+                        streamed(out, p->read + p->written, blocks, chip, c),
+                        c[FT__C_attention_blend]),
                 c[FT__C_attention_blend]);
 }
 
 static void attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
-    if (p->m * p->heads / p->kv_heads > ROWS && p->m > 1)
+    if (p->m * p->heads / p->kv_heads > ROWS && p->m > VERIFIED)
         many_queries(out, p, pace->chip, pace->c);
     else
         few_queries(out, p, pace->chip, pace->c);
@@ -226,15 +265,33 @@ static void cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *p
  * others then read from it (two steps), whichever is faster: vLLM's custom all-reduce,
  * NCCL. Decided on all-reduces of aiconfigurator, 64 KiB and more, on A100 and H200:
  * docs/physics.md. */
-static void reduce_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+static double summed_s(double bytes, double devices, double rate)
 {
-    static const double start_s = 1e-6, second_s = 3e-6, share = 0.7;
-    const double rate = pace->chip->link * share, others = p->m - 1;
-    const double at_once = p->read * others / rate;
-    const double in_two = second_s + 2 * p->read * others / p->m / rate;
+    static const double second_s = 3e-6;
+    const double others = devices - 1;
 
-    out->memory_s = fmin(at_once, in_two);
-    out->busy_s = start_s + out->memory_s;
+    return fmin(bytes * others / rate, second_s + 2 * bytes * others / devices / rate);
+}
+
+/* Over several machines each device has a share of the network: sums are made within
+ * machines first, of a part on each device, then of that part between them; parts for
+ * devices of other machines go over the network. */
+static void collective_cost(ft__terms *out, const ft__op_kernel *p,
+                            const ft__pace *pace)
+{
+    static const double start_s = 1e-6, network_s = 1e-5, share = 0.7;
+    const double rate = pace->chip->link * share, apart = pace->chip->network * share;
+    const double inside = fmax(1, p->m / p->n), bytes = p->read;
+
+    if (p->sums)
+        out->memory_s =
+            summed_s(bytes, inside, rate) + summed_s(bytes / inside, p->n, apart);
+    else if (p->sends)
+        out->memory_s = bytes / (p->n > 1 ? apart : rate);
+    else
+        out->memory_s = fmax(bytes / p->m * (inside - 1) / rate,
+                             bytes / p->m * (p->m - inside) / apart);
+    out->busy_s = start_s + (p->n > 1 ? network_s : 0) + out->memory_s;
 }
 
 static void stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
@@ -243,13 +300,21 @@ static void stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *
         attention_cost(out, p, pace);
     else if (p->what == FT__OP_KERNEL_CACHE)
         cache_cost(out, p, pace);
-    else if (p->what == FT__OP_KERNEL_REDUCE)
-        reduce_cost(out, p, pace);
+    else if (p->what == FT__OP_KERNEL_COLLECTIVE)
+        collective_cost(out, p, pace);
     else
         passes_cost(out, p, pace);
 }
 
 /* ---- kernels that multiply ---- */
+
+/* B of a step of k of a tile's operands, so many rows of each. */
+static double drawn_b(const ft__op_kernel *p, double m, double n)
+{
+    const double packed = p->packed > 0 ? p->packed : p->size;
+
+    return p->packed_last ? m * p->size + n * packed : m * packed + n * p->size;
+}
 
 /* One way of cutting a product into tiles, as far as no clock changes it. */
 struct tiling {
@@ -295,6 +360,26 @@ enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
 static const double LEAST_DEPTH = 64; /* of a part, where k is split */
 static const double ENOUGH_WAVES = 2; /* then it is not */
 
+/* Is an fp32 product cut as cuBLAS cuts those of one batched call? Its kernels for that
+ * are fewer, and leave k whole. */
+static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->ampere);
+}
+
+/* Before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
+ * ampere_sgemm_128x128 alone. */
+static bool has_tile(const ft__op_kernel *p, const struct tile *t,
+                     const ft__hardware_spec *chip)
+{
+    if (!is_batched_call(p, chip))
+        return true;
+    if (chip->ampere)
+        return t->halved == 0;
+    return t->halved == 0 ||
+           (t->halved == 1 && (t->n == 128 || p->phase != FT_PHASE_FORWARD));
+}
+
 struct product_machine {
     const ft__pace *pace;
     double rate;       /* FLOP/s */
@@ -318,7 +403,7 @@ static struct tiling way_of(const ft__op_kernel *p, const struct tile *t,
     whole = up(w.waves);
     w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
              (depth + c[FT__C_depth_start]) * cores;
-    w.drawn = blocks * (t->m + t->n) * depth * p->size;
+    w.drawn = blocks * drawn_b(p, t->m, t->n) * depth;
     w.cores = fmin(cores, blocks);
     if (split > 1)
         w.extra =
@@ -353,7 +438,7 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     const double blocks = up(p->m / t->m) * up(p->n / t->n) * p->batch;
     uint32_t split = 1;
 
-    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES))
+    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || is_batched_call(p, pace->chip))
         return 1;
     while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
         split *= 2;
@@ -378,6 +463,8 @@ static struct product_plan best_cut(const ft__op_kernel *p,
     for (int i = 0; i < N_TILES; i++) {
         const uint32_t most = most_split(p, &tiles[i], m->pace);
 
+        if (!has_tile(p, &tiles[i], m->pace->chip))
+            continue;
         for (uint32_t split = 1; split <= most; split *= 2) {
             const struct tiling w = way_of(p, &tiles[i], split, m->pace);
 
@@ -455,6 +542,8 @@ static uint32_t product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a
     for (int i = 0; i < N_TILES; i++) {
         const uint32_t most = most_split(&a->op_kernel, &tiles[i], pace);
 
+        if (!has_tile(&a->op_kernel, &tiles[i], pace->chip))
+            continue;
         for (uint32_t split = 1; split <= most; split *= 2) {
             bool beaten = false;
 
@@ -468,6 +557,12 @@ static uint32_t product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a
 }
 
 /* ---- products of 16-bit and narrower numbers on tensor cores ---- */
+
+/* Products on tensor cores of numbers of 16 bits at most. */
+static int tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->tensor && p->size <= 2 && chip->clock_hz > 0;
+}
 
 /* Tiles that libraries deal to cores; halved: 128 x 256 by 2^halved. */
 static const struct tensor_tile {
@@ -494,6 +589,16 @@ struct tensor_plan {
     double compute_s, cache_s, split_s, waves, total_s;
 };
 
+/* Elements of a tile that are computed. Kernels for packed weights are made for few
+ * rows: their tiles are no wider than those (Frantar et al. 2024, arXiv:2408.11743). */
+static double tile_area(const ft__op_kernel *p, const struct tensor_tile *t)
+{
+    if (!(p->packed > 0))
+        return t->m * t->n;
+    return p->packed_last ? fmin(t->m, up(p->m / ROWS) * ROWS) * t->n
+                          : t->m * fmin(t->n, up(p->n / ROWS) * ROWS);
+}
+
 /* One tile after the other on every core; a core holds several at once, so that the
  * last wave is not all lost. */
 static struct tiling tensor_way_of(const ft__op_kernel *p, const struct tensor_tile *t,
@@ -506,8 +611,8 @@ static struct tiling tensor_way_of(const ft__op_kernel *p, const struct tensor_t
     double even = c[FT__C_tensor_even];
     double waves = w.waves < 1 ? 1 : up(w.waves) * (1 - even) + w.waves * even;
 
-    w.work = waves * t->m * t->n * 2 * (depth + c[FT__C_tensor_start]);
-    w.drawn = blocks * (fmin(t->m, p->m) + fmin(t->n, p->n)) * depth * p->size;
+    w.work = waves * tile_area(p, t) * 2 * (depth + c[FT__C_tensor_start]);
+    w.drawn = blocks * drawn_b(p, fmin(t->m, p->m), fmin(t->n, p->n)) * depth;
     w.cores = fmin(blocks, cores);
     if (split > 1)
         w.extra = (double)(2 * split) * p->batch * p->m * p->n * 4;
@@ -556,37 +661,39 @@ static uint32_t all_ways(struct tiling out[MAX_WAYS], const ft__op_kernel *p,
     return n;
 }
 
-static struct tensor_machine machine_of(const ft__pace *pace)
+static struct tensor_machine machine_of(const ft__pace *pace, double share)
 {
     struct tensor_machine m = {.c = pace->c,
                                .cores = pace->chip->cores,
                                .core_cache =
                                    pace->chip->clock_hz * pace->c[FT__C_tensor_cache]};
 
-    m.core_rate[0] =
-        pace->chip->peak_flops / pace->chip->cores * pace->c[FT__C_tensor_share];
+    m.core_rate[0] = pace->chip->peak_flops / pace->chip->cores *
+                     pace->c[FT__C_tensor_share] * share;
     for (int i = 1; i < FT__N_TILE_SIZES; i++)
         m.core_rate[i] = m.core_rate[i - 1] * pace->tensor_half;
     return m;
 }
 
-/* All of a way but starting to add up goes with the clock: one clock tells of all which
- * is faster, but for what rounding may bring. */
+/* A way that is faster at every clock. All but starting to add up goes with the clock;
+ * of the sustained share, by which arithmetic alone goes, only the most is known: *m is
+ * at that. */
 static bool tensor_beats(const struct tiling *a, const struct tiling *b,
                          const struct tensor_machine *m)
 {
-    static const double surely = 1 + 1e-9;
+    const struct tensor_plan pa = tensor_price(a, m), pb = tensor_price(b, m);
     const double start = m->c[FT__C_tensor_split_s];
 
-    return (a->split == 1 || b->split > 1) &&
-           (tensor_price(a, m).total_s - (a->split > 1 ? start : 0)) * surely <=
-               tensor_price(b, m).total_s - (b->split > 1 ? start : 0);
+    return (a->split == 1 || b->split > 1) && pa.compute_s * SURELY <= pb.compute_s &&
+           pa.cache_s * SURELY <= fmax(pb.compute_s, pb.cache_s) &&
+           (pa.split_s - (a->split > 1 ? start : 0)) * SURELY <=
+               pb.split_s - (b->split > 1 ? start : 0);
 }
 
 static uint32_t tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
                             const ft__pace *pace)
 {
-    const struct tensor_machine m = machine_of(pace);
+    const struct tensor_machine m = machine_of(pace, a->share);
     uint32_t n = all_ways(out, &a->op_kernel, pace), kept = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -598,12 +705,6 @@ static uint32_t tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
             out[kept++] = out[i];
     }
     return kept;
-}
-
-/* Products on tensor cores of numbers of 16 bits at most. */
-static int tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip)
-{
-    return chip->tensor && p->size <= 2 && chip->clock_hz > 0;
 }
 
 /* Three resources that work at the same time: a power mean, for none hides the others
@@ -628,17 +729,20 @@ static void tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *
 {
     const double *c = pace->c;
     double bytes = a->op_kernel.read + a->op_kernel.written;
-    const struct tensor_machine m = machine_of(pace);
+    const struct tensor_machine m = machine_of(pace, pace->tensor_sustained * a->share);
     struct tiling all[MAX_WAYS];
     uint32_t n = a->way ? a->n_ways : all_ways(all, &a->op_kernel, pace);
     struct tensor_plan plan = tensor_best_of(a->way ? a->way : all, n, &m);
 
-    out->sustained = c[FT__C_tensor_share];
+    out->sustained = c[FT__C_tensor_share] * pace->tensor_sustained;
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
     out->memory_s = bytes / (pace->chip->bandwidth * c[FT__C_tensor_memory]);
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
+    out->drawing_s = drawing(2 * a->op_kernel.batch * a->op_kernel.m * a->op_kernel.n *
+                                 a->op_kernel.k / (m.core_rate[0] * m.cores),
+                             out);
     out->busy_s = blended_three(out->compute_s, out->cache_s, out->memory_s,
                                 c[FT__C_tensor_blend]) +
                   plan.split_s;
@@ -689,10 +793,17 @@ static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
     return a;
 }
 
+/* Libraries of GPUs with tensor cores keep few kernels for vectors whose steps are more
+ * than one: KernelBench's transposed convolutions on a T4. */
+static const double STRIDED_VECTORS = 0.55;
+
 /* A gradient of the data as one product, whose columns are added up afterwards. */
-static ft__algorithm by_columns(const ft__op_kernel *p, double share)
+static ft__algorithm by_columns(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                                bool tensor, double share)
 {
-    ft__algorithm a = {.op_kernel = *p, .share = share, .starts = 1};
+    const bool few = chip->gpu && !tensor && !chip->early && !chip->amd;
+    ft__algorithm a = {
+        .op_kernel = *p, .share = share * (few ? STRIDED_VECTORS : 1), .starts = 1};
     double values = p->out * p->taps * p->columns * p->batch * p->size;
 
     a.op_kernel.m = p->out * p->taps;
@@ -736,7 +847,11 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
 {
     if (!chip->gpu)
         return 1;
-    return (chip->amd ? c[FT__C_amd_share] : 1) *
+    if (tensor_serves(p, chip))
+        return (chip->amd ? c[FT__C_amd_share] : 1) *
+               (p->scaled ? c[FT__C_scaled_share] : 1);
+    return (chip->amd ? c[FT__C_amd_share] * (p->batch > 1 ? c[FT__C_amd_batched] : 1)
+                      : 1) *
            (chip->early && p->crossed ? c[FT__C_crossed_share] : 1);
 }
 
@@ -758,13 +873,33 @@ static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
     return n;
 }
 
-/* Of a plain product's rate; beyond it only where constants say so of all. */
-static double implicit_share(const ft__op_kernel *p, bool vectors, const double *c)
+/* Images of three channels: libraries of GPUs with tensor cores keep few kernels for
+ * vectors. */
+static bool is_few(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                   const double *c)
 {
-    const double all = c[FT__C_conv_share];
+    return !chip->early && !chip->amd && (!p->volume || p->columns > 0) &&
+           fmin(p->in, p->out) < c[FT__C_tensor_channels];
+}
+
+/* Gradients of such images' data, which transposed convolutions are: KernelBench's, on
+ * T4, A100, A10 and A10G alike. */
+static const double FEW_TRANSPOSED = 0.5;
+
+/* Of a plain product's rate; beyond it only where constants say so of all. */
+static double implicit_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                             bool tensor, const double *c)
+{
+    const bool vectors = chip->gpu && !tensor;
+    const double all = c[tensor && p->size <= 2 ? FT__C_tensor_conv : FT__C_conv_share];
     const double more = c[p->taps == 1 ? FT__C_pointwise_share : FT__C_window_share];
 
-    return vectors ? fmin(all * more, fmax(all, 1)) : all;
+    if (!vectors)
+        return all;
+    return fmin(all * more, fmax(all, 1)) *
+           (is_few(p, chip, c)
+                ? c[FT__C_few_share] * (p->columns > 0 ? FEW_TRANSPOSED : 1)
+                : 1);
 }
 
 /* Of the rate with channels first: vectors have few kernels for channels that lie last,
@@ -772,11 +907,15 @@ static double implicit_share(const ft__op_kernel *p, bool vectors, const double 
 static double last_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                          const double *c)
 {
-    if (!p->last || !chip->gpu || is_tensor(p, chip, c))
+    if (!p->last || !chip->gpu || chip->tensor)
         return 1;
     return fmin(p->in, p->out) < c[FT__C_tensor_channels] ? c[FT__C_last_few]
                                                           : c[FT__C_last_share];
 }
+
+/* Of the passes that lay channels last and back, with 16 bits: some kernels take
+ * channels first. Half of timm's networks on an RTX 3090 in mixed precision. */
+static const double RELAID_HALVES = 0.4;
 
 /* Fewest results of a tile of convolutions in three dimensions on tensor cores. */
 static const double VOLUME_CHANNELS = 64;
@@ -785,12 +924,12 @@ static uint32_t convolution(ft__algorithm *out, const ft__op_kernel *p,
                             const ft__hardware_spec *chip, const double *c)
 {
     const int tensor = is_tensor(p, chip, c);
-    /* TF32 works channels-last: one pass there, one back. */
-    const double relaid = tensor && p->size > 2 ? p->relaid : 0;
+    /* Tensor cores work channels-last: one pass there, one back. */
+    const double relaid = !tensor ? 0 : p->relaid * (p->size > 2 ? 1 : RELAID_HALVES);
     const double own =
         (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
     const double share = own * direction(p, c);
-    const double product = own * implicit_share(p, chip->gpu && !tensor, c);
+    const double product = own * implicit_share(p, chip, tensor, c);
     uint32_t n = 0;
 
     out[n] = (ft__algorithm){
@@ -799,10 +938,10 @@ static uint32_t convolution(ft__algorithm *out, const ft__op_kernel *p,
         out[n].op_kernel.n = fmax(p->n, VOLUME_CHANNELS);
     n++;
     if (p->columns > 0) {
-        out[n] = by_columns(p, product);
+        out[n] = by_columns(p, chip, tensor, product);
         out[n++].added += relaid;
     }
-    if (relaid > 0 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
+    if (relaid > 0 && p->size > 2 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = by_image(p, share * c[FT__C_image_share]);
     return tensor || !chip->gpu ? n : n + fast(out + n, p, share, c);
 }

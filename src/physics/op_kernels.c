@@ -27,6 +27,13 @@ static void stream(ft__work *w, ft__op_kernel_kind what, const ft_op *op, double
     p->written = writes * p->size;
 }
 
+static double elements_of(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return (double)ft_shape_elements(&x);
+}
+
 static double result_elements(const ft_op *op)
 {
     ft_shape s;
@@ -142,6 +149,16 @@ static double size_of(const ft_op *op, ft_key_id key)
     return (double)ft_dtype_bits(type ? (ft_dtype)type : op->dtype) / 8;
 }
 
+/* Of a weight, with its part of a scale where few share one: that is a type between two
+ * (K-quants). */
+static double weight_size(const ft_op *op)
+{
+    const int64_t block = ft_op_at(op, FT_K_block, 0);
+    const double scale = block > 0 && block < 16 ? 2.0 / (double)block : 0;
+
+    return size_of(op, FT_K_weights) + scale;
+}
+
 /* Layers multiply in fewer bits than what they are given and return: that is scaled and
  * written in the narrow type first. */
 static bool is_quantized(const ft_op *op)
@@ -153,13 +170,23 @@ static bool is_quantized(const ft_op *op)
            (to == FT_DTYPE_bf16 || to == FT_DTYPE_fp16);
 }
 
-static void quantize(ft__work *w, const ft_op *op)
+/* A scale for each block of weights that tensor cores do not multiply by: partial sums
+ * leave them for the vectors. */
+static bool has_block_scales(const ft_op *op)
 {
-    const ft_shape x = ft_op_shape(op, FT_K_x);
+    return op->kind == FT_KIND_linear && ft_op_at(op, FT_K_block, 0) > 0 &&
+           ft_dtype_bits(op->dtype) == 8;
+}
+
+/* So many numbers of 16 bits to what the operation multiplies: a kernel that finds
+ * their scales, and one that writes them. */
+static void quantize(ft__work *w, const ft_op *op, double numbers)
+{
     ft__op_kernel *p = next(w, FT__OP_KERNEL_QUANTIZE, op);
 
-    p->read = (double)ft_shape_elements(&x) * size_of(op, FT_K_to);
-    p->written = (double)ft_shape_elements(&x) * p->size;
+    p->kernels = 2;
+    p->read = 2 * numbers;
+    p->written = numbers * p->size;
 }
 
 /* What libraries call TN: as layers keep their weights. */
@@ -169,13 +196,54 @@ static bool is_crossed(const ft_op *op)
            (op->kind == FT_KIND_linear || ft_op_at(op, FT_K_order, 0) == 1);
 }
 
-static void products(ft__work *w, const ft_op *op)
+/* Matrices by vectors, and numbers by numbers, are sums of threads and no tiles: GPUs
+ * are done when they have read them. */
+static void sums(ft__op_kernel *p)
+{
+    p->what = FT__OP_KERNEL_STREAM;
+    p->lanes = p->flops;
+}
+
+/* Weights of fewer bits than the 16 that they are multiplied with. */
+static bool is_packed(const ft_op *op)
+{
+    const int64_t own = ft_op_at(op, FT_K_weights, 0);
+
+    return own && ft_dtype_bits((ft_dtype)own) < 16 && ft_dtype_bits(op->dtype) == 16 &&
+           op->phase == FT_PHASE_FORWARD &&
+           (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe);
+}
+
+/* They are of the product's first operand where it has more of them than rows: the
+ * longer side comes first. */
+static void pack(ft__op_kernel *p, const ft_op *op)
+{
+    const double out = (double)ft_op_at(op, FT_K_out, 0);
+    const double rows = p->m * p->n / out;
+
+    p->packed = weight_size(op);
+    p->packed_last = rows > out;
+    p->weights = p->k * out * p->packed;
+    p->read = rows * p->k * p->size + p->weights;
+}
+
+/* Rows and columns as the operation has them; products are known with more rows than
+ * columns. */
+static void lay_out(ft__op_kernel *p, const ft_op *op)
+{
+    const ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+
+    p->m = (double)x.dim[x.rank - 2];
+    p->n = (double)y.dim[y.rank - 1];
+}
+
+static void products(ft__work *w, const ft_op *op, bool gpu)
 {
     ft_product list[FT_MAX_PRODUCTS];
     uint32_t n = ft_op_products(op, list);
 
     if (is_quantized(op))
-        quantize(w, op);
+        quantize(w, op, elements_of(op));
     for (uint32_t i = 0; i < n; i++) {
         ft__op_kernel *p = next(w, FT__OP_KERNEL_PRODUCT, op);
         ft_shape x = ft_op_shape(&list[i].op, FT_K_x),
@@ -186,16 +254,31 @@ static void products(ft__work *w, const ft_op *op)
         p->m = (double)x.dim[1];
         p->k = (double)x.dim[2];
         p->n = (double)y.dim[2];
+        if (i + 1 == n && op->phase == FT_PHASE_BACKWARD && ft__is_recurrent(op)) {
+            /* The weights' gradient waits for the last step, and sums over all. */
+            p->k *= p->count;
+            p->count = 1;
+        }
         p->flops = 2 * p->batch * p->m * p->k * p->n;
-        p->weights =
-            op->kind == FT_KIND_linear ? p->k * p->n * size_of(op, FT_K_weights) : 0;
-        p->read = p->batch *
-                  (p->m * p->k * p->size + p->k * p->n * size_of(op, FT_K_weights));
+        p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
+        p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight_size(op));
         p->written = p->batch * p->m * p->n * size_of(op, FT_K_to);
+        if (is_packed(op))
+            pack(p, op);
         p->gradient = op->phase == FT_PHASE_BACKWARD ? FT_WRT_X : 0;
         p->crossed = is_crossed(op);
+        p->batched = op->kind == FT_KIND_matmul && p->batch > 1;
+        if (p->batched && op->phase == FT_PHASE_FORWARD)
+            lay_out(p, op);
+        p->scaled = has_block_scales(op);
+        if (gpu && op->kind == FT_KIND_matmul && fmin(p->m, p->n) == 1)
+            sums(p);
     }
 }
+
+/* Kernels that find where the rows of each expert go: they are counted, offsets follow
+ * from that, and rows are sorted by them. */
+static const double ROUTING = 2;
 
 /* A mixture of experts: the rows that each expert of this device is given, gathered, by
  * its two matrices side by side, the activation between, by the third, and added up
@@ -212,22 +295,31 @@ static void mixture(ft__work *w, const ft_op *op)
                     fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
     double picks = rows * topk / ways;
     double used = fmax(1, all / ways * (1 - pow(1 - topk / all, rows)));
-    double weight = size_of(op, FT_K_weights);
+    double weight = weight_size(op);
+    double wide = ft_op_at(op, FT_K_gated, 0) ? 2 : 1;
 
     stream(w, FT__OP_KERNEL_STREAM, op, picks * size, picks * size);
+    w->op_kernel[w->n - 1].kernels += ROUTING;
     for (int second = 0; second < 2; second++) {
-        ft__op_kernel *p = next(w, FT__OP_KERNEL_PRODUCT, op);
+        ft__op_kernel *p;
 
+        if (ft_dtype_bits(op->dtype) < 16)
+            quantize(w, op, picks * (second ? hidden : size));
+        p = next(w, FT__OP_KERNEL_PRODUCT, op);
         p->batch = used;
         p->m = fmax(1, picks / used);
         p->k = second ? hidden : size;
-        p->n = second ? size : 2 * hidden;
+        p->n = second ? size : wide * hidden;
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight);
         p->written = p->batch * p->m * p->n * p->size;
         p->crossed = 1;
+        if (is_packed(op)) {
+            p->packed = weight;
+            p->packed_last = 1;
+        }
         if (!second)
-            stream(w, FT__OP_KERNEL_STREAM, op, 2 * picks * hidden, picks * hidden);
+            stream(w, FT__OP_KERNEL_STREAM, op, wide * picks * hidden, picks * hidden);
     }
     stream(w, FT__OP_KERNEL_STREAM, op, picks * size, rows * size);
 }
@@ -243,13 +335,6 @@ static void softmax(ft__op_kernel *p, const ft_op *op)
     p->row = (double)x.dim[axis];
     for (uint32_t a = (uint32_t)axis + 1; a < x.rank; a++)
         p->strided |= x.dim[a] > 1;
-}
-
-static double elements_of(const ft_op *op)
-{
-    ft_shape x = ft_op_shape(op, FT_K_x);
-
-    return (double)ft_shape_elements(&x);
 }
 
 /* A thread for each result, backward for each number of the input. Global pools have no
@@ -344,17 +429,20 @@ static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
     }
 }
 
-/* Forward or backward, alone. */
-/* An all-reduce, of which one of the devices is asked. */
-static void all_reduce(ft__work *w, const ft_op *op)
+/* A collective, of which one of the devices is asked. */
+static void collective(ft__work *w, const ft_op *op)
 {
-    ft__op_kernel *p = next(w, FT__OP_KERNEL_REDUCE, op);
+    ft__op_kernel *p = next(w, FT__OP_KERNEL_COLLECTIVE, op);
 
     p->m = (double)ft_op_at(op, FT_K_ranks, 0);
+    p->n = (double)ft_op_at(op, FT_K_nodes, 0);
+    p->sums = ft_op_at(op, FT_K_mode, 0) == 0;
+    p->sends = ft_op_at(op, FT_K_mode, 0) == 2;
     p->read = p->written = p->size * result_elements(op);
 }
 
-static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
+/* Forward or backward, alone. */
+static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward, bool gpu)
 {
     uint32_t wrt = ft_op_wrt(op);
     ft_class class = ft_kind_class(op->kind);
@@ -374,9 +462,9 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward)
     } else if (op->kind == FT_KIND_moe) {
         mixture(w, op);
     } else if (op->kind == FT_KIND_collective) {
-        all_reduce(w, op);
+        collective(w, op);
     } else if (class == FT_CLASS_MATMUL) {
-        products(w, op);
+        products(w, op, gpu);
     } else {
         ft__op_kernel *p = next(w, stream_of(op), op);
         ft_cost cost;
@@ -410,6 +498,22 @@ static int floor_of(const ft_op *op)
     case FT_CLASS_CONV: return FT__C_floor_conv;
     case FT_CLASS_NORM: return FT__C_floor_norm;
     default: return -1;
+    }
+}
+
+/* PyTorch's logsumexp: the largest, its magnitude, whether that is infinite, 0 there,
+ * less that, exponentials, their sum, its logarithm, and that again (ReduceOps.cpp);
+ * groupnorm: moments, their scales, the rest (group_norm_kernel.cu); cross_entropy:
+ * logarithms, their mean at the targets. */
+static double inner_kernels(const ft_op *op)
+{
+    if (op->phase != FT_PHASE_FORWARD)
+        return 0;
+    switch (op->kind) {
+    case FT_KIND_reduce_logsumexp: return 8;
+    case FT_KIND_groupnorm: return 2;
+    case FT_KIND_cross_entropy: return 1;
+    default: return 0;
     }
 }
 
@@ -503,20 +607,22 @@ static void attention_kernel(ft__op_kernel *p, const ft_op *op)
     p->written = cost.bytes_written;
 }
 
-/* What stores the keys and values of an attention's new tokens, as a pass of its own.
- */
-static void cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention)
+/* What stores the keys and values of an attention's new tokens, and queries where they
+ * are packed with these, as a pass of its own. */
+static void cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention, bool packed)
 {
     const ft__op_kernel *a = attention;
+    const double heads = 2 * a->kv_heads + (packed ? a->heads : 0);
 
     p->kernels = 0; /* its start is in its price */
-    p->read = 2 * a->batch * a->kv_heads * a->m * a->k * a->size;
+    p->read = a->batch * heads * a->m * a->k * a->size;
     p->written = p->read;
 }
 
 ft__calls ft__calls_of(const ft_op *op)
 {
     return (ft__calls){.floor = floor_of(op),
+                       .inner = inner_kernels(op),
                        .step = op->phase == FT_PHASE_STEP,
                        .gradients = gradient_calls(op)};
 }
@@ -525,8 +631,9 @@ double ft__host_s(const ft__calls *calls, const ft__physics_params *params)
 {
     const double *c = params->v;
 
-    return c[FT__C_floor_s] * (calls->floor < 0 ? 1 : c[calls->floor]) *
-               (1 + c[FT__C_gradient_calls] * calls->gradients) +
+    return c[FT__C_floor_s] * ((calls->floor < 0 ? 1 : c[calls->floor]) *
+                                   (1 + c[FT__C_gradient_calls] * calls->gradients) +
+                               c[FT__C_inner_start] * calls->inner) +
            (calls->step ? c[FT__C_step_s] : 0);
 }
 
@@ -543,8 +650,10 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     results = result_elements(&forward);
     if (is_one_attention(op, chip)) {
         attention_kernel(next(out, FT__OP_KERNEL_ATTENTION, op), op);
-        if (chip->caches)
-            cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0]);
+        /* Kernels of single tokens do that themselves. */
+        if (chip->caches || (chip->packed && out->op_kernel[0].m > 1))
+            cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0],
+                         chip->packed);
         return;
     }
     if (ft_kind_class(op->kind) == FT_CLASS_OPTIMIZER) {
@@ -552,7 +661,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         return;
     }
     if (op->phase != FT_PHASE_OPTIMIZER)
-        one_phase(out, both ? &forward : op, &forward);
+        one_phase(out, both ? &forward : op, &forward, chip->gpu);
     if (chip->activated)
         stream(out, FT__OP_KERNEL_STREAM, op, results, results);
     if (both && !(ft_kind_saves(op->kind) & FT_SAVE_NONE)) {
@@ -560,7 +669,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         back.phase = FT_PHASE_BACKWARD;
         if (chip->activated)
             stream(out, FT__OP_KERNEL_STREAM, op, 2 * results, results);
-        one_phase(out, &back, &forward);
+        one_phase(out, &back, &forward, chip->gpu);
         for (uint32_t i = 0; out->calls.step && i < out->n; i++)
             out->op_kernel[i].partial = out->op_kernel[i].gradient == FT_WRT_X;
         if (out->calls.step)

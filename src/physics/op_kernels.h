@@ -19,9 +19,9 @@ typedef enum ft__op_kernel_kind {
     FT__OP_KERNEL_LOSS,
     FT__OP_KERNEL_QUANTIZE, /* what is to be multiplied, in fewer bits */
     FT__OP_KERNEL_LAYOUT,
-    FT__OP_KERNEL_ATTENTION, /* m queries, n keys, heads of k numbers */
-    FT__OP_KERNEL_CACHE,     /* new keys and values to where the old ones are */
-    FT__OP_KERNEL_REDUCE,    /* sums over m devices of a node */
+    FT__OP_KERNEL_ATTENTION,  /* m queries, n keys, heads of k numbers */
+    FT__OP_KERNEL_CACHE,      /* new keys and values to where the old ones are */
+    FT__OP_KERNEL_COLLECTIVE, /* over m devices of n machines */
 } ft__op_kernel_kind;
 
 typedef struct ft__op_kernel {
@@ -48,15 +48,22 @@ typedef struct ft__op_kernel {
     /* Of attention: */
     double heads, kv_heads;
     int causal;
+    /* Of collectives; neither: each sends every other a part. */
+    int sums, sends;
 
-    double size;    /* B of an element */
-    double read;    /* B */
-    double weights; /* of them: not touched since the last pass over the network */
+    double size;     /* B of an element */
+    double packed;   /* B of a packed weight; 0: none is */
+    int packed_last; /* weights are the second operand */
+    double read;     /* B */
+    double weights;  /* of them: not touched since the last pass over the network */
     double written;
     double again;   /* B of an operand that is repeated, beyond reading it once */
     double apart;   /* B that are touched between two of those times */
     double row;     /* elements of one, of softmax and norms */
     double special; /* exponentials and the like */
+    double lanes;   /* FLOPs of vectors, of what reads and writes */
+    int batched;    /* several products in one call of a library */
+    int scaled;     /* a product with scales for blocks of the weights */
     int crossed;    /* a product of rows with rows: both operands lie along k */
     int strided;    /* softmax along an axis that is not the last */
     int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
@@ -67,8 +74,9 @@ typedef struct ft__op_kernel {
 enum { FT__MAX_OP_KERNELS = 24 };
 /* What the host does to start an operation. */
 typedef struct ft__calls {
-    int floor; /* FT__C_ of what the host's time is multiplied by, or -1 */
-    int step;  /* host time of a training step is added */
+    int floor;    /* FT__C_ of what the host's time is multiplied by, or -1 */
+    double inner; /* kernels beyond the first, which its library starts */
+    int step;     /* host time of a training step is added */
     double
         gradients; /* calls of a library for them, beyond the first of an operation */
 } ft__calls;
@@ -78,6 +86,8 @@ typedef struct ft__work {
     ft__calls calls;
 } ft__work;
 
+/* A chain of steps, each a product of its own. */
+bool ft__is_recurrent(const ft_op *op);
 ft__calls ft__calls_of(const ft_op *op);
 /* Host time to start it once: launch_s where there are launches. */
 double ft__host_s(const ft__calls *calls, const ft__physics_params *params);
@@ -97,9 +107,10 @@ typedef struct ft__pace {
     const ft__hardware_spec *chip;
     const double *c;
     double sustained;
-    double memory_rate; /* B/s */
-    double cache_rate;  /* of all cores, B/s */
-    double kept_bytes;  /* working set of which the last-level cache keeps half */
+    double tensor_sustained; /* of products of at most 16 bits on tensor cores */
+    double memory_rate;      /* B/s */
+    double cache_rate;       /* of all cores, B/s */
+    double kept_bytes;       /* working set of which the last-level cache keeps half */
     double tile[FT__N_TILE_SIZES]; /* share of the rate that tiles of a size reach */
     double tensor_half; /* of tensor cores: of one size, over that of the next */
 } ft__pace;

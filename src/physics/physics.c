@@ -59,6 +59,11 @@ static int has_tensor_cores(const ft_device_facts *d)
                                            : d->peak_fp16 >= 3 * d->peak_fp32;
 }
 
+static int is_ampere(const ft_device_facts *d)
+{
+    return is(d->vendor, "NVIDIA") && d->compute_capability >= 8;
+}
+
 static int makes_products(const ft_op *op)
 {
     ft_class c = ft_kind_class(op->kind);
@@ -79,6 +84,12 @@ static double link_of(const ft_device_facts *d)
     const double pcie = d->year < 2020 ? 16e9 : d->year < 2025 ? 32e9 : 64e9;
 
     return first_known(d->link_bytes_per_s, is(d->type, "gpu") ? pcie : 12.5e9);
+}
+
+/* A network adapter for each GPU: 100, 200 and 400 Gbit/s. */
+static double network_of(const ft_device_facts *d)
+{
+    return d->year < 2020 ? 12.5e9 : d->year < 2022 ? 25e9 : 50e9;
 }
 
 static double optimizer_slots(const char *setting)
@@ -124,12 +135,12 @@ static int activated(const char *setting)
     return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
 }
 
-static int caches(const char *setting)
+static int caches(const char *setting, const char *how)
 {
     size_t len = 0;
     const char *v = ft__pair(setting, "cache", &len);
 
-    return v && len == 7 && memcmp(v, "written", len) == 0;
+    return v && len == strlen(how) && memcmp(v, how, len) == 0;
 }
 
 ft__operating_point ft__operating_point_of(const char *setting)
@@ -160,6 +171,12 @@ bool ft__setting_differs(const char *asked, const char *measured)
     return ft__operating_point_differs(&a, &b);
 }
 
+bool ft__is_recurrent(const ft_op *op)
+{
+    return op->kind == FT_KIND_rnn || op->kind == FT_KIND_gru ||
+           op->kind == FT_KIND_lstm;
+}
+
 /* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
 static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
                             const char *policy, const ft_op *op)
@@ -170,6 +187,10 @@ static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
     /* Without them, libraries add 16-bit products up in fp32, at its rate. */
     if (chip->gpu && !chip->tensor && ft_dtype_bits(op->dtype) == 16)
         peak = NAN;
+    if (chip->gpu && ft__is_recurrent(op) && ft_dtype_bits(op->dtype) == 8) {
+        chip->tensor = 0; /* libraries have no 8-bit steps */
+        peak = NAN;
+    }
     if (op->dtype == FT_DTYPE_fp64)
         return first_known(d->peak_fp64, d->peak_fp32 / 32);
     return first_known(peak, d->peak_fp32);
@@ -218,14 +239,17 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .year = d->year,
                             .slots = optimizer_slots(setting),
                             .activated = activated(setting),
-                            .caches = caches(setting),
+                            .caches = caches(setting, "written"),
+                            .packed = caches(setting, "packed"),
                             .graph = ft__is_graph_mode(setting),
                             .gpu = is(d->type, "gpu"),
                             .amd = is(d->vendor, "AMD"),
                             .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
+                            .ampere = is_ampere(d),
                             .lanes = d->peak_fp32 / (2 * d->cores * rated),
                             .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
                             .link = link_of(d),
+                            .network = network_of(d),
                             .inline_ecc = d->inline_ecc > 0};
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
@@ -365,6 +389,21 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
     return pow(pow(most, -corner) + pow(share, -corner), -1 / corner);
 }
 
+/* The same of tensor cores. Clocks fall with voltage, so that power goes with more than
+ * their square: half the budget leaves more than half the rate. */
+static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
+{
+    double budget = chip->power_w / (chip->tensor_flops * chip->clock_share / 1e12);
+    double corner = c[FT__C_sustain_corner], share;
+
+    if (!(budget > 0) || !chip->tensor)
+        return 1;
+    if (chip->process_nm > 0)
+        budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);
+    share = c[FT__C_tensor_power] * sqrt(budget);
+    return pow(1 + pow(share, -corner), -1 / corner);
+}
+
 static void add(ft__terms *sum, const ft__terms *one, double times)
 {
     if (times * one->busy_s > sum->busy_s) {
@@ -372,6 +411,7 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
         sum->fill = one->fill;
     }
     sum->compute_s += times * one->compute_s;
+    sum->drawing_s += times * one->drawing_s;
     sum->cache_s += times * one->cache_s;
     sum->memory_s += times * one->memory_s;
     sum->busy_s += times * one->busy_s;
@@ -438,6 +478,7 @@ static void pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sust
 {
     pace->chip = chip;
     pace->sustained = sustained;
+    pace->tensor_sustained = tensor_sustained(chip, pace->c);
     pace->memory_rate = memory_rate(chip, pace->c);
     pace->cache_rate = chip->clock_hz * chip->cores * pace->c[FT__C_cache_width];
     pace->kept_bytes = chip->l2_bytes * pace->c[FT__C_cache_keeps];
@@ -458,6 +499,17 @@ static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
 
 /* ---- one operation ---- */
 
+/* Least time of a kernel: of a graph's, that of starting and ending one on the cores.
+ */
+static double kernel_s(const ft__pace *pace)
+{
+    const ft__hardware_spec *chip = pace->chip;
+
+    return chip->gpu && chip->graph && chip->clock_hz > 0
+               ? pace->c[FT__C_replay_clocks] / chip->clock_hz
+               : pace->c[FT__C_kernel_s];
+}
+
 /* range: NULL where algorithms are to be found first. */
 static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
                   const ft__op_range *range)
@@ -472,10 +524,12 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
 
         ft__op_kernel_cost(&one, p, range ? range->algorithm[i] : NULL,
                            range ? range->n_algorithms[i] : 0, pace);
+        if (!(one.drawing_s > 0))
+            one.drawing_s = one.fill * one.compute_s;
         add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
         out->kernels += count * p->kernels;
     }
-    out->busy_s += out->kernels * c[FT__C_kernel_s];
+    out->busy_s += out->kernels * kernel_s(pace);
 }
 
 void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,
@@ -513,19 +567,12 @@ static bool may_save(const ft_op *op, const ft__hardware_spec *chip)
            (ft_dtype_bits(op->dtype) < 16 && !chip->tensor);
 }
 
-/* Weights that stay in registers from step to step are counted at each. */
-static bool is_recurrent(const ft_op *op)
-{
-    return op->kind == FT_KIND_rnn || op->kind == FT_KIND_gru ||
-           op->kind == FT_KIND_lstm;
-}
-
 double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_cost cost;
     double bytes, flops;
 
-    if (is_recurrent(op))
+    if (ft__is_recurrent(op)) /* weights may stay in registers from step to step */
         return 0;
     ft_op_cost(op, &cost);
     bytes = cost.bytes_read + cost.bytes_written - fmax(0, chip->l2_bytes);

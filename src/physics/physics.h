@@ -31,13 +31,16 @@ typedef struct ft__hardware_spec {
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
     double link;         /* B/s to other devices, each way */
+    double network;      /* B/s to devices of other machines, each way */
     int inline_ecc;      /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
     int early;     /* NVIDIA's, before Volta */
+    int ampere;    /* NVIDIA's, since Ampere */
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
+    int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
     int graph;     /* "run_mode=graph": no launches from the host */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__hardware_spec;
@@ -94,6 +97,7 @@ typedef struct ft__terms {
     double busy_s;    /* total_s without the host's part of launch_s */
     double aside_s; /* of busy_s: what a setting adds and is not the operation itself */
     double total_s; /* of both; docs/physics.md */
+    double drawing_s; /* of compute_s, what power is drawn for: docs/clocks.md */
 } ft__terms;
 
 /* Constants of a family of datasets (one engine), fitted on its training rows. */

@@ -6,13 +6,13 @@
 /* What a GPU draws while one operation is repeated, at any of its clocks (as shares of
  * the nominal one; docs/clocks.md has the formulae and what they were fitted to):
  *
- *   power = idle (leak V + (1 - leak) f V^2) + (core_j V^2 + memory_j) / busy_s
+ *   power = idle (leak V + (1 - leak) f V^2) + (core_j + memory_j) V^2 / busy_s
  */
 typedef struct ft__power {
     const ft__physics_params *params; /* borrowed */
     double idle_w;                    /* at the nominal clock */
     double core_j;   /* of what is computed, at the voltage of that clock */
-    double memory_j; /* of what is moved, at any */
+    double memory_j; /* of what is moved: most of them over the chip */
 } ft__power;
 
 /* Of an operation whose terms on this chip are *t: what computes draws a share of

@@ -21,7 +21,8 @@ struct answer {
     ft__arena arena;
     ft_graph *imported;
     ft_graph *lowered;
-    bool bad; /* memory was short: sticky */
+    ft_dtype dtype; /* of the graph that was asked about */
+    bool bad;       /* memory was short: sticky */
 };
 
 /* ---- pieces; "" and NULL when memory is short ---- */
@@ -310,7 +311,7 @@ static void put_no_hardware(struct answer *x, const ft__question *q,
 {
     const ft_device *device = q->s.source.on.device;
     const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
-    const ft_dtype t = ft__graph_dtype(q->graph);
+    const ft_dtype t = x->dtype;
 
     if (device && !has_hardware(ft_device_get(device), t, tf32))
         remark(x, list, &x->a.n_warnings, FT_REMARK_NO_HARDWARE,
@@ -548,6 +549,7 @@ static void put_estimates(struct answer *x, const ft__question *q)
     a->context_bytes = e->context_bytes;
     a->two_largest_bytes = e->two_largest_bytes;
     a->twice_mean_bytes = e->twice_mean_bytes;
+    a->memory_policy = e->memory_policy;
     a->host_s = e->host_s;
     a->busy_s = e->busy_s;
     a->n_measured = e->n_measured;
@@ -565,11 +567,14 @@ static void put_work(struct answer *x, const ft__question *q)
 
     ft_graph_totals(x->a.graph, &sum);
     x->a.flops = sum.flops;
-    x->a.dtype = ft_dtype_name(ft__graph_dtype(q->graph));
+    x->a.dtype = q->q.dtype && strncmp(q->q.dtype, "amp-", 4) == 0
+                     ? text(x, "%s", q->q.dtype)
+                     : ft_dtype_name(x->dtype);
 }
 
 static void put_answer(struct answer *x, const ft__question *q)
 {
+    x->dtype = ft__graph_dtype(q->graph);
     put_estimates(x, q);
     put_warnings(x, q);
     x->a.n_ops = q->e.n_ops;

@@ -33,6 +33,37 @@ static uint32_t policy_of(const ft__answer_source *s)
     return info.policy;
 }
 
+/* PyTorch replays CUDA graphs on copies of what it is given; engines that serve have
+ * their inputs where the graph reads them. */
+static bool copies_inputs(const ft__answer_source *s, const ft_graph *g)
+{
+    const char *mode = s->on.run_mode;
+    const ft_device *device = s->on.device;
+
+    return mode && ft__run_mode_find(mode, strlen(mode)) & FT__RUN_REPLAYED && device &&
+           strcmp(ft_device_get(device)->type, "gpu") == 0 &&
+           g->mode == FT_MODE_INFERENCE && !ft__graph_writes_inputs(g);
+}
+
+/* g, or its training step, as it is run; NULL: it is g itself. */
+static ft_status lower(ft_graph **out, const ft__answer_source *s, const ft_graph *g,
+                       const ft_step *step, ft_error *err)
+{
+    ft_graph *made = NULL;
+    ft_status st = FT_OK;
+
+    *out = NULL;
+    if (copies_inputs(s, g))
+        st = ft__graph_copy_inputs(&made, g, err);
+    if (!st)
+        st = ft_step_lower(out, made ? made : g, policy_of(s), step, err);
+    if (st || *out)
+        ft_graph_free(made);
+    else
+        *out = made;
+    return st;
+}
+
 /* Lowers g, or its training step, and predicts it. *lowered (or NULL): what was made,
  * the caller's; NULL where it is g itself. */
 static ft_status predict_lowered(ft_network_estimate *out, ft_graph **lowered,
@@ -40,7 +71,7 @@ static ft_status predict_lowered(ft_network_estimate *out, ft_graph **lowered,
                                  const ft_step *step, ft_error *err)
 {
     ft_graph *made;
-    ft_status st = ft_step_lower(&made, g, policy_of(s), step, err);
+    ft_status st = lower(&made, s, g, step, err);
 
     *out = (ft_network_estimate){0};
     if (!st)
@@ -182,7 +213,7 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
     if (!st)
         st = many_new(&a->many, a->q.n_settings, err);
     if (!st)
-        st = ft_step_lower(&a->lowered, a->graph, policy_of(from), &a->step, err);
+        st = lower(&a->lowered, from, a->graph, &a->step, err);
     if (st)
         return st;
     g = a->lowered ? a->lowered : a->graph;
@@ -212,12 +243,12 @@ static ft_status import_first(ft__question *a, ft_error *err)
 static bool op_costs_key(char key[FT__COSTS_KEY], const ft__question *a)
 {
     const ft_device_use *on = &a->s.source.on;
-    int n = snprintf(key, FT__COSTS_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s",
+    int n = snprintf(key, FT__COSTS_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s\n%a",
                      (const void *)a->s.source.predictor, a->s.device,
                      on->setting ? on->setting : "", on->policy ? on->policy : "",
                      on->engine ? on->engine : "",
                      on->engine_version ? on->engine_version : "",
-                     on->run_mode ? on->run_mode : "");
+                     on->run_mode ? on->run_mode : "", on->launch_s);
 
     return n > 0 && n < FT__COSTS_KEY && !a->q.loaded;
 }

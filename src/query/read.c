@@ -115,6 +115,9 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
         (!*out->host || strchr(out->host, ' ') || strlen(out->host) > 100))
         st = ft_fail(err, FT_EINVAL, 0,
                      "--host wants a name without blanks, not \"%.100s\"", out->host);
+    if (!st && out->launch_s != 0 && !(out->launch_s > 0 && out->launch_s < 1))
+        st = ft_fail(err, FT_EINVAL, 0, "the host's time for a launch is %g s",
+                     out->launch_s);
     if (!st)
         st = check_many(out, err);
     return st ? st : check_policy(out->policy, err);
@@ -129,15 +132,47 @@ ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err)
 
 /* ---- the model ---- */
 
+/* Behind "amp-", in which products are computed; NULL: no mixed precision. */
+static const char *mixed(const char *dtype)
+{
+    return strncmp(dtype, "amp-", 4) == 0 ? dtype + 4 : NULL;
+}
+
+static ft_status check_dtype(const char *dtype, ft_error *err)
+{
+    const char *narrow = mixed(dtype);
+
+    if (narrow ? strcmp(narrow, "fp16") == 0 || strcmp(narrow, "bf16") == 0
+               : ft__dtype_from_name(dtype, strlen(dtype)) != FT_DTYPE_NONE)
+        return FT_OK;
+    return narrow
+               ? ft_fail(err, FT_EINVAL, 0,
+                         "mixed precision is amp-bf16 or amp-fp16, not \"%s\"", dtype)
+               : ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", dtype);
+}
+
+/* `made` in place of *g. */
+static void take(ft_graph **g, ft_graph *made)
+{
+    ft_graph_free(*g);
+    *g = made;
+}
+
 /* In place of *g. */
 static ft_status cast(ft_graph **g, const char *dtype, ft_error *err)
 {
+    const char *narrow = mixed(dtype), *to = narrow ? "fp32" : dtype;
     ft_graph *made;
-    ft_status st =
-        ft__graph_cast(&made, *g, ft__dtype_from_name(dtype, strlen(dtype)), err);
+    ft_status st = FT_OK;
 
-    ft_graph_free(*g);
-    *g = made;
+    if (!narrow || ft__graph_dtype(*g) != FT_DTYPE_fp32) {
+        st = ft__graph_cast(&made, *g, ft__dtype_from_name(to, strlen(to)), err);
+        take(g, made);
+    }
+    if (st || !narrow)
+        return st;
+    st = ft__graph_amp(&made, *g, ft__dtype_from_name(narrow, strlen(narrow)), err);
+    take(g, made);
     return st;
 }
 
@@ -168,9 +203,8 @@ ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
     *out = NULL;
     if (!st && !q.model)
         st = ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
-    if (!st && q.dtype &&
-        ft__dtype_from_name(q.dtype, strlen(q.dtype)) == FT_DTYPE_NONE)
-        st = ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", q.dtype);
+    if (!st && q.dtype)
+        st = check_dtype(q.dtype, err);
     if (!st)
         st = import(out, &q, err);
     if (!st && q.dtype)

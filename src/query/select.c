@@ -21,7 +21,8 @@ struct selecting {
 };
 
 /* Of this library. */
-static const char *const engines[] = {"fake", "onednn", "onnxruntime", "torch"};
+static const char *const engines[] = {"fake",   "onednn", "onnxruntime",
+                                      "opencl", "torch",  "tvm"};
 enum { N_ENGINES = sizeof(engines) / sizeof(*engines) };
 
 static const char *engine_of(const ft_query *q)
@@ -448,6 +449,7 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
             a->known && ft_calibration_set_count(a->known, s->device) ? a->known : NULL,
         .engine = q->engine,
         .engine_version = q->engine_version,
+        .launch_s = q->launch_s,
         .run_mode = q->run_mode};
     if (a->named) {
         s->source.predictor = a->predictor;

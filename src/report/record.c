@@ -178,6 +178,11 @@ bool ft__json_print_take(json_t *v, FILE *fp)
     return good;
 }
 
+char *ft__json_compact(const json_t *v)
+{
+    return json_dumps(v, JSON_COMPACT | JSON_REAL_PRECISION(15));
+}
+
 json_t *ft__json_join_take(json_t *a, json_t *b)
 {
     bool good = a && b && json_object_update(a, b) == 0;

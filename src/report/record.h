@@ -44,6 +44,10 @@ json_t *ft__json_errors(const ft_errors *e);
 /* Prints, two blanks a level, and frees; false when it was NULL. */
 bool ft__json_print_take(json_t *v, FILE *fp);
 
+/* In one line, with numbers as printed; freed by the caller. NULL: v was, or memory is
+ * short. */
+char *ft__json_compact(const json_t *v);
+
 /* The names of the fields, and the values of one record (RFC 4180). */
 void ft__csv_head(FILE *fp, const char *fields);
 void ft__csv_row(FILE *fp, const char *fields, ...);

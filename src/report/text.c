@@ -41,6 +41,57 @@ void ft__put_line(FILE *fp, const char *lead, const char *s)
     fputc('\n', fp);
 }
 
+/* ---- width ---- */
+
+size_t ft__text_width(FILE *fp)
+{
+    const char *said = getenv("COLUMNS");
+    const unsigned long columns = said ? strtoul(said, NULL, 10) : 0;
+    struct winsize w;
+
+    if (columns)
+        return columns;
+    if (!isatty(fileno(fp)) || ioctl(fileno(fp), TIOCGWINSZ, &w))
+        return 0;
+    return w.ws_col;
+}
+
+/* Is the end of a line in s an end of a paragraph as well? */
+static bool ends_paragraph(const char *s)
+{
+    return s[0] != '\n' || s[1] == '\n' || s[1] == ' ' || s[1] == '\0';
+}
+
+void ft__put_wrapped(FILE *fp, const char *s, size_t width, size_t indent, size_t at)
+{
+    bool verbatim = width == 0 || *s == ' ';
+    bool begins = true; /* the line has no word yet */
+
+    while (*s) {
+        const size_t len = strcspn(s, verbatim ? "\n" : " \n");
+
+        if (!verbatim && !begins && at + 1 + len > width) {
+            fprintf(fp, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!verbatim && !begins) {
+            fputc(' ', fp);
+            at++;
+        }
+        fprintf(fp, "%.*s", (int)len, s);
+        at += len;
+        begins = false;
+        s += len;
+        if (*s == '\n' && (verbatim || ends_paragraph(s))) {
+            fputc('\n', fp);
+            verbatim = width == 0 || s[1] == ' ';
+            begins = true;
+            at = 0;
+        }
+        s += *s != '\0';
+    }
+    fputs(begins ? "" : "\n", fp);
+}
+
 /* ---- tables ---- */
 
 enum { MAX_COLUMNS = 24, GAP = 2, LEAST_FLEXIBLE = 20 };
@@ -212,16 +263,6 @@ void ft__table_rule(ft__table *t)
         (void)new_cell(t);
 }
 
-/* Columns of the terminal behind fp; 0: not a terminal. */
-static size_t terminal_width(FILE *fp)
-{
-    struct winsize w;
-
-    if (!isatty(fileno(fp)) || ioctl(fileno(fp), TIOCGWINSZ, &w))
-        return 0;
-    return w.ws_col;
-}
-
 static size_t total_width(const ft__table *t)
 {
     size_t sum = GAP * (t->n_columns - 1);
@@ -233,7 +274,8 @@ static size_t total_width(const ft__table *t)
 
 static void fit(ft__table *t, FILE *fp)
 {
-    size_t room = terminal_width(fp), total = total_width(t), least, *width;
+    size_t room = isatty(fileno(fp)) ? ft__text_width(fp) : 0, total = total_width(t),
+           least, *width;
 
     if (room == 0 || total <= room || t->flexible == MAX_COLUMNS)
         return;

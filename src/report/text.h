@@ -16,6 +16,14 @@ void ft__put_word(FILE *fp, const char *lead, const char *s);
 /* A line: `lead` as it is, then such a text. */
 void ft__put_line(FILE *fp, const char *lead, const char *s);
 
+/* Columns that COLUMNS or the terminal behind fp says there are; 0: neither does. */
+size_t ft__text_width(FILE *fp);
+
+/* Paragraphs, filled to `width` columns (0: as they are), each line `indent` blanks in;
+ * where the first one begins, `at` columns are used. Lines that begin with a blank stay
+ * as they are. */
+void ft__put_wrapped(FILE *fp, const char *s, size_t width, size_t indent, size_t at);
+
 /* A ruled table of plain characters that pastes into an issue.
  *
  *   operation            count     time

@@ -16,8 +16,9 @@ static const struct multiples {
     } of[MOST_MULTIPLES]; /* descending, to the first without a name */
 } multiples[] = {
     {"s", {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}},
-    {"J", {{1e3, "kJ"}, {1, "J"}, {1e-3, "mJ"}, {1e-6, "uJ"}}},
-    {"W", {{1, "W"}, {1e-3, "mW"}}},
+    {"J",
+     {{1e9, "GJ"}, {1e6, "MJ"}, {1e3, "kJ"}, {1, "J"}, {1e-3, "mJ"}, {1e-6, "uJ"}}},
+    {"W", {{1e6, "MW"}, {1e3, "kW"}, {1, "W"}, {1e-3, "mW"}}},
     {"B",
      {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "B"}}},
     {"Hz", {{1e9, "GHz"}, {1e6, "MHz"}}},
@@ -71,6 +72,8 @@ ft__formatted ft__text_in(const char *unit, double v)
     else if (strcmp(unit, "1") == 0)
         snprintf(t.s, sizeof(t.s), "%.0f", v);
     else
-        snprintf(t.s, sizeof(t.s), "%.4g%s%.16s", v, *unit ? " " : "", unit);
+        snprintf(t.s, sizeof(t.s),
+                 fabs(v) >= 1e4 && fabs(v) < 1e9 ? "%.0f%s%.16s" : "%.4g%s%.16s", v,
+                 *unit ? " " : "", unit);
     return t;
 }

@@ -9,7 +9,8 @@ typedef struct ft__formatted {
 
 /* In a unit that fits, of: "s", "J", "W", "B", "Hz", "g", "FLOP" (GFLOP, ...), "k"
  * (counts: 25.6 M), "1" (whole numbers), "%" (a fraction: 0.123 -> "12.3 %"), "+%"
- * (with its sign). Of any other: four digits and the unit, which may be "". */
+ * (with its sign). Of any other: four digits, from 10,000 on all
+ * before the point, and the unit, which may be "". */
 ft__formatted ft__text_in(const char *unit, double v);
 
 /* ns, us, ms, s */

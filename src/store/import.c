@@ -40,11 +40,13 @@ enum { DEVICE, SETTING, ENGINE, OPERATION, N_NAMES, RUN = N_NAMES, N_TABLES };
 struct bulk {
     ft_store *s;
     int64_t last_row; /* of those that were there before */
+    int64_t new_row;  /* of those put here */
     int64_t last_op;
-    ft__arena arena; /* names */
+    int64_t last[N_TABLES]; /* numbers of names and runs */
+    ft__arena arena;        /* names */
     ft__index names[N_TABLES];
     ft__index seen; /* rows whose operation was there before: how often */
-    sqlite3_stmt *find[N_TABLES], *make[N_TABLES], *count, *add;
+    ft__query *find[N_TABLES], *make[N_TABLES], *count, *add;
 };
 
 static const char newest_run[] = "SELECT id FROM run WHERE command = ?1"
@@ -54,10 +56,17 @@ static const char *const find_sql[N_TABLES] = {
     "SELECT id FROM engine WHERE name = ?1 AND version = ?2",
     "SELECT id FROM operation WHERE spec = ?1", newest_run};
 static const char *const make_sql[N_TABLES] = {
-    "INSERT INTO device(name) VALUES(?1)", "INSERT INTO setting(name) VALUES(?1)",
-    "INSERT INTO engine(name, version) VALUES(?1, ?2)",
-    "INSERT INTO operation(spec) VALUES(?1)",
-    "INSERT INTO run(command, environment, began_at) VALUES(?1, '', ?2)"};
+    "INSERT INTO device(name, id) VALUES(?1, ?2)",
+    "INSERT INTO setting(name, id) VALUES(?1, ?2)",
+    "INSERT INTO engine(name, version, id) VALUES(?1, ?2, ?3)",
+    "INSERT INTO operation(spec, id) VALUES(?1, ?2)",
+    "INSERT INTO run(command, environment, began_at, id) VALUES(?1, '', ?2, ?3)"};
+static const char last_sql[] = "SELECT (SELECT max(id) FROM device),"
+                               " (SELECT max(id) FROM setting),"
+                               " (SELECT max(id) FROM engine),"
+                               " (SELECT max(id) FROM operation),"
+                               " (SELECT max(id) FROM run),"
+                               " (SELECT max(id) FROM measurement)";
 static const char count_sql[] =
     "SELECT count(*) FROM measurement WHERE operation_id = ?1 AND device_id = ?2"
     " AND engine_id = ?3 AND setting_id = ?4 AND phase = ?5 AND dtype_policy = ?6"
@@ -66,56 +75,32 @@ static const char count_sql[] =
 static const char add_sql[] =
     "INSERT INTO measurement(operation_id, device_id, engine_id, setting_id, phase,"
     " dtype_policy, metric, taken_at, value, conditions, run_id, unit, error, mad,"
-    " mean, std, n, iterations, calibration) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-    " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
-
-static bool prepare(struct bulk *b, sqlite3_stmt **out, const char *sql)
-{
-    return sqlite3_prepare_v3(b->s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, out,
-                              NULL) == SQLITE_OK;
-}
-
-static void text(sqlite3_stmt *st, int at, const char *s)
-{
-    sqlite3_bind_text(st, at, s, -1, SQLITE_STATIC);
-}
-
-/* The first number of the only row; *found. Failures show in the database's code. */
-static int64_t number(sqlite3_stmt *st, bool *found)
-{
-    int64_t v = 0;
-
-    *found = sqlite3_step(st) == SQLITE_ROW;
-    if (*found)
-        v = sqlite3_column_int64(st, 0);
-    return v;
-}
+    " mean, std, n, iterations, calibration, id) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+    " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
 
 static ft_status last_rows(struct bulk *b, ft_error *err)
 {
-    sqlite3_stmt *st = NULL;
-    bool ok = prepare(b, &st,
-                      "SELECT coalesce((SELECT max(id) FROM measurement), 0),"
-                      " coalesce((SELECT max(id) FROM operation), 0)") &&
-              sqlite3_step(st) == SQLITE_ROW;
+    ft__query *q = ft__query_new(b->s, last_sql, FT__ONCE);
+    bool row;
+    ft_status st = ft__step(q, &row, err);
 
-    if (ok) {
-        b->last_row = sqlite3_column_int64(st, 0);
-        b->last_op = sqlite3_column_int64(st, 1);
-    }
-    ok = sqlite3_finalize(st) == SQLITE_OK && ok;
-    return ok ? FT_OK : ft__store_fail(b->s, err);
+    for (int i = 0; row && i < N_TABLES; i++)
+        b->last[i] = ft__i64(q, i); /* 0 for NULL */
+    if (row)
+        b->last_row = b->new_row = ft__i64(q, N_TABLES);
+    b->last_op = b->last[OPERATION];
+    return ft__finish(q, st, err);
 }
 
 static void bulk_free(struct bulk *b)
 {
     for (int i = 0; i < N_TABLES; i++) {
-        sqlite3_finalize(b->find[i]);
-        sqlite3_finalize(b->make[i]);
+        (void)ft__finish(b->find[i], FT_OK, NULL);
+        (void)ft__finish(b->make[i], FT_OK, NULL);
         ft__index_free(&b->names[i]);
     }
-    sqlite3_finalize(b->count);
-    sqlite3_finalize(b->add);
+    (void)ft__finish(b->count, FT_OK, NULL);
+    (void)ft__finish(b->add, FT_OK, NULL);
     ft__index_free(&b->seen);
     ft__arena_free(&b->arena);
     free(b);
@@ -136,7 +121,6 @@ static ft_status bulk_end(struct bulk *b, ft_status st, ft_error *err)
 static ft_status bulk_begin(struct bulk **out, ft_store *s, ft_error *err)
 {
     struct bulk *b = calloc(1, sizeof(*b));
-    bool ok = true;
     ft_status st;
 
     *out = NULL;
@@ -148,15 +132,32 @@ static ft_status bulk_begin(struct bulk **out, ft_store *s, ft_error *err)
         bulk_free(b);
         return st;
     }
-    for (int i = 0; i < N_TABLES && ok; i++)
-        ok = prepare(b, &b->find[i], find_sql[i]) &&
-             prepare(b, &b->make[i], make_sql[i]);
-    ok = ok && prepare(b, &b->count, count_sql) && prepare(b, &b->add, add_sql);
-    st = ok ? last_rows(b, err) : ft__store_fail(s, err);
+    for (int i = 0; i < N_TABLES; i++) {
+        b->find[i] = ft__query_new(s, find_sql[i], FT__KEPT);
+        b->make[i] = ft__query_new(s, make_sql[i], FT__KEPT);
+    }
+    b->count = ft__query_new(s, count_sql, FT__KEPT);
+    b->add = ft__query_new(s, add_sql, FT__KEPT);
+    st = last_rows(b, err);
     if (st)
         return bulk_end(b, st, err);
     *out = b;
     return FT_OK;
+}
+
+static ft_status make_name(struct bulk *b, int which, const char *name,
+                           const char *more, int64_t *out, ft_error *err)
+{
+    ft__query *q = b->make[which];
+
+    ft__bind_text(q, 1, name);
+    if (more)
+        ft__bind_text(q, 2, more);
+    if (which == RUN)
+        ft__bind_i64(q, 2, (int64_t)time(NULL));
+    *out = ++b->last[which];
+    ft__bind_i64(q, more || which == RUN ? 3 : 2, *out);
+    return ft__run(q, err);
 }
 
 /* The number of a name in the store, of a run the newest; made when there is none.
@@ -169,6 +170,7 @@ static ft_status name_number(struct bulk *b, int which, const char *name,
     const char *kept = name;
     char both[256];
     bool found;
+    ft_status st;
 
     if (more) {
         snprintf(both, sizeof(both), "%.120s/%.120s", name, more);
@@ -182,41 +184,31 @@ static ft_status name_number(struct bulk *b, int which, const char *name,
     }
     if (!slot || !(kept = ft__arena_strndup(&b->arena, kept, strlen(kept))))
         return ft_fail(err, FT_ENOMEM, 0, "store %s", b->s->path);
-    text(b->find[which], 1, name);
+    ft__bind_text(b->find[which], 1, name);
     if (more)
-        text(b->find[which], 2, more);
-    *out = number(b->find[which], &found);
-    if (sqlite3_reset(b->find[which]) != SQLITE_OK)
-        return ft__store_fail(b->s, err);
-    if (!found) {
-        text(b->make[which], 1, name);
-        if (more)
-            text(b->make[which], 2, more);
-        if (which == RUN)
-            sqlite3_bind_int64(b->make[which], 2, (int64_t)time(NULL));
-        sqlite3_step(b->make[which]);
-        if (sqlite3_reset(b->make[which]) != SQLITE_OK)
-            return ft__store_fail(b->s, err);
-        *out = sqlite3_last_insert_rowid(b->s->db);
-    }
+        ft__bind_text(b->find[which], 2, more);
+    st = ft__run_i64(b->find[which], out, &found, err);
+    if (!st && !found)
+        st = make_name(b, which, name, more, out, err);
+    if (st)
+        return st;
     *slot = (ft__index_slot){h, kept, *out};
     b->names[which].n++;
     return FT_OK;
 }
 
 /* What count_sql and add_sql have in common. */
-static void bind_row(sqlite3_stmt *st, const int64_t id[N_NAMES],
-                     const struct record *row)
+static void bind_row(ft__query *q, const int64_t id[N_NAMES], const struct record *row)
 {
-    sqlite3_bind_int64(st, 1, id[OPERATION]);
-    sqlite3_bind_int64(st, 2, id[DEVICE]);
-    sqlite3_bind_int64(st, 3, id[ENGINE]);
-    sqlite3_bind_int64(st, 4, id[SETTING]);
-    text(st, 5, row->key.phase);
-    text(st, 6, row->key.dtype_policy);
-    text(st, 7, row->key.metric);
-    sqlite3_bind_int64(st, 8, (int64_t)row->taken_at);
-    sqlite3_bind_double(st, 9, row->m.value);
+    ft__bind_i64(q, 1, id[OPERATION]);
+    ft__bind_i64(q, 2, id[DEVICE]);
+    ft__bind_i64(q, 3, id[ENGINE]);
+    ft__bind_i64(q, 4, id[SETTING]);
+    ft__bind_text(q, 5, row->key.phase);
+    ft__bind_text(q, 6, row->key.dtype_policy);
+    ft__bind_text(q, 7, row->key.metric);
+    ft__bind_i64(q, 8, (int64_t)row->taken_at);
+    ft__bind_f64(q, 9, row->m.value);
 }
 
 static uint64_t hash_row(const int64_t id[N_NAMES], const struct record *row)
@@ -234,9 +226,10 @@ static ft_status is_present(struct bulk *b, const int64_t id[N_NAMES],
                             const struct record *row, bool *out, ft_error *err)
 {
     ft__index_slot *slot;
-    int64_t before;
+    int64_t before = 0;
     uint64_t h;
     bool found;
+    ft_status st;
 
     *out = false;
     if (id[OPERATION] > b->last_op)
@@ -249,40 +242,39 @@ static ft_status is_present(struct bulk *b, const int64_t id[N_NAMES],
     slot->hash = h;
     slot->number++;
     bind_row(b->count, id, row);
-    sqlite3_bind_int64(b->count, 10, b->last_row);
-    before = number(b->count, &found);
+    ft__bind_i64(b->count, 10, b->last_row);
+    st = ft__run_i64(b->count, &before, &found, err);
     *out = before >= slot->number;
-    return sqlite3_reset(b->count) == SQLITE_OK ? FT_OK : ft__store_fail(b->s, err);
+    return st;
 }
 
 static ft_status add(struct bulk *b, const int64_t id[N_NAMES],
                      const struct record *row, ft_error *err)
 {
     const ft_measurement *m = &row->m;
-    sqlite3_stmt *st = b->add;
+    ft__query *q = b->add;
     int64_t run;
-    ft_status rc = name_number(b, RUN, row->command, NULL, &run, err);
+    ft_status st = name_number(b, RUN, row->command, NULL, &run, err);
 
-    if (rc)
-        return rc;
-    bind_row(st, id, row);
-    text(st, 10, m->conditions ? m->conditions : "");
-    sqlite3_bind_int64(st, 11, run);
-    text(st, 12, m->unit);
-    sqlite3_bind_double(st, 13, m->error);
-    sqlite3_bind_double(st, 14, m->mad);
-    sqlite3_bind_double(st, 15, m->mean);
-    sqlite3_bind_double(st, 16, m->std);
-    sqlite3_bind_int64(st, 17, (int64_t)m->n);
-    sqlite3_bind_int64(st, 18, (int64_t)m->iterations);
-    sqlite3_bind_double(st, 19, m->calibration_s > 0 ? m->calibration_s : NAN);
-    sqlite3_step(st);
-    if (sqlite3_reset(st) != SQLITE_OK)
-        return ft__store_fail(b->s, err);
-    return row->n_readings
-               ? ft__store_add_readings(b->s, sqlite3_last_insert_rowid(b->s->db),
-                                        row->readings, row->n_readings, err)
-               : FT_OK;
+    if (st)
+        return st;
+    bind_row(q, id, row);
+    ft__bind_text(q, 10, m->conditions ? m->conditions : "");
+    ft__bind_i64(q, 11, run);
+    ft__bind_text(q, 12, m->unit);
+    ft__bind_f64(q, 13, m->error);
+    ft__bind_f64(q, 14, m->mad);
+    ft__bind_f64(q, 15, m->mean);
+    ft__bind_f64(q, 16, m->std);
+    ft__bind_i64(q, 17, (int64_t)m->n);
+    ft__bind_i64(q, 18, (int64_t)m->iterations);
+    ft__bind_f64(q, 19, m->calibration_s > 0 ? m->calibration_s : NAN);
+    ft__bind_i64(q, 20, ++b->new_row);
+    st = ft__run(q, err);
+    if (!st && row->n_readings)
+        st = ft__store_add_readings(b->s, b->new_row, row->readings, row->n_readings,
+                                    err);
+    return st;
 }
 
 /* Strings as ft__store_put() wants them. *fresh: it was not there. */
@@ -559,15 +551,33 @@ static ft_status add_records(ft_store *s, struct bulk *b, const struct reader *c
     return st;
 }
 
+/* Into a store of SQLite's own, and from there in a few statements. */
+static ft_status import_staged(ft_store *s, const void *csv, size_t len,
+                               const char *source, uint64_t *n_rows, ft_error *err)
+{
+    ft_store *stage;
+    ft_status st = ft__store_open_temporary(&stage, err);
+
+    if (!st)
+        st = ft_store_import_csv(stage, csv, len, source, n_rows, err);
+    if (!st)
+        st = ft__store_take_import(n_rows, s, stage, err);
+    ft_store_close(stage);
+    return st;
+}
+
 ft_status ft_store_import_csv(ft_store *s, const void *csv, size_t len,
                               const char *source, uint64_t *n_rows, ft_error *err)
 {
     struct reader c = {.source = source, .err = err};
     uint64_t taken = 0;
     struct bulk *b = NULL;
-    ft_status st = ft__csv_open(&c.csv, &c.n_columns, csv, len, source, err);
+    ft_status st;
 
     *n_rows = 0;
+    if (s->kind->staged)
+        return import_staged(s, csv, len, source, n_rows, err);
+    st = ft__csv_open(&c.csv, &c.n_columns, csv, len, source, err);
     if (st == FT_OK)
         st = place_columns(&c);
     if (st == FT_OK)
@@ -614,7 +624,7 @@ ft_status ft_store_open_any(ft_store **out, const char *path, ft_store_mode mode
     uint64_t rows;
     ft_status st;
 
-    if (is_sqlite(path))
+    if (ft_store_shown(NULL, 0, path) || is_sqlite(path))
         return ft_store_open(out, path, mode, err);
     st = ft_store_open(out, ":memory:", FT_STORE_WRITE, err);
     if (!st)

@@ -1,6 +1,7 @@
-/* Stores brought together. Every table of the other store is copied as it is into a
- * temporary one ("from_...") within the transaction that merges it, so that the rest
- * is plain SQL over both, columns that only one version knows included. */
+/* Stores brought together. Every table of the other store is copied into a temporary
+ * one
+ * ("from_...") within the transaction that merges it, so that the rest is plain SQL
+ * over both, whichever databases the two lie in. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,22 +12,34 @@
  * are of two. The shortest usable batch is not compared: it varies with load. */
 #define FACT_RATIO "4"
 
-static const char *const tables[] = {
-    "device", "setting",   "engine", "operation",   "run",   "measurement", "reading",
-    "fact",   "fact_past", "member", "exploration", "trial", "trial_value"};
-enum { N_TABLES = sizeof(tables) / sizeof(*tables), N_OLDEST = N_TABLES - 5 };
+/* With the version of stores that has it first. */
+static const struct {
+    const char *name;
+    int since;
+} tables[] = {{"device", 1},     {"setting", 1},     {"engine", 1},
+              {"operation", 1},  {"run", 1},         {"measurement", 1},
+              {"reading", 1},    {"fact", 1},        {"fact_past", 3},
+              {"member", 4},     {"exploration", 6}, {"trial", 6},
+              {"trial_value", 6}};
+enum { MEASUREMENT = 5, READING, FACT_PAST = 8, MEMBER, TRIAL = 11, N_TABLES = 13 };
 
-/* What a measurement said when it was taken. It is the same one where all of this is
- * equal, and the raw readings too if both have them: exports may leave those out. */
-static const char *const core[] = {"phase", "dtype_policy", "metric",     "taken_at",
-                                   "unit",  "value",        "error",      "mad",
-                                   "mean",  "std",          "iterations", "n"};
-enum { N_CORE = sizeof(core) / sizeof(*core) };
+/* What a measurement said when it was taken; the first seven are never NULL. It is the
+ * same one where all of this is equal, and the raw readings too if both have them:
+ * exports may leave those out. */
+static const char *const core[] = {"phase", "dtype_policy", "metric", "taken_at",
+                                   "unit",  "iterations",   "n",      "value",
+                                   "error", "mad",          "mean",   "std"};
+enum { N_CORE = sizeof(core) / sizeof(*core), FIRST_NULLABLE = 7 };
+
+enum { MANY = 1000 }; /* measurements, of which the planner shall know */
 
 struct merge {
     ft_store *to;
     const ft_merge_options *opt;
     ft_merge_report *out;
+    bool import;               /* from a file: what it lists of networks holds */
+    int64_t version;           /* of the other store */
+    ft__buf columns[N_TABLES]; /* that both have: "id,name" */
     ft_error *err;
 };
 
@@ -39,10 +52,8 @@ static ft_status run_take(struct merge *k, ft__buf *sql, uint64_t *changed)
 
     if (sql->bad)
         st = ft_fail(k->err, FT_ENOMEM, 0, "merging into %s", k->to->path);
-    else if (sqlite3_exec(k->to->db, sql->s, NULL, NULL, NULL) != SQLITE_OK)
-        st = ft__store_fail(k->to, k->err);
-    if (!st && changed)
-        *changed += (uint64_t)sqlite3_changes(k->to->db);
+    else
+        st = k->to->kind->exec(k->to, sql->s, changed, k->err);
     ft__buf_free(sql);
     return st;
 }
@@ -58,100 +69,114 @@ static ft_status run(struct merge *k, const char *text, uint64_t *changed)
 /* The first number of the first row. */
 static ft_status ask(struct merge *k, const char *sql, uint64_t *out)
 {
-    sqlite3_stmt *q;
-    int rc = sqlite3_prepare_v2(k->to->db, sql, -1, &q, NULL);
+    ft__query *q = ft__query_new(k->to, sql, FT__ONCE);
+    int64_t number = 0;
+    bool found;
+    ft_status st = ft__finish(q, ft__run_i64(q, &number, &found, k->err), k->err);
 
-    if (rc == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW)
-        *out = (uint64_t)sqlite3_column_int64(q, 0);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_finalize(q);
-    return rc == SQLITE_OK ? FT_OK : ft__store_fail(k->to, k->err);
+    *out = (uint64_t)number;
+    return st;
 }
 
 /* ---- the other store, copied ---- */
 
-static bool has_table(sqlite3 *db, const char *name)
+/* The names of a table's columns, each followed by a comma. */
+static ft_status columns_of(struct merge *k, ft__buf *out, ft_store *s,
+                            const char *table)
 {
-    return sqlite3_table_column_metadata(db, "main", name, NULL, NULL, NULL, NULL, NULL,
-                                         NULL) == SQLITE_OK;
-}
-
-/* Names from a store that may come from anywhere, before they become SQL. */
-static bool plain_names(sqlite3_stmt *rows)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
-
-    for (int i = 0; i < sqlite3_column_count(rows); i++) {
-        const char *name = sqlite3_column_name(rows, i);
-
-        if (!name || !*name || name[strspn(name, letters)])
-            return false;
-    }
-    return true;
-}
-
-/* An empty temporary table with the columns of `rows`, and how to fill it. */
-static ft_status make_copy(struct merge *k, const char *table, sqlite3_stmt *rows,
-                           sqlite3_stmt **add)
-{
-    ft__buf make = {0}, fill = {0};
-    int n = sqlite3_column_count(rows);
+    char sql[128];
+    const char *name;
+    ft__query *q;
+    bool row;
     ft_status st;
 
-    ft__buf_fmt(&make, "CREATE TEMP TABLE from_%s(", table);
-    ft__buf_fmt(&fill, "INSERT INTO temp.from_%s VALUES(", table);
-    for (int i = 0; i < n; i++) {
-        ft__buf_fmt(&make, "%s%s", i ? "," : "", sqlite3_column_name(rows, i));
-        ft__buf_str(&fill, i ? ",?" : "?");
+    snprintf(sql, sizeof(sql), "SELECT * FROM main.%s LIMIT 0", table);
+    q = ft__query_new(s, sql, FT__ONCE);
+    st = ft__step(q, &row, k->err);
+    for (int i = 0; !st && (name = s->kind->column_name(q, i)) != NULL; i++)
+        ft__buf_fmt(out, "%s,", name);
+    return ft__finish(q, st, k->err);
+}
+
+/* Whether a list has this column of `len` letters. */
+static bool lists(const char *list, const char *column, size_t len)
+{
+    for (; *list; list += strcspn(list, ",") + 1)
+        if (strcspn(list, ",") == len && strncmp(list, column, len) == 0)
+            return true;
+    return false;
+}
+
+static ft_status find_columns(struct merge *k, ft_store *from, int table)
+{
+    ft__buf here = {0}, there = {0}, *both = &k->columns[table];
+    ft_status st = columns_of(k, &here, k->to, tables[table].name);
+
+    both->len = 0;
+    if (!st)
+        st = columns_of(k, &there, from, tables[table].name);
+    if (!st && (here.bad || there.bad))
+        st = ft_fail(k->err, FT_ENOMEM, 0, "reading %s", from->path);
+    for (const char *at = here.s; !st && *at; at += strcspn(at, ",") + 1) {
+        size_t len = strcspn(at, ",");
+
+        if (lists(there.s, at, len))
+            ft__buf_fmt(both, "%s%.*s", both->len ? "," : "", (int)len, at);
     }
-    ft__buf_str(&make, ")");
-    ft__buf_str(&fill, ")");
-    st = run_take(k, &make, NULL);
-    if (!st && fill.bad)
-        st = ft_fail(k->err, FT_ENOMEM, 0, "merging into %s", k->to->path);
-    if (!st && sqlite3_prepare_v2(k->to->db, fill.s, -1, add, NULL) != SQLITE_OK)
-        st = ft__store_fail(k->to, k->err);
-    ft__buf_free(&fill);
+    ft__buf_free(&here);
+    ft__buf_free(&there);
     return st;
 }
 
-static ft_status copy_rows(struct merge *k, const ft_store *from, sqlite3_stmt *rows,
-                           sqlite3_stmt *add)
+static ft_status copy_rows(struct merge *k, ft__query *rows, ft__query *add)
 {
-    int n = sqlite3_column_count(rows), rc;
-
-    while ((rc = sqlite3_step(rows)) == SQLITE_ROW) {
-        rc = SQLITE_OK;
-        for (int i = 0; i < n && rc == SQLITE_OK; i++)
-            rc = sqlite3_bind_value(add, i + 1, sqlite3_column_value(rows, i));
-        if (rc != SQLITE_OK || sqlite3_step(add) != SQLITE_DONE)
-            return ft__store_fail(k->to, k->err);
-        sqlite3_reset(add);
-    }
-    return rc == SQLITE_DONE ? FT_OK : ft__store_fail(from, k->err);
-}
-
-static ft_status copy_table(struct merge *k, const ft_store *from, const char *table)
-{
-    sqlite3_stmt *rows = NULL, *add = NULL;
-    ft__buf sql = {0};
+    const ft__database *from = rows ? rows->s->kind : NULL;
+    bool more = true;
     ft_status st = FT_OK;
 
-    ft__buf_fmt(&sql, "SELECT * FROM main.%s", table);
-    if (sql.bad)
-        st = ft_fail(k->err, FT_ENOMEM, 0, "reading %s", from->path);
-    else if (sqlite3_prepare_v2(from->db, sql.s, -1, &rows, NULL) != SQLITE_OK)
-        st = ft__store_fail(from, k->err);
-    ft__buf_free(&sql);
-    if (!st && !plain_names(rows))
-        st = ft_fail(k->err, FT_EFORMAT, 0, "store %s is damaged: odd columns in %s",
-                     from->path, table);
+    while (!st && more) {
+        st = ft__step(rows, &more, k->err);
+        if (st || !more)
+            break;
+        for (int i = 0; add && i < add->n_parameters; i++) {
+            ft__value v = from->column(rows, i);
+
+            ft__bind(add, i + 1, &v);
+        }
+        if (!rows->bad)
+            st = ft__run(add, k->err);
+    }
+    st = ft__finish(add, st, k->err);
+    return ft__finish(rows, st, k->err);
+}
+
+static ft_status copy_table(struct merge *k, ft_store *from, int table)
+{
+    const char *name = tables[table].name;
+    ft__buf make = {0}, get = {0}, put = {0};
+    ft_status st = find_columns(k, from, table);
+    const char *list = k->columns[table].s;
+    int n = 1;
+
+    ft__buf_fmt(&make, "CREATE TEMP TABLE from_%s AS SELECT %s FROM main.%s LIMIT 0",
+                name, list, name);
+    ft__buf_fmt(&get, "SELECT %s FROM main.%s", list, name);
+    ft__buf_fmt(&put, "INSERT INTO temp.from_%s(%s) VALUES(?1", name, list);
+    for (const char *p = list; p && *p; p++)
+        if (*p == ',')
+            ft__buf_fmt(&put, ",?%d", ++n);
+    ft__buf_str(&put, ")");
+    if (!st && (get.bad || put.bad || k->columns[table].bad))
+        st = ft_fail(k->err, FT_ENOMEM, 0, "merging into %s", k->to->path);
+    if (st)
+        ft__buf_free(&make);
+    else
+        st = run_take(k, &make, NULL);
     if (!st)
-        st = make_copy(k, table, rows, &add);
-    if (!st)
-        st = copy_rows(k, from, rows, add);
-    sqlite3_finalize(rows);
-    sqlite3_finalize(add);
+        st = copy_rows(k, ft__query_new(from, get.s, FT__ROWS),
+                       ft__query_new(k->to, put.s, FT__FILL));
+    ft__buf_free(&get);
+    ft__buf_free(&put);
     return st;
 }
 
@@ -160,14 +185,14 @@ static ft_status copy_table(struct merge *k, const ft_store *from, const char *t
  * importing the file again finds it again. */
 static ft_status copy_store(struct merge *k, ft_store *from)
 {
-    ft_status st = FT_OK;
+    ft_status st = from->kind->exec(from, from->kind->snapshot, NULL, k->err);
 
-    if (sqlite3_exec(from->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-        return ft__store_fail(from, k->err);
+    k->version = from->version;
     for (int i = 0; i < N_TABLES && !st; i++)
-        if (i < N_OLDEST || has_table(from->db, tables[i]))
-            st = copy_table(k, from, tables[i]);
-    sqlite3_exec(from->db, "ROLLBACK", NULL, NULL, NULL);
+        if (tables[i].since <= k->version)
+            st = copy_table(k, from, i);
+    if (from->kind->in_transaction(from))
+        (void)from->kind->exec(from, "ROLLBACK", NULL, NULL);
     if (!st)
         st = run(k,
                  "UPDATE temp.from_run SET began_at = coalesce((SELECT min(taken_at)"
@@ -185,26 +210,27 @@ static void drop_copies(struct merge *k)
 
     for (int i = 0; i < N_TABLES + N_OURS; i++) {
         snprintf(sql, sizeof(sql), "DROP TABLE IF EXISTS temp.from_%s",
-                 i < N_TABLES ? tables[i] : ours[i - N_TABLES]);
-        sqlite3_exec(k->to->db, sql, NULL, NULL, NULL);
+                 i < N_TABLES ? tables[i].name : ours[i - N_TABLES]);
+        (void)k->to->kind->exec(k->to, sql, NULL, NULL);
     }
+    for (int i = 0; i < N_TABLES; i++)
+        ft__buf_free(&k->columns[i]);
 }
 
 /* ---- devices ---- */
 
 static ft_status rename_devices(struct merge *k)
 {
+    ft__query *q = ft__query_new(
+        k->to, "UPDATE temp.from_device SET name = ?1 WHERE name = ?2", FT__ONCE);
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < k->opt->n_renames && !st; i++) {
-        char *sql =
-            sqlite3_mprintf("UPDATE temp.from_device SET name = %Q WHERE name = %Q",
-                            k->opt->renames[i].to, k->opt->renames[i].from);
-
-        st = sql ? run(k, sql, NULL) : ft_fail(k->err, FT_ENOMEM, 0, "renaming");
-        sqlite3_free(sql);
+        ft__bind_text(q, 1, k->opt->renames[i].to);
+        ft__bind_text(q, 2, k->opt->renames[i].from);
+        st = ft__run(q, k->err);
     }
-    return st;
+    return ft__finish(q, st, k->err);
 }
 
 /* The same name for two machines: their facts are too far apart. */
@@ -217,27 +243,26 @@ static ft_status find_conflict(struct merge *k, const ft_store *from)
         " JOIN fact g ON g.device_id = d.id AND g.name = f.name"
         " WHERE f.name NOT LIKE 'proportional_from_s%' AND (abs(f.value) > " FACT_RATIO
         " * abs(g.value)"
-        " OR abs(g.value) > " FACT_RATIO " * abs(f.value) OR f.value * g.value < 0)"
+        " OR abs(g.value) > " FACT_RATIO
+        " * abs(f.value) OR (f.value < 0) <> (g.value < 0))"
         " ORDER BY 1, 2";
-    sqlite3_stmt *q;
-    ft_status st = FT_OK;
+    ft__query *q;
+    ft_status st;
+    bool row;
 
     if (k->opt->same_devices)
         return FT_OK;
-    if (sqlite3_prepare_v2(k->to->db, sql, -1, &q, NULL) != SQLITE_OK)
-        return ft__store_fail(k->to, k->err);
-    if (sqlite3_step(q) == SQLITE_ROW)
+    q = ft__query_new(k->to, sql, FT__ONCE);
+    st = ft__step(q, &row, k->err);
+    if (row)
         st = ft_fail(
             k->err, FT_EINVAL, 0,
             "%s and %s both have a device %s, but these look like two machines: "
             "%s is %g there and %g here; give theirs another name with --rename "
             "%s=NAME, or say --same if it is one machine",
-            from->path, k->to->path, (const char *)sqlite3_column_text(q, 0),
-            (const char *)sqlite3_column_text(q, 1), sqlite3_column_double(q, 2),
-            sqlite3_column_double(q, 3), (const char *)sqlite3_column_text(q, 0));
-    if (sqlite3_finalize(q) != SQLITE_OK && !st)
-        st = ft__store_fail(k->to, k->err);
-    return st;
+            from->path, k->to->path, ft__text(q, 0), ft__text(q, 1), ft__f64(q, 2),
+            ft__f64(q, 3), ft__text(q, 0));
+    return ft__finish(q, st, k->err);
 }
 
 /* ---- measurements ---- */
@@ -253,7 +278,8 @@ static ft_status find_rows(struct merge *k, const ft_store *from)
     ft__buf_str(&sql,
                 "CREATE TEMP TABLE from_row AS SELECT m.id AS id, d.id AS device_id,"
                 " s.id AS setting_id, e.id AS engine_id, o.id AS operation_id,"
-                " m.run_id AS run_id, NULL AS place, 0 AS fresh"
+                " m.run_id AS run_id, CAST(NULL AS BIGINT) AS place, 0 AS fresh,"
+                " row_number() OVER (ORDER BY m.id) AS nth"
                 " FROM temp.from_measurement m"
                 " JOIN temp.from_device fd ON fd.id = m.device_id"
                 " JOIN device d ON d.name = fd.name"
@@ -263,10 +289,10 @@ static ft_status find_rows(struct merge *k, const ft_store *from)
                 " JOIN engine e ON e.name = fe.name AND e.version = fe.version"
                 " JOIN temp.from_operation fo ON fo.id = m.operation_id"
                 " JOIN operation o ON o.spec = fo.spec"
-                " JOIN temp.from_run r ON r.id = m.run_id;"
-                "CREATE INDEX temp.from_row_id ON from_row(id);"
-                "CREATE INDEX temp.from_measurement_id ON from_measurement(id);"
-                "CREATE INDEX temp.from_reading_id ON from_reading(measurement_id);"
+                " JOIN temp.from_run r ON r.id = m.run_id ORDER BY m.id;"
+                "CREATE INDEX from_row_id ON from_row(id);"
+                "CREATE INDEX from_measurement_id ON from_measurement(id);"
+                "CREATE INDEX from_reading_id ON from_reading(measurement_id);"
                 "UPDATE temp.from_row SET place = (SELECT h.id FROM measurement h"
                 " JOIN temp.from_measurement m ON m.id = from_row.id"
                 " LEFT JOIN reading a ON a.measurement_id = h.id"
@@ -277,7 +303,10 @@ static ft_status find_rows(struct merge *k, const ft_store *from)
                 " AND h.setting_id = from_row.setting_id"
                 " AND (a.data IS NULL OR b.data IS NULL OR a.data = b.data)");
     for (int i = 0; i < N_CORE; i++)
-        ft__buf_fmt(&sql, " AND h.%s IS m.%s", core[i], core[i]);
+        ft__buf_fmt(&sql,
+                    i < FIRST_NULLABLE ? " AND h.%s = m.%s"
+                                       : " AND h.%s IS NOT DISTINCT FROM m.%s",
+                    core[i], core[i]);
     ft__buf_str(&sql, " ORDER BY a.data IS NULL, h.id LIMIT 1)");
     st = run_take(k, &sql, NULL);
     if (!st)
@@ -292,43 +321,36 @@ static ft_status find_rows(struct merge *k, const ft_store *from)
     return st;
 }
 
-static bool is_core(const char *column)
+static bool is_core(const char *column, size_t len)
 {
     for (int i = 0; i < N_CORE; i++)
-        if (strcmp(core[i], column) == 0)
+        if (strlen(core[i]) == len && strncmp(core[i], column, len) == 0)
             return true;
     return false;
 }
 
-static bool is_number_of_row(const char *column)
+static bool is_number_of_row(const char *column, size_t len)
 {
-    size_t n = strlen(column);
-
-    return strcmp(column, "id") == 0 || (n > 3 && strcmp(column + n - 3, "_id") == 0);
+    return (len == 2 && strncmp(column, "id", 2) == 0) ||
+           (len > 3 && strncmp(column + len - 3, "_id", 3) == 0);
 }
 
 /* The columns that both versions of a table have, but for numbers of rows, each
- * written by `fmt`; `others`: only those that a measurement can be without. */
-static ft_status add_columns(struct merge *k, ft__buf *sql, const char *table,
-                             bool others, void (*add)(ft__buf *, const char *))
+ * written by `add`; `others`: only those that a measurement can be without. */
+static void add_columns(struct merge *k, ft__buf *sql, int table, bool others,
+                        void (*add)(ft__buf *, const char *))
 {
-    sqlite3_stmt *q;
-    char *text = sqlite3_mprintf(
-        "SELECT name FROM pragma_table_info(%Q, 'main') WHERE name IN"
-        " (SELECT name FROM pragma_table_info('from_%q', 'temp')) ORDER BY cid",
-        table, table);
-    int rc = text ? sqlite3_prepare_v2(k->to->db, text, -1, &q, NULL) : SQLITE_NOMEM;
+    const char *at = k->columns[table].s;
 
-    sqlite3_free(text);
-    if (rc != SQLITE_OK)
-        return ft__store_fail(k->to, k->err);
-    while (sqlite3_step(q) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(q, 0);
+    while (at && *at) {
+        size_t len = strcspn(at, ",");
+        char name[64];
 
-        if (name && !is_number_of_row(name) && !(others && is_core(name)))
+        snprintf(name, sizeof(name), "%.*s", (int)len, at);
+        if (!is_number_of_row(at, len) && !(others && is_core(at, len)))
             add(sql, name);
+        at += len + (at[len] == ',');
     }
-    return sqlite3_finalize(q) == SQLITE_OK ? FT_OK : ft__store_fail(k->to, k->err);
 }
 
 static void target(ft__buf *sql, const char *name)
@@ -347,10 +369,10 @@ static void completion(ft__buf *sql, const char *name)
     ft__buf_fmt(sql,
                 "UPDATE measurement SET %s = (SELECT f.%s FROM"
                 " temp.from_measurement f JOIN temp.from_row r ON r.id = f.id"
-                " WHERE r.place = measurement.id AND f.%s <> '' LIMIT 1)"
-                " WHERE coalesce(%s, '') = '' AND id IN (SELECT r.place FROM"
-                " temp.from_row r JOIN temp.from_measurement f ON f.id = r.id"
-                " WHERE NOT r.fresh AND f.%s <> '');",
+                " WHERE r.place = measurement.id AND CAST(f.%s AS TEXT) <> '' LIMIT 1)"
+                " WHERE coalesce(CAST(%s AS TEXT), '') = '' AND id IN (SELECT r.place"
+                " FROM temp.from_row r JOIN temp.from_measurement f ON f.id = r.id"
+                " WHERE r.fresh = 0 AND CAST(f.%s AS TEXT) <> '');",
                 name, name, name, name, name);
 }
 
@@ -374,15 +396,15 @@ static ft_status add_runs(struct merge *k)
         "%sINSERT INTO run(command, environment, began_at)"
         " SELECT t.command, t.environment, t.began_at%sWHERE h.id IS NULL"
         " AND (NOT (t.command LIKE 'import %%' AND t.environment = '') OR EXISTS"
-        " (SELECT 1 FROM temp.from_row w WHERE w.run_id = t.id AND w.fresh))"
+        " (SELECT 1 FROM temp.from_row w WHERE w.run_id = t.id AND w.fresh = 1))"
         " ORDER BY t.id",
         here, both);
     st = run_take(k, &sql, &k->out->runs);
     ft__buf_fmt(&sql,
                 "CREATE TEMP TABLE from_place AS %sSELECT t.id AS id, h.id AS place%s;"
-                "CREATE INDEX temp.from_place_id ON from_place(id);"
+                "CREATE INDEX from_place_id ON from_place(id);"
                 "UPDATE temp.from_row SET run_id = (SELECT place FROM temp.from_place p"
-                " WHERE p.id = from_row.run_id) WHERE fresh",
+                " WHERE p.id = from_row.run_id) WHERE fresh = 1",
                 here, both);
     if (!st)
         return run_take(k, &sql, NULL);
@@ -393,51 +415,47 @@ static ft_status add_runs(struct merge *k)
 static ft_status copy_fresh(struct merge *k)
 {
     ft__buf sql = {0};
-    ft_status st;
 
     ft__buf_str(&sql, "INSERT INTO measurement(id, device_id, setting_id, engine_id,"
                       " operation_id, run_id");
-    st = add_columns(k, &sql, "measurement", false, target);
+    add_columns(k, &sql, MEASUREMENT, false, target);
     ft__buf_str(&sql, ") SELECT r.place, r.device_id, r.setting_id, r.engine_id,"
                       " r.operation_id, r.run_id");
-    if (!st)
-        st = add_columns(k, &sql, "measurement", false, source);
+    add_columns(k, &sql, MEASUREMENT, false, source);
     ft__buf_str(&sql, " FROM temp.from_row r JOIN temp.from_measurement f"
-                      " ON f.id = r.id WHERE r.fresh ORDER BY r.place");
-    if (!st)
-        return run_take(k, &sql, &k->out->measurements);
-    ft__buf_free(&sql);
-    return st;
+                      " ON f.id = r.id WHERE r.fresh = 1 ORDER BY r.place");
+    return run_take(k, &sql, &k->out->measurements);
 }
 
 /* Raw readings of what is new, and of what came here without them. */
 static ft_status copy_readings(struct merge *k)
 {
     ft__buf sql = {0};
-    ft_status st;
 
-    ft__buf_str(&sql, "INSERT OR IGNORE INTO reading(measurement_id");
-    st = add_columns(k, &sql, "reading", false, target);
+    ft__buf_str(&sql, "INSERT INTO reading(measurement_id");
+    add_columns(k, &sql, READING, false, target);
     ft__buf_str(&sql, ") SELECT r.place");
-    if (!st)
-        st = add_columns(k, &sql, "reading", false, source);
+    add_columns(k, &sql, READING, false, source);
     ft__buf_str(&sql, " FROM temp.from_row r JOIN temp.from_reading f"
-                      " ON f.measurement_id = r.id");
-    if (!st)
-        return run_take(k, &sql, NULL);
-    ft__buf_free(&sql);
-    return st;
+                      " ON f.measurement_id = r.id WHERE true ON CONFLICT DO NOTHING");
+    return run_take(k, &sql, NULL);
 }
 
 static ft_status complete(struct merge *k)
 {
     ft__buf sql = {0};
-    ft_status st = add_columns(k, &sql, "measurement", true, completion);
 
-    if (st || !sql.len) {
-        ft__buf_free(&sql);
-        return st;
-    }
+    add_columns(k, &sql, MEASUREMENT, true, completion);
+    return sql.len || sql.bad ? run_take(k, &sql, NULL) : FT_OK;
+}
+
+static ft_status number_fresh(struct merge *k)
+{
+    ft__buf sql = {0};
+
+    ft__buf_fmt(&sql,
+                "UPDATE temp.from_row SET fresh = 1, place = %s WHERE place IS NULL",
+                k->to->kind->measurement);
     return run_take(k, &sql, NULL);
 }
 
@@ -445,11 +463,14 @@ static ft_status add_measurements(struct merge *k, const ft_store *from)
 {
     ft_status st = run(
         k,
-        "INSERT OR IGNORE INTO device(name) SELECT name FROM temp.from_device;"
-        "INSERT OR IGNORE INTO setting(name) SELECT name FROM temp.from_setting;"
-        "INSERT OR IGNORE INTO engine(name, version)"
-        " SELECT name, version FROM temp.from_engine;"
-        "INSERT OR IGNORE INTO operation(spec) SELECT spec FROM temp.from_operation;",
+        "INSERT INTO device(name) SELECT name FROM temp.from_device"
+        " WHERE true ORDER BY id ON CONFLICT DO NOTHING;"
+        "INSERT INTO setting(name) SELECT name FROM temp.from_setting"
+        " WHERE true ORDER BY id ON CONFLICT DO NOTHING;"
+        "INSERT INTO engine(name, version) SELECT name, version FROM temp.from_engine"
+        " WHERE true ORDER BY id ON CONFLICT DO NOTHING;"
+        "INSERT INTO operation(spec) SELECT spec FROM temp.from_operation"
+        " WHERE true ORDER BY id ON CONFLICT DO NOTHING;",
         NULL);
     uint64_t present = 0, repeats = 0;
 
@@ -468,11 +489,7 @@ static ft_status add_measurements(struct merge *k, const ft_store *from)
                  " AND h.dtype_policy = f.dtype_policy AND h.metric = f.metric)",
                  &repeats);
     if (!st)
-        st = run(k,
-                 "UPDATE temp.from_row SET fresh = 1, place = (SELECT"
-                 " coalesce(max(id), 0) FROM measurement) + from_row.rowid"
-                 " WHERE place IS NULL",
-                 NULL);
+        st = number_fresh(k);
     if (!st)
         st = add_runs(k);
     if (!st)
@@ -481,6 +498,10 @@ static ft_status add_measurements(struct merge *k, const ft_store *from)
         st = copy_readings(k);
     if (!st)
         st = complete(k);
+    /* Otherwise the planner guesses, and the next merge takes the square of the time.
+     */
+    if (!st && k->to->kind->many && k->out->measurements >= MANY)
+        st = run(k, k->to->kind->many, NULL);
     k->out->present += present;
     k->out->repeats += repeats;
     return st;
@@ -492,42 +513,42 @@ static ft_status add_measurements(struct merge *k, const ft_store *from)
 static ft_status add_facts(struct merge *k)
 {
     static const char past[] =
-        "INSERT OR IGNORE INTO fact_past(device_id, name, value, taken_at) SELECT ";
+        "INSERT INTO fact_past(device_id, name, value, taken_at) SELECT ";
     static const char both[] =
         " FROM temp.from_fact f JOIN temp.from_device e ON e.id = f.device_id"
         " JOIN device d ON d.name = e.name"
         " LEFT JOIN fact g ON g.device_id = d.id AND g.name = f.name WHERE ";
-    bool theirs =
-        sqlite3_table_column_metadata(k->to->db, "temp", "from_fact_past", NULL, NULL,
-                                      NULL, NULL, NULL, NULL) == SQLITE_OK;
     ft__buf sql = {0};
     ft_status st = FT_OK;
 
-    if (theirs)
+    if (tables[FACT_PAST].since <= k->version)
         st = run(
             k,
-            "INSERT OR IGNORE INTO fact_past(device_id, name, value, taken_at)"
+            "INSERT INTO fact_past(device_id, name, value, taken_at)"
             " SELECT d.id, f.name, f.value, f.taken_at FROM temp.from_fact_past f"
             " JOIN temp.from_device e ON e.id = f.device_id"
             " JOIN device d ON d.name = e.name WHERE NOT EXISTS(SELECT 1 FROM fact g"
-            " WHERE g.device_id = d.id AND g.name = f.name AND g.value = f.value)",
+            " WHERE g.device_id = d.id AND g.name = f.name AND g.value = f.value)"
+            " ON CONFLICT DO NOTHING",
             &k->out->facts);
     ft__buf_fmt(&sql,
                 "%sd.id, f.name, f.value, f.taken_at%sf.value <> g.value"
-                " AND f.taken_at <= g.taken_at",
+                " AND f.taken_at <= g.taken_at ON CONFLICT DO NOTHING",
                 past, both);
     if (!st)
         st = run_take(k, &sql, &k->out->facts);
     ft__buf_fmt(&sql,
                 "%sd.id, g.name, g.value, g.taken_at%sf.value <> g.value"
-                " AND f.taken_at > g.taken_at",
+                " AND f.taken_at > g.taken_at ON CONFLICT DO NOTHING",
                 past, both);
     if (!st)
         st = run_take(k, &sql, NULL);
     ft__buf_fmt(&sql,
-                "INSERT OR REPLACE INTO fact(device_id, name, value, taken_at)"
-                " SELECT d.id, f.name, f.value, f.taken_at%sg.value IS NULL"
-                " OR (f.value <> g.value AND f.taken_at > g.taken_at)",
+                "INSERT INTO fact(device_id, name, value, taken_at)"
+                " SELECT d.id, f.name, f.value, f.taken_at%s(g.value IS NULL"
+                " OR (f.value <> g.value AND f.taken_at > g.taken_at))"
+                " ON CONFLICT(device_id, name)"
+                " DO UPDATE SET value = excluded.value, taken_at = excluded.taken_at",
                 both);
     if (!st)
         return run_take(k, &sql, &k->out->facts);
@@ -537,17 +558,19 @@ static ft_status add_facts(struct merge *k)
 
 /* ---- parts of networks ---- */
 
-/* What is listed here stays as it is listed here. */
+/* What is listed here stays as it is listed here, but a file that lists it anew
+ * replaces it. */
 static ft_status add_members(struct merge *k)
 {
-    if (sqlite3_table_column_metadata(k->to->db, "temp", "from_member", NULL, NULL,
-                                      NULL, NULL, NULL, NULL) != SQLITE_OK)
-        return FT_OK; /* from an older store */
-    return run(k,
-               "INSERT OR IGNORE INTO member(source, whole, phase, part, count, note)"
-               " SELECT source, whole, phase, part, count, note"
-               " FROM temp.from_member ORDER BY id",
-               &k->out->members);
+    ft__buf sql = {0};
+
+    ft__buf_fmt(&sql,
+                "INSERT INTO member(source, whole, phase, part, count, note)"
+                " SELECT source, whole, phase, part, count, note FROM temp.from_member"
+                " WHERE true ORDER BY id ON CONFLICT(source, whole, phase, part) DO %s",
+                k->import ? "UPDATE SET count = excluded.count, note = excluded.note"
+                          : "NOTHING");
+    return run_take(k, &sql, &k->out->members);
 }
 
 /* Runs of explorations. */
@@ -555,9 +578,6 @@ static ft_status add_trials(struct merge *k)
 {
     ft_status st = FT_OK;
 
-    if (sqlite3_table_column_metadata(k->to->db, "temp", "from_trial", NULL, NULL, NULL,
-                                      NULL, NULL, NULL) != SQLITE_OK)
-        return FT_OK; /* from an older store */
     for (const char *const *sql = ft__trial_merge; *sql && !st; sql++)
         st = run(k, *sql, sql[1] && !sql[2] ? &k->out->trials : NULL);
     return st;
@@ -577,12 +597,23 @@ static ft_status merge_one(struct merge *k, ft_store *from)
         st = add_measurements(k, from);
     if (!st)
         st = add_facts(k);
-    if (!st)
+    if (!st && tables[MEMBER].since <= k->version)
         st = add_members(k);
-    if (!st)
+    if (!st && tables[TRIAL].since <= k->version)
         st = add_trials(k);
     drop_copies(k);
     return st;
+}
+
+static ft_status merge_all(struct merge *k, ft_store *const *from, size_t n)
+{
+    ft_status st = ft__store_begin(k->to, k->err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < n && !st; i++)
+        st = merge_one(k, from[i]);
+    return ft__store_end(k->to, st, k->err);
 }
 
 ft_status ft_store_merge(ft_merge_report *out, ft_store *into, ft_store *const *from,
@@ -590,16 +621,23 @@ ft_status ft_store_merge(ft_merge_report *out, ft_store *into, ft_store *const *
 {
     static const ft_merge_options plain = {0};
     ft_merge_report report = {0};
-    struct merge k = {into, opt ? opt : &plain, &report, err};
-    ft_status st = ft__store_begin(into, err);
+    struct merge k = {
+        .to = into, .opt = opt ? opt : &plain, .out = &report, .err = err};
+    ft_status st = merge_all(&k, from, n);
 
-    *out = report;
-    if (st)
-        return st;
-    for (size_t i = 0; i < n && !st; i++)
-        st = merge_one(&k, from[i]);
-    st = ft__store_end(into, st, err);
-    if (!st)
-        *out = report;
+    *out = st ? (ft_merge_report){0} : report;
+    return st;
+}
+
+ft_status ft__store_take_import(uint64_t *n_rows, ft_store *into, ft_store *from,
+                                ft_error *err)
+{
+    static const ft_merge_options plain = {.same_devices = 1};
+    ft_merge_report report = {0};
+    struct merge k = {
+        .to = into, .opt = &plain, .out = &report, .import = true, .err = err};
+    ft_status st = merge_all(&k, &from, 1);
+
+    *n_rows = st ? 0 : report.measurements;
     return st;
 }

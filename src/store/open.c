@@ -1,19 +1,9 @@
-/* A store opened: the file identified, migrated to the newest schema, failures of
- * SQLite put into words. */
+/* A store opened: judged by what it says of itself, migrated to the newest schema. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "store/store.h"
-
-enum {
-    APPLICATION_ID = 0x46545354, /* "FTST", in the header of the file */
-    BUSY_MS = 10000,
-};
 
 /* What a store is made of. Names and specs are kept once and referred to by
  * number. The raw readings of a measurement are one blob, since they are only
@@ -74,152 +64,13 @@ static const char *const migrations[] = {
     " WITHOUT ROWID;",
 };
 
-static int connect_to(ft_store *s, const char *name, int flags)
-{
-    int rc;
-
-    sqlite3_close(s->db);
-    rc = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_busy_timeout(s->db, BUSY_MS);
-    /* A store may come from anywhere: its schema is not trusted to call
-     * functions (check_schema() compares it), and its pages are checked as they are
-     * read. */
-    if (rc == SQLITE_OK)
-        rc = sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_exec(s->db,
-                          "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;"
-                          "PRAGMA foreign_keys=ON;",
-                          NULL, NULL, NULL);
-    if (rc == SQLITE_OK && !s->writable)
-        rc = sqlite3_exec(s->db, "PRAGMA query_only=ON", NULL, NULL, NULL);
-    return rc;
-}
-
-struct identity {
-    int64_t application;
-    int64_t version;
-    int64_t tables;
-    char *schema; /* what created tables, indexes, views and triggers */
-};
-
-/* One statement, so that all of it is of one moment. */
-static int identify(sqlite3 *db, struct identity *id)
-{
-    sqlite3_stmt *st;
-    int rc = sqlite3_prepare_v2(
-        db,
-        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master),"
-        " (SELECT group_concat(type || ' ' || name || ' ' || sql, ';') FROM"
-        "  (SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND"
-        "   NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
-        "   ORDER BY name, type))"
-        " FROM pragma_application_id, pragma_user_version",
-        -1, &st, NULL);
-    const char *schema;
-
-    if (rc == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW) {
-        id->application = sqlite3_column_int64(st, 0);
-        id->version = sqlite3_column_int64(st, 1);
-        id->tables = sqlite3_column_int64(st, 2);
-        schema = (const char *)sqlite3_column_text(st, 3);
-        free(id->schema);
-        id->schema = strdup(schema ? schema : "");
-    }
-    /* Of a failed step, finalize repeats the code. */
-    return rc == SQLITE_OK ? sqlite3_finalize(st) : rc;
-}
-
-/* Write-ahead mode needs to create files beside the store. Where that is not
- * permitted nobody with our rights writes it, so it may be read as immutable,
- * unless changes lie in the log still. */
-static bool may_be_immutable(const ft_store *s)
-{
-    ft__buf log = {0};
-    struct stat st;
-    bool empty;
-
-    ft__buf_fmt(&log, "%s-wal", s->path);
-    empty = !log.bad && (stat(log.s, &st) || st.st_size == 0);
-    ft__buf_free(&log);
-    return !s->writable && access(s->path, R_OK) == 0 && empty;
-}
-
-static int connect_immutable(ft_store *s)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789/._-";
-    ft__buf name = {0};
-    int rc = SQLITE_NOMEM;
-
-    ft__buf_str(&name, "file:");
-    for (const char *p = s->path; *p; p++) {
-        if (strchr(plain, *p))
-            ft__buf_add(&name, p, 1);
-        else
-            ft__buf_fmt(&name, "%%%02X", (unsigned)(unsigned char)*p);
-    }
-    ft__buf_str(&name, "?immutable=1");
-    if (!name.bad)
-        rc = connect_to(s, name.s, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-    ft__buf_free(&name);
-    return rc;
-}
-
-static ft_status connect_and_identify(ft_store *s, struct identity *id, ft_error *err)
-{
-    /* A reader opens for writing as well, where it may: only then does SQLite
-     * recover and tidy up after a process that was killed. query_only keeps it
-     * from writing anything else. */
-    int rc = connect_to(s, s->path,
-                        SQLITE_OPEN_READWRITE | (s->writable ? SQLITE_OPEN_CREATE : 0));
-
-    if (rc == SQLITE_OK)
-        rc = identify(s->db, id);
-    if ((rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY) && may_be_immutable(s)) {
-        rc = connect_immutable(s);
-        if (rc == SQLITE_OK)
-            rc = identify(s->db, id);
-    }
-    return rc == SQLITE_OK ? FT_OK : ft__store_fail(s, err);
-}
-
-/* A view in place of a table may run for ever, a trigger may write: the schema must be
- * the one that these steps make. */
-static ft_status check_schema(const ft_store *s, const struct identity *id,
-                              const char *const *steps, ft_error *err)
-{
-    struct identity wanted = {0};
-    sqlite3 *db = NULL;
-    int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE, NULL);
-    ft_status st = FT_OK;
-
-    for (int64_t v = 0; v < id->version && rc == SQLITE_OK; v++)
-        rc = sqlite3_exec(db, steps[v], NULL, NULL, NULL);
-    if (rc == SQLITE_OK)
-        rc = identify(db, &wanted);
-    if (rc != SQLITE_OK || !wanted.schema || !id->schema)
-        st = ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
-    else if (strcmp(wanted.schema, id->schema) != 0)
-        st = ft_fail(err, FT_EFORMAT, 0,
-                     "store %s has other tables than foretell makes: something else "
-                     "changed it",
-                     s->path);
-    sqlite3_close(db);
-    free(wanted.schema);
-    return st;
-}
-
 /* Whether the file is one of ours, and of a version we know. */
-static ft_status judge(const ft_store *s, const struct identity *id, ft_store_mode mode,
+static ft_status judge(const ft_store *s, const ft__identity *id, ft_store_mode mode,
                        int newest, ft_error *err)
 {
-    bool blank = id->application == 0 && id->version == 0 && id->tables == 0;
-
-    if (id->application != APPLICATION_ID && !blank)
-        return ft_fail(err, FT_EFORMAT, 0,
-                       "%s is an SQLite file, but not a foretell store", s->path);
+    if (!id->ours && !id->blank)
+        return ft_fail(err, FT_EFORMAT, 0, "%s %s, but not a foretell store", s->path,
+                       s->kind->foreign);
     if (id->version > newest)
         return ft_fail(
             err, FT_EFORMAT, 0,
@@ -228,7 +79,7 @@ static ft_status judge(const ft_store *s, const struct identity *id, ft_store_mo
             s->path, (long long)id->version, newest);
     if (s->writable)
         return FT_OK;
-    if (blank)
+    if (id->blank)
         return ft_fail(err, FT_EFORMAT, 0,
                        "store %s is empty; measure something into it first", s->path);
     if (id->version < newest && mode != FT_STORE_MERGE)
@@ -240,90 +91,148 @@ static ft_status judge(const ft_store *s, const struct identity *id, ft_store_mo
     return FT_OK;
 }
 
-/* Readers do not wait for the writer, nor it for them. In this mode NORMAL
- * outlives the death of the process at any moment; only a power cut may take
- * back the last transactions. File systems that cannot do it stay with a
- * rollback journal. While several processes create one store SQLite reports
- * BUSY here without waiting, hence the patience. */
-static ft_status write_ahead(const ft_store *s, ft_error *err)
+static ft_status take_steps(ft_store *s, const char *const *steps, int n_steps,
+                            ft_error *err)
 {
-    const struct timespec pause = {0, 10 * 1000 * 1000};
-    int rc, tries = BUSY_MS / 10;
+    ft__identity id = {0};
+    char sql[4096];
+    /* Asked again now that nobody else can be migrating. */
+    ft_status st = s->kind->identify(s, &id, err);
 
-    do {
-        rc = sqlite3_exec(s->db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL",
-                          NULL, NULL, NULL);
-    } while (rc == SQLITE_BUSY && --tries && nanosleep(&pause, NULL) == 0);
-    return rc == SQLITE_OK ? FT_OK : ft__store_fail(s, err);
+    free(id.schema);
+    s->version = n_steps;
+    if (st || id.version == n_steps)
+        return st;
+    if (id.version == 0 && s->kind->first)
+        st = s->kind->exec(s, s->kind->first, NULL, err);
+    for (int64_t v = id.version; v < n_steps && !st; v++)
+        st = s->kind->exec(s, steps[v], NULL, err);
+    snprintf(sql, sizeof(sql), s->kind->mark, n_steps);
+    return st ? st : s->kind->exec(s, sql, NULL, err);
 }
 
 static ft_status migrate(ft_store *s, const char *const *steps, int n_steps,
                          ft_error *err)
 {
     ft_status st = ft__store_begin(s, err);
-    struct identity id = {0};
-    char sql[128];
 
-    if (st != FT_OK)
-        return st;
-    /* Asked again now that nobody else can be migrating. */
-    if (identify(s->db, &id) != SQLITE_OK)
-        return ft__store_end(s, ft__store_fail(s, err), err);
-    free(id.schema);
-    for (int64_t v = id.version; v < n_steps; v++)
-        if (sqlite3_exec(s->db, steps[v], NULL, NULL, NULL) != SQLITE_OK)
-            return ft__store_end(s, ft__store_fail(s, err), err);
-    if (id.version < n_steps) {
-        snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d",
-                 APPLICATION_ID, n_steps);
-        if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-            return ft__store_end(s, ft__store_fail(s, err), err);
+    return st ? st : ft__store_end(s, take_steps(s, steps, n_steps, err), err);
+}
+
+/* ---- what a path says ---- */
+
+static bool is_on_server(const char *path)
+{
+    return strncmp(path, "postgresql://", 13) == 0 ||
+           strncmp(path, "postgres://", 11) == 0;
+}
+
+/* Where in the connection string `at` a password begins; its end if there is none. */
+static const char *find_password(const char *at, const char **end)
+{
+    const char *user = strstr(at, "://"), *word;
+
+    if (user) { /* user:password@, as far as it may go if it should have been encoded */
+        word = user + 3 + strcspn(user + 3, ":@/?");
+        *end = word + strcspn(word, "?");
+        while (*end > word && **end != '@')
+            --*end;
+        if (*word == ':' && *end > word)
+            return word + 1;
     }
-    return ft__store_end(s, FT_OK, err);
+    word = strstr(at, "password=");
+    *end = at + strlen(at);
+    if (!word)
+        return *end;
+    word += strlen("password=");
+    *end = word + strcspn(word, "&");
+    return word;
+}
+
+int ft_store_shown(char *out, size_t size, const char *path)
+{
+    const char *rest = path, *word, *end;
+    const bool on_server = is_on_server(path);
+    size_t n = 0;
+
+    while (on_server && size && *(word = find_password(rest, &end))) {
+        int some = snprintf(out + n, size - n, "%.*s", (int)(word - rest), rest);
+
+        n += some < 0 || (size_t)some >= size - n ? size - n - 1 : (size_t)some;
+        rest = end;
+    }
+    if (size)
+        snprintf(out + n, size - n, "%s", rest);
+    return on_server;
+}
+
+/* ---- opening ---- */
+
+static ft_status open_and_judge(ft_store *s, const char *path, ft_store_mode mode,
+                                const char *const *steps, int n_steps, ft_error *err)
+{
+    ft__identity id = {0};
+    ft_status st = s->kind->connect(s, path, &id, err);
+
+    s->version = id.version;
+    if (!st)
+        st = judge(s, &id, mode, n_steps, err);
+    if (!st && s->kind->check)
+        st = s->kind->check(s, &id, steps, err);
+    if (!st && s->writable && s->kind->before_writing)
+        st = s->kind->before_writing(s, err);
+    if (!st && s->writable)
+        st = migrate(s, steps, n_steps, err);
+    free(id.schema);
+    return st;
 }
 
 ft_status ft__store_open(ft_store **out, const char *path, ft_store_mode mode,
                          const char *const *steps, int n_steps, ft_error *err)
 {
     ft_store *s = calloc(1, sizeof(*s));
-    struct identity id = {0};
+    size_t size = strlen(path) + 1;
     ft_status st;
 
     *out = NULL;
-    if (!s || !(s->path = strdup(path))) {
-        st = ft_fail(err, FT_ENOMEM, 0, "store %s", path);
-        goto fail;
+    if (!s || !(s->path = malloc(size))) {
+        free(s);
+        return ft_fail(err, FT_ENOMEM, 0, "a store");
     }
+    s->kind = ft_store_shown(s->path, size, path) ? &ft__postgres : &ft__sqlite;
     s->writable = mode == FT_STORE_WRITE;
-    st = connect_and_identify(s, &id, err);
-    if (st == FT_OK)
-        st = judge(s, &id, mode, n_steps, err);
-    if (st == FT_OK)
-        st = check_schema(s, &id, steps, err);
-    if (st == FT_OK && s->writable)
-        st = write_ahead(s, err);
-    if (st == FT_OK && s->writable)
-        st = migrate(s, steps, n_steps, err);
-    if (st != FT_OK)
-        goto fail;
-    free(id.schema);
-    *out = s;
-    return FT_OK;
-
-fail:
-    free(id.schema);
-    ft_store_close(s);
+    st = open_and_judge(s, path, mode, steps, n_steps, err);
+    if (st)
+        ft_store_close(s);
+    else
+        *out = s;
     return st;
+}
+
+static ft_status open_newest(ft_store **out, const char *path, ft_store_mode mode,
+                             ft_error *err)
+{
+    return ft__store_open(out, path, mode, migrations,
+                          (int)(sizeof(migrations) / sizeof(*migrations)), err);
 }
 
 ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
                         ft_error *err)
 {
     *out = NULL;
-    if (!*path)
-        return ft_fail(err, FT_EINVAL, 0, "a store needs a file name");
-    return ft__store_open(out, path, mode, migrations,
-                          (int)(sizeof(migrations) / sizeof(*migrations)), err);
+    return *path ? open_newest(out, path, mode, err)
+                 : ft_fail(err, FT_EINVAL, 0, "a store needs a file name");
+}
+
+ft_status ft__store_open_temporary(ft_store **out, ft_error *err)
+{
+    ft_status st = open_newest(out, "", FT_STORE_WRITE, err);
+
+    if (!st) {
+        free((*out)->path);
+        (*out)->path = strdup("in a temporary file");
+    }
+    return st;
 }
 
 void ft_store_close(ft_store *s)
@@ -331,8 +240,8 @@ void ft_store_close(ft_store *s)
     if (!s)
         return;
     for (int i = 0; i < FT__N_SQL; i++)
-        sqlite3_finalize(s->kept[i]);
-    sqlite3_close(s->db);
+        (void)ft__finish(s->kept[i], FT_OK, NULL);
+    s->kind->close(s);
     free(s->path);
     free(s);
 }

@@ -14,6 +14,8 @@ ft_status ft__store_has(ft_store *s, const ft_key *key, int *found, ft_error *er
 ft_status ft__store_put(ft_store *s, int64_t run, const ft_key *key,
                         const ft_measurement *m, const ft_reading *readings,
                         size_t n_readings, ft_error *err);
+/* An operation of a network. FT_EINVAL: incomplete, or no count. */
+ft_status ft__store_add_member(ft_store *s, const ft_member *member, ft_error *err);
 /* Facts about a device that this store measured or was given, one number each
  * ("peak_flops_fp32", "bandwidth_bytes_per_s"): the newest value wins. */
 ft_status ft__store_put_fact(ft_store *s, const char *device, const char *name,

@@ -9,69 +9,48 @@
 
 #include "base/arena.h"
 
-/* A statement that is used once. */
-static ft_status prepare(ft_store *s, sqlite3_stmt **q, const char *sql, ft_error *err)
-{
-    *q = NULL;
-    return sqlite3_prepare_v2(s->db, sql, -1, q, NULL) == SQLITE_OK
-               ? FT_OK
-               : ft__store_fail(s, err);
-}
-
-static ft_status finish(ft_store *s, sqlite3_stmt *q, ft_status st, ft_error *err)
-{
-    return sqlite3_finalize(q) == SQLITE_OK || st ? st : ft__store_fail(s, err);
-}
-
 static ft_status find(ft__trials *out, ft_store *s, const char *name, uint64_t print,
                       ft_error *err)
 {
-    sqlite3_stmt *q;
-    ft_status st = prepare(
-        s, &q, "SELECT id, plan FROM exploration WHERE name = ?1 AND print = ?2", err);
+    ft__query *q = ft__query_new(
+        s, "SELECT id, plan FROM exploration WHERE name = ?1 AND print = ?2", FT__ONCE);
+    ft_status st;
+    bool row;
 
-    if (st)
-        return st;
-    sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(q, 2, (int64_t)print);
-    if (sqlite3_step(q) == SQLITE_ROW) {
-        out->number = sqlite3_column_int64(q, 0);
-        out->plan = strdup(ft__store_text(q, 1));
+    ft__bind_text(q, 1, name);
+    ft__bind_i64(q, 2, (int64_t)print);
+    st = ft__step(q, &row, err);
+    if (row) {
+        out->number = ft__i64(q, 0);
+        out->plan = strdup(ft__text(q, 1));
         if (!out->plan)
             st = ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     }
-    return finish(s, q, st, err);
+    return ft__finish(q, st, err);
 }
 
 static ft_status add_exploration(ft_store *s, const char *name, uint64_t print,
                                  ft_error *err)
 {
-    sqlite3_stmt *q;
-    ft_status st = prepare(
-        s, &q,
-        "INSERT OR IGNORE INTO exploration(name, print, plan) VALUES(?1, ?2, '')", err);
+    ft__query *q = ft__query_new(s,
+                                 "INSERT INTO exploration(name, print, plan)"
+                                 " VALUES(?1, ?2, '') ON CONFLICT DO NOTHING",
+                                 FT__ONCE);
 
-    if (st)
-        return st;
-    sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(q, 2, (int64_t)print);
-    sqlite3_step(q);
-    return finish(s, q, FT_OK, err);
+    ft__bind_text(q, 1, name);
+    ft__bind_i64(q, 2, (int64_t)print);
+    return ft__finish(q, ft__run(q, err), err);
 }
 
 static ft_status set_plan(ft_store *s, int64_t exploration, const char *plan,
                           ft_error *err)
 {
-    sqlite3_stmt *q;
-    ft_status st =
-        prepare(s, &q, "UPDATE exploration SET plan = ?2 WHERE id = ?1", err);
+    ft__query *q =
+        ft__query_new(s, "UPDATE exploration SET plan = ?2 WHERE id = ?1", FT__ONCE);
 
-    if (st)
-        return st;
-    sqlite3_bind_int64(q, 1, exploration);
-    sqlite3_bind_text(q, 2, plan, -1, SQLITE_STATIC);
-    sqlite3_step(q);
-    return finish(s, q, FT_OK, err);
+    ft__bind_i64(q, 1, exploration);
+    ft__bind_text(q, 2, plan);
+    return ft__finish(q, ft__run(q, err), err);
 }
 
 ft_status ft__trials_of(ft__trials *out, ft_store *s, const char *name, uint64_t print,
@@ -103,51 +82,44 @@ static ft_status add_run(ft_store *s, int64_t *number, int64_t exploration, int6
 {
     static const char sql[] =
         "INSERT INTO trial(exploration_id, run_id, workload, point, taken_at, failure,"
-        " output, conditions) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-    sqlite3_stmt *q;
-    ft_status st = prepare(s, &q, sql, err);
+        " output, conditions) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id";
+    ft__query *q = ft__query_new(s, sql, FT__ONCE);
+    bool found;
 
-    if (st)
-        return st;
-    sqlite3_bind_int64(q, 1, exploration);
-    sqlite3_bind_int64(q, 2, run);
-    sqlite3_bind_text(q, 3, t->workload, -1, SQLITE_STATIC);
-    sqlite3_bind_text(q, 4, t->point, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(q, 5, t->taken_at);
-    sqlite3_bind_text(q, 6, t->failure, -1, SQLITE_STATIC);
-    sqlite3_bind_text(q, 7, t->output, -1, SQLITE_STATIC);
-    sqlite3_bind_text(q, 8, t->conditions, -1, SQLITE_STATIC);
-    sqlite3_step(q);
-    st = finish(s, q, FT_OK, err);
-    *number = sqlite3_last_insert_rowid(s->db);
-    return st;
+    ft__bind_i64(q, 1, exploration);
+    ft__bind_i64(q, 2, run);
+    ft__bind_text(q, 3, t->workload);
+    ft__bind_text(q, 4, t->point);
+    ft__bind_i64(q, 5, t->taken_at);
+    ft__bind_text(q, 6, t->failure);
+    ft__bind_text(q, 7, t->output);
+    ft__bind_text(q, 8, t->conditions);
+    return ft__finish(q, ft__run_i64(q, number, &found, err), err);
 }
 
 static ft_status add_values(ft_store *s, int64_t trial, const ft__trial_run *t,
                             ft_error *err)
 {
-    sqlite3_stmt *q;
-    ft_status st = prepare(
-        s, &q, "INSERT INTO trial_value(trial_id, name, value) VALUES(?1, ?2, ?3)",
-        err);
+    ft__query *q = ft__query_new(
+        s, "INSERT INTO trial_value(trial_id, name, value) VALUES(?1, ?2, ?3)",
+        FT__ONCE);
+    ft_status st = FT_OK;
 
     for (size_t i = 0; i < t->n_values && !st; i++) {
         if (isnan(t->value[i].value))
             continue;
-        sqlite3_bind_int64(q, 1, trial);
-        sqlite3_bind_text(q, 2, t->value[i].name, -1, SQLITE_STATIC);
-        sqlite3_bind_double(q, 3, t->value[i].value);
-        sqlite3_step(q);
-        if (sqlite3_reset(q) != SQLITE_OK)
-            st = ft__store_fail(s, err);
+        ft__bind_i64(q, 1, trial);
+        ft__bind_text(q, 2, t->value[i].name);
+        ft__bind_f64(q, 3, t->value[i].value);
+        st = ft__run(q, err);
     }
-    return finish(s, q, st, err);
+    return ft__finish(q, st, err);
 }
 
 ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
                         const ft__trial_run *t, ft_error *err)
 {
-    int64_t trial;
+    int64_t trial = 0;
     ft_status st = ft__store_begin(s, err);
 
     if (st)
@@ -163,31 +135,41 @@ ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
 struct trial_values {
     ft__trial_value *v;
     size_t n, cap;
-    sqlite3_stmt *q;
+    ft__query *q;
 };
+
+static ft_status keep_value(ft_store *s, struct trial_values *all, ft_error *err)
+{
+    char *name = strdup(ft__text(all->q, 0));
+    ft__trial_value *grown = ft__list_grow(all->v, all->n, &all->cap, sizeof(*all->v));
+
+    if (grown)
+        all->v = grown;
+    if (!grown || !name) {
+        free(name);
+        return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
+    }
+    all->v[all->n++] = (ft__trial_value){name, ft__f64(all->q, 1)};
+    return FT_OK;
+}
 
 /* Names are copies, valid until the next call. */
 static ft_status values_of(ft_store *s, struct trial_values *all, int64_t trial,
                            ft_error *err)
 {
+    bool more = true;
+    ft_status st = FT_OK;
+
     for (size_t i = 0; i < all->n; i++)
         free((char *)(uintptr_t)all->v[i].name);
     all->n = 0;
-    sqlite3_bind_int64(all->q, 1, trial);
-    while (sqlite3_step(all->q) == SQLITE_ROW) {
-        char *name = strdup(ft__store_text(all->q, 0));
-        ft__trial_value *grown =
-            ft__list_grow(all->v, all->n, &all->cap, sizeof(*all->v));
-
-        if (grown)
-            all->v = grown;
-        if (!grown || !name) {
-            free(name);
-            return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
-        }
-        all->v[all->n++] = (ft__trial_value){name, sqlite3_column_double(all->q, 1)};
+    ft__bind_i64(all->q, 1, trial);
+    while (!st && more) {
+        st = ft__step(all->q, &more, err);
+        if (!st && more)
+            st = keep_value(s, all, err);
     }
-    return sqlite3_reset(all->q) == SQLITE_OK ? FT_OK : ft__store_fail(s, err);
+    return st;
 }
 
 ft_status ft__trial_each(ft_store *s, int64_t exploration,
@@ -197,25 +179,27 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
     static const char sql[] = "SELECT id, workload, point, taken_at, failure, output,"
                               " conditions FROM trial WHERE exploration_id = ?1"
                               " ORDER BY taken_at, id";
-    struct trial_values values = {0};
-    sqlite3_stmt *q;
+    ft__query *q = ft__query_new(s, sql, FT__ROWS);
+    struct trial_values values = {
+        .q = ft__query_new(s, "SELECT name, value FROM trial_value WHERE trial_id = ?1",
+                           FT__ONCE)};
     bool more = true;
-    ft_status st = prepare(s, &q, sql, err);
+    ft_status st = FT_OK;
 
-    if (!st)
-        st = prepare(s, &values.q,
-                     "SELECT name, value FROM trial_value WHERE trial_id = ?1", err);
-    if (!st)
-        sqlite3_bind_int64(q, 1, exploration);
-    while (!st && more && sqlite3_step(q) == SQLITE_ROW) {
-        ft__trial_run t = {.workload = ft__store_text(q, 1),
-                           .point = ft__store_text(q, 2),
-                           .taken_at = sqlite3_column_int64(q, 3),
-                           .failure = ft__store_text(q, 4),
-                           .output = ft__store_text(q, 5),
-                           .conditions = ft__store_text(q, 6)};
+    ft__bind_i64(q, 1, exploration);
+    while (!st && more) {
+        ft__trial_run t;
 
-        st = values_of(s, &values, sqlite3_column_int64(q, 0), err);
+        st = ft__step(q, &more, err);
+        if (st || !more)
+            break;
+        t = (ft__trial_run){.workload = ft__text(q, 1),
+                            .point = ft__text(q, 2),
+                            .taken_at = ft__i64(q, 3),
+                            .failure = ft__text(q, 4),
+                            .output = ft__text(q, 5),
+                            .conditions = ft__text(q, 6)};
+        st = values_of(s, &values, ft__i64(q, 0), err);
         t.value = values.v;
         t.n_values = values.n;
         more = !st && each(user, &t);
@@ -223,8 +207,8 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
     for (size_t i = 0; i < values.n; i++)
         free((char *)(uintptr_t)values.v[i].name);
     free(values.v);
-    sqlite3_finalize(values.q);
-    return finish(s, q, st, err);
+    st = ft__finish(values.q, st, err);
+    return ft__finish(q, st, err);
 }
 
 /* ---- merging ---- */
@@ -252,8 +236,9 @@ const char *const ft__trial_merge[] = {
     " AND q.began_at = r.began_at WHERE r.id = t.run_id), t.workload, t.point,"
     " t.taken_at, t.failure, t.output, t.conditions" FROM_TRIALS
     " WHERE NOT EXISTS(SELECT 1 FROM trial n WHERE" THE_SAME ") ORDER BY t.id",
-    "INSERT OR IGNORE INTO trial_value(trial_id, name, value)"
+    "INSERT INTO trial_value(trial_id, name, value)"
     " SELECT n.id, v.name, v.value" FROM_TRIALS " JOIN trial n ON" THE_SAME
-    " JOIN temp.from_trial_value v ON v.trial_id = t.id",
+    " JOIN temp.from_trial_value v ON v.trial_id = t.id WHERE true"
+    " ON CONFLICT DO NOTHING",
     NULL,
 };

@@ -25,6 +25,7 @@ struct explore_options {
     uint64_t top;
     const char *html;
     const char *notebook;
+    const char *shard;
 };
 
 static const ft__option options[] = {
@@ -55,6 +56,8 @@ static const ft__option options[] = {
                "write the report there as well, a page with charts"),
     FT__OUTPUT(struct explore_options, notebook, "notebook", "FILE",
                "and as a Jupyter notebook, with its output"),
+    FT__TEXT(struct explore_options, shard, "shard", "I/N",
+             "front: of the I-th of N parts of the points alone"),
     {0},
 };
 
@@ -196,7 +199,8 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
     if (code)
         return code;
     plan_text(plan, sizeof(plan), o);
-    snprintf(build_dir, sizeof(build_dir), "%s.builds", store_path);
+    snprintf(build_dir, sizeof(build_dir), "%s.builds",
+             ft_store_shown(NULL, 0, store_path) ? "exploration" : store_path);
     how.build_dir = o->build_dir ? o->build_dir : build_dir;
     ft__path_self(self);
     ft__machine_open(&machine, c, NULL);
@@ -374,7 +378,29 @@ static int design_verify(ft__cli *c, const ft__explored *e, uint64_t most)
 
 /* ---- the command ---- */
 
-enum { RUN, RESUME, REPORT, VERIFY };
+enum { RUN, RESUME, REPORT, VERIFY, FRONT };
+
+/* Of a sweep, of a shard of it, or of fronts of shards in files. */
+static int front(ft__cli *c, const struct explore_options *o, const ft_exploration *x)
+{
+    ft_explore_options how = {0};
+    ft__shard shard = {1, 1};
+    char rest;
+    int code = plan_of(c, &how, o);
+
+    if (code)
+        return code;
+    if (!ft_exploration_get(x)->n_words)
+        return ft__usage(c, "front is of what is predicted: %s has no predict",
+                         ft_exploration_get(x)->name);
+    if (o->shard && (sscanf(o->shard, "%zu/%zu%c", &shard.i, &shard.n, &rest) != 2 ||
+                     shard.i < 1 || shard.i > shard.n || shard.n > 1000000))
+        return ft__usage(c, "--shard %s: I/N, from 1/N to N/N", o->shard);
+    if (c->args.n > 2 && o->shard)
+        return ft__usage(c, "--shard is of points to predict, not of files");
+    return c->args.n > 2 ? ft__fronts_merge(c, x, c->args.v + 2, c->args.n - 2)
+                         : ft__predict_front(c, x, &how.design, &shard);
+}
 
 /* Of a sweep nothing is kept: it is asked again. */
 static int predict(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
@@ -433,16 +459,21 @@ static int with_store(ft__cli *c, const struct explore_options *given, int verb,
 static int run(ft__cli *c, const void *user)
 {
     ft_exploration *x;
-    int verb,
-        code = ft__verb_parse(c, &verb, c->args.v[0], "run, resume, report, verify");
+    int verb, code = ft__verb_parse(c, &verb, c->args.v[0],
+                                    "run, resume, report, verify, front");
+    const struct explore_options *o = user;
     ft_status st;
 
     if (code)
         return code;
+    if (verb != FRONT && (c->args.n > 2 || o->shard))
+        return ft__usage(c, "%s is for front",
+                         o->shard ? "--shard" : "more than one file");
     st = ft_exploration_load(&x, c->args.v[1], &c->err);
     if (st)
         return ft__cli_check(c, st);
-    code = ft_exploration_get(x)->n_words ? predict(c, user, x, verb == VERIFY)
+    code = verb == FRONT                    ? front(c, o, x)
+           : ft_exploration_get(x)->n_words ? predict(c, user, x, verb == VERIFY)
            : verb == VERIFY
                ? ft__usage(c,
                            "verify measures what was predicted: %s has no predict, its "
@@ -455,7 +486,7 @@ static int run(ft__cli *c, const void *user)
 
 const ft__command ft__explore_command = {
     .name = "explore",
-    .arguments = "run|resume|report|verify SPACE.yaml",
+    .arguments = "run|resume|report|verify|front SPACE.yaml [FRONT.csv...]",
     .summary = "what settings do to time, energy and memory",
     .more =
         "SPACE.yaml says what is run and what can be set where: environment, "
@@ -468,13 +499,16 @@ const ft__command ft__explore_command = {
         "what decides,\ncorrelations, and whether the best of one workload suits "
         "another. Where SPACE.yaml has\npredict, nothing is run: every point is "
         "predicted; "
-        "verify measures some of the front.",
+        "verify measures some of the front; front prints it as CSV,\nor that of a "
+        "--shard, or that of the fronts of all shards.",
     .examples = "  foretell explore run space.yaml --budget 10min\n"
                 "  foretell explore run space.yaml --design sobol --points 100\n"
                 "  foretell explore run space.yaml --search model --points 40\n"
-                "  foretell explore report space.yaml --csv\n",
+                "  foretell explore report space.yaml --csv\n"
+                "  foretell explore front sweep.yaml --shard 2/8 >front-2.csv\n"
+                "  foretell explore front sweep.yaml front-*.csv\n",
     .least_args = 2,
-    .most_args = 2,
+    .most_args = SIZE_MAX,
     .has_csv = true,
     .options_size = sizeof(struct explore_options),
     .options = options,

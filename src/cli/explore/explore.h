@@ -194,6 +194,19 @@ bool ft__point_queries_measure(ft__point_queries *a, char *command, size_t size,
 /* Every point predicted, a line a point and workload. Complains itself. */
 int ft__predict_csv(ft__cli *c, const ft_exploration *x,
                     const ft_design_options *design);
+/* The same of those on the front, of all points or of a shard of them, each with its
+ * number in the design. Complains itself. */
+typedef struct ft__shard {
+    size_t i, n; /* the first is 1 */
+} ft__shard;
+int ft__predict_front(ft__cli *c, const ft_exploration *x,
+                      const ft_design_options *design, const ft__shard *shard);
+/* The line above such points, without "point,". */
+void ft__predicted_header(FILE *fp, const ft_exploration *x);
+/* ---- front.c: fronts of shards, which ft__predict_front() printed into these files,
+ * as one. Complains itself. */
+int ft__fronts_merge(ft__cli *c, const ft_exploration *x, const char *const *file,
+                     size_t n);
 /* What came of every point predicted. Complains itself. */
 int ft__explored_predict(ft__cli *c, ft__explored *e, const ft_exploration *x,
                          const ft_design_options *design);

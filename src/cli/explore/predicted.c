@@ -16,9 +16,10 @@ struct numbers {
     size_t n;
 };
 
-/* All points of a design. */
+/* All points of a design, or of a shard of it. */
 struct predicted_design {
     const ft_exploration *x;
+    size_t first;  /* point of the design */
     double *point; /* n rows */
     size_t n, n_params, n_objectives, n_workloads;
     double *value;       /* [(workload * n + point) * n_objectives + objective] */
@@ -323,9 +324,21 @@ static int ask_workload(struct sweep *s, uint32_t workload)
     return code;
 }
 
-/* Complains itself. */
+/* Those points alone. */
+static void keep_shard(struct predicted_design *s, const ft__shard *shard)
+{
+    const size_t end = s->n * shard->i / shard->n;
+
+    s->first = s->n * (shard->i - 1) / shard->n;
+    s->n = end - s->first;
+    memmove(s->point, s->point + s->first * s->n_params,
+            s->n * s->n_params * sizeof(*s->point));
+}
+
+/* shard NULL: all of it. Complains itself. */
 static int design_predict(ft__cli *c, struct predicted_design *out,
-                          const ft_exploration *x, const ft_design_options *design)
+                          const ft_exploration *x, const ft_design_options *design,
+                          const ft__shard *shard)
 {
     const ft_exploration_facts *facts = ft_exploration_get(x);
     const double begun = now_s();
@@ -340,6 +353,8 @@ static int design_predict(ft__cli *c, struct predicted_design *out,
     st = ft_design_make(&out->point, &out->n, facts->space, design, &c->err);
     if (st)
         return ft__cli_check_asked(c, st);
+    if (shard)
+        keep_shard(out, shard);
     if (!make(&s))
         code = ft__cli_done(c, false);
     for (uint32_t w = 0; w < out->n_workloads && !code; w++)
@@ -705,33 +720,79 @@ static bool find_incomparable(ft__explored *e, const struct predicted_design *s)
 
 /* ---- what is asked for ---- */
 
-/* A line a point and workload. */
-static void print_csv(const struct predicted_design *s)
+static void print_line(const struct predicted_design *s, uint32_t w, size_t i)
 {
     const ft_exploration_facts *f = ft_exploration_get(s->x);
 
-    fputs("workload,", stdout);
-    for (size_t k = 0; k < s->n_params; k++)
-        printf("%s,", f->param[k].name);
+    ft__record_csv_text(stdout, f->workload[w], ',');
+    ft__point_csv(f, s->point + i * s->n_params);
     for (size_t k = 0; k < s->n_objectives; k++)
-        printf("%s,", f->objective[k].name);
-    puts("answered_by,failure");
+        ft__number_csv(values_of(s, w, i)[k], ',');
+    ft__record_csv_text(stdout, method_of(s, w * s->n + i), ',');
+    ft__record_csv_text(stdout, why_not(s, w * s->n + i), '\n');
+}
+
+void ft__predicted_header(FILE *fp, const ft_exploration *x)
+{
+    const ft_exploration_facts *f = ft_exploration_get(x);
+
+    fputs("workload,", fp);
+    for (size_t k = 0; k < f->n_params; k++)
+        fprintf(fp, "%s,", f->param[k].name);
+    for (size_t k = 0; k < f->n_objectives; k++)
+        fprintf(fp, "%s,", f->objective[k].name);
+    fputs("answered_by,failure\n", fp);
+}
+
+/* A line a point and workload. */
+static void print_csv(const struct predicted_design *s)
+{
+    ft__predicted_header(stdout, s->x);
     for (uint32_t w = 0; w < s->n_workloads; w++)
-        for (size_t i = 0; i < s->n; i++) {
-            ft__record_csv_text(stdout, f->workload[w], ',');
-            ft__point_csv(f, s->point + i * s->n_params);
-            for (size_t k = 0; k < s->n_objectives; k++)
-                ft__number_csv(values_of(s, w, i)[k], ',');
-            ft__record_csv_text(stdout, method_of(s, w * s->n + i), ',');
-            ft__record_csv_text(stdout, why_not(s, w * s->n + i), '\n');
-        }
+        for (size_t i = 0; i < s->n; i++)
+            print_line(s, w, i);
+}
+
+/* Those on the front of their workload, the point's number in the design before them.
+ */
+static ft_status print_front(const struct predicted_design *s, ft_error *err)
+{
+    unsigned char *on = malloc(s->n + 1);
+    ft_status st = on ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu points", s->n);
+
+    fputs("point,", stdout);
+    ft__predicted_header(stdout, s->x);
+    for (uint32_t w = 0; w < s->n_workloads && !st; w++) {
+        st = find_front(on, s, w, err);
+        for (size_t i = 0; i < s->n && !st; i++)
+            if (on[i]) {
+                printf("%zu,", s->first + i + 1);
+                print_line(s, w, i);
+            }
+    }
+    free(on);
+    return st;
+}
+
+int ft__predict_front(ft__cli *c, const ft_exploration *x,
+                      const ft_design_options *design, const ft__shard *shard)
+{
+    struct predicted_design s;
+    ft_status st;
+    int code = design_predict(c, &s, x, design, shard);
+
+    if (code)
+        return code;
+    st = print_front(&s, &c->err);
+    design_free(&s);
+    return st ? ft__cli_check(c, st) : ft__cli_done(c, true);
 }
 
 int ft__predict_csv(ft__cli *c, const ft_exploration *x,
                     const ft_design_options *design)
 {
     struct predicted_design s;
-    int code = design_predict(c, &s, x, design);
+    int code = design_predict(c, &s, x, design, NULL);
 
     if (code)
         return code;
@@ -747,7 +808,7 @@ int ft__explored_predict(ft__cli *c, ft__explored *e, const ft_exploration *x,
     ft_trials t;
     unsigned char *drawn;
     ft_status st;
-    int code = design_predict(c, &s, x, design);
+    int code = design_predict(c, &s, x, design, NULL);
 
     if (code)
         return code;

@@ -230,39 +230,6 @@ static bool print_json(const ft__explored *e)
     return ft__json_print_take(document(e), stdout);
 }
 
-/* ---- a page ---- */
-
-static const char page[] = {
-#include "page.inc"
-    , 0};
-
-/* One HTML page with the same data and charts to play with; nothing is fetched. */
-static bool write_page(const ft__explored *e, FILE *fp)
-{
-    static const char mark[] = "@DATA@";
-    const char *at = strstr(page, mark);
-    json_t *doc = document(e);
-    bool good = doc && at;
-
-    if (good) {
-        fwrite(page, 1, (size_t)(at - page), fp);
-        char *text = json_dumps(doc, JSON_COMPACT);
-
-        /* '<' stands in texts only, and "</script>" or "<!--" there would end the data.
-         */
-        good = text != NULL;
-        for (const char *s = text; good && *s; s++)
-            if (*s == '<')
-                fputs("\\u003c", fp);
-            else
-                fputc(*s, fp);
-        free(text);
-        fputs(at + sizeof(mark) - 1, fp);
-    }
-    json_decref(doc);
-    return good && !ferror(fp);
-}
-
 /* ---- CSV: a line a point and workload ---- */
 
 static void print_csv(const ft__explored *e)
@@ -567,11 +534,10 @@ static bool write_notebook(const ft__explored *e, FILE *fp)
     return good && !ferror(fp);
 }
 
-static int save(ft__cli *c, const ft__explored *e, const char *path,
-                bool (*write)(const ft__explored *e, FILE *fp))
+static int save_notebook(ft__cli *c, const ft__explored *e, const char *path)
 {
     ft__text_file file;
-    bool good = ft__text_file_open(&file) && write(e, file.fp);
+    bool good = ft__text_file_open(&file) && write_notebook(e, file.fp);
 
     return ft__text_file_save(&file, c, path, good);
 }
@@ -590,6 +556,6 @@ int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const cha
         printed = print_text(e, top);
     code = ft__cli_done(c, printed);
     if (!code && html)
-        code = save(c, e, html, write_page);
-    return !code && notebook ? save(c, e, notebook, write_notebook) : code;
+        code = ft__page_save_take(c, html, FT__PAGE_EXPLORE, document(e));
+    return !code && notebook ? save_notebook(c, e, notebook) : code;
 }

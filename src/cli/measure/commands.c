@@ -27,8 +27,8 @@ const ft__option ft__commands_table[] = {
     FT__TEXT(ft__commands_options, conclude, "conclude", "SHELL", "after every run"),
     FT__TEXT(ft__commands_options, cleanup, "cleanup", "SHELL",
              "after the last run of each command"),
-    FT__TEXT(ft__commands_options, input, "stdin", "FILE",
-             "what commands read; /dev/null unless said otherwise"),
+    FT__INPUT(ft__commands_options, input, "stdin", "FILE",
+              "what commands read; /dev/null unless said otherwise"),
     FT__FLAG(ft__commands_options, show_output, "show-output", "let commands write"),
     {"ignore-failure", 'i', FT__OPT_FLAG,
      offsetof(ft__commands_options, ignore_failure), NULL, "count runs that fail, too",
@@ -569,17 +569,15 @@ static json_t *machine_json(void)
     return m;
 }
 
-static bool print_json(const ft__cli *c, const ft_command_result *r, size_t n,
-                       size_t reference)
+static json_t *results_json(const ft__cli *c, const ft_command_result *r, size_t n,
+                            size_t reference)
 {
     json_t *all = json_array();
 
     for (size_t i = 0; i < n; i++)
         ft__json_append_take(&all, result_json(&r[i], &r[reference]));
-    return ft__json_print_take(
-        ft__json("machine:o foretell:s line:s reference:s results:o", machine_json(),
-                 ft_version(), c->line, r[reference].name, all),
-        stdout);
+    return ft__json("machine:o foretell:s line:s reference:s results:o", machine_json(),
+                    ft_version(), c->line, r[reference].name, all);
 }
 
 static const char run_fields[] = "command:s start_s:g wall_s:g user_s:g system_s:g "
@@ -604,7 +602,7 @@ static bool print_csv(const ft_command_result *r, size_t n)
 static bool print_results(const ft__cli *c, const ft_command_result *r, size_t n,
                           size_t reference, bool fixed_reference)
 {
-    return c->json  ? print_json(c, r, n, reference)
+    return c->json  ? ft__json_print_take(results_json(c, r, n, reference), stdout)
            : c->csv ? print_csv(r, n)
                     : print_text(r, n, reference, fixed_reference);
 }
@@ -632,20 +630,24 @@ static size_t find(const ft_command_result *r, size_t n, const char *name)
 }
 
 static int show(ft__cli *c, const ft__commands_options *o, const ft_command_result *r,
-                size_t n)
+                size_t n, const char *html)
 {
     size_t reference = o->reference ? find(r, n, o->reference) : fastest(r, n);
+    int code;
 
     if (o->markdown) {
         ft__text_file file;
         bool good =
             ft__text_file_open(&file) && write_markdown(file.fp, r, n, reference);
-        int code = ft__text_file_save(&file, c, o->markdown, good);
 
+        code = ft__text_file_save(&file, c, o->markdown, good);
         if (code)
             return code;
     }
-    return ft__cli_done(c, print_results(c, r, n, reference, o->reference != NULL));
+    code = ft__cli_done(c, print_results(c, r, n, reference, o->reference != NULL));
+    return !code && html
+               ? ft__record_save_take(c, html, results_json(c, r, n, reference))
+               : code;
 }
 
 static int named(ft__cli *c, const struct command_set *s, const char *name)
@@ -657,7 +659,7 @@ static int named(ft__cli *c, const struct command_set *s, const char *name)
 }
 
 static int measure(ft__cli *c, const ft__commands_options *o,
-                   const struct command_set *s, double time_s)
+                   const struct command_set *s, double time_s, const char *html)
 {
     ft_command_options how = {.warmup = (uint32_t)o->warmup,
                               .min_runs = (uint32_t)(o->runs ? o->runs : o->least_runs),
@@ -696,13 +698,14 @@ static int measure(ft__cli *c, const ft__commands_options *o,
     /* A command that fails is an answer. */
     code = st == FT_EBACKEND ? ft__cli_exit(c, FT__EXIT_NO, "%s", c->err.msg)
            : st              ? ft__cli_check(c, st)
-                             : show(c, o, r, s->n);
+                             : show(c, o, r, s->n, html);
     ft_command_results_free(r, s->n);
     ft_meter_close(meter);
     return code;
 }
 
-int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s)
+int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s,
+                         const char *html)
 {
     struct command_set s = {0};
     int code = c->args.n ? ft__usage(c, "a model (%s) and commands exclude each other",
@@ -712,7 +715,7 @@ int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_
     if (!code)
         code = named(c, &s, o->reference);
     if (!code)
-        code = measure(c, o, &s, time_s);
+        code = measure(c, o, &s, time_s, html);
     set_free(&s);
     return code;
 }

@@ -32,7 +32,9 @@ extern const ft__option ft__commands_table[];
 extern const ft__option ft__power_table[]; /* of models and commands alike */
 /* The share that --power-error asks for; 0: it was not given; NaN: it is none. */
 double ft__power_error_of(const ft__commands_options *o);
-/* Measure the commands behind "--" and those of --shell; prints. */
-int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s);
+/* Measure the commands behind "--" and those of --shell; prints, and writes the page
+ * html unless it is NULL. */
+int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s,
+                         const char *html);
 
 #endif

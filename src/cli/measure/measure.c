@@ -15,6 +15,7 @@ struct measure_options {
     uint64_t threads;
     double time_s;
     const char *predictor;
+    const char *html;
     ft_step_names step;
     ft__clock_steps_options sweep;
     ft__commands_options commands;
@@ -23,8 +24,8 @@ struct measure_options {
 static const ft__option of_models[] = {
     FT__ENGINE_OPTIONS(struct measure_options, "what runs it; ",
                        "threads it may use; "),
-    FT__TEXT(struct measure_options, predictor, "predictor", "P.ftp",
-             "show what this one predicts beside; the one train made"),
+    FT__INPUT(struct measure_options, predictor, "predictor", "P.ftp",
+              "show what this one predicts beside; the one train made"),
     FT__GROUP(struct measure_options, sweep, ft__clock_steps_table),
     FT__NETWORK_OPTIONS(struct measure_options),
     {0},
@@ -36,6 +37,7 @@ static const ft__option of_commands[] = {
 static const ft__option options[] = {
     FT__SECONDS(struct measure_options, time_s, "time", "TIME",
                 "how long to measure; 2s a model, 3s a command unless said otherwise"),
+    FT__HTML_OPTION(struct measure_options),
     FT__GROUP(struct measure_options, commands, ft__power_table),
     {.type = FT__OPT_GROUP, .group = of_models},
     {.type = FT__OPT_GROUP, .group = of_commands},
@@ -302,21 +304,19 @@ static json_t *loop_json(const struct network_result *r)
         t->redone, t->outliers, ft__conditions_json(&t->conditions));
 }
 
-static bool print_json(const struct network_result *r)
+static json_t *result_json(const struct network_result *r)
 {
     const ft_session *s = r->session;
 
-    return ft__json_print_take(
-        ft__json_join_take(
-            ft__json("model:s mode:s device:s engine:s engine_version:s setting:s "
-                     "time:o items_per_s:g memory:o predicted:o readings:o",
-                     r->model, r->training ? "training" : "inference",
-                     ft_session_get(s)->device, ft_session_get(s)->engine,
-                     ft_session_get(s)->engine_version, ft_session_get(s)->setting,
-                     time_json(r), rate_of(r), memory_json(r), predicted_json(r),
-                     readings_json(r)),
-            loop_json(r)),
-        stdout);
+    return ft__json_join_take(
+        ft__json("model:s mode:s device:s engine:s engine_version:s setting:s "
+                 "time:o items_per_s:g memory:o predicted:o readings:o",
+                 r->model, r->training ? "training" : "inference",
+                 ft_session_get(s)->device, ft_session_get(s)->engine,
+                 ft_session_get(s)->engine_version, ft_session_get(s)->setting,
+                 time_json(r), rate_of(r), memory_json(r), predicted_json(r),
+                 readings_json(r)),
+        loop_json(r));
 }
 
 static const char reading_fields[] = "value_s:g iterations:u start_s:g";
@@ -400,11 +400,15 @@ static int measure(ft__cli *c, struct network_result *r, ft_session *s,
         code = predict(c, r, g, o, o->predictor ? o->predictor : predictor);
     find_range(r);
     printed = code      ? true
-              : c->json ? print_json(r)
+              : c->json ? ft__json_print_take(result_json(r), stdout)
               : c->csv  ? print_csv(r)
                         : print_text(c, r, o);
+    if (!code)
+        code = ft__cli_done(c, printed);
+    if (!code && o->html)
+        code = ft__record_save_take(c, o->html, result_json(r));
     ft_network_timing_free(&r->t);
-    return code ? code : ft__cli_done(c, printed);
+    return code;
 }
 
 static int measure_at(ft__cli *c, const ft_graph *g, const ft_step *step,
@@ -442,9 +446,9 @@ static int measure_model(ft__cli *c, const struct measure_options *o)
 
     if (!code)
         code = ft__clock_steps_parse(c, &w, &o->sweep, o->engine);
-    if (!code && w.n > 1 && c->csv)
-        code = ft__usage(c, "--csv is for one clock; --json is for "
-                            "several");
+    if (!code && w.n > 1 && (c->csv || o->html))
+        code = ft__usage(c, "--%s is for one clock; --json is for several",
+                         c->csv ? "csv" : "html");
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
     for (size_t i = 0; !code && i < w.n; i++)
@@ -487,7 +491,7 @@ static int run(ft__cli *c, const void *user)
     code = check(c, o, commands);
     if (code)
         return code;
-    return commands ? ft__measure_commands(c, &o->commands, o->time_s)
+    return commands ? ft__measure_commands(c, &o->commands, o->time_s, o->html)
                     : measure_model(c, o);
 }
 

@@ -263,11 +263,10 @@ static json_t *section_json(const struct ops_diff *d, int section, FILE *csv)
 
 static bool print_json(const struct ops_diff *d)
 {
-    return ft__json_print_take(
-        ft__json("identical:b a:o b:o only_a:o only_b:o changed:o", d->n == 0,
-                 side_json(d, A), side_json(d, B), section_json(d, A, NULL),
-                 section_json(d, B, NULL), section_json(d, BOTH, NULL)),
-        stdout);
+    return ft__cli_json_take(
+        d->c, ft__json("identical:b a:o b:o only_a:o only_b:o changed:o", d->n == 0,
+                       side_json(d, A), side_json(d, B), section_json(d, A, NULL),
+                       section_json(d, B, NULL), section_json(d, BOTH, NULL)));
 }
 
 int ft__ops_diff(ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top)

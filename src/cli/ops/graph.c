@@ -263,14 +263,13 @@ static json_t *with_role_json(const ft_graph *g, bool outputs)
     return all;
 }
 
-static bool print_json(const ft_graph *g)
+static bool print_json(const ft__cli *c, const ft_graph *g)
 {
-    return ft__json_print_take(
-        ft__json("model:s assumptions:o bounded:o inputs:o outputs:o nodes:o", g->name,
-                 ft__json_texts(g->assumption, g->n_assumptions),
-                 ft__json_texts(g->bounded, g->n_bounded), with_role_json(g, false),
-                 with_role_json(g, true), nodes_json(g)),
-        stdout);
+    return ft__cli_json_take(
+        c, ft__json("model:s assumptions:o bounded:o inputs:o outputs:o nodes:o",
+                    g->name, ft__json_texts(g->assumption, g->n_assumptions),
+                    ft__json_texts(g->bounded, g->n_bounded), with_role_json(g, false),
+                    with_role_json(g, true), nodes_json(g)));
 }
 
 /* ---- a picture, for Graphviz ---- */
@@ -498,5 +497,5 @@ bool ft__ops_graph(const ft__cli *c, const ft_graph *g, bool dot)
 {
     if (dot)
         return print_dot(g);
-    return c->json ? print_json(g) : c->csv ? print_csv(g) : print_text(g);
+    return c->json ? print_json(c, g) : c->csv ? print_csv(g) : print_text(g);
 }

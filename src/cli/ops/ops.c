@@ -16,7 +16,10 @@ struct ops_options {
     bool dot;
     bool diff;
     bool list;
+    bool tree;
+    const char *device;
     const char *lower;
+    uint64_t depth;
     uint64_t top;
 };
 
@@ -28,6 +31,12 @@ static const ft__option options[] = {
     FT__FLAG(struct ops_options, dot, "dot", "the graph as a picture, for Graphviz"),
     FT__FLAG(struct ops_options, diff, "diff",
              "what changed from one model to another"),
+    FT__FLAG(struct ops_options, tree, "tree",
+             "its modules with FLOPs, parameters and memory"),
+    FT__TEXT(struct ops_options, device, "device", "D",
+             "with --tree: their times and energy on this device, too"),
+    FT__COUNT(struct ops_options, depth, "depth", "N",
+              "with --tree: how many levels of modules; all"),
     FT__FLAG(struct ops_options, list, "list",
              "as a list of operations, which every command reads as a model"),
     FT__TEXT(struct ops_options, lower, "lower", "HOW",
@@ -306,26 +315,25 @@ static json_t *phases_json(const struct ops_list *l)
     return all;
 }
 
-static bool print_json(const struct ops_list *l)
+static bool print_json(const ft__cli *c, const struct ops_list *l)
 {
     const ft_totals *sum = &l->sum;
     char what[512];
     const char *const warning[] = {doubt(l, what, sizeof(what))};
 
-    return ft__json_print_take(
-        ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
-                 "bytes_read:g "
-                 "bytes_written:g parameters:g weight_bytes:g activation_bytes:u "
-                 "activation_least_bytes:u memory:o phases:o ops:o",
-                 l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
-                 ft_step_name(l->step, l->g),
-                 ft__json_texts(l->g->assumption, l->g->n_assumptions),
-                 ft__json_texts(l->g->bounded, l->g->n_bounded),
-                 ft__json_texts(warning, *warning[0] != '\0'), sum->flops,
-                 sum->bytes_read, sum->bytes_written, sum->parameters,
-                 sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
-                 ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)),
-        stdout);
+    return ft__cli_json_take(
+        c, ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
+                    "bytes_read:g "
+                    "bytes_written:g parameters:g weight_bytes:g activation_bytes:u "
+                    "activation_least_bytes:u memory:o phases:o ops:o",
+                    l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
+                    ft_step_name(l->step, l->g),
+                    ft__json_texts(l->g->assumption, l->g->n_assumptions),
+                    ft__json_texts(l->g->bounded, l->g->n_bounded),
+                    ft__json_texts(warning, *warning[0] != '\0'), sum->flops,
+                    sum->bytes_read, sum->bytes_written, sum->parameters,
+                    sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
+                    ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)));
 }
 
 static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64_t top)
@@ -341,7 +349,7 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64
     ft_graph_totals(g, &l.sum);
     sum_phases(&l);
     good = st        ? true
-           : c->json ? print_json(&l)
+           : c->json ? print_json(c, &l)
            : c->csv  ? !ops_json(g, stdout)
                      : print_text(&l, top);
     ft_plan_free(&l.plan);
@@ -509,15 +517,14 @@ static json_t *products_json(const struct product_list *l, FILE *csv)
     return r.array;
 }
 
-static bool print_products_json(const ft_graph *g, const struct product_list *l,
-                                double other)
+static bool print_products_json(const ft__cli *c, const ft_graph *g,
+                                const struct product_list *l, double other)
 {
-    return ft__json_print_take(
-        ft__json("model:s assumptions:o bounded:o flops:g flops_other:g products:o",
-                 g->name, ft__json_texts(g->assumption, g->n_assumptions),
-                 ft__json_texts(g->bounded, g->n_bounded), l->flops, other,
-                 products_json(l, NULL)),
-        stdout);
+    return ft__cli_json_take(
+        c, ft__json("model:s assumptions:o bounded:o flops:g flops_other:g products:o",
+                    g->name, ft__json_texts(g->assumption, g->n_assumptions),
+                    ft__json_texts(g->bounded, g->n_bounded), l->flops, other,
+                    products_json(l, NULL)));
 }
 
 static bool print_products(const ft__cli *c, const ft_graph *g, uint64_t top)
@@ -529,7 +536,7 @@ static bool print_products(const ft__cli *c, const ft_graph *g, uint64_t top)
     if (!products_make(&l, g))
         return false;
     ft_graph_totals(g, &sum);
-    good = c->json  ? print_products_json(g, &l, sum.flops - l.flops)
+    good = c->json  ? print_products_json(c, g, &l, sum.flops - l.flops)
            : c->csv ? !products_json(&l, stdout)
                     : print_products_text(g, &l, sum.flops - l.flops, top);
     products_free(&l);
@@ -543,11 +550,9 @@ static int check(ft__cli *c, const struct ops_options *o)
     const struct {
         bool given;
         const char *name;
-    } view[] = {{o->products, "--products"},
-                {o->graph, "--graph"},
-                {o->dot, "--dot"},
-                {o->list, "--list"},
-                {o->diff, "--diff"}};
+    } view[] = {{o->products, "--products"}, {o->graph, "--graph"},
+                {o->dot, "--dot"},           {o->tree, "--tree"},
+                {o->list, "--list"},         {o->diff, "--diff"}};
     const char *first = NULL;
 
     for (size_t i = 0; i < sizeof(view) / sizeof(*view); i++) {
@@ -560,6 +565,10 @@ static int check(ft__cli *c, const struct ops_options *o)
                          "%s is a format of its own: without "
                          "--json and --csv",
                          o->dot ? "--dot" : "--list");
+    if (!o->tree && (o->device || o->depth))
+        return ft__usage(c, "--%s goes with --tree", o->device ? "device" : "depth");
+    if (o->device && o->lower)
+        return ft__usage(c, "--lower goes without --device, which says how it runs");
     if (o->diff && c->args.n != 2)
         return ft__usage(c, "--diff wants two models");
     if (!o->diff && c->args.n > 1)
@@ -598,12 +607,12 @@ static int read_step(ft__cli *c, ft_graph **out, const char *path,
     else
         st = ft_step_make(&made, *out, step, &c->err);
     if (made) {
-        ft_graph_free(*out);
+        ft__model_close(c, *out);
         *out = made;
     }
     if (!st)
         return FT__EXIT_GOOD;
-    ft_graph_free(*out);
+    ft__model_close(c, *out);
     return ft__cli_check_asked(c, st);
 }
 
@@ -616,7 +625,33 @@ static int diff(ft__cli *c, const struct ops_options *o, const ft_step *step,
     if (code)
         return code;
     code = ft__ops_diff(c, g, second, o->top ? o->top : TOP_DIFF);
-    ft_graph_free(second);
+    ft__model_close(c, second);
+    return code;
+}
+
+/* The tree on a device: the question is predict's. */
+static int tree_on(ft__cli *c, const struct ops_options *o)
+{
+    ft__model_values values;
+    ft_query q = FT_QUERY_INIT;
+    ft_graph *g = NULL;
+    int code = ft__model_read(c, &g, c->args.v[0], &o->model);
+
+    if (code)
+        return code;
+    code =
+        ft__cli_check_asked(c, ft__model_values_read(&values, &q, &o->model, &c->err));
+    q.model = c->args.v[0];
+    q.graph = g;
+    q.device = o->device;
+    q.mode = o->step.mode;
+    q.optimizer = o->step.optimizer;
+    q.loss = o->step.loss;
+    q.loss_on = o->step.loss_on;
+    if (!code)
+        code = ft__ops_tree(c, NULL, &q, o->depth ? o->depth : UINT64_MAX);
+    ft__model_values_free(&values);
+    ft_graph_free(g);
     return code;
 }
 
@@ -629,6 +664,8 @@ static int view(ft__cli *c, const struct ops_options *o, const ft_step *step,
         return ft__cli_done(c, ft__ops_graph(c, g, o->dot));
     if (o->diff)
         return diff(c, o, step, g);
+    if (o->tree)
+        return ft__ops_tree(c, g, NULL, o->depth ? o->depth : UINT64_MAX);
     if (o->list)
         return print_specs(c, g);
     return print_list(c, g, step, o->top ? o->top : TOP);
@@ -643,12 +680,14 @@ static int run(ft__cli *c, const void *user)
 
     if (!code)
         code = ft__step_parse(c, &step, &o->step);
+    if (!code && o->device)
+        return tree_on(c, o);
     if (!code)
         code = read_step(c, &g, c->args.v[0], o, &step);
     if (code)
         return code;
     code = view(c, o, &step, g);
-    ft_graph_free(g);
+    ft__model_close(c, g);
     return code;
 }
 
@@ -663,6 +702,7 @@ const ft__command ft__ops_command = {
         "  foretell ops resnet50.onnx\n"
         "  foretell ops bert.onnx --batch 8 --dim seq=128 --json\n"
         "  foretell ops resnet50.onnx --products\n"
+        "  foretell ops resnet50.pt2 --tree --depth 2 --device a30\n"
         "  foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg\n"
         "  foretell ops resnet50.onnx --mode training --optimizer adam\n"
         "  foretell ops --diff before.onnx after.onnx\n"

@@ -10,6 +10,10 @@ bool ft__ops_graph(const ft__cli *c, const ft_graph *g, bool dot);
  * in text. An exit code. */
 int ft__ops_diff(ft__cli *c, const ft_graph *a, const ft_graph *b, uint64_t top);
 
+/* The modules of g to `depth` levels; or, where q is not NULL, of its answer's graph,
+ * with times and energy. An exit code. */
+int ft__ops_tree(ft__cli *c, const ft_graph *g, const ft_query *q, uint64_t depth);
+
 enum { FT__SPEC_MAX = 2048 };
 
 #endif

@@ -559,16 +559,19 @@ static bool print_csv(const ft__ptx_counted *v)
     return true;
 }
 
+static json_t *launch_json(const ft__ptx_counted *v)
+{
+    json_t *remarks = ft__json("remarks:o", remarks_json(v));
+
+    return ft__json_join_take(ft__ptx_counted_json(v, true), remarks);
+}
+
 /* To the end of the output; false: out of memory. */
 static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o)
 {
-    json_t *remarks;
-
     if (!c->json)
         return !c->csv ? print_text(v, o) : v->device ? ft__ptx_csv(v) : print_csv(v);
-    remarks = ft__json("remarks:o", remarks_json(v));
-    return ft__json_print_take(
-        ft__json_join_take(ft__ptx_counted_json(v, true), remarks), stdout);
+    return ft__json_print_take(launch_json(v), stdout);
 }
 
 /* ---- the launch that options describe, as a line of a launch file ---- */
@@ -705,6 +708,8 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_dev
         code = ft__cli_check_asked(c, st);
     if (code == FT__EXIT_GOOD)
         code = ft__cli_done(c, show(c, &v, o));
+    if (code == FT__EXIT_GOOD && o->html)
+        code = ft__record_save_take(c, o->html, launch_json(&v));
     ft__ptxas_free(p);
     return code;
 }

@@ -66,7 +66,7 @@ struct launch_list {
     size_t n;
     uint64_t *times;            /* of each that is no repeat; 0: it is one */
     ft__table *table;           /* text */
-    json_t *json;               /* --json */
+    json_t *json;               /* --json, --html */
     uint64_t launches, unique;  /* counted */
     struct library_calls calls; /* of libraries */
     uint64_t missing;
@@ -377,23 +377,23 @@ static ft_status count_launch(struct launch_list *s, size_t i, ft_error *err)
                        v.launch->name ? v.launch->name : v.launch->kernel->name,
                        inner.msg);
     add_up(s, &v);
-    if (s->c->json) {
+    if (s->json) {
         json_t *one = ft__ptx_counted_json(&v, false);
 
         json_object_set_new(one, "times", ft__json_count(v.times));
         ft__json_append_take(&s->json, one);
-    } else if (s->c->csv) {
-        csv_launch(&v);
-    } else {
-        put_launch(s, &v);
     }
+    if (s->c->csv)
+        csv_launch(&v);
+    else if (!s->c->json)
+        put_launch(s, &v);
     return FT_OK;
 }
 
 static void leave_out(struct launch_list *s, size_t i)
 {
     s->missing += s->times[i];
-    if (s->c->json)
+    if (s->json)
         ft__json_append_take(&s->json, not_counted_json(&s->v[i]));
 }
 
@@ -540,7 +540,7 @@ static json_t *totals_json(const struct launch_list *s)
                  calls->calls - calls->priced));
 }
 
-static bool print_json(struct launch_list *s)
+static json_t *list_json(struct launch_list *s)
 {
     json_t *all =
         ft__json("source:s launches:o libraries:o totals:o",
@@ -548,12 +548,14 @@ static bool print_json(struct launch_list *s)
                  s->json, calls_json(&s->calls, s->device != NULL), totals_json(s));
 
     s->json = NULL;
-    return ft__json_print_take(all, stdout);
+    return all;
 }
 
 static int print_all(struct launch_list *s)
 {
+    json_t *all;
     ft_status st;
+    int code;
 
     if (s->c->csv)
         ft__csv_head(stdout, launch_fields);
@@ -563,9 +565,14 @@ static int print_all(struct launch_list *s)
                         &s->c->err);
     if (st)
         return ft__cli_check(s->c, st);
-    return ft__cli_done(s->c, s->c->json  ? print_json(s)
+    all = s->json ? list_json(s) : NULL;
+    code = ft__cli_done(s->c, s->c->json ? ft__json_print_take(json_incref(all), stdout)
                               : s->c->csv ? true
                                           : print_text(s));
+    if (!code && s->o->html)
+        return ft__record_save_take(s->c, s->o->html, all);
+    json_decref(all);
+    return code;
 }
 
 static void print_head(const struct launch_list *s, const char *path)
@@ -594,9 +601,9 @@ static int list(struct launch_list *s)
     code = ft__ptxas_open(s->c, &s->ptxas, s->device, s->v, s->n, s->o);
     if (code != FT__EXIT_GOOD)
         return code;
-    if (s->c->json)
+    if (s->c->json || s->o->html)
         s->json = json_array();
-    else if (!s->c->csv) {
+    if (!s->c->json && !s->c->csv) {
         print_head(s, s->o->launches);
         s->table = ft__table_new("kernel<|times>u|grid>|block>|warps' instructions>|"
                                  "FLOP>FLOP|global memory>B|sectors a request>|?time>s",

@@ -21,12 +21,12 @@ static const ft__option options[] = {
               "dynamic shared memory of a block"),
     FT__TEXTS(ft__ptx_options, params, "param", "NAME=VALUE",
               "an argument, by name or position: a number, pointer:64MiB, bytes:00ff"),
-    FT__TEXT(ft__ptx_options, launches, "launches", "PATH",
-             "a launch file, or a folder that Triton, Inductor or XLA left"),
+    FT__INPUT(ft__ptx_options, launches, "launches", "PATH",
+              "a launch file, or a folder that Triton, Inductor or XLA left"),
     FT__TEXT(ft__ptx_options, device, "device", "D",
              "tell time, power and occupancy on this GPU; without --grid, registers"),
-    FT__TEXT(ft__ptx_options, predictor, "predictor", "P.ftp",
-             "of train --kernels; the user's own, otherwise the device's data sheet"),
+    FT__INPUT(ft__ptx_options, predictor, "predictor", "P.ftp",
+              "of train --kernels; the user's own, otherwise the device's data sheet"),
     FT__TEXT(ft__ptx_options, method, "method", "physics",
              "from the device's data sheet alone"),
     FT__COUNT(ft__ptx_options, registers, "registers", "N",
@@ -35,6 +35,7 @@ static const ft__option options[] = {
     FT__SECONDS(
         ft__ptx_options, ptxas_s, "ptxas-time", "TIME",
         "how long ptxas may take for the kernels of launches, or of a file; 30s"),
+    FT__HTML_OPTION(ft__ptx_options),
     FT__COUNT(ft__ptx_options, blocks, "blocks", "N",
               "how many blocks of instructions to list, the heaviest; 5"),
     {0},
@@ -309,7 +310,7 @@ static void show_module(struct shown_files *s, const struct shown_module *m)
         else if (!s->c->json)
             print_kernel(m, &k[i]);
     }
-    if (shown && s->c->json)
+    if (shown && s->json)
         ft__json_append_take(&s->json, module_json(m, s->entry));
 }
 
@@ -335,7 +336,9 @@ static ft_status show_file(struct shown_files *s, const char *path, const ft_dev
 static int kernels(ft__cli *c, const ft_device *d, const ft__ptx_options *o)
 {
     struct shown_files s = {
-        .c = c, .entry = o->entry, .json = c->json ? json_array() : NULL};
+        .c = c, .entry = o->entry, .json = c->json || o->html ? json_array() : NULL};
+    json_t *all;
+    int code;
     ft_status st = FT_OK;
 
     if (c->csv)
@@ -350,8 +353,12 @@ static int kernels(ft__cli *c, const ft_device *d, const ft__ptx_options *o)
         json_decref(s.json);
         return ft__cli_exit(c, FT__EXIT_MISSING, "no kernel is called %s", o->entry);
     }
-    return ft__cli_done(
-        c, !c->json || ft__json_print_take(ft__json("files:o", s.json), stdout));
+    all = s.json ? ft__json("files:o", s.json) : NULL;
+    code = ft__cli_done(c, !c->json || ft__json_print_take(json_incref(all), stdout));
+    if (!code && o->html)
+        return ft__record_save_take(c, o->html, all);
+    json_decref(all);
+    return code;
 }
 
 static int run_kernels(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
@@ -377,7 +384,7 @@ static int open_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
         return FT__EXIT_GOOD;
     if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
         return ft__usage(c, "--device %.60s...: too long", o->device);
-    code = ft__device_resolve(c, name, sizeof(name), false);
+    code = ft__device_resolve(c, name, sizeof(name), true);
     ft__path_data(c, data_dir);
     if (!code && ft_device_load(out, data_dir, name, &c->err))
         code = ft__cli_check(c, c->err.status);

@@ -22,6 +22,7 @@ typedef struct ft__ptx_options {
     bool no_ptxas;
     double ptxas_s; /* 0: not given */
     uint64_t blocks;
+    const char *html;
 } ft__ptx_options;
 
 /* ---- ptxas.c ---- */

@@ -763,25 +763,23 @@ static json_t *choice_json(const ft__ranking *r, size_t at)
         k->regret, x->n_known, items_per_s(r, i), cost_per_item(r, i), x->no_hardware);
 }
 
-static bool print_json(const ft__ranking *r)
+static json_t *ranking_json(const ft__ranking *r)
 {
     const char *const folded[] = {r->folded};
     json_t *all = json_array();
 
     for (size_t k = 0; k < r->n; k++)
         ft__json_append_take(&all, choice_json(r, k));
-    return ft__json_print_take(
-        ft__json(
-            "model:s by:s per:s mode:s step:s dtype:s assumptions:o warnings:o best:s "
-            "regret:o tied:u choices:o",
-            r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
-            r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
-            ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
-            ft__json_texts(folded, *r->folded != '\0'),
-            r->n_placed ? r->choice[r->order[0]].device : NULL,
-            r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret) : json_null(),
-            (uint64_t)count_best(r), all),
-        stdout);
+    return ft__json(
+        "model:s by:s per:s mode:s step:s dtype:s assumptions:o warnings:o best:s "
+        "regret:o tied:u choices:o",
+        r->model, ft_name(FT_NAMES_RANK_BY, r->how.by),
+        r->several_batches ? "item" : "pass", r->mode, r->step, r->dtype,
+        ft__json_texts(r->graph->assumption, r->graph->n_assumptions),
+        ft__json_texts(folded, *r->folded != '\0'),
+        r->n_placed ? r->choice[r->order[0]].device : NULL,
+        r->n_placed ? ft__json_real(r->ranked[r->order[0]].regret) : json_null(),
+        (uint64_t)count_best(r), all);
 }
 
 static bool print_csv(const ft__ranking *r)
@@ -811,7 +809,9 @@ static bool print_csv(const ft__ranking *r)
 /* In the form that the global options ask for. */
 static bool print_ranking(const ft__cli *c, const ft__ranking *r, uint64_t top)
 {
-    return c->json ? print_json(r) : c->csv ? print_csv(r) : print_text(r, top);
+    return c->json  ? ft__cli_json_take(c, ranking_json(r))
+           : c->csv ? print_csv(r)
+                    : print_text(r, top);
 }
 
 /* ==== all of it ==== */
@@ -827,5 +827,7 @@ int ft__rank_choices(ft__rank_question *q)
     if (!code)
         code =
             ft__cli_done(q->c, print_ranking(q->c, &q->r, q->o->top ? q->o->top : 20));
+    if (!code && q->o->html)
+        code = ft__record_save_take(q->c, q->o->html, ranking_json(&q->r));
     return code ? code : verdict(q);
 }

@@ -467,7 +467,7 @@ static void print_csv(const struct rank_lists *s)
     free(placed);
 }
 
-static bool print_json(const struct rank_lists *s, uint64_t top)
+static json_t *lists_json(const struct rank_lists *s, uint64_t top)
 {
     json_t *all = json_array(), *bad = json_array();
 
@@ -486,11 +486,9 @@ static bool print_json(const struct rank_lists *s, uint64_t top)
         if (s->network[i].why)
             ft__json_append_take(&bad, ft__json("number:u network:s why:s", i + 1,
                                                 s->network[i].name, s->network[i].why));
-    return ft__json_print_take(
-        ft__json("by:s networks:u placed:u over_limit:u skipped:o best:o",
-                 ft_name(FT_NAMES_RANK_BY, s->q->r.how.by), s->n, s->n_placed,
-                 count_state(s, FT_RANK_OVER_LIMIT), bad, all),
-        stdout);
+    return ft__json("by:s networks:u placed:u over_limit:u skipped:o best:o",
+                    ft_name(FT_NAMES_RANK_BY, s->q->r.how.by), s->n, s->n_placed,
+                    count_state(s, FT_RANK_OVER_LIMIT), bad, all);
 }
 
 /* What is wrong with the input goes before "no", and that before what is missing. */
@@ -512,12 +510,17 @@ static int print(const struct rank_lists *s)
 {
     const uint64_t top = s->q->o->top ? s->q->o->top : 20;
     bool printed = true;
+    int code;
 
     if (s->q->c->csv)
         print_csv(s);
     else
-        printed = s->q->c->json ? print_json(s, top) : print_text(s);
-    return ft__cli_done(s->q->c, printed);
+        printed = s->q->c->json ? ft__cli_json_take(s->q->c, lists_json(s, top))
+                                : print_text(s);
+    code = ft__cli_done(s->q->c, printed);
+    return !code && s->q->o->html
+               ? ft__record_save_take(s->q->c, s->q->o->html, lists_json(s, top))
+               : code;
 }
 
 /* ---- all of it ---- */

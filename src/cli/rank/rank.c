@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/rank/rank.h"
+#include "cli/serve/serve.h"
 #include "cli/session.h"
 #include "foretell/names.h"
 
@@ -18,14 +19,14 @@ static const ft__option options[] = {
     FT__TEXT(ft__rank_options, devices, "devices", "all|D,...",
              "all that have a file, or names of foretell devices and local; those of "
              "--predictor, or all and this machine once it has a predictor"),
-    FT__TEXTS(
+    FT__INPUTS(
         ft__rank_options, predictors, "predictor", "P.ftp",
         "use this one for its device; may be repeated; local's is the one train made"),
     FT__TEXT(ft__rank_options, method, "method", "NAME",
              "physics, roofline or paleo: from data sheets alone, where there is no "
              "predictor "
              "of the very device"),
-    FT__ENGINE_OPTIONS(ft__rank_options, "the software that will run it here; ",
+    FT__ENGINE_OPTIONS(ft__rank_options, "the software that will run it; ",
                        "threads it may use here; "),
     FT__TEXT(ft__rank_options, batches, "batches", "N,N,...",
              "at each of these batch sizes; values are then of an item"),
@@ -38,13 +39,15 @@ static const ft__option options[] = {
         ft__rank_options, lists, "stdin",
         "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
         "operations; all by the family that knows the first one best, or --predictor"),
+    FT__HTML_OPTION(ft__rank_options),
     FT__COUNT(ft__rank_options, top, "top", "N", "how many places to list; 20"),
     FT__COUNT(ft__rank_options, seed, "seed", "N",
               "of the draws behind chances and regret; 1"),
     FT__GROUP(ft__rank_options, use, ft__operating_table),
     FT__GROUP(ft__rank_options, asked, ft__query_table),
-    FT__TEXT(ft__rank_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
+    FT__INPUT(ft__rank_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),
     FT__NETWORK_OPTIONS(ft__rank_options),
+    FT__GROUP(ft__rank_options, serve, ft__serve_table),
     {0},
 };
 
@@ -444,32 +447,54 @@ static int check_model(const ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
+/* By its options, or a limit that only what is served has. */
+static bool asks_for_serving(const ft__rank_options *o)
+{
+    static const char *const latency[] = {"ttft", "tpot", "itl", "e2e"};
+    bool found = ft__serving_asked(&o->serve);
+
+    for (size_t i = 0; i < o->limits.n; i++)
+        for (size_t k = 0; k < sizeof(latency) / sizeof(*latency); k++)
+            found =
+                found || (strcspn(o->limits.v[i], "=-") == strlen(latency[k]) &&
+                          strncmp(o->limits.v[i], latency[k], strlen(latency[k])) == 0);
+    return found;
+}
+
 static int run(ft__cli *c, const void *user)
 {
     ft__rank_question *q = calloc(1, sizeof(*q));
+    ft__rank_options own = *(const ft__rank_options *)user;
+    bool served;
     int code;
 
     if (!q)
         return ft__cli_done(c, false);
     q->c = c;
-    q->o = user;
+    ft__precision_take(&own.serve, &own.model);
+    q->o = &own;
+    served = asks_for_serving(q->o);
     ft__path_data(c, q->data_dir);
     code = check_model(q);
     if (!code)
-        code = read_options(q);
-    if (!code && !q->o->lists)
+        code = served ? read_prices(q) : read_options(q);
+    if (!code && !q->o->lists && !served)
         code = read_models(q);
     if (!code)
         code = find_devices(q);
     q->query = query_of(q);
     if (!code)
-        code = q->o->lists ? ft__rank_lists(q) : ft__rank_choices(q);
+        code = ft__launch_time_read(c, &q->query, NULL, q->o->asked.launch_time);
+    if (!code)
+        code = served        ? ft__serve_rank(q)
+               : q->o->lists ? ft__rank_lists(q)
+                             : ft__rank_choices(q);
     for (size_t i = 0; i < q->n_predictors; i++)
         ft_predictor_free(q->predictor[i]);
     for (size_t b = 0; b < q->n_batches; b++)
-        ft_graph_free(q->graph[b]);
+        ft__model_close(c, q->graph[b]);
     ft_device_names_free(q->device, q->n_devices);
-    ft_data_close(q->data);
+    ft__data_close(c, q->data);
     free(q->price);
     free(q->price_per_s);
     free(q->r.choice);
@@ -489,7 +514,13 @@ const ft__command ft__rank_command = {
         "--help).\n"
         "What does not fit, misses a limit or is not known is "
         "listed\n"
-        "apart. Exit code 1: nothing meets the limits.",
+        "apart. Exit code 1: nothing meets the limits.\n"
+        "Of a language model's config.json with --prompt, --generate, --tp, "
+        "--concurrency "
+        "and\n"
+        "the like: serving, --by cost, energy, power, ttft, tpot, itl, e2e, "
+        "tokens-per-user or\n"
+        "tokens-per-device.",
     .examples =
         "  foretell rank resnet50.onnx --devices a30,l4,t4 --batch 8\n"
         "  foretell rank resnet50.onnx --by energy --predictor a30.ftp --predictor "
@@ -497,6 +528,11 @@ const ft__command ft__rank_command = {
         "  foretell rank bert.onnx --dim seq=128 --by cost --price a30=0.6/h --price "
         "l4=0.8/h \\\n"
         "                --limit time=10ms --batches 1,8,32\n"
+        "  foretell rank config.json --devices h100,l40s --prompt 2048 --generate 256 "
+        "--by "
+        "cost \\\n"
+        "                --price h100=2.49/h --price l40s=0.9/h --limit ttft=500ms "
+        "--limit tpot=30ms\n"
         "  generate | foretell rank --stdin --devices a30,l4 --by energy --limit "
         "time=2ms\n",
     .least_args = 0,

@@ -1,6 +1,7 @@
 #ifndef CLI_RANK_RANK_H
 #define CLI_RANK_RANK_H
 
+#include "cli/predict.h"
 #include "cli/settings.h"
 #include "foretell/rank.h"
 
@@ -62,11 +63,13 @@ typedef struct ft__rank_options {
     const char *co2;
     const char *correct;
     ft__query_options asked;
+    const char *html;
     bool lists; /* --stdin */
     uint64_t top;
     uint64_t seed;
     ft__operating_options use;
     ft_step_names step;
+    ft__serve_options serve;
 } ft__rank_options;
 
 enum { FT__MAX_RANK_PREDICTORS = 64 };
@@ -76,7 +79,8 @@ typedef struct ft__price {
     double per_s;
 } ft__price;
 
-typedef struct ft__rank_question {
+typedef struct ft__rank_question ft__rank_question;
+struct ft__rank_question {
     ft__cli *c;
     const ft__rank_options *o;
     ft__setting_options use;
@@ -102,7 +106,7 @@ typedef struct ft__rank_question {
     size_t n_clocks; /* 0: as they come */
     /* But for network, device and setting; by the family that was named. */
     ft_query query;
-} ft__rank_question;
+};
 
 /* ---- choices.c ---- */
 /* One model in all ways: estimates, prints, complains itself, and returns an exit code.

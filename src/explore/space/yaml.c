@@ -9,6 +9,49 @@
 
 #include "base/number.h"
 
+enum { MAX_FILE = 1 << 20 };
+
+ft_status ft__yaml_load(char **text, size_t *len, const char *path, const char *what,
+                        ft_error *err)
+{
+    FILE *fp = fopen(path, "rb");
+    ft_status st = FT_OK;
+
+    *text = fp ? malloc(MAX_FILE + 1) : NULL;
+    *len = *text ? fread(*text, 1, MAX_FILE + 1, fp) : 0;
+    if (!fp || ferror(fp))
+        st = ft_fail(err, FT_EIO, 0, "cannot read %s", path);
+    else if (!*text)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    else if (*len > MAX_FILE)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: more than %d bytes; is it %s?", path,
+                     MAX_FILE, what);
+    if (fp)
+        fclose(fp);
+    return st;
+}
+
+bool ft__yaml_parse(ft__yaml *y, const char *text, size_t len)
+{
+    yaml_parser_t p;
+    bool good;
+
+    if (!yaml_parser_initialize(&p)) {
+        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
+        return false;
+    }
+    yaml_parser_set_input_string(&p, (const unsigned char *)text, len);
+    good = yaml_parser_load(&p, &y->doc) != 0;
+    if (!good && p.error == YAML_MEMORY_ERROR)
+        y->st = ft_fail(y->err, FT_ENOMEM, 0, "%s", y->file);
+    else if (!good)
+        y->st = ft_fail(y->err, FT_EFORMAT, p.problem_mark.index,
+                        "%s:%zu: this is not YAML: %s", y->file,
+                        p.problem_mark.line + 1, p.problem ? p.problem : "damaged");
+    yaml_parser_delete(&p);
+    return good;
+}
+
 void ft__yaml_fail(ft__yaml *y, ft__node *at, const char *where, const char *fmt, ...)
 {
     char what[512];

@@ -1,449 +1,163 @@
 /* One step of a language model as a graph: what vLLM and its like issue for each layer,
  * with queries, keys and values of one product, and gate and up of another. */
-#include <inttypes.h>
-#include <stdarg.h>
+#include "import/llm/step.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
-#include "import/list.h"
-#include "import/llm/llm.h"
+#include "import/llm/gguf.h"
 #include "import/options.h"
 
 enum { DECODE_CONTEXT = 1024 };
 
-struct llm_step {
-    ft__build *b;
-    ft__llm m;
-    int64_t batch, tokens, context, rows; /* rows: tokens of all sequences */
-    int64_t ranks, expert_ranks; /* of tensor parallelism, this is one of them; of those
-                                    with whole experts of their own */
-    const char *type;            /* of activations */
-    uint32_t embedding;
-};
-
-/* ---- nodes ---- */
-
-/* "8x64x128" */
-struct llm_sizes {
-    char s[96];
-};
-
-static struct llm_sizes sizes_of(const int64_t *size, size_t n)
-{
-    struct llm_sizes out = {""};
-    size_t len = 0;
-
-    for (size_t i = 0; i < n; i++)
-        len += (size_t)snprintf(out.s + len, sizeof(out.s) - len, "%s%" PRId64,
-                                i ? "x" : "", size[i]);
-    return out;
-}
-#define SIZES(...)                                                                     \
-    sizes_of((const int64_t[]){__VA_ARGS__},                                           \
-             sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
-/* For one call: it ends with the expression. */
-#define X(...) SIZES(__VA_ARGS__).s
-
-static uint32_t tensor_of(struct llm_step *s, const char *name, ft_role role,
-                          ft_dtype t, const ft_shape *shape)
-{
-    return ft__build_tensor(s->b, name, strlen(name), role, t, shape);
-}
-
-static uint32_t weight(struct llm_step *s, ft_shape shape)
-{
-    return tensor_of(s, "", FT_ROLE_WEIGHT, s->m.dtype, &shape);
-}
-
-/* A node of that spec, of the model's type unless it says another, with the weights
- * that its operation has, or with `tied` in their place; its first result. */
-static uint32_t node_of(struct llm_step *s, const char *name, const uint32_t *in,
-                        uint32_t n_in, uint32_t tied, const char *fmt, va_list ap)
-{
-    uint32_t out[FT_OP_MAX_OPERANDS], params[3] = {tied}, n_params = tied != FT_NONE;
-    char spec[1024];
-    size_t len;
-    ft_error err;
-    ft_op op;
-
-    vsnprintf(spec, sizeof(spec) - 16, fmt, ap);
-    if (ft__build_failed(s->b))
-        return FT_NONE;
-    len = strlen(spec);
-    if (!strstr(spec, "dtype="))
-        snprintf(spec + len, sizeof(spec) - len, " dtype=%s", s->type);
-    if (ft_op_parse(&op, spec, strlen(spec), &err)) {
-        ft__build_fail(s->b, FT_EFORMAT, 0, "%s: %s", spec, err.msg);
-        return FT_NONE;
-    }
-    for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
-        ft_shape shape;
-        ft_dtype t;
-
-        ft_op_output(&op, i, &shape, &t);
-        out[i] = tensor_of(s, "", FT_ROLE_ACTIVATION, t, &shape);
-    }
-    if (tied == FT_NONE)
-        n_params = ft__op_weights(s->b, &op, 1, params);
-    ft__build_node(s->b, name, strlen(name), &op, in, n_in, params, n_params, out,
-                   ft_op_n_outputs(&op));
-    return ft__build_failed(s->b) ? FT_NONE : out[0];
-}
-
-FT_PRINTF(4, 5)
-static uint32_t node(struct llm_step *s, const char *name, uint32_t x, const char *fmt,
-                     ...)
-{
-    va_list ap;
-    uint32_t out;
-
-    va_start(ap, fmt);
-    out = node_of(s, name, &x, 1, FT_NONE, fmt, ap);
-    va_end(ap);
-    return out;
-}
-
-/* With the weights of another node. */
-FT_PRINTF(5, 6)
-static uint32_t node_with(struct llm_step *s, const char *name, uint32_t x,
-                          uint32_t tied, const char *fmt, ...)
-{
-    va_list ap;
-    uint32_t out;
-
-    va_start(ap, fmt);
-    out = node_of(s, name, &x, 1, tied, fmt, ap);
-    va_end(ap);
-    return out;
-}
-
-FT_PRINTF(5, 6)
-static uint32_t node_on(struct llm_step *s, const char *name, const uint32_t *in,
-                        uint32_t n_in, const char *fmt, ...)
-{
-    va_list ap;
-    uint32_t out;
-
-    va_start(ap, fmt);
-    out = node_of(s, name, in, n_in, FT_NONE, fmt, ap);
-    va_end(ap);
-    return out;
-}
-
-/* Other sizes, or a part of it. */
-static uint32_t view(struct llm_step *s, uint32_t x, const char *from, const char *to)
-{
-    return node(s, "", x, "view x=%s out=%s", from, to);
-}
-
-/* " to=bf16 block=128 dtype=fp8e4m3", " weights=int4 block=128" */
-static void put_types(char out[96], const struct llm_step *s, bool experts)
-{
-    const ft__llm_quant *q = &s->m.quant;
-    char block[32] = "";
-
-    *out = 0;
-    if (q->weights == FT_DTYPE_NONE || (q->experts && !experts))
-        return;
-    if (q->block)
-        snprintf(block, sizeof(block), " block=%" PRId64, q->block);
-    if (q->activations)
-        snprintf(out, 96, " to=%s%s dtype=%s", s->type, block,
-                 ft_dtype_name(q->weights));
-    else
-        snprintf(out, 96, " weights=%s%s", ft_dtype_name(q->weights), block);
-}
-
-static uint32_t linear(struct llm_step *s, const char *name, uint32_t x, int64_t rows,
-                       int64_t from, int64_t to, bool bias)
-{
-    char types[96];
-
-    put_types(types, s, false);
-    return node(s, name, x, "linear x=%s out=%s%s%s", X(rows, from), X(to),
-                bias ? " bias=1" : "", types);
-}
-
-static uint32_t norm(struct llm_step *s, const char *name, uint32_t x, int64_t size)
-{
-    return node(s, name, x, "%s x=%s norm=1",
-                s->m.norm == FT__LLM_RMS ? "rmsnorm" : "layernorm", X(s->rows, size));
-}
-
-static uint32_t add(struct llm_step *s, const char *name, uint32_t x, uint32_t y)
-{
-    const struct llm_sizes sizes = SIZES(s->rows, s->m.hidden);
-
-    return node_on(s, name, (uint32_t[]){x, y}, 2, "add x=%s y=%s", sizes.s, sizes.s);
-}
-
-/* ---- attention ---- */
-
-/* Tokens that a layer looks back on. */
-static int64_t reach_of(const struct llm_step *s, int64_t layer)
-{
-    const int64_t window = s->m.windowed[layer] ? s->m.window + s->tokens - 1 : 0;
-
-    return window > 0 && window < s->context ? window : s->context;
-}
-
-/* Keys or values of the context, which the caller holds. */
-static uint32_t cache(struct llm_step *s, const char *name, int64_t heads,
-                      int64_t reach, int64_t size)
-{
-    const ft_shape shape = {.rank = 4, .dim = {s->batch, heads, reach, size}};
-
-    return tensor_of(s, name, FT_ROLE_INPUT, s->m.dtype, &shape);
-}
-
-static void store(struct llm_step *s, uint32_t x, int64_t heads, int64_t size,
-                  uint32_t cached)
-{
-    const uint32_t out =
-        node(s, "cache", x, "copy x=%s", X(s->batch, heads, s->tokens, size));
-
-    if (out != FT_NONE)
-        ft__build_alias(s->b, out, cached);
-}
-
-/* Heads of the new tokens: size of `from` features of each row. */
-static uint32_t heads_of(struct llm_step *s, uint32_t x, int64_t from, int64_t heads,
-                         int64_t size)
-{
-    return view(s, x, X(s->rows, from), X(s->batch, heads, s->tokens, size));
-}
-
-static uint32_t by_heads(struct llm_step *s, const char *name, const char *kind,
-                         uint32_t x, int64_t heads, int64_t size)
-{
-    return node(s, name, x, "%s x=%s%s", kind, X(s->batch, heads, s->tokens, size),
-                strcmp(kind, "rmsnorm") == 0 ? " norm=1" : "");
-}
-
-static uint32_t attend(struct llm_step *s, const uint32_t qkv[3], int64_t heads,
-                       int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size)
-{
-    return node_on(s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s",
-                   X(s->batch, heads, s->tokens, size),
-                   X(s->batch, kv_heads, reach, size),
-                   X(s->batch, kv_heads, reach, v_size),
-                   s->tokens > 1 && s->tokens <= reach ? " causal=1" : "");
-}
-
-static uint32_t output(struct llm_step *s, uint32_t x, int64_t size, bool bias)
-{
-    const int64_t heads = s->m.heads;
-
-    x = view(s, x, X(s->batch, heads, s->tokens, size), X(s->rows, heads * size));
-    return linear(s, "o_proj", x, s->rows, heads * size, s->m.hidden, bias);
-}
-
-/* Heads of queries share keys and values in groups. */
-static uint32_t grouped(struct llm_step *s, uint32_t x, int64_t layer)
-{
-    const ft__llm *m = &s->m;
-    const int64_t n = m->kv_heads, all = (m->heads + 2 * n) * m->head;
-    const int64_t reach = reach_of(s, layer);
-    const uint32_t keys = cache(s, "keys", n, reach, m->head);
-    const uint32_t values = cache(s, "values", n, reach, m->head);
-    const uint32_t qkv = linear(s, "qkv_proj", x, s->rows, m->hidden, all, m->qkv_bias);
-    uint32_t q = heads_of(s, qkv, all, m->heads, m->head);
-    uint32_t k = heads_of(s, qkv, all, n, m->head);
-
-    if (m->qk_norm) {
-        q = by_heads(s, "q_norm", "rmsnorm", q, m->heads, m->head);
-        k = by_heads(s, "k_norm", "rmsnorm", k, n, m->head);
-    }
-    if (m->rope) {
-        q = by_heads(s, "rotary_emb", "rotary", q, m->heads, m->head);
-        k = by_heads(s, "rotary_emb", "rotary", k, n, m->head);
-    }
-    store(s, k, n, m->head, keys);
-    store(s, heads_of(s, qkv, all, n, m->head), n, m->head, values);
-    x = attend(s, (uint32_t[]){q, keys, values}, m->heads, n, reach, m->head, m->head);
-    return output(s, x, m->head, m->o_bias);
-}
-
-/* A product with constants of each head, from so many features to so many. */
-static uint32_t each_head(struct llm_step *s, const char *name, uint32_t x,
-                          int64_t from, int64_t to)
-{
-    const int64_t heads = s->m.heads;
-    const uint32_t w = weight(s, (ft_shape){.rank = 3, .dim = {heads, from, to}});
-
-    x = view(s, x, X(s->batch, heads, s->tokens, from), X(heads, s->rows, from));
-    x = node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
-                X(heads, s->rows, from), X(heads, from, to));
-    return view(s, x, X(heads, s->rows, to), X(s->batch, heads, s->tokens, to));
-}
-
-/* Queries in the space of the cache, whose expansion goes to them. */
-static uint32_t absorbed(struct llm_step *s, uint32_t q)
-{
-    const ft__llm *m = &s->m;
-    const struct llm_sizes all =
-        SIZES(s->batch, m->heads, s->tokens, m->nope_head + m->rope_head);
-    uint32_t part = view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->nope_head));
-    const uint32_t turned =
-        view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->rope_head));
-
-    part = each_head(s, "k_b_proj", part, m->nope_head, m->kv_rank);
-    return node_on(s, "", (uint32_t[]){part, turned}, 2, "concat x=%s axis=3 sizes=%s",
-                   X(s->batch, m->heads, s->tokens, m->kv_rank),
-                   X(m->kv_rank, m->rope_head));
-}
-
-/* Sparse attention (DeepSeek-V3.2-Exp): heads of its own score the tokens of the
- * context, and each query attends to the best. low: what queries are made of. */
-static void pick(struct llm_step *s, uint32_t x, uint32_t low, int64_t all,
-                 int64_t best)
-{
-    const ft__llm *m = &s->m;
-    const int64_t size = m->index_head, width = m->index_heads * size;
-    const int64_t queries = s->tokens * m->index_heads;
-    const uint32_t keys = cache(s, "index", 1, all, size);
-    uint32_t q = linear(s, "index_q", low, s->rows, m->q_rank, width, false), k;
-
-    k = linear(s, "index_k", x, s->rows, m->hidden, size, false);
-    linear(s, "index_weights", x, s->rows, m->hidden, m->index_heads, false);
-    store(s, heads_of(s, k, size, 1, size), 1, size, keys);
-    q = view(s, q, X(s->rows, width), X(s->batch, queries, size));
-    k = view(s, keys, X(s->batch, 1, all, size), X(s->batch, size, all));
-    q = node_on(s, "index_scores", (uint32_t[]){q, k}, 2, "matmul x=%s y=%s",
-                X(s->batch, queries, size), X(s->batch, size, all));
-    q = view(s, q, X(s->batch, queries, all), X(s->rows, all));
-    node(s, "index_topk", q, "topk x=%s axis=1 size=%s", X(s->rows, all), X(best));
-}
-
-/* Decoding: all heads read one vector of the cache for each token. */
-static uint32_t attend_latent(struct llm_step *s, uint32_t q, uint32_t cached,
-                              int64_t all, int64_t reach)
-{
-    const ft__llm *m = &s->m;
-    const int64_t held = m->kv_rank + m->rope_head;
-    const struct llm_sizes keys = SIZES(s->batch, 1, all, held);
-    const uint32_t qkv[3] = {
-        absorbed(s, q), view(s, cached, keys.s, X(s->batch, 1, reach, held)),
-        view(s, cached, keys.s, X(s->batch, 1, reach, m->kv_rank))};
-
-    return each_head(s, "v_b_proj",
-                     attend(s, qkv, m->heads, 1, reach, held, m->kv_rank), m->kv_rank,
-                     m->v_head);
-}
-
-/* Prefill: the cache is expanded to keys and values of each head. */
-static uint32_t attend_expanded(struct llm_step *s, uint32_t q, uint32_t cached,
-                                int64_t reach)
-{
-    const ft__llm *m = &s->m;
-    const int64_t held = m->kv_rank + m->rope_head, size = m->nope_head + m->rope_head;
-    const int64_t rows = s->batch * reach, both = m->heads * (m->nope_head + m->v_head);
-    uint32_t kv = view(s, cached, X(s->batch, 1, reach, held), X(rows, m->kv_rank));
-    uint32_t k, v;
-
-    kv = linear(s, "kv_b_proj", kv, rows, m->kv_rank, both, false);
-    k = view(s, kv, X(rows, both), X(s->batch, m->heads, reach, size));
-    v = view(s, kv, X(rows, both), X(s->batch, m->heads, reach, m->v_head));
-    return attend(s, (uint32_t[]){q, k, v}, m->heads, m->heads, reach, size, m->v_head);
-}
-
-/* Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1). */
-static uint32_t latent(struct llm_step *s, uint32_t x, int64_t layer)
-{
-    const ft__llm *m = &s->m;
-    const int64_t size = m->nope_head + m->rope_head, held = m->kv_rank + m->rope_head;
-    const int64_t down = m->q_rank ? m->q_rank : m->heads * size;
-    const int64_t reach = reach_of(s, layer), all = down + held;
-    const int64_t seen = m->index_topk && m->index_topk < reach ? m->index_topk : reach;
-    const uint32_t cached = cache(s, "latent", 1, reach, held);
-    const uint32_t low = linear(s, "qkv_a_proj", x, s->rows, m->hidden, all, false);
-    uint32_t q = view(s, low, X(s->rows, all), X(s->rows, down));
-
-    if (m->q_rank) {
-        q = norm(s, "q_a_norm", q, m->q_rank);
-        if (m->index_topk)
-            pick(s, x, q, reach, seen);
-        q = linear(s, "q_b_proj", q, s->rows, m->q_rank, m->heads * size, false);
-    }
-    q = heads_of(s, q, m->heads * size, m->heads, size);
-    q = by_heads(s, "rotary_emb", "rotary", q, m->heads, size);
-    norm(s, "kv_a_norm", view(s, low, X(s->rows, all), X(s->rows, m->kv_rank)),
-         m->kv_rank);
-    store(s, heads_of(s, low, all, 1, held), 1, held, cached);
-    x = s->tokens == 1 || seen < reach ? attend_latent(s, q, cached, reach, seen)
-                                       : attend_expanded(s, q, cached, reach);
-    return output(s, x, m->v_head, false);
-}
-
 /* ---- feed-forward ---- */
 
-static uint32_t dense(struct llm_step *s, uint32_t x, int64_t size)
+static uint32_t dense(ft__llm_step *s, uint32_t x, int64_t size, ft__llm_part part)
 {
     const ft__llm *m = &s->m;
-    const struct llm_sizes wide = SIZES(s->rows, size);
+    const ft__llm_sizes wide = SIZES(s->rows, size);
     uint32_t gate, up;
 
+    s->part = part;
     if (m->gated) {
-        x = linear(s, "gate_up_proj", x, s->rows, m->hidden, 2 * size,
-                   m->mlp_bias == 1);
-        gate = view(s, x, X(s->rows, 2 * size), wide.s);
-        up = view(s, x, X(s->rows, 2 * size), wide.s);
-        gate = node(s, "act_fn", gate, "silu x=%s", wide.s);
-        x = node_on(s, "mul", (uint32_t[]){gate, up}, 2, "mul x=%s y=%s", wide.s,
-                    wide.s);
+        x = ft__llm_linear(s, "gate_up_proj", x, s->rows, m->hidden, 2 * size,
+                           m->mlp_bias == 1);
+        gate = ft__llm_view(s, x, X(s->rows, 2 * size), wide.s);
+        up = ft__llm_view(s, x, X(s->rows, 2 * size), wide.s);
+        gate = ft__llm_node(s, "act_fn", gate, "silu x=%s", wide.s);
+        x = ft__llm_node_on(s, "mul", (uint32_t[]){gate, up}, 2, "mul x=%s y=%s",
+                            wide.s, wide.s);
     } else {
-        x = linear(s, "up_proj", x, s->rows, m->hidden, size, m->mlp_bias == 1);
-        x = node(s, "act_fn", x, "gelu x=%s", wide.s);
+        x = ft__llm_linear(s, "up_proj", x, s->rows, m->hidden, size, m->mlp_bias == 1);
+        x = ft__llm_node(s, "act_fn", x, "gelu x=%s", wide.s);
     }
-    return linear(s, "down_proj", x, s->rows, size, m->hidden, m->mlp_bias == 1);
+    return ft__llm_linear(s, "down_proj", x, s->rows, size, m->hidden,
+                          m->mlp_bias == 1);
 }
 
-static uint32_t mixture(struct llm_step *s, uint32_t x)
+/* Each token to where its experts are, or what they made of it back. */
+static uint32_t exchanged(ft__llm_step *s, const char *name, uint32_t x, int64_t size)
+{
+    const int64_t picks = s->rows * s->m.topk, ranks = s->ranks * s->replicas;
+    const int64_t own = (picks + s->ranks - 1) / s->ranks;
+    const int64_t nodes = (ranks + s->node - 1) / s->node;
+
+    if (s->replicas > 1)
+        ft__llm_node(s, name, ft__llm_as(s, x, X(own, size)),
+                     "collective x=%s ranks=%s mode=1%s%s", X(own, size), X(ranks),
+                     nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+    return x;
+}
+
+/* Experts of all replicas' tokens. */
+static uint32_t routed(ft__llm_step *s, uint32_t x, int64_t size)
 {
     const ft__llm *m = &s->m;
-    const struct llm_sizes all = SIZES(s->rows, m->experts);
-    uint32_t out, scores;
+    const int64_t ranks = s->ranks * s->replicas, rows = s->rows * s->replicas;
     char types[96], split[64] = "";
 
-    if (s->ranks > 1)
+    if (ranks > 1)
         snprintf(split, sizeof(split), " tp=%" PRId64 " ep=%" PRId64,
-                 s->ranks / s->expert_ranks, s->expert_ranks);
-    scores =
-        node(s, "gate", x, "linear x=%s out=%s", X(s->rows, m->hidden), X(m->experts));
-    scores = node(s, "gate", scores, "softmax x=%s axis=1", all.s);
-    node(s, "gate", scores, "topk x=%s axis=1 size=%s", all.s, X(m->topk));
-    put_types(types, s, true);
-    out = node(s, "experts", x, "moe x=%s hidden=%s experts=%s topk=%s%s%s",
-               X(s->rows, m->hidden), X(m->expert_ffn), X(m->experts), X(m->topk),
-               split, types);
-    return m->shared_ffn ? add(s, "add", out, dense(s, x, m->shared_ffn)) : out;
+                 ranks / s->expert_ranks, s->expert_ranks);
+    s->part = FT__LLM_PART_EXPERTS;
+    ft__llm_put_types(types, s);
+    x = exchanged(s, "dispatch", x, size);
+    x = ft__llm_as(s, x, X(rows, size));
+    x = ft__llm_node(s, "experts", x, "moe x=%s hidden=%s experts=%s topk=%s%s%s%s",
+                     X(rows, size), X(m->expert_ffn), X(m->experts), X(m->topk), split,
+                     types, m->gated ? "" : " gated=0");
+    return ft__llm_as(s, exchanged(s, "combine", x, size), X(s->rows, size));
+}
+
+static uint32_t mixture(ft__llm_step *s, uint32_t x)
+{
+    const ft__llm *m = &s->m;
+    const ft__llm_sizes all = SIZES(s->rows, m->experts);
+    const int64_t size = m->expert_in ? m->expert_in : m->hidden;
+    uint32_t out = x, scores;
+
+    scores = ft__llm_node(s, "gate", x, "linear x=%s out=%s", X(s->rows, m->hidden),
+                          X(m->experts));
+    scores = ft__llm_node(s, "gate", scores, "softmax x=%s axis=1", all.s);
+    ft__llm_node(s, "gate", scores, "topk x=%s axis=1 size=%s", all.s, X(m->topk));
+    s->part = FT__LLM_PART_SHARED;
+    if (size != m->hidden)
+        out = ft__llm_linear(s, "latent_down", out, s->rows, m->hidden, size, false);
+    out = routed(s, out, size);
+    s->part = FT__LLM_PART_SHARED;
+    if (size != m->hidden)
+        out = ft__llm_linear(s, "latent_up", out, s->rows, size, m->hidden, false);
+    if (!m->shared_ffn)
+        return out;
+    if (m->shared_gate)
+        ft__llm_node(s, "shared_gate", x, "linear x=%s out=1", X(s->rows, m->hidden));
+    return ft__llm_add(s, "add", out, dense(s, x, m->shared_ffn, FT__LLM_PART_SHARED));
 }
 
 /* ---- the network ---- */
 
-static uint32_t attention(struct llm_step *s, uint32_t x, int64_t layer)
+static uint32_t mixed(ft__llm_step *s, uint32_t x, int64_t layer)
 {
-    return s->m.kv_rank ? latent(s, x, layer) : grouped(s, x, layer);
+    s->part = FT__LLM_PART_LINEAR;
+    switch (s->l->mixer) {
+    case FT__LLM_LINEAR: return ft__llm_linear_attention(s, x);
+    case FT__LLM_MAMBA: return ft__llm_mamba2(s, x);
+    case FT__LLM_MAMBA1: return ft__llm_mamba1(s, x);
+    default: break;
+    }
+    s->part = FT__LLM_PART_ATTENTION;
+    return s->m.o_rank    ? ft__llm_compressed(s, x)
+           : s->m.kv_rank ? ft__llm_latent(s, x, layer)
+                          : ft__llm_grouped(s, x, layer);
 }
 
-static uint32_t feed_forward(struct llm_step *s, uint32_t x, int64_t layer)
+static uint32_t feed_forward(ft__llm_step *s, uint32_t x)
 {
-    return s->m.experts && !s->m.dense[layer] ? mixture(s, x)
-                                              : dense(s, x, s->m.dense_ffn);
+    const int64_t size = s->l->size;
+
+    if (s->l->ffn == FT__LLM_BOTH)
+        return ft__llm_add(s, "add", mixture(s, x),
+                           dense(s, x, size, FT__LLM_PART_DENSE));
+    return s->l->ffn == FT__LLM_EXPERTS ? mixture(s, x)
+                                        : dense(s, x, size, FT__LLM_PART_DENSE);
 }
 
 /* Each rank has a part of every sum. */
-static uint32_t reduced(struct llm_step *s, uint32_t x)
+static uint32_t reduced(ft__llm_step *s, uint32_t x)
 {
-    return s->ranks == 1 ? x
-                         : node(s, "all_reduce", x, "collective x=%s ranks=%s",
-                                X(s->rows, s->m.hidden), X(s->ranks));
+    const int64_t nodes = (s->ranks + s->node - 1) / s->node;
+
+    return s->ranks == 1
+               ? x
+               : ft__llm_node(s, "all_reduce", x, "collective x=%s ranks=%s%s%s",
+                              X(s->rows, s->m.hidden), X(s->ranks),
+                              nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+}
+
+/* Several residual streams (hyper-connections, arXiv:2409.19606): what goes into a part
+ * of a layer is a sum of them, what comes out is added to each; weights of both come
+ * from a product. */
+static uint32_t gathered(ft__llm_step *s, uint32_t x)
+{
+    const int64_t n = s->m.streams, all = n * s->m.hidden;
+
+    if (n == 1)
+        return x;
+    x = ft__llm_as(s, x, X(s->rows, all));
+    ft__llm_node(s, "hc_weights", x, "linear x=%s out=%s dtype=fp32", X(s->rows, all),
+                 X(n * (n + 2)));
+    return ft__llm_view(s,
+                        ft__llm_node_on(s, "hc_streams", (uint32_t[]){x, x}, 2,
+                                        "mul x=%s y=%s", X(s->rows, all),
+                                        X(s->rows, all)),
+                        X(s->rows, all), X(s->rows, s->m.hidden));
 }
 
 /* part: a module inside the layer, "" is the layer itself. */
-static void scope(struct llm_step *s, int64_t layer, const char *part)
+static void scope(ft__llm_step *s, int64_t layer, const char *part)
 {
     char name[96];
     int n = snprintf(name, sizeof(name), "layers.%" PRId64, layer);
@@ -454,63 +168,170 @@ static void scope(struct llm_step *s, int64_t layer, const char *part)
     ft__build_scope(s->b, name, (size_t)n);
 }
 
-static uint32_t layer_of(struct llm_step *s, uint32_t x, int64_t layer)
+/* What mixes tokens, with the norm behind it where there are four. */
+static uint32_t mixer_of(ft__llm_step *s, uint32_t x, int64_t layer)
 {
-    const ft__llm *m = &s->m;
-    uint32_t normed, y;
+    uint32_t y;
 
-    scope(s, layer, "");
-    normed = norm(s, "input_norm", x, m->hidden);
     scope(s, layer, "self_attn");
-    y = reduced(s, attention(s, normed, layer));
+    y = reduced(s, mixed(s, x, layer));
     scope(s, layer, "");
-    if (m->four_norms)
-        y = norm(s, "post_attention_norm", y, m->hidden);
-    x = add(s, "add", x, y);
-    if (!m->one_norm)
-        normed = norm(s, m->four_norms ? "pre_feedforward_norm" : "post_attention_norm",
-                      x, m->hidden);
-    scope(s, layer, "mlp");
-    y = reduced(s, feed_forward(s, normed, layer));
-    scope(s, layer, "");
-    if (m->four_norms)
-        y = norm(s, "post_feedforward_norm", y, m->hidden);
-    return add(s, "add", x, y);
+    return s->m.four_norms ? ft__llm_norm(s, "post_attention_norm", y, s->m.hidden) : y;
 }
 
-static uint32_t embed(struct llm_step *s)
+static uint32_t ffn_of(ft__llm_step *s, uint32_t x, int64_t layer)
+{
+    uint32_t y;
+
+    scope(s, layer, "mlp");
+    y = reduced(s, feed_forward(s, x));
+    scope(s, layer, "");
+    return s->m.four_norms ? ft__llm_norm(s, "post_feedforward_norm", y, s->m.hidden)
+                           : y;
+}
+
+static uint32_t layer_of(ft__llm_step *s, uint32_t x, int64_t layer)
+{
+    const ft__llm *m = &s->m;
+    bool both;
+    uint32_t in;
+
+    s->l = &m->layer[layer];
+    both = s->l->mixer != FT__LLM_NO_MIXER && s->l->ffn != FT__LLM_NO_FFN;
+    scope(s, layer, "");
+    if (s->l->mixer == FT__LLM_NO_MIXER && s->l->ffn == FT__LLM_NO_FFN)
+        return x;
+    in = ft__llm_norm(s, "input_norm", gathered(s, x), m->hidden);
+    if (s->l->mixer != FT__LLM_NO_MIXER)
+        x = ft__llm_add(s, "add", x, mixer_of(s, in, layer));
+    if (both && !m->one_norm)
+        in = ft__llm_norm(
+            s, m->four_norms ? "pre_feedforward_norm" : "post_attention_norm",
+            gathered(s, x), m->hidden);
+    if (s->l->ffn != FT__LLM_NO_FFN)
+        x = ft__llm_add(s, "add", x, ffn_of(s, in, layer));
+    return x;
+}
+
+/* A layer that was made, to be copied for others like it. */
+struct made {
+    int64_t layer;
+    ft__build_mark from, to;
+    uint32_t in, out;
+};
+
+static uint32_t copy_of(ft__llm_step *s, const struct made *like, uint32_t x,
+                        int64_t layer)
+{
+    const uint32_t further = ft__build_here(s->b).n_tensors - like->from.n_tensors;
+    char was[32], now[32];
+
+    snprintf(was, sizeof(was), "layers.%" PRId64, like->layer);
+    snprintf(now, sizeof(now), "layers.%" PRId64, layer);
+    ft__build_copy(s->b, &like->from, &like->to, like->in, x, was, now);
+    return like->out == like->in ? x : like->out + further;
+}
+
+static bool is_like(const ft__llm_layer *a, const ft__llm_layer *b)
+{
+    return a->mixer == b->mixer && a->ffn == b->ffn && a->indexed == b->indexed &&
+           a->compress == b->compress && a->heads == b->heads &&
+           a->kv_heads == b->kv_heads && a->head == b->head && a->v_head == b->v_head &&
+           a->size == b->size;
+}
+
+/* The layers of a pipeline stage, from number `first` on; one that is like an earlier
+ * one is a copy of it. */
+static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
+{
+    enum { KINDS = 8 };
+    const ft__llm_layer *l = s->m.layer;
+    struct made made[KINDS];
+    int n = 0, k;
+
+    for (int64_t i = first; i < s->m.layers && !ft__build_failed(s->b); i++) {
+        struct made now = {.layer = i, .from = ft__build_here(s->b), .in = x};
+
+        for (k = 0; k < n && !is_like(&l[made[k].layer], &l[i]); k++)
+            ;
+        if (k < n) {
+            x = copy_of(s, &made[k], x, i);
+            continue;
+        }
+        x = now.out = layer_of(s, x, i);
+        now.to = ft__build_here(s->b);
+        if (n < KINDS && now.from.n_assumptions == now.to.n_assumptions &&
+            now.from.n_bounded == now.to.n_bounded)
+            made[n++] = now;
+    }
+    return x;
+}
+
+static uint32_t embed(ft__llm_step *s)
 {
     const ft__llm *m = &s->m;
     const ft_shape ids = {.rank = 2, .dim = {s->batch, s->tokens}};
-    uint32_t x = tensor_of(s, "input_ids", FT_ROLE_INPUT, FT_DTYPE_int64, &ids), places;
+    uint32_t x = ft__llm_tensor_of(s, "input_ids", FT_ROLE_INPUT, FT_DTYPE_int64, &ids),
+             places;
 
-    s->embedding = weight(s, (ft_shape){.rank = 2, .dim = {m->vocab, m->hidden}});
-    x = node(s, "", x, "view x=%s out=%s dtype=int64", X(s->batch, s->tokens),
-             X(s->rows));
-    x = node_with(s, "embed_tokens", x, s->embedding, "embedding x=%s rows=%s dim=%s",
-                  X(s->rows), X(m->vocab), X(m->hidden));
+    s->embedding =
+        ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, m->table ? m->table : m->dtype,
+                          &(ft_shape){.rank = 2, .dim = {m->vocab, m->hidden}});
+    x = ft__llm_node(s, "", x, "view x=%s out=%s dtype=int64", X(s->batch, s->tokens),
+                     X(s->rows));
+    x = ft__llm_node_with(s, "embed_tokens", x, s->embedding,
+                          "embedding x=%s rows=%s dim=%s%s%s", X(s->rows), X(m->vocab),
+                          X(m->hidden), m->table ? " weights=" : "",
+                          m->table ? ft_dtype_name(m->table) : "");
     if (m->embed_norm)
-        x = norm(s, "embed_norm", x, m->hidden);
+        x = ft__llm_norm(s, "embed_norm", x, m->hidden);
     if (!m->learned_positions)
         return x;
-    places = weight(s, (ft_shape){.rank = 2, .dim = {m->positions, m->hidden}});
-    places = view(s, places, X(m->positions, m->hidden), X(s->rows, m->hidden));
-    return add(s, "embed_positions", x, places);
+    places = ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {m->positions, m->hidden}});
+    places = ft__llm_view(s, places, X(m->positions, m->hidden), X(s->rows, m->hidden));
+    return ft__llm_add(s, "embed_positions", x, places);
 }
 
-/* Of the last token of each sequence. */
-static void head(struct llm_step *s, uint32_t x)
+/* Of the last token of each sequence, and of those that were drafted for it. */
+static void head(ft__llm_step *s, uint32_t x)
 {
     const ft__llm *m = &s->m;
+    const int64_t rows = s->whole ? s->rows : s->batch * (1 + s->drafts);
+    char types[96];
 
     ft__build_scope(s->b, "", 0);
-    x = norm(s, "norm", x, m->hidden);
-    x = view(s, x, X(s->rows, m->hidden), X(s->batch, m->hidden));
-    x = node_with(s, "lm_head", x, m->tied ? s->embedding : FT_NONE,
-                  "linear x=%s out=%s%s", X(s->batch, m->hidden), X(m->vocab),
-                  m->head_bias ? " bias=1" : "");
+    x = ft__llm_norm(s, "norm", x, m->hidden);
+    s->part = FT__LLM_PART_HEAD;
+    ft__llm_put_types(types, s);
+    x = ft__llm_view(s, x, X(s->rows, m->hidden), X(rows, m->hidden));
+    x = ft__llm_node_with(s, "lm_head", x, s->head, "linear x=%s out=%s%s%s",
+                          X(rows, m->hidden), X(m->vocab),
+                          m->head_bias ? " bias=1" : "", types);
     if (x != FT_NONE)
         ft__build_output(s->b, x);
+}
+
+/* A speculative head (multi-token prediction, arXiv:2404.19737, as DeepSeek-V3 has it):
+ * what the model made of a token beside the next one's embedding, through a layer like
+ * the last, to the model's own words. Once for each token that is drafted. */
+static void draft(ft__llm_step *s, uint32_t x)
+{
+    const ft__llm *m = &s->m;
+    const uint32_t first = ft__build_here(s->b).n_nodes;
+    const int64_t drafts = s->drafts;
+
+    x = ft__llm_view(s, x, X(s->rows, m->hidden), X(s->batch, m->hidden));
+    s->rows = s->batch;
+    s->tokens = 1;
+    s->drafts = 0;
+    scope(s, m->layers, "");
+    ft__llm_norm(s, "enorm", x, m->hidden);
+    x = ft__llm_norm(s, "hnorm", x, m->hidden);
+    x = ft__llm_view(s, x, X(s->rows, m->hidden), X(s->rows, 2 * m->hidden));
+    s->part = FT__LLM_PART_DENSE;
+    x = ft__llm_linear(s, "eh_proj", x, s->rows, 2 * m->hidden, m->hidden, false);
+    head(s, layer_of(s, x, m->layers - 1));
+    ft__build_repeat_from(s->b, first, (uint64_t)drafts);
 }
 
 /* ---- options ---- */
@@ -526,7 +347,17 @@ static int64_t taken(const ft_import_options *opt, const char *name, bool *used,
     return otherwise;
 }
 
-static void take_options(struct llm_step *s, const ft_import_options *opt)
+static bool is_plain(const ft__llm *m)
+{
+    for (int64_t i = 0; i < m->layers; i++)
+        if ((m->layer[i].mixer != FT__LLM_ATTENTION &&
+             m->layer[i].mixer != FT__LLM_WINDOW) ||
+            m->layer[i].indexed)
+            return false;
+    return !m->kv_rank && !m->o_rank && !m->vision.hidden;
+}
+
+static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
@@ -538,6 +369,13 @@ static void take_options(struct llm_step *s, const ft_import_options *opt)
     s->tokens = taken(opt, "tokens", used, 1);
     s->ranks = taken(opt, "tp", used, 1);
     s->expert_ranks = taken(opt, "ep", used, 1);
+    s->stages = taken(opt, "pp", used, 1);
+    s->replicas = taken(opt, "dp", used, 1);
+    s->node = taken(opt, "node", used, 8);
+    s->drafts = taken(opt, "mtp", used, 0);
+    s->whole = taken(opt, "train", used, 0) == 1;
+    s->kv_bits = taken(opt, "kv_bits", used, 0);
+    s->weight_bits = taken(opt, "weight_bits", used, 0);
     s->context =
         taken(opt, "context", used, s->tokens > 1 ? s->tokens : DECODE_CONTEXT);
     if (opt && ft__options_are_sizes(s->b, opt)) {
@@ -548,6 +386,18 @@ static void take_options(struct llm_step *s, const ft_import_options *opt)
         ft__options_are_used(s->b, opt, used, NULL);
     }
     free(used);
+    if (s->drafts && (s->tokens > 1 || !s->m.drafts || s->drafts > 64))
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim mtp=%" PRId64
+                       ": at most 64, decoding, and of a model with speculative layers "
+                       "(num_nextn_predict_layers)",
+                       s->drafts);
+    if (s->whole && (s->context != s->tokens || s->drafts || !is_plain(&s->m)))
+        ft__build_fail(
+            s->b, FT_EINVAL, 0,
+            "--dim train=1: whole sequences (--dim tokens=N) of models whose "
+            "layers all have grouped attention over all tokens or a window");
+    s->tokens += s->drafts;
     if (s->context < s->tokens)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim context=%" PRId64 ": less than the %" PRId64
@@ -558,35 +408,88 @@ static void take_options(struct llm_step *s, const ft_import_options *opt)
     s->rows = ft__build_failed(s->b) ? 1 : s->batch * s->tokens;
 }
 
-/* What one rank has of the layers: heads and columns, of keys and values at least one
- * head. */
-static void divide(struct llm_step *s)
+/* A number that ranks share evenly. */
+static int64_t part_of(ft__llm_step *s, int64_t all, const char *what)
 {
-    const struct {
-        int64_t *part;
-        const char *what;
-    } parts[] = {{&s->m.heads, "heads"},
-                 {&s->m.ffn, "features of the feed-forward layers"},
-                 {&s->m.dense_ffn, "features of the feed-forward layers"},
-                 {&s->m.shared_ffn, "features of the shared experts"}};
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        if (*parts[i].part % s->ranks)
-            ft__build_fail(s->b, FT_EINVAL, 0,
-                           "--dim tp=%" PRId64 ": does not divide the %" PRId64 " %s",
-                           s->ranks, *parts[i].part, parts[i].what);
-        *parts[i].part /= s->ranks;
-    }
-    if (s->ranks % s->expert_ranks || s->m.experts % s->expert_ranks)
+    if (all % s->ranks)
         ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim ep=%" PRId64 ": does not divide tp=%" PRId64
-                       " and the %" PRId64 " experts",
-                       s->expert_ranks, s->ranks, s->m.experts);
-    s->m.kv_heads = (s->m.kv_heads + s->ranks - 1) / s->ranks;
-    s->m.vocab = (s->m.vocab + s->ranks - 1) / s->ranks;
+                       "--dim tp=%" PRId64 ": does not divide the %" PRId64 " %s",
+                       s->ranks, all, what);
+    return all / s->ranks;
 }
 
-static void say_assumed(struct llm_step *s)
+static int64_t rounded_up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* What one rank has of a layer: heads and columns, of keys and values at least one
+ * head. */
+static void divide_layer(ft__llm_step *s, ft__llm_layer *l)
+{
+    if (l->mixer == FT__LLM_ATTENTION || l->mixer == FT__LLM_WINDOW)
+        l->heads = part_of(s, l->heads, "heads");
+    l->kv_heads = rounded_up(l->kv_heads, s->ranks);
+    if (l->heads % l->kv_heads)
+        l->kv_heads = l->heads;
+    if (l->ffn == FT__LLM_DENSE || l->ffn == FT__LLM_BOTH)
+        l->size = part_of(s, l->size, "features of the feed-forward layers");
+}
+
+static void divide(ft__llm_step *s)
+{
+    ft__llm *m = &s->m;
+    const int64_t all = s->ranks * s->replicas;
+
+    for (int64_t i = 0; i < m->layers; i++)
+        divide_layer(s, &m->layer[i]);
+    m->heads /= s->ranks;
+    m->linear_heads = rounded_up(m->linear_heads, s->ranks);
+    m->linear_v_heads = part_of(s, m->linear_v_heads, "heads of linear attention");
+    m->mamba_heads = part_of(s, m->mamba_heads, "heads of Mamba layers");
+    m->mamba_groups = rounded_up(m->mamba_groups, s->ranks);
+    m->o_groups = part_of(s, m->o_groups, "groups of the output");
+    m->shared_ffn = part_of(s, m->shared_ffn, "features of the shared experts");
+    m->vocab = rounded_up(m->vocab, s->ranks);
+    if (all % s->expert_ranks || m->experts % s->expert_ranks)
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim ep=%" PRId64 ": does not divide tp x dp=%" PRId64
+                       " and the %" PRId64 " experts",
+                       s->expert_ranks, all, m->experts);
+    if (s->stages > m->layers)
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim pp=%" PRId64 ": more than the %" PRId64 " layers",
+                       s->stages, m->layers);
+}
+
+/* Types that were asked for in place of the checkpoint's. */
+static void retype(ft__llm_step *s)
+{
+    static const struct {
+        int64_t bits;
+        ft__llm_quant quant;
+    } known[] = {{16, {FT_DTYPE_NONE, 0, false}},
+                 {8, {FT_DTYPE_fp8e4m3, 0, true}},
+                 {4, {FT_DTYPE_fp4, 16, true}}};
+    bool found = s->weight_bits == 0;
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+        for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
+             part++) {
+            found = true;
+            if (part != FT__LLM_PART_HEAD)
+                s->m.quant[part] = known[i].quant;
+        }
+    if (s->kv_bits == 8)
+        s->m.kv = FT_DTYPE_fp8e4m3;
+    else if (s->kv_bits == 16)
+        s->m.kv = s->m.dtype;
+    if (!found || (s->kv_bits && s->kv_bits != 8 && s->kv_bits != 16))
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim weight_bits= is 16, 8 or 4, and kv_bits= 16 or 8");
+}
+
+static void say_assumed(ft__llm_step *s)
 {
     const ft__llm *m = &s->m;
 
@@ -595,37 +498,150 @@ static void say_assumed(struct llm_step *s)
         "one step: tokens=%" PRId64 " new of each sequence, context=%" PRId64
         " in the cache, batch %" PRId64 " (--dim tokens=N, --dim context=N, --batch N)",
         s->tokens, s->context, s->batch);
+    if (s->drafts)
+        ft__build_assume(s->b,
+                         "%" PRId64 " tokens of each sequence are drafted by a "
+                         "speculative layer, and verified",
+                         s->drafts);
     if (s->ranks > 1)
         ft__build_assume(s->b, "one of %" PRId64 " ranks of tensor parallelism",
                          s->ranks);
+    if (s->stages > 1)
+        ft__build_assume(s->b,
+                         "the last of %" PRId64
+                         " stages of a pipeline, and what the one before it sends: a "
+                         "token goes through all of them",
+                         s->stages);
+    if (s->replicas > 1)
+        ft__build_assume(s->b,
+                         "one of %" PRId64 " replicas with sequences of its own, whose "
+                         "experts are those of all",
+                         s->replicas);
+    if (m->vision.hidden)
+        ft__build_assume(s->b,
+                         "the vision tower's weights are counted, not run; images "
+                         "are tokens like others");
     if (m->like_llama)
         ft__build_assume(s->b, "layers like Llama's: model_type \"%s\" is not known",
                          m->type);
 }
 
+/* Of a tower of transformer layers: patches, positions, layers with biases and two
+ * norms, and the products that bring merged patches to the model. */
+static void tower(ft__llm_step *s)
+{
+    const ft__llm_vision *v = &s->m.vision;
+    const double h = (double)v->hidden, merged = h * (double)(v->merge * v->merge);
+    const double inner = v->attention ? (double)v->attention : h;
+    const double layer = 4 * h * inner + 3 * inner + h + 2 * h * (double)v->ffn +
+                         (double)v->ffn + h + 4 * h;
+    double all =
+        (double)v->channels * (double)(v->frames * v->patch * v->patch) * h + h;
+
+    if (!v->hidden)
+        return;
+    all += (double)v->positions * h + (double)v->layers * layer;
+    all += v->merge > 1 ? merged * merged + merged + 2 * h + merged * (double)v->out
+                        : h * (double)v->out;
+    all += (double)v->taps * (merged * merged + 3 * merged + merged * (double)v->out);
+    all = ceil(all / (double)s->ranks);
+    if (all < (double)FT__MAX_ELEMENTS)
+        ft__llm_weight(s, (ft_shape){.rank = 1, .dim = {(int64_t)all}});
+}
+
+/* A checkpoint of another size than what was counted has parts that nothing said. */
+static void say_unknown_part(ft__llm_step *s)
+{
+    const double said = s->m.checkpoint_bytes;
+    const bool whole = s->ranks == 1 && s->stages == 1 && s->replicas == 1;
+    double counted = 0;
+
+    for (uint32_t i = 0, n = ft__build_here(s->b).n_tensors; i < n; i++) {
+        const ft_tensor *t = ft__build_get(s->b, i);
+
+        if (t->role == FT_ROLE_WEIGHT)
+            counted += (double)ft_tensor_bytes(&t->shape, t->dtype);
+    }
+    if (said > 0 && whole && !s->weight_bits && fabs(counted / said - 1) > 0.05)
+        ft__build_assume(s->b,
+                         "weights of %.4g GB; the checkpoint has %.4g GB "
+                         "(model.safetensors.index.json)",
+                         counted / 1e9, said / 1e9);
+}
+
+static void network(ft__llm_step *s)
+{
+    const int64_t own = rounded_up(s->m.layers, s->stages);
+    const ft_shape shape = {.rank = 2, .dim = {s->rows, s->m.hidden}};
+    const int64_t devices = s->ranks * s->stages;
+    uint32_t x;
+
+    s->embedding = FT_NONE;
+    if (s->stages > 1) {
+        x = ft__llm_tensor_of(s, "hidden_states", FT_ROLE_INPUT, s->m.dtype, &shape);
+        x = ft__llm_node(s, "receive", x, "collective x=%s ranks=2 mode=2%s",
+                         X(s->rows, s->m.hidden), devices > s->node ? " nodes=2" : "");
+    } else {
+        tower(s);
+        x = embed(s);
+    }
+    x = layers(s, x, s->m.layers - own);
+    s->head = s->m.tied ? s->embedding : FT_NONE;
+    if (s->drafts && !s->m.tied)
+        s->head =
+            ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {s->m.vocab, s->m.hidden}});
+    head(s, x);
+    if (s->drafts)
+        draft(s, x);
+    if (!ft__build_failed(s->b))
+        say_unknown_part(s);
+}
+
+/* The step of a model that was read into s. */
+static ft_status step_of(ft_graph **out, ft__llm_step *s, const char *name,
+                         const ft_import_options *opt, ft_error *err)
+{
+    ft_error inner = {0};
+    ft_status st;
+
+    s->b = ft__build_new(name);
+    if (!s->b)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    s->type = ft_dtype_name(s->m.dtype);
+    take_options(s, opt);
+    retype(s);
+    say_assumed(s);
+    if (!ft__build_failed(s->b))
+        divide(s);
+    if (!ft__build_failed(s->b))
+        network(s);
+    st = ft__build_finish_take(out, s->b, &inner);
+    return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+}
+
 ft_status ft__import_llm(ft_graph **out, const char *text, size_t len, const char *name,
                          const ft_import_options *opt, ft_error *err)
 {
-    struct llm_step s = {0};
-    ft_error inner = {0};
-    uint32_t x;
-    ft_status st = ft__llm_read(&s.m, text, len, name, err);
+    return ft__import_llm_beside(out, text, len, NULL, name, opt, err);
+}
+
+ft_status ft__import_llm_beside(ft_graph **out, const char *text, size_t len,
+                                const ft__llm_beside *beside, const char *name,
+                                const ft_import_options *opt, ft_error *err)
+{
+    ft__llm_step s = {0};
+    ft_status st = ft__llm_read(&s.m, text, len, beside, name, err);
 
     *out = NULL;
-    if (st)
-        return st;
-    s.b = ft__build_new(name);
-    if (!s.b)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
-    s.type = ft_dtype_name(s.m.dtype);
-    take_options(&s, opt);
-    say_assumed(&s);
-    if (!ft__build_failed(s.b))
-        divide(&s);
-    x = embed(&s);
-    for (int64_t i = 0; i < s.m.layers && !ft__build_failed(s.b); i++)
-        x = layer_of(&s, x, i);
-    head(&s, x);
-    st = ft__build_finish_take(out, s.b, &inner);
-    return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
+    return st ? st : step_of(out, &s, name, opt, err);
+}
+
+ft_status ft__import_gguf(ft_graph **out, const uint8_t *data, size_t len,
+                          const char *name, const ft_import_options *opt, ft_error *err)
+{
+    ft__llm_step s = {0};
+    ft_status st = ft__llm_read_gguf(&s.m, data, len, name, err);
+
+    *out = NULL;
+    return st ? st : step_of(out, &s, name, opt, err);
 }

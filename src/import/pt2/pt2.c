@@ -283,9 +283,9 @@ static bool lists(const char *list, ft__text word)
 
 static const ft__pt2_rule *search(ft__text op)
 {
-    static const ft__pt2_rule *const tables[] = {ft__pt2_math_rules, ft__pt2_move_rules,
-                                                 ft__pt2_layer_rules,
-                                                 ft__pt2_window_rules, graph_rules};
+    static const ft__pt2_rule *const tables[] = {
+        ft__pt2_loss_rules,  ft__pt2_math_rules,   ft__pt2_move_rules,
+        ft__pt2_layer_rules, ft__pt2_window_rules, graph_rules};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         for (const ft__pt2_rule *rule = tables[i]; rule->operators; rule++)

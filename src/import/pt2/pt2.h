@@ -101,6 +101,7 @@ typedef struct ft__pt2_rule {
     unsigned traits;
 } ft__pt2_rule;
 
+extern const ft__pt2_rule ft__pt2_loss_rules[];
 extern const ft__pt2_rule ft__pt2_math_rules[];
 extern const ft__pt2_rule ft__pt2_move_rules[];
 extern const ft__pt2_rule ft__pt2_layer_rules[];

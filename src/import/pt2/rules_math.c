@@ -1,4 +1,4 @@
-/* Arithmetic: elementwise, reductions, transforms, softmax and losses, each beside its
+/* Arithmetic: elementwise, reductions, transforms and softmax, each beside its
  * gradient. */
 #include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
@@ -411,64 +411,6 @@ static void aten_softmax_grad(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
-/* ---- losses ---- */
-
-static void aten_cross_entropy(ft__pt2_node *n)
-{
-    ft__pt2_value *x = n->x;
-    ft_op op;
-
-    if (x->shape.rank == 0)
-        return;
-    op = ft__pt2_op(FT_KIND_cross_entropy, x->dtype, &x->shape);
-    ft__op_set1(&op, FT_K_axis, x->shape.rank > 1);
-    ft__pt2_emit_in(n, &op, &x, 1);
-}
-
-/* One number is picked for every target, then their mean taken. */
-static void aten_nll(ft__pt2_node *n)
-{
-    ft__pt2_value *target = n->y, *out = ft__pt2_out(n, 0);
-    int64_t axes[FT_MAX_RANK];
-    ft_op op;
-
-    if (!target || out->shape.rank || !target->shape.rank)
-        return;
-    op = ft__pt2_op(FT_KIND_reduce_mean, out->dtype, &target->shape);
-    for (uint32_t i = 0; i < target->shape.rank; i++)
-        axes[i] = i;
-    ft__op_set(&op, FT_K_axes, axes, target->shape.rank);
-    ft__op_set1(&op, FT_K_keep, 0);
-    ft__pt2_emit_in(n, &op, &target, 1);
-}
-
-static void aten_mse(ft__pt2_node *n)
-{
-    ft__pt2_value *in[2] = {n->x, n->y};
-    ft_op op;
-
-    if (!in[1])
-        return;
-    op = ft__pt2_op(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__pt2_emit_in(n, &op, in, 2);
-}
-
-/* 2 (x - y), times the loss's gradient. */
-static void aten_mse_grad(ft__pt2_node *n)
-{
-    ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_in(n, 2)};
-    ft_op op;
-
-    if (!in[1] || !in[2])
-        return;
-    op = ft__pt2_op(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[2]->shape);
-    op.phase = FT_PHASE_BACKWARD;
-    ft__op_set_wrt(&op, FT_WRT_X);
-    ft__pt2_emit_in(n, &op, in, 3);
-}
-
 const ft__pt2_rule ft__pt2_math_rules[] = {
     {"add", aten_binary, FT_KIND_add, FT__PT2_ANY},
     {"arctan2 atan2", aten_binary, FT_KIND_atan2, FT__PT2_ANY},
@@ -492,7 +434,6 @@ const ft__pt2_rule ft__pt2_math_rules[] = {
     {"logical_and", aten_compare, FT_KIND_logical_and, FT__PT2_ANY},
     {"logical_or", aten_compare, FT_KIND_logical_or, FT__PT2_ANY},
     {"logical_xor", aten_compare, FT_KIND_logical_xor, FT__PT2_ANY},
-    {"cross_entropy_loss", aten_cross_entropy, 0, 0},
     {"cummax cummin cumprod cumsum logcumsumexp", aten_cum, 0, 0},
     {"diff", aten_diff, 0, 0},
     {"alpha_dropout dropout feature_alpha_dropout feature_dropout native_dropout",
@@ -504,10 +445,6 @@ const ft__pt2_rule ft__pt2_math_rules[] = {
     {"gelu_backward", aten_gelu_grad, 0, 0},
     {"glu", aten_glu, 0, 0},
     {"masked_fill", aten_masked_fill, 0, 0},
-    {"mse_loss", aten_mse, 0, 0},
-    {"mse_loss_backward", aten_mse_grad, 0, 0},
-    {"nll_loss nll_loss2d nll_loss2d_forward nll_loss_forward nll_loss_nd", aten_nll, 0,
-     0},
     {"argmax", aten_reduce, FT_KIND_argmax, 0},
     {"argmin", aten_reduce, FT_KIND_argmin, 0},
     {"frobenius_norm linalg_vector_norm norm std std_mean var var_mean", aten_reduce,

@@ -254,7 +254,8 @@ static void aten_fill(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, NULL, 0);
 }
 
-static void aten_meshgrid(ft__pt2_node *n)
+/* Each of a list, to the shape of its result. */
+static void aten_expand_each(ft__pt2_node *n)
 {
     const ft__pt2_arg *list = ft__pt2_arg_at(n, 0);
 
@@ -490,7 +491,7 @@ const ft__pt2_rule ft__pt2_move_rules[] = {
     {"index_select", aten_gather, FT_KIND_gather, 0},
     {"gather take_along_dim", aten_gather, FT_KIND_gather_elements, 0},
     {"_unsafe_index index", aten_index, 0, 0},
-    {"meshgrid", aten_meshgrid, 0, FT__PT2_ANY},
+    {"broadcast_tensors meshgrid", aten_expand_each, 0, FT__PT2_ANY},
     {"pixel_shuffle", aten_move, FT_KIND_depth_to_space, 0},
     {"broadcast_to expand expand_as expand_copy", aten_move, FT_KIND_expand, 0},
     {"_unique _unique2 argwhere masked_select nonzero nonzero_numpy nonzero_static "

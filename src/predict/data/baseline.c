@@ -9,10 +9,13 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "graph/op_inside.h"
+#include "predict/data/shrinkage.h"
 
 /* Rows of a device and group that constants are fitted to, and fewest that a roofline
  * and a group's constants are fitted to. */
 enum { MOST_ROWS = 300, LEAST_ROWS = 20, GROUP_ROWS = 60 };
+/* Fewer of a chip do not count where shares are chosen. */
+enum { CHIP_ROWS = 12 };
 
 bool ft__is_narrow(const ft_op *op)
 {
@@ -142,7 +145,7 @@ static ft__physics_params between(const ft__physics_params *from,
     return p;
 }
 
-/* Mean |log(time / estimate)|. */
+/* Mean |estimate / time - 1|. */
 static double error_of(const ft__physics_params *params, const ft__physics_row *row,
                        size_t n)
 {
@@ -154,7 +157,7 @@ static double error_of(const ft__physics_params *params, const ft__physics_row *
         double error;
 
         ft__physics(&t, row[i].op, row[i].chip, params);
-        error = fabs(log(row[i].time_s / t.total_s));
+        error = fabs(t.total_s / row[i].time_s - 1);
         if (isfinite(error)) {
             sum += error;
             m++;
@@ -162,10 +165,6 @@ static double error_of(const ft__physics_params *params, const ft__physics_row *
     }
     return m ? sum / (double)m : 0;
 }
-
-/* Of what is fitted as much is taken as serves chips that nothing was fitted to, in
- * quarters. */
-enum { N_SHARES = 5 };
 
 static bool is_chip(const ft__physics_row *row, const ft__samples *s, const char *chip)
 {
@@ -183,50 +182,94 @@ static bool is_first(const ft__physics_row *row, size_t i, const ft__samples *s)
     return j == i;
 }
 
-/* Adds to error[] what constants fitted to the other chips, in part, err by on `chip`.
+/* What constants fitted to the other chips, *fitted, in part, err by on `chip`.
  * scratch: of n. */
-static ft_status add_left_out(double error[N_SHARES], const ft__physics_params *start,
-                              const ft__physics_row *row, size_t n,
-                              ft__physics_row *scratch, const ft__samples *s,
-                              const char *chip, uint64_t seed, ft_error *err)
+static ft_status leave_chip_out(ft__share_errors *out, ft__physics_params *fitted,
+                                const ft__physics_params *start,
+                                const ft__physics_row *row, size_t n,
+                                ft__physics_row *scratch, const ft__samples *s,
+                                const char *chip, uint64_t seed, ft_error *err)
 {
-    ft__physics_params fitted = *start;
     size_t others = 0, own = 0;
     ft_status st;
 
+    *fitted = *start;
     for (size_t i = 0; i < n; i++)
         if (is_chip(&row[i], s, chip))
             scratch[n - ++own] = row[i];
         else
             scratch[others++] = row[i];
-    st = ft__physics_fit(&fitted, scratch, others, seed, err);
-    for (int q = 0; q < N_SHARES && !st; q++) {
-        const ft__physics_params p = between(start, &fitted, q / (N_SHARES - 1.0));
+    st = ft__physics_fit(fitted, scratch, others, seed, err);
+    for (int q = 0; q < FT__N_SHARES && !st; q++) {
+        const ft__physics_params p = between(start, fitted, ft__share(q));
 
-        error[q] += error_of(&p, scratch + others, own);
+        out->of[q] = error_of(&p, scratch + others, own);
     }
     return st;
 }
 
-static ft_status share_of_fit(double *share, const ft__physics_params *start,
+/* To every dataset of the chip of dataset `at`. */
+static void spread(ft__physics_params *without, ft__physics_params params, uint32_t at,
+                   const ft__samples *s)
+{
+    const char *chip = ft__dataset_chip(&s->dataset[at]);
+
+    for (uint32_t d = 0; d < s->n_datasets; d++)
+        if (strcmp(ft__dataset_chip(&s->dataset[d]), chip) == 0)
+            without[d] = params;
+}
+
+/* Is it of the type, GPU or processor, that most rows are of? Others say nothing of it.
+ */
+static bool is_usual(const ft__physics_row *of, const ft__physics_row *row, size_t n)
+{
+    size_t alike = 0;
+
+    for (size_t i = 0; i < n; i++)
+        alike += row[i].chip->gpu == of->chip->gpu;
+    return 2 * alike >= n;
+}
+
+static size_t rows_of_chip(const ft__physics_row *of, const ft__physics_row *row,
+                           size_t n, const ft__samples *s)
+{
+    const char *chip = ft__dataset_chip(&s->dataset[of->group]);
+    size_t own = 0;
+
+    for (size_t i = 0; i < n; i++)
+        own += is_chip(&row[i], s, chip);
+    return own;
+}
+
+/* without[d]: of each dataset d whose chip has rows, where those of others remain, the
+ * constants that they have in the share that is taken. */
+static ft_status share_of_fit(double *share, ft__physics_params *without,
+                              const ft__physics_params *start,
                               const ft__physics_row *row, size_t n,
                               const ft__samples *s, uint64_t seed, ft_error *err)
 {
     ft__physics_row *scratch = calloc(n + 1, sizeof(*scratch));
-    ft_status st = scratch ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
-    double error[N_SHARES] = {0};
-    size_t chips = 0;
-    int best = 0;
+    ft__share_errors *error = calloc(s->n_datasets + 1u, sizeof(*error));
+    ft_status st =
+        scratch && error ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+    size_t chips = 0, usual = 0;
 
     for (size_t i = 0; i < n; i++)
         chips += is_first(row, i, s);
     for (size_t i = 0; i < n && chips > 1 && !st; i++)
+        if (is_first(row, i, s)) {
+            st = leave_chip_out(&error[usual], &without[row[i].group], start, row, n,
+                                scratch, s, ft__dataset_chip(&s->dataset[row[i].group]),
+                                seed, err);
+            usual += is_usual(&row[i], row, n) &&
+                     rows_of_chip(&row[i], row, n, s) >= CHIP_ROWS;
+        }
+    *share = st ? 0 : ft__share_of_learned(error, usual);
+    for (size_t i = 0; i < n && chips > 1 && !st; i++)
         if (is_first(row, i, s))
-            st = add_left_out(error, start, row, n, scratch, s,
-                              ft__dataset_chip(&s->dataset[row[i].group]), seed, err);
-    for (int q = 1; q < N_SHARES; q++)
-        best = error[q] < error[best] ? q : best;
-    *share = chips > 1 ? best / (N_SHARES - 1.0) : FT__ONE_CHIP_SHARE;
+            spread(without, between(start, &without[row[i].group], *share),
+                   row[i].group, s);
+    free(error);
     free(scratch);
     return st;
 }
@@ -241,14 +284,17 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
         size_t n = take_group(own, k, g);
         const ft__physics_params start = ft__physics_default();
         ft__physics_params fitted = start;
+        ft__physics_params *without = b->without + g * (size_t)b->n_datasets;
         double share = 1;
 
-        if (n < GROUP_ROWS)
-            continue;
-        st = ft__physics_fit(&fitted, own, n, seed, err);
-        if (!st)
-            st = share_of_fit(&share, &start, own, n, k->s, seed, err);
-        b->params[g] = between(&start, &fitted, share);
+        if (n >= GROUP_ROWS)
+            st = ft__physics_fit(&fitted, own, n, seed, err);
+        if (n >= GROUP_ROWS && !st) {
+            st = share_of_fit(&share, without, &start, own, n, k->s, seed, err);
+            b->params[g] = between(&start, &fitted, share);
+        }
+        for (uint32_t d = 0; d < b->n_datasets; d++)
+            without[d] = without[d].v[0] > 0 ? without[d] : b->params[g];
     }
     free(own);
     return st;
@@ -340,6 +386,11 @@ static ft_status fit_roofs(ft__base *b, uint32_t first, const ft__samples *s,
     return st;
 }
 
+static ft__physics_params *without_new(uint32_t n_datasets)
+{
+    return calloc((size_t)n_datasets * FT__N_GROUPS + 1, sizeof(ft__physics_params));
+}
+
 ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
                        size_t n, uint64_t seed, ft_error *err)
 {
@@ -347,8 +398,11 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
 
     *out = (ft__base){.params = {ft__physics_default()}, .n_datasets = s->n_datasets};
     out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
-    if (!out->roof)
+    out->without = without_new(s->n_datasets);
+    if (!out->roof || !out->without) {
+        ft__base_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    }
     st = fit_roofs(out, 0, s, row, n, err);
     if (!st)
         st = fit_parameters(out, s, row, n, seed, err);
@@ -366,8 +420,16 @@ ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples 
     *out = *old;
     out->n_datasets = s->n_datasets;
     out->roof = calloc(last + 1, sizeof(*out->roof));
-    if (!out->roof)
+    out->without = NULL;
+    if (old->without && old->n_datasets == s->n_datasets)
+        out->without = without_new(s->n_datasets);
+    if (!out->roof || (old->without && !out->without)) {
+        ft__base_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
+    }
+    if (out->without)
+        memcpy(out->without, old->without,
+               (size_t)s->n_datasets * FT__N_GROUPS * sizeof(*out->without));
     memcpy(out->roof, old->roof, 2 * (size_t)old->n_datasets * sizeof(*out->roof));
     if (s->n_datasets > old->n_datasets)
         st = fit_roofs(out, 2 * old->n_datasets, s, row, n, err);
@@ -380,7 +442,9 @@ ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples 
 void ft__base_free(ft__base *b)
 {
     free(b->roof);
+    free(b->without);
     b->roof = NULL;
+    b->without = NULL;
 }
 
 static const ft__roof *known_roof(const ft__base *b, const ft__samples *s, uint32_t i)
@@ -398,6 +462,18 @@ void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uin
     ft__base_terms_by(b, &b->params[ft__group_of(&s->v[i].op)], out, s, i);
 }
 
+double ft__base_without_chip(const ft__base *b, const ft__samples *s, uint32_t i)
+{
+    const uint32_t d = s->v[i].dataset;
+    const uint32_t group = ft__group_of(&s->v[i].op);
+    ft__terms t;
+
+    if (!b->without || d >= b->n_datasets)
+        return NAN;
+    ft__base_terms_by(b, &b->without[group * (size_t)b->n_datasets + d], &t, s, i);
+    return t.total_s;
+}
+
 void ft__base_terms_by(const ft__base *b, const ft__physics_params *params,
                        ft__terms *out, const ft__samples *s, uint32_t i)
 {
@@ -408,6 +484,6 @@ void ft__base_terms_by(const ft__base *b, const ft__physics_params *params,
         if (out->total_s > 0)
             return;
     }
-    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN};
+    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, NAN};
     out->total_s = ft__roofline(&s->v[i].op, known_roof(b, s, i));
 }

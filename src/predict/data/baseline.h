@@ -27,11 +27,19 @@ const char *ft__group_name(uint32_t group);
  * others. */
 #define FT__ONE_CHIP_SHARE 0.5
 
+/* What devices left out showed of operations by their data sheets alone
+ * (docs/networks.md): 90 % of the logarithm of measured over estimate are within this.
+ */
+#define FT__ESTIMATE_REACH 0.9
+
 typedef struct ft__base {
     ft__physics_params params[FT__N_GROUPS]; /* a group with rows enough has its own, as
                                                 far as they serve chips left out */
     ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
     uint32_t n_datasets;
+    /* Of each group and dataset, constants that rows of its chip had no part in; not in
+     * files: NULL. */
+    ft__physics_params *without;
 } ft__base;
 
 /* row[n]: indices into s->v, times known. */
@@ -46,6 +54,8 @@ void ft__base_free(ft__base *b);
  * roofline. */
 void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s,
                     uint32_t i);
+/* The base of sample i had its chip not been among the rows; NaN: that is not known. */
+double ft__base_without_chip(const ft__base *b, const ft__samples *s, uint32_t i);
 /* With other constants than those of its group. */
 void ft__base_terms_by(const ft__base *b, const ft__physics_params *params,
                        ft__terms *out, const ft__samples *s, uint32_t i);

@@ -40,8 +40,9 @@ static bool is_half_step(const ft__network_sample *w, const char *setting)
 
 struct member_listing {
     const ft__network_sample *w;
+    const char *engine; /* that it was measured with */
     ft__buf text;
-    char *source; /* the first that lists it */
+    char *source; /* the first that lists it, or the engine */
     bool bad;     /* no memory */
 };
 
@@ -51,19 +52,25 @@ static int take_member(void *user, const ft_member *m)
 
     if (strcmp(m->phase, l->w->phase) != 0 || !(m->count >= 0.5))
         return 0;
-    if (!l->source)
+    if (!l->source ||
+        (strcmp(m->source, l->engine) == 0 && strcmp(l->source, l->engine) != 0)) {
+        free(l->source);
+        l->text.len = 0;
         l->source = strdup(m->source);
+    }
     if (l->source && strcmp(l->source, m->source) == 0)
         ft__buf_fmt(&l->text, "%s *%.0f\n", m->part, m->count);
     l->bad = !l->source || l->text.bad;
     return l->bad;
 }
 
-/* From the members of the store; *g stays NULL where it has none. */
+/* From the members of the store, those that the engine runs before what others list; *g
+ * stays NULL where it has none. */
 static ft_status list_members(ft_graph **g, ft_store *store,
-                              const ft__network_sample *w, ft_error *err)
+                              const ft__network_sample *w, const char *engine,
+                              ft_error *err)
 {
-    struct member_listing l = {.w = w};
+    struct member_listing l = {.w = w, .engine = engine};
     ft_status st = ft_store_each_member(store, NULL, w->spec, take_member, &l, err);
 
     if (!st && l.bad)
@@ -105,14 +112,14 @@ static ft_status take_parts(ft__network_sample *w, const ft_graph *g, ft_error *
     return FT_OK;
 }
 
-static ft_status find_graph(ft__network_sample *w, ft_store *store,
+static ft_status find_graph(ft__network_sample *w, ft_store *store, const char *engine,
                             ft_networks_find find, void *user, ft_error *err)
 {
     ft_network_list list = {.batch = NAN};
     ft_status st = find ? find(user, &list, w->spec, w->phase, err) : FT_OK;
 
     if (!st && !list.graph)
-        st = list_members(&list.graph, store, w, err);
+        st = list_members(&list.graph, store, w, engine, err);
     if (!st && list.graph)
         st = take_parts(w, list.graph, err);
     if (!st && list.graph)
@@ -154,8 +161,10 @@ static ft__network_sample *network_of(ft__network_samples *w, const ft_key *k)
         return NULL;
     w->v = v;
     v += w->n++;
-    *v = (ft__network_sample){
-        .spec = strdup(k->spec), .phase = strdup(k->phase), .dataset = dataset};
+    *v = (ft__network_sample){.spec = strdup(k->spec),
+                              .phase = strdup(k->phase),
+                              .dataset = dataset,
+                              .error = NAN};
     for (int m = 0; m < FT__N_METRICS; m++)
         v->value[m] = NAN;
     name = ft__pair(k->spec, "name", &len);
@@ -180,6 +189,8 @@ static int take_row(void *user, const ft_row *row)
         return 1;
     }
     w->value[m] = row->m.value;
+    if (m == FT__METRIC_TIME)
+        w->error = row->m.error / row->m.value;
     return 0;
 }
 
@@ -282,7 +293,8 @@ ft_status ft__network_samples_read(ft__network_samples *out, ft_store *store,
         st = know_device(&out->dataset[i], data_dir, err);
     for (size_t i = 0; i < out->n && !st; i++)
         if (!is_half_step(&out->v[i], out->dataset[out->v[i].dataset].setting))
-            st = find_graph(&out->v[i], store, find, user, err);
+            st = find_graph(&out->v[i], store, out->dataset[out->v[i].dataset].engine,
+                            find, user, err);
     if (!st)
         keep_usable(out);
     if (!st)

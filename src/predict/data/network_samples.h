@@ -16,6 +16,7 @@ typedef struct ft__network_sample {
     uint32_t dataset;
     double value[FT__N_METRICS]; /* as the graph has it, by its batch; NaN: not
                                     measured. Time and energy alone */
+    double error;                /* relative, of the time; NaN: not known */
     ft_graph *graph;             /* lowered; NULL: nobody listed its operations */
     uint64_t *part; /* ft__op_key() of each as they are listed, ascending */
     size_t n_regressors;

@@ -238,17 +238,25 @@ static void set_phase(ft_op *op, const char *phase)
 /* Engines whose published measurements replay CUDA graphs (docs/data.md). */
 static const char *const graph_engines[] = {"trtllm", "vllm", "sglang", "aiter"};
 
-/* A setting with its run mode in it; "" alone where it is eager. */
-static void add_run_mode(ft__buf *out, const char *setting, const char *engine)
+static void add_pair(ft__buf *out, const char *pair)
+{
+    ft__buf_fmt(out, "%s%s", out->len ? " " : "", pair);
+}
+
+/* A setting with what its engine's published measurements have in common: the run mode
+ * (none where it is eager), and that attention of TensorRT-LLM takes queries, keys and
+ * values as one tensor. */
+static void add_of_engine(ft__buf *out, const char *setting, const char *engine)
 {
     size_t len;
 
     ft__buf_str(out, setting);
-    if (ft__pair(setting, "run_mode", &len))
-        return;
     for (size_t i = 0; i < sizeof(graph_engines) / sizeof(*graph_engines); i++)
-        if (strcmp(engine, graph_engines[i]) == 0)
-            ft__buf_fmt(out, "%srun_mode=graph", *setting ? " " : "");
+        if (strcmp(engine, graph_engines[i]) == 0 &&
+            !ft__pair(setting, "run_mode", &len))
+            add_pair(out, "run_mode=graph");
+    if (strcmp(engine, "trtllm") == 0 && !ft__pair(setting, "cache", &len))
+        add_pair(out, "cache=packed");
 }
 
 static int take_row(void *user, const ft_row *row)
@@ -263,7 +271,8 @@ static int take_row(void *user, const ft_row *row)
         return 0;
     if (is_workload_spec(row->key.spec) != r->workloads)
         return 0;
-    if (r->workloads && !(ft__pair_number(row->key.setting, "clock") > 0))
+    if (r->workloads && !(ft__pair_number(row->key.setting, "clock") > 0) &&
+        !(ft__pair_number(row->key.setting, "power") > 0))
         return 0;
     if (ft_op_parse(&op, row->key.spec, strlen(row->key.spec), &r->err)) {
         r->st = ft_fail(&r->err, FT_EFORMAT, 0,
@@ -274,7 +283,7 @@ static int take_row(void *user, const ft_row *row)
     if (r->workloads)
         set_phase(&op, row->key.phase);
     r->setting.len = 0;
-    add_run_mode(&r->setting, row->key.setting, row->key.engine);
+    add_of_engine(&r->setting, row->key.setting, row->key.engine);
     dataset = r->setting.bad ? UINT32_MAX
                              : ft__dataset_of(&r->s->dataset, &r->s->n_datasets,
                                               &row->key, r->setting.s, true);

@@ -15,7 +15,8 @@
  *              columns not every model set has (u32: FT__HAS_ bits); codes: name and
  *              values
  *   PART       ft__regressor_image, least and most (f32 a column), images of models
- *   TEMPLATES  dataset, 0 (u32), count (u64), hashes (u64), ratios (f32)
+ *   TEMPLATES  dataset, whether errors follow (u32), count (u64), hashes (u64), ratios
+ *              (f32), their errors (f32)
  *   SCHEDULE   ft__device_schedule
  *   UNSEEN     ft__unseen
  *   ALONE      ft__alone

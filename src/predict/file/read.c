@@ -463,18 +463,17 @@ static ft_status open_regressor(ft_predictor *p, const ft__section_image *s,
 static ft_status open_templates(ft_predictor *p, struct section_cursor *c,
                                 const ft__section_image *s, ft_error *err)
 {
-    uint32_t dataset = get_u32(c);
+    uint32_t dataset = get_u32(c), errors = get_u32(c);
     ft__templates *t;
-    uint64_t n;
+    uint64_t n = get_u64(c);
 
-    get_u32(c);
-    n = get_u64(c);
     if (c->bad || dataset >= p->family->n_datasets || p->family->templates[dataset].n ||
-        n > c->left / (sizeof(uint64_t) + sizeof(float)))
+        errors > 1 || n > c->left / (sizeof(uint64_t) + (1 + errors) * sizeof(float)))
         return ft__predictor_damaged(s->offset, "templates", err);
     t = &p->family->templates[dataset];
     t->hash = get(c, (size_t)n * sizeof(uint64_t));
     t->ratio = get(c, (size_t)n * sizeof(float));
+    t->error = errors ? get(c, (size_t)n * sizeof(float)) : NULL;
     t->n = (size_t)n;
     t->section = p->image + s->offset;
     t->bytes = (size_t)s->bytes;

@@ -180,10 +180,12 @@ static ft_status write_templates(ft__writer *w, const ft__family *f, uint32_t da
     if (!t->n)
         return FT_OK;
     put_u32(&b, dataset);
-    put_u32(&b, 0);
+    put_u32(&b, t->error != NULL);
     put_u64(&b, t->n);
     put(&b, t->hash, t->n * sizeof(*t->hash));
     put(&b, t->ratio, t->n * sizeof(*t->ratio));
+    if (t->error)
+        put(&b, t->error, t->n * sizeof(*t->error));
     w->body.bad |= b.bad;
     st = ft__writer_section(w, FT__SECTION_TEMPLATES, b.bad ? "" : b.s, b.len, err);
     ft__buf_free(&b);

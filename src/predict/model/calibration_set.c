@@ -57,29 +57,40 @@ size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
 /* Times or power predicted for a device that nobody measured, corrected by the few
  * operations that were measured on it since: a Gaussian process over log(measured /
  * answer) (Rasmussen, Williams 2006, chapter 2), whose covariance has a part that all
- * operations share, one for each kind and phase, one linear in what bounds an operation
- * (arithmetic, cache, memory, host), as rates and floors that differ from the
- * estimate's would make it, and one for operations of like size; of power also one for
- * rows that divide by the same power of two, and no answer is above the cap. Intervals
- * are those of
- * the process, scaled so that each known row predicted from the others (leave-one-out)
- * is covered. */
+ * operations share, one for each kind and phase and one for each of their element
+ * types, one linear in what bounds an operation (arithmetic, cache, memory, host), as
+ * rates and floors that differ from the estimate's would make it, and for operations of
+ * like size a smooth, a rough, and for all kinds a far-reaching one; of time also one
+ * linear in how much longer than answered other devices took for the operation; of
+ * power also one for rows that divide by the same power of two, and no answer is above
+ * the cap. Noise is Student's t (Lange, Little, Taylor 1989): single rows may be far
+ * off. Intervals are those of the process, scaled so that of the known rows, each
+ * predicted from the others (leave-one-out), nine tenths are covered. */
 
 enum { N_SHARES = 4, N_SIZES = 5 };
 
 /* Standard deviations of log(measured / answer), before anything was measured. */
 struct scales {
-    double shared, of_kind, of_share, of_size, noise;
-    double octaves; /* sizes that differ by so much are independent */
+    double shared, of_kind, of_type, of_share, of_size, noise;
+    double octaves;              /* sizes that differ by so much are independent */
+    double rough, rough_octaves; /* kernels that libraries choose by size */
+    double far, far_octaves;     /* of all kinds */
     /* Where rows divide by the same power of two, of all sizes and of like ones. */
     double of_twos, of_twos_size;
+    double of_other; /* for each device */
 };
 static const struct scales of_time = {.shared = 0.2,
                                       .of_kind = 0.15,
+                                      .of_type = 0.3,
                                       .of_share = 0.3,
                                       .of_size = 0.25,
-                                      .noise = 0.1,
-                                      .octaves = 3};
+                                      .noise = 0.2,
+                                      .octaves = 3,
+                                      .rough = 0.2,
+                                      .rough_octaves = 4,
+                                      .far = 0.3,
+                                      .far_octaves = 8,
+                                      .of_other = 0.3};
 /* A sensor saw a loop or its idle surroundings, depending on how long the loop ran,
  * which went by round numbers of rows: power jumps where time does not. */
 static const struct scales of_power = {.shared = 0.2,
@@ -88,24 +99,30 @@ static const struct scales of_power = {.shared = 0.2,
                                        .of_size = 0.25,
                                        .noise = 0.3,
                                        .octaves = 5,
+                                       .rough_octaves = 1,
+                                       .far_octaves = 1,
                                        .of_twos = 0.4,
                                        .of_twos_size = 0.4};
 
 struct process_point {
-    uint32_t kind;          /* and phase */
-    double share[N_SHARES]; /* of the estimate: what bounds the operation */
-    double size[N_SIZES];   /* logarithms to base 2 */
-    double twos;            /* power of two in the rows */
+    uint32_t kind; /* and phase */
+    ft_dtype type;
+    double share[N_SHARES];        /* of the estimate: what bounds the operation */
+    double size[N_SIZES];          /* logarithms to base 2 */
+    double twos;                   /* power of two in the rows */
+    double other[FT__MOST_OTHERS]; /* log(time on a device / answer), as estimates
+                                         differ; 0: it was not measured there */
 };
 
 struct process {
     const struct scales *scale;
     size_t n;
     struct process_point *at;
-    double *inverse;  /* of the covariance, n x n */
-    double *weight;   /* that times the residuals */
-    double *cross;    /* n, scratch */
-    double low, high; /* in standard deviations */
+    double *inverse; /* of the covariance, n x n */
+    double *weight;  /* that times the residuals */
+    double *noise;   /* n, variances */
+    double *cross;   /* 2 n, scratch */
+    double reach;    /* in standard deviations */
 };
 
 /* Of products; counted up to the 64 that tiles are multiples of. */
@@ -124,6 +141,21 @@ static double twos_in_rows(const ft_op *op)
     return twos;
 }
 
+/* A device takes at most so many times longer or shorter than answered (log). */
+static const double most_other = 1.5;
+
+static void set_other(struct process_point *p, const double *others,
+                      const ft__op_answer *a)
+{
+    const double answered = log(a->value / a->base);
+
+    for (int k = 0; k < FT__MOST_OTHERS; k++) {
+        const double other = others[k] - answered;
+
+        p->other[k] = isfinite(other) ? fmax(fmin(other, most_other), -most_other) : 0;
+    }
+}
+
 static struct process_point point_of(const ft__model_set *l, const ft__samples *s,
                                      uint32_t i)
 {
@@ -135,6 +167,7 @@ static struct process_point point_of(const ft__model_set *l, const ft__samples *
     float f[FT__N_FEATURES];
     struct process_point p = {.kind = (uint32_t)v->op.kind * FT_PHASE_COUNT +
                                       (uint32_t)v->op.phase,
+                              .type = v->op.dtype,
                               .twos = twos_in_rows(&v->op)};
     ft_cost cost;
     ft__terms t;
@@ -153,38 +186,54 @@ static struct process_point point_of(const ft__model_set *l, const ft__samples *
     return p;
 }
 
+static double square(double v)
+{
+    return v * v;
+}
+
+/* Of two points: 1 where they are alike, next to 0 where they are several `octaves`
+ * apart. */
+static double similarity(double squared, double octaves)
+{
+    return exp(-squared / (2 * square(octaves)));
+}
+
 static double covariance(const struct scales *s, const struct process_point *a,
                          const struct process_point *b)
 {
-    double sum = s->shared * s->shared, d = 0, twos = a->twos - b->twos;
-    double of_twos = exp(-twos * twos / 2);
+    const double of_twos = exp(-square(a->twos - b->twos) / 2);
+    double sum = square(s->shared), d = 0, other = 0, alike;
 
     for (int k = 0; k < N_SHARES; k++)
-        sum += s->of_share * s->of_share * a->share[k] * b->share[k];
+        sum += square(s->of_share) * a->share[k] * b->share[k];
+    for (int k = 0; k < N_SIZES; k++)
+        d += square(a->size[k] - b->size[k]);
+    for (int k = 0; k < FT__MOST_OTHERS; k++)
+        other += a->other[k] * b->other[k];
+    sum += square(s->of_other) * other;
+    sum += square(s->far) * similarity(d, s->far_octaves);
     if (a->kind != b->kind)
         return sum;
-    for (int k = 0; k < N_SIZES; k++)
-        d += (a->size[k] - b->size[k]) * (a->size[k] - b->size[k]);
-    d = exp(-d / (2 * s->octaves * s->octaves));
-    return sum + s->of_kind * s->of_kind + s->of_size * s->of_size * d +
-           of_twos * (s->of_twos * s->of_twos + s->of_twos_size * s->of_twos_size * d);
+    alike = similarity(d, s->octaves);
+    sum += square(s->of_kind) + square(s->of_size) * alike +
+           of_twos * (square(s->of_twos) + square(s->of_twos_size) * alike);
+    if (a->type != b->type)
+        return sum;
+    return sum + square(s->of_type) +
+           square(s->rough) * exp(-sqrt(d) / s->rough_octaves);
 }
 
 /* ---- the process ---- */
 
-static ft_status invert(struct process *p, ft_error *err)
+/* covariances: n x n, the lower half, without noise; factor: 2 n x n, scratch. */
+static void invert(struct process *p, const double *covariances, double *factor)
 {
     size_t n = p->n;
-    double *factor = calloc(2 * n * n, sizeof(*factor));
     bool good;
 
-    if (!factor)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);
+    memcpy(factor, covariances, n * n * sizeof(*factor));
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++)
-            factor[i * n + j] = covariance(p->scale, &p->at[i], &p->at[j]);
-    for (size_t i = 0; i < n; i++)
-        factor[i * n + i] += p->scale->noise * p->scale->noise;
+        factor[i * n + i] += p->noise[i];
     good = ft__cholesky(factor, n);
     assert(good); /* the noise sees to it */
     (void)good;
@@ -192,23 +241,56 @@ static ft_status invert(struct process *p, ft_error *err)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
             p->inverse[j * n + i] = p->inverse[i * n + j];
-    free(factor);
-    return FT_OK;
+}
+
+/* Degrees of freedom of the noise, and how often its variances are found anew. */
+enum { DEGREES = 4, REWEIGHTINGS = 3 };
+
+/* What a row is off by beyond what the process explains is its noise times its weight;
+ * the variances that are likeliest after it. */
+static void reweigh(struct process *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        p->noise[i] =
+            (DEGREES * square(p->scale->noise) + square(p->noise[i] * p->weight[i])) /
+            (DEGREES + 1);
 }
 
 /* Each known row predicted from the others: its residual is weight / d, its variance 1
- * / d, d on the diagonal of the inverse (Rasmussen, Williams 5.4.2). */
+ * / d, d on the diagonal of the inverse (Rasmussen, Williams 5.4.2). Of few rows each
+ * end has hardly any: both have one reach. */
+static ft_status set_reach(struct process *p, ft_error *err)
+{
+    double low;
+
+    for (size_t i = 0; i < p->n; i++) {
+        p->cross[i] = p->weight[i] / sqrt(p->inverse[i * p->n + i]);
+        p->cross[p->n + i] = -p->cross[i];
+    }
+    return ft__conformal(&low, &p->reach, p->cross, 2 * p->n, FT__COVERAGE, err);
+}
+
 static ft_status learn(struct process *p, const double *residual, ft_error *err)
 {
-    ft_status st = invert(p, err);
+    const size_t n = p->n;
+    double *covariances = calloc(3 * n * n, sizeof(*covariances));
 
-    if (st)
-        return st;
-    for (size_t i = 0; i < p->n; i++) {
-        p->weight[i] = ft__dot(p->inverse + i * p->n, residual, p->n);
-        p->cross[i] = p->weight[i] / sqrt(p->inverse[i * p->n + i]);
+    if (!covariances)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            covariances[i * n + j] = covariance(p->scale, &p->at[i], &p->at[j]);
+    for (size_t i = 0; i < n; i++)
+        p->noise[i] = square(p->scale->noise);
+    for (int k = 0; k <= REWEIGHTINGS; k++) {
+        if (k > 0)
+            reweigh(p);
+        invert(p, covariances, covariances + n * n);
+        for (size_t i = 0; i < n; i++)
+            p->weight[i] = ft__dot(p->inverse + i * n, residual, n);
     }
-    return ft__conformal(&p->low, &p->high, p->cross, p->n, FT__COVERAGE, err);
+    free(covariances);
+    return set_reach(p, err);
 }
 
 /* Nothing is above `most`. */
@@ -225,8 +307,8 @@ static void correct_answer(ft__op_answer *a, const struct process *p,
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
     residual_scale = sqrt(fmax(variance, noise * noise));
     a->value = fmin(a->value * exp(change), most);
-    a->low = a->value * exp(fmin(0, p->low) * residual_scale);
-    a->high = fmin(a->value * exp(fmax(0, p->high) * residual_scale), most);
+    a->low = a->value * exp(-p->reach * residual_scale);
+    a->high = fmin(a->value * exp(p->reach * residual_scale), most);
 }
 
 /* ---- all of it ---- */
@@ -236,6 +318,7 @@ static void process_free(struct process *p)
     free(p->at);
     free(p->inverse);
     free(p->weight);
+    free(p->noise);
     free(p->cross);
 }
 
@@ -246,8 +329,9 @@ static ft_status process_make(struct process *p, ft__metric metric, size_t n,
                           .at = calloc(n + 1, sizeof(*p->at)),
                           .inverse = calloc(n * n + 1, sizeof(double)),
                           .weight = calloc(n + 1, sizeof(double)),
-                          .cross = calloc(n + 1, sizeof(double))};
-    if (p->at && p->inverse && p->weight && p->cross)
+                          .noise = calloc(n + 1, sizeof(double)),
+                          .cross = calloc(2 * n + 1, sizeof(double))};
+    if (p->at && p->inverse && p->weight && p->noise && p->cross)
         return FT_OK;
     process_free(p);
     return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);
@@ -255,8 +339,9 @@ static ft_status process_make(struct process *p, ft__metric metric, size_t n,
 
 /* Rows that say something: measured, answered. */
 static void take_residuals(struct process *p, double *residual,
-                           const ft__op_answer *predicted, const ft__model_set *l,
-                           const ft__samples *s, const uint32_t *row, size_t n)
+                           const ft__op_answer *predicted, const double *others,
+                           const ft__model_set *l, const ft__samples *s,
+                           const uint32_t *row, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double r = log(s->v[row[i]].value[l->opt.metric] / predicted[i].value);
@@ -264,7 +349,8 @@ static void take_residuals(struct process *p, double *residual,
         if (!isfinite(r))
             continue;
         residual[p->n] = r;
-        p->at[p->n++] = point_of(l, s, row[i]);
+        p->at[p->n] = point_of(l, s, row[i]);
+        set_other(&p->at[p->n++], others + i * FT__MOST_OTHERS, &predicted[i]);
     }
 }
 
@@ -284,10 +370,12 @@ static double most_of(const ft__model_set *l, const ft__samples *s, const uint32
 
 /* row[n]: indices into s->v, predicted[n]: what was answered for them. The first
  * n_known were measured, at most FT__MOST_CALIBRATION count; the answers of the others
- * change. Fewer than FT__LEAST_CALIBRATION change nothing. */
-static ft_status correct_answers(ft__op_answer *predicted, const ft__model_set *l,
-                                 const ft__samples *s, const uint32_t *row,
-                                 size_t n_known, size_t n, ft_error *err)
+ * change. others: as ft__family_others() has it. Fewer than
+ * FT__LEAST_CALIBRATION change nothing. */
+static ft_status correct_answers(ft__op_answer *predicted, const double *others,
+                                 const ft__model_set *l, const ft__samples *s,
+                                 const uint32_t *row, size_t n_known, size_t n,
+                                 ft_error *err)
 {
     size_t used = n_known < FT__MOST_CALIBRATION ? n_known : FT__MOST_CALIBRATION;
     double *residual = calloc(used + 1, sizeof(*residual));
@@ -300,13 +388,14 @@ static ft_status correct_answers(ft__op_answer *predicted, const ft__model_set *
     if (!st)
         st = process_make(&p, l->opt.metric, used, err);
     if (!st) {
-        take_residuals(&p, residual, predicted, l, s, row, used);
+        take_residuals(&p, residual, predicted, others, l, s, row, used);
         if (p.n >= FT__LEAST_CALIBRATION)
             st = learn(&p, residual, err);
     }
     for (size_t i = n_known; i < n && !st && p.n >= FT__LEAST_CALIBRATION; i++) {
         struct process_point at = point_of(l, s, row[i]);
 
+        set_other(&at, others + i * FT__MOST_OTHERS, &predicted[i]);
         correct_answer(&predicted[i], &p, &at, most);
     }
     process_free(&p);
@@ -322,6 +411,7 @@ struct correcting {
     uint32_t n;
     ft_op *op; /* theirs, then those asked */
     ft__op_answer *predicted;
+    double *others; /* FT__MOST_OTHERS of each */
     uint32_t *row;
     ft__samples s;
 };
@@ -331,6 +421,7 @@ static void correcting_free(struct correcting *c)
     free(c->of);
     free(c->op);
     free(c->predicted);
+    free(c->others);
     free(c->row);
     free(c->s.v);
     free(c->s.dataset);
@@ -344,22 +435,41 @@ static ft_status correcting_make(struct correcting *c, size_t n_known, size_t n,
     c->of = calloc(all, sizeof(ft__sample *));
     c->op = calloc(all, sizeof(*c->op));
     c->predicted = calloc(all, sizeof(*c->predicted));
+    c->others = calloc(all, FT__MOST_OTHERS * sizeof(*c->others));
     c->row = calloc(all, sizeof(*c->row));
-    return c->of && c->op && c->predicted && c->row
+    return c->of && c->op && c->predicted && c->others && c->row
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n_known);
 }
 
-/* Those of the dataset; where there are too many, every so manieth of them. */
+/* Was it measured on the same device, by the same engine and under the same clocks and
+ * cap? Datasets differ in what else their settings say. */
+static bool is_alike(const ft__dataset *a, const ft__dataset *b)
+{
+    return strcmp(a->device, b->device) == 0 && strcmp(a->policy, b->policy) == 0 &&
+           strcmp(a->engine, b->engine) == 0 &&
+           strcmp(a->engine_version, b->engine_version) == 0 &&
+           !ft__setting_differs(a->setting, b->setting) &&
+           !ft__setting_differs(b->setting, a->setting);
+}
+
+static bool is_taken(const ft__samples *s, size_t i, const ft__dataset *d,
+                     ft__metric metric)
+{
+    return is_alike(&s->dataset[s->v[i].dataset], d) && is_known(&s->v[i], metric);
+}
+
+/* Those of the dataset and others like it; where there are too many, every so manieth
+ * of them. */
 static void take_known(struct correcting *c, const ft__samples *s, const ft__dataset *d)
 {
     size_t n = 0, seen = 0, most;
 
     for (size_t i = 0; i < s->n; i++)
-        n += &s->dataset[s->v[i].dataset] == d && is_known(&s->v[i], c->metric);
+        n += is_taken(s, i, d, c->metric);
     most = n < FT__MOST_CALIBRATION ? n : FT__MOST_CALIBRATION;
     for (size_t i = 0; i < s->n; i++) {
-        if (&s->dataset[s->v[i].dataset] != d || !is_known(&s->v[i], c->metric))
+        if (!is_taken(s, i, d, c->metric))
             continue;
         if (c->n < (seen + 1) * most / n) {
             c->of[c->n] = &s->v[i];
@@ -376,7 +486,7 @@ static void take_measured(ft__op_answer *a, const struct correcting *c, const ft
 
     for (uint32_t i = 0; i < c->n; i++)
         if (c->of[i]->hash == hash)
-            ft__answer_as_measured(a, c->of[i]->value[c->metric]);
+            ft__answer_as_measured(a, c->of[i]->value[c->metric], 0);
 }
 
 static ft_status correct(struct correcting *c, ft__op_answer *predicted,
@@ -393,11 +503,14 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
     for (size_t i = 0; i < c->n + n; i++)
         c->row[i] = (uint32_t)i;
     st = ft__family_samples(&c->s, f, on, c->op, c->n + n, err);
+    if (!st)
+        st = ft__family_others(c->others, f, on, c->op, c->n + n, err);
     for (uint32_t i = 0; i < c->n && !st; i++)
         c->s.v[i].value[c->metric] = c->of[i]->value[c->metric];
     if (!st)
-        st = correct_answers(c->predicted, ft__family_model_set(f, c->metric, on),
-                             &c->s, c->row, c->n, c->n + n, err);
+        st = correct_answers(c->predicted, c->others,
+                             ft__family_model_set(f, c->metric, on), &c->s, c->row,
+                             c->n, c->n + n, err);
     for (size_t i = 0; i < n && !st; i++) {
         if (!predicted[i].measured)
             predicted[i] = c->predicted[c->n + i];
@@ -422,7 +535,7 @@ ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used
                        "another cap: ask for those (--clock, --memory-clock, "
                        "--power-cap)",
                        on->device);
-    st = correcting_make(&c, d->n, n, err);
+    st = correcting_make(&c, known->s.n, n, err);
     if (!st) {
         take_known(&c, &known->s, d);
         st = correct(&c, predicted, f, on, ops, n, err);

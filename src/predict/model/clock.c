@@ -1,4 +1,4 @@
-/* Time and power as functions of clocks. */
+/* Time and power as functions of clocks and power caps. */
 #include "predict/model/clock.h"
 
 #include <assert.h>
@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
 #include "base/stats.h"
 #include "learn/learn_inside.h"
 
-/* Shares are of the largest power that was seen, clocks of the highest. */
+/* Shares are of the largest power or cap that was seen, clocks of the highest. */
 enum clock_constant {
     IDLE,        /* power that no clock changes, but the voltage */
     MEMORY,      /* power that goes with the memory's clock alone */
@@ -22,16 +21,36 @@ enum clock_constant {
     BOUND,       /* how much of a workload waits for memory: logistic of this ... */
     BOUND_POWER, /* ... and this times log(power / largest) ... */
     BOUND_HINT,  /* ... and this times the activity of memory */
+    WAITING,     /* power while the device waits for something else ... */
+    STEADY,      /* ... while it is busy: the mean power to this; 1: it never waits */
+    LEAST,       /* clock that no cap goes below */
+    DRAWN,       /* share of a cap that is drawn under it */
+    DEMAND,      /* times what is drawn at a cap: what would be without */
     N_CONSTANTS
 };
 static_assert((int)N_CONSTANTS == (int)FT__CLOCK_CONSTANTS,
               "as predictor files have them");
 static const struct clock_range {
-    double value, least, most;
+    double value[FT__N_CLOCK_CLASSES], least, most;
 } ranges[N_CONSTANTS] = {
-    {0.15, 0.01, 0.6}, {0.10, 0.001, 0.6}, {0.4, 0, 1},  {0.65, 0.2, 1}, {1.0, 0, 4},
-    {3, 1, 12},        {-0.5, -8, 8},      {0.5, -8, 8}, {2, -12, 12},
+    [IDLE] = {{0.15, 0.15, 0.15}, 0.01, 0.6},
+    [MEMORY] = {{0.10, 0.08, 0.08}, 0.001, 0.6},
+    [CLOCKED] = {{0.4, 0.32, 0.32}, 0, 1},
+    [KNEE] = {{0.65, 0.73, 0.73}, 0.2, 1},
+    [SLOPE] = {{1.0, 1.17, 1.17}, 0, 4},
+    [SMOOTH] = {{3, 2.8, 2.8}, 1, 12},
+    [BOUND] = {{-0.5, 0.12, 0.12}, -8, 8},
+    [BOUND_POWER] = {{0.5, -1.8, -1.8}, -8, 8},
+    [BOUND_HINT] = {{2, 2, 2}, -12, 12},
+    [WAITING] = {{0.33, 0.33, 0.33}, 0.05, 0.8},
+    [STEADY] = {{1, 1, 0.3}, 0, 1},
+    [LEAST] = {{0.12, 0.12, 0.12}, 0.08, 0.4},
+    [DRAWN] = {{0.97, 0.97, 0.97}, 0.85, 1.05},
+    [DEMAND] = {{1, 1.3, 1.3}, 1, 2},
 };
+/* What few workloads say counts little against what GPUs have in common: added to the
+ * mean error, times the squared shares of ranges that constants were moved by. */
+static const double MOVED = 0.1;
 enum { SWEEPS = 60 };
 static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
@@ -73,6 +92,7 @@ struct tree_fit {
     double *all;   /* predicted and missed */
     double *out;   /* out of fold: what is missed after all */
     double *other; /* scratch */
+    size_t n_groups;
     uint64_t seed;
 };
 
@@ -86,8 +106,27 @@ static ft_status fit_models(ft__clock_trees *t, const struct tree_fit *l, bool w
     return st || !whole ? st : ft__model_fit(&t->whole, l->x, l->all, NULL, &two, err);
 }
 
+/* The share of what the models say, of out[], that leaves least of miss[]: of few
+ * workloads they may say less than nothing. */
+static double share_of(const struct tree_fit *l)
+{
+    enum { STEPS = 4 };
+    double least = INFINITY, best = 0;
+
+    for (int k = 0; k <= STEPS; k++) {
+        const double share = (double)k / STEPS;
+        double sum = 0;
+
+        for (size_t i = 0; i < l->x->n_rows; i++)
+            sum += fabs(l->miss[i] - share * l->out[i]);
+        best = sum < least ? share : best;
+        least = fmin(least, sum);
+    }
+    return best;
+}
+
 /* What the models miss of workloads that they were not shown. */
-static ft_status hold_out(const ft__clock_trees *t, struct tree_fit *l, ft_error *err)
+static ft_status hold_out(ft__clock_trees *t, struct tree_fit *l, ft_error *err)
 {
     const ft_model_options one = trees(TREES, LEAST_LEAF, l->seed),
                            two = trees(TREES, LEAST_LEAF, l->seed + 1);
@@ -97,11 +136,21 @@ static ft_status hold_out(const ft__clock_trees *t, struct tree_fit *l, ft_error
     if (!st && t->whole)
         st = ft__model_cross_validate(l->other, l->x, l->all, NULL, l->fold, FOLDS,
                                       &two, err);
+    for (size_t i = 0; i < l->x->n_rows && !st && t->whole; i++)
+        l->out[i] = (l->out[i] + l->other[i] - l->predicted[i]) / 2;
+    t->share = st ? 0 : share_of(l);
     for (size_t i = 0; i < l->x->n_rows && !st; i++)
-        l->out[i] = t->whole
-                        ? l->all[i] - (l->predicted[i] + l->out[i] + l->other[i]) / 2
-                        : l->miss[i] - l->out[i];
+        l->out[i] = l->miss[i] - t->share * l->out[i];
     return st;
+}
+
+/* Of so many groups held out, so that another one is held as often as FT__COVERAGE
+ * says; of few not quite. */
+static double coverage_of(size_t n_groups)
+{
+    static const double most = 0.97;
+
+    return fmin(most, FT__COVERAGE * (double)(n_groups + 1) / (double)n_groups);
 }
 
 static ft_status fit_residual_scale(ft__clock_trees *t, struct tree_fit *l,
@@ -120,7 +169,9 @@ static ft_status fit_residual_scale(ft__clock_trees *t, struct tree_fit *l,
                                       &coarse, err);
     for (size_t i = 0; i < n && !st; i++)
         l->out[i] /= fmax(0, l->all[i]) + LEAST_RESIDUAL_SCALE;
-    return st ? st : ft__conformal(&t->low, &t->high, l->out, n, FT__COVERAGE, err);
+    return st ? st
+              : ft__conformal(&t->low, &t->high, l->out, n, coverage_of(l->n_groups),
+                              err);
 }
 
 static void trees_free(ft__clock_trees *t)
@@ -131,9 +182,26 @@ static void trees_free(ft__clock_trees *t)
     *t = (ft__clock_trees){0};
 }
 
+/* Of those called otherwise, otherwise of other workloads; false: there are too few. */
+static bool deal(struct tree_fit *l, const uint64_t *const group[2], uint64_t seed)
+{
+    const size_t n = l->x->n_rows;
+    int k = 0;
+
+    while (k < 2 && ft__folds_make(l->fold, group[k], n, FOLDS, seed, NULL) != FT_OK)
+        k++;
+    l->n_groups = 0;
+    for (size_t i = 0, j; k < 2 && i < n; i++) {
+        for (j = 0; j < i && group[k][j] != group[k][i];)
+            j++;
+        l->n_groups += j == i;
+    }
+    return k < 2;
+}
+
 static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x,
                            const double *predicted, const double *miss,
-                           const uint64_t *group, bool whole, uint64_t seed,
+                           const uint64_t *const group[2], bool whole, uint64_t seed,
                            ft_error *err)
 {
     const size_t n = x->n_rows;
@@ -147,7 +215,7 @@ static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x,
                          .seed = seed};
     ft_status st;
 
-    *t = (ft__clock_trees){0};
+    *t = (ft__clock_trees){.share = 1};
     if (!l.fold || !l.all || !l.out || !l.other) {
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     } else {
@@ -155,7 +223,7 @@ static ft_status trees_fit(ft__clock_trees *t, const ft_matrix *x,
             l.all[i] = predicted[i] + miss[i];
         st = fit_models(t, &l, whole, err);
         /* Too few workloads to hold any out: no interval. */
-        if (!st && ft__folds_make(l.fold, group, n, FOLDS, seed, NULL) == FT_OK) {
+        if (!st && deal(&l, group, seed)) {
             st = hold_out(t, &l, err);
             if (!st)
                 st = fit_residual_scale(t, &l, err);
@@ -179,11 +247,11 @@ static struct log_ratio trees_at(const ft__clock_trees *t, const float *row,
     if (!t->miss)
         return out;
     ft__model_predict(t->miss, row, 1, &more);
-    out.value += more;
     if (t->whole) {
         ft__model_predict(t->whole, row, 1, &whole);
-        out.value = (out.value + whole) / 2;
+        more = (more + whole - predicted) / 2;
     }
+    out.value += t->share * more;
     if (!t->residual_scale)
         return out;
     ft__model_predict(t->residual_scale, row, 1, &residual_scale);
@@ -210,7 +278,7 @@ double ft__clock_swing(double core)
     double v[N_CONSTANTS];
 
     for (int i = 0; i < N_CONSTANTS; i++)
-        v[i] = ranges[i].value;
+        v[i] = ranges[i].value[FT__CLOCK_KERNEL];
     return core * voltage(v, core) * voltage(v, core);
 }
 
@@ -229,74 +297,158 @@ static double to_power(double v, double q)
     return q == 3 ? v * v * v : pow(v, q);
 }
 
-/* What of a ratio does not depend on the clocks asked for. */
-struct clock_start {
+/* Of a workload, what no clock and no cap changes. Powers and clocks are shares; *_top:
+ * of what. */
+struct clock_state {
     const ft__clocks *c;
-    double core_top, memory_top; /* clocks below are shares of these */
-    double core, memory, power, volt, level, bound;
-    double whole; /* the time as measured */
-    double held;  /* what memory has in it */
+    double core_top, memory_top;
+    double bound, held; /* share that memory has at the highest clocks, in it */
+    double alone;       /* time there, in the units of time_at() */
+    double level, dynamic;
+    double busy, waiting_w; /* share of the time measured, and power in the rest */
 };
 
-/* The share `bound` of the time, at the clocks measured, is memory's. */
+struct clock_point {
+    double time, power;
+};
+
+static double time_at(const struct clock_state *s, double core, double memory)
+{
+    const double q = s->c->v[SMOOTH];
+    const double held = memory == 1 ? s->held : to_power(s->bound / memory, q);
+
+    return pow(to_power((1 - s->bound) / core, q) + held, 1 / q);
+}
+
+static double level_at(const double *v, double core, double memory)
+{
+    return v[IDLE] * voltage(v, core) / voltage(v, 1) + v[MEMORY] * memory;
+}
+
+/* What switches at the time that it takes there, of what does at the highest clocks. */
+static double switched(const struct clock_state *s, double core, double time)
+{
+    const double *v = s->c->v, volt = voltage(v, core) / voltage(v, 1);
+
+    return volt * volt * (v[CLOCKED] * core + (1 - v[CLOCKED]) * s->alone / time);
+}
+
+/* Of the busy part. */
+static struct clock_point point_at(const struct clock_state *s, double core,
+                                   double memory)
+{
+    const double *v = s->c->v, time = time_at(s, core, memory);
+
+    return (struct clock_point){time, s->level * level_at(v, core, memory) /
+                                              level_at(v, 1, 1) +
+                                          s->dynamic * switched(s, core, time)};
+}
+
+/* The clock that a cap leaves. */
+static double clock_under(const struct clock_state *s, double core, double memory,
+                          double cap)
+{
+    const double most = cap * s->c->v[DRAWN];
+    double low = fmin(core, s->c->v[LEAST]), high = core;
+
+    if (!(point_at(s, core, memory).power > most))
+        return core;
+    for (int i = 0; i < 20; i++) {
+        const double at = (low + high) / 2;
+
+        *(point_at(s, at, memory).power > most ? &high : &low) = at;
+    }
+    return low;
+}
+
+/* What a ratio to one measurement is made of. */
+struct clock_start {
+    struct clock_state state;
+    double core, memory, cap, power; /* as measured */
+    double busy_w;                   /* while busy */
+    struct clock_point busy;         /* there, by the formulae */
+};
+
+/* 0 well below what is drawn under a cap, 1 at it. */
+static double at_cap(double power, double drawn)
+{
+    return fmin(1, fmax(0, (power / drawn - 0.9) / 0.1));
+}
+
+/* What the measured power says of the busy part: its power, its share of the time. */
+static void split_power(struct clock_start *out, const double *v)
+{
+    struct clock_state *s = &out->state;
+    const double drawn = v[DRAWN] * out->cap, p = out->power;
+
+    out->busy_w = fmax(p, fmin(drawn, pow(fmin(1, p), v[STEADY])));
+    s->busy = v[STEADY] == 1 || out->busy_w == p ? 1
+              : p > v[WAITING] ? (p - v[WAITING]) / (out->busy_w - v[WAITING])
+                               : 0;
+    s->waiting_w = s->busy < 1 ? (p - s->busy * out->busy_w) / (1 - s->busy) : 0;
+}
+
+/* The share `bound` of the time, at the highest clocks, is memory's. */
 static void start_of(struct clock_start *out, const ft__clocks *c,
                      const ft__clock_row *r)
 {
     const double *v = c->v, q = v[SMOOTH];
+    struct clock_state *s = &out->state;
+    double level, demand, reached, time;
 
-    out->c = c;
-    out->core_top = c->core_hz > 0 ? c->core_hz : r->core_hz;
-    out->memory_top = c->memory_hz > 0 ? c->memory_hz : r->memory_hz;
-    out->core = relative(r->core_hz, out->core_top);
-    out->memory = relative(r->memory_hz, out->memory_top);
-    out->bound = bound(c, r);
-    out->held = to_power(out->bound, q);
-    out->whole = pow(to_power(1 - out->bound, q) + out->held, 1 / q);
+    s->c = c;
+    s->core_top = c->core_hz > 0 ? c->core_hz : r->core_hz;
+    s->memory_top = c->memory_hz > 0 ? c->memory_hz : r->memory_hz;
+    s->bound = bound(c, r);
+    s->held = to_power(s->bound, q);
+    s->alone = pow(to_power(1 - s->bound, q) + s->held, 1 / q);
+    out->core = relative(r->core_hz, s->core_top);
+    out->memory = relative(r->memory_hz, s->memory_top);
     out->power = relative(r->power_w, c->power_w);
-    out->volt = voltage(v, out->core);
-    out->level = v[IDLE] * out->volt / voltage(v, 1) + v[MEMORY] * out->memory;
-}
-
-static double time_ratio(const struct clock_start *s, double core, double memory)
-{
-    double q = s->c->v[SMOOTH];
-    double held = memory == 1 ? s->held : to_power(s->bound / memory, q);
-    double then = pow(to_power((1 - s->bound) / core, q) + held, 1 / q);
-
-    return then / s->whole;
-}
-
-static ft__clock_ratio ratio_at(const struct clock_start *s, double core_hz,
-                                double memory_hz)
-{
-    const double *v = s->c->v;
-    double core = relative(core_hz, s->core_top), volt = voltage(v, core), rest, swing;
-    double memory =
-        isfinite(memory_hz) ? relative(memory_hz, s->memory_top) : s->memory;
+    out->cap = isfinite(r->cap_w) && isfinite(r->power_w)
+                   ? relative(r->cap_w, c->power_w)
+                   : INFINITY;
+    split_power(out, v);
+    reached = at_cap(out->busy_w, v[DRAWN] * out->cap);
+    demand = out->busy_w * (1 + (v[DEMAND] - 1) * reached);
     /* A workload that takes less than what is always taken has its own share of it. */
-    double level = fmin(s->level, 0.8 * s->power);
-    ft__clock_ratio out = {.time_low = NAN,
-                           .time_high = NAN,
-                           .power = NAN,
-                           .power_low = NAN,
-                           .power_high = NAN};
+    s->level = fmin(level_at(v, 1, 1), 0.8 * demand);
+    level = s->level * level_at(v, out->core, out->memory) / level_at(v, 1, 1);
+    time = time_at(s, out->core, out->memory);
+    s->dynamic = (demand - level) / switched(s, out->core, time);
+    out->busy = point_at(
+        s, reached > 0 ? clock_under(s, out->core, out->memory, out->cap) : out->core,
+        out->memory);
+}
 
-    out.time = time_ratio(s, core / s->core, memory / s->memory);
-    rest = s->power - level;
-    swing = volt * volt / (s->volt * s->volt) *
-            (v[CLOCKED] * core / s->core + (1 - v[CLOCKED]) / out.time);
-    level *= (v[IDLE] * volt / voltage(v, 1) + v[MEMORY] * memory) / s->level;
-    out.power = (level + rest * swing) / s->power;
+static ft__clock_ratio ratio_at(const struct clock_start *from, double core_hz,
+                                double memory_hz, double cap_w)
+{
+    const struct clock_state *s = &from->state;
+    double core = isfinite(core_hz) ? relative(core_hz, s->core_top) : from->core;
+    double memory =
+        isfinite(memory_hz) ? relative(memory_hz, s->memory_top) : from->memory;
+    double cap = isfinite(cap_w) ? relative(cap_w, s->c->power_w) : from->cap, busy;
+    struct clock_point at;
+    ft__clock_ratio out = {
+        .time_low = NAN, .time_high = NAN, .power_low = NAN, .power_high = NAN};
+
+    at = point_at(s, clock_under(s, core, memory, cap), memory);
+    busy = s->busy * (at.time / from->busy.time);
+    out.time = busy + (1 - s->busy);
+    out.power = (busy * at.power / from->busy.power * from->busy_w +
+                 (1 - s->busy) * s->waiting_w) /
+                out.time / from->power;
     return out;
 }
 
 static ft__clock_ratio formulae(const ft__clocks *c, const ft__clock_row *r,
-                                double core_hz, double memory_hz)
+                                double core_hz, double memory_hz, double cap_w)
 {
     struct clock_start s;
 
     start_of(&s, c, r);
-    return ratio_at(&s, core_hz, memory_hz);
+    return ratio_at(&s, core_hz, memory_hz, cap_w);
 }
 
 static double miss(double from, double to, double ratio)
@@ -306,27 +458,37 @@ static double miss(double from, double to, double ratio)
     return isfinite(e) ? e : 0;
 }
 
-static double loss(const ft__clocks *c, const struct clock_pair *pair, size_t n)
+static double loss(const ft__clocks *c, const struct clock_pair *pair, size_t n,
+                   ft__clock_class class)
 {
-    double sum = 0;
+    double sum = 0, moved = 0;
 
     for (size_t i = 0; i < n; i++) {
         const ft__clock_row *a = pair[i].from, *b = pair[i].to;
-        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
+        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz, b->cap_w);
 
         sum +=
             miss(a->time_s, b->time_s, r.time) + miss(a->power_w, b->power_w, r.power);
     }
-    return sum;
+    for (int i = 0; i < N_CONSTANTS; i++) {
+        const double by =
+            (c->v[i] - ranges[i].value[class]) / (ranges[i].most - ranges[i].least);
+
+        moved += by * by;
+    }
+    return sum / (double)n + MOVED * moved;
 }
 
 /* Hooke and Jeeves (1961), one constant after the other. */
-static void search(ft__clocks *c, const struct clock_pair *pair, size_t n)
+static void search(ft__clocks *c, const struct clock_pair *pair, size_t n,
+                   ft__clock_class class)
 {
-    double step[N_CONSTANTS], least = loss(c, pair, n), largest = FIRST_STEP;
+    double step[N_CONSTANTS], least = loss(c, pair, n, class), largest = FIRST_STEP;
 
     for (int i = 0; i < N_CONSTANTS; i++)
         step[i] = FIRST_STEP;
+    if (class != FT__CLOCK_CAPPED) /* clocks alone do not tell who waits */
+        step[WAITING] = step[STEADY] = 0;
     for (int interpolation = 0; interpolation < SWEEPS && largest >= LAST_STEP;
          interpolation++) {
         largest = 0;
@@ -339,7 +501,7 @@ static void search(ft__clocks *c, const struct clock_pair *pair, size_t n)
 
                 c->v[i] = fmin(fmax(old + sign * step[i] * width, ranges[i].least),
                                ranges[i].most);
-                l = loss(c, pair, n);
+                l = loss(c, pair, n, class);
                 better = l < least;
                 least = better ? l : least;
             }
@@ -351,19 +513,25 @@ static void search(ft__clocks *c, const struct clock_pair *pair, size_t n)
     }
 }
 
-static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
-                    double core_hz, double memory_hz)
+static double log_of(double a, double b)
 {
-    ft__clock_ratio predicted = formulae(c, r, core_hz, memory_hz);
-    double memory = isfinite(memory_hz) ? memory_hz : r->memory_hz;
+    return isfinite(a) && isfinite(b) ? log(a / b) : 0;
+}
 
-    *out++ = (float)log(core_hz / r->core_hz);
-    *out++ =
-        (float)(isfinite(memory) && isfinite(r->memory_hz) ? log(memory / r->memory_hz)
-                                                           : 0);
-    *out++ = (float)relative(core_hz, c->core_hz);
+/* *to: clocks and cap, of which what is NaN is as measured. */
+static void columns(float *out, const ft__clocks *c, const ft__clock_row *r,
+                    const ft__clock_row *to)
+{
+    const ft__clock_ratio predicted =
+        formulae(c, r, to->core_hz, to->memory_hz, to->cap_w);
+    const double cap = isfinite(to->cap_w) ? to->cap_w : r->cap_w;
+
+    *out++ = (float)log_of(to->core_hz, r->core_hz);
+    *out++ = (float)log_of(to->memory_hz, r->memory_hz);
+    *out++ = (float)relative(to->core_hz, c->core_hz);
     *out++ = (float)relative(r->core_hz, c->core_hz);
     *out++ = (float)log(relative(r->power_w, c->power_w));
+    *out++ = (float)fmin(1, log_of(cap, r->power_w));
     *out++ = isfinite(r->time_s) ? (float)log(r->time_s) : 0;
     *out++ = (float)bound(c, r);
     *out++ = (float)log(predicted.time);
@@ -391,31 +559,34 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
     float *x = malloc(n * FT__CLOCK_COLUMNS * sizeof(*x));
     double *predicted = malloc(n * sizeof(*predicted)),
            *miss = malloc(n * sizeof(*miss));
-    uint64_t *group = malloc(n * sizeof(*group));
+    uint64_t *called = malloc(n * sizeof(*called)),
+             *workload = malloc(n * sizeof(*workload));
     ft_status st = FT_OK;
     size_t used = 0;
 
-    for (size_t i = 0; x && predicted && miss && group && i < n; i++) {
+    for (size_t i = 0; x && predicted && miss && called && workload && i < n; i++) {
         const ft__clock_row *a = pair[i].from, *b = pair[i].to;
-        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz);
+        ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz, b->cap_w);
 
         predicted[used] = log(power ? r.power : r.time);
         miss[used] = log(power ? b->power_w / a->power_w : b->time_s / a->time_s) -
                      predicted[used];
         if (!isfinite(miss[used]))
             continue;
-        columns(x + used * FT__CLOCK_COLUMNS, c, a, b->core_hz, b->memory_hz);
-        group[used++] = a->workload;
+        columns(x + used * FT__CLOCK_COLUMNS, c, a, b);
+        called[used] = a->called;
+        workload[used++] = a->workload;
     }
-    if (!x || !predicted || !miss || !group)
+    if (!x || !predicted || !miss || !called || !workload)
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     else if (used)
         st = trees_fit(out, &(ft_matrix){x, used, FT__CLOCK_COLUMNS}, predicted, miss,
-                       group, !power, seed, err);
+                       (const uint64_t *const[]){called, workload}, !power, seed, err);
     free(x);
     free(predicted);
     free(miss);
-    free(group);
+    free(called);
+    free(workload);
     return st;
 }
 
@@ -424,38 +595,44 @@ static int higher(const ft__clock_row *a, const ft__clock_row *b)
     double x = isfinite(a->memory_hz) ? a->memory_hz : 0,
            y = isfinite(b->memory_hz) ? b->memory_hz : 0;
 
-    return a->core_hz != b->core_hz ? a->core_hz > b->core_hz : x > y;
+    if (isfinite(a->core_hz) && isfinite(b->core_hz) && a->core_hz != b->core_hz)
+        return a->core_hz > b->core_hz;
+    return x != y ? x > y : a->cap_w > b->cap_w;
 }
 
-/* From the highest clocks of a workload, and from others drawn, to all of its rows:
- * two references each. */
-static struct clock_pair *pairs(size_t *n_pairs, const ft__clock_row *row, size_t n,
-                                uint64_t seed)
+/* Of most rows; of networks, capped if any is. */
+static ft__clock_class class_of(const ft__clock_row *row, size_t n)
 {
-    struct clock_pair *list = malloc((2 * n + 1) * sizeof(*list));
+    size_t rows[FT__N_CLOCK_CLASSES] = {0};
+
+    for (size_t i = 0; i < n; i++)
+        rows[row[i].class]++;
+    if (rows[FT__CLOCK_KERNEL] > n / 2)
+        return FT__CLOCK_KERNEL;
+    return rows[FT__CLOCK_CAPPED] ? FT__CLOCK_CAPPED : FT__CLOCK_NETWORK;
+}
+
+/* From the highest clocks of a workload, whose row answers start from, to all others of
+ * its rows. */
+static struct clock_pair *pairs(size_t *n_pairs, const ft__clock_row *row, size_t n)
+{
+    struct clock_pair *list = malloc((n + 1) * sizeof(*list));
     const ft__clock_row **top;
     uint32_t workloads = 0;
 
     *n_pairs = 0;
     for (size_t i = 0; i < n; i++)
         workloads = row[i].workload >= workloads ? row[i].workload + 1 : workloads;
-    top = calloc((size_t)workloads * 2 + 1, sizeof(*top));
+    top = calloc(workloads + (size_t)1, sizeof(*top));
     for (size_t i = 0; list && top && i < n; i++) {
-        const ft__clock_row **t = &top[2 * (size_t)row[i].workload];
-        ft__prng p = ft__prng_stream(seed, i);
+        const ft__clock_row **t = &top[row[i].workload];
 
-        if (!t[0] || higher(&row[i], t[0]))
-            t[0] = &row[i];
-        if (!t[1] || ft__prng_unit(&p) < 0.2)
-            t[1] = &row[i];
+        if (!*t || higher(&row[i], *t))
+            *t = &row[i];
     }
     for (size_t i = 0; list && top && i < n; i++)
-        for (int k = 0; k < 2; k++) {
-            const ft__clock_row *from = top[2 * (size_t)row[i].workload + (size_t)k];
-
-            if (from != &row[i] && (k == 0 || from != top[2 * (size_t)row[i].workload]))
-                list[(*n_pairs)++] = (struct clock_pair){from, &row[i]};
-        }
+        if (top[row[i].workload] != &row[i])
+            list[(*n_pairs)++] = (struct clock_pair){top[row[i].workload], &row[i]};
     if (!top) {
         free(list);
         list = NULL;
@@ -469,21 +646,22 @@ ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
 {
     ft__clocks *c = calloc(1, sizeof(*c));
     size_t n_pairs;
-    struct clock_pair *pair = pairs(&n_pairs, row, n, seed);
+    struct clock_pair *pair = pairs(&n_pairs, row, n);
+    const ft__clock_class class = n ? class_of(row, n) : FT__CLOCK_KERNEL;
     ft_status st = FT_OK;
 
     *out = NULL;
     for (int i = 0; c && i < N_CONSTANTS; i++)
-        c->v[i] = ranges[i].value;
+        c->v[i] = ranges[i].value[class];
     for (size_t i = 0; c && i < n; i++) {
         c->core_hz = fmax(c->core_hz, row[i].core_hz);
         c->memory_hz = fmax(c->memory_hz, row[i].memory_hz);
-        c->power_w = fmax(c->power_w, row[i].power_w);
+        c->power_w = fmax(c->power_w, fmax(row[i].power_w, row[i].cap_w));
     }
     if (!c || !pair) {
         st = ft_fail(err, FT_ENOMEM, 0, "no memory for %zu clocks", n);
     } else if (n_pairs) {
-        search(c, pair, n_pairs);
+        search(c, pair, n_pairs, class);
         if (trees)
             st = learn(&c->time, c, pair, n_pairs, false, seed, err);
         if (trees && !st)
@@ -507,9 +685,11 @@ void ft__clocks_free(ft__clocks *c)
 }
 
 ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
-                              double core_hz, double memory_hz)
+                              double core_hz, double memory_hz, double cap_w)
 {
-    ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz);
+    const ft__clock_row to = {
+        .core_hz = core_hz, .memory_hz = memory_hz, .cap_w = cap_w};
+    ft__clock_ratio r = formulae(c, measured, core_hz, memory_hz, cap_w);
     struct log_ratio time, power;
     float row[FT__CLOCK_COLUMNS];
 
@@ -518,7 +698,7 @@ ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured
             r.power = NAN;
         return r;
     }
-    columns(row, c, measured, core_hz, memory_hz);
+    columns(row, c, measured, &to);
     time = trees_at(&c->time, row, log(r.time));
     power = trees_at(&c->power, row, log(r.power));
     if (!isfinite(measured->power_w))

@@ -7,18 +7,29 @@
 #include "foretell/error.h"
 #include "foretell/learn.h"
 
-/* What a device's clocks do to time and power, learned of workloads that were measured
- * at several clocks, for one that was measured at one pair of them. docs/clocks.md has
- * the formulae. */
+/* What a device's clocks and power caps do to time and power, learned of workloads that
+ * were measured at several of them, for one that was measured at one. docs/clocks.md
+ * has the formulae. */
 
-enum { FT__CLOCK_HINTS = 8, FT__CLOCK_NAMES = 6, FT__CLOCK_CONSTANTS = 9 };
+enum { FT__CLOCK_HINTS = 8, FT__CLOCK_NAMES = 6, FT__CLOCK_CONSTANTS = 14 };
+
+/* What tells constants that nobody measured. */
+typedef enum ft__clock_class {
+    FT__CLOCK_KERNEL,
+    FT__CLOCK_NETWORK,
+    FT__CLOCK_CAPPED, /* a network that somebody put a cap on */
+    FT__N_CLOCK_CLASSES
+} ft__clock_class;
 
 typedef struct ft__clock_row {
     uint32_t workload; /* whose rows at other clocks are others of the list */
-    double core_hz;
-    double memory_hz; /* NaN: nobody changed it */
-    double time_s;    /* or anything proportional to it; NaN: not known */
-    double power_w;   /* NaN: not known */
+    uint32_t class;    /* ft__clock_class */
+    uint64_t called;   /* a number of its name: its other sizes are no news */
+    double core_hz;    /* NaN: nobody changed it, so that it is the highest */
+    double memory_hz;  /* NaN: nobody changed it */
+    double cap_w;      /* under which it was measured; NaN: none is known */
+    double time_s;     /* or anything proportional to it; NaN: not known */
+    double power_w;    /* NaN: not known */
     /* Activities at these clocks, 0 to 1, NaN where unknown: memory first, the others
      * in any order that all rows share. */
     double hint[FT__CLOCK_HINTS];
@@ -36,21 +47,23 @@ typedef struct ft__clock_trees {
     ft_model *miss;           /* NULL: nothing was learned */
     ft_model *whole;          /* or NULL: what is missed tells all */
     ft_model *residual_scale; /* NULL: too few workloads to hold any out */
+    double share;             /* 0 to 1 of what they say counts */
     double low;               /* 90 % of what is missed after all, in residual scales */
     double high;
 } ft__clock_trees;
 
 typedef struct ft__clocks {
     double v[FT__CLOCK_CONSTANTS];      /* of the formulae, in the order of clock.c */
-    double core_hz, memory_hz, power_w; /* the largest */
+    double core_hz, memory_hz, power_w; /* the largest; of power or cap */
     ft__clock_trees time, power;        /* what the formulae miss */
 } ft__clocks;
 /* Columns of the trees. */
-enum { FT__CLOCK_COLUMNS = 9 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
+enum { FT__CLOCK_COLUMNS = 10 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
 /* Do constants and largest values lie where ft__clocks_fit() puts them? */
 int ft__clocks_sound(const ft__clocks *c);
 
-/* n rows of one device. Of fewer than two clocks: constants that are common to GPUs.
+/* n rows of one device. Of fewer than two clocks or caps: constants that are common to
+ * GPUs.
  * `trees` 0: the formulae alone, without what trees learn of their errors. The same
  * rows and seed give the same model. FT_ENOMEM. */
 ft_status ft__clocks_fit(ft__clocks **out, const ft__clock_row *row, size_t n,
@@ -64,7 +77,7 @@ typedef struct ft__clock_ratio {
      * out; NaN otherwise. */
     double time_low, time_high, power_low, power_high;
 } ft__clock_ratio;
-/* memory_hz NaN: as measured. */
+/* What is NaN: as measured. */
 ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
-                              double core_hz, double memory_hz);
+                              double core_hz, double memory_hz, double cap_w);
 #endif

@@ -1,5 +1,5 @@
-/* Workloads at clocks: what a predictor learns of them, its section of the file, and
- * what is answered about one at other clocks (clock.h). */
+/* Workloads at clocks and under caps: what a predictor learns of them, its section of
+ * the file, and what is answered about one at other clocks (clock.h). */
 #include "predict/model/dvfs.h"
 
 #include <math.h>
@@ -91,10 +91,10 @@ static uint64_t hash_text(const char *text)
     return hash(text, strlen(text));
 }
 
-/* Pairs in any order, without the clocks; the run mode is the dataset's. */
+/* Pairs in any order, without clocks and cap; the run mode is the dataset's. */
 static uint64_t hash_rest(const char *setting)
 {
-    static const char *const left_out[] = {"clock=", "memory=", "run_mode="};
+    static const char *const left_out[] = {"clock=", "memory=", "power=", "run_mode="};
     uint64_t sum = 0;
 
     for (const char *p = setting; *p;) {
@@ -136,13 +136,15 @@ static int by_workload(const ft__clocked_row *x, const ft__clocked_row *y)
     return c ? c : compare(x->rest, y->rest);
 }
 
-/* The highest clocks first; repeats in an order of their own. */
+/* The highest clocks and caps first; repeats in an order of their own. */
 static int by_clocks(const ft__clock_row *x, const ft__clock_row *y)
 {
-    const double a[] = {or_nothing(y->core_hz), or_nothing(y->memory_hz)};
-    const double b[] = {or_nothing(x->core_hz), or_nothing(x->memory_hz)};
+    const double a[] = {or_nothing(y->core_hz), or_nothing(y->memory_hz),
+                        or_nothing(y->cap_w)};
+    const double b[] = {or_nothing(x->core_hz), or_nothing(x->memory_hz),
+                        or_nothing(x->cap_w)};
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (a[i] != b[i])
             return a[i] > b[i] ? 1 : -1;
     return 0;
@@ -162,6 +164,22 @@ static int by_place(const void *a, const void *b)
     return c;
 }
 
+/* As the setting says, otherwise as the device comes (NaN: that is not known). */
+static void place(ft__clock_row *r, const char *setting, const ft_device *file)
+{
+    const ft_device_facts *d = file ? ft_device_get(file) : NULL;
+
+    r->core_hz = ft__pair_number(setting, "clock");
+    r->memory_hz = ft__pair_number(setting, "memory");
+    r->cap_w = ft__pair_number(setting, "power");
+    if (isfinite(r->cap_w) && r->class == FT__CLOCK_NETWORK)
+        r->class = FT__CLOCK_CAPPED;
+    if (isnan(r->core_hz) && d)
+        r->core_hz = d->boost_clock_hz;
+    if (isnan(r->cap_w) && d)
+        r->cap_w = d->tdp_w;
+}
+
 static struct workload_point point_of(const ft__samples *s, const ft__sample *v)
 {
     const ft__dataset *d = &s->dataset[v->dataset];
@@ -172,11 +190,14 @@ static struct workload_point point_of(const ft__samples *s, const ft__sample *v)
                 .engine = hash_text(d->engine),
                 .engine_version = hash_text(d->engine_version),
                 .rest = hash_rest(d->setting),
-                .r = {.core_hz = ft__pair_number(d->setting, "clock"),
-                      .memory_hz = ft__pair_number(d->setting, "memory"),
+                .r = {.class = strncmp(v->whole->spec, "kernel ", 7) == 0
+                                   ? FT__CLOCK_KERNEL
+                                   : FT__CLOCK_NETWORK,
+                      .called = name ? hash(name, strcspn(name, " ")) : 0,
                       .time_s = v->value[FT__METRIC_TIME],
                       .power_w = v->value[FT__METRIC_POWER]}}};
 
+    place(&p.row.r, d->setting, d->file);
     memcpy(p.row.r.hint, v->whole->hint, sizeof(p.row.r.hint));
     ft__clock_name(p.row.r.name, name ? name + 5 : "");
     return p;
@@ -308,6 +329,7 @@ struct clocks_image {
     double v[FT__CLOCK_CONSTANTS];
     double core_hz, memory_hz, power_w;
     double bound[4]; /* low and high of time, of power */
+    double share[2]; /* of time, of power */
     uint64_t n;
     uint64_t bytes[N_MODELS]; /* 0: there is none */
 };
@@ -330,6 +352,7 @@ ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err)
         .memory_hz = m->memory_hz,
         .power_w = m->power_w,
         .bound = {m->time.low, m->time.high, m->power.low, m->power.high},
+        .share = {m->time.share, m->power.share},
         .n = c->n};
     ft_model **model[N_MODELS];
     const void *image[N_MODELS];
@@ -368,14 +391,23 @@ static bool is_sound(const struct clocks_image *h, size_t bytes)
     for (int i = 0; i < 4; i++)
         if (!isfinite(h->bound[i]))
             return false;
+    for (int i = 0; i < 2; i++)
+        if (!(h->share[i] >= 0 && h->share[i] <= 1))
+            return false;
     return left == 0;
+}
+
+/* Or not known. */
+static bool is_positive(double v)
+{
+    return isnan(v) || (v > 0 && isfinite(v));
 }
 
 static bool is_sound_row(const ft__clock_row *r)
 {
-    return r->core_hz > 0 && isfinite(r->core_hz) &&
-           (isnan(r->memory_hz) || (r->memory_hz > 0 && isfinite(r->memory_hz))) &&
-           (r->time_s > 0 || r->power_w > 0);
+    return is_positive(r->core_hz) && is_positive(r->memory_hz) &&
+           is_positive(r->cap_w) && (isfinite(r->core_hz) || isfinite(r->cap_w)) &&
+           r->class < FT__N_CLOCK_CLASSES && (r->time_s > 0 || r->power_w > 0);
 }
 
 static ft_status open_models(ft__clocked *c, const struct clocks_image *h,
@@ -424,6 +456,8 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
     c->model->time.high = h->bound[1];
     c->model->power.low = h->bound[2];
     c->model->power.high = h->bound[3];
+    c->model->time.share = h->share[0];
+    c->model->power.share = h->share[1];
     for (size_t i = 0; i < c->n; i++)
         if (!is_sound_row(&c->row[i].r))
             return ft__predictor_damaged(pos, "clocks", err);
@@ -489,38 +523,52 @@ static ft_estimate as_measured(double value)
 {
     ft__op_answer a = {.value = value};
 
-    ft__answer_as_measured(&a, value);
+    ft__answer_as_measured(&a, value, 0);
     return around(value, a.low, a.high, FT_BASIS_MEASURED);
 }
 
+/* What constants that nobody fitted to the device err by, as 90 % of the logarithm: at
+ * the measured clocks, and for each e-fold from there. Of networks, as those of one
+ * device showed (docs/notes/power.md). */
+static const struct plain_error {
+    double least, more;
+} plain_time = {0.12, 0.25}, plain_power = {0.05, 0.25},
+  plain_kernel = {FT__RESCALING_ERROR, 0.25};
+
 /* ratio: with its 90 % interval, NaN where too few workloads were known to tell one. */
-static ft_estimate scaled(double measured, double ratio, double low, double high)
+static ft_estimate scaled(double measured, double ratio, double low, double high,
+                          const struct plain_error *plain)
 {
+    const double error = plain->least + plain->more * fabs(log(ratio));
+
     if (isfinite(low))
         return around(measured * ratio, measured * low, measured * high,
                       FT_BASIS_LEARNED);
-    return around(measured * ratio, measured * ratio * exp(-FT__RESCALING_ERROR),
-                  measured * ratio * exp(FT__RESCALING_ERROR), FT_BASIS_SCALED);
+    return around(measured * ratio, measured * ratio * exp(-error),
+                  measured * ratio * exp(error), FT_BASIS_SCALED);
 }
 
 static void ask(ft_estimate *time, ft_estimate *power, const ft__clocked *c,
                 const ft__clocked_row *row, size_t n, const char *setting)
 {
     const double core_hz = ft__pair_number(setting, "clock"),
-                 memory_hz = ft__pair_number(setting, "memory");
+                 memory_hz = ft__pair_number(setting, "memory"),
+                 cap_w = ft__pair_number(setting, "power");
     const ft__clock_row *from = &row->r;
     ft__clock_ratio r;
 
     for (size_t i = 0; i < n; i++)
-        if (is_at(core_hz, row[i].r.core_hz) && is_at(memory_hz, row[i].r.memory_hz)) {
+        if (is_at(core_hz, row[i].r.core_hz) && is_at(memory_hz, row[i].r.memory_hz) &&
+            is_at(cap_w, row[i].r.cap_w)) {
             *time = as_measured(row[i].r.time_s);
             *power = as_measured(row[i].r.power_w);
             return;
         }
-    r = ft__clocks_at(c->model, from, isnan(core_hz) ? from->core_hz : core_hz,
-                      memory_hz);
-    *time = scaled(from->time_s, r.time, r.time_low, r.time_high);
-    *power = scaled(from->power_w, r.power, r.power_low, r.power_high);
+    r = ft__clocks_at(c->model, from, core_hz, memory_hz, cap_w);
+    *time = scaled(from->time_s, r.time, r.time_low, r.time_high,
+                   from->class == FT__CLOCK_KERNEL ? &plain_kernel : &plain_time);
+    *power = scaled(from->power_w, r.power, r.power_low, r.power_high,
+                    from->class == FT__CLOCK_KERNEL ? &plain_kernel : &plain_power);
 }
 
 double ft__clocked_formulae(const ft__clocked_list *l, const ft_device_use *on,
@@ -537,7 +585,8 @@ double ft__clocked_formulae(const ft__clocked_list *l, const ft_device_use *on,
     plain = *c->model;
     plain.time = plain.power = (ft__clock_trees){0};
     r = ft__clocks_at(&plain, &row->r, ft__pair_number(on->setting, "clock"),
-                      ft__pair_number(on->setting, "memory"));
+                      ft__pair_number(on->setting, "memory"),
+                      ft__pair_number(on->setting, "power"));
     return (power ? 1 : row->r.time_s * r.time) * (time ? 1 : row->r.power_w * r.power);
 }
 
@@ -601,7 +650,8 @@ static ft_status ask_all(ft_network_estimate *e, const ft__clocked *c,
 
         if (!row)
             return ft_fail(err, FT_ENOTFOUND, 0,
-                           "workload %u of the list was measured at no clock of %s",
+                           "workload %u of the list was measured at no clock and under "
+                           "no cap of %s",
                            i + 1, on->name);
         ask(&e->op_time[i], &e->op_power[i], c, row, n, setting);
         e->op_device[i] = e->op_time[i];

@@ -7,22 +7,24 @@
 #include "predict/model/clock.h"
 #include "predict/query/network.h"
 
-/* What a predictor knows of a device's clocks: workloads that were measured whole at
- * them, and the model that these teach. In the predictor file: ft__clocked_image, its
- * rows, and the images of the models. */
+/* What a predictor knows of a device's clocks and power caps: workloads that were
+ * measured whole at them, and the model that these teach. In the predictor file:
+ * ft__clocked_image, its rows, and the images of the models. */
 
-/* A workload at one pair of clocks. Numbers of texts: ft__clocked_hash(). */
+/* A workload at one pair of clocks, under one cap. Numbers of texts:
+ * ft__clocked_hash(). */
 typedef struct ft__clocked_row {
     uint64_t op; /* ft__op_hash() */
     uint64_t engine, engine_version;
-    uint64_t rest; /* of the setting, without clocks */
+    uint64_t rest; /* of the setting, without clocks and cap */
     ft__clock_row r;
 } ft__clocked_row;
 
 typedef struct ft__clocked {
     char device[80];
     ft__clocks *model;
-    ft__clocked_row *row; /* of one workload beside each other, highest clocks first */
+    ft__clocked_row *row; /* of one workload beside each other, highest clocks and caps
+                             first */
     size_t n;
 } ft__clocked;
 
@@ -38,7 +40,7 @@ void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
 /* Of s, as ft__samples_read_workloads() reads them. */
 ft_status ft__clocked_fit(ft__clocked_list *out, const ft__samples *s, uint64_t seed,
                           ft_error *err);
-/* Which samples are at the highest clocks of their workload: top[s->n]. */
+/* Which samples are at the highest clocks and cap of their workload: top[s->n]. */
 ft_status ft__clocked_top(bool *top, const ft__samples *s, ft_error *err);
 void ft__clocked_free(ft__clocked_list *l);
 
@@ -50,7 +52,7 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
 /* Share of its workloads that were measured on any device. */
 double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g);
 /* A workload on a device at on->setting: as it was measured there, otherwise from the
- * clocks at which it was. FT_ENOTFOUND: it was not measured on the device. */
+ * clocks or cap at which it was. FT_ENOTFOUND: it was not measured on the device. */
 ft_status ft__clocked_network(ft_network_estimate *out, const ft__clocked_list *l,
                               const ft_device_use *on, const ft_graph *g,
                               ft_error *err);

@@ -220,8 +220,8 @@ static ft_status check_templates(ft__templates *t, ft_error *err)
     return FT_OK;
 }
 
-/* log(measured / estimate); NaN: it was not measured. */
-static double ratio_of(const ft__templates *t, uint64_t hash)
+/* Which one; t->n: it was not measured. */
+static size_t template_of(const ft__templates *t, uint64_t hash)
 {
     size_t low = 0, high = t->n;
 
@@ -233,7 +233,23 @@ static double ratio_of(const ft__templates *t, uint64_t hash)
         else
             high = middle;
     }
-    return low < t->n && t->hash[low] == hash ? (double)t->ratio[low] : (double)NAN;
+    return low < t->n && t->hash[low] == hash ? low : t->n;
+}
+
+/* log(measured / estimate); NaN: it was not measured. */
+static double ratio_of(const ft__templates *t, uint64_t hash)
+{
+    const size_t at = template_of(t, hash);
+
+    return at < t->n ? (double)t->ratio[at] : (double)NAN;
+}
+
+/* One sigma of that; 0: not known. What a file says may be anything. */
+static double error_of(const ft__templates *t, uint64_t hash)
+{
+    const size_t at = template_of(t, hash);
+
+    return t->error && at < t->n && t->error[at] > 0 ? fmin(t->error[at], 1) : 0;
 }
 
 bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op)
@@ -259,83 +275,185 @@ static bool is_sibling(const ft__family *f, uint32_t i, const ft__hardware *own,
 }
 
 /* Of the siblings that measured the operation, one in the same run mode if there is
- * one, and then the one that measured most; NaN: none did. */
-static double ratio_of_sibling(const ft__family *f, const ft__dataset *on,
-                               uint64_t hash)
+ * one, and then the one that measured most; NaN: none did. *chip: has it the same chip?
+ */
+static double ratio_of_sibling(bool *chip, const ft__family *f, const ft__hardware *own,
+                               const ft__dataset *on, uint64_t hash)
 {
-    const ft__hardware own = ft__hardware_of(on->file);
     const bool graph = ft__is_graph_mode(on->setting);
     bool best_alike = false;
     double best = NAN;
     size_t most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        const bool alike = ft__is_graph_mode(f->dataset[i].setting) == graph;
         const double ratio =
-            is_sibling(f, i, &own, on) ? ratio_of(&f->templates[i], hash) : NAN;
+            is_sibling(f, i, own, on) ? ratio_of(&f->templates[i], hash) : NAN;
+        bool alike;
 
-        if (isnan(ratio) || alike < best_alike ||
-            (alike == best_alike && f->templates[i].n <= most))
+        if (isnan(ratio))
+            continue;
+        alike = ft__is_graph_mode(f->dataset[i].setting) == graph;
+        if (alike < best_alike || (alike == best_alike && f->templates[i].n <= most))
             continue;
         best = ratio;
         best_alike = alike;
         most = f->templates[i].n;
+        *chip = strcmp(own->chip, f->templates[i].hardware.chip) == 0;
     }
     return best;
 }
 
+/* Numbers of the datasets' devices. */
+static void number_devices(uint32_t *out, const ft__family *f)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        uint32_t first = 0;
+
+        while (!same(f->dataset[first].device, f->dataset[i].device))
+            first++;
+        out[i] = first < i ? out[first] : n++;
+    }
+}
+
+/* Of the datasets of one device the mean. */
+static void take_others(double *out, const ft__family *f, const uint32_t *device,
+                        const ft__dataset *on, uint64_t hash)
+{
+    const bool graph = ft__is_graph_mode(on->setting);
+    uint32_t n_of[FT__MOST_OTHERS] = {0};
+
+    for (uint32_t d = 0; d < FT__MOST_OTHERS; d++)
+        out[d] = NAN;
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        const uint32_t d = device[i];
+        double ratio;
+
+        if (d >= FT__MOST_OTHERS || same(on->device, f->dataset[i].device) ||
+            ft__is_graph_mode(f->dataset[i].setting) != graph)
+            continue;
+        ratio = ratio_of(&f->templates[i], hash);
+        if (isnan(ratio))
+            continue;
+        out[d] = n_of[d] ? out[d] + (ratio - out[d]) / (n_of[d] + 1) : ratio;
+        n_of[d]++;
+    }
+}
+
+ft_status ft__family_others(double *out, const ft__family *f, const ft__dataset *on,
+                            const ft_op *ops, size_t n, ft_error *err)
+{
+    uint32_t *device = calloc(f->n_datasets + 1u, sizeof(*device));
+    ft_status st = FT_OK;
+
+    if (!device)
+        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
+    number_devices(device, f);
+    for (uint32_t i = 0; i < f->n_datasets && !st; i++)
+        st = check_templates(&f->templates[i], err);
+    for (size_t i = 0; i < n && !st; i++)
+        take_others(out + i * FT__MOST_OTHERS, f, device, on, ft__op_hash(&ops[i]));
+    free(device);
+    return st;
+}
+
 /* ---- intervals of devices that were not measured ---- */
 
-/* Either way at least: where one chip alone is known, which tells nothing of others; of
- * a GPU of a maker of whom none is; and of a device of another sort. */
-static const double least_of_one_chip = FT__LEAST_REACH, least_of_stranger = 2,
-                    least_of_other_sort = 3;
+/* Either way at least: where one chip alone is known, which tells nothing of others, or
+ * no GPU of the maker; and of a device of another sort. */
+static const double least_of_other_sort = 3;
 /* Sensors and loops differ as much as devices do. */
 static const double least_power_of_one_chip = 2;
 
-static double least_reach(const ft__family *f, ft__metric metric, const ft__dataset *on)
+/* What the devices that a metric was learned of have in common with one that was not
+ * among them. */
+struct relation {
+    bool sort;    /* one is of its type */
+    bool maker;   /* and of its maker, too */
+    bool several; /* they are of two chips or more */
+};
+
+static struct relation relation_to(const ft__family *f, ft__metric metric,
+                                   const ft__dataset *on)
 {
     const ft__model_set *l = ft__family_any(f, metric);
     const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
-    bool stranger = true, several = false;
+    struct relation k = {0};
 
     for (uint32_t i = 0; l && i < f->n_datasets; i++) {
         const ft__hardware *h = &f->templates[i].hardware;
 
         if (!l->rows_of[i])
             continue;
-        stranger =
-            stranger && (strcmp(h->vendor, own.vendor) || strcmp(h->type, own.type));
+        k.sort = k.sort || strcmp(h->type, own.type) == 0;
+        k.maker = k.maker || (strcmp(h->type, own.type) == 0 &&
+                              strcmp(h->vendor, own.vendor) == 0);
         first = first ? first : h;
-        several = several || strcmp(h->chip, first->chip);
+        k.several = k.several || strcmp(h->chip, first->chip);
     }
-    if (strcmp(own.type, "gpu") != 0)
+    return k;
+}
+
+static double least_reach(const struct relation *k, ft__metric metric,
+                          const ft__dataset *on)
+{
+    if (strcmp(ft__hardware_of(on->file).type, "gpu") != 0)
         return least_of_other_sort;
-    if (stranger)
-        return least_of_stranger;
-    if (several)
+    if (k->maker && k->several)
         return 1;
-    return metric == FT__METRIC_POWER ? least_power_of_one_chip : least_of_one_chip;
+    return metric == FT__METRIC_POWER ? least_power_of_one_chip : FT__LEAST_REACH;
+}
+
+/* What devices of one maker show is in part their maker's affair: so much of it is
+ * taken to those of others, and none to devices of another sort. */
+static double share_of_known(const struct relation *k)
+{
+    return k->maker ? 1 : k->sort ? FT__ONE_CHIP_SHARE : 0;
 }
 
 /* And at most, on whatever device: of kinds never measured the bounds of all kinds
  * reach without end. Chosen, not measured. */
 static const double most_reach = 7;
 
-static void bound_intervals(ft__op_answer *out, size_t n, double least)
+/* How known devices err says nothing of another sort. */
+static double greatest_reach(const struct relation *k, double least)
 {
-    for (size_t i = 0; i < n; i++) {
-        double down = fmin(fmax(out[i].value / out[i].low, least), most_reach);
-        double up = fmin(fmax(out[i].high / out[i].value, least), most_reach);
+    return k->sort ? most_reach : least;
+}
 
-        out[i].low = out[i].value / down;
-        out[i].high = out[i].value * up;
-        out[i].far = out[i].far || least >= least_of_stranger;
+/* Times shrink to the estimate by constants that nothing was fitted to. */
+static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
+                                    const ft__samples *s, double share)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        double change;
+        ft__terms t;
+
+        ft__base_terms_by(&l->base, ft__physics_defaults(), &t, s, (uint32_t)i);
+        change = pow(t.total_s / out[i].value, 1 - share);
+        if (!isfinite(change) || s->dataset[s->v[i].dataset].roof)
+            continue;
+        out[i].value *= change;
+        out[i].low *= change;
+        out[i].high *= change;
     }
 }
 
-/* aside_s: what a setting adds there and is no part of the operation. */
-static void take_over(ft__op_answer *a, double ratio, double aside_s, bool measured)
+static void bound_intervals(ft__op_answer *out, size_t n, double least, double most)
+{
+    for (size_t i = 0; i < n; i++) {
+        double down = fmin(fmax(out[i].value / out[i].low, least), most);
+        double up = fmin(fmax(out[i].high / out[i].value, least), most);
+
+        out[i].low = out[i].value / down;
+        out[i].high = out[i].value * up;
+    }
+}
+
+/* aside_s: what a setting adds there and is no part of the operation. error: of what
+ * was measured; below 0: another device did. */
+static void take_over(ft__op_answer *a, double ratio, double aside_s, double error)
 {
     double value = (a->base - aside_s) * exp(ratio) + aside_s;
     double change = value / a->value;
@@ -343,8 +461,8 @@ static void take_over(ft__op_answer *a, double ratio, double aside_s, bool measu
     a->value = value;
     a->low *= change;
     a->high *= change;
-    if (measured)
-        ft__answer_as_measured(a, value);
+    if (error >= 0)
+        ft__answer_as_measured(a, value, error);
 }
 
 /* Does dataset i hold measurements of the device as it is asked about, by whichever
@@ -379,7 +497,7 @@ static void take_other_engines(ft__op_answer *a, const ft__family *f,
     }
     if (n == 0)
         return;
-    take_over(a, sum / n, aside_s, true);
+    take_over(a, sum / n, aside_s, 0);
     a->low *= exp(least - sum / n);
     a->high *= exp(most - sum / n);
 }
@@ -414,20 +532,29 @@ static void find_measured(bool *out, const struct templates *t, const ft__family
         out[i] = !isnan(ratio_of(&f->templates[t->own], s->v[i].hash));
 }
 
+/* What was measured on the same chip misses an operation of a device by no more.
+ * Chosen, not measured: few devices have one. */
+static const double reach_of_sibling = 1.3;
+
 static void use_templates(ft__op_answer *out, const struct templates *t,
                           const ft__family *f, const ft__dataset *on,
                           const ft__samples *s)
 {
+    const ft__hardware hardware = ft__hardware_of(on->file);
     const bool own = t->own < f->n_datasets;
 
     for (size_t i = 0; i < s->n && (own || t->siblings); i++) {
         const uint64_t hash = s->v[i].hash;
-        const double ratio =
-            own ? ratio_of(&f->templates[t->own], hash) : ratio_of_sibling(f, on, hash);
+        bool chip = false;
+        const double ratio = own ? ratio_of(&f->templates[t->own], hash)
+                                 : ratio_of_sibling(&chip, f, &hardware, on, hash);
 
-        if (!isnan(ratio))
-            take_over(&out[i], ratio, s->terms[i].aside_s, own);
-        else if (own && on->any_engine)
+        if (!isnan(ratio)) {
+            take_over(&out[i], ratio, s->terms[i].aside_s,
+                      own ? error_of(&f->templates[t->own], hash) : -1);
+            if (chip)
+                bound_intervals(&out[i], 1, 1, reach_of_sibling);
+        } else if (own && on->any_engine)
             take_other_engines(&out[i], f, on, hash, s->terms[i].aside_s);
     }
 }
@@ -475,6 +602,28 @@ static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
     }
 }
 
+/* Answers as far as they concern a device that is not among those learned from, and how
+ * far they may be off there. */
+static void fit_to_device(ft__op_answer *out, const ft__family *f,
+                          const ft__model_set *l, const ft__dataset *on,
+                          const ft__samples *s)
+{
+    const ft__metric metric = l->opt.metric;
+    const struct relation k = relation_to(f, metric, on);
+    double least;
+
+    if (ft__family_knows(f, metric, on)) {
+        bound_intervals(out, s->n, 1, most_reach);
+        return;
+    }
+    least = least_reach(&k, metric, on);
+    if (metric == FT__METRIC_TIME && on->file && !k.maker)
+        shrink_to_specification(out, l, s, share_of_known(&k));
+    bound_intervals(out, s->n, least, greatest_reach(&k, least));
+    for (size_t i = 0; i < s->n; i++)
+        out[i].far = out[i].far || !k.maker;
+}
+
 static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
                      const ft__dataset *on, const ft_op *ops, const ft__terms *known,
                      size_t n, ft_error *err)
@@ -512,8 +661,7 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
     if (!st)
         st = ft__model_set_predict(l, out, &s, row, n, err);
     if (!st && metric <= FT__METRIC_POWER)
-        bound_intervals(
-            out, n, ft__family_knows(f, metric, on) ? 1 : least_reach(f, metric, on));
+        fit_to_device(out, f, l, on, &s);
     if (!st && metric == FT__METRIC_TIME && on->file)
         bound_by_peaks(out, on, &s);
     if (!st)

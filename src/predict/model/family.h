@@ -12,6 +12,7 @@
 typedef struct ft__templates {
     const uint64_t *hash; /* ascending, n of them */
     const float *ratio;   /* log(measured / estimate) */
+    const float *error;   /* one sigma of it; NULL: not known of any, 0: of this one */
     size_t n;
     void *own; /* to free, or NULL */
     ft__hardware hardware;
@@ -60,6 +61,12 @@ const ft__dataset *ft__family_machine(const ft__family *f);
 int ft__pairs_in_common(const char *a, const char *b);
 /* Is the operation's time among what was measured in the dataset of `on`? */
 bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op);
+/* log(measured / estimate) of operations on devices other than that of `on`, in the
+ * same run mode: out[n][FT__MOST_OTHERS], by a number of the device; NaN: it was not
+ * measured there. Of more devices some count for nothing. */
+enum { FT__MOST_OTHERS = 32 };
+ft_status ft__family_others(double *out, const ft__family *f, const ft__dataset *on,
+                            const ft_op *ops, size_t n, ft_error *err);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
 /* *on with what it does not say as in the dataset that is most like it; its setting is

@@ -38,6 +38,15 @@ typedef struct ft__fit_options {
     ft_importance *importance; /* NULL, or of every column: what it is worth */
 } ft__fit_options;
 
+/* How targets of chips that were left out differ from what was predicted of them, mean
+ * squares in residual scales. */
+typedef struct ft__chip_effects {
+    uint32_t chips;
+    double between; /* what a chip's rows have in common */
+    double below;   /* from there to where all but a twentieth of its rows are above */
+    double above;
+} ft__chip_effects;
+
 typedef struct ft__fit {
     size_t n_rows;
     uint32_t n_models; /* 0: the centre is the answer */
@@ -54,6 +63,8 @@ typedef struct ft__fit {
     /* Only of one that was made here: */
     double deviation; /* mean |target - answer|, held out */
     bool refused;     /* it reached the ceiling */
+    ft__chip_effects
+        effects; /* of devices that are not among the rows; chips 0: none */
 } ft__fit;
 
 /* out[x->n_rows] and residual_scale[x->n_rows]: what was predicted of each row out of

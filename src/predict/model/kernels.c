@@ -414,10 +414,12 @@ static void predict_time(ft_kernel_estimate *out, const struct learned_kernels *
                       .why = ""};
     if (on->k) {
         correct(out, on, work, gpu, c->call_s);
-        return;
+    } else {
+        out->time.low *= PHYSICS_LOW;
+        out->time.high *= PHYSICS_HIGH;
     }
-    out->time.low *= PHYSICS_LOW;
-    out->time.high *= PHYSICS_HIGH;
+    out->time.low =
+        fmax(out->time.low, fmin(out->time.value, ft__kernel_least_time(work, gpu)));
 }
 
 static void predict_power(ft_kernel_estimate *out, const ft__kernel_params *params,

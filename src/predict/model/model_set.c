@@ -512,9 +512,11 @@ static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
         return ft_fail(err, FT_ENOMEM, 0, "regressors");
     for (size_t i = 0; i < r->n; i++)
         any = any || (isfinite(r->out[i]) && r->residual_scale[i] > 0);
-    if (!l->opt.before)
-        st = l->opt.unseen ? ft__transfer_tails(l, r, s, err) : common_tails(l, r, err);
-    if (!st && any)
+    if (l->opt.unseen)
+        st = ft__transfer_tails(l, r, s, err);
+    else if (!l->opt.before)
+        st = common_tails(l, r, err);
+    if (!st && any && !l->opt.unseen)
         even_tails(fit, new_fits(fit, l), l->low, l->high);
     free(fit);
     return st;

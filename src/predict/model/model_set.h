@@ -148,7 +148,8 @@ void ft__regressor_free(ft__regressor *p);
 ft_status ft__model_set_predict(const ft__model_set *l, ft__op_answer *out,
                                 const ft__samples *s, const uint32_t *row, size_t n,
                                 ft_error *err);
-/* The answer for an operation that was measured to take `value`. */
-void ft__answer_as_measured(ft__op_answer *a, double value);
+/* The answer for an operation that was measured to take `value`, with this error of its
+ * logarithm (one sigma; 0: not known). */
+void ft__answer_as_measured(ft__op_answer *a, double value, double error);
 
 #endif

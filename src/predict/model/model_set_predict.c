@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
+#include "predict/model/transfer.h"
 
 /* What is far from the training rows: intervals are so much wider. */
 static const double far_factor = 2;
@@ -76,23 +78,52 @@ static bool is_new_form(const ft__regressor *p, const float *row)
     return is_beyond(p, row, form, sizeof(form) / sizeof(*form), 0);
 }
 
-/* One row; what no regressor is for has the median ratio and the residual scale of all.
- * Of an unknown device and a new form nothing was learned: the physical estimate. */
+/* Attention with heads wider than all that were measured (multi-head latent attention:
+ * 576) is another kernel. */
+static bool is_new_head(const ft__regressor *p, const float *row)
+{
+    static const uint32_t head = FT__F_width;
+
+    return (int)row[FT__F_kind] == FT_KIND_attention && is_beyond(p, row, &head, 1, 0);
+}
+
+/* What no regressor is for: the median ratio and the residual scale of all, on an
+ * unknown device the physical estimate. */
+static void answer_alone(const ft__model_set *l, ft__op_answer *a, double scale)
+{
+    const bool estimated = l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY;
+    const double reach = FT__ESTIMATE_REACH, usual = 0.5 * far_factor;
+    const double value = estimated ? 0 : l->centre;
+    const double low = estimated ? -reach : usual * fmin(0, l->low);
+    const double high = estimated ? reach : usual * fmax(0, l->high);
+
+    a->far = true;
+    a->value = ft__model_set_value(l, value, scale);
+    a->low = ft__model_set_value(l, value + low, scale);
+    a->high = ft__model_set_value(l, value + high, scale);
+    a->constant = ft__model_set_value(l, l->centre, scale);
+    a->base = scale;
+    a->measured = false;
+}
+
+/* One row. Of a new head, or of an unknown device and a new form, nothing was learned:
+ * the physical estimate. */
 static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor *p,
                    const float *row, double value, double residual_scale, double scale)
 {
-    const bool new_form = p && is_new_form(p, row);
-    double low = p ? p->fit.low : l->low, high = p ? p->fit.high : l->high;
+    const bool new_head = is_new_head(p, row);
+    const bool new_form = new_head || is_new_form(p, row);
+    const double low = p->fit.low, high = p->fit.high;
 
-    if (new_form && l->opt.unseen)
+    if (new_head || (new_form && l->opt.unseen))
         value = 0;
-    a->far = !p || (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
+    a->far = (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
              is_new_size(p, row);
     residual_scale *= a->far ? far_factor : 1;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + fmin(0, low) * residual_scale, scale);
     a->high = ft__model_set_value(l, value + fmax(0, high) * residual_scale, scale);
-    a->constant = ft__model_set_value(l, p ? p->fit.centre : l->centre, scale);
+    a->constant = ft__model_set_value(l, p->fit.centre, scale);
     a->base = scale;
     a->measured = false;
 }
@@ -159,7 +190,6 @@ static ft_status answer_gathered(const ft__model_set *l, ft__op_answer *out,
 {
     const ft__regressor *p = index < l->n_regressors ? &l->part[index] : NULL;
     const bool asked = p && wanted;
-    const double centre = p ? p->fit.centre : l->centre;
     const ft__fit *fit;
     ft_status st;
 
@@ -171,11 +201,17 @@ static ft_status answer_gathered(const ft__model_set *l, ft__op_answer *out,
         st = add_share(l, p, r, err);
         if (st)
             return st;
+        for (size_t i = 0; i < r->m && l->opt.unseen; i++)
+            r->presidual_scale[i] =
+                ft__tempered_scale(r->presidual_scale[i], fit->typical);
     }
     for (size_t i = 0; i < r->m; i++)
-        answer(l, &out[r->of[i]], p, r->x + r->of[i] * (size_t)l->columns.n,
-               asked ? r->pout[i] : centre, asked ? r->presidual_scale[i] : 0.5,
-               r->scale[r->of[i]]);
+        if (p)
+            answer(l, &out[r->of[i]], p, r->x + r->of[i] * (size_t)l->columns.n,
+                   asked ? r->pout[i] : p->fit.centre,
+                   asked ? r->presidual_scale[i] : 0.5, r->scale[r->of[i]]);
+        else
+            answer_alone(l, &out[r->of[i]], r->scale[r->of[i]]);
     return FT_OK;
 }
 
@@ -232,11 +268,13 @@ ft_status ft__model_set_predict(const ft__model_set *l, ft__op_answer *out,
 /* How far an operation that was measured differs when it is measured again: 90 %. */
 static const double repeat_log = 0.05;
 
-void ft__answer_as_measured(ft__op_answer *a, double value)
+void ft__answer_as_measured(ft__op_answer *a, double value, double error)
 {
+    const double reach = fmax(repeat_log, FT__Z90 * error);
+
     a->value = value;
-    a->low = value * exp(-repeat_log);
-    a->high = value * exp(repeat_log);
+    a->low = value * exp(-reach);
+    a->high = value * exp(reach);
     a->measured = true;
     a->far = false;
 }

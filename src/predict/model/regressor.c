@@ -37,6 +37,14 @@ const char *ft__regressor_name(const ft__regressor *p)
                                          : "all";
 }
 
+/* Of devices nobody measured, what wide numbers take says nothing of narrow ones. */
+static bool says_nothing_of(const ft__model_set *l, const ft__regressor *p,
+                            const ft_op *op)
+{
+    return l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY &&
+           p->scope > FT__SCOPE_KIND && ft__is_narrow(op);
+}
+
 uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op)
 {
     uint32_t best = l->n_regressors;
@@ -46,6 +54,8 @@ uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op)
             ft__regressor_has(&l->part[i], op) &&
             (best == l->n_regressors || l->part[i].scope < l->part[best].scope))
             best = i;
+    if (best < l->n_regressors && says_nothing_of(l, &l->part[best], op))
+        return l->n_regressors;
     return best;
 }
 
@@ -162,6 +172,7 @@ void ft__rows_free(struct regressor_rows *r)
     free(r->x);
     free(r->y);
     free(r->scale);
+    free(r->shift);
     free(r->out);
     free(r->residual_scale);
     free(r->pooled);
@@ -174,6 +185,13 @@ void ft__rows_free(struct regressor_rows *r)
     free(r->presidual_scale);
     free(r->ppooled);
     free(r->punused);
+}
+
+static double shift_of(const ft__base *b, const ft__samples *s, uint32_t i, double base)
+{
+    const double shift = log(base / ft__base_without_chip(b, s, i));
+
+    return isfinite(shift) ? shift : 0;
 }
 
 static void fill(struct regressor_rows *r, const ft__model_set *l, const ft__samples *s)
@@ -189,6 +207,8 @@ static void fill(struct regressor_rows *r, const ft__model_set *l, const ft__sam
         ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
         r->scale[i] = scale_of(l, s, at, &t);
         r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
+        if (l->opt.unseen && l->opt.metric == FT__METRIC_TIME && !s->terms)
+            r->shift[i] = shift_of(&l->base, s, at, r->scale[i]);
         r->out[i] = r->residual_scale[i] = r->pooled[i] = NAN;
         r->scope[i] = FT__N_SCOPES;
     }
@@ -206,6 +226,7 @@ ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
                                  .x = malloc(cells * sizeof(float)),
                                  .y = calloc(m, sizeof(double)),
                                  .scale = calloc(m, sizeof(double)),
+                                 .shift = calloc(m, sizeof(double)),
                                  .out = calloc(m, sizeof(double)),
                                  .residual_scale = calloc(m, sizeof(double)),
                                  .pooled = calloc(m, sizeof(double)),
@@ -218,9 +239,9 @@ ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
                                  .presidual_scale = calloc(m, sizeof(double)),
                                  .ppooled = calloc(m, sizeof(double)),
                                  .punused = calloc(m, sizeof(double))};
-    if (!r->x || !r->y || !r->scale || !r->out || !r->residual_scale || !r->pooled ||
-        !r->scope || !r->of || !r->px || !r->py || !r->group || !r->pout ||
-        !r->presidual_scale || !r->ppooled || !r->punused) {
+    if (!r->x || !r->y || !r->scale || !r->shift || !r->out || !r->residual_scale ||
+        !r->pooled || !r->scope || !r->of || !r->px || !r->py || !r->group ||
+        !r->pout || !r->presidual_scale || !r->ppooled || !r->punused) {
         ft__rows_free(r);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     }

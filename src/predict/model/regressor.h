@@ -14,7 +14,8 @@ struct regressor_rows {
     float *x;              /* all columns */
     double *y;
     double *scale;
-    double *out; /* out of fold */
+    double *shift; /* added to y: the target, had the base not known the row's chip */
+    double *out;   /* out of fold */
     double *residual_scale;
     double *pooled;   /* out of fold, by the regressor of all kinds; NaN: not wanted */
     ft__scope *scope; /* of the regressor that out and residual scale are of */

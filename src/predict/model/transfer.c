@@ -9,6 +9,7 @@
 
 #include "base/stats.h"
 #include "learn/learn_inside.h"
+#include "predict/data/shrinkage.h"
 
 /* Fewer rows of a chip say nothing of its interval. */
 enum { LEAST_ROWS = 12 };
@@ -63,65 +64,6 @@ struct left_out {
     const ft__samples *s;
 };
 
-static bool same_maker(const ft__dataset *a, const ft__dataset *b)
-{
-    const ft_device_facts *x = a->file ? ft_device_get(a->file) : NULL;
-    const ft_device_facts *y = b->file ? ft_device_get(b->file) : NULL;
-
-    return x && y && strcmp(x->vendor, y->vendor) == 0 && strcmp(x->type, y->type) == 0;
-}
-
-/* A chip that was predicted from those of other makers alone says nothing of one whose
- * maker is known. */
-static bool is_stranger(const struct left_out *h, uint32_t chip)
-{
-    for (size_t i = 0; i < h->n; i++)
-        if (h->chip[i] != chip &&
-            same_maker(&h->s->dataset[chip], &h->s->dataset[h->chip[i]]))
-            return false;
-    return true;
-}
-
-/* Mean over chips of the mean |y - share x out|: the chip that was measured most counts
- * as much as any. */
-static double chip_error(const struct left_out *h, double share)
-{
-    double sum = 0;
-    uint32_t chips = 0;
-
-    for (uint32_t c = 0; c < h->n_chips; c++) {
-        double own = 0;
-        size_t m = 0;
-
-        for (size_t i = 0; i < h->n; i++)
-            if (h->chip[i] == c) {
-                own += fabs(h->y[i] - share * h->out[i]);
-                m++;
-            }
-        sum += m ? own / (double)m : 0;
-        chips += m > 0;
-    }
-    return chips ? sum / chips : 0;
-}
-
-/* How much of what is learned to take on other chips, in quarters: what does not
- * transfer is shrunk to the physical estimate, and so is what gains little. */
-static double share_of_learned(const struct left_out *h)
-{
-    const double gain = 0.97;
-    double best = 0, least = chip_error(h, 0);
-
-    for (int quarters = 1; quarters <= 4; quarters++) {
-        double error = chip_error(h, quarters / 4.0);
-
-        if (error < gain * least) {
-            least = error;
-            best = quarters / 4.0;
-        }
-    }
-    return best;
-}
-
 /* Standardised residuals (y - out) / residual scale of a chip's rows; how many. */
 static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
 {
@@ -133,56 +75,127 @@ static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
     return n;
 }
 
-/* Bounds between which nine tenths of each chip's residuals lie, sorted; of strangers
- * only where `strangers`. How many chips these are. */
-static ft_status bounds_of_chips(double *below, double *above, size_t *chips,
-                                 const struct left_out *h, bool strangers,
-                                 double *scratch, ft_error *err)
+/* Random effects: what a chip's rows have in common, and how they scatter about it. */
+static void add_chip(ft__chip_effects *e, double *residual, size_t n)
 {
-    ft_status st = FT_OK;
+    const double tail = (1 - FT__COVERAGE) / 2;
+    double middle;
 
-    *chips = 0;
-    for (uint32_t c = 0; c < h->n_chips && !st; c++) {
-        size_t n = residuals_of(scratch, h, c);
-
-        if (n < LEAST_ROWS || (!strangers && is_stranger(h, c)))
-            continue;
-        st = ft__conformal(&below[*chips], &above[*chips], scratch, n, FT__COVERAGE,
-                           err);
-        (*chips)++;
-    }
-    ft__sort(below, *chips);
-    ft__sort(above, *chips);
-    return st;
+    ft__sort(residual, n);
+    middle = ft__quantile(residual, n, 0.5);
+    e->between += middle * middle;
+    e->below += pow(middle - ft__quantile(residual, n, tail), 2);
+    e->above += pow(ft__quantile(residual, n, 1 - tail) - middle, 2);
+    e->chips++;
 }
 
-/* What nine tenths of the chips' bounds stay within: a new chip is exchangeable with
- * these and not with their rows, of which most are of whichever was measured most. */
-static ft_status cover_chips(double *low, double *high, const struct left_out *h,
-                             ft_error *err)
+/* GPU, processor, or nothing where no device file tells. */
+static const char *type_of(const struct left_out *h, uint64_t chip)
 {
-    double *scratch = malloc((h->n + 2 * (size_t)h->n_chips + 1) * sizeof(*scratch));
-    double *below, *above;
-    size_t chips;
-    ft_status st;
+    const ft_device *file = h->s->dataset[chip].file;
 
+    return file ? ft_device_get(file)->type : "";
+}
+
+/* The type of device that most rows are of: others say nothing of it. */
+static const char *usual_type(const struct left_out *h)
+{
+    const char *best = "";
+    size_t most = 0;
+
+    for (uint32_t c = 0; c < h->n_chips; c++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < h->n; i++)
+            n += strcmp(type_of(h, h->chip[i]), type_of(h, c)) == 0;
+        if (n > most) {
+            most = n;
+            best = type_of(h, c);
+        }
+    }
+    return best;
+}
+
+/* Mean relative errors of a chip by each share of what is learned; how many rows. */
+static size_t share_errors(ft__share_errors *out, const struct left_out *h,
+                           uint32_t chip)
+{
+    size_t n = 0;
+
+    *out = (ft__share_errors){0};
+    for (size_t i = 0; i < h->n; i++) {
+        if (h->chip[i] != chip)
+            continue;
+        for (int q = 0; q < FT__N_SHARES; q++)
+            out->of[q] += fabs(expm1(ft__share(q) * h->out[i] - h->y[i]));
+        n++;
+    }
+    for (int q = 0; q < FT__N_SHARES && n; q++)
+        out->of[q] /= (double)n;
+    return n;
+}
+
+/* How much of what is learned to take on other chips: what does not transfer is shrunk
+ * to the physical estimate, and so is what may not. Chips of another type than most say
+ * nothing of it. */
+static ft_status share_of_learned(double *out, const struct left_out *h, ft_error *err)
+{
+    ft__share_errors *error = calloc(h->n_chips + 1u, sizeof(*error));
+    const char *type = usual_type(h);
+    size_t n = 0;
+
+    if (!error)
+        return ft_fail(err, FT_ENOMEM, 0, "%u chips", h->n_chips);
+    for (uint32_t c = 0; c < h->n_chips; c++)
+        if (strcmp(type_of(h, c), type) == 0)
+            n += share_errors(&error[n], h, c) >= LEAST_ROWS;
+    *out = ft__share_of_learned(error, n);
+    free(error);
+    return FT_OK;
+}
+
+/* Of chips with rows enough; where none has, as if all rows were of one. */
+static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
+                              ft_error *err)
+{
+    double *scratch = malloc((h->n + 1) * sizeof(*scratch));
+    const char *type = usual_type(h);
+
+    *e = (ft__chip_effects){0};
     if (!scratch)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", h->n);
-    below = scratch + h->n;
-    above = below + h->n_chips;
-    st = bounds_of_chips(below, above, &chips, h, false, scratch, err);
-    if (!st && chips == 0)
-        st = bounds_of_chips(below, above, &chips, h, true, scratch, err);
-    if (!st && chips) {
-        *low = fmin(0, ft__quantile(below, chips, 1 - FT__COVERAGE));
-        *high = fmax(0, ft__quantile(above, chips, FT__COVERAGE));
-    } else if (!st) { /* each has too few rows: all of them together */
-        for (size_t i = 0; i < h->n; i++)
-            scratch[i] = (h->y[i] - h->out[i]) / h->residual_scale[i];
-        st = ft__conformal(low, high, scratch, h->n, FT__COVERAGE, err);
+    for (uint32_t c = 0; c < h->n_chips; c++) {
+        const size_t n = residuals_of(scratch, h, c);
+
+        if (n >= LEAST_ROWS && strcmp(type_of(h, c), type) == 0)
+            add_chip(e, scratch, n);
     }
+    for (size_t i = 0; i < h->n && !e->chips; i++)
+        scratch[i] = (h->y[i] - h->out[i]) / h->residual_scale[i];
+    if (!e->chips)
+        add_chip(e, scratch, h->n);
+    e->between /= e->chips;
+    e->below /= e->chips;
+    e->above /= e->chips;
     free(scratch);
-    return st;
+    return FT_OK;
+}
+
+/* Of few chips, how far they lie apart is hardly known: what regressors of all kinds
+ * saw counts as if of so many chips more. */
+enum { EVEN_CHIPS = 3 };
+
+/* The chip's effect is drawn from those of the others, known from a few of them; about
+ * it rows scatter as on these. */
+static void cover_effects(double *low, double *high, const ft__chip_effects *e,
+                          double between)
+{
+    const double n = e->chips;
+    const double common = (n * e->between + EVEN_CHIPS * between) / (n + EVEN_CHIPS);
+    const double chip = FT__Z90 * FT__Z90 * (1 + 1 / n) * common;
+
+    *low = -sqrt(chip + e->below);
+    *high = sqrt(chip + e->above);
 }
 
 static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *s,
@@ -235,19 +248,24 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
                                   const ft__samples *s, ft_error *err)
 {
     struct left_out h;
-    double share;
+    double share = 0;
     ft_status st = left_out_make(&h, r->m, s, err);
 
-    for (size_t i = 0; i < r->m && !st; i++)
-        left_out_add(&h, r->py[i], r->pout[i], r->presidual_scale[i], r->group[i]);
+    for (size_t i = 0; i < r->m && !st; i++) {
+        r->presidual_scale[i] =
+            ft__tempered_scale(r->presidual_scale[i], p->fit.typical);
+        left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i],
+                     r->presidual_scale[i], r->group[i]);
+    }
+    if (!st && h.n)
+        st = share_of_learned(&share, &h, err);
     if (!st && h.n) {
-        share = share_of_learned(&h);
         for (size_t i = 0; i < r->m; i++)
             r->pout[i] *= share;
         for (size_t i = 0; i < h.n; i++)
             h.out[i] *= share;
         shrink(&p->fit, share);
-        st = cover_chips(&p->fit.low, &p->fit.high, &h, err);
+        st = find_effects(&p->fit.effects, &h, err);
     }
     left_out_free(&h);
     return st;
@@ -255,14 +273,12 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
 
 /* Of a part that one chip alone has rows of. How sure it is of these says nothing of
  * other chips: all its answers are as unsure. */
-static ft_status shrink_and_widen(ft__regressor *p, struct regressor_rows *r,
-                                  ft_error *err)
+static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
 {
     const bool narrow = p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT;
     const double least = narrow ? FT__LEAST_NARROW_REACH : FT__LEAST_REACH;
-    const double reach = log(least) / p->fit.typical;
+    const double reach = log(least) / FT__Z90 / p->fit.typical;
     size_t n = 0;
-    ft_status st = FT_OK;
 
     shrink(&p->fit, FT__ONE_CHIP_SHARE);
     ft__model_free(p->fit.residual_scale);
@@ -274,10 +290,8 @@ static ft_status shrink_and_widen(ft__regressor *p, struct regressor_rows *r,
             r->punused[n++] = (r->py[i] - r->pout[i]) / p->fit.typical;
     }
     if (n)
-        st = ft__conformal(&p->fit.low, &p->fit.high, r->punused, n, 0.9, err);
-    p->fit.low = fmin(p->fit.low, -reach);
-    p->fit.high = fmax(p->fit.high, reach);
-    return st;
+        add_chip(&p->fit.effects, r->punused, n);
+    p->fit.effects.between = fmax(p->fit.effects.between, reach * reach);
 }
 
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
@@ -285,20 +299,48 @@ ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
 {
     if (several_chips(r, s))
         return shrink_and_cover(p, r, s, err);
-    return shrink_and_widen(p, r, err);
+    shrink_and_widen(p, r);
+    return FT_OK;
+}
+
+/* Mean of what chips differ by, over regressors by their rows; NaN: there are none. */
+static double mean_between(const ft__model_set *l)
+{
+    double sum = 0, rows = 0;
+
+    for (uint32_t i = 0; i < l->n_regressors; i++) {
+        const ft__fit *f = &l->part[i].fit;
+
+        if (f->effects.chips < 2 || l->part[i].scope > FT__SCOPE_KIND)
+            continue;
+        sum += f->effects.between * (double)f->n_rows;
+        rows += (double)f->n_rows;
+    }
+    return sum / rows;
 }
 
 ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
                              const ft__samples *s, ft_error *err)
 {
+    const double between = mean_between(l);
+    ft__chip_effects all = {0};
     struct left_out h;
     ft_status st = left_out_make(&h, r->n, s, err);
 
     for (size_t i = 0; i < r->n && !st; i++)
-        left_out_add(&h, r->y[i], r->out[i], r->residual_scale[i],
+        left_out_add(&h, r->y[i] + r->shift[i], r->out[i], r->residual_scale[i],
                      chip_of(s, r->index[i]));
     if (!st && h.n)
-        st = cover_chips(&l->low, &l->high, &h, err);
+        st = find_effects(&all, &h, err);
     left_out_free(&h);
+    if (!st && all.chips && !l->opt.before)
+        cover_effects(&l->low, &l->high, &all, all.between);
+    for (uint32_t i = 0; i < l->n_regressors && !st; i++) {
+        ft__fit *f = &l->part[i].fit;
+
+        if (!l->part[i].stored.section && f->effects.chips)
+            cover_effects(&f->low, &f->high, &f->effects,
+                          isfinite(between) ? between : f->effects.between);
+    }
     return st;
 }

@@ -1,11 +1,20 @@
 #ifndef PREDICT_MODEL_TRANSFER_H
 #define PREDICT_MODEL_TRANSFER_H
 
+#include <math.h>
+
 #include "predict/model/regressor.h"
 
 /* Cross-device transfer: of regressors for devices that are not among the rows, how
  * much of what they learned is taken to other chips, and how far these differ. Both are
  * found by leaving each known chip out. */
+
+/* On other devices residual scales are learned half as surely: between what was learned
+ * of a row and the typical one. */
+static inline double ft__tempered_scale(double residual_scale, double typical)
+{
+    return sqrt(residual_scale * typical);
+}
 
 /* How a part is fitted: l->opt.fit, or, for devices that are not among the rows, so
  * that each known chip is left out in turn (r->group) and a mixture with the constant

@@ -177,6 +177,7 @@ static ft_status allocate(ft_network_estimate *e, const ft_graph *g, uint32_t bi
     ft_memory m;
     ft_status st = ft_memory_make(&m, g, &policy, err);
 
+    e->memory_policy = policy.bits;
     for (int p = 0; p < FT_PART_COUNT; p++)
         e->part_bytes[p] = (double)m.part[p];
     e->two_largest_bytes = m.two_largest_bytes;
@@ -340,6 +341,19 @@ static ft_estimate around(double value, double low, double high, ft_basis basis)
     return (ft_estimate){value, value * exp(low), value * exp(high), basis, ""};
 }
 
+/* Of a pass whose device and whose host take so much more or less. */
+static double time_at(const ft__network_load *l, const ft__schedule *s, double device,
+                      double host)
+{
+    ft__schedule at = *s;
+
+    for (int g = 0; g < FT__N_TASK_GROUPS; g++)
+        at.scale[g] *= exp(device);
+    at.bounded *= exp(device);
+    at.launch_s *= exp(host);
+    return ft__schedule_time(l, &at);
+}
+
 static double device_s(const ft__op_task *w, const ft__schedule *s)
 {
     return ft__schedule_device(w) *
@@ -361,27 +375,30 @@ static ft_basis weakest(const double share[FT_BASIS_COUNT])
     return basis;
 }
 
-/* A phase's part of the time: of the device's, or of the host's where that is the
- * busier of the two. */
+/* A phase's part of the time: its share of the device's, or of the host's where that is
+ * the busier of the two. */
 static void share_phases(ft_network_estimate *e, const ft_graph *g,
-                         const ft__op_task *task, const ft__schedule *s, double busy_s,
-                         const ft__log_residual *residual)
+                         const ft__op_task *task, const ft__schedule *s, double busy_s)
 {
-    const bool host = e->host_s > busy_s;
+    const bool host = e->host_s > busy_s, any = e->time.value > 0;
+    const double low = any ? log(e->time.low / e->time.value) : 0;
+    const double high = any ? log(e->time.high / e->time.value) : 0;
     double part[FT_PHASE_COUNT] = {0}, share[FT_PHASE_COUNT][FT_BASIS_COUNT] = {0};
+    double sum = 0;
 
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
         const ft__op_task *w = &task[node->op];
+        const double one = host ? w->launches * s->launch_s : device_s(w, s);
 
-        part[node->phase] +=
-            (double)node->repeat * (host ? w->launches * s->launch_s : device_s(w, s));
+        part[node->phase] += (double)node->repeat * one;
+        sum += (double)node->repeat * one;
         share[node->phase][e->op_device[node->op].basis] +=
             (double)node->repeat * e->op_device[node->op].value;
     }
     for (int p = 0; p < FT_PHASE_COUNT; p++)
-        e->phase_time[p] =
-            around(part[p], residual->time_low, residual->time_high, weakest(share[p]));
+        e->phase_time[p] = around(part[p] * (sum > 0 ? e->time.value / sum : 1), low,
+                                  high, weakest(share[p]));
 }
 
 /* Of the bases of power that hold at least a tenth of the busy time, and of the time's:
@@ -417,6 +434,10 @@ static void find_energy(ft_network_estimate *e, const ft__op_task *task,
         return;
     }
     e->energy = around(joules, residual->energy_low, residual->energy_high, basis);
+    if (isnan(residual->energy_low))
+        e->energy = around(
+            joules, -hypot(log(e->time.value / e->time.low), residual->power_low),
+            hypot(log(e->time.high / e->time.value), residual->power_high), basis);
     e->power = around(joules / e->time.value, residual->power_low, residual->power_high,
                       basis);
     e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));
@@ -442,8 +463,12 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     free(count);
     e->host_s = ft__schedule_host(&load, s);
     e->busy_s = busy_s;
-    e->time = around(t, residual->time_low, residual->time_high, basis);
-    share_phases(e, g, task, s, busy_s, residual);
+    e->time = (ft_estimate){
+        t, time_at(&load, s, residual->time_low, residual->host_low),
+        time_at(&load, s, residual->time_high, residual->host_high), basis, ""};
+    if (residual->host_low == 0)
+        e->time = around(t, residual->time_low, residual->time_high, basis);
+    share_phases(e, g, task, s, busy_s);
     find_energy(e, task, &load, s, residual);
     return FT_OK;
 }

@@ -38,8 +38,10 @@ bool ft__costs_nothing(const ft_op *op);
 
 /* Logarithm of measured over estimate of networks: 90 % between these. */
 typedef struct ft__log_residual {
-    double time_low, time_high;
-    double energy_low, energy_high;
+    double time_low, time_high; /* of the device's part, where the host has its own */
+    double host_low, host_high; /* of a launch; both 0: time_low and time_high are of
+                                   the whole */
+    double energy_low, energy_high; /* NaN: those of time and power */
     double power_low, power_high;
 } ft__log_residual;
 

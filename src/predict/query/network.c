@@ -23,20 +23,18 @@ static const double share_unknown = 0.6;
 /* The same where many measurements of the device corrected the answers; of so few they
  * count half (bench/corrected). */
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
-/* From specifications, what devices left out showed of networks (docs/networks.md). */
-static const ft__log_residual residual_of_specification = {-0.5, 0.5,   -0.5,
-                                                           0.5,  -0.35, 0.35};
+/* What the host of a network takes over the estimate with its own time of a launch, and
+ * what hosts differ by: 90 % of the logarithm either way (docs/networks.md). */
+static const double host_timed = 0.5, between_hosts = 0.7;
 /* What no measurement of a machine says anything of takes its roofline and more. */
 static const double bound_high = 10;
 
 /* ---- one operation ---- */
 
-/* What the constants learned for it say of operation i as it is asked for; NULL: that
- * was not found. */
+/* What the constants learned for it say of operation i as it is asked for. */
 static const ft__terms *queried_terms(const ft__query_context *q, uint32_t i)
 {
-    return q->rescaled || q->form[i].phase != q->g->op[i].phase ? NULL
-                                                                : &q->bare_form[i];
+    return q->by_default[i] ? &q->bare_form[i] : &q->bare[i];
 }
 
 /* What the host and the device need for operation i, and what it takes the device. */
@@ -46,13 +44,14 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     const ft__model_set *l = q->models;
     const ft_op *op = &q->g->op[i];
     const ft__op_answer *a = &q->time[i];
-    double factor = q->share[i] * ft__device_share(&q->bare_form[i]);
+    double factor = q->share[i] * ft__query_context_device_share(q, i);
 
     if (l)
         q->a.params = *ft__model_set_params(l, op);
-    task->power_w = q->powered && !q->rescaled && q->power[i].value > 0
-                        ? q->power[i].value
-                        : ft__device_query_power(&q->a, op, queried_terms(q, i));
+    task->power_w =
+        q->powered && q->power_known && !q->rescaled && q->power[i].value > 0
+            ? q->power[i].value
+            : ft__device_query_power(&q->a, op, queried_terms(q, i));
     if (q->rescaled)
         task->power_w = ft__at_most(task->power_w * ft__query_context_power_scale(q, i),
                                     q->a.cap_w);
@@ -101,18 +100,33 @@ static ft_estimate times(ft_estimate e, double factor)
     return e;
 }
 
+/* What a launch takes in a loop of one operation, 90 % of the logarithm: hosts differ,
+ * and clocks that see the device alone. */
+static const double launch_reach = 1.1;
+
+/* An operation alone of which the device does so much. */
+static ft_estimate with_launch(ft_estimate e, double device)
+{
+    if (e.basis != FT_BASIS_SCALED)
+        return e;
+    e.low = e.value * exp(device * log(e.low / e.value) - (1 - device) * launch_reach);
+    e.high =
+        e.value * exp(device * log(e.high / e.value) + (1 - device) * launch_reach);
+    return e;
+}
+
 /* The operation alone: as it was measured, where it was in this run mode. */
 static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
                               const ft__op_task *task, const ft_estimate *device)
 {
     double asked = share_as_asked(&q->a, task, &q->bare[i]);
-    double measured = ft__device_share(&q->bare_form[i]);
+    double measured = ft__query_context_device_share(q, i);
     const ft__op_answer *a = &q->time[i];
     ft_estimate out = times(*device, 1 / asked);
     double factor = q->share[i] * (measured / asked);
 
     if (isnan(task->alone_s) || !(a->value > 0) || !(device->value > 0))
-        return out;
+        return with_launch(out, asked);
     out.value = a->value * factor;
     out.low = a->low * factor;
     out.high = a->high * factor;
@@ -121,16 +135,34 @@ static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
 
 /* Where only specifications say what is drawn: docs/power.md. */
 static const double power_from_specification = 0.35;
+/* Sensors show no more than this over the cap that holds. */
+static const double over_cap = 1.03;
 
-/* op_power[i] and op_energy[i] of such; NaN: not known. */
-static void power_by_specification(ft_network_estimate *e, uint32_t i, double power_w)
+static void keep_under(ft_estimate *power, double cap_w)
 {
-    if (isfinite(power_w))
+    power->high = fmin(power->high, fmax(power->value, over_cap * cap_w));
+}
+
+/* op_power[i] and op_energy[i] of such, repeated alone: task->power_w (NaN: not known)
+ * while it is busy, idle_w while it waits for its next launches. */
+static void power_by_specification(ft_network_estimate *e, uint32_t i,
+                                   const ft__op_task *task, double idle_w, double cap_w)
+{
+    const ft__physics_params params = ft__physics_default();
+    const double busy_s = e->op_device[i].value;
+    const double loop_s = hypot(busy_s, task->launches * params.v[FT__C_floor_s]);
+    double power_w = task->power_w;
+
+    if (idle_w < power_w && busy_s > 0)
+        power_w = idle_w + busy_s / loop_s * (power_w - idle_w);
+    if (isfinite(power_w)) {
         e->op_power[i] = (ft_estimate){.value = power_w,
                                        .low = power_w * exp(-power_from_specification),
                                        .high = power_w * exp(power_from_specification),
                                        .basis = FT_BASIS_SCALED,
                                        .why = ""};
+        keep_under(&e->op_power[i], cap_w);
+    }
     ft__estimate_op_energy(e, i);
 }
 
@@ -148,7 +180,7 @@ static void rescale(ft_estimate *power, double value)
 /* Of what a compiler leaves of it. */
 static void fuse(ft__op_task *task, const ft__fused *f)
 {
-    task->launches *= f->launched;
+    task->launches = task->launches * f->launched + f->copies;
     task->bare_s *= f->moved;
     task->alone_s *= f->moved;
 }
@@ -168,7 +200,8 @@ static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context 
         out->op_time[i] = times(out->op_time[i], moved);
     }
     if (!q->powered || !(w->value > 0)) {
-        power_by_specification(out, i, task->power_w);
+        power_by_specification(out, i, task, ft__device_query_idle_power(&q->a),
+                               q->a.cap_w);
         return;
     }
     out->op_power[i] = (ft_estimate){
@@ -177,6 +210,8 @@ static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context 
         ""};
     if (q->rescaled)
         rescale(&out->op_power[i], task->power_w);
+    if (!q->power_known)
+        keep_under(&out->op_power[i], q->a.cap_w);
     ft__estimate_op_energy(out, i);
 }
 
@@ -196,7 +231,7 @@ static void add_schedule_residual(ft__log_residual *s, const ft__device_schedule
  * chips left out say how far off networks are. */
 static bool has_unseen(const ft__query_context *q)
 {
-    return !q->known && q->f->unseen && q->n_few < FT__LEAST_CALIBRATION;
+    return !q->known && q->f && q->f->unseen && q->n_few < FT__LEAST_CALIBRATION;
 }
 
 /* What all operations of a network err by in common, and the share of their own bounds
@@ -214,21 +249,31 @@ static void find_common(double *common, double *share, const ft__query_context *
     *common *= FT__Z90;
 }
 
+/* Of host and device apart, where no network says how they err together. */
+static void know_host(ft__log_residual *out, const ft__query_context *q)
+{
+    if (q->device_schedule || q->plain)
+        return;
+    out->host_high = hypot(host_timed, q->a.launch_s > 0 ? 0 : between_hosts);
+    out->host_low = -out->host_high;
+}
+
 /* Errors of operations are independent in part. */
 static ft__log_residual residual_of(const ft_network_estimate *e,
                                     const ft__query_context *q)
 {
-    double common, share, other;
+    double common, share, own, other;
     ft__op_bounds b;
-    ft__log_residual out;
+    ft__log_residual out = {0};
 
-    if (!q->f)
-        return residual_of_specification;
+    know_host(&out, q);
     if (!ft__op_bounds_of(&b, e, q->g))
-        return (ft__log_residual){0};
+        return out;
     find_common(&common, &share, q);
-    out.time_low = -hypot(b.own_low, hypot(common, share * b.low));
-    out.time_high = hypot(b.own_high, hypot(common, share * b.high));
+    own = sqrt(1 - share * share);
+    common *= sqrt(fmax(0, 1 - b.alone)); /* one operation's bounds have it already */
+    out.time_low = -hypot(own * b.own_low, hypot(common, share * b.low));
+    out.time_high = hypot(own * b.own_high, hypot(common, share * b.high));
     if (has_unseen(q)) {
         const double unlike = ft__unseen_unlike(q->f->unseen, &b);
         const double part = sqrt(1 - unlike) * q->f->unseen->part;
@@ -245,10 +290,8 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
     out.power_high = -out.power_low;
     if (q->device_schedule)
         add_schedule_residual(&out, q->device_schedule);
-    if (!q->device_schedule || isnan(q->device_schedule->energy_low)) {
-        out.energy_low = -hypot(out.time_low, out.power_low);
-        out.energy_high = hypot(out.time_high, out.power_high);
-    }
+    if (!q->device_schedule || isnan(q->device_schedule->energy_low))
+        out.energy_low = out.energy_high = NAN;
     return out;
 }
 

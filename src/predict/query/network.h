@@ -19,6 +19,7 @@ typedef struct ft_network_estimate {
     double context_bytes;             /* of engine and process; NaN: not known */
     double two_largest_bytes;         /* two rules of thumb, see ft_memory */
     double twice_mean_bytes;
+    uint32_t memory_policy; /* bits with which ft_memory_make() counted the parts */
     /* Per unique operation of g in graph order, n_ops each: what a measurement of that
      * operation alone in this run mode shows, its launch included where the host makes
      * one, and what of it the device is busy. */
@@ -77,6 +78,7 @@ typedef struct ft_device_use {
     const char *engine; /* as datasets name it ("vllm"); NULL: that of the dataset
                            that is most like the question */
     const char *engine_version; /* NULL as well */
+    double launch_s;            /* host time of one launch; 0: not known */
     const char *run_mode; /* "eager" (the host issues every operation), "compiled" (of
                              what a compiler fused), "graph" or "compiled-graph" (CUDA
                              graphs: it issues none); NULL: as the dataset was measured,

@@ -14,9 +14,10 @@ typedef struct ft__device_query {
     ft__physics_params params;
     double cap_w;     /* INFINITY: not known */
     bool capped;      /* by the setting */
-    bool as_it_comes; /* the setting changes nothing of the chip */
+    bool as_it_comes; /* the setting changes nothing of the chip but its clock */
     double clock_hz;  /* NaN: as it comes */
     double call;      /* of the network by its host, in launches */
+    double launch_s;  /* host time of one launch; 0: not known */
     bool graph;       /* run mode: no launches from the host */
     bool fused;       /* run mode: by a compiler, before */
 } ft__device_query;
@@ -46,6 +47,8 @@ static inline double ft__at_most(double w, double cap_w)
 }
 /* Idle power at a clock (NaN: as it comes), over that of the device as it comes. */
 double ft__device_query_idle(const ft__device_query *a, double clock_hz);
+/* W that it draws while it waits, at the clock asked for; NaN: not known. */
+double ft__device_query_idle_power(const ft__device_query *a);
 /* What another clock adds to the error: half a 90 % interval of the logarithm. Formulae
  * alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md). */
 #define FT__RESCALING_ERROR 0.2

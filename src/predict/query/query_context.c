@@ -127,6 +127,18 @@ static bool is_among_few(const ft__query_context *q, const ft_op *op)
     return false;
 }
 
+/* Of a device that nobody measured: was it the kind that was learned from? Constants
+ * and regressors of a class say nothing of its other kinds there: KernelBench's
+ * transposed convolutions and recurrent layers come out better by the data sheet. */
+static bool is_own_kind(const ft__query_context *q, const ft_op *op)
+{
+    const ft__model_set *l = q->models;
+    const uint32_t i = ft__model_set_regressor(l, op);
+
+    return q->known || q->plain || q->few_on ||
+           (i < l->n_regressors && l->part[i].scope <= FT__SCOPE_KIND);
+}
+
 /* As it is; a backward operation otherwise as the part of forward and backward measured
  * together. */
 static void choose_form(ft__query_context *q, uint32_t i)
@@ -143,7 +155,7 @@ static void choose_form(ft__query_context *q, uint32_t i)
     q->bare_form[i] = q->bare[i];
     if (ft__costs_nothing(op) || !q->f)
         return;
-    if (!q->tf32 && is_tf32(q, op)) {
+    if ((!q->tf32 && is_tf32(q, op)) || !is_own_kind(q, op)) {
         q->by_default[i] = true;
         q->a.params = ft__physics_default();
         ft__device_query_terms(&q->bare[i], &q->a, op);
@@ -388,19 +400,45 @@ static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
     return st;
 }
 
+/* The same constants, chips and operations: the same terms. At another clock than it
+ * was measured at those of the clock it was; total_s is 0 where these are not at hand.
+ */
+static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q)
+{
+    const ft__device_query *as = q->rescaled ? &q->measured : &q->a;
+
+    if (q->plain || as->capped)
+        return NULL;
+    if (!q->rescaled)
+        return q->bare_form;
+    if (as->graph != ft__is_graph_mode(q->on.setting))
+        return NULL;
+    for (uint32_t i = 0; i < q->n; i++)
+        if (!q->by_default[i] && !ft__costs_nothing(&q->g->op[i]) &&
+            q->form[i].phase == q->g->op[i].phase)
+            room[i] = q->bare_form[i];
+    return room;
+}
+
 static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
                             ft__metric metric, ft_error *err)
 {
-    /* The same constants, chips and operations: the same terms. */
-    const bool same =
-        metric == FT__METRIC_TIME && !q->plain && !q->rescaled && !q->a.capped;
+    ft__terms *room;
+    ft_status st;
 
     if (q->as)
         return ask_sessions(out, q, metric, err);
-    return q->interpolated ? interpolate(out, &q->interpolation, q->f, metric, &q->on,
-                                         q->form, q->n, err)
-                           : ft__family_query(out, q->f, metric, &q->on, q->form,
-                                              same ? q->bare_form : NULL, q->n, err);
+    if (q->interpolated)
+        return interpolate(out, &q->interpolation, q->f, metric, &q->on, q->form, q->n,
+                           err);
+    room = calloc(q->n + 1u, sizeof(*room));
+    if (!room)
+        return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    st = ft__family_query(out, q->f, metric, &q->on, q->form,
+                          metric == FT__METRIC_TIME ? known_terms(room, q) : NULL, q->n,
+                          err);
+    free(room);
+    return st;
 }
 
 /* GPUs say nothing of what a CPU draws. */
@@ -475,11 +513,25 @@ double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
     const double w = q->powered ? q->power[i].value : (double)NAN;
     double before;
 
-    if (!q->rescaled || !(w > 0))
+    if (!q->rescaled || !q->power_known || !(w > 0))
         return 1;
     q->measured.params = *ft__model_set_params(q->models, op);
     before = ft__device_query_power(&q->measured, op, NULL);
     return before > 0 ? w / before : 1;
+}
+
+double ft__query_context_device_share(const ft__query_context *q, uint32_t i)
+{
+    ft__device_query as = q->rescaled ? q->measured : q->a;
+    ft__terms t;
+
+    if (!q->known || q->plain || !as.device || strcmp(as.device->type, "gpu") != 0 ||
+        !isfinite(q->share[i]) || !as.graph || ft__is_graph_mode(q->on.setting))
+        return ft__device_share(&q->bare_form[i]);
+    as.graph = false;
+    as.params = *ft__model_set_params(q->models, &q->form[i]);
+    ft__device_query_terms(&t, &as, &q->form[i]);
+    return ft__device_share(&t);
 }
 
 /* Of the device as it comes; nothing fitted on networks. */
@@ -505,6 +557,8 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
                            : schedule_by_specification(&q->a);
     if (!q->device_schedule && q->plain)
         s.launch_s = 0;
+    else if (q->a.launch_s > 0)
+        s.launch_s = q->a.launch_s;
     if (!q->device_schedule || q->rescaled || q->interpolated)
         s.idle_w *= ft__device_query_idle(at, clock_hz);
     return s;
@@ -603,23 +657,103 @@ static const ft__device_schedule *find_schedule(const ft__family *f,
     return NULL;
 }
 
-/* Compilers lay images' channels last, which makes convolutions other ones. Transposed
- * ones become no faster by it. */
-static void lay_last(ft__query_context *q)
+static double busy_of(const ft__query_context *q, const ft_op *op)
 {
-    for (uint32_t i = 0; i < q->n; i++) {
-        ft_op op = q->g->op[i];
-        ft__terms own, last;
+    ft__terms t;
 
-        if (op.kind != FT_KIND_conv2d && op.kind != FT_KIND_conv_transpose2d)
-            continue;
-        ft__device_query_terms(&own, &q->a, &op);
-        op.layout = FT_LAYOUT_CHANNELS_LAST;
-        ft__device_query_terms(&last, &q->a, &op);
-        q->fused[i].moved *= op.kind == FT_KIND_conv2d
-                                 ? last.busy_s / own.busy_s
-                                 : fmax(1, last.busy_s / own.busy_s);
+    ft__device_query_terms(&t, &q->a, op);
+    return t.busy_s;
+}
+
+/* To read a tensor of *shape and to write it, s. */
+static double copy_s(const ft__query_context *q, const ft_shape *shape, ft_dtype dtype)
+{
+    ft_op op;
+
+    ft__op_init(&op, FT_KIND_copy, dtype);
+    return ft__op_set_shape(&op, FT_K_x, shape) ? busy_of(q, &op) : 0;
+}
+
+/* Compilers lay images' channels last, which makes convolutions other ones. Transposed
+ * ones become no faster by it. Operands, results and weights are copied where no kernel
+ * that is generated does it by the way. */
+static void lay_last(ft__query_context *q, uint32_t i)
+{
+    ft_op op = q->g->op[i];
+    ft__fused *f = &q->fused[i];
+    const double own = busy_of(q, &op);
+    const double weights = ft_op_at(&op, FT_K_kernel, 0) > 1;
+    ft_shape in, out;
+    ft_dtype dtype;
+    double last;
+
+    ft_op_input(&op, 0, &in, &dtype);
+    ft_op_output(&op, 0, &out, &dtype);
+    op.layout = FT_LAYOUT_CHANNELS_LAST;
+    last = busy_of(q, &op);
+    if (op.kind != FT_KIND_conv2d)
+        last = fmax(own, last);
+    last = fmax(last - f->biased * copy_s(q, &out, dtype), (1 - f->biased) * last) +
+           f->copied_in * copy_s(q, &in, dtype) +
+           f->copied_out * copy_s(q, &out, dtype);
+    f->moved *= last / own;
+    f->copies = q->a.graph ? 0 : f->copied_in + f->copied_out + weights;
+}
+
+/* Over which a norm takes its statistics. */
+static double rows_of(const ft_op *op)
+{
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+    double rows = (double)x.dim[0];
+
+    switch (op->kind) {
+    case FT_KIND_batchnorm:
+        return x.rank < 2 || !ft_op_at(op, FT_K_train, 0)
+                   ? (double)ft_shape_elements(&x)
+                   : (double)x.dim[1];
+    case FT_KIND_groupnorm: return rows * (double)ft_op_at(op, FT_K_groups, 0);
+    case FT_KIND_instancenorm: return rows * (x.rank < 2 ? 1 : (double)x.dim[1]);
+    default:
+        for (int64_t i = 1; i < (int64_t)x.rank - ft_op_at(op, FT_K_norm, 0); i++)
+            rows *= (double)x.dim[i];
+        return rows;
     }
+}
+
+/* Rows, in bytes, that a generated norm keeps between its statistics and its results.
+ */
+static const double kept_row = 32768;
+
+/* Norms that are generated: elementwise but for a second reading of long rows. */
+static void generate_norm(ft__query_context *q, uint32_t i)
+{
+    const ft_op *op = &q->g->op[i];
+    const double own = busy_of(q, op);
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    const double row = (double)ft_tensor_bytes(&x, op->dtype) / rows_of(op);
+    ft_op one;
+    bool good;
+
+    ft__op_init(&one, row > kept_row ? FT_KIND_mul : FT_KIND_relu, op->dtype);
+    good = ft__op_set_shape(&one, FT_K_x, &x) &&
+           (one.kind == FT_KIND_relu || ft__op_set_shape(&one, FT_K_y, &x));
+    if (good)
+        q->fused[i].moved *= fmin(1, busy_of(q, &one) / own);
+}
+
+/* What a compiler makes of operations beside fusing them. */
+static void compile(ft__query_context *q)
+{
+    for (uint32_t i = 0; i < q->n; i++)
+        switch (q->g->op[i].kind) {
+        case FT_KIND_conv2d:
+        case FT_KIND_conv_transpose2d: lay_last(q, i); break;
+        case FT_KIND_batchnorm:
+        case FT_KIND_groupnorm:
+        case FT_KIND_instancenorm:
+        case FT_KIND_layernorm: generate_norm(q, i); break;
+        default: break;
+        }
 }
 
 /* By specifications, and fused where the run mode says so. */
@@ -633,7 +767,7 @@ static ft_status open_device(ft__query_context *q, const ft_device_use *on,
         return st;
     st = ft__graph_fuse(&q->fused, q->g, err);
     if (!st)
-        lay_last(q);
+        compile(q);
     return st;
 }
 
@@ -706,6 +840,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     use = (ft_device_use){.device = on->device,
                           .setting = q->on.setting,
                           .policy = q->on.policy,
+                          .launch_s = on->launch_s,
                           .run_mode = run_mode_of(on)};
     if (q->rescaled) {
         st = ft__device_query_open(&q->measured, &use, &params, q->g, err);

@@ -73,6 +73,10 @@ static inline double ft__device_share(const ft__terms *t)
     return t->total_s > 0 ? t->busy_s / t->total_s : 1;
 }
 
+/* The device's part of what was learned of operation i: eager measurements of the
+ * device have launches, which a replayed graph has not. */
+double ft__query_context_device_share(const ft__query_context *q, uint32_t i);
+
 /* What was learned of an operation's power at one clock and cap, over the estimate
  * there: others' estimates are as far off. 1: nothing was, or what is asked is no
  * other.

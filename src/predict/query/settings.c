@@ -107,7 +107,7 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
     for (uint32_t i = 0; i < m->n_ops; i++) {
         double busy = m->busy_s[i * m->n + k];
         double share = isnan(q->share[i]) ? NAN : busy / q->bare_form[i].busy_s;
-        double factor = share * ft__device_share(&q->bare_form[i]);
+        double factor = share * ft__query_context_device_share(q, i);
         ft__op_task *task = &m->task[i];
 
         task->power_w =

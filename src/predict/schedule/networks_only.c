@@ -543,8 +543,12 @@ static ft_status take(ft_network_estimate *out, ft__op_task *task, uint32_t i,
 ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
                           const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
-    ft__log_residual residual = {
-        a->low, a->high, -hypot(a->low, 0.35), hypot(a->high, 0.35), -0.35, 0.35};
+    ft__log_residual residual = {.time_low = a->low,
+                                 .time_high = a->high,
+                                 .energy_low = -hypot(a->low, 0.35),
+                                 .energy_high = hypot(a->high, 0.35),
+                                 .power_low = -0.35,
+                                 .power_high = 0.35};
     const ft__schedule s = ft__schedule_plain();
     ft__op_task *task = calloc(out->n_ops + 1u, sizeof(*task));
     ft_status st =

@@ -62,6 +62,7 @@ static void load_add(ft__network_load *l, const ft__op_task *w)
     const double alone = w->count * (isfinite(w->alone_s) ? w->alone_s : w->bare_s);
 
     *(w->in_turn ? &l->in_turn : &l->launches) += w->count * w->launches;
+    l->issued += !w->in_turn && w->launches > 0 ? w->count : 0;
     *(isfinite(w->alone_s) ? &l->known_s[w->group] : &l->unmodelled_s) += device;
     if (isfinite(w->power_w) && !waited_for_host(w)) {
         l->alone_s += alone;
@@ -91,7 +92,11 @@ double ft__schedule_host(const ft__network_load *l, const ft__schedule *s)
 
 double ft__schedule_time(const ft__network_load *l, const ft__schedule *s)
 {
-    return fmax(ft__schedule_busy(l, s), ft__schedule_host(l, s));
+    const double busy = ft__schedule_busy(l, s), host = ft__schedule_host(l, s);
+    const double issued = fmax(l->issued, 1);
+    const double first = s->launch_s * (l->call + l->launches / issued);
+
+    return host > 0 ? fmax(first + busy, host + busy / issued) : busy;
 }
 
 double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,

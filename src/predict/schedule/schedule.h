@@ -11,8 +11,8 @@
 #include "predict/query/network.h"
 
 /* From operations to a network: two resources (docs/networks.md). The host issues
- * launches one after the other, the device executes them in order; a pass that is
- * repeated without waiting takes as long as the busier of the two. */
+ * launches one after the other, the device executes them in order, each as soon as it
+ * is issued and the one before has ended. */
 
 /* Measured alone, operations err in their own ways: the loop around a memory-bound one
  * keeps it in the cache, that around a training step adds passes over its operands. */
@@ -68,6 +68,7 @@ typedef struct ft__network_load {
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
     double unmodelled_s;            /* of the others */
     double launches;
+    double issued;  /* operations that the host issues launches for */
     double in_turn; /* launches that the device's time contains */
     double call;    /* of the network, in launches */
     double alone_s; /* of those that kept the device busy alone, and whose power is
@@ -86,7 +87,8 @@ ft__network_load ft__schedule_no_load(double cap_w, double call);
 void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n);
 /* Host time of a pass: of its launches, and of calling the network. */
 double ft__schedule_host(const ft__network_load *l, const ft__schedule *s);
-/* Seconds of a pass that is repeated: max(device, host). */
+/* Seconds of a pass, from its call to the end of its last operation: the device waits
+ * for the first one to be issued, and has the last one to do when all are. */
 double ft__schedule_time(const ft__network_load *l, const ft__schedule *s);
 /* Device time of a pass. */
 double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s);

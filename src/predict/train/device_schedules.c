@@ -9,6 +9,7 @@
 #include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
+#include "predict/train/readings.h"
 #include "predict/train/train.h"
 
 /* What is known of a schedule before, in networks. */
@@ -57,13 +58,13 @@ static double residual(const struct schedule_search *q, const ft__schedule *s,
  * order of magnitude only; what an operation takes in another layout hardly better.
  * What runs in turn takes as long as alone, but for what is between
  * (docs/notes/this-machine.md). */
-static const double rough = 0.05, loose = 0.2, fair = 0.3, strict = 30;
+static const double rough = 0.05, loose = 0.2, strict = 30;
 
 /* How much a factor is held to 1. */
 static double hold(const struct schedule_search *q, int j)
 {
     if (!q->energy && q->n && q->network[0].load.in_turn > 0)
-        return j == 0 ? fair : strict;
+        return j == 0 ? rough : strict;
     if (q->energy || j == 0)
         return rough;
     return j == 2 + FT__TASK_RELAID ? loose : 1;
@@ -203,11 +204,26 @@ static ft_status price(struct network_cost *n, const struct schedules_fitting *f
     return st;
 }
 
+/* What networks of machines of ours take beside their operations, one sigma, and how
+ * many networks of the machine at hand that is worth. */
+static const double beside_operations = 0.045;
+enum { NETWORKS_BEFORE = 4 };
+
 /* What is tried first for what a convolution or product takes more behind others. */
 static const double between_s = 5e-6;
 
+/* Nothing that runs in turn is slower than that by much, but what was disturbed in
+ * every pass. */
+static bool was_disturbed(const struct network_cost *n, double error)
+{
+    return n->known.load.in_turn > 0 && error > 0 &&
+           ft__reading_disturbed(log(n->known.time_s / n->before_s),
+                                 hypot(error, beside_operations));
+}
+
 /* Networks of devices that nothing was learned of, at clocks of their own, and of
- * engines other than the one whose operations the family tells there are left out. */
+ * engines other than the one whose operations the family tells there are left out, and
+ * those that something disturbed. */
 static ft_status load_network(struct schedules_fitting *f, uint32_t i, ft_error *err)
 {
     const ft__network_sample *w = &f->w->v[i];
@@ -225,6 +241,7 @@ static ft_status load_network(struct schedules_fitting *f, uint32_t i, ft_error 
         return FT_OK;
     st = price(n, f, w->graph, on, NULL, err);
     n->before_s = ft__schedule_time(&n->known.load, &n->start);
+    n->usable = n->usable && !was_disturbed(n, w->error);
     if (n->known.load.in_turn > 0)
         n->start.launch_s = between_s;
     return st;
@@ -255,6 +272,19 @@ static void fit_without(ft__schedule *s, const struct schedules_fitting *f, uint
     ft__schedule_fit(s, f->scratch, n, pull);
 }
 
+/* Of operations in turn: the few networks of a collection, and those of machines
+ * before. Neither two that agree nor one that was disturbed say all. */
+static void range_in_turn(double *low, double *high, const double *residual, size_t n)
+{
+    double sum = NETWORKS_BEFORE * beside_operations * beside_operations;
+
+    for (size_t i = 0; i < n; i++)
+        sum += residual[i] * residual[i];
+    n += NETWORKS_BEFORE;
+    *high = ft__student(n) * sqrt(sum / (double)n);
+    *low = -*high;
+}
+
 static double mean_error(const double *residual, size_t n)
 {
     double sum = 0;
@@ -271,7 +301,7 @@ static ft_status find_log_residuals(ft__device_schedule *out,
 {
     double *time = f->residual, *energy = time + f->w->n, *before = energy + f->w->n;
     size_t n = 0, n_energy = 0;
-    ft_status st;
+    ft_status st = FT_OK;
 
     for (uint32_t i = 0; i < f->w->n; i++) {
         const ft__known_network *k = &f->network[i].known;
@@ -292,7 +322,10 @@ static ft_status find_log_residuals(ft__device_schedule *out,
     out->error = mean_error(time, n);
     out->without = mean_error(before, n);
     out->energy_low = out->energy_high = NAN;
-    st = ft__schedule_range(&out->time_low, &out->time_high, time, n, err);
+    if (f->network[of].known.load.in_turn > 0)
+        range_in_turn(&out->time_low, &out->time_high, time, n);
+    else
+        st = ft__schedule_range(&out->time_low, &out->time_high, time, n, err);
     if (!st && n_energy)
         st = ft__schedule_range(&out->energy_low, &out->energy_high, energy, n_energy,
                                 err);

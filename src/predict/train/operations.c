@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "predict/train/readings.h"
 #include "predict/train/train.h"
 
 static const size_t default_bytes = 40000000;
@@ -273,6 +274,7 @@ struct template
     uint64_t hash;
     size_t order; /* of its row: means do not depend on how sorting breaks ties */
     double ratio;
+    double error;
 };
 
 static int by_hash(const void *a, const void *b)
@@ -287,8 +289,9 @@ static int by_hash(const void *a, const void *b)
 static ft_status set_templates(ft__templates *t, struct template *v, size_t n,
                                ft_error *err)
 {
-    uint64_t *hash = malloc((n + 1) * TEMPLATE_BYTES);
-    float *ratio = (float *)(hash + n);
+    uint64_t *hash = malloc((n + 1) * (TEMPLATE_BYTES + sizeof(float)));
+    float *ratio = (float *)(hash + n), *error = ratio + n;
+    bool known = false; /* errors */
 
     if (!hash)
         return ft_fail(err, FT_ENOMEM, 0, "templates");
@@ -304,23 +307,29 @@ static ft_status set_templates(ft__templates *t, struct template *v, size_t n,
         for (; end < n && v[end].hash == v[i].hash; end++)
             sum += v[end].ratio;
         hash[t->n] = v[i].hash;
+        error[t->n] = (float)v[i].error; /* of all that it was measured */
+        known = known || v[i].error > 0;
         ratio[t->n++] = (float)(sum / (double)(end - i));
         i = end;
     }
     memmove(hash + t->n, ratio, t->n * sizeof(*ratio));
     t->ratio = (const float *)(hash + t->n);
+    if (known) {
+        memmove((float *)(hash + t->n) + t->n, error, t->n * sizeof(*error));
+        t->error = t->ratio + t->n;
+    }
     return FT_OK;
 }
 
 static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t dataset,
-                                const ft__family *before, struct template *scratch,
-                                ft_error *err)
+                                const ft__weighed *weighed, const ft__family *before,
+                                struct template *scratch, ft_error *err)
 {
     const ft__model_set *l = ft__family_any(f, FT__METRIC_TIME);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n; i++) {
-        double time_s = s->v[i].value[FT__METRIC_TIME];
+        double time_s = weighed[i].value_s;
         ft__terms terms;
 
         if (s->v[i].dataset != dataset || !(time_s > 0))
@@ -329,13 +338,15 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
         scratch[n] = (struct template){
             .hash = s->v[i].hash,
             .order = i,
-            .ratio = log((time_s - terms.aside_s) / (terms.total_s - terms.aside_s))};
+            .ratio = log((time_s - terms.aside_s) / (terms.total_s - terms.aside_s)),
+            .error = weighed[i].error};
         n += isfinite(scratch[n].ratio) ? 1 : 0;
     }
     if (n == 0 && before && dataset < before->n_datasets) {
         f->templates[dataset] =
             (ft__templates){.hash = before->templates[dataset].hash,
                             .ratio = before->templates[dataset].ratio,
+                            .error = before->templates[dataset].error,
                             .n = before->templates[dataset].n,
                             .hardware = before->templates[dataset].hardware};
         return FT_OK;
@@ -344,14 +355,51 @@ static ft_status make_templates(ft__family *f, const ft__samples *s, uint32_t da
 }
 
 static ft_status all_templates(ft__family *f, const ft__samples *s,
-                               const ft__family *before, ft_error *err)
+                               const ft__weighed *weighed, const ft__family *before,
+                               ft_error *err)
 {
     struct template *scratch = calloc(s->n + 1, sizeof(*scratch));
     ft_status st = scratch ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "templates");
 
     for (uint32_t d = 0; d < s->n_datasets && !st; d++)
-        st = make_templates(f, s, d, before, scratch, err);
+        st = make_templates(f, s, d, weighed, before, scratch, err);
     free(scratch);
+    return st;
+}
+
+/* Without the times of readings that tell regressors nothing; shares all else. */
+static ft_status leave_out(ft__samples *out, const ft__samples *s,
+                           const ft__weighed *weighed, ft_error *err)
+{
+    *out = *s;
+    out->v = malloc((s->n + 1) * sizeof(*out->v));
+    if (!out->v)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
+    memcpy(out->v, s->v, s->n * sizeof(*out->v));
+    for (size_t i = 0; i < s->n; i++)
+        if (!weighed[i].learned_of)
+            out->v[i].value[FT__METRIC_TIME] = NAN;
+    return FT_OK;
+}
+
+static ft_status learn_weighed(ft__family *f, const ft__samples *s,
+                               const ft__family_options *opt, bool forget, double room,
+                               ft_error *err)
+{
+    ft__weighed *weighed = calloc(s->n + 1, sizeof(*weighed));
+    ft__samples left = {0};
+    ft_status st = weighed ? ft__readings_weigh(weighed, s, opt->learn.fit.seed,
+                                                opt->learn.fit.threads, err)
+                           : ft_fail(err, FT_ENOMEM, 0, "%zu rows", s->n);
+
+    if (!st)
+        st = leave_out(&left, s, weighed, err);
+    if (!st)
+        st = learn_all(f, &left, opt, room, err);
+    if (!st && !forget)
+        st = all_templates(f, s, weighed, opt->before, err);
+    free(left.v);
+    free(weighed);
     return st;
 }
 
@@ -367,6 +415,5 @@ ft_status ft__train_operations(ft__family *out, const ft__samples *s,
     st = copy_datasets(out, s, err);
     if (st || !has_metric(s, FT__METRIC_TIME))
         return st;
-    st = learn_all(out, s, opt, forget ? room : room - templates, err);
-    return st || forget ? st : all_templates(out, s, opt->before, err);
+    return learn_weighed(out, s, opt, forget, forget ? room : room - templates, err);
 }

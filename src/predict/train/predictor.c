@@ -10,6 +10,7 @@
 #include "predict/file/predictor.h"
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/schedule.h"
+#include "predict/train/readings.h"
 #include "predict/train/train.h"
 
 /* ---- how far off networks of devices that nobody measured are: chips left out ---- */
@@ -342,7 +343,7 @@ static bool is_network_left_out(const ft_train_options *opt, const ft_graph *g)
 }
 
 /* Those asked for; otherwise, of one machine, those that were measured on it, as its
- * operations were. *hidden: those that opt leaves out. */
+ * operations were, and well. *hidden: those that opt leaves out. */
 static ft_status read_networks(ft__network_samples *out, bool **hidden, ft_store *store,
                                const ft_train_options *opt, ft_error *err)
 {
@@ -362,7 +363,8 @@ static ft_status read_networks(ft__network_samples *out, bool **hidden, ft_store
     if (!st && !*hidden)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu networks", out->n);
     for (size_t i = 0; i < out->n && !st; i++)
-        (*hidden)[i] = is_network_left_out(opt, out->v[i].graph);
+        (*hidden)[i] = is_network_left_out(opt, out->v[i].graph) ||
+                       (!opt->networks && out->v[i].error > FT__ROUGH_READING);
     return st;
 }
 

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 enum { FIRST_SIZE = 64 };
 
 void ft__affines_free(ft__affines *w)
 {
     free(w->affine);
     free(w->slot);
+    free(w->later);
     memset(w, 0, sizeof(*w));
 }
 
@@ -31,7 +34,57 @@ bool ft__affines_begin(ft__affines *w)
     w->affine[0].high = INT64_MAX;
     w->n = 1;
     w->n_symbols = FT__FIRST_DERIVED;
+    w->n_later = 0;
+    w->put_off = false;
     return true;
+}
+
+bool ft__affines_copy(ft__affines *w, const ft__affines *from)
+{
+    ft__affine *affine = w->affine;
+    uint32_t *slot = w->slot;
+
+    if (w->size != from->size) {
+        affine = malloc(from->size * sizeof(*affine));
+        slot = malloc(2 * (size_t)from->size * sizeof(*slot));
+        if (!affine || !slot) {
+            free(affine);
+            free(slot);
+            return false;
+        }
+        free(w->affine);
+        free(w->slot);
+    }
+    w->affine = affine;
+    w->slot = slot;
+    w->size = from->size;
+    w->n = from->n;
+    w->n_symbols = from->n_symbols;
+    memcpy(affine, from->affine, from->n * sizeof(*affine));
+    memcpy(slot, from->slot, 2 * (size_t)from->size * sizeof(*slot));
+    memcpy(w->symbol, from->symbol, sizeof(w->symbol));
+    return true;
+}
+
+void ft__affine_put_off(ft__affines *w, uint32_t affine, int64_t low, int64_t high)
+{
+    ft__affine_bound *grown =
+        ft__list_grow(w->later, w->n_later, &w->most_later, sizeof(*grown));
+
+    if (!grown) {
+        w->short_of_memory = true;
+        return;
+    }
+    w->later = grown;
+    w->later[w->n_later++] = (ft__affine_bound){affine, low, high};
+}
+
+void ft__affines_hold_later(ft__affines *w)
+{
+    w->put_off = false;
+    for (size_t k = 0; k < w->n_later; k++)
+        ft__affine_hold(w, w->later[k].affine, w->later[k].low, w->later[k].high);
+    w->n_later = 0;
 }
 
 static uint64_t hash_of(const int64_t a[FT__SYMBOLS])
@@ -141,6 +194,7 @@ static bool same(const ft__affine_variable *a, const ft__affine_variable *b)
 
 uint32_t ft__affine_derive(ft__affines *w, const ft__affine_variable *s)
 {
+    w->derived = true;
     for (uint32_t k = FT__FIRST_DERIVED; k < w->n_symbols; k++)
         if (same(&w->symbol[k], s))
             return ft__affine_symbol(w, k);

@@ -34,18 +34,33 @@ typedef struct ft__affine_variable {
     bool is_signed;
 } ft__affine_variable;
 
+/* A bound that is not held yet. */
+typedef struct ft__affine_bound {
+    uint32_t affine;
+    int64_t low, high;
+} ft__affine_bound;
+
 typedef struct ft__affines {
     ft__affine *affine;
     uint32_t *slot, n,
         size; /* a hash table of affine expressions; size is a power of two */
     ft__affine_variable symbol[FT__SYMBOLS];
     uint32_t n_symbols; /* in use from FIRST_DERIVED on, as index behind the last */
+    ft__affine_bound *later; /* bounds that ft__affines_hold_later() holds */
+    size_t n_later, most_later;
+    bool put_off; /* bounds wait for it */
+    bool derived; /* set where a symbol is asked for */
     bool short_of_memory;
 } ft__affines;
 
 /* None but 0, without any bounds; false: out of memory. From zeros at first. */
 bool ft__affines_begin(ft__affines *w);
 void ft__affines_free(ft__affines *w);
+/* Affine expressions and symbols of another one; false: out of memory. */
+bool ft__affines_copy(ft__affines *w, const ft__affines *from);
+/* Bounds met while w->put_off hold from now on. */
+void ft__affines_hold_later(ft__affines *w);
+void ft__affine_put_off(ft__affines *w, uint32_t affine, int64_t low, int64_t high);
 
 /* The one of these factors. */
 uint32_t ft__affine_intern(ft__affines *w, const int64_t a[FT__SYMBOLS]);
@@ -97,6 +112,10 @@ static inline void ft__affine_hold(ft__affines *w, uint32_t affine, int64_t low,
 
     if (!affine)
         return;
+    if (w->put_off) {
+        ft__affine_put_off(w, affine, low, high);
+        return;
+    }
     if (low > f->low)
         f->low = low;
     if (high < f->high)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ptx/count/reach.h"
+#include "ptx/count/trace.h"
 
 enum { CHUNK = 256, MOST_LISTED = 1 << 22 };
 
@@ -25,6 +26,8 @@ struct classes {
     size_t n_boxes, most_boxes;
     uint64_t *list; /* NULL: boxes; else the blocks not counted yet, packed */
     size_t n_list;
+    struct box span; /* of each of the list: what it stands for, where that is more */
+    bool spans[3];
     uint32_t *bound; /* affine expressions that may not hold everywhere */
     uint32_t n_bounds;
     uint64_t blocks, done;
@@ -190,17 +193,69 @@ static void unpack(uint32_t at[3], uint64_t from)
     at[2] = (uint32_t)(from >> 48);
 }
 
+/* Places, as bits, that an affine expression hangs on. */
+static uint32_t places_of(const ft__affines *w, uint32_t affine)
+{
+    uint32_t of[FT__SYMBOLS] = {1, 2, 4}, places = 0;
+
+    for (uint32_t k = FT__FIRST_DERIVED; k < w->n_symbols; k++)
+        for (uint32_t s = 0; s < w->symbol[k].n_source; s++)
+            for (uint32_t m = ft__affine_at(w, w->symbol[k].affine[s])->symbols; m;
+                 m &= m - 1)
+                of[k] |= of[__builtin_ctz(m)];
+    for (uint32_t m = ft__affine_at(w, affine)->symbols; m; m &= m - 1)
+        places |= of[__builtin_ctz(m)];
+    return places;
+}
+
+/* All blocks that differ from one of the class in place k alone are of the class. */
+static bool is_free(const struct classes *w, uint32_t k)
+{
+    bool all = true;
+
+    for (uint32_t n = 0; all && n < w->n_bounds; n++)
+        all = !(places_of(&w->r->affines, w->bound[n]) >> k & 1);
+    return all;
+}
+
+/* Places that make no difference are not listed, where all boxes reach equally far. */
+static void find_spans(struct classes *w)
+{
+    w->span = w->box[0];
+    for (uint32_t k = 0; k < 3; k++) {
+        w->spans[k] = w->span.end[k] - w->span.first[k] > 1 && is_free(w, k);
+        for (size_t b = 1; b < w->n_boxes; b++)
+            w->spans[k] &= w->box[b].first[k] == w->span.first[k] &&
+                           w->box[b].end[k] == w->span.end[k];
+    }
+}
+
+/* Blocks that each of the list stands for. */
+static uint64_t spanned(const struct classes *w)
+{
+    uint64_t n = 1;
+
+    for (uint32_t k = 0; k < 3; k++)
+        n *= w->spans[k] ? w->span.end[k] - w->span.first[k] : 1;
+    return n;
+}
+
 /* From boxes to blocks. */
 static bool list_all(struct classes *w)
 {
     size_t n = 0;
 
-    w->list = malloc((size_t)(w->blocks - w->done) * sizeof(*w->list) + 1);
+    find_spans(w);
+    w->list =
+        malloc((size_t)((w->blocks - w->done) / spanned(w)) * sizeof(*w->list) + 1);
     if (!w->list)
         return false;
     for (size_t b = 0; b < w->n_boxes; b++) {
-        const struct box *x = &w->box[b];
+        struct box whole = w->box[b], *x = &whole;
         uint32_t at[3];
+
+        for (uint32_t k = 0; k < 3; k++)
+            x->end[k] = w->spans[k] ? x->first[k] + 1 : x->end[k];
 
         for (at[2] = x->first[2]; at[2] < x->end[2]; at[2]++)
             for (at[1] = x->first[1]; at[1] < x->end[1]; at[1]++)
@@ -209,6 +264,29 @@ static bool list_all(struct classes *w)
     }
     w->n_list = n;
     w->n_boxes = 0;
+    return true;
+}
+
+/* What each block of the list stands for along place k is listed, too. */
+static bool list_span(struct classes *w, uint32_t k)
+{
+    const uint32_t first = w->span.first[k], n = w->span.end[k] - first;
+    uint64_t *list = malloc(w->n_list * n * sizeof(*list) + 1);
+    size_t to = 0;
+
+    if (!list)
+        return false;
+    for (size_t b = 0; b < w->n_list; b++) {
+        uint32_t at[3];
+
+        unpack(at, w->list[b]);
+        for (at[k] = first; at[k] < first + n; at[k]++)
+            list[to++] = packed(at);
+    }
+    free(w->list);
+    w->list = list;
+    w->n_list = to;
+    w->spans[k] = false;
     return true;
 }
 
@@ -280,6 +358,11 @@ static int64_t over(ft__i128 a, int64_t d)
     return ft__held(a / d - (a % d < 0));
 }
 
+static uint32_t ceil_log2(uint32_t v)
+{
+    return v > 1 ? 32 - (uint32_t)__builtin_clz(v - 1) : 0;
+}
+
 /* What is computed of a chunk's values, those of other blocks less that of this. */
 static void derive_quotient(struct classes *w, int64_t *delta,
                             const ft__affine_variable *s, uint32_t n)
@@ -291,9 +374,14 @@ static void derive_quotient(struct classes *w, int64_t *delta,
     affine_values(w, delta, ft__affine_at(&w->r->affines, s->affine[0]), n);
     for (uint32_t l = 0; l < n; l++)
         any |= (uint64_t)delta[l] + (uint64_t)from;
-    if (any <= UINT32_MAX && d <= UINT32_MAX && from >= 0 && from <= UINT32_MAX) {
+    if (any <= INT32_MAX && d <= INT32_MAX && from >= 0 && from <= INT32_MAX) {
+        const uint32_t shift = 31 + ceil_log2((uint32_t)d);
+        const uint64_t times = (((uint64_t)1 << shift) + (uint64_t)d - 1) / (uint64_t)d;
+
+        /* As a product: exact for numbers of 31 bits (Granlund, Montgomery, PLDI 1994).
+         */
         for (uint32_t l = 0; l < n; l++)
-            delta[l] = (int64_t)((uint32_t)(delta[l] + from) / (uint32_t)d) - here;
+            delta[l] = (int64_t)((uint32_t)(delta[l] + from) * times >> shift) - here;
         return;
     }
     for (uint32_t l = 0; l < n; l++)
@@ -327,9 +415,12 @@ static void find_far(struct classes *w, uint32_t k, uint32_t n)
 {
     uint64_t any = 0;
 
-    for (uint32_t l = 0; l < n; l++)
-        any |= ft__magnitude(w->delta[k * CHUNK + l]);
-    w->far[k] = any; /* or a little more */
+    for (uint32_t l = 0; l < n; l++) {
+        const uint64_t v = (uint64_t)w->delta[k * CHUNK + l];
+
+        any |= v ^ (0 - (v >> 63));
+    }
+    w->far[k] = any + 1; /* or a little more */
 }
 
 /* How far symbols are from here, in each block of a chunk. */
@@ -357,21 +448,37 @@ static void find_symbols(struct classes *w, size_t from, uint32_t n)
     }
 }
 
+/* Within 2^62 of 0, where no difference of two overflows. */
+static uint64_t near(int64_t v)
+{
+    const int64_t most = (int64_t)1 << 62;
+
+    return (uint64_t)(v < -most ? -most : v > most ? most : v);
+}
+
 /* Blocks of a chunk in which all bounds hold. */
 static void find_held(struct classes *w, uint8_t *holds, uint32_t n)
 {
-    int64_t *v = (int64_t *)w->lanes;
+    uint64_t *v = w->lanes, *off = w->lanes + CHUNK; /* off: negative where not */
 
-    memset(holds, 1, n);
+    memset(off, 0, n * sizeof(*off));
     for (uint32_t b = 0; b < w->n_bounds; b++) {
         const ft__affine *f = ft__affine_at(&w->r->affines, w->bound[b]);
+        const uint64_t low = near(f->low), high = near(f->high);
 
-        affine_values(w, v, f, n);
+        if (is_small(w, f)) {
+            wrapped_values(w, v, f, n);
+            for (uint32_t l = 0; l < n; l++)
+                off[l] |= (v[l] - low) | (high - v[l]);
+            continue;
+        }
+        affine_values(w, (int64_t *)v, f, n);
         for (uint32_t l = 0; l < n; l++)
-            holds[l] &= (uint8_t)(v[l] >= f->low) & (uint8_t)(v[l] <= f->high);
+            if ((int64_t)v[l] < f->low || (int64_t)v[l] > f->high)
+                off[l] = UINT64_MAX;
     }
     for (uint32_t l = 0; l < n; l++)
-        holds[l] &= !w->lost[l];
+        holds[l] = (int64_t)off[l] >= 0 && !w->lost[l];
 }
 
 /* Blocks of the class leave the list. */
@@ -423,9 +530,10 @@ static bool of_box(struct classes *w)
     const struct box in = w->box[--w->n_boxes];
     struct box taken;
 
+    /* Not at the rim, and in launches of other sizes the same. */
     for (uint32_t k = 0; k < 3; k++)
-        w->r->at[k] = in.first[k] + (in.end[k] - in.first[k]) / 2;
-    ft__run_block(w->r);
+        w->r->at[k] = in.first[k] + (in.end[k] - in.first[k] > 1);
+    ft__trace_block(w->r);
     if (w->r->stopped || w->r->short_of_memory || !find_bounds(w))
         return !w->r->short_of_memory && w->r->stopped;
     if (box_of(w, &taken, &in, false) || w->blocks - w->done > MOST_LISTED) {
@@ -440,16 +548,20 @@ static bool of_box(struct classes *w)
 
 static bool of_list(struct classes *w, bool executed)
 {
-    const size_t before = w->n_list;
+    size_t before;
 
     if (!executed) {
-        unpack(w->r->at, w->list[w->n_list / 2]);
-        ft__run_block(w->r);
+        unpack(w->r->at, w->list[0]);
+        ft__trace_block(w->r);
         if (w->r->stopped || w->r->short_of_memory || !find_bounds(w))
             return !w->r->short_of_memory && w->r->stopped;
     }
+    for (uint32_t k = 0; k < 3; k++)
+        if (w->spans[k] && !is_free(w, k) && !list_span(w, k))
+            return false;
+    before = w->n_list;
     take_listed(w);
-    count(w, before - w->n_list);
+    count(w, (before - w->n_list) * spanned(w));
     return true;
 }
 
@@ -534,6 +646,16 @@ static bool make_run(ft__run *r)
            make_lanes(r);
 }
 
+void ft__run_free(ft__run *r)
+{
+    if (!r)
+        return;
+    ft__trace_free(r);
+    ft__affines_free(&r->affines);
+    ft__arena_free(&r->arena);
+    free(r);
+}
+
 static ft_status run_new(ft__run **out, ft__count_plan *p, const uint32_t block[3],
                          ft_error *err)
 {
@@ -612,5 +734,6 @@ ft_status ft__classes_count(ft__totals *out, ft__run **r, ft__count_plan *p,
     if (st != FT_OK)
         return st;
     begin_launch(*r, l, param, known);
+    ft__trace_launch(*r);
     return count_classes(out, *r, err);
 }

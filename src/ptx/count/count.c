@@ -9,6 +9,7 @@
 #include "base/index.h"
 #include "ptx/count/classes.h"
 #include "ptx/count/reach.h"
+#include "ptx/count/trace.h"
 #include "ptx/ptx_inside.h"
 
 /* Bytes that a kernel's loops may keep from launch to launch. */
@@ -445,6 +446,17 @@ static ft_status tell(ft__ptx_parts *out, ft__count_plan *p, const ft_ptx_tally 
     return FT_OK;
 }
 
+static void bound_traces(const ft_ptx_counter *c)
+{
+    size_t bytes = 0;
+
+    for (uint32_t k = 0; k < c->m->n_kernels; k++)
+        bytes += c->run[k] ? c->run[k]->traces.bytes : 0;
+    for (uint32_t k = 0; bytes > FT__MOST_TRACED && k < c->m->n_kernels; k++)
+        if (c->run[k])
+            ft__trace_forget(&c->run[k]->traces);
+}
+
 static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c,
                        uint32_t kernel, const ft_ptx_launch *l, const uint8_t *param,
                        const uint8_t *known, ft_error *err)
@@ -458,14 +470,16 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
     const ft__run *r = c->run[kernel];
 
     if (t.count && t.reach && r) {
-        c->effort.blocks += r->executed;
-        c->effort.steps += r->steps;
+        c->effort.blocks += r->executed - r->traces.repeated;
+        c->effort.repeated += r->traces.repeated;
+        c->effort.steps += r->steps - r->traces.steps;
     }
     if (st == FT_OK) {
         tallies(item, r, &t);
         ft__reach_sum(out->distinct, p, t.reach, item);
         conclude(out, c, r, sum_up(out, r, &t, item));
     }
+    bound_traces(c);
     if (r && r->held > MOST_KEPT) {
         ft__run_free(c->run[kernel]);
         c->run[kernel] = NULL;

@@ -8,8 +8,9 @@
 /* What counting has taken so far: an analysis that has become slow is seen here on any
  * machine. A launch that was counted before takes nothing. */
 typedef struct ft__ptx_effort {
-    uint64_t blocks; /* thread blocks that were executed: classes */
-    uint64_t steps;  /* about a nanosecond each */
+    uint64_t blocks;   /* thread blocks that were executed: classes */
+    uint64_t repeated; /* and that were not, since an earlier launch had them */
+    uint64_t steps;    /* about a nanosecond each */
 } ft__ptx_effort;
 ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c);
 

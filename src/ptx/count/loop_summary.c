@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ptx/count/reach.h"
+#include "ptx/count/trace.h"
 
 /* With more affine expressions than that, loops are gone round. */
 enum { MOST_PAUSE = 256, MOST_AFFINES = 4096 };
@@ -62,6 +63,14 @@ static bool some_unknown(const ft__run *r, const ft__lane_value *v, const ft__se
     for (uint32_t k = 0; v->unknown && k < r->words; k++)
         unknown |= who->w[k] & v->unknown[k];
     return unknown != 0;
+}
+
+/* What changes in a loop, or differs from thread to thread, decides how it is summed
+ * up. */
+static void stays_free(ft__run *r, const ft__lane_value *was, const ft__lane_value *now)
+{
+    if (was->from != now->from)
+        ft__trace_bar(r, ft__trace_words(r, was, 1) | ft__trace_words(r, now, 1));
 }
 
 /* ---- what was ---- */
@@ -297,6 +306,7 @@ static bool as_expected(ft__run *r, ft__summary *t, bool ahead)
         const uint32_t bits = part->bits[live[k]];
         int64_t by = 0;
 
+        stays_free(r, was, v);
         if (all_unknown(r, was, &t->active) && all_unknown(r, v, &t->active))
             continue;
         if (!some_unknown(r, v, &t->active) && v->affine == was->affine &&
@@ -388,6 +398,7 @@ static bool expect(ft__run *r, ft__frame *f, const ft__loop *loop, uint32_t bloc
         int64_t by = 0;
         bool linear;
 
+        stays_free(r, was, v);
         if (all_unknown(r, v, who))
             continue;
         linear = !some_unknown(r, v, who) && !some_unknown(r, was, who) &&

@@ -15,6 +15,7 @@ enum { FT__MOST_SUMMARIES = FT__SYMBOLS - FT__FIRST_LOOP, FT__MOST_PERIOD = 64 }
 enum { FT__MOST_DEPTH = 200, FT__MOST_CALLS = 24 };
 /* Bytes of values kept for loop summaries and ways of splits together. */
 enum { FT__MOST_HELD = 1 << 29 };
+enum { FT__TRACE_BUCKETS = 256, FT__TRACE_SEEN = 128 };
 
 typedef struct ft__set {
     uint64_t w[FT__SET_WORDS];
@@ -33,9 +34,10 @@ typedef struct ft__lane_value {
     uint64_t *unknown;     /* threads; NULL: none */
     uint64_t stamp;        /* another one after each change; 0: of no slot */
     uint32_t affine;
-    bool nothing; /* nobody knows it, of any thread */
-    bool rough;   /* affine expression is not known: right in this block only */
-    bool fresh;   /* never written */
+    uint32_t from; /* the entry of a trace, and which result of it; 0: of none */
+    bool nothing;  /* nobody knows it, of any thread */
+    bool rough;    /* affine expression is not known: right in this block only */
+    bool fresh;    /* never written */
 } ft__lane_value;
 
 /* A loop as it was when its header was met last. */
@@ -78,6 +80,24 @@ typedef struct ft__summary {
     ft__set active;
 } ft__summary;
 
+/* Thread blocks of earlier launches. */
+typedef struct ft__traces {
+    struct ft__trace *bucket[FT__TRACE_BUCKETS];
+    size_t bytes;
+    uint64_t differed, barred; /* words of parameters: between launches; for good */
+    uint64_t free;             /* that may differ: differed, not barred */
+    uint8_t *last, *key;       /* parameters; of this launch, all that is not free */
+    size_t key_size;
+    uint64_t hash, seen[FT__TRACE_SEEN]; /* of keys of the last launches */
+    uint32_t next_seen;
+    ft__lane_value *result;   /* of entries that are repeated */
+    uint8_t *periods;         /* of loops, by block */
+    uint64_t repeated, steps; /* of this launch: not executed, and what that saved */
+    uint64_t recorded, used, failed; /* of all launches */
+    bool on;           /* this launch's key is one that was there before */
+    bool off, by_grid; /* by_grid: the size of the grid is read */
+} ft__traces;
+
 typedef struct ft__run {
     ft__count_plan *p;
     ft__arena arena;
@@ -100,10 +120,12 @@ typedef struct ft__run {
     ft__summary summary[FT__MOST_SUMMARIES];
     uint32_t n_summaries;
     uint64_t walks, steps, most_steps;
-    uint64_t launch;   /* number of this one */
-    uint64_t executed; /* thread blocks, of this launch */
-    uint64_t held;     /* bytes that loops and ways of splits keep of values */
-    bool crowded;      /* some loop is plain */
+    uint64_t launch;         /* number of this one */
+    uint64_t executed;       /* thread blocks, of this launch */
+    uint64_t held;           /* bytes that loops and ways of splits keep of values */
+    struct ft__trace *trace; /* that is recorded; NULL: none */
+    ft__traces traces;
+    bool crowded; /* some loop is plain */
     bool stopped, short_of_memory;
     const char *why; /* counts are not exact: the first reason */
     uint32_t why_line;
@@ -245,17 +267,24 @@ bool ft__summary_arrive(ft__run *r, ft__frame *f, uint32_t block, uint32_t from,
 /* All loop summaries of a walk, and what began after them, are over. */
 void ft__summary_leave(ft__run *r, uint64_t walk);
 
+/* A parameter's value. */
+void ft__step_param(ft__run *r, ft__lane_value *out, const ft__plan_part *part,
+                    const ft__plan_step *s, uint32_t k);
+/* What an instruction makes of values that are known: r->out[], and in *out what all
+ * its results have in common. */
+void ft__step_eval(ft__run *r, ft__lane_value *out, const ft__plan_part *part,
+                   const ft__plan_step *s, const ft__lane_value *a, const ft__set *who);
+/* Sectors or wavefronts of an access. */
+void ft__step_measure(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step *s,
+                      const ft__lane_value *v, const ft__active *on);
+/* ft__value_put() for these threads puts all of the slot. */
+bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
+                        const ft__set *who);
+
 /* Executes the block at r->at: counts[] and affine expressions' bounds are of it then.
  */
 void ft__run_block(ft__run *r);
 
-static inline void ft__run_free(ft__run *r)
-{
-    if (!r)
-        return;
-    ft__affines_free(&r->affines);
-    ft__arena_free(&r->arena);
-    free(r);
-}
+void ft__run_free(ft__run *r);
 
 #endif

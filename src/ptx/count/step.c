@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ptx/count/reach.h"
+#include "ptx/count/trace.h"
 
 static void forget(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
@@ -69,7 +70,7 @@ static bool derive(ft__run *r, uint32_t *affine, const ft__plan_part *part,
     return *affine != 0;
 }
 
-static void find_affine(ft__run *r, ft__frame *f, const ft__plan_step *s,
+static void find_affine(ft__run *r, const ft__plan_part *part, const ft__plan_step *s,
                         const ft__lane_value *a, ft__lane_value *out,
                         const ft__set *who)
 {
@@ -80,8 +81,8 @@ static void find_affine(ft__run *r, ft__frame *f, const ft__plan_step *s,
         any |= a[k].affine != 0;
         out->rough |= a[k].rough;
     }
-    if (!any || ft__rule(r, &out->affine, f->part, s, a, who) ||
-        derive(r, &out->affine, f->part, s, a, out))
+    if (!any || ft__rule(r, &out->affine, part, s, a, who) ||
+        derive(r, &out->affine, part, s, a, out))
         return;
     out->affine = 0;
     pin_sources(r, s, a, &out->rough);
@@ -148,11 +149,24 @@ static bool join_unknown(ft__run *r, uint64_t masks[FT__SET_WORDS],
     return any;
 }
 
+void ft__step_eval(ft__run *r, ft__lane_value *out, const ft__plan_part *part,
+                   const ft__plan_step *s, const ft__lane_value *a, const ft__set *who)
+{
+    bool each = false;
+
+    for (uint32_t k = 0; k < s->n_source; k++)
+        each |= a[k].lane != NULL;
+    compute(r, part, s, a, each, who);
+    out->base = r->out[0][0];
+    out->lane = each ? r->out[0] : NULL;
+    find_affine(r, part, s, a, out, who);
+}
+
 static void eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
     ft__lane_value a[5], out = {0};
     uint64_t masks[FT__SET_WORDS];
-    bool each = false;
+    ft__trace_entry *entry;
 
     if (s->n_source > 5 || s->n_dest > 16) {
         forget(r, f, s, who);
@@ -164,19 +178,17 @@ static void eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set
             forget(r, f, s, who);
             return;
         }
-        each |= a[k].lane != NULL;
     }
-    compute(r, f->part, s, a, each, who);
+    entry = ft__trace_values(r, f, s, a, who);
     if (join_unknown(r, masks, a, s->n_source))
         out.unknown = masks;
-    out.base = r->out[0][0];
-    out.lane = each ? r->out[0] : NULL;
-    find_affine(r, f, s, a, &out, who);
+    ft__step_eval(r, &out, f->part, s, a, who);
     for (uint32_t k = 0; k < s->n_dest; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
 
         out.base = r->out[k][0];
-        out.lane = each ? r->out[k] : NULL;
+        out.lane = out.lane ? r->out[k] : NULL;
+        out.from = entry ? ft__trace_result(r, entry, k, &out) : 0;
         if (slot != FT__NO_SLOT)
             ft__value_put(r, f, slot, &out, who, s->need & FT__HARD);
     }
@@ -215,6 +227,7 @@ static void copy(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set
         if (slot == FT__NO_SLOT)
             continue;
         ft__value_get(r, &v, f, &f->part->source[s->source + k]);
+        ft__trace_bar(r, ft__trace_words(r, &v, 1));
         if (v.affine && bits < 64 && i->opcode == FT__PTX_LD)
             ft__rule(r, &v.affine, f->part, s, &v, who);
         if (bits < 64) {
@@ -237,25 +250,36 @@ static uint64_t little_endian(const uint8_t *b, uint32_t n)
 }
 
 /* Pointers that nobody gave are taken as aligned for addresses, not for branches. */
+void ft__step_param(ft__run *r, ft__lane_value *out, const ft__plan_part *part,
+                    const ft__plan_step *s, uint32_t k)
+{
+    const uint64_t at = s->at + (uint64_t)k * s->bytes;
+    ft__lane_value v = {0};
+
+    v.nothing = at > r->param_bytes || s->bytes > r->param_bytes - at || s->bytes > 8;
+    for (uint32_t b = 0; !v.nothing && b < s->bytes; b++)
+        v.nothing = !r->param_known[at + b];
+    if (!v.nothing)
+        v.base = extended(part, s, k, little_endian(r->param + at, s->bytes));
+    else if (s->bytes == 8 && !(s->need & FT__HARD)) {
+        v.nothing = false;
+        v.base = (at / 8 + 1) << 40; /* a buffer of its own */
+    }
+    *out = v;
+}
+
 static void param(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set *who)
 {
+    ft__trace_entry *entry = ft__trace_param(r, f, s, who);
+
     for (uint32_t k = 0; k < s->n_dest; k++) {
         const uint32_t slot = f->part->dest[s->dest + k];
-        const uint64_t at = s->at + (uint64_t)k * s->bytes;
-        ft__lane_value v = {0};
+        ft__lane_value v;
 
         if (slot == FT__NO_SLOT)
             continue;
-        v.nothing =
-            at > r->param_bytes || s->bytes > r->param_bytes - at || s->bytes > 8;
-        for (uint32_t b = 0; !v.nothing && b < s->bytes; b++)
-            v.nothing = !r->param_known[at + b];
-        if (!v.nothing)
-            v.base = extended(f->part, s, k, little_endian(r->param + at, s->bytes));
-        else if (s->bytes == 8 && !(s->need & FT__HARD)) {
-            v.nothing = false;
-            v.base = (at / 8 + 1) << 40; /* a buffer of its own */
-        }
+        ft__step_param(r, &v, f->part, s, k);
+        v.from = entry ? ft__trace_result(r, entry, k, &v) : 0;
         ft__value_put(r, f, slot, &v, who, s->need & FT__HARD);
     }
 }
@@ -294,6 +318,7 @@ static void constant(ft__run *r, ft__frame *f, const ft__plan_step *s,
     ft__lane_value a;
 
     ft__value_get(r, &a, f, &f->part->source[s->source]);
+    ft__trace_bar(r, ft__trace_words(r, &a, 1));
     if (a.nothing || a.unknown) {
         forget(r, f, s, who);
         return;
@@ -734,16 +759,25 @@ static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step 
     r->steps += r->threads * 8;
 }
 
+void ft__step_measure(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step *s,
+                      const ft__lane_value *v, const ft__active *on)
+{
+    ft__reach_access(r, s, v, on);
+    all_warps(r, total, s, v, on);
+}
+
 static void access(ft__run *r, ft__frame *f, const ft__plan_step *s,
                    const ft__active *on)
 {
     uint64_t total[FT__SETS] = {0};
     struct ft__measured *m = NULL;
     ft__lane_value v = {.nothing = true};
+    ft__trace_entry *entry;
     uint64_t by;
 
     if (s->n_source)
         ft__value_get(r, &v, f, &f->part->source[s->source]);
+    entry = ft__trace_access(r, f, s, &v, on);
     ft__reach_access(r, s, &v, on);
     by = step_of(r, s, v.affine);
     if (!v.nothing && !v.unknown && !v.rough && !(m = measured_at(r, f, s)))
@@ -759,6 +793,8 @@ static void access(ft__run *r, ft__frame *f, const ft__plan_step *s,
     r->steps += r->threads / 4;
     ft__run_tally(r, s->item, on, FT__WARPS);
     ft__run_count(r, s->item + 1, total);
+    if (entry)
+        memcpy(entry->took, total, sizeof(entry->took));
 }
 
 /* ---- a step ---- */

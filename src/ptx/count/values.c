@@ -2,7 +2,7 @@
  * sets, reading sources, writing slots for some threads. */
 #include <string.h>
 
-#include "ptx/count/run.h"
+#include "ptx/count/trace.h"
 
 /* ---- sets ---- */
 
@@ -110,6 +110,7 @@ void ft__value_forget(ft__run *r, ft__lane_value *v, const ft__set *who)
 {
     if (v->nothing || v->fresh || !own_unknown(r, v))
         return;
+    ft__trace_bar(r, ft__trace_words(r, v, 1));
     ft__value_touch(r, v);
     for (uint32_t k = 0; k < r->words; k++)
         v->unknown[k] |= who->w[k];
@@ -181,16 +182,23 @@ static void merge(ft__run *r, ft__lane_value *v, const ft__lane_value *now,
         }
 }
 
+bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
+                        const ft__set *who)
+{
+    return f->value[slot].fresh || ft__set_same(r, who, &f->present) ||
+           (f->part->within[slot] && ft__set_same(r, who, &f->here));
+}
+
 void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
                    const ft__set *who, bool hard)
 {
     ft__lane_value *v = &f->value[slot];
 
-    if (v->fresh || ft__set_same(r, who, &f->present) ||
-        (f->part->within[slot] && ft__set_same(r, who, &f->here))) {
+    if (ft__value_is_whole(r, f, slot, who)) {
         replace(r, v, now);
         return;
     }
+    ft__trace_bar(r, ft__trace_words(r, v, 1) | ft__trace_words(r, now, 1));
     if (now->nothing) {
         ft__value_forget(r, v, who);
         return;
@@ -374,6 +382,7 @@ void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slo
 {
     const ft__lane_value *v = &f->value[slot];
 
+    ft__trace_bar(r, ft__trace_words(r, v, 1));
     c->any_open = v->nothing || v->fresh || v->unknown;
     if (v->nothing || v->fresh) {
         c->open = r->all;

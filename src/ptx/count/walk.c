@@ -4,7 +4,7 @@
  * that is called has a frame of its own. */
 #include <string.h>
 
-#include "ptx/count/run.h"
+#include "ptx/count/trace.h"
 
 /* Where a walk goes on. */
 struct block_walk {
@@ -925,6 +925,7 @@ static void by_index(struct block_walk *w, const ft__plan_step *s)
         split(r, &taken, &stay, &w->t, &c);
     }
     ft__value_get(r, &v, w->f, &part->source[s->source]);
+    ft__trace_bar(r, ft__trace_words(r, &v, 1));
     if (c.any_open || v.nothing || v.unknown || !list || !list->n) {
         go_anywhere(w, s, reconvergence);
         return;

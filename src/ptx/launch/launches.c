@@ -308,6 +308,21 @@ static ft_status choose_block(ft_ptx_launch *l, const ft__ptx_row *r,
     return FT_OK;
 }
 
+/* 0: the size of some buffer is not given. */
+static uint64_t all_buffers(const ft__ptx_row *r, const ft_ptx_kernel *k)
+{
+    uint64_t sum = 0; /* each at most 2^52, at most 1024 */
+    uint32_t sized = 0, pointers = 0;
+
+    for (uint32_t i = 0; i < r->n_values; i++) {
+        sum += r->value[i].memory;
+        sized += r->value[i].memory > 0;
+    }
+    for (uint32_t i = 0; i < k->n_params; i++)
+        pointers += k->param[i].pointer != 0;
+    return sized < pointers ? 0 : sum;
+}
+
 static ft_status list_kernel(ft_ptx_listed *out, ft_ptx_launches *l, struct file *f,
                              const ft__ptx_row *r, ft_error *err)
 {
@@ -315,8 +330,7 @@ static ft_status list_kernel(ft_ptx_listed *out, ft_ptx_launches *l, struct file
 
     if (st)
         return st;
-    for (uint32_t i = 0; i < r->n_values; i++)
-        out->memory_bytes += r->value[i].memory; /* each at most 2^52, at most 1024 */
+    out->memory_bytes = all_buffers(r, out->kernel);
     out->block_bytes = r->block_bytes;
     out->registers = r->registers;
     out->call = r->call;

@@ -10,7 +10,8 @@ same figures everywhere.
   foretell train: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
   [4]
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx
-  114 operations measured in 58.7 s with fake 1, threads=1
+  114 operations measured in 68.3 s with fake 1, threads=1
+  2 networks run whole: what this machine takes beside operations
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   5 measured once more; foretell data show says how well they agree
   store: HOME/.local/share/foretell/measurements.db
@@ -31,14 +32,20 @@ same figures everywhere.
   ----
   THIS-MACHINE  threads=1  fake  1  default  context  1  DATE  DATE
   THIS-MACHINE  threads=1  fake  1  default  context_per_operation  1  DATE  DATE
-  THIS-MACHINE  threads=1  fake  1  default  time  128  DATE  DATE
+  THIS-MACHINE  threads=1  fake  1  default  time  130  DATE  DATE
   THIS-MACHINE  threads=1  fake  1  default  workspace  123  DATE  DATE
+  
+  what networks consist of:
+  
+  listed by  phase  networks  parts
+  ----
+  fake  forward  2  71
   
   reproducibility (median and 90 % quantile of |later / earlier - 1|):
   
-  measured again  metric  pairs  apart  differ by  p90  calibrated  p90  stated 90 % hold
+  measured again  device  metric  pairs  apart  differ by  p90  calibrated  p90  stated 90 % hold
   ----
-  fake 1, threads=1  time  5  # s  0.1 %  0.7 %  0.1 %  0.2 %  100.0 %
+  fake 1, threads=1  THIS-MACHINE  time  5  # s  0.1 %  0.2 %  0.1 %  0.2 %  100.0 %
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table
   kind       phase    metric     for devices  method                                               n   MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
@@ -66,7 +73,7 @@ The answer, with its assumptions first and the command that verifies it last.
   
   of one pass  estimate  low  high  basis
   ----
-  time  122 ms  110 ms  135 ms  measured
+  time  122 ms  114 ms  132 ms  measured
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
   peak memory  # B  # B  # B  measured
@@ -76,13 +83,14 @@ The answer, with its assumptions first and the command that verifies it last.
     workspace  # B
     process  # B
   fits in the device's # B: yes, # B to spare
+  host and device as 2 networks of local showed
   low .. high is a 90 % interval; 25 unique operations: 11 measured, 4 learned, 8 scaled, 0 roofline, the others take no time
   
   operation  count  share  total  each  low  high  basis
   ----
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  22.0 %  26.7 ms  6.68 ms  6.35 ms  7.02 ms  measured
-  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  18.0 %  21.8 ms  21.8 ms  20.8 ms  23.0 ms  measured
-  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  16.8 %  20.5 ms  6.82 ms  6.49 ms  7.17 ms  measured
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  21.8 %  26.7 ms  6.68 ms  6.35 ms  7.02 ms  measured
+  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  18.1 %  22.1 ms  22.1 ms  21.0 ms  23.3 ms  measured
+  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  16.9 %  20.6 ms  6.88 ms  6.55 ms  7.24 ms  measured
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in
   verify: foretell measure data/models/resnet18.onnx --engine fake
@@ -147,7 +155,7 @@ The truth lies in the interval: measured with the same engine.
   
                             predicted  low  high  measured  predicted/measured
   ----
-  time  122 ms  110 ms  135 ms  122 ms  0.996
+  time  122 ms  114 ms  132 ms  122 ms  1.002
   memory (peak of process)  # B  # B  # B  # B  #
 
   $ foretell measure data/models/resnet18.onnx --engine fake --no-power --csv | head -1
@@ -159,6 +167,7 @@ of a model can be left out altogether.
   $ foretell train --engine fake --forget -o honest.ftp --json | pick n_measured
   n_measured: 0
   $ foretell train --engine fake --forget --without data/models/resnet50.onnx --seed 7 --method forest -o less.ftp --json | pick file n_measured regressors.0.kind
+  warning: no schedule of THIS-MACHINE, default, fake, forward: 1 network, 2 are needed
   file: "less.ftp"
   n_measured: 0
   regressors.0.kind: "maxpool2d"
@@ -175,9 +184,9 @@ Several devices beside each other.
   
   device  time  low  high  energy  memory  fits  basis
   ----
-  local  122 ms  110 ms  135 ms  -  # B  yes  measured
-  a30  1.25 ms  697 us  2.84 ms  93.3 mJ  # B  yes  scaled
-  h100-sxm  1.25 ms  724 us  2.96 ms  278 mJ  # B  yes  scaled
+  local  122 ms  114 ms  132 ms  -  # B  yes  measured
+  a30  1.26 ms  537 us  2.98 ms  83.8 mJ  # B  yes  scaled
+  h100-sxm  1.26 ms  535 us  2.98 ms  219 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in

@@ -27,9 +27,9 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   
   of one pass    estimate       low      high  basis
   ---------------------------------------------------
-  time            8.35 ms   7.42 ms   9.42 ms  scaled
-  energy           3.44 J    2.37 J    4.97 J  scaled
-  power             411 W     290 W     584 W  scaled
+  time            8.62 ms   7.67 ms   9.77 ms  scaled
+  energy           3.87 J    2.68 J    5.61 J  scaled
+  power             449 W     316 W     637 W  scaled
   peak memory    19.5 GiB  18.6 GiB  24.3 GiB  scaled
     weights      15.0 GiB
     inputs       4.00 GiB
@@ -37,15 +37,23 @@ Language models from the config.json of Hugging Face: one step, with keys and va
     workspace    32.0 MiB
     process       512 MiB
   fits in the device's 79.6 GiB: yes, 60.2 GiB to spare
-  the host  issues everything in 72.0 us, the device executes it in 8.35 ms: the device sets the time
+  the host issues everything in 72.0 us, the device executes it in 8.55 ms: the device sets the time
   learned from several devices, h100-sxm among them: SOURCE/data/predictors/llm.ftp
   low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
   
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
   assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
-  time             144 ms    126 ms    164 ms  scaled
+  time             141 ms    127 ms    157 ms  scaled
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
   largest batch that fits: 7
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --batch 2 --max-batch -q | tail -2
+  a server's 20.2 GiB (90 % of the device): weights 15.0 GiB, activations 1.19 GiB, libraries 205 MiB, cache 3.90 GiB
+  it holds 31926 tokens: 3.90 requests of 8192 tokens, or 2 of 15952
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim tp=2 --dim pp=2 --dim kv_bits=8 --max-batch -q --json | pick server.weights server.context server.concurrency server.most
+  server.weights: 4015267840.0
+  server.context: 4096
+  server.concurrency: 1
+  server.most: "cache"
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim tp=2 -q | grep -E 'assumed: one|^peak|weights'
   assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
   assumed: one of 2 ranks of tensor parallelism
@@ -60,7 +68,7 @@ A folder has it in its config.json; what is not known is named.
   parameters: 8030261248.0
   $ sed 's/"model_type": "llama"/"model_type": "new", "ssm_state_size": 128/' model/config.json > new.json
   $ foretell predict new.json --device l4
-  foretell predict: new.json: "ssm_state_size" is of a model that is not known
+  foretell predict: new.json: "ssm_state_size" is of layers, but which of them is not said in a way that is known
   [3]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim tp=3
   foretell predict: llama-3-8b.json: --dim tp=3: does not divide the 32 heads

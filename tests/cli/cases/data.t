@@ -5,7 +5,8 @@
   foretell data: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
   [4]
   $ foretell collect models/sequence.onnx --dim seq=64 --engine fake
-  2 operations measured in 7.56 s with fake 1, threads=1
+  2 operations measured in 9.89 s with fake 1, threads=1
+  1 network run whole: what this machine takes beside operations
   2 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   2 measured once more; foretell data show says how well they agree
   store: HOME/.local/share/foretell/measurements.db
@@ -70,7 +71,8 @@ Stores of several machines become one; again changes nothing.
   foretell collect: --repeat-share much: a share like 3% or 0.03
   [2]
   $ foretell collect models/sequence.onnx --dim seq=64 --engine fake --batches 4,1,2 --repeat-share 0 --db b.db
-  6 operations measured in 8.40 s with fake 1, threads=1
+  6 operations measured in 10.7 s with fake 1, threads=1
+  1 network run whole: what this machine takes beside operations
   6 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   store: b.db
   next: foretell train --engine fake --db b.db
@@ -79,6 +81,7 @@ Stores of several machines become one; again changes nothing.
   linear x=2x64x64 out=256 dtype=fp32
   linear x=4x64x64 out=256 dtype=fp32
   linear x=512x1024 out=1024 dtype=fp32
+  network name=sequence x=4x64x64 dtype=fp32
   relu x=1x100000 dtype=fp32
   relu x=1x1500000 dtype=fp32
   relu x=1x16 dtype=fp32

@@ -174,3 +174,18 @@ Launches that the host makes one by one, of 30 us each.
   $ foretell train --kernels v.jsonl,t.jsonl --without none.jsonl
   foretell train: none.jsonl: No such file or directory
   [3]
+What each count is worth for time: by permuting it.
+  $ foretell train --kernels v.jsonl,t.jsonl --importance -o worth.ftp | sed -n '/^regressor/,$p'
+  regressor  metric  attribute            error grows by, points   +-
+  -------------------------------------------------------------------
+  kernel     time    memory / device                         1.6  0.0
+  kernel     time    issue / device                          1.4  0.1
+  kernel     time    cache / device                          1.4  0.2
+  kernel     time    lanes                                   0.5  0.0
+  kernel     time    L2 hit                                  0.5  0.1
+  kernel     time    L2 cache / SM                           0.4  0.1
+  kernel     time    instructions / byte                     0.2  0.0
+  kernel     time    latency / device                        0.2  0.0
+  
+  written: worth.ftp
+  next: foretell ptx FILE --grid X --device D --predictor worth.ftp

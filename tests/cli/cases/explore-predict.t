@@ -20,20 +20,20 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   anywhere: 40 points predicted in # s, none was run
   warning: 20 of 40 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
-  front: 9 points that no other beats in every objective, hypervolume 0.992
+  front: 15 points that no other beats in every objective, hypervolume 0.995
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
-  device=a30 batch=16 dtype=fp16 clock=1300        88.8 us  13.5 mJ  1.42 ms   1.48e-08
-  device=l4 batch=16 dtype=fp16 clock=1000 cap=60   181 us  5.99 mJ  2.90 ms  4.025e-08
-  device=a30 batch=1 dtype=fp16 clock=700          1.25 ms  49.1 mJ  1.25 ms  2.091e-07
-  and 6 more between these; --top shows them
+  device=a30 batch=16 dtype=fp16 clock=1300        80.0 us  11.3 mJ  1.28 ms  1.333e-08
+  device=l4 batch=16 dtype=fp16 clock=1000 cap=60   142 us  4.26 mJ  2.27 ms   3.15e-08
+  device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.2 mJ  1.26 ms  2.102e-07
+  and 12 more between these; --top shows them
   
-  what decides time (40 points, R2 0.86 out of fold)
+  what decides time (40 points, R2 0.84 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012546,0.064966158631465612,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.0012546,0.0648617499554143,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012546,0.083853677721207165,0.0012546,2.0909999999999999e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.0012699874987102549,0.057289031403971152,0.0012699874987102549,2.1166458311837582e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012671377868646229,0.056364856602374232,0.0012671377868646229,2.1118963114410382e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012655227926453595,0.075230121660344207,0.0012655227926453595,2.1092046544089325e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -56,6 +56,38 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   runs: 0
   fronts.0.workload: ""
 
+Shards of the points merge to the front of all of them, however many there are and in whatever order.
+
+  $ foretell explore front anywhere.yaml >front.csv; wc -l <front.csv; head -2 front.csv
+  16
+  point,workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
+  4,,a30,1,fp16,700,,0.0012628851112962338,0.036715608316533151,0.0012628851112962338,2.1048085188270561e-07,physics,
+  $ for n in 1 2 3 7 40 41; do for i in $(seq $n); do foretell explore front anywhere.yaml --shard $i/$n >shard-$i.csv || echo $?; done; foretell explore front anywhere.yaml $(seq -f shard-%.0f.csv $n | sort) | cmp - front.csv && echo $n; done
+  1
+  2
+  3
+  7
+  40
+  41
+  $ foretell explore front anywhere.yaml --shard 3/2
+  foretell explore: --shard 3/2: I/N, from 1/N to N/N
+  [2]
+  $ foretell explore front anywhere.yaml all.csv
+  foretell explore: all.csv:1: this is no front of anywhere as the space stands
+  [3]
+  $ foretell explore front anywhere.yaml nothere.csv
+  foretell explore: nothere.csv: No such file or directory
+  [3]
+  $ foretell explore front anywhere.yaml front.csv --shard 1/2
+  foretell explore: --shard is of points to predict, not of files
+  [2]
+  $ (head -1 front.csv; echo 1,,a30) >cut.csv; foretell explore front anywhere.yaml front.csv cut.csv
+  foretell explore: cut.csv:2: this is no front of anywhere as the space stands
+  [3]
+  $ foretell explore report anywhere.yaml --shard 1/2
+  foretell explore: --shard is for front
+  [2]
+
 Points of two methods are told apart: fp32 is learned, fp16 of the data sheet, and seems slower. What is not known of a point
 keeps it off the front, and the report says so.
 
@@ -72,9 +104,9 @@ keeps it off the front, and the report says so.
   warning: 2 of 4 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
   front: 1 point that no other beats in every objective, hypervolume 1.000
-  best settings             time       cost
-  -----------------------------------------
-  device=a30 dtype=fp16  1.32 ms  2.197e-07
+  best settings             time      cost
+  ----------------------------------------
+  device=a30 dtype=fp16  1.28 ms  2.13e-07
   not compared, because cost is not known: 2 points, those with device=jetson-tx2
   
   correlation                Pearson              Spearman               Kendall
@@ -87,7 +119,7 @@ keeps it off the front, and the report says so.
   front: 1 point that no other beats in every objective
   best settings          cost     time
   ------------------------------------
-  device=a30 dtype=fp16     -  1.32 ms
+  device=a30 dtype=fp16     -  1.28 ms
   cost is known of no point: the front is of the other objectives
   
 
@@ -103,8 +135,8 @@ Of thousands of points some are looked at; where one workload is best another on
   $ foretell explore run many.yaml | grep -A4 -e '^best of'
   best of        used for                      ranks  worse than its own best  learned from few  with the other's
   ---------------------------------------------------------------------------------------------------------------
-  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)           the same point             2.9 %             1.9 %
-  resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)           the same point             2.9 %             2.5 %
+  squeezenet1_1  resnet50       +0.99 (+0.99..+0.99)           the same point             4.2 %             1.5 %
+  resnet50       squeezenet1_1  +0.99 (+0.99..+0.99)           the same point             3.6 %             2.6 %
   learned from few: median error of the rest, learned from 10 points of the workload at random;
 
 Several networks are workloads.
@@ -122,12 +154,12 @@ Several networks are workloads.
   small: 5 points that no other beats in every objective, hypervolume 0.999
   best settings               time   memory
   -----------------------------------------
-  batch=16 mode=inference   117 us  622 MiB
+  batch=16 mode=inference   122 us  622 MiB
   batch=1 mode=inference   1.64 ms  523 MiB
   and 3 more between these; --top shows them
   --
-  small    large     +0.84 (+0.49..+0.96)                    3.7 %                 -                 -
-  large    small     +0.84 (+0.49..+0.96)                   75.4 %                 -                 -
+  small    large     +0.84 (+0.49..+0.96)                    3.1 %                 -                 -
+  large    small     +0.84 (+0.49..+0.96)                   68.9 %                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -140,8 +172,8 @@ Several networks are workloads.
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00059431712597851486,5890343328,physics,
-  large,512,training,0.001756610543921331,22288834888,physics,
+  large,512,inference,0.00060502160323471323,5890343328,physics,
+  large,512,training,0.0017883440661116078,22288834888,physics,
 
 Mistakes.
 
@@ -204,7 +236,7 @@ What was predicted of this machine can be measured: some points of the front.
   $ foretell explore verify here.yaml --top 1
   front point                  time predicted  measured  differs by
   -----------------------------------------------------------------
-  model=squeezenet1_1 batch=2         59.7 ms   59.8 ms       0.1 %
+  model=squeezenet1_1 batch=2         59.8 ms   59.8 ms      -0.0 %
   $ foretell explore verify anywhere.yaml
   foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]
@@ -223,8 +255,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,answered_by,failure
-  ,4,0.01070497134193809,0.42819885367752358,physics,
-  ,6,0.0093766832486191706,0.56259991256833752,physics,
-  ,8,0.0088859739084743185,0.71041174844209787,physics,
+  ,4,0.010634996467049056,0.42501935876460695,physics,
+  ,6,0.0089643613343876535,0.53660032920204959,physics,
+  ,8,0.0086884155248763903,0.69246704064682563,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           710 mJ   431 mJ    1.17 J  scaled
+  energy           692 mJ   398 mJ    1.21 J  scaled

@@ -213,7 +213,7 @@ Mistakes are told with their line.
   foretell explore: bad.yaml:4: a: where does it act? {a} stands neither in command nor in build, and it has no environment or setting
   [3]
   $ foretell explore rum space.yaml --db toy.db
-  foretell explore: "rum" is not one of run, resume, report, verify; did you mean run?
+  foretell explore: "rum" is not one of run, resume, report, verify, front; did you mean run?
   [2]
   $ foretell explore run space.yaml --design best --db toy.db
   foretell explore: --design best: it is one of full, fractional, random, latin, sobol

@@ -35,12 +35,14 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  153 ms  115 ms  194 ms  72.1 W  11.0 J  # B  yes  scaled
-  a30  900 MHz  113 ms  85.4 ms  143 ms  83.4 W  9.39 J  # B  yes  scaled
-  l4  600 MHz  1.31 ms  954 us  1.81 ms  22.8 W  30.0 mJ  # B  yes  scaled
-  l4  900 MHz  1.25 ms  911 us  1.73 ms  23.2 W  29.2 mJ  # B  yes  scaled
+  a30  600 MHz  155 ms  116 ms  233 ms  65.7 W  10.2 J  # B  yes  scaled
+  a30  900 MHz  114 ms  86.0 ms  168 ms  77.8 W  8.88 J  # B  yes  scaled
+  l4  600 MHz  1.43 ms  1.04 ms  3.00 ms  21.5 W  30.6 mJ  # B  yes  scaled
+  l4  900 MHz  1.28 ms  778 us  2.99 ms  22.2 W  28.3 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
+  least energy x time on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
+  least energy x time on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   - is not known; asked about one device alone, foretell says why
   
   $ ./ask --device l4 --top 1 | grep -E 'learned from|interval'
@@ -49,9 +51,9 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.25 ms  978 us  1.61 ms  797.1  64.1 mJ  # B  *  100.0 %  scaled
-  2  a30  81.5 ms  68.2 ms  92.1 ms  12.26  12.0 J  # B  0.0 %  learned
-  3  t4  232 ms  199 ms  260 ms  4.304  16.2 J  # B  0.0 %  learned
+  1  l4  1.27 ms  747 us  2.99 ms  785.1  64.2 mJ  # B  *  100.0 %  scaled
+  2  a30  82.4 ms  68.5 ms  111 ms  12.14  12.2 J  # B  0.0 %  learned
+  3  t4  233 ms  200 ms  294 ms  4.292  16.2 J  # B  0.0 %  learned
   best: l4
 
 Without being named it is found where train leaves it, unless a method is asked for.
@@ -75,7 +77,7 @@ What attributes are worth to each regressor: mobilenet's convolutions differ in 
   $ foretell train --family --db both.db -o worth.ftp --importance | grep -A 2 '^regressor'
   regressor                      metric     attribute              error grows by, points       +-
   ------------------------------------------------------------------------------------------------
-  all forward                    time       groups                                    9.1      1.4
+  all forward                    time       groups                                    8.9      1.5
   $ foretell train --family --db both.db -o worth.ftp --importance --csv
   foretell train: --importance is printed as text or with --json
   [2]

@@ -27,11 +27,11 @@ Several devices beside each other.
   assumed: training, one step of forward, backward and Adam at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  device         time      low    high  energy    memory  fits  largest batch  basis
-  -----------------------------------------------------------------------------------
-  jetson-tk1   21.2 s   11.0 s  40.2 s       -  6.93 GiB  no                0  scaled
-  a30          249 ms   134 ms  470 ms  41.0 J  6.93 GiB  yes             312  scaled
-  h100-sxm    54.0 ms  29.5 ms  102 ms  35.6 J  6.96 GiB  yes            1123  scaled
+  device         time      low     high  energy    memory  fits  largest batch  basis
+  ------------------------------------------------------------------------------------
+  jetson-tk1   21.3 s   13.0 s   35.1 s       -  6.93 GiB  no                0  scaled
+  a30          251 ms   159 ms   396 ms  41.3 J  6.93 GiB  yes             312  scaled
+  h100-sxm    54.1 ms  34.4 ms  85.2 ms  35.7 J  6.96 GiB  yes            1123  scaled
   - is not known; asked about one device alone, foretell says why
   
 

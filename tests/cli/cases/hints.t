@@ -16,17 +16,17 @@ name in quotes, the loss, clocks, caps and TF32 are as they were asked for.
 An engine that nobody has is refused, with those that there are.
 
   $ foretell predict data/models/resnet18.onnx --engine foo 2>&1 | sed 's/ onednn,//'
-  foretell predict: no engine "foo" in PLUGINS; there are fake, onnxruntime, torch
+  foretell predict: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
   $ foretell predict data/models/resnet18.onnx --device a30 --engine foo
-  foretell predict: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
+  foretell predict: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, opencl, torch, tvm, trtllm, vllm
   [2]
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --engine foo
-  foretell rank: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
+  foretell rank: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, opencl, torch, tvm, trtllm, vllm
   [2]
   $ foretell rank data/models/resnet18.onnx --devices local --engine foo 2>&1 | sed 's/ onednn,//'
-  foretell rank: no engine "foo" in PLUGINS; there are fake, onnxruntime, torch
+  foretell rank: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s --engine foo
-  foretell place: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, torch, trtllm, vllm
+  foretell place: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, opencl, torch, tvm, trtllm, vllm
   [2]
 
 The engine, threads, store and file that were named stay.
@@ -64,16 +64,16 @@ what it has no answer for. A batch costs what its items cost.
   not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.73 ms   928 us  3.60 ms     4638  269 mJ  618 MiB                   0.1198  *   82.3 %  scaled
-  2  l4      3.00 ms  1.59 ms  6.06 ms     2668  196 mJ  618 MiB                   0.1041  *~  17.7 %  scaled
+  1  a30     1.85 ms  1.13 ms  3.05 ms     4320  284 mJ  618 MiB                   0.1286  *   88.7 %  scaled
+  2  l4      3.10 ms  1.92 ms  5.04 ms     2577  205 mJ  618 MiB                   0.1078  *~  11.3 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1
   choices.0.place: 1
   choices.1.place: 2
-  choices.0.items_per_s: 4637.52411024238
-  choices.0.cost_per_item: 5.98978616982888e-08
-  choices.0.values.cost.value: 4.7918289358631e-07
+  choices.0.items_per_s: 4320.15811599757
+  choices.0.cost_per_item: 6.42980581542062e-08
+  choices.0.values.cost.value: 5.1438446523365e-07
 
 A device that lacks a fact keeps no network from the others.
 
@@ -82,7 +82,7 @@ A device that lacks a fact keeps no network from the others.
   
   #  network  device     time   energy   memory
   ------------------------------------------------
-  1  1        a30     48.6 us  2.30 mJ  520 MiB  *
+  1  1        a30     53.3 us  1.76 mJ  520 MiB  *
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: iphone-6: its file does not say "peak_fp32", which an estimate needs
@@ -91,10 +91,10 @@ A device that lacks a fact keeps no network from the others.
   
   network        device     time   energy   memory
   ------------------------------------------------
-  resnet18.onnx  a30     1.25 ms  93.3 mJ  571 MiB
-  some.ops       a30     48.6 us  2.30 mJ  520 MiB
+  resnet18.onnx  a30     1.26 ms  83.8 mJ  571 MiB
+  some.ops       a30     53.3 us  1.76 mJ  520 MiB
   
-  all are done after 1.30 ms and have taken 95.6 mJ; no other way is better
+  all are done after 1.32 ms and have taken 85.6 mJ; no other way is better
   left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs
 
@@ -117,18 +117,18 @@ A predictor that cannot be read is left out where nobody named it, and the other
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 | tail -3
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  best: a tie of a30 and l4
-  expected regret of taking one of them: up to 39.8 %
+  best: a30
+  expected regret of this answer: 51.8 %
   a30 and l4 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a30, a40, arc-pro-b60, b200, gb200 and 82 more cannot be distinguished (~): their intervals overlap
+  mi325x, mi300x, gb200, b200, h200-sxm, h100-sxm, h100-nvl, h100-pcie, rtx-pro-6000, l40s, rtx-6000-ada and 81 more cannot be distinguished (~): their intervals overlap
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  all are done after 1.25 ms and have taken 94.3 mJ; no other way is better
+  all are done after 1.26 ms and have taken 84.6 mJ; no other way is better
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  alone on l4: 1.25 ms, 50.0 mJ
+  alone on l4: 1.27 ms, 48.1 mJ
 
 A product that comes in several variants is one of them, and commands say which.
 
@@ -154,7 +154,7 @@ A view takes no time, and nobody measured that.
 What a CSV names its devices does not reach the terminal raw.
 
   $ foretell data export --db my/own.db | sed "s/^[^,]*,threads/$(printf 'red\033[31m'),threads/" > red.csv; foretell data import red.csv --db red.db
-  99 measurements taken from red.csv
+  100 measurements taken from red.csv
   $ foretell train --engine fake --threads 4 --device "$(printf 'red\033[31m')" --db red.db -o red.ftp > /dev/null
   $ foretell predict some.ops --predictor red.ftp --device "$(printf 'red\033[31m')" | head -1 | cat -v
   some.ops on red?[31m: red?[31m; fake 1, threads=4

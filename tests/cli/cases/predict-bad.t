@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.16 ms  1.84 ms   7.20 ms  scaled
-  energy           234 mJ   123 mJ    572 mJ  scaled
-  power            73.9 W   52.1 W     105 W  scaled
+  time            3.17 ms  1.34 ms   7.49 ms  scaled
+  energy           205 mJ  81.0 mJ    518 mJ  scaled
+  power            64.5 W   45.5 W    91.6 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace    8.12 MiB
     process       512 MiB
   fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
-  the host issues everything in 3.16 ms, the device executes it in 1.19 ms: the host sets the time
+  the host issues everything in 3.16 ms, the device executes it in 1.20 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
   operation                                                                      count  share    total     each      low     high  basis
   ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.6 %  83.1 us  16.6 us  6.75 us  40.9 us  scaled
-  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.0 %  62.7 us  10.5 us  4.25 us  25.7 us  scaled
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.6 %  83.1 us  16.6 us  9.12 us  30.3 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.0 %  62.7 us  10.5 us  5.74 us  19.0 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -36,23 +36,24 @@ At other clocks, with the one that takes the least energy; under a cap.
   assumed: inference, one forward pass at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
-  device     clock     time      low     high  power  energy   memory  fits  basis
-  ---------------------------------------------------------------------------------
-  a30      600 MHz  30.5 ms  17.1 ms  58.9 ms  109 W  3.33 J  930 MiB  yes   scaled
-  a30      900 MHz  24.3 ms  13.8 ms  46.8 ms  131 W  3.19 J  930 MiB  yes   scaled
-  a30     1.20 GHz  21.4 ms  12.3 ms  41.2 ms  158 W  3.37 J  930 MiB  yes   scaled
-  a30     1.44 GHz  19.9 ms  11.6 ms  38.4 ms  163 W  3.24 J  930 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 98.6 % of the energy and 122.1 % of the time at 1.44 GHz
+  device     clock     time      low     high   power  energy   memory  fits  basis
+  ----------------------------------------------------------------------------------
+  a30      600 MHz  31.4 ms  19.1 ms  51.5 ms  87.1 W  2.73 J  930 MiB  yes   scaled
+  a30      900 MHz  24.9 ms  15.1 ms  40.9 ms   104 W  2.58 J  930 MiB  yes   scaled
+  a30     1.20 GHz  21.8 ms  13.3 ms  36.0 ms   145 W  3.16 J  930 MiB  yes   scaled
+  a30     1.44 GHz  20.3 ms  12.3 ms  33.4 ms   163 W  3.29 J  930 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
+  least energy x time on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.9760893595777
+  power.value: 99.8810301762627
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
   host_s: 0.0031626
-  busy_s: 0.0384649972241945
+  busy_s: 0.0388057580837311
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
@@ -77,9 +78,9 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.16 ms  1.43 ms  7.31 ms  664 mJ  627 MiB  yes   scaled
-  h100-sxm        3.16 ms  1.90 ms  7.37 ms  697 mJ  651 MiB  yes   scaled
-  epyc-9654       3.64 ms  2.21 ms  6.00 ms       -  114 MiB  -     scaled
+  v100-sxm2-16gb  3.18 ms  1.43 ms  7.51 ms  692 mJ  627 MiB  yes   scaled
+  h100-sxm        3.17 ms  1.34 ms  7.49 ms  544 mJ  651 MiB  yes   scaled
+  epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  114 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
 
@@ -183,6 +184,14 @@ What is missing is named, with the way to get it.
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype float
   foretell predict: there is no element type "float"
   [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --precision amp-fp8
+  foretell predict: mixed precision is amp-bf16 or amp-fp16, not "amp-fp8"
+  [2]
+  $ printf 'linear x=8x64 out=32 dtype=int8\n' | foretell predict - --device a30 --dtype amp-fp16
+  foretell predict: standard input computes in int8, which no cast changes: export it in fp32
+  [2]
+  $ foretell predict data/models/resnet50.onnx --device t4 --precision amp-bf16 | grep warning: | head -1
+  warning: NVIDIA T4 has no hardware for bf16: software converts it, or refuses to run; the times are guesses
   $ foretell measure data/models/resnet50.onnx --engine nosuch 2>&1 | cut -d ';' -f 1
   foretell measure: no engine "nosuch" in PLUGINS
   $ foretell measure data/models/resnet50.onnx --engine nosuch 2>/dev/null
@@ -226,3 +235,15 @@ A predictor is checked.
   $ foretell train --engine fake --device a30 -o q.ftp
   foretell train: the store holds no measurements of a30 with engine fake and threads=1; foretell collect --quick --engine fake makes some there
   [4]
+
+A summary is of the network alone; in JSON the operations are null.
+
+  $ foretell predict data/models/resnet18.onnx --device a30 --summary | grep -c conv2d
+  0
+  [1]
+  $ foretell predict data/models/resnet18.onnx --device a30 --summary --json | pick ops step
+  ops: null
+  step: "one forward pass"
+  $ foretell predict data/models/resnet18.onnx --device a30 --summary --csv
+  foretell predict: --csv lists operations, and --summary none
+  [2]

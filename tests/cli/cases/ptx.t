@@ -154,10 +154,12 @@ A size that is not known leaves bounds, too.
 On a GPU: time, power, occupancy.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 17.4 mJ (5.21 mJ to 51.0 mJ), 232 W (116 W to 400 W), bound by memory
   assumed: memory moves each sector once, and addresses that depend on data are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread (given)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --no-ptxas --json | pick estimate.device estimate.bound estimate.registers estimate.registers_from estimate.ptxas
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   estimate.device: "a100-sxm-80gb"
   estimate.bound: "memory"
   estimate.registers: 11
@@ -171,6 +173,7 @@ What a GPU would not run is predicted as if it did.
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device b200 --registers 99 --json | pick estimate.runs_there
   estimate.runs_there: false
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device h100 --registers 99 --json | pick estimate.runs_there
+  warning: h100 is h100-sxm (there are h100-nvl, h100-pcie, h100-sxm)
   estimate.runs_there: true
 
 What wgmma reads through descriptors stands apart.
@@ -217,6 +220,7 @@ A launch file: launches that are the same are one row, library calls are named.
 On a GPU library calls are priced as operations are; what is not known is said to be missing.
 
   $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json | pick libraries.0.time.basis libraries.1.time totals.libraries_by totals.library_calls totals.not_priced totals.not_counted
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   libraries.0.time.basis: "scaled"
   libraries.1.time: {"value": null, "low": null, "high": null, "unit": "s", "basis": "unavailable", "why": "what it computes is not known"}
   totals.libraries_by: "nvidia-fp32.ftp"
@@ -224,18 +228,20 @@ On a GPU library calls are priced as operations are; what is not known is said t
   totals.not_priced: 1
   totals.not_counted: 0
   $ foretell ptx --launches ptx/nvcc --device a100 --registers 32 --json >all.json; python3 -c 'import json; t = json.load(open("all.json")); s = t["totals"]; print(abs(s["kernels_time_s"] - sum(v["times"] * v["estimate"]["time"]["value"] for v in t["launches"])) < 1e-12, abs(s["libraries_time_s"] - 4 * t["libraries"][0]["time"]["value"]) < 1e-12, abs(s["time"]["value"] - s["kernels_time_s"] - s["libraries_time_s"]) < 1e-12, abs(s["time"]["low"] - sum(v["times"] * v["estimate"]["time"]["low"] for v in t["launches"]) - 4 * t["libraries"][0]["time"]["low"]) < 1e-12, s["energy"]["low"] < s["energy"]["value"] < s["energy"]["high"])'
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   True True True True True
   $ printf '{"library": "gemm", "operation": "linear x=64x1024 out=768 bias=1 dtype=fp16", "count": 12}\n{"library": "b", "operation": "matmul x=3x4 y=5x6"}\n' >calls.jsonl; foretell ptx --launches calls.jsonl --device a100
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   warning: b: its operation is not known: matmul: shapes do not fit together, or the result is too large
   calls.jsonl: launch file, 13 launches
   
   library call, not in PTX  times       FLOP     time  as operation
   -----------------------------------------------------------------------------------------------
-  gemm                         12  101 MFLOP  9.80 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  gemm                         12  101 MFLOP  10.9 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 118 us (101 us to 138 us), 19.0 mJ (11.5 mJ to 31.7 mJ), 161 W (114 W to 229 W)
-    library calls  118 us, by llm.ftp
+  on NVIDIA A100 SXM4 80 GB: 131 us (63.0 us to 289 us), 17.1 mJ (5.82 mJ to 53.7 mJ), 131 W (92.4 W to 186 W)
+    library calls  131 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
   without 2 launches that could not be counted
@@ -305,11 +311,11 @@ What Triton, Inductor and XLA left behind.
   ----------------------------------------------------------------------------------------------------------------------------------
   kCopy                                  1           -        -  -
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.43 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
-  __cublas$lt$matmul                     5  65.5 kFLOP  5.02 us  matmul x=8x64 y=64x64 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  3.66 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 78.0 us (33.1 us to 342 us), 12.5 mJ (2.52 mJ to 97.2 mJ), 160 W (95.9 W to 275 W)
+  on NVIDIA H100 SXM5 80 GB: 71.1 us (38.4 us to 140 us), 9.80 mJ (2.91 mJ to 34.1 mJ), 138 W (78.6 W to 248 W)
     kernels        48.4 us, by the data sheet; registers estimated
-    library calls  29.5 us, by nvidia-fp32.ftp
+    library calls  22.7 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.
@@ -374,6 +380,7 @@ One launch as a table: its classes, or with a device the row of a list, with int
   > import csv, sys
   > for r in csv.DictReader(sys.stdin):
   >     print(r['kernel'], r['times'], *[float(r[f'{m}_low']) < float(r[f'{m}_{u}']) < float(r[f'{m}_high']) for m, u in [('time', 's'), ('power', 'w'), ('energy', 'j')]])"
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   saxpy 1 True True True
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1024 --block 256 --param 0=1048576 --json | python3 -c "
   > import json, sys
@@ -384,11 +391,14 @@ One launch as a table: its classes, or with a device the row of a list, with int
 Sizes of buffers tell reads of a byte that is there already from others; numbers may be hexadecimal.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=0x100000 --device a100 --no-ptxas | grep -E '^on|^assumed'
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 9.21 us (5.52 us to 15.6 us), 1.92 mJ (576 uJ to 6.26 mJ), 208 W (104 W to 400 W), bound by memory
   assumed: memory moves each sector once, and addresses that depend on data are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:4MiB --param 3=pointer:4MiB --device a100 --no-ptxas | grep -E '^on|^assumed'
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 7.53 us (4.52 us to 12.8 us), 1.47 mJ (442 uJ to 5.01 mJ), 196 W (97.8 W to 391 W), bound by latency
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:64kiB --param 3=pointer:64KiB --device a100 --no-ptxas
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   foretell ptx: an argument is "pointer" or a number, not "pointer:64kiB"
   [3]
 
@@ -402,3 +412,29 @@ A kernel of C++ goes by the name that people call it; CUDA C++ itself is not PTX
   $ foretell ptx ptx/nvcc/saxpy.cu
   foretell ptx: ptx/nvcc/saxpy.cu is CUDA C++, not PTX; nvcc makes PTX of it: nvcc -ptx -arch=sm_80 ptx/nvcc/saxpy.cu -o kernels.ptx
   [3]
+Sectors of which a part is used: 16,777,216 floats, each from a sector of its own, are 604 MB; all but what L2 may hold
+has to come from memory.
+  $ cat >strided.ptx <<'END'
+  > .version 7.0
+  > .target sm_80
+  > .address_size 64
+  > .visible .entry strided(.param .u64 x, .param .u64 y, .param .u32 n)
+  > {
+  >   .reg .pred %p1; .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 %f1;
+  >   ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; ld.param.u32 %r1, [n];
+  >   cvta.to.global.u64 %d1, %d1; cvta.to.global.u64 %d2, %d2;
+  >   mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+  >   mad.lo.s32 %r5, %r2, %r3, %r4;
+  >   setp.ge.s32 %p1, %r5, %r1; @%p1 bra L;
+  >   shl.b32 %r6, %r5, 5; mul.wide.s32 %d3, %r6, 4; add.s64 %d4, %d1, %d3; ld.global.f32 %f1, [%d4];
+  >   mul.wide.s32 %d5, %r5, 4; add.s64 %d6, %d2, %d5; st.global.f32 [%d6], %f1;
+  > L: ret;
+  > }
+  > END
+  $ foretell ptx strided.ptx --grid 65536 --block 256 --param n=16777216 --device a100 --no-ptxas | grep ^on
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 340 us (276 us to 578 us), 75.5 mJ (30.6 mJ to 231 mJ), 222 W (111 W to 400 W), bound by memory
+  $ foretell ptx strided.ptx --grid 65536 --block 256 --param n=0x1000000 --param y=pointer:64MiB --device a100 -q --no-ptxas --json | python3 -c "
+  > import json, sys; t = json.load(sys.stdin)['estimate']['time']
+  > print(t['value'] > 604e6 / 2039e9, t['low'] > (604e6 - 42e6) / 2039e9, t['low'] < t['value'] < t['high'])"
+  True True True

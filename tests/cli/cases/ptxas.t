@@ -14,12 +14,14 @@ Registers, spills and shared memory come from ptxas, where it is on PATH.
   > done >&2
   > END
   $ PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --param 3=100000 --device a100 | grep -e occupancy -e spills
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   occupancy   37.5 % of the warps an SM can hold, 3 blocks on each; 1.21 waves; 72 registers a thread (ptxas for sm_80)
   - ptxas spills registers: its code stores 24.0 B a thread to local memory and loads 40.0 B, which is not in the counts
   $ cat asked
   2
   -v -arch=sm_80 -o /dev/null -e saxpy /dev/stdin
   $ PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --param 3=100000 --device a100 --json | pick estimate.registers estimate.registers_from estimate.ptxas
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   estimate.registers: 72
   estimate.registers_from: "ptxas"
   estimate.ptxas: {"arch": "sm_80", "registers": 72, "stack_bytes": 64, "spill_stores": 24, "spill_loads": 40, "shared_bytes": 512}
@@ -27,6 +29,7 @@ Registers, spills and shared memory come from ptxas, where it is on PATH.
 It is asked for what the GPU executes; PTX of features that one generation has alone stays where it is.
 
   $ : >asked; PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device h100 | grep occupancy; cat asked
+  warning: h100 is h100-sxm (there are h100-nvl, h100-pcie, h100-sxm)
   occupancy   37.5 % of the warps an SM can hold, 3 blocks on each; 0.99 waves; 72 registers a thread (ptxas for sm_90)
   2
   -v -arch=sm_90 -o /dev/null -e saxpy /dev/stdin
@@ -39,7 +42,8 @@ It is asked for what the GPU executes; PTX of features that one generation has a
 Once a module, with all of its kernels that are launched.
 
   $ : >asked; PATH=$PWD/good:$PATH foretell ptx --launches ptx/nvcc --device a100 | grep kernels; cat asked
-    kernels        28.9 us, by the data sheet; registers by ptxas
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
+    kernels        29.4 us, by the data sheet; registers by ptxas
   2
   -v -arch=sm_80 -o /dev/null -e saxpy,transpose /dev/stdin
   2
@@ -48,6 +52,7 @@ Once a module, with all of its kernels that are launched.
 Without a launch, for each kernel.
 
   $ : >asked; PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --device a100 | grep -e line -e allocated; cat asked
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   saxpy    line 16
     allocated     72 registers, 512 B shared, 24 B spilled and 40 B loaded back (ptxas for sm_80)
   transpose    line 61
@@ -55,8 +60,10 @@ Without a launch, for each kernel.
   2
   -v -arch=sm_80 -o /dev/null -e saxpy,transpose /dev/stdin
   $ PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --device a100 --json | pick files.0.kernels.0.allocated
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   files.0.kernels.0.allocated: {"registers": 72, "from": "ptxas", "ptxas": {"arch": "sm_80", "registers": 72, "stack_bytes": 64, "spill_stores": 24, "spill_loads": 40, "shared_bytes": 512}}
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --device a100 --no-ptxas | grep allocated
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
     allocated     about 11 registers (estimated)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --json | pick files.0.kernels.0.allocated
   files.0.kernels.0.allocated: null
@@ -67,17 +74,21 @@ Without a launch, for each kernel.
 What is given is not asked for, nor what is not to be.
 
   $ : >asked; PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 --registers 40 | grep occupancy; cat asked
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   occupancy   75.0 % of the warps an SM can hold, 6 blocks on each; 0.60 waves; 40 registers a thread (given)
   $ : >asked; PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 --no-ptxas | grep occupancy; cat asked
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated)
 
 Without it, and where it refuses, says nothing, or has no end: an estimate, and why.
 
   $ mkdir bare && for p in sh sed grep cat sleep yes; do ln -s "$(command -v $p)" bare; done; ln -s "$(command -v foretell)" bare
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 | grep occupancy
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated, for no ptxas is on PATH)
   $ PATH=$PWD/bare foretell ptx --launches ptx/nvcc --device a100 | grep kernels
-    kernels        21.1 us, by the data sheet; registers estimated, for no ptxas is on PATH
+  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
+    kernels        22.8 us, by the data sheet; registers estimated, for no ptxas is on PATH
   $ printf '#!/bin/sh\necho "ptxas info : hello"; echo "ptxas /dev/stdin, line 12; error   : Feature x needs sm_90" >&2; exit 255\n' >bare/ptxas; chmod +x bare/ptxas
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device h100 2>&1 | grep -e ptxas -e occupancy
   warning: ptxas refuses saxpy.ptx for sm_80: line 12; Feature x needs sm_90; registers are estimated from the PTX

@@ -212,12 +212,12 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  21.5 ms  11.7 ms   40.9 ms  scaled
-    forward             6.75 ms  3.67 ms   12.8 ms  scaled
-    backward            14.6 ms  7.91 ms   27.7 ms  scaled
-    optimizer            199 us   108 us    378 us  scaled
-  energy                 3.52 J   1.74 J    7.32 J  scaled
-  power                   164 W    115 W     165 W  scaled
+  time                  22.6 ms  14.2 ms   35.8 ms  scaled
+    forward             7.10 ms  4.48 ms   11.3 ms  scaled
+    backward            15.3 ms  9.63 ms   24.2 ms  scaled
+    optimizer            199 us   125 us    316 us  scaled
+  energy                 3.69 J   2.07 J    6.59 J  scaled
+  power                   163 W    115 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
@@ -228,15 +228,15 @@ Foretold for a device: by phase, and memory by part.
     workspace          8.12 MiB
     process             512 MiB
   fits in the device's 24.0 GiB: yes, 23.0 GiB to spare
-  the host issues everything in 3.51 ms, the device executes it in 21.5 ms: the device sets the time
+  the host issues everything in 3.52 ms, the device executes it in 22.5 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
-  operation                                                                                          phase     count   share    total     each     low     high  basis
-  ---------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.8 %  2.96 ms   740 us  301 us  1.82 ms  scaled
-  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  10.1 %  2.18 ms  2.18 ms  887 us  5.37 ms  scaled
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.70 ms   568 us  231 us  1.40 ms  scaled
+  operation                                                                                          phase     count   share    total     each      low     high  basis
+  ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.1 %  2.96 ms   740 us   387 us  1.42 ms  scaled
+  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  12.7 %  2.86 ms  2.86 ms  1.49 ms  5.48 ms  scaled
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.5 %  1.70 ms   568 us   296 us  1.09 ms  scaled
   
   verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer momentum --batch 32
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
@@ -267,10 +267,10 @@ Forward measurements do not answer for the backward pass, and the answer says so
   
   of one step  estimate  low  high  basis
   ----
-  time  304 ms  275 ms  524 ms  roofline
+  time  304 ms  276 ms  524 ms  roofline
     forward  122 ms  111 ms  211 ms  measured
-    backward  166 ms  150 ms  286 ms  roofline
-    optimizer  15.8 ms  14.3 ms  27.3 ms  roofline
+    backward  166 ms  151 ms  286 ms  roofline
+    optimizer  15.8 ms  14.4 ms  27.3 ms  roofline
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
   peak memory  # B  # B  # B  roofline
@@ -346,3 +346,40 @@ Norms that an exporter folded into convolutions are said first; the archive of t
   warnings.#: 1
   $ foretell ops data/models/resnet50.pt2 --mode training --json | pick warnings
   warnings: []
+
+Mixed precision keeps weights, gradients and the optimizer's state in fp32 and casts the weights of each pass; `--precision` is `--dtype`.
+
+  $ foretell ops data/models/resnet18.onnx --mode training --optimizer adam --dtype amp-bf16 --top 12
+  assumed: batch 1 (the model leaves it open; --batch N sets it)
+  assumed: mixed precision as by torch.autocast: products and convolutions in bf16, norms, softmax and losses in fp32, weights in fp32 and cast once in every pass
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 1000 classes of output
+  resnet18.onnx: one step of forward, backward and Adam; a multiply-accumulate is 2 FLOPs
+  
+  operation                                                                                    count    GFLOP  MiB read  MiB written  phase
+  ---------------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16                       4   0.9256      1.81         1.53  forward
+  conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16                     3   0.6939      1.42         0.57  forward
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16                     3   0.6938      3.66         0.29  forward
+  cast x=512x512x3x3 to=bf16 dtype=fp32                                                            3   0.0071     27.00        13.50  forward
+  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16                       3   0.6937     13.65         0.14  forward
+  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16 phase=backward        3   1.3873     13.79        13.65  backward
+  cast x=512x512x3x3 to=fp32 dtype=bf16                                                            3   0.0071     13.50        27.00  forward
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16 phase=backward      3   1.3874      3.95         3.66  backward
+  conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16 phase=backward      3   1.3876      1.99         1.42  backward
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=bf16 phase=backward        4   1.8505      3.34         1.81  backward
+  adam x=256x256x3x3 dtype=fp32 phase=optimizer                                                    3   0.0248     27.00        20.25  optimizer
+  adam x=512x512x3x3 dtype=fp32 phase=optimizer                                                    3   0.0991    108.00        81.00  optimizer
+  88 others, lighter (--top 100 lists all)                                                       191   1.6909    107.40        80.97
+  ---------------------------------------------------------------------------------------------------------------------------------------------
+  100 unique                                                                                     229  10.8488    326.52       245.80
+  
+  phase      operations   GFLOP  MiB read  MiB written
+  ----------------------------------------------------
+  forward            93  3.6474     80.46        33.53
+  backward           94  7.0379     67.77        78.54
+  optimizer          42  0.1636    178.29       133.72
+  
+  memory at its peak: 185 MiB = weights 44.6 MiB + inputs 588 KiB + gradients 43.7 MiB + state 89.1 MiB + saved 5.70 MiB + activations 1.10 MiB
+  $ foretell predict data/models/resnet18.onnx --device a30 --mode training --precision amp-fp16 --json | pick dtype
+  dtype: "amp-fp16"

@@ -15,14 +15,67 @@ By whatever name it is called, a short one, too:
   $ bash -c 'exec -a f $(sed -n "s/^exec *\(.*\) .*/\1/p" "$(command -v foretell)") --version'
   foretell 0.1.0
 
+  $ foretell version --json
+  {
+    "version": "0.1.0"
+  }
+
+`help` explains as `--help` does, as wide as COLUMNS says.
+
+  $ foretell help frobnicate
+  foretell help: there is no command "frobnicate"
+  [2]
+  $ foretell help ops --man | head -4
+  .TH FORETELL\-OPS 1 2026-11-28 "foretell 0.1.0" "User Commands"
+  .SH NAME
+  foretell\-ops \- list the unique operations of a model and what they cost
+  .SH SYNOPSIS
+  $ COLUMNS=40 foretell help show
+  usage: foretell show P.ftp [options]
+  
+  show what a predictor was trained on and
+  how good it is
+  
+  global options:
+        --json
+          print the result as JSON
+        --csv
+          print the result as CSV, where
+          it is a table
+    -q, --quiet
+          no warnings, no progress
+    -v, --verbose
+          say more on standard error;
+          twice: much more
+        --data-dir DIR
+          devices and models (also
+          FORETELL_DATA)
+        --db STORE
+          file of measurements, or
+          postgresql://USER@HOST/DATABASE
+        --plugin-dir DIR
+          engine plug-ins (also
+          FORETELL_PLUGINS)
+    -h, --help
+          explain and exit
+        --version
+          print the version and exit
+  
+  examples:
+    foretell show server.ftp
+    foretell show server.ftp --csv
+  $ foretell help --completion tcsh
+  foretell help: --completion tcsh: it is one of bash, zsh, fish
+  [2]
+
 Every command explains itself, with examples.
 
   $ for c in predict rank measure ops collect train show evaluate data devices doctor clocks; do foretell $c --help | grep -c '^  foretell'; done
-  7
-  3
+  13
+  4
   8
-  7
-  5
+  8
+  6
   8
   2
   6
@@ -43,6 +96,9 @@ Every command explains itself, with examples.
         --graph                every node in order, with its tensors
         --dot                  the graph as a picture, for Graphviz
         --diff                 what changed from one model to another
+        --tree                 its modules with FLOPs, parameters and memory
+        --device D             with --tree: their times and energy on this device, too
+        --depth N              with --tree: how many levels of modules; all
         --list                 as a list of operations, which every command reads as a model
         --lower HOW            as an engine runs it: strided (PyTorch) or channels-last (oneDNN)
         --top N                how many operations to list, the heaviest; 40, with --diff 15
@@ -52,7 +108,7 @@ Every command explains itself, with examples.
         --loss-on R            with training: first (the default) or all results
         --batch N              batch size, where the model leaves it open
         --dim NAME=N           value of a symbolic dimension; may be repeated
-        --dtype T              element type: fp64, fp32, fp16, bf16; the model's own
+        --dtype T              element type: fp64, fp32, fp16, bf16, or mixed precision: amp-bf16, amp-fp16; the model's own
         --input NAME=AxBx...   shape of an input; may be repeated
         --trips N              rounds of loops that end when data says so
   
@@ -62,7 +118,7 @@ Every command explains itself, with examples.
     -q, --quiet                no warnings, no progress
     -v, --verbose              say more on standard error; twice: much more
         --data-dir DIR         devices and models (also FORETELL_DATA)
-        --db STORE             file of measurements
+        --db STORE             file of measurements, or postgresql://USER@HOST/DATABASE
         --plugin-dir DIR       engine plug-ins (also FORETELL_PLUGINS)
     -h, --help                 explain and exit
         --version              print the version and exit
@@ -71,6 +127,7 @@ Every command explains itself, with examples.
     foretell ops resnet50.onnx
     foretell ops bert.onnx --batch 8 --dim seq=128 --json
     foretell ops resnet50.onnx --products
+    foretell ops resnet50.pt2 --tree --depth 2 --device a30
     foretell ops resnet18.onnx --dot | dot -Tsvg -o resnet18.svg
     foretell ops resnet50.onnx --mode training --optimizer adam
     foretell ops --diff before.onnx after.onnx
@@ -110,15 +167,15 @@ Values are checked.
   see foretell ops --help
   [2]
   $ foretell ops x.onnx --batch=0
-  foretell ops: --batch wants a whole number from 1 on, not "0"
+  foretell ops: --batch wants a whole number from 1 to 4294967295, not "0"
   see foretell ops --help
   [2]
   $ foretell ops x.onnx --batch 4.5
-  foretell ops: --batch wants a whole number from 1 on, not "4.5"
+  foretell ops: --batch wants a whole number from 1 to 4294967295, not "4.5"
   see foretell ops --help
   [2]
   $ foretell ops x.onnx --batch 99999999999999999999
-  foretell ops: --batch wants a whole number from 1 on, not "99999999999999999999"
+  foretell ops: --batch wants a whole number from 1 to 4294967295, not "99999999999999999999"
   see foretell ops --help
   [2]
   $ foretell collect --quick --budget soon

@@ -1,0 +1,201 @@
+/* The plug-in: context, memory and options. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+#include "tvm.h"
+
+static int score(ft_error *err)
+{
+    /* Where the library lies is an option of open(), which says whether it is there. */
+    (void)err;
+    return 3;
+}
+
+/* ---- options ---- */
+
+static bool read_schedule(ft_engine_context *c, const char *text)
+{
+    unsigned trials, columns, rows;
+    char canonical[40];
+
+    if (strcmp(text, "tuned") == 0)
+        text = "tuned:64";
+    if (sscanf(text, "tuned:%6u", &trials) == 1)
+        snprintf(canonical, sizeof(canonical), "tuned:%u", trials);
+    else if (sscanf(text, "tiles:%4ux%4u", &columns, &rows) == 2 && columns && rows)
+        snprintf(canonical, sizeof(canonical), "tiles:%ux%u", columns, rows);
+    else
+        snprintf(canonical, sizeof(canonical), "%s",
+                 strcmp(text, "default") == 0 ? "default" : "rules");
+    if (strcmp(text, canonical) != 0)
+        return false;
+    snprintf(c->schedule, sizeof(c->schedule), "%.16s", text);
+    return true;
+}
+
+static bool read_option(ft_engine_context *c, const char *pair)
+{
+    const struct text_option {
+        const char *name;
+        char *to;
+        size_t size;
+    } texts[] = {{"lib=", c->lib, sizeof(c->lib)},
+                 {"python=", c->python, sizeof(c->python)},
+                 {"cache=", c->cache, sizeof(c->cache)},
+                 {"target=", c->target, sizeof(c->target)}};
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        size_t n = strlen(texts[i].name);
+
+        if (strncmp(pair, texts[i].name, n) == 0)
+            return (size_t)snprintf(texts[i].to, texts[i].size, "%s", pair + n) <
+                       texts[i].size &&
+                   pair[n] && !strpbrk(pair, "\t\n");
+    }
+    if (strcmp(pair, "export=1") == 0)
+        return c->export = true;
+    return strncmp(pair, "schedule=", 9) == 0 && read_schedule(c, pair + 9);
+}
+
+static ft_status read_options(ft_engine_context *c, const char *text, ft_error *err)
+{
+    snprintf(c->target, sizeof(c->target), "host");
+    snprintf(c->schedule, sizeof(c->schedule), "rules");
+    while (text && *text) {
+        size_t len = strcspn(text, ",");
+        char pair[FT__TVM_PATH + 16];
+
+        snprintf(pair, sizeof(pair), "%.*s", (int)len, text);
+        if (len >= sizeof(pair) || !read_option(c, pair))
+            return ft_fail(err, FT_EINVAL, 0,
+                           "tvm: bad option \"%.*s\"; it knows lib=PATH, python=PATH, "
+                           "cache=FOLDER, target=llvm:NAME=VALUE..., "
+                           "schedule=default|rules|tiles:COLUMNSxROWS|tuned[:TRIALS], "
+                           "export=1",
+                           (int)len, text);
+        text += len + (text[len] == ',');
+    }
+    return FT_OK;
+}
+
+/* ---- context ---- */
+
+/* What was opened last, as version() does not get the context: a schedule is another
+ * implementation of every operation, so that it is part of the version. */
+static char version_text[96];
+
+static const char *version(void)
+{
+    return version_text;
+}
+
+static void engine_close(ft_engine_context *c)
+{
+    if (!c)
+        return;
+    ft__compiler_stop(c->compiler);
+    free(c);
+}
+
+/* The runtime's threads are the process's: those asked for last. */
+static ft_status set_threads(ft_engine_context *c, ft_error *err)
+{
+    tvm_any args[] = {ft__tvm_number(1), ft__tvm_number(c->threads)}, result = {0};
+    void *f = NULL;
+    ft_status st = ft__tvm_global(&c->tvm, &f, "runtime.config_threadpool", err);
+
+    if (!st)
+        st = ft__tvm_check(&c->tvm, c->tvm.call(f, args, 2, &result), err);
+    if (f)
+        c->tvm.release(f);
+    return st;
+}
+
+static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cfg,
+                             ft_error *err)
+{
+    ft_engine_context *c;
+    ft_status st;
+
+    *out = NULL;
+    if (cfg->threads < 1)
+        return ft_fail(err, FT_EINVAL, 0, "tvm: at least one thread is needed");
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+    c->threads = cfg->threads;
+    c->seed = cfg->seed;
+    st = read_options(c, cfg->options, err);
+    if (!st)
+        st = ft__tvm_load(&c->tvm, c->lib, err);
+    if (!st && !*c->cache)
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "tvm: cache=FOLDER is needed, where compiled modules are kept");
+    if (!st)
+        st = set_threads(c, err);
+    if (st) {
+        engine_close(c);
+        return st;
+    }
+    snprintf(version_text, sizeof(version_text), "%s+%s", ft__tvm_version(),
+             c->schedule);
+    *out = c;
+    return FT_OK;
+}
+
+/* Runs have ended when they return. */
+static ft_status engine_sync(ft_engine_context *c, ft_error *err)
+{
+    (void)c;
+    (void)err;
+    return FT_OK;
+}
+
+/* ---- blocks ---- */
+
+static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
+                     void *const *out, void *workspace, ft_error *err)
+{
+    (void)workspace; /* modules have their own */
+    if (instance >= b->instances)
+        return ft_fail(err, FT_EINVAL, 0, "tvm: instance %u of %u", instance,
+                       b->instances);
+    if (b->ctx->export)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "tvm: with export=1 modules are written, to be run elsewhere");
+    return b->run(b, instance, in, out, err);
+}
+
+static void free_block(ft_block *b)
+{
+    if (b)
+        b->free(b);
+}
+
+FT_API const ft_engine *ft_engine_entry(void);
+
+const ft_engine *ft_engine_entry(void)
+{
+    static const ft_engine tvm = {
+        .abi = FT_ENGINE_ABI,
+        .name = "tvm",
+        .policy = 0,
+        .version = version,
+        .score = score,
+        .open = engine_open,
+        .close = engine_close,
+        .now = ft__host_now,
+        .sync = engine_sync,
+        .alloc = ft__host_alloc,
+        .release = ft__host_release,
+        .fill = ft__host_fill,
+        .prepare = ft__op_block,
+        .run = run,
+        .free_block = free_block,
+        .load_model = ft__network_block,
+    };
+
+    return &tvm;
+}

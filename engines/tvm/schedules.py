@@ -1,0 +1,225 @@
+# Schedules: "default" leaves loops as topi writes them; "rules" inlines, tiles and shares out among
+# threads by shape alone; "tuned" tries tiles on this machine.
+import multiprocessing
+import random
+import tempfile
+import time
+
+import numpy
+import tvm
+from tvm import s_tir
+
+REDUCE = 2  # iter_type of an axis that is summed over
+LANES = 16
+
+
+def extents(sch, block):
+    """(loop, extent, is reduced) of each loop around a block."""
+    types = [v.iter_type == REDUCE for v in sch.get(block).iter_vars]
+    loops = sch.get_loops(block)
+    if len(loops) != len(types):
+        return []
+    return [(loop, int(sch.get(loop).extent), reduced) for loop, reduced in zip(loops, types)]
+
+
+def reduces(sch, block):
+    return any(v.iter_type == REDUCE for v in sch.get(block).iter_vars)
+
+
+def divisor(n, most, multiple=1):
+    """The largest divisor of n up to `most` that is a multiple, else 1."""
+    return max([d for d in range(multiple, min(n, most) + 1, multiple) if n % d == 0], default=1)
+
+
+def inline(sch, root):
+    """What is one expression of its operands, into what uses it once."""
+    outputs = [sch.get(b).name_hint for b in sch.get_output_blocks(root)]
+    for block in sch.get_child_blocks(root):
+        stmt = sch.get(block)
+        if reduces(sch, block) or stmt.name_hint in outputs:
+            continue
+        users = sch.get_consumers(block)
+        padded = any(w in stmt.name_hint for w in ("pad_temp", "dilat", "turned", "Dilat"))
+        if len(users) == 1 and not (padded and reduces(sch, users[0])):
+            try:
+                sch.compute_inline(block)
+            except s_tir.ScheduleError:
+                pass
+
+
+def share_out(sch, loops, shared):
+    """Loops among threads, where there are several."""
+    if shared and loops:
+        sch.parallel(sch.fuse(*loops) if len(loops) > 1 else loops[0])
+
+
+def schedule_elementwise(sch, block, shared):
+    loops = [loop for loop, _, _ in extents(sch, block)]
+    if len(loops) > 1:
+        share_out(sch, loops[:-1], shared)
+
+
+def contiguous_sum(sch, block):
+    """Does every operand lie contiguous along the axis that is summed over last?"""
+    stmt = sch.get(block)
+    last = stmt.iter_vars[-1].var
+    return all(r.region and r.region[-1].min.same_as(last) for r in stmt.reads)
+
+
+def schedule_dot(sch, block, shared):
+    """Partial sums in the lanes of a vector, then their sum."""
+    loops = extents(sch, block)
+    last, n, _ = loops[-1]
+    lanes = divisor(n, LANES)
+    if lanes < 4:
+        share_out(sch, [loop for loop, _, reduced in loops if not reduced], shared)
+        return
+    _, inner = sch.split(last, [None, lanes])
+    partial = sch.rfactor(inner, 0)
+    all_loops = sch.get_loops(partial)
+    spatial = len(loops) - sum(reduced for _, _, reduced in loops)
+    # rfactor leaves the loops in the order outer spatial, outer reduced, lanes.
+    sch.vectorize(all_loops[-1])
+    sch.decompose_reduction(partial, all_loops[spatial])
+    if spatial:
+        sch.reverse_compute_at(block, all_loops[spatial - 1])
+        share_out(sch, all_loops[:spatial], shared)
+
+
+def tiled(sch, block):
+    """The loops that a product's tiles are made of: (vector, width), rows or None, sums, the rest."""
+    loops = extents(sch, block)
+    spatial = [(loop, n) for loop, n, reduced in loops if not reduced]
+    summed = [loop for loop, _, reduced in loops if reduced]
+    # Convolutions share an operand along their channels (axis 1), products along their rows.
+    share = 1 if len(summed) > 1 and len(spatial) > 2 else len(spatial) - 2
+    return spatial, summed, share
+
+
+def usual_tile(width, height):
+    """Whole vectors where the width has them, else what divides it, else all of it."""
+    tile = divisor(width, 64, LANES)
+    if tile == 1:
+        tile = divisor(width, 32)
+    if tile == 1 and width <= 512:
+        tile = width
+    return tile, divisor(height, max(1, min(8, 256 // tile)))
+
+
+def schedule_product(sch, block, shared, tile=None):
+    """Tiles of the last axis and of one before it, in registers over the sums."""
+    spatial, summed, share = tiled(sch, block)
+    vector, width = spatial[-1]
+    rows_there = spatial[share][1] if share >= 0 else 1
+    columns, height = tile or usual_tile(width, rows_there)
+    columns, height = divisor(width, columns), divisor(rows_there, height)
+    outer, inner = sch.split(vector, [None, columns])
+    before, rows = [loop for loop, _ in spatial[:-1]], []
+    if share >= 0 and height > 1:
+        before[share], row = sch.split(spatial[share][0], [None, height])
+        rows = [row]
+    sch.reorder(*before, outer, *summed, *rows, inner)
+    if rows:
+        sch.unroll(rows[0])
+    if columns >= 4 and divisor(columns, LANES) > 1:
+        parts, lane = sch.split(inner, [None, divisor(columns, LANES)])
+        sch.vectorize(lane)
+        if columns <= 128:
+            sch.unroll(parts)
+    share_out(sch, before + [outer], shared)
+    sch.decompose_reduction(block, summed[0])
+
+
+def is_product(sch, block):
+    loops = extents(sch, block)
+    return (reduces(sch, block) and bool(loops) and not contiguous_sum(sch, block)
+            and len(sch.get(block).reads) > 1 and not all(reduced for _, _, reduced in loops))
+
+
+def schedule_block(sch, block, shared, tile=None):
+    if not reduces(sch, block):
+        schedule_elementwise(sch, block, shared)
+    elif extents(sch, block) and contiguous_sum(sch, block):
+        schedule_dot(sch, block, shared)
+    elif is_product(sch, block):
+        schedule_product(sch, block, shared, tile)
+    else:  # a pool, a sum over an outer axis: loops that LLVM makes vectors of itself
+        share_out(sch, [loop for loop, _, reduced in extents(sch, block) if not reduced][:-1], shared)
+
+
+def by_rules(func, shared, tile=None):
+    """The function scheduled; as it is where the rules do not fit. tile: of products, else the usual."""
+    sch = s_tir.Schedule(func)
+    root = sch.get_sblock("root")
+    inline(sch, root)
+    for block in sch.get_child_blocks(root):
+        name = sch.get(block).name_hint
+        tried = sch.copy()
+        try:
+            schedule_block(tried, tried.get_sblock(name), shared, tile)
+        except (s_tir.ScheduleError, RuntimeError, ValueError, IndexError):
+            continue
+        sch = tried
+    return sch.mod["main"]
+
+
+# ---- tuned: tiles by trial ----
+
+def tiles(func):
+    """Every (columns, rows) that divides the first product's axes."""
+    sch = s_tir.Schedule(func)
+    inline(sch, sch.get_sblock("root"))
+    for block in sch.get_child_blocks(sch.get_sblock("root")):
+        if is_product(sch, block):
+            spatial, _, share = tiled(sch, block)
+            width, height = spatial[-1][1], spatial[share][1] if share >= 0 else 1
+            usual = usual_tile(width, height)
+            found = [(c, r) for c in range(1, min(width, 512) + 1) if width % c == 0
+                     for r in range(1, min(height, 16) + 1) if height % r == 0 and c * r <= 2048]
+            random.Random(1).shuffle(found)
+            return [usual] + [t for t in found if t != usual]
+    return []
+
+
+def seconds(func, target, linker, arguments, folder):
+    path = f"{folder}/{time.perf_counter_ns()}.so"
+    build(tvm.IRModule({"main": func}), target, linker, path)
+    main = tvm.runtime.load_module(path)["main"]
+    main(*arguments)
+    best = float("inf")
+    begin = time.perf_counter()
+    while time.perf_counter() < begin + 0.03:
+        before = time.perf_counter()
+        main(*arguments)
+        best = min(best, time.perf_counter() - before)
+    return best
+
+
+def search(func, target, linker, trials, shared, answer):
+    """Sends every tile that is better than those before it."""
+    arguments = [tvm.runtime.tensor(numpy.ones([int(d) for d in b.shape], str(b.dtype)))
+                 for b in func.params]
+    best = float("inf")
+    with tempfile.TemporaryDirectory() as folder:
+        for tile in tiles(func)[:trials]:
+            took = seconds(by_rules(func, shared, tile), target, linker, arguments, folder)
+            if took < best:
+                best = took
+                answer.send(tile)
+
+
+def tuned(func, target, linker, trials, shared):
+    """The best of so many tiles. They run in a process of its own: what breaks ends the search, with
+    the best tile until then."""
+    mine, its = multiprocessing.Pipe(False)
+    worker = multiprocessing.get_context("fork").Process(
+        target=search, args=(func, target, linker, trials, shared, its))
+    worker.start()
+    its.close()
+    tile = None
+    try:
+        while True:
+            tile = mine.recv()
+    except EOFError:
+        worker.join()
+    return by_rules(func, shared, tile)

@@ -1,0 +1,97 @@
+#ifndef TVM_TVM_H
+#define TVM_TVM_H
+
+#include <stdbool.h>
+
+#include "abi.h"
+#include "foretell/engine.h"
+
+/* What the files of this plug-in share. */
+
+/* The functions of tvm-ffi, and those of TVM's registry. */
+typedef struct ft__tvm {
+    int (*call)(void *f, tvm_any *args, int32_t n, tvm_any *result);
+    int (*get_global)(const tvm_bytes *name, void **out);
+    void (*take_error)(void **out);
+    int (*release)(void *object);
+    int (*from_dlpack)(dl_managed_tensor *from, int32_t alignment, int32_t contiguous,
+                       void **out);
+    void *load_module;
+    void *get_function;
+} ft__tvm;
+
+enum { FT__TVM_PATH = 4096 };
+
+typedef struct ft__compiler ft__compiler;
+
+struct ft_engine_context {
+    ft__tvm tvm;
+    uint32_t threads;
+    uint64_t seed;
+    char lib[FT__TVM_PATH];    /* libtvm_runtime.so */
+    char python[FT__TVM_PATH]; /* "": the one of the environment that has the library */
+    char cache[FT__TVM_PATH];  /* where modules lie */
+    char target[256];          /* "host", or "llvm:mcpu=...:mtriple=..." */
+    char schedule[64];         /* "default", "rules", "tuned:TRIALS" */
+    bool export;               /* compile, run nothing */
+    ft__compiler *compiler;    /* started when first needed */
+};
+
+/* A block is one operation's (ops.c) or a whole model (network.c). */
+struct ft_block {
+    ft_engine_context *ctx;
+    uint32_t instances;
+    ft_status (*run)(ft_block *b, uint32_t instance, const void *const *in,
+                     void *const *out, ft_error *err);
+    void (*free)(ft_block *b);
+};
+
+/* ---- library.c ---- */
+/* Load libtvm_runtime.so at `path`, or, where that is "", from where the system keeps
+ * libraries, and libtvm_ffi.so beside it; they stay until the process ends. */
+ft_status ft__tvm_load(ft__tvm *t, const char *path, ft_error *err);
+/* "0.27.0", of the library loaded last; "" before. */
+const char *ft__tvm_version(void);
+/* FT_OK, or what TVM said. */
+ft_status ft__tvm_check(const ft__tvm *t, int rc, ft_error *err);
+ft_status ft__tvm_global(const ft__tvm *t, void **out, const char *name, ft_error *err);
+/* A module's file; NULL in *module on failure. */
+ft_status ft__tvm_module(const ft__tvm *t, tvm_any *module, const char *path,
+                         ft_error *err);
+ft_status ft__tvm_function(const ft__tvm *t, tvm_any *f, tvm_any *module,
+                           const char *name, ft_error *err);
+void ft__tvm_release(const ft__tvm *t, tvm_any *value);
+tvm_any ft__tvm_text(const char *text);
+tvm_any ft__tvm_number(int64_t number);
+/* The dtype TVM gives an operand of ours; false: it has none. */
+bool ft__tvm_dtype(dl_dtype *out, ft_dtype t);
+
+/* ---- compiler.c ---- */
+/* A module, in compile.py's words. */
+typedef struct ft__request {
+    const char *verb;     /* "op", "network" */
+    const char *subject;  /* the spec, the model's path */
+    const char *id;       /* what names the module: the spec, the model's contents */
+    const char *operands; /* "\tin fp32 1x3x8x8\t..." */
+    const char *what;     /* in messages */
+} ft__request;
+
+/* The module's file, compiled unless the cache holds it. FT_EUNSUPPORTED: it cannot be
+ * had, with the reason. */
+ft_status ft__tvm_compile(ft_engine_context *c, char path[FT__TVM_PATH],
+                          const ft__request *r, ft_error *err);
+/* FNV-1a of n bytes more, from FT__HASH_BEGIN on. */
+#define FT__HASH_BEGIN 0xcbf29ce484222325u
+uint64_t ft__hash(uint64_t h, const void *bytes, size_t n);
+void ft__compiler_stop(ft__compiler *p);
+
+/* ---- ops.c ---- */
+ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
+                       const ft_op *op, uint32_t instances, const float *const *params,
+                       uint32_t n_params, ft_error *err);
+/* ---- network.c ---- */
+ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err);
+
+#endif

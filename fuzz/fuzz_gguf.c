@@ -1,0 +1,30 @@
+#include "import/llm/gguf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Whatever the bytes, importing must fail with a message or give a graph whose
+ * operations are sound; with many layers it takes too long for a fuzzer. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const ft_dim_value dims[] = {{"tokens", 5}, {"context", 9}, {"tp", 2}};
+    const ft_import_options opt[] = {{0}, {.batch = 3, .dims = dims, .n_dims = 3}};
+    ft__llm m;
+
+    if (ft__llm_read_gguf(&m, data, size, "fuzz", NULL) == FT_OK && m.layers > 20)
+        return 0;
+    for (size_t i = 0; i < 2; i++) {
+        ft_error err = {0};
+        ft_graph *g;
+
+        if (ft__import_gguf(&g, data, size, "fuzz", &opt[i], &err) != FT_OK) {
+            if (g || !err.msg[0])
+                __builtin_trap();
+            continue;
+        }
+        for (uint32_t k = 0; k < g->n_ops; k++)
+            if (ft_op_check(&g->op[k], &err))
+                __builtin_trap();
+        ft_graph_free(g);
+    }
+    return 0;
+}

@@ -1,0 +1,222 @@
+/* foretell predict of the training of a language model over many devices. */
+#include "cli/llm_train.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/serve/serve.h"
+#include "foretell/llm.h"
+#include "report/units.h"
+
+enum { MAX_NAME = 128 };
+
+const ft__option ft__llm_train_table[] = {
+    FT__COUNT(ft__llm_train_options, devices, "gpus", "N",
+              "training of a language model over N devices; what tp x pp leave is data "
+              "parallel"),
+    FT__COUNT(ft__llm_train_options, pp, "pp", "N",
+              "training: stages of a pipeline; 1"),
+    FT__COUNT(
+        ft__llm_train_options, interleave, "interleave", "N",
+        "training: parts of the model that each stage has, in turn with others'; 1"),
+    FT__COUNT(ft__llm_train_options, sequence, "sequence", "N",
+              "training: tokens of a sequence; 4096"),
+    FT__COUNT(ft__llm_train_options, micro_batch, "micro-batch", "N",
+              "training: sequences that go through a stage at once; 1"),
+    FT__COUNT(ft__llm_train_options, global_batch, "global-batch", "N",
+              "training: sequences of a step; one micro-batch for every stage of every "
+              "replica"),
+    FT__COUNT(ft__llm_train_options, zero, "zero", "N",
+              "training: replicas divide 1 states of the optimizer, 2 gradients, 3 "
+              "weights, too (FSDP)"),
+    FT__FLAG(ft__llm_train_options, recompute, "recompute",
+             "training: activations between layers alone are kept"),
+    FT__TEXT(ft__llm_train_options, tokens, "run-tokens", "N",
+             "training: tokens of the whole run, such as 300B or 1T"),
+    {0},
+};
+
+bool ft__llm_train_asked(const ft__llm_train_options *o)
+{
+    return ft__option_given(ft__llm_train_table, o) != NULL;
+}
+
+/* ---- options ---- */
+
+static int check(const ft__predict_question *q)
+{
+    ft__serve_options others = q->o->serve;
+
+    others.tp = NULL;
+    if (!q->o->train.devices)
+        return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
+    if (ft__serving_asked(&others))
+        return ft__usage(q->c, "training goes without options of serving but --tp");
+    if (q->n_points || q->o->max_batch || q->o->must_fit || q->c->csv ||
+        q->o->asked.launch_time)
+        return ft__usage(q->c, "training over --gpus goes without --clocks, "
+                               "--power-caps, --max-batch, --must-fit, --launch-time "
+                               "and --csv");
+    return FT__EXIT_GOOD;
+}
+
+static int read_how(const ft__predict_question *q, ft_llm_train *how)
+{
+    const ft__llm_train_options *o = &q->o->train;
+    ft__serving s;
+    int code = ft__serving_read(q->c, &s, &q->o->serve);
+
+    if (!code && s.n_tp > 1)
+        code = ft__usage(q->c, "one --tp");
+    *how = (ft_llm_train)FT_LLM_TRAIN_INIT;
+    how->devices = o->devices;
+    how->tp = s.tp[0];
+    how->pp = o->pp;
+    how->interleave = o->interleave;
+    how->sequence = o->sequence;
+    how->micro_batch = o->micro_batch;
+    how->global_batch = o->global_batch;
+    how->zero = o->zero;
+    how->recompute = o->recompute;
+    if (!code && o->tokens &&
+        !ft__number_from_text(&how->tokens, o->tokens, "=1 k=1e3 M=1e6 B=1e9 T=1e12"))
+        code = ft__usage(q->c,
+                         "--run-tokens wants a number such as 300B or 1T, not \"%s\"",
+                         o->tokens);
+    ft__serving_end(&s);
+    return code;
+}
+
+/* ---- printing ---- */
+
+static void row(ft__table *t, const char *name, const ft_estimate *e, const char *unit)
+{
+    if (e->basis != FT_BASIS_UNAVAILABLE)
+        ft__table_row(t, name, ft__text_in(unit, e->value).s,
+                      ft__text_in(unit, e->low).s, ft__text_in(unit, e->high).s,
+                      ft_name(FT_NAMES_BASIS, e->basis));
+}
+
+static ft_estimate times(ft_estimate e, double factor)
+{
+    e.value *= factor;
+    e.low *= factor;
+    e.high *= factor;
+    if (!isfinite(e.value))
+        e.basis = FT_BASIS_UNAVAILABLE;
+    return e;
+}
+
+static ft_estimate cost_of(const ft_llm_trained *a, double per_s)
+{
+    return times(a->device_hours, 3600 * per_s);
+}
+
+static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
+                       const ft_llm_trained *a, const char *device, double per_s)
+{
+    ft__table *t = ft__table_new("training|estimate>|low>|high>|basis");
+    const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
+    const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
+
+    printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %" PRIu64
+           " replicas, %" PRIu64 " micro-batches in a step of %" PRIu64 " sequences\n",
+           q->c->args.v[0], how->devices, device, how->tp, how->pp ? how->pp : 1,
+           a->replicas, a->micro_batches, a->global_batch);
+    puts("assumed: weights and gradients in 16 bits, AdamW with an fp32 copy of the "
+         "weights; one pass forward, one back (1F1B); sums of gradients run beside the "
+         "backward pass\n");
+    row(t, "time of a step", &a->step_s, "s");
+    row(t, "tokens/s", &a->tokens_per_s, "");
+    row(t, "  of a device", &a->tokens_per_s_per_device, "");
+    row(t, "energy of a step", &a->step_j, "J");
+    row(t, "power of all devices", &a->power_w, "W");
+    row(t, "days of the run", &days, "");
+    row(t, "device hours", &a->device_hours, "");
+    row(t, "MWh of the run", &mwh, "");
+    row(t, "cost of the run", &cost, "");
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    printf(
+        "\nof a step: passes %s, stages that wait %s, exchange that nothing hides %s, "
+        "optimizer %s; %s of the peak (MFU)\n",
+        ft__text_seconds(a->compute_s).s, ft__text_seconds(a->bubble_s).s,
+        ft__text_seconds(a->exchange_s).s, ft__text_seconds(a->optimizer_s).s,
+        ft__text_percent(a->mfu).s);
+    printf(
+        "a device needs %s: weights %s, gradients %s, states %s, activations %s; %s\n",
+        ft__text_bytes(a->bytes).s, ft__text_bytes(a->weights).s,
+        ft__text_bytes(a->gradients).s, ft__text_bytes(a->states).s,
+        ft__text_bytes(a->activations).s,
+        a->bytes > a->memory_bytes ? "it does not fit" : "it fits");
+    puts("to verify it: no engine of foretell trains over several devices; hold the "
+         "time "
+         "of a step against the trainer's log");
+    return true;
+}
+
+static json_t *answer_json(const ft__predict_question *q, const ft_llm_trained *a,
+                           const char *device, double per_s)
+{
+    const ft_estimate cost = cost_of(a, per_s);
+
+    return ft__json(
+        "model:s device:s devices:u replicas:u micro_batches:u global_batch:u "
+        "step:e(s) tokens_per_s:e(1/s) tokens_per_s_per_device:e(1/s) step_energy:e(J) "
+        "power:e(W) run:e(s) device_hours:e(h) run_energy:e(J) run_cost:e() mfu:g "
+        "compute_s:g bubble_s:g exchange_s:g optimizer_s:g memory:o fits:b",
+        q->c->args.v[0], device, q->o->train.devices, a->replicas, a->micro_batches,
+        a->global_batch, &a->step_s, &a->tokens_per_s, &a->tokens_per_s_per_device,
+        &a->step_j, &a->power_w, &a->run_s, &a->device_hours, &a->run_j, &cost, a->mfu,
+        a->compute_s, a->bubble_s, a->exchange_s, a->optimizer_s,
+        ft__json("weights:g gradients:g states:g activations:g all:g device:g",
+                 a->weights, a->gradients, a->states, a->activations, a->bytes,
+                 a->memory_bytes),
+        !(a->bytes > a->memory_bytes));
+}
+
+/* ---- the command ---- */
+
+int ft__llm_train(ft__predict_question *q)
+{
+    char device[MAX_NAME], setting[FT__SETTING_MAX];
+    ft_data *data = NULL;
+    ft_llm_trained a;
+    ft_llm_train how;
+    double per_s = NAN;
+    int code = check(q);
+
+    if (!code)
+        code = ft__check_language_model(
+            q->c, q->c->args.v[0], ft__option_given(ft__llm_train_table, &q->o->train));
+    if (!code)
+        code = read_how(q, &how);
+    if (!code && !q->o->device)
+        code = ft__usage(q->c, "--device is missing: on what is it trained?");
+    if (!code && strchr(q->o->device, ','))
+        code = ft__usage(q->c, "training over --gpus is asked of one --device");
+    if (!code)
+        code = ft__operating_setting(q->c, setting, &q->use, q->o->asked.setting);
+    if (!code)
+        code = ft__data_open(q->c, &data);
+    if (code)
+        return code;
+    snprintf(device, sizeof(device), "%s", q->o->device);
+    code = ft__device_resolve(q->c, device, sizeof(device), false);
+    q->query.model = q->c->args.v[0];
+    q->query.device = device;
+    q->query.setting = setting;
+    if (!code)
+        code = ft__price_of(q->c, &per_s, &q->o->serve.prices, device);
+    if (!code)
+        code = ft__cli_check_asked(
+            q->c, ft_llm_train_ask(&a, data, &q->query, &how, &q->c->err));
+    if (!code && q->c->json)
+        code = ft__cli_done(q->c,
+                            ft__cli_json_take(q->c, answer_json(q, &a, device, per_s)));
+    else if (!code)
+        code = ft__cli_done(q->c, print_text(q, &how, &a, device, per_s));
+    ft_data_close(data);
+    return code;
+}

@@ -1,0 +1,456 @@
+/* foretell predict of a language model that is served. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/serve/serve.h"
+#include "report/units.h"
+
+enum { MAX_NAME = 128, MAX_DEVICES = 64 };
+
+static const char *const metric_name[FT_SERVE_METRIC_COUNT] = {
+    [FT_SERVE_TTFT] = "time to first token",
+    [FT_SERVE_TPOT] = "time per output token",
+    [FT_SERVE_ITL] = "inter-token latency",
+    [FT_SERVE_E2E] = "end to end",
+};
+static const char *const metric_key[FT_SERVE_METRIC_COUNT] = {
+    [FT_SERVE_TTFT] = "ttft",
+    [FT_SERVE_TPOT] = "tpot",
+    [FT_SERVE_ITL] = "itl",
+    [FT_SERVE_E2E] = "e2e",
+};
+
+/* One device's. */
+struct served {
+    ft_served s;
+    ft_serve_load load;
+    size_t n_learned; /* runs that its steps are corrected by */
+    double price_per_s;
+    ft_serve_steps *steps; /* texts of s are theirs */
+};
+
+ft_estimate ft__serve_cost(const ft_served *s, double per_s)
+{
+    const double of = per_s * (double)s->devices * 1e6;
+    const ft_estimate *rate = &s->tokens_per_s;
+
+    if (!isfinite(of) || !(rate->value > 0))
+        return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, "no price is given"};
+    return (ft_estimate){of / rate->value, of / rate->high, of / rate->low, rate->basis,
+                         ""};
+}
+
+/* ---- JSON ---- */
+
+static json_t *latency_json(const ft_estimate *e)
+{
+    return ft__json("mean:e(s) p50:e(s) p90:e(s) p99:e(s)", &e[FT_SERVE_MEAN],
+                    &e[FT_SERVE_P50], &e[FT_SERVE_P90], &e[FT_SERVE_P99]);
+}
+
+static json_t *memory_json(const ft_served *s)
+{
+    return ft__json("weights:g activations:g cache_per_token:g cache_tokens:g "
+                    "cache_peak:g device:g",
+                    s->weight_bytes, s->activation_bytes, s->kv_bytes_per_token,
+                    s->kv_tokens, s->kv_peak, s->memory_bytes);
+}
+
+json_t *ft__served_json(const ft_served *s, double per_s)
+{
+    const ft_estimate cost = ft__serve_cost(s, per_s);
+    json_t *o = ft__json("device:s known_as:s devices:u family:z fits:b", s->device,
+                         s->title, s->devices, s->predictor, s->fits);
+
+    for (int m = 0; m < FT_SERVE_METRIC_COUNT; m++)
+        ft__json_set_take(&o, metric_key[m], latency_json(s->latency[m]));
+    return ft__json_join_take(
+        o,
+        ft__json("tokens_per_s:e(1/s) tokens_per_s_per_user:e(1/s) "
+                 "tokens_per_s_per_device:e(1/s) requests_per_s:e(1/s) "
+                 "joules_per_token:e(J) prefill_joules_per_token:e(J) "
+                 "decode_joules_per_token:e(J) idle_joules_per_token:e(J) power:e(W) "
+                 "cost_per_million_tokens:e() duration:e(s) requests:u steps:u "
+                 "preemptions:u mean_batch:g most_batch:u memory:o step_overhead_s:g "
+                 "max_num_batched_tokens:u",
+                 &s->tokens_per_s, &s->tokens_per_s_per_user,
+                 &s->tokens_per_s_per_device, &s->requests_per_s, &s->joules_per_token,
+                 &s->prefill_joules_per_token, &s->decode_joules_per_token,
+                 &s->idle_joules_per_token, &s->power_w, &cost, &s->duration_s,
+                 s->requests, s->steps, s->preemptions, s->mean_batch, s->most_batch,
+                 memory_json(s), s->step_overhead_s, s->max_batched_tokens));
+}
+
+/* ---- assumptions, and the command that verifies ---- */
+
+enum { MAX_LINES = 12, LINE = 320 };
+struct lines {
+    char text[MAX_LINES][LINE];
+    const char *at[MAX_LINES];
+    size_t n;
+};
+
+FT_PRINTF(2, 3) static void say(struct lines *l, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (l->n == MAX_LINES)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(l->text[l->n], LINE, fmt, ap);
+    va_end(ap);
+    l->at[l->n] = l->text[l->n];
+    l->n++;
+}
+
+static void say_load(struct lines *l, const ft_serve_load *load, const ft_served *s)
+{
+    const uint64_t prompt = load->prompt ? load->prompt : 1024;
+    const uint64_t generate = load->generate ? load->generate : 256;
+    char how[96], vary[48] = "";
+
+    if (load->rate_per_s > 0)
+        snprintf(how, sizeof(how), "%g a second (Poisson)", load->rate_per_s);
+    else
+        snprintf(how, sizeof(how), "%" PRIu64 " under way, each followed by the next",
+                 load->concurrency ? load->concurrency : 1);
+    if (load->vary > 0)
+        snprintf(vary, sizeof(vary), " (within %g %%)", 100 * load->vary);
+    if (load->n_recorded)
+        say(l, "%" PRIu64 " recorded requests", s->requests);
+    else
+        say(l,
+            "%" PRIu64 " requests of %" PRIu64 " tokens that generate %" PRIu64
+            "%s, %s",
+            s->requests, prompt, generate, vary, how);
+}
+
+static void say_learned(struct lines *l, const struct served *x, const char *path)
+{
+    if (x->n_learned)
+        say(l,
+            "steps are corrected by %zu measured run%s (%s): prompts take %.2f times "
+            "as long, decoding %.2f",
+            x->n_learned, x->n_learned == 1 ? "" : "s", path, x->load.prompt_factor,
+            x->load.decode_factor);
+}
+
+static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_served *s)
+{
+    say_load(l, load, s);
+    say(l,
+        "steps of at most %" PRIu64 " tokens%s, %s, and %s of the host between two "
+        "(--step-overhead)",
+        s->max_batched_tokens,
+        load->whole_prompts ? ", prompts whole and alone" : ", prompts in chunks",
+        strstr(s->run_mode, "graph") ? "replayed as CUDA graphs"
+                                     : "issued by the host operation by operation",
+        ft__text_seconds(s->step_overhead_s).s);
+    if (load->shared_prefix)
+        say(l, "%" PRIu64 " tokens that all prompts begin with stay in the cache",
+            load->shared_prefix);
+    if (load->prefill_workers)
+        say(l,
+            "%" PRIu64 " groups of devices for prompts, %" PRIu64
+            " that decode, the cache sent over the link between them",
+            load->prefill_workers, load->decode_workers);
+    say(l, "what steps err by they have in common: low .. high is the run with all of "
+           "them at an end");
+}
+
+static void say_warnings(struct lines *l, const ft_served *s)
+{
+    if (s->preemptions)
+        say(l,
+            "the cache is too small for what is under way: %" PRIu64
+            " sequences began anew",
+            s->preemptions);
+}
+
+/* What measures the same. */
+static void verify_line(char *out, size_t size, const ft_serve_load *load,
+                        const ft_served *s, uint64_t tp)
+{
+    const uint64_t prompt = load->prompt ? load->prompt : 1024;
+    const uint64_t generate = load->generate ? load->generate : 256;
+    char how[64];
+
+    if (load->rate_per_s > 0)
+        snprintf(how, sizeof(how), "--request-rate %g", load->rate_per_s);
+    else
+        snprintf(how, sizeof(how), "--max-concurrency %" PRIu64,
+                 load->concurrency ? load->concurrency : 1);
+    if (load->n_recorded) {
+        *out = '\0';
+        return;
+    }
+    snprintf(out, size,
+             "vllm serve MODEL --tensor-parallel-size %" PRIu64
+             " --max-num-batched-tokens %" PRIu64
+             " & vllm bench serve --model MODEL --dataset-name random "
+             "--random-input-len %" PRIu64 " --random-output-len %" PRIu64
+             " --random-range-ratio %g --num-prompts %" PRIu64
+             " %s --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
+             "--metric-percentiles 50,90,99 --save-result",
+             tp, s->max_batched_tokens, prompt, generate, load->vary, s->requests, how);
+}
+
+/* ---- text ---- */
+
+static bool print_latency(const ft_served *s)
+{
+    ft__table *t = ft__table_new("of a request|mean>s|low>s|high>s|p50>s|p90>s|p99>s");
+
+    for (int m = 0; m < FT_SERVE_METRIC_COUNT; m++) {
+        const ft_estimate *e = s->latency[m];
+
+        ft__table_row(t, metric_name[m], e[FT_SERVE_MEAN].value, e[FT_SERVE_MEAN].low,
+                      e[FT_SERVE_MEAN].high, e[FT_SERVE_P50].value,
+                      e[FT_SERVE_P90].value, e[FT_SERVE_P99].value);
+    }
+    putchar('\n');
+    return ft__table_print_take(t, stdout);
+}
+
+static void row(ft__table *t, const char *name, const ft_estimate *e, const char *unit)
+{
+    ft__table_row(t, name, ft__text_in(unit, e->value).s, ft__text_in(unit, e->low).s,
+                  ft__text_in(unit, e->high).s, ft_name(FT_NAMES_BASIS, e->basis));
+}
+
+static bool print_totals(const ft_served *s, double per_s)
+{
+    ft__table *t = ft__table_new("of all|estimate>|low>|high>|basis");
+    const ft_estimate cost = ft__serve_cost(s, per_s);
+
+    row(t, "tokens/s", &s->tokens_per_s, "");
+    row(t, "  of a user", &s->tokens_per_s_per_user, "");
+    row(t, "  of a device", &s->tokens_per_s_per_device, "");
+    row(t, "requests/s", &s->requests_per_s, "");
+    row(t, "energy of a token", &s->joules_per_token, "J");
+    if (s->joules_per_token.basis != FT_BASIS_UNAVAILABLE) {
+        row(t, "  prompts", &s->prefill_joules_per_token, "J");
+        row(t, "  decoding", &s->decode_joules_per_token, "J");
+        row(t, "  waiting", &s->idle_joules_per_token, "J");
+    }
+    row(t, "power of all devices", &s->power_w, "W");
+    if (cost.basis != FT_BASIS_UNAVAILABLE)
+        row(t, "cost of 1e6 tokens", &cost, "");
+    putchar('\n');
+    return ft__table_print_take(t, stdout);
+}
+
+static void print_memory(const ft_served *s)
+{
+    printf(
+        "a device holds %s of weights, %s of activations and a cache of %.0f tokens, "
+        "%s each; at most %s of it is used\n",
+        ft__text_bytes(s->weight_bytes).s, ft__text_bytes(s->activation_bytes).s,
+        s->kv_tokens, ft__text_bytes(s->kv_bytes_per_token).s,
+        ft__text_percent(s->kv_peak).s);
+    printf("%" PRIu64 " steps, %.1f sequences decode in one on average\n", s->steps,
+           s->mean_batch);
+}
+
+static bool print_one(const ft__predict_question *q, const struct served *x,
+                      const ft_serve_load *load, uint64_t tp)
+{
+    struct lines assumed = {.n = 0}, warned = {.n = 0};
+    char verify[1024];
+
+    printf("%s on %" PRIu64 " x %s: ", q->c->args.v[0], x->s.devices, x->s.device);
+    ft__put_line(stdout, "", x->s.title);
+    say_assumed(&assumed, load, &x->s);
+    say_learned(&assumed, x, q->o->correct);
+    say_warnings(&warned, &x->s);
+    for (size_t i = 0; i < assumed.n; i++)
+        ft__put_line(stdout, "assumed: ", assumed.at[i]);
+    if (!print_latency(&x->s) || !print_totals(&x->s, x->price_per_s))
+        return false;
+    putchar('\n');
+    print_memory(&x->s);
+    if (*x->s.predictor)
+        ft__put_line(stdout, "steps by ", x->s.predictor);
+    for (size_t i = 0; i < warned.n; i++)
+        ft__put_line(stdout, "warning: ", warned.at[i]);
+    verify_line(verify, sizeof(verify), load, &x->s, tp);
+    if (*verify)
+        ft__put_line(stdout, "verify on those devices: ", verify);
+    return true;
+}
+
+static bool print_several(const struct served *x, size_t n)
+{
+    ft__table *t = ft__table_new("device|n>u|TTFT>s|TPOT>s|low>s|high>s|tokens/s>|"
+                                 "of a device>|J/token>J|?cost of 1e6>",
+                                 isfinite(x->price_per_s));
+
+    for (size_t i = 0; i < n; i++) {
+        const ft_served *s = &x[i].s;
+        const ft_estimate *tpot = &s->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
+        const ft_estimate cost = ft__serve_cost(s, x[i].price_per_s);
+
+        ft__table_row(t, s->device, s->devices,
+                      s->latency[FT_SERVE_TTFT][FT_SERVE_MEAN].value, tpot->value,
+                      tpot->low, tpot->high, ft__text_plain(s->tokens_per_s.value).s,
+                      ft__text_plain(s->tokens_per_s_per_device.value).s,
+                      s->joules_per_token.value, ft__text_plain(cost.value).s);
+    }
+    return ft__table_print_take(t, stdout);
+}
+
+static json_t *one_json(const ft__predict_question *q, const struct served *x,
+                        const ft_serve_load *load, uint64_t tp)
+{
+    struct lines assumed = {.n = 0}, warned = {.n = 0};
+    char verify[1024];
+    json_t *o = ft__served_json(&x->s, x->price_per_s);
+
+    say_assumed(&assumed, load, &x->s);
+    say_learned(&assumed, x, q->o->correct);
+    say_warnings(&warned, &x->s);
+    verify_line(verify, sizeof(verify), load, &x->s, tp);
+    return ft__json_join_take(
+        ft__json("model:s", q->c->args.v[0]),
+        ft__json_join_take(o, ft__json("assumptions:o warnings:o verify:z",
+                                       ft__json_texts(assumed.at, assumed.n),
+                                       ft__json_texts(warned.at, warned.n), verify)));
+}
+
+static json_t *all_json(const ft__predict_question *q, const struct served *x, size_t n,
+                        const ft_serve_load *load, uint64_t tp)
+{
+    json_t *all;
+
+    if (n == 1)
+        return one_json(q, x, load, tp);
+    all = json_array();
+    for (size_t i = 0; i < n; i++)
+        ft__json_append_take(&all, one_json(q, &x[i], load, tp));
+    return all;
+}
+
+static bool print_all(const ft__predict_question *q, const struct served *x, size_t n,
+                      const ft_serve_load *load, uint64_t tp)
+{
+    if (!q->c->json)
+        return n == 1 ? print_one(q, x, load, tp) : print_several(x, n);
+    return ft__cli_json_take(q->c, all_json(q, x, n, load, tp));
+}
+
+/* ---- asking ---- */
+
+int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
+                  ft_data *data, const ft_serve_plan *plan, const ft_serve_load *load,
+                  const char *device)
+{
+    ft_query query = q->query;
+    char setting[FT__SETTING_MAX];
+    int code = ft__operating_setting(q->c, setting, &q->use, q->o->asked.setting);
+
+    if (code)
+        return code;
+    query.device = device;
+    query.setting = setting;
+    code = ft__cli_check_asked(
+        q->c, ft_serve_steps_open(steps, data, plan, &query, &q->c->err));
+    return code
+               ? code
+               : ft__cli_check_asked(q->c, ft_serve_run(out, *steps, load, &q->c->err));
+}
+
+static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
+               const ft_serve_plan *plan, const ft__serving *s, const char *device)
+{
+    char name[MAX_NAME];
+    int code;
+
+    out->load = s->load;
+    snprintf(name, sizeof(name), "%s", device);
+    if (s->learned.n && !ft__device_resolve(q->c, name, sizeof(name), false))
+        out->n_learned =
+            ft__learned_take(&out->load, &s->learned, name, s->tp[0], q->query.engine);
+    code = ft__serve_ask(q, &out->s, &out->steps, data, plan, &out->load, device);
+
+    return code ? code
+                : ft__price_of(q->c, &out->price_per_s, &q->o->serve.prices,
+                               out->s.device);
+}
+
+int ft__serve_check(const ft__predict_question *q, const ft__serving *s)
+{
+    if (s->n_tp > 1 || s->n_concurrency > 1 || s->n_precisions > 1)
+        return ft__usage(q->c, "one --tp, --concurrency and --precision: several are "
+                               "for foretell rank");
+    if (q->n_points || q->o->max_batch || q->o->must_fit || q->o->trace || q->c->csv)
+        return ft__usage(q->c,
+                         "serving goes without --clocks, --power-caps, --max-batch, "
+                         "--must-fit, --trace and --csv");
+    if (q->o->asked.launch_time)
+        return ft__usage(q->c, "serving has the host's time between steps: "
+                               "--step-overhead in place of --launch-time");
+    return ft__precision_check(q->c, &q->o->model);
+}
+
+static int answer(ft__predict_question *q, const ft__serving *s,
+                  const ft_serve_plan *plan, ft_data *data)
+{
+    const char *list = q->o->device ? q->o->device : "local";
+    struct served x[MAX_DEVICES] = {0};
+    char device[MAX_NAME];
+    size_t n = 0;
+    int code = FT__EXIT_GOOD;
+
+    while (!code && ft__word_next(device, sizeof(device), &list)) {
+        if (!*device || n == MAX_DEVICES)
+            code = ft__usage(q->c, "--device wants names joined by commas, at most %d",
+                             MAX_DEVICES);
+        else
+            code = ask(&x[n++], q, data, plan, s, device);
+    }
+    if (!code)
+        code = ft__cli_done(q->c, print_all(q, x, n, &s->load, s->tp[0]));
+    if (!code && q->o->html)
+        code = ft__record_save_take(
+            q->c, q->o->html,
+            n == 1 ? one_json(q, x, &s->load, s->tp[0])
+                   : ft__json("devices:o", all_json(q, x, n, &s->load, s->tp[0])));
+    for (size_t i = 0; i < n; i++)
+        ft_serve_steps_close(x[i].steps);
+    return code;
+}
+
+int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o)
+{
+    ft_serve_plan *plan = NULL;
+    ft_data *data = NULL;
+    ft__serving s;
+    int code = ft__serving_read(q->c, &s, o);
+
+    if (!code)
+        code = ft__check_language_model(q->c, q->c->args.v[0],
+                                        ft__option_given(ft__serve_table, o));
+    if (!code)
+        code = ft__serve_check(q, &s);
+    if (!code && ft__learned_is(q->o->correct)) {
+        q->query.correct = NULL;
+        code = ft__learned_read(q->c, &s.learned, q->o->correct);
+    }
+    if (!code)
+        code =
+            ft__serving_dims(q->c, &q->values, &q->query, o, s.tp[0], s.weight_bits[0]);
+    if (!code)
+        code = ft__data_open(q->c, &data);
+    q->query.model = q->c->args.v[0];
+    if (!code)
+        code = ft__cli_check_asked(
+            q->c, ft_serve_plan_open(&plan, &q->query, &s.load, 1, &q->c->err));
+    if (!code)
+        code = answer(q, &s, plan, data);
+    ft_serve_plan_close(plan);
+    ft__data_close(q->c, data);
+    ft__serving_end(&s);
+    return code;
+}

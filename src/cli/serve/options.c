@@ -1,0 +1,247 @@
+/* Options of serving, and what they ask for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/serve/record.h"
+#include "cli/serve/serve.h"
+
+const ft__option ft__serve_table[] = {
+    FT__COUNT(ft__serve_options, prompt, "prompt", "N",
+              "serving: tokens of a request's prompt; 1024"),
+    FT__COUNT(ft__serve_options, generate, "generate", "N",
+              "serving: tokens that a request generates; 256"),
+    FT__TEXT(ft__serve_options, concurrency, "concurrency", "N[,N2...]",
+             "serving: requests under way, each followed by the next; 1"),
+    FT__TEXT(
+        ft__serve_options, rate, "rate", "R",
+        "serving: requests a second, a Poisson process, in place of --concurrency"),
+    FT__INPUT(ft__serve_options, requests, "requests", "FILE",
+              "serving: these, CSV or JSON lines of arrival (s), prompt and output "
+              "tokens"),
+    FT__COUNT(ft__serve_options, n_requests, "num-requests", "N",
+              "serving: how many; 10 times the concurrency"),
+    FT__TEXT(ft__serve_options, vary, "vary", "SHARE",
+             "serving: lengths uniform within this share of theirs; 0"),
+    FT__COUNT(ft__serve_options, seed, "arrivals-seed", "N",
+              "serving: of arrivals and lengths; 0"),
+    FT__TEXT(ft__serve_options, tp, "tp", "N[,N2...]",
+             "ranks of tensor parallelism; 1"),
+    FT__COUNT(ft__serve_options, ep, "ep", "N",
+              "of a mixture of experts, ranks with whole experts of their own; 1"),
+    FT__TEXT(ft__serve_options, precision, "precision", "P",
+             "of weights: bf16, fp8 or fp4; as the configuration says; of networks: "
+             "amp-bf16, amp-fp16"),
+    FT__COUNT(ft__serve_options, max_seqs, "max-num-seqs", "N",
+              "serving: sequences of a step; 256"),
+    FT__COUNT(ft__serve_options, max_batched_tokens, "max-num-batched-tokens", "N",
+              "serving: tokens of a step; 2048, with 70 GiB of memory 8192"),
+    FT__FLAG(ft__serve_options, whole_prompts, "no-chunked-prefill",
+             "serving: a step has whole prompts, or decodes"),
+    FT__COUNT(ft__serve_options, shared_prefix, "shared-prefix", "N",
+              "serving: tokens that prompts begin with, cached; none"),
+    FT__COUNT(ft__serve_options, block, "block-size", "N",
+              "serving: tokens of a block of the cache; 16"),
+    FT__TEXT(ft__serve_options, memory_share, "gpu-memory-utilization", "SHARE",
+             "serving: of the device's memory, for the engine; 0.9"),
+    FT__COUNT(ft__serve_options, kv_tokens, "kv-tokens", "N",
+              "serving: tokens that the cache holds; what memory leaves"),
+    FT__TEXT(ft__serve_options, disaggregated, "disaggregated", "P:D",
+             "serving: P groups of devices for prompts and D that decode"),
+    FT__SECONDS(ft__serve_options, overhead_s, "step-overhead", "T",
+                "serving: host time between two steps; 0.5ms"),
+    {0},
+};
+
+void ft__precision_take(ft__serve_options *serve, ft__model_options *model)
+{
+    if (serve->precision && strncmp(serve->precision, "amp-", 4) == 0) {
+        model->dtype = serve->precision;
+        serve->precision = NULL;
+    }
+}
+
+int ft__precision_check(ft__cli *c, const ft__model_options *model)
+{
+    if (!model->dtype || strncmp(model->dtype, "amp-", 4) != 0)
+        return FT__EXIT_GOOD;
+    return ft__usage(c,
+                     "servers hold weights in the type they compute in: --precision "
+                     "bf16, fp8 or fp4, not \"%s\"",
+                     model->dtype);
+}
+
+bool ft__serving_asked(const ft__serve_options *o)
+{
+    return ft__option_given(ft__serve_table, o) != NULL;
+}
+
+static int read_share(ft__cli *c, double *out, const char *option, const char *text)
+{
+    if (text && !ft__share_from_text(out, text))
+        return ft__usage(c, "--%s wants a share, such as 0.1 or 10%%, not \"%s\"",
+                         option, text);
+    return FT__EXIT_GOOD;
+}
+
+static int read_list(ft__cli *c, uint64_t *out, size_t *n, const char *option,
+                     const char *text)
+{
+    out[0] = 1;
+    *n = 1;
+    if (text && !ft__counts_from_text(out, n, FT__MAX_SERVED, text))
+        return ft__usage(c,
+                         "--%s wants whole numbers from 1 joined by commas, at most "
+                         "%d, not \"%s\"",
+                         option, FT__MAX_SERVED, text);
+    return FT__EXIT_GOOD;
+}
+
+static int read_precisions(ft__cli *c, ft__serving *out, const char *list)
+{
+    static const int64_t bits[] = {16, 8, 4};
+    char word[16];
+
+    out->n_precisions = list ? 0 : 1;
+    while (list && ft__word_next(word, sizeof(word), &list)) {
+        int of, code = ft__choice_parse(c, &of, "precision", word, "bf16, fp8, fp4");
+
+        if (code)
+            return code;
+        if (out->n_precisions == sizeof(bits) / sizeof(*bits))
+            return ft__usage(c, "--precision names one of them twice");
+        out->weight_bits[out->n_precisions++] = bits[of];
+    }
+    return FT__EXIT_GOOD;
+}
+
+static int read_groups(ft__cli *c, ft_serve_load *l, const char *text)
+{
+    char *end = NULL;
+
+    if (!text)
+        return FT__EXIT_GOOD;
+    l->prefill_workers = *text >= '1' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    if (end && *end == ':' && end[1] >= '1' && end[1] <= '9')
+        l->decode_workers = strtoull(end + 1, &end, 10);
+    if (!l->decode_workers || *end || l->prefill_workers > 64 || l->decode_workers > 64)
+        return ft__usage(c,
+                         "--disaggregated wants groups for prompts and for decoding, 1 "
+                         "to 64 each, such as 1:2, not \"%s\"",
+                         text);
+    return FT__EXIT_GOOD;
+}
+
+static int read_arrivals(ft__cli *c, ft__serving *out, const ft__serve_options *o)
+{
+    if (o->rate && !ft__number_from_text(&out->load.rate_per_s, o->rate,
+                                         "=1 /s=1 /min=1/60 /h=1/3600"))
+        return ft__usage(c,
+                         "--rate wants requests a second, such as 4 or 4/s, not "
+                         "\"%s\"",
+                         o->rate);
+    if (o->rate && o->requests)
+        return ft__usage(c, "--rate or --requests, not both");
+    if (!o->requests)
+        return FT__EXIT_GOOD;
+    if (o->prompt || o->generate || o->n_requests || o->vary)
+        return ft__usage(c, "--requests says how many there are and what each has: no "
+                            "--prompt, --generate, --num-requests or --vary");
+    return ft__requests_read(c, &out->recorded, &out->load.n_recorded, o->requests);
+}
+
+int ft__serving_read(ft__cli *c, ft__serving *out, const ft__serve_options *o)
+{
+    int code;
+
+    *out = (ft__serving){.load = FT_SERVE_LOAD_INIT};
+    out->load.prompt = o->prompt;
+    out->load.generate = o->generate;
+    out->load.n_requests = o->n_requests;
+    out->load.seed = o->seed;
+    out->load.max_seqs = o->max_seqs;
+    out->load.max_batched_tokens = o->max_batched_tokens;
+    out->load.whole_prompts = o->whole_prompts;
+    out->load.shared_prefix = o->shared_prefix;
+    out->load.block = o->block;
+    out->load.kv_tokens = o->kv_tokens;
+    out->load.step_overhead_s = o->overhead_s;
+    code = read_arrivals(c, out, o);
+    if (!code)
+        code = read_share(c, &out->load.vary, "vary", o->vary);
+    if (!code)
+        code = read_share(c, &out->load.memory_share, "gpu-memory-utilization",
+                          o->memory_share);
+    if (!code)
+        code = read_groups(c, &out->load, o->disaggregated);
+    if (!code)
+        code = read_list(c, out->tp, &out->n_tp, "tp", o->tp);
+    if (!code)
+        code = read_list(c, out->concurrency, &out->n_concurrency, "concurrency",
+                         o->concurrency);
+    if (!code)
+        code = read_precisions(c, out, o->precision);
+    out->load.request = out->recorded;
+    if (o->concurrency)
+        out->load.concurrency = out->concurrency[0];
+    return code;
+}
+
+void ft__serving_end(ft__serving *s)
+{
+    free(s->recorded);
+    ft__learned_free(&s->learned);
+}
+
+int ft__serving_dims(ft__cli *c, ft__model_values *v, ft_query *q,
+                     const ft__serve_options *o, uint64_t tp, int64_t weight_bits)
+{
+    const ft_dim_value more[] = {
+        {"tp", (int64_t)tp}, {"ep", (int64_t)o->ep}, {"weight_bits", weight_bits}};
+
+    for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
+        if (more[i].value <= (i == 0 ? 1 : 0))
+            continue;
+        if (q->n_dims == FT__MAX_VALUES)
+            return ft__usage(c, "more than %d values for --dim", FT__MAX_VALUES);
+        for (size_t k = 0; k < q->n_dims; k++)
+            if (strcmp(v->dim[k].name, more[i].name) == 0)
+                return ft__usage(c, "--dim %s says what another option says",
+                                 more[i].name);
+        v->dim[q->n_dims++] = more[i];
+    }
+    q->dims = v->dim;
+    return FT__EXIT_GOOD;
+}
+
+int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices, const char *device)
+{
+    bool own = false;
+
+    *per_s = NAN;
+    for (size_t i = 0; i < prices->n; i++) {
+        const char *equals = strchr(prices->v[i], '=');
+        char name[128] = "";
+        double x;
+
+        if (equals)
+            snprintf(name, sizeof(name), "%.*s", (int)(equals - prices->v[i]),
+                     prices->v[i]);
+        if (!ft__number_from_text(&x, equals ? equals + 1 : prices->v[i],
+                                  "/h=1/3600 /min=1/60 /s=1 /day=1/86400"))
+            return ft__usage(c,
+                             "--price %s: it wants a device and what it costs, such "
+                             "as a30=2.49/h",
+                             prices->v[i]);
+        if (*name && strcmp(name, device) != 0) {
+            const int code = ft__device_resolve(c, name, sizeof(name), false);
+
+            if (code)
+                return code;
+        }
+        if (*name ? strcmp(name, device) == 0 : !own)
+            *per_s = x;
+        own = own || (*name && strcmp(name, device) == 0);
+    }
+    return FT__EXIT_GOOD;
+}

@@ -1,0 +1,309 @@
+/* A fleet's file: kinds of devices, and what is wanted of them. */
+#include "fleet/file.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore/space/yaml.h"
+
+enum { MAX_KINDS = 1000, MAX_CLOCKS = 100, MAX_WANTED = 10000, MAX_BATCHES = 100 };
+static const double default_op_s = 0.2, default_overhead_s = 30, default_job_s = 600;
+static const double default_calibration = 0.15;
+
+/* ---- values ---- */
+
+static const char *text_or(ft__yaml *y, ft__node *map, const char *key,
+                           const char *otherwise)
+{
+    ft__node *n = ft__yaml_get(y, map, key);
+
+    return n ? ft__yaml_text(y, n, key) : otherwise;
+}
+
+static double number_or(ft__yaml *y, ft__node *map, const char *key, double least,
+                        double otherwise)
+{
+    ft__node *n = ft__yaml_get(y, map, key);
+    const double v = n ? ft__yaml_number(y, n, key) : otherwise;
+
+    if (n && !y->st && !(v >= least && v <= 1e9))
+        ft__yaml_fail(y, n, key, "a number from %g is wanted", least);
+    return v;
+}
+
+static uint32_t count_or(ft__yaml *y, ft__node *map, const char *key,
+                         uint32_t otherwise)
+{
+    const double v = number_or(y, map, key, 1, otherwise);
+
+    if (!y->st && v != floor(v))
+        ft__yaml_fail(y, ft__yaml_get(y, map, key), key, "a whole number is wanted");
+    return y->st ? 1 : (uint32_t)v;
+}
+
+static bool at_most(ft__yaml *y, ft__node *n, const char *where, size_t most)
+{
+    if (!y->st && ft__yaml_count(n) > most)
+        ft__yaml_fail(y, n, where, "more than %zu", most);
+    return !y->st;
+}
+
+/* As it is from where the file lies. */
+static const char *beside(ft__yaml *y, const char *path)
+{
+    const char *slash = strrchr(y->file, '/');
+    const size_t len = slash ? (size_t)(slash - y->file) + 1 : 0;
+    char *out;
+
+    if (y->st || !path || *path == '/' || !len)
+        return path;
+    out = ft__yaml_array(y, len + strlen(path), 1);
+    if (out)
+        sprintf(out, "%.*s%s", (int)len, y->file, path);
+    return out;
+}
+
+/* ---- kinds ---- */
+
+static void read_clocks(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
+{
+    ft__node *n = ft__yaml_get(y, map, "clocks_mhz");
+
+    k->n_clocks = n ? ft__yaml_count(n) : 1;
+    if (!at_most(y, n, "clocks_mhz", MAX_CLOCKS))
+        return;
+    if (k->n_clocks == 0)
+        ft__yaml_fail(y, n, "clocks_mhz", "name a clock, or leave it out");
+    k->clock_hz = ft__yaml_array(y, k->n_clocks, sizeof(*k->clock_hz));
+    for (size_t i = 0; i < k->n_clocks && !y->st; i++) {
+        ft__node *at = n ? ft__yaml_at(y, n, i) : NULL;
+
+        k->clock_hz[i] = n ? ft__yaml_number(y, at, "clocks_mhz") * 1e6 : (double)NAN;
+        if (n && !y->st && !(k->clock_hz[i] >= 1e6 && k->clock_hz[i] <= 1e11))
+            ft__yaml_fail(y, at, "clocks_mhz", "a clock in MHz is wanted");
+    }
+}
+
+static void read_sbatch(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
+{
+    ft__node *n = ft__yaml_get(y, map, "sbatch");
+
+    if (!at_most(y, n, "sbatch", 100))
+        return;
+    k->n_sbatch = ft__yaml_count(n);
+    k->sbatch = ft__yaml_array(y, k->n_sbatch, sizeof(*k->sbatch));
+    for (size_t i = 0; i < k->n_sbatch && !y->st; i++) {
+        ft__node *at = ft__yaml_at(y, n, i);
+
+        k->sbatch[i] = ft__yaml_text(y, at, "sbatch");
+        if (!y->st && k->sbatch[i][0] != '-')
+            ft__yaml_fail(y, at, "sbatch", "an option like --gres=gpu:1 is wanted");
+    }
+}
+
+static void read_kind(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
+{
+    static const char *const keys[] = {
+        "name",       "device",      "engine",         "threads", "clocks_mhz",
+        "constraint", "partition",   "account",        "sbatch",  "nodes",
+        "foretell",   "portable",    "setup",          "power",   "op_seconds",
+        "overhead_s", "job_minutes", "job_operations", NULL};
+
+    if (!ft__yaml_keys(y, map, "kinds", keys))
+        return;
+    *k = (ft__fleet_kind){
+        .name = ft__yaml_name(y, ft__yaml_need(y, map, "kinds", "name"), "name"),
+        .device = ft__yaml_name(y, ft__yaml_need(y, map, "kinds", "device"), "device"),
+        .engine = text_or(y, map, "engine", FT_DEFAULT_ENGINE),
+        .threads = count_or(y, map, "threads", 1),
+        .constraint = text_or(y, map, "constraint", ""),
+        .partition = text_or(y, map, "partition", ""),
+        .account = text_or(y, map, "account", ""),
+        .nodes = count_or(y, map, "nodes", 1),
+        .foretell = beside(y, text_or(y, map, "foretell", NULL)),
+        .portable = beside(y, text_or(y, map, "portable", NULL)),
+        .setup = text_or(y, map, "setup", ""),
+        .power = text_or(y, map, "power", ""),
+        .op_seconds = number_or(y, map, "op_seconds", 1e-4, default_op_s),
+        .overhead_s = number_or(y, map, "overhead_s", 0, default_overhead_s),
+        .job_s = 60 * number_or(y, map, "job_minutes", 1e-3, default_job_s / 60),
+        .job_operations = count_or(y, map, "job_operations", 1000000)};
+    read_clocks(y, map, k);
+    read_sbatch(y, map, k);
+    if (!y->st && k->foretell && k->portable)
+        ft__yaml_fail(y, map, k->name, "either \"foretell:\" or \"portable:\"");
+}
+
+static void read_kinds(ft__yaml *y, ft__node *root, ft_fleet *f)
+{
+    ft__node *n = ft__yaml_need(y, root, "", "kinds");
+
+    if (!at_most(y, n, "kinds", MAX_KINDS))
+        return;
+    f->n_kinds = ft__yaml_count(n);
+    f->kind = ft__yaml_array(y, f->n_kinds, sizeof(*f->kind));
+    if (!y->st && f->n_kinds == 0)
+        ft__yaml_fail(y, n, "kinds", "at least one kind of device is wanted");
+    for (size_t i = 0; i < f->n_kinds && !y->st; i++) {
+        read_kind(y, ft__yaml_at(y, n, i), &f->kind[i]);
+        for (size_t j = 0; j < i && !y->st; j++)
+            if (strcmp(f->kind[i].name, f->kind[j].name) == 0)
+                ft__yaml_fail(y, ft__yaml_at(y, n, i), "kinds",
+                              "\"%s\" stands here twice", f->kind[i].name);
+    }
+}
+
+/* ---- what is wanted ---- */
+
+static void read_batches(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
+{
+    ft__node *n = ft__yaml_get(y, map, "batches");
+
+    w->n_batches = n ? ft__yaml_count(n) : 1;
+    if (!at_most(y, n, "batches", MAX_BATCHES))
+        return;
+    if (w->n_batches == 0)
+        ft__yaml_fail(y, n, "batches", "name a batch, or leave it out");
+    w->batch = ft__yaml_array(y, w->n_batches, sizeof(*w->batch));
+    for (size_t i = 0; i < w->n_batches && n && !y->st; i++) {
+        ft__node *at = ft__yaml_at(y, n, i);
+        const double v = ft__yaml_number(y, at, "batches");
+
+        if (!y->st && !(v >= 1 && v <= 1e9 && v == floor(v)))
+            ft__yaml_fail(y, at, "batches", "a whole number from 1 is wanted");
+        w->batch[i] = y->st ? 0 : (int64_t)v;
+    }
+}
+
+static void read_of_kinds(ft__yaml *y, ft__node *map, ft__fleet_wanted *w,
+                          const ft_fleet *f)
+{
+    ft__node *n = ft__yaml_get(y, map, "kinds");
+
+    w->of_kind = ft__yaml_array(y, f->n_kinds, sizeof(*w->of_kind));
+    for (size_t k = 0; k < f->n_kinds && !y->st; k++)
+        w->of_kind[k] = !n;
+    for (size_t i = 0; i < ft__yaml_count(n) && !y->st; i++) {
+        ft__node *at = ft__yaml_at(y, n, i);
+        const char *name = ft__yaml_text(y, at, "kinds");
+        size_t k = 0;
+
+        while (!y->st && k < f->n_kinds && strcmp(f->kind[k].name, name) != 0)
+            k++;
+        if (!y->st && k == f->n_kinds)
+            ft__yaml_fail(y, at, "wanted", "there is no kind \"%s\"", name);
+        else if (!y->st)
+            w->of_kind[k] = true;
+    }
+}
+
+static void read_wanted(ft__yaml *y, ft__node *root, ft_fleet *f)
+{
+    static const char *const keys[] = {"model", "batches",   "mode", "dtype",
+                                       "kinds", "optimizer", NULL};
+    ft__node *n = ft__yaml_need(y, root, "", "wanted");
+
+    if (!at_most(y, n, "wanted", MAX_WANTED))
+        return;
+    f->n_wanted = ft__yaml_count(n);
+    f->wanted = ft__yaml_array(y, f->n_wanted, sizeof(*f->wanted));
+    if (!y->st && f->n_wanted == 0)
+        ft__yaml_fail(y, n, "wanted", "at least one model is wanted");
+    for (size_t i = 0; i < f->n_wanted && !y->st; i++) {
+        ft__node *map = ft__yaml_at(y, n, i);
+        ft__fleet_wanted *w = &f->wanted[i];
+
+        if (!ft__yaml_keys(y, map, "wanted", keys))
+            return;
+        *w = (ft__fleet_wanted){
+            .model =
+                ft__yaml_text(y, ft__yaml_need(y, map, "wanted", "model"), "model"),
+            .mode = text_or(y, map, "mode", NULL),
+            .dtype = text_or(y, map, "dtype", NULL),
+            .optimizer = text_or(y, map, "optimizer", NULL)};
+        w->model = beside(y, w->model);
+        read_batches(y, map, w);
+        read_of_kinds(y, map, w, f);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* "lab.yaml" -> "lab.fleet" */
+static const char *folder_beside(ft__yaml *y)
+{
+    size_t len = strlen(y->file);
+    char *out = ft__yaml_array(y, len + sizeof(".fleet"), 1);
+
+    if (len > 5 && strcmp(y->file + len - 5, ".yaml") == 0)
+        len -= 5;
+    if (out)
+        sprintf(out, "%.*s.fleet", (int)len, y->file);
+    return out;
+}
+
+static void read_all(ft__yaml *y, ft_fleet *f)
+{
+    static const char *const keys[] = {"kinds",  "wanted",      "error", "node_hours",
+                                       "folder", "calibration", NULL};
+    ft__node *root = yaml_document_get_root_node(&y->doc);
+    const char *folder;
+
+    if (!root)
+        ft__yaml_fail(y, NULL, "", "the file is empty");
+    if (!ft__yaml_keys(y, root, "", keys))
+        return;
+    read_kinds(y, root, f);
+    read_wanted(y, root, f);
+    f->error = number_or(y, root, "error", 0, 0);
+    f->budget_s = 3600 * number_or(y, root, "node_hours", 0, INFINITY);
+    f->calibration = number_or(y, root, "calibration", 0.01, default_calibration);
+    folder = text_or(y, root, "folder", NULL);
+    f->folder = folder ? beside(y, folder) : folder_beside(y);
+}
+
+ft_status ft__fleet_read(ft_fleet **out, const char *text, size_t len, const char *path,
+                         ft_error *err)
+{
+    ft_fleet *f = calloc(1, sizeof(*f));
+    ft__yaml y = {.file = path, .err = err};
+
+    *out = NULL;
+    if (!f)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    y.arena = &f->arena;
+    if (ft__yaml_parse(&y, text, len)) {
+        read_all(&y, f);
+        yaml_document_delete(&y.doc);
+    }
+    if (y.st)
+        ft_fleet_free(f);
+    else
+        *out = f;
+    return y.st ? y.st : FT_OK;
+}
+
+ft_status ft_fleet_load(ft_fleet **out, const char *path, ft_error *err)
+{
+    char *text;
+    size_t len;
+    ft_status st = ft__yaml_load(&text, &len, path, "a fleet", err);
+
+    *out = NULL;
+    if (!st)
+        st = ft__fleet_read(out, text, len, path, err);
+    free(text);
+    return st;
+}
+
+void ft_fleet_free(ft_fleet *f)
+{
+    if (!f)
+        return;
+    ft__arena_free(&f->arena);
+    free(f);
+}

@@ -1,0 +1,190 @@
+/* What became of a fleet: node hours, what is known, missing, given up, quarantined. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fleet/run.h"
+#include "foretell/file.h"
+
+double ft__fleet_spent_s(const ft__fleet_run *r, size_t part)
+{
+    double sum = 0;
+
+    for (size_t b = 0; b < r->n_batches; b++)
+        for (size_t i = 0; i < r->batch[b].n_jobs; i++) {
+            const ft__fleet_job *j = &r->batch[b].job[i];
+            const double end_s = isnan(j->ended_s) ? (double)time(NULL) : j->ended_s;
+
+            if ((part == SIZE_MAX || r->batch[b].part == part) && j->began_s <= end_s)
+                sum += end_s - j->began_s;
+        }
+    return sum;
+}
+
+bool ft__fleet_is_enough(const ft__fleet_run *r, const ft__part *p)
+{
+    return r->fleet->error > 0 && p->error <= r->fleet->error;
+}
+
+/* ---- what is not in the store, and why ---- */
+
+static void add_csv(ft__buf *b, const ft__part *p, const char *what, const char *name,
+                    const char *why)
+{
+    ft__buf_fmt(b, "%s,%s,%s,\"", p->name.s, what, name);
+    for (size_t n = strcspn(why, "\n"); n--; why++)
+        ft__buf_add(b, *why == '"' ? "\"\"" : why, *why == '"' ? 2 : 1);
+    ft__buf_str(b, "\"\n");
+}
+
+static void add_refused_ops(ft__buf *b, const ft__part *p)
+{
+    char spec[2048], why[256];
+
+    for (size_t i = 0; i < p->n_ops; i++) {
+        const ft__wanted_op *o = &p->op[i];
+
+        if (!ft__op_given_up(o))
+            continue;
+        if (o->refused)
+            snprintf(why, sizeof(why), "the engine does not run it: %s", o->why);
+        else
+            snprintf(why, sizeof(why), "%u jobs ended without it and %u died%s%s",
+                     o->tries, o->deaths, *o->why ? ": " : "", o->why);
+        ft_op_print(&o->op, spec, sizeof(spec));
+        add_csv(b, p, "operation", spec, why);
+    }
+}
+
+ft_status ft__fleet_refused(ft__fleet_run *r, ft_error *err)
+{
+    char path[PATH_MAX];
+    ft__buf b = {0};
+    ft_status st;
+
+    ft__buf_str(&b, "kind,what,name,reason\n");
+    for (size_t k = 0; k < r->n_parts; k++)
+        add_refused_ops(&b, &r->part[k]);
+    for (size_t n = 0; n < r->n_batches; n++)
+        for (size_t i = 0; i < r->batch[n].n_jobs; i++) {
+            char *why = r->batch[n].job[i].state == FT__JOB_QUARANTINED
+                            ? ft__job_text(&r->batch[n], i, "quarantined")
+                            : NULL;
+            char name[PATH_MAX];
+
+            ft__job_path(name, &r->batch[n], i, "");
+            if (why)
+                add_csv(&b, &r->part[r->batch[n].part], "job",
+                        name + strlen(r->fleet->folder) + 1, why);
+            free(why);
+        }
+    snprintf(path, sizeof(path), "%.4000s/refused.csv", r->fleet->folder);
+    st = b.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", path)
+               : ft_file_write(path, b.s, b.len, err);
+    ft__buf_free(&b);
+    return st;
+}
+
+/* ---- the report ---- */
+
+static void count_jobs(ft_fleet_part *out, const ft__fleet_run *r, size_t part)
+{
+    for (size_t b = 0; b < r->n_batches; b++)
+        for (size_t i = 0; i < r->batch[b].n_jobs && r->batch[b].part == part; i++) {
+            const ft__fleet_job *j = &r->batch[b].job[i];
+
+            out->jobs++;
+            out->waiting += j->state == FT__JOB_WAITING;
+            out->running += j->state == FT__JOB_RUNNING;
+            out->quarantined += j->state == FT__JOB_QUARANTINED;
+            out->died += j->state == FT__JOB_MERGED && j->died;
+        }
+    out->spent_s = ft__fleet_spent_s(r, part);
+}
+
+static void count_ops(ft_fleet_part *out, const ft__part *p)
+{
+    double sum_s = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n_ops; i++) {
+        const ft__wanted_op *o = &p->op[i];
+
+        out->known += isnan(o->log_ratio) ? 0 : 1;
+        out->refused += ft__op_given_up(o);
+        if (isnan(o->log_ratio) && !ft__op_given_up(o)) {
+            sum_s += o->cost_s;
+            n++;
+        }
+    }
+    out->wanted = p->n_ops;
+    out->missing = n;
+    out->missing_s =
+        sum_s + p->kind->overhead_s *
+                    fmax(ceil(sum_s / fmax(p->kind->job_s - p->kind->overhead_s, 1)),
+                         ceil((double)n / p->kind->job_operations));
+}
+
+static void add_node(ft_fleet_report *out, const ft__fleet_run *r, ft__fleet_batch *b,
+                     size_t i)
+{
+    const char *kind = r->part[b->part].kind->name;
+    char *why = ft__job_text(b, i, "quarantined");
+
+    for (size_t k = 0; k < out->n_nodes; k++)
+        if (strcmp(out->node[k].node, b->job[i].node) == 0 &&
+            out->node[k].kind == kind) {
+            free(why);
+            return;
+        }
+    if (why)
+        why[strcspn(why, "\n")] = '\0';
+    out->node[out->n_nodes++] =
+        (ft_fleet_node){.kind = kind, .node = strdup(b->job[i].node), .why = why};
+}
+
+ft_status ft__fleet_report(ft_fleet_report *out, const ft__fleet_run *r, ft_error *err)
+{
+    size_t quarantined = 0;
+
+    *out = (ft_fleet_report){.folder = r->fleet->folder,
+                             .budget_s = r->fleet->budget_s,
+                             .spent_s = ft__fleet_spent_s(r, SIZE_MAX),
+                             .out_of_budget = r->out_of_budget};
+    out->part = calloc(r->n_parts + 1, sizeof(*out->part));
+    for (size_t k = 0; k < r->n_parts && out->part; k++) {
+        const ft__part *p = &r->part[k];
+        ft_fleet_part *q = &out->part[out->n_parts++];
+
+        *q = (ft_fleet_part){.kind = p->kind->name,
+                             .device = p->kind->device,
+                             .setting = strdup(*p->held ? p->held : p->setting),
+                             .error = p->error,
+                             .enough = ft__fleet_is_enough(r, p)};
+        count_ops(q, p);
+        count_jobs(q, r, k);
+        quarantined += q->quarantined;
+    }
+    out->node = calloc(quarantined + 1, sizeof(*out->node));
+    for (size_t b = 0; b < r->n_batches && out->node; b++)
+        for (size_t i = 0; i < r->batch[b].n_jobs; i++)
+            if (r->batch[b].job[i].state == FT__JOB_QUARANTINED)
+                add_node(out, r, &r->batch[b], i);
+    return out->part && out->node ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "a report");
+}
+
+void ft_fleet_report_free(ft_fleet_report *r)
+{
+    for (size_t k = 0; k < r->n_parts; k++)
+        free((char *)(uintptr_t)r->part[k].setting);
+    for (size_t k = 0; k < r->n_nodes; k++) {
+        free((char *)(uintptr_t)r->node[k].node);
+        free((char *)(uintptr_t)r->node[k].why);
+    }
+    free(r->part);
+    free(r->node);
+    *r = (ft_fleet_report){0};
+}

@@ -1,0 +1,337 @@
+/* Attention of a step: queries in groups that share keys and values, latent attention,
+ * caches of compressed tokens. */
+#include <string.h>
+
+#include "import/llm/step.h"
+
+/* ---- caches ---- */
+
+/* Tokens that a layer looks back on. */
+static int64_t reach_of(const ft__llm_step *s, int64_t layer)
+{
+    const bool windowed = s->m.layer[layer].mixer == FT__LLM_WINDOW;
+    const int64_t window = windowed ? s->m.window + s->tokens - 1 : 0;
+
+    return window > 0 && window < s->context ? window : s->context;
+}
+
+/* Keys or values of the context, which the caller holds. */
+static uint32_t cache(ft__llm_step *s, const char *name, int64_t heads, int64_t reach,
+                      int64_t size)
+{
+    const ft_shape shape = {.rank = 4, .dim = {s->batch, heads, reach, size}};
+
+    return ft__llm_tensor_of(s, name, FT_ROLE_INPUT, s->m.kv, &shape);
+}
+
+static void store(ft__llm_step *s, uint32_t x, int64_t heads, int64_t size,
+                  uint32_t cached)
+{
+    const uint32_t out =
+        ft__llm_node(s, "cache", x, "copy x=%s", X(s->batch, heads, s->tokens, size));
+
+    if (out != FT_NONE)
+        ft__build_alias(s->b, out, cached);
+}
+
+/* New keys or values, where attention finds them: among those of the context, or, where
+ * whole sequences are trained, where they were made. */
+static uint32_t kept(ft__llm_step *s, const char *name, uint32_t x, int64_t heads,
+                     int64_t reach, int64_t size)
+{
+    uint32_t cached;
+
+    if (s->whole)
+        return x;
+    cached = cache(s, name, heads, reach, size);
+    store(s, x, heads, size, cached);
+    return cached;
+}
+
+/* Heads of the new tokens: size of `from` features of each row. */
+static uint32_t heads_of(ft__llm_step *s, uint32_t x, int64_t from, int64_t heads,
+                         int64_t size)
+{
+    return ft__llm_view(s, x, X(s->rows, from), X(s->batch, heads, s->tokens, size));
+}
+
+static uint32_t by_heads(ft__llm_step *s, const char *name, const char *kind,
+                         uint32_t x, int64_t heads, int64_t size)
+{
+    return ft__llm_node(s, name, x, "%s x=%s%s", kind,
+                        X(s->batch, heads, s->tokens, size),
+                        strcmp(kind, "rmsnorm") == 0 ? " norm=1" : "");
+}
+
+static uint32_t attend(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
+                       int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size,
+                       bool shared)
+{
+    /* Narrow keys are multiplied with queries as narrow; those that are expanded from
+     * the cache are as wide as the model. */
+    const bool narrow =
+        (shared || !s->m.kv_rank) && ft_dtype_bits(s->m.kv) < ft_dtype_bits(s->m.dtype);
+
+    return ft__llm_node_on(s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s%s%s%s",
+                           X(s->batch, heads, s->tokens, size),
+                           X(s->batch, kv_heads, reach, size),
+                           X(s->batch, kv_heads, reach, v_size),
+                           s->tokens > 1 && s->tokens <= reach ? " causal=1" : "",
+                           shared ? " shared=1" : "", narrow ? " dtype=" : "",
+                           narrow ? ft_dtype_name(s->m.kv) : "");
+}
+
+static uint32_t output(ft__llm_step *s, uint32_t x, int64_t size, bool bias)
+{
+    const int64_t heads = s->l->heads, all = heads * size;
+    const ft__llm_sizes sizes = SIZES(s->rows, all);
+
+    x = ft__llm_view(s, x, X(s->batch, heads, s->tokens, size), sizes.s);
+    if (s->m.out_gate == 1) {
+        x = ft__llm_node(s, "gate", x, "sigmoid x=%s", sizes.s);
+        x = ft__llm_node_on(s, "gate", (uint32_t[]){x, x}, 2, "mul x=%s y=%s", sizes.s,
+                            sizes.s);
+    }
+    return ft__llm_linear(s, "o_proj", x, s->rows, all, s->m.hidden, bias);
+}
+
+static uint32_t normed_heads(ft__llm_step *s, const char *name, uint32_t x,
+                             int64_t heads)
+{
+    return s->m.qk_norm == 1 ? by_heads(s, name, "rmsnorm", x, heads, s->l->head) : x;
+}
+
+static uint32_t turned(ft__llm_step *s, uint32_t x, int64_t heads)
+{
+    return s->m.rope ? by_heads(s, "rotary_emb", "rotary", x, heads, s->l->head) : x;
+}
+
+/* Sparse attention (DeepSeek-V3.2-Exp): heads of its own score the tokens of the
+ * context, and each query attends to the best. low: what queries are made of. */
+static void pick(ft__llm_step *s, uint32_t x, uint32_t low, int64_t size_of_low,
+                 int64_t all, int64_t best)
+{
+    const ft__llm *m = &s->m;
+    const int64_t size = m->index_head, width = m->index_heads * size;
+    const int64_t queries = s->tokens * m->index_heads;
+    const uint32_t keys = cache(s, "index", 1, all, size);
+    uint32_t q = ft__llm_linear(s, "index_q", low, s->rows, size_of_low, width, false),
+             k;
+
+    k = ft__llm_linear(s, "index_k", x, s->rows, m->hidden, size, false);
+    ft__llm_linear(s, "index_weights", x, s->rows, m->hidden, m->index_heads, false);
+    store(s, heads_of(s, k, size, 1, size), 1, size, keys);
+    q = ft__llm_view(s, q, X(s->rows, width), X(s->batch, queries, size));
+    k = ft__llm_view(s, keys, X(s->batch, 1, all, size), X(s->batch, size, all));
+    q = ft__llm_node_on(s, "index_scores", (uint32_t[]){q, k}, 2, "matmul x=%s y=%s",
+                        X(s->batch, queries, size), X(s->batch, size, all));
+    q = ft__llm_view(s, q, X(s->batch, queries, all), X(s->rows, all));
+    ft__llm_node(s, "index_topk", q, "topk x=%s axis=1 size=%s", X(s->rows, all),
+                 X(best));
+}
+
+/* Heads of queries share keys and values in groups. */
+uint32_t ft__llm_grouped(ft__llm_step *s, uint32_t x, int64_t layer)
+{
+    const ft__llm *m = &s->m;
+    const ft__llm_layer *l = s->l;
+    const int64_t n = l->kv_heads, reach = reach_of(s, layer);
+    const bool one = m->k_is_v == 1 && l->mixer != FT__LLM_WINDOW;
+    const int64_t queries = l->heads * (l->head + (m->out_gate == 1 ? l->v_head : 0));
+    const int64_t all = queries + n * (l->head + (one ? 0 : l->v_head));
+    const int64_t seen = l->indexed && m->index_topk < reach ? m->index_topk : reach;
+    const uint32_t qkv =
+        ft__llm_linear(s, "qkv_proj", x, s->rows, m->hidden, all, m->qkv_bias);
+    uint32_t q = heads_of(s, qkv, all, l->heads, l->head);
+    uint32_t k = heads_of(s, qkv, all, n, l->head);
+    uint32_t v = heads_of(s, qkv, all, n, l->v_head);
+
+    if (l->indexed)
+        pick(s, x, x, m->hidden, reach, seen);
+    q = turned(s, normed_heads(s, "q_norm", q, l->heads), l->heads);
+    k = turned(s, normed_heads(s, "k_norm", k, n), n);
+    k = kept(s, "keys", k, n, reach, l->head);
+    v = kept(s, "values", v, n, reach, l->v_head);
+    if (seen < reach) {
+        k = ft__llm_view(s, k, X(s->batch, n, reach, l->head),
+                         X(s->batch, n, seen, l->head));
+        v = ft__llm_view(s, v, X(s->batch, n, reach, l->v_head),
+                         X(s->batch, n, seen, l->v_head));
+    }
+    x = attend(s, (uint32_t[]){q, k, v}, l->heads, n, seen, l->head, l->v_head, false);
+    return output(s, x, l->v_head, m->o_bias);
+}
+
+/* A product with constants of each head, from so many features to so many. */
+static uint32_t each_head(ft__llm_step *s, const char *name, uint32_t x, int64_t from,
+                          int64_t to)
+{
+    const int64_t heads = s->m.heads;
+    const uint32_t w =
+        ft__llm_weight(s, (ft_shape){.rank = 3, .dim = {heads, from, to}});
+
+    x = ft__llm_view(s, x, X(s->batch, heads, s->tokens, from),
+                     X(heads, s->rows, from));
+    x = ft__llm_node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
+                        X(heads, s->rows, from), X(heads, from, to));
+    return ft__llm_view(s, x, X(heads, s->rows, to), X(s->batch, heads, s->tokens, to));
+}
+
+/* Queries in the space of the cache, whose expansion goes to them. */
+static uint32_t absorbed(ft__llm_step *s, uint32_t q)
+{
+    const ft__llm *m = &s->m;
+    const ft__llm_sizes all =
+        SIZES(s->batch, m->heads, s->tokens, m->nope_head + m->rope_head);
+    uint32_t part =
+        ft__llm_view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->nope_head));
+    const uint32_t turned =
+        ft__llm_view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->rope_head));
+
+    part = each_head(s, "k_b_proj", part, m->nope_head, m->kv_rank);
+    return ft__llm_node_on(
+        s, "", (uint32_t[]){part, turned}, 2, "concat x=%s axis=3 sizes=%s",
+        X(s->batch, m->heads, s->tokens, m->kv_rank), X(m->kv_rank, m->rope_head));
+}
+
+/* Decoding: all heads read one vector of the cache for each token. */
+static uint32_t attend_latent(ft__llm_step *s, uint32_t q, uint32_t cached, int64_t all,
+                              int64_t reach)
+{
+    const ft__llm *m = &s->m;
+    const int64_t held = m->kv_rank + m->rope_head;
+    const ft__llm_sizes keys = SIZES(s->batch, 1, all, held);
+    const uint32_t qkv[3] = {
+        absorbed(s, q), ft__llm_view(s, cached, keys.s, X(s->batch, 1, reach, held)),
+        ft__llm_view(s, cached, keys.s, X(s->batch, 1, reach, m->kv_rank))};
+
+    return each_head(s, "v_b_proj",
+                     attend(s, qkv, m->heads, 1, reach, held, m->kv_rank, true),
+                     m->kv_rank, m->v_head);
+}
+
+/* Prefill: the cache is expanded to keys and values of each head. */
+static uint32_t attend_expanded(ft__llm_step *s, uint32_t q, uint32_t cached,
+                                int64_t reach)
+{
+    const ft__llm *m = &s->m;
+    const int64_t held = m->kv_rank + m->rope_head, size = m->nope_head + m->rope_head;
+    const int64_t rows = s->batch * reach, both = m->heads * (m->nope_head + m->v_head);
+    uint32_t kv =
+        ft__llm_view(s, cached, X(s->batch, 1, reach, held), X(rows, m->kv_rank));
+    uint32_t k, v;
+
+    kv = ft__llm_linear(s, "kv_b_proj", kv, rows, m->kv_rank, both, false);
+    k = ft__llm_view(s, kv, X(rows, both), X(s->batch, m->heads, reach, size));
+    v = ft__llm_view(s, kv, X(rows, both), X(s->batch, m->heads, reach, m->v_head));
+    return attend(s, (uint32_t[]){q, k, v}, m->heads, m->heads, reach, size, m->v_head,
+                  false);
+}
+
+/* Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1). */
+uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer)
+{
+    const ft__llm *m = &s->m;
+    const int64_t size = m->nope_head + m->rope_head, held = m->kv_rank + m->rope_head;
+    const int64_t down = m->q_rank ? m->q_rank : m->heads * size;
+    const int64_t reach = reach_of(s, layer), all = down + held;
+    const int64_t seen = m->index_topk && m->index_topk < reach ? m->index_topk : reach;
+    const uint32_t cached = cache(s, "latent", 1, reach, held);
+    const uint32_t low =
+        ft__llm_linear(s, "qkv_a_proj", x, s->rows, m->hidden, all, false);
+    uint32_t q = ft__llm_view(s, low, X(s->rows, all), X(s->rows, down));
+
+    if (m->q_rank) {
+        q = ft__llm_norm(s, "q_a_norm", q, m->q_rank);
+        if (s->l->indexed)
+            pick(s, x, q, m->q_rank, reach, seen);
+        q = ft__llm_linear(s, "q_b_proj", q, s->rows, m->q_rank, m->heads * size,
+                           false);
+    }
+    q = heads_of(s, q, m->heads * size, m->heads, size);
+    if (m->rope)
+        q = by_heads(s, "rotary_emb", "rotary", q, m->heads, size);
+    if (m->out_gate == 1)
+        ft__llm_linear(s, "g_proj", x, s->rows, m->hidden, m->heads * m->v_head, false);
+    ft__llm_norm(s, "kv_a_norm",
+                 ft__llm_view(s, low, X(s->rows, all), X(s->rows, m->kv_rank)),
+                 m->kv_rank);
+    store(s, heads_of(s, low, all, 1, held), 1, held, cached);
+    x = s->tokens <= 1 + s->drafts || seen < reach
+            ? attend_latent(s, q, cached, reach, seen)
+            : attend_expanded(s, q, cached, reach);
+    return output(s, x, m->v_head, false);
+}
+
+/* ---- caches of compressed tokens ---- */
+
+/* Of every `ratio` tokens one entry, weighed by gates (DeepSeek-V4). Ratios that
+ * overlap make two. */
+static void compress(ft__llm_step *s, uint32_t x, int64_t ratio, int64_t size,
+                     uint32_t cached)
+{
+    const int64_t wide = (ratio == 4 ? 2 : 1) * size;
+    const int64_t entries = (s->tokens + ratio - 1) / ratio;
+    const ft__llm_sizes all = SIZES(s->rows, wide);
+    const ft__llm_sizes made = SIZES(s->batch, 1, entries, size);
+
+    x = ft__llm_linear(s, "compressor", x, s->rows, s->m.hidden, 2 * wide, false);
+    x = ft__llm_view(s, x, X(s->rows, 2 * wide), all.s);
+    ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {ratio, wide}});
+    x = ft__llm_node_on(s, "compressor", (uint32_t[]){x, x}, 2, "mul x=%s y=%s", all.s,
+                        all.s);
+    x = ft__llm_node(s, "compressor", ft__llm_view(s, x, all.s, made.s),
+                     "rmsnorm x=%s norm=1", made.s);
+    x = ft__llm_node(s, "cache", x, "copy x=%s", made.s);
+    if (x != FT_NONE)
+        ft__build_alias(s->b, x, cached);
+}
+
+/* Products of `groups` parts of x apart. */
+static uint32_t in_groups(ft__llm_step *s, const char *name, uint32_t x, int64_t groups,
+                          int64_t from, int64_t to)
+{
+    const uint32_t w =
+        ft__llm_weight(s, (ft_shape){.rank = 3, .dim = {groups, from, to}});
+
+    x = ft__llm_view(s, x, X(s->rows, groups * from), X(groups, s->rows, from));
+    x = ft__llm_node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
+                        X(groups, s->rows, from), X(groups, from, to));
+    return ft__llm_view(s, x, X(groups, s->rows, to), X(s->rows, groups * to));
+}
+
+/* One vector of each token, key and value at once: those of a window, and entries for
+ * many tokens before it, all or those that an indexer picks. */
+uint32_t ft__llm_compressed(ft__llm_step *s, uint32_t x)
+{
+    const ft__llm *m = &s->m;
+    const ft__llm_layer *l = s->l;
+    const int64_t size = l->head, all = l->heads * size;
+    const int64_t window = m->window && m->window < s->context ? m->window : s->context;
+    const int64_t entries = l->compress ? s->context / l->compress : 0;
+    const int64_t best =
+        l->indexed && m->index_topk < entries ? m->index_topk : entries;
+    const int64_t seen = window + best;
+    const uint32_t cached = cache(s, "window", 1, window + entries, size);
+    uint32_t q = ft__llm_linear(s, "q_a_proj", x, s->rows, m->hidden, m->q_rank, false),
+             kv;
+
+    q = ft__llm_norm(s, "q_a_norm", q, m->q_rank);
+    if (l->indexed && entries)
+        pick(s, x, q, m->q_rank, entries, best);
+    q = ft__llm_linear(s, "q_b_proj", q, s->rows, m->q_rank, all, false);
+    q = by_heads(s, "rotary_emb", "rotary", heads_of(s, q, all, l->heads, size),
+                 l->heads, size);
+    kv = ft__llm_linear(s, "kv_proj", x, s->rows, m->hidden, size, false);
+    kv = ft__llm_norm(s, "kv_norm", kv, size);
+    store(s, heads_of(s, kv, size, 1, size), 1, size, cached);
+    if (l->compress)
+        compress(s, x, l->compress, size, cached);
+    kv = ft__llm_view(s, cached, X(s->batch, 1, window + entries, size),
+                      X(s->batch, 1, seen, size));
+    x = attend(s, (uint32_t[]){q, kv, kv}, l->heads, 1, seen, size, size, true);
+    x = ft__llm_view(s, x, X(s->batch, l->heads, s->tokens, size), X(s->rows, all));
+    x = in_groups(s, "o_a_proj", x, m->o_groups, all / m->o_groups, m->o_rank);
+    return ft__llm_linear(s, "o_b_proj", x, s->rows, m->o_groups * m->o_rank, m->hidden,
+                          false);
+}

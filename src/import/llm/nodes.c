@@ -1,0 +1,159 @@
+/* Nodes of a step: operations by their specs, and the layers that all files add. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "import/list.h"
+#include "import/llm/step.h"
+
+ft__llm_sizes ft__llm_sizes_of(const int64_t *size, size_t n)
+{
+    ft__llm_sizes out = {""};
+    size_t len = 0;
+
+    for (size_t i = 0; i < n; i++)
+        len += (size_t)snprintf(out.s + len, sizeof(out.s) - len, "%s%" PRId64,
+                                i ? "x" : "", size[i]);
+    return out;
+}
+
+uint32_t ft__llm_tensor_of(ft__llm_step *s, const char *name, ft_role role, ft_dtype t,
+                           const ft_shape *shape)
+{
+    return ft__build_tensor(s->b, name, strlen(name), role, t, shape);
+}
+
+uint32_t ft__llm_weight(ft__llm_step *s, ft_shape shape)
+{
+    return ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, s->m.dtype, &shape);
+}
+
+/* A node of that spec, of the model's type unless it says another, with the weights
+ * that its operation has, or with `tied` in their place; its first result. */
+static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
+                        uint32_t n_in, uint32_t tied, const char *fmt, va_list ap)
+{
+    uint32_t out[FT_OP_MAX_OPERANDS], params[3] = {tied}, n_params = tied != FT_NONE;
+    char spec[1024];
+    size_t len;
+    ft_error err;
+    ft_op op;
+
+    vsnprintf(spec, sizeof(spec) - 16, fmt, ap);
+    if (ft__build_failed(s->b))
+        return FT_NONE;
+    len = strlen(spec);
+    if (!strstr(spec, "dtype="))
+        snprintf(spec + len, sizeof(spec) - len, " dtype=%s", s->type);
+    if (ft_op_parse(&op, spec, strlen(spec), &err)) {
+        ft__build_fail(s->b, FT_EFORMAT, 0, "%s: %s", spec, err.msg);
+        return FT_NONE;
+    }
+    for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
+        ft_shape shape;
+        ft_dtype t;
+
+        ft_op_output(&op, i, &shape, &t);
+        out[i] = ft__llm_tensor_of(s, strcmp(name, "lm_head") ? "" : "logits",
+                                   FT_ROLE_ACTIVATION, t, &shape);
+    }
+    if (tied == FT_NONE)
+        n_params = ft__op_weights(s->b, &op, 1, params);
+    ft__build_node(s->b, name, strlen(name), &op, in, n_in, params, n_params, out,
+                   ft_op_n_outputs(&op));
+    return ft__build_failed(s->b) ? FT_NONE : out[0];
+}
+
+uint32_t ft__llm_node(ft__llm_step *s, const char *name, uint32_t x, const char *fmt,
+                      ...)
+{
+    va_list ap;
+    uint32_t out;
+
+    va_start(ap, fmt);
+    out = node_of(s, name, &x, 1, FT_NONE, fmt, ap);
+    va_end(ap);
+    return out;
+}
+
+uint32_t ft__llm_node_with(ft__llm_step *s, const char *name, uint32_t x, uint32_t tied,
+                           const char *fmt, ...)
+{
+    va_list ap;
+    uint32_t out;
+
+    va_start(ap, fmt);
+    out = node_of(s, name, &x, 1, tied, fmt, ap);
+    va_end(ap);
+    return out;
+}
+
+uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
+                         uint32_t n_in, const char *fmt, ...)
+{
+    va_list ap;
+    uint32_t out;
+
+    va_start(ap, fmt);
+    out = node_of(s, name, in, n_in, FT_NONE, fmt, ap);
+    va_end(ap);
+    return out;
+}
+
+uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, const char *from, const char *to)
+{
+    return ft__llm_node(s, "", x, "view x=%s out=%s", from, to);
+}
+
+uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, const char *to)
+{
+    ft_shape shape;
+
+    if (x == FT_NONE || ft__build_failed(s->b))
+        return FT_NONE;
+    shape = ft__build_get(s->b, x)->shape;
+    return ft__llm_view(s, x, ft__llm_sizes_of(shape.dim, shape.rank).s, to);
+}
+
+/* " to=bf16 block=128 dtype=fp8e4m3", " weights=int4 block=128" */
+void ft__llm_put_types(char out[96], const ft__llm_step *s)
+{
+    const ft__llm_quant *q = &s->m.quant[s->part];
+    char block[32] = "";
+
+    *out = 0;
+    if (q->weights == FT_DTYPE_NONE)
+        return;
+    if (q->block)
+        snprintf(block, sizeof(block), " block=%" PRId64, q->block);
+    if (q->activations)
+        snprintf(out, 96, " to=%s%s dtype=%s", s->type, block,
+                 ft_dtype_name(q->weights));
+    else
+        snprintf(out, 96, " weights=%s%s", ft_dtype_name(q->weights), block);
+}
+
+uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t rows,
+                        int64_t from, int64_t to, bool bias)
+{
+    char types[96];
+
+    ft__llm_put_types(types, s);
+    return ft__llm_node(s, name, x, "linear x=%s out=%s%s%s", X(rows, from), X(to),
+                        bias ? " bias=1" : "", types);
+}
+
+uint32_t ft__llm_norm(ft__llm_step *s, const char *name, uint32_t x, int64_t size)
+{
+    return ft__llm_node(s, name, x, "%s x=%s norm=1",
+                        s->m.norm == FT__LLM_RMS ? "rmsnorm" : "layernorm",
+                        X(s->rows, size));
+}
+
+uint32_t ft__llm_add(ft__llm_step *s, const char *name, uint32_t x, uint32_t y)
+{
+    const ft__llm_sizes sizes = SIZES(s->rows, s->m.hidden);
+
+    return ft__llm_node_on(s, name, (uint32_t[]){x, y}, 2, "add x=%s y=%s", sizes.s,
+                           sizes.s);
+}

@@ -1,0 +1,75 @@
+#ifndef IMPORT_LLM_STEP_H
+#define IMPORT_LLM_STEP_H
+
+#include <inttypes.h>
+
+#include "import/llm/llm.h"
+
+/* A step that is built: what every file of it adds nodes to. */
+typedef struct ft__llm_step {
+    ft__build *b;
+    ft__llm m;
+    int64_t batch, tokens, context, rows; /* rows: tokens of all sequences */
+    int64_t ranks;        /* of tensor parallelism, this is one of them */
+    int64_t expert_ranks; /* those with whole experts of their own */
+    int64_t stages;       /* of a pipeline, this is the last of them */
+    int64_t replicas;     /* of attention */
+    int64_t node;         /* devices of a machine */
+    int64_t drafts;       /* tokens that a speculative layer drafts */
+    int64_t kv_bits, weight_bits;
+    const ft__llm_layer *l; /* whose operations are made, and of which part */
+    ft__llm_part part;
+    const char *type;         /* of activations */
+    bool whole;               /* sequences without a cache, as they are trained */
+    uint32_t embedding, head; /* weights that other operations have, too */
+} ft__llm_step;
+
+/* ---- nodes (nodes.c) ---- */
+
+/* "8x64x128" */
+typedef struct ft__llm_sizes {
+    char s[96];
+} ft__llm_sizes;
+ft__llm_sizes ft__llm_sizes_of(const int64_t *size, size_t n);
+#define SIZES(...)                                                                     \
+    ft__llm_sizes_of((const int64_t[]){__VA_ARGS__},                                   \
+                     sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+/* For one call: it ends with the expression. */
+#define X(...) SIZES(__VA_ARGS__).s
+
+uint32_t ft__llm_tensor_of(ft__llm_step *s, const char *name, ft_role role, ft_dtype t,
+                           const ft_shape *shape);
+uint32_t ft__llm_weight(ft__llm_step *s, ft_shape shape);
+/* A node of that spec, of the model's type unless it says another, with the weights
+ * that its operation has; its first result. */
+FT_PRINTF(4, 5)
+uint32_t ft__llm_node(ft__llm_step *s, const char *name, uint32_t x, const char *fmt,
+                      ...);
+/* With the weights of another node. */
+FT_PRINTF(5, 6)
+uint32_t ft__llm_node_with(ft__llm_step *s, const char *name, uint32_t x, uint32_t tied,
+                           const char *fmt, ...);
+FT_PRINTF(5, 6)
+uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
+                         uint32_t n_in, const char *fmt, ...);
+/* Other sizes, or a part of it; the latter of whatever x is. */
+uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, const char *from, const char *to);
+uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, const char *to);
+/* Types of the part's weights: " to=bf16 block=128 dtype=fp8e4m3", " weights=int4
+ * block=128". */
+void ft__llm_put_types(char out[96], const ft__llm_step *s);
+uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t rows,
+                        int64_t from, int64_t to, bool bias);
+uint32_t ft__llm_norm(ft__llm_step *s, const char *name, uint32_t x, int64_t size);
+uint32_t ft__llm_add(ft__llm_step *s, const char *name, uint32_t x, uint32_t y);
+
+/* ---- what mixes tokens; x: rows of hidden features, and so is the result ---- */
+
+uint32_t ft__llm_grouped(ft__llm_step *s, uint32_t x, int64_t layer);
+uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer);
+uint32_t ft__llm_compressed(ft__llm_step *s, uint32_t x);
+uint32_t ft__llm_linear_attention(ft__llm_step *s, uint32_t x);
+uint32_t ft__llm_mamba2(ft__llm_step *s, uint32_t x);
+uint32_t ft__llm_mamba1(ft__llm_step *s, uint32_t x);
+
+#endif

@@ -1,0 +1,227 @@
+// Pieces of every page: elements, numbers with units, tables, intervals, axes.
+const data = JSON.parse(document.getElementById("data").textContent);
+const byId = id => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg";
+
+function svg(name, attributes, text) {
+  const e = document.createElementNS(SVG, name);
+  for (const k in attributes) e.setAttribute(k, attributes[k]);
+  if (text !== undefined) e.textContent = text;
+  return e;
+}
+function html(name, text, cls) {
+  const e = document.createElement(name);
+  if (text instanceof Node) e.append(text);
+  else if (text !== undefined) e.textContent = text;
+  if (cls) e.className = cls;
+  return e;
+}
+function tip(e, text) { e.append(svg("title", {}, text)); return e; }
+function picture(w, h, label) {
+  return svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w, height: h, role: "img", "aria-label": label });
+}
+function section(title, ...inside) {
+  const s = html("section"), h = html("h2", title);
+  s.append(h, ...inside);
+  byId("main").append(s);
+  return s;
+}
+const wide = (...inside) => { const d = html("div", undefined, "wide"); d.tabIndex = 0; d.append(...inside); return d; };
+const list = (texts, cls) => { const ul = html("ul"); ul.append(...texts.map(t => html("li", t, cls))); return ul; };
+const roomOf = e => Math.max(280, e.clientWidth || 700);
+// What depends on the window's width is drawn again when that changes.
+const drawn = [];
+function drawing(host, draw) {
+  const again = () => host.replaceChildren(...[draw(roomOf(host))].flat());
+  drawn.push({ host, again, w: 0 });
+  again();
+  return again;
+}
+addEventListener("resize", () => { for (const d of drawn) if (d.host.clientWidth !== d.w) { d.w = d.host.clientWidth; d.again(); } });
+
+const decimal = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "u"], [1e-9, "n"]];
+const scales = { s: decimal.slice(5), J: decimal.slice(4), W: decimal.slice(4, 7), Hz: decimal,
+  B: [[2 ** 40, "Ti"], [2 ** 30, "Gi"], [2 ** 20, "Mi"], [1024, "Ki"], [1, ""]],
+  FLOP: decimal.slice(0, 6), "FLOP/s": decimal.slice(0, 6), "B/s": decimal.slice(0, 6), "FLOP/B": [[1, ""]], k: decimal.slice(0, 6) };
+function shown(v, unit = "") {
+  if (v === null || v === undefined || !isFinite(v)) return "-";
+  if (unit === "%") return `${Number((100 * v).toPrecision(3))} %`;
+  const known = scales[unit] || [[1, ""]];
+  const [factor, prefix] = v === 0 ? [1, ""] : known.find(([f]) => Math.abs(v) >= f) || known[known.length - 1];
+  const number = Number((v / factor).toPrecision(scales[unit] ? 3 : 4));
+  return `${number} ${prefix}${unit === "k" ? "" : unit}`.trim();
+}
+const percent = v => v === null || v === undefined ? "-" : `${(100 * v).toFixed(1)} %`;
+// Estimates are records of value, low, high, unit and basis.
+const isEstimate = e => e !== null && typeof e === "object" && "value" in e && "low" in e;
+const between = e => e.low === null || e.low === undefined || e.low === e.high ? "" : `${shown(e.low, e.unit)} .. ${shown(e.high, e.unit)}`;
+const estimateText = e => e.value === null ? "-" : shown(e.value, e.unit) + (between(e) ? ` (${between(e)})` : "");
+// Of one scale for all: the largest, or what most of them stay below where a few are far above.
+function mostOf(all) {
+  const ends = all.filter(e => e && e.value !== null).map(e => e.high ?? e.value).sort((p, q) => p - q);
+  const usual = ends.length > 8 ? 1.3 * ends[Math.floor(.8 * ends.length)] : 0, most = Math.max(0, ...ends);
+  return usual > 0 && most > 3 * usual ? usual : most;
+}
+
+// The interval as a bar, the value as a line, from 0 to most.
+function interval(e, most, w = 120) {
+  const s = picture(w, 14, estimateText(e)), x = v => Math.min(1, Math.max(0, v / most)) * (w - 2);
+  s.setAttribute("class", "cell");
+  s.append(svg("line", { x1: 0, x2: w, y1: 7, y2: 7, class: "grid" }));
+  if (e.low !== null && e.low !== undefined)
+    s.append(svg("rect", { x: x(e.low), y: 3, width: Math.max(1, x(e.high) - x(e.low)), height: 8, class: "interval" }));
+  s.append(svg("rect", { x: x(e.value), y: 1, width: 2, height: 12, class: "mark" }));
+  return tip(s, estimateText(e));
+}
+function estimateCell(e, most, w) {
+  if (!e || e.value === null || e.value === undefined) return html("span", "-");
+  const span = html("span", shown(e.value, e.unit));
+  if (most > 0 && e.low !== e.high) span.append(interval(e, most, w));
+  return span;
+}
+function table(head, rows, classes, caption) {
+  const t = html("table"), first = html("tr"), top = html("thead"), body = html("tbody");
+  if (caption) t.append(html("caption", caption));
+  head.forEach(h => { const th = h instanceof Node ? h : html("th", h); th.scope = "col"; first.append(th); });
+  top.append(first);
+  rows.forEach((r, i) => {
+    const tr = html("tr", undefined, classes ? classes[i] : "");
+    r.forEach(v => tr.append(v instanceof HTMLTableCellElement ? v : html("td", v)));
+    body.append(tr);
+  });
+  t.append(top, body);
+  return t;
+}
+// A table whose columns sort: columns of { name, of(row), cell(row) or text }, at most `most` rows at first.
+function sortable(columns, rows, most, caption) {
+  const host = html("div");
+  let by = null, falling = true, all = false;
+  const draw = () => {
+    const at = columns[by], sorted = at ? [...rows].sort((p, q) => {
+      const a = at.of(p), b = at.of(q);
+      return (a === null) - (b === null) || (a < b ? -1 : a > b ? 1 : 0) * (falling ? -1 : 1);
+    }) : rows;
+    const head = columns.map((c, i) => {
+      const th = html("th", undefined, c.left ? "left" : ""), b = html("button", c.name);
+      if (i === by) th.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      b.type = "button";
+      b.addEventListener("click", () => { falling = by === i ? !falling : true; by = i; draw(); host.querySelectorAll("th button")[i].focus(); });
+      th.append(b);
+      return th;
+    });
+    const cells = (all ? sorted : sorted.slice(0, most)).map(r => columns.map(c => {
+      const v = c.cell ? c.cell(r) : c.of(r);
+      return html("td", v instanceof Node ? v : String(v ?? "-"), c.cls || (c.left ? "left" : ""));
+    }));
+    host.replaceChildren(wide(table(head, cells, undefined, caption)));
+    if (sorted.length > most && !all) {
+      const b = html("button", `all ${sorted.length}`);
+      b.type = "button";
+      b.addEventListener("click", () => { all = true; draw(); });
+      host.append(b);
+    }
+  };
+  draw();
+  return host;
+}
+function choose(label, values, chosen, onChange) {
+  const l = html("label", `${label} `), s = html("select");
+  values.forEach((v, i) => s.append(new Option(v, i)));
+  s.value = chosen;
+  s.addEventListener("change", () => onChange(Number(s.value)));
+  l.append(s);
+  return l;
+}
+// One of several buttons is pressed.
+function buttons(label, names, chosen, onChange) {
+  const group = html("div", undefined, "bars");
+  group.setAttribute("role", "group");
+  group.setAttribute("aria-label", label);
+  names.forEach((n, i) => {
+    const b = html("button", n);
+    b.type = "button";
+    b.setAttribute("aria-pressed", i === chosen);
+    b.addEventListener("click", () => {
+      [...group.children].forEach((o, k) => o.setAttribute("aria-pressed", k === i));
+      onChange(i);
+    });
+    group.append(b);
+  });
+  return group;
+}
+function keys(entries) {
+  const ul = html("ul", undefined, "keys");
+  for (const [cls, text] of entries) {
+    const li = html("li"), i = html("i");
+    i.style.background = `var(--${cls})`;
+    li.append(i, text);
+    ul.append(li);
+  }
+  return ul;
+}
+
+// ---- axes: from values to places, with round ticks ----
+function axis(lo, hi, from, to, log) {
+  if (!(hi > lo)) [lo, hi] = log ? [lo / 2, lo * 2] : [Math.min(0, lo), lo > 0 ? lo * 1.1 : 1];
+  const f = log ? Math.log10 : v => v, a = f(lo), b = f(hi);
+  const at = v => from + (f(v) - a) / (b - a) * (to - from);
+  const ticks = [];
+  if (log) {
+    const decades = Math.floor(b + 1e-9) - Math.ceil(a - 1e-9), each = Math.max(1, Math.ceil(decades / 7));
+    for (let k = decades < 2 ? Math.floor(a) : Math.ceil(a - 1e-9); k <= b + 1e-9; k += each)
+      for (const m of decades < 2 ? [1, 2, 5] : [1])
+        if (m * 10 ** k <= hi * 1.0001 && m * 10 ** k >= lo * .9999) ticks.push(m * 10 ** k);
+  } else {
+    const p = 10 ** Math.floor(Math.log10((b - a) / 6)), step = [1, 2, 5, 10].map(m => m * p).find(s => (b - a) / s <= 6);
+    for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-6; k++) ticks.push(k * step);
+  }
+  return { at, ticks, lo, hi };
+}
+// Lines and numbers of two axes; x.at and y.at place within the frame.
+function frame(s, x, y, box, unitX, unitY, titleX, titleY) {
+  for (const v of y.ticks)
+    s.append(svg("line", { x1: box.l, x2: box.r, y1: y.at(v), y2: y.at(v), class: "grid" }),
+      svg("text", { x: box.l - 6, y: y.at(v) + 4, "text-anchor": "end", class: "faint" }, shown(v, unitY)));
+  let last = -Infinity;
+  for (const v of x.ticks) {
+    s.append(svg("line", { x1: x.at(v), x2: x.at(v), y1: box.t, y2: box.b, class: "grid" }));
+    if (x.at(v) - last < 52) continue;
+    last = x.at(v);
+    s.append(svg("text", { x: last, y: box.b + 16, "text-anchor": "middle", class: "faint" }, shown(v, unitX)));
+  }
+  s.append(svg("text", { x: box.r, y: box.b + 32, "text-anchor": "end" }, titleX), svg("text", { x: 4, y: 12 }, titleY));
+}
+// Points { x, y (estimates), name, front } with their intervals, on axes that are logarithmic where values span much.
+function scatter(w, points, nameX, nameY) {
+  const h = 340, box = { l: 74, r: w - 20, t: 24, b: h - 44 };
+  const range = k => [Math.min(...points.map(p => p[k].low > 0 ? p[k].low : p[k].value)),
+    Math.max(...points.map(p => p[k].high ?? p[k].value))];
+  const make = (k, from, to) => { const [lo, hi] = range(k), log = lo > 0 && hi / lo > 8;
+    return log ? axis(lo / 1.15, hi * 1.15, from, to, true) : axis(Math.min(0, lo), hi * 1.05, from, to); };
+  const x = make("x", box.l, box.r), y = make("y", box.b, box.t);
+  const s = picture(w, h, `${nameY} against ${nameX} of ${points.length}`);
+  frame(s, x, y, box, points[0].x.unit, points[0].y.unit, nameX, nameY);
+  for (const p of points) {
+    const px = x.at(p.x.value), py = y.at(p.y.value), cls = p.front ? " front" : "";
+    if (p.x.low > 0) s.append(svg("line", { x1: x.at(p.x.low), x2: x.at(p.x.high), y1: py, y2: py, class: "range" + cls }));
+    if (p.y.low > 0) s.append(svg("line", { x1: px, x2: px, y1: y.at(p.y.low), y2: y.at(p.y.high), class: "range" + cls }));
+    s.append(tip(svg("circle", { cx: px, cy: py, r: 4.5, class: "dot" + cls }),
+      `${p.name}\n${nameX}: ${estimateText(p.x)}\n${nameY}: ${estimateText(p.y)}`));
+  }
+  const taken = []; // places of names
+  for (const p of points.length <= 24 ? points : []) {
+    const px = x.at(p.x.value), left = px > w * .7;
+    let py = y.at(p.y.value) - 6;
+    while (taken.some(([tx, ty]) => Math.abs(tx - px) < 90 && Math.abs(ty - py) < 12)) py -= 12;
+    taken.push([px, py]);
+    s.append(svg("text", { x: px + (left ? -7 : 7), y: py, "text-anchor": left ? "end" : "start", class: "over" }, p.name));
+  }
+  return s;
+}
+// Which are not worse in both than another.
+function markFront(points) {
+  for (const p of points)
+    p.front = !points.some(q => q.x.value <= p.x.value && q.y.value <= p.y.value &&
+      (q.x.value < p.x.value || q.y.value < p.y.value));
+  return points;
+}

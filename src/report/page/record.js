@@ -1,0 +1,162 @@
+// Any record as the command prints it with --json: texts, estimates, tables of rows, the same inside each other.
+const label = name => name.replaceAll("_", " ");
+const isRow = v => v !== null && typeof v === "object" && !Array.isArray(v);
+const heading = name => label(name).replace(/^./, c => c.toUpperCase());
+const unitOf = name => /_per_/.test(name) ? undefined : (name.match(/_(s|j|w|hz|bytes)$/) || [])[1];
+const UNITS = { s: "s", j: "J", w: "W", hz: "Hz", bytes: "B" };
+const SHARES = /^(mape|bias|median_ape|p90_ape|within_10|max_ape|share|.*_error|error|regret)$/;
+function textOf(name, v) {
+  if (v === null || v === undefined) return "-";
+  if (typeof v === "boolean") return v ? "yes" : "no";
+  if (typeof v === "number") return SHARES.test(name) ? percent(v) :
+    Number.isInteger(v) && !unitOf(name) ? v.toLocaleString("en").replaceAll(",", "\u202f") : shown(v, UNITS[unitOf(name)] || "");
+  if (Array.isArray(v)) return v.length > 8 ? `${v.slice(0, 8).map(x => textOf(name, x)).join(", ")}, ... (${v.length})` : v.map(x => textOf(name, x)).join(", ");
+  if (isEstimate(v)) return estimateText(v);
+  if (isRow(v)) return Object.entries(v).map(([k, x]) => `${label(k)} ${textOf(k, x)}`).join("; ");
+  return String(v);
+}
+// Numbers of a record with a unit; what was measured with an error gets its 95 % interval.
+const COUNTS = ["n", "iterations", "runs", "outliers"];
+function withUnit(row) {
+  if ("start_s" in row && typeof row.value === "number")
+    return { ...row, value: { value: row.value, low: null, high: null, unit: "s", basis: "" } };
+  if (typeof row.unit !== "string" || isEstimate(row)) return row;
+  const all = {};
+  for (const [k, v] of Object.entries(row)) {
+    const half = (k === "value" || k === "median") && row.error > 0 ? 1.96 * row.error : null;
+    if (typeof v === "number" && !COUNTS.includes(k))
+      all[k] = { value: v, low: half && v - half, high: half && v + half, unit: row.unit, basis: half ? "measured" : "" };
+    else if (k !== "unit") all[k] = v;
+  }
+  return all;
+}
+// A row's members, those of records inside it beside them.
+function flat(row, before = "") {
+  const all = {};
+  for (const [k, v] of Object.entries(withUnit(row)))
+    if (isRow(v) && !isEstimate(v)) Object.assign(all, flat(v, k === "values" ? before : `${before}${label(k)} `));
+    else all[before + k] = v;
+  return all;
+}
+const isSeries = v => Array.isArray(v) && v.length > 8 && v.every(x => typeof x === "number" || x === null);
+const isTexts = v => Array.isArray(v) && v.length > 0 && v.every(x => typeof x === "string");
+const isNested = v => Array.isArray(v) && (!v.length || v.some(isRow));
+const same = (p, q) => JSON.stringify(p) === JSON.stringify(q);
+// A column a member; what is the same in all rows is said once below.
+function rowsTable(rows) {
+  const flats = rows.map(r => flat(r)), all = [...new Set(flats.flatMap(Object.keys))]
+    .filter(n => flats.some(r => r[n] !== null && r[n] !== undefined && !(isEstimate(r[n]) && r[n].value === null) && r[n] !== "" && !isNested(r[n]) && !isSeries(r[n]) && !isTexts(r[n])));
+  const constant = rows.length > 2 ? all.filter(n => n !== "name" && flats.every(r => same(r[n], flats[0][n]))) : [];
+  const rank = n => flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
+  const names = all.filter(n => !constant.includes(n)).sort((p, q) => rank(p) - rank(q));
+  const last = n => n.split(" ").pop();
+  // The end of a name, as far as it takes to tell it from the others.
+  const short = n => { const parts = n.split(" ");
+    for (let k = 1; k < parts.length; k++) {
+      const end = parts.slice(-k).join(" ");
+      if (!names.some(o => o !== n && (o === end || o.endsWith(` ${end}`)))) return end;
+    }
+    return n; };
+  const columns = names.map(n => {
+    const values = flats.map(r => r[n]), most = mostOf(values.filter(e => isEstimate(e) && e.low !== null));
+    const number = values.some(v => typeof v === "number" || isEstimate(v)), long = values.some(v => typeof v === "string" && v.length > 40);
+    const errors = SHARES.test(last(n)) && values.every(v => typeof v !== "number" || v >= 0);
+    const top = errors ? Math.max(...values.map(v => v || 0)) : 0;
+    return { name: label(short(n)), left: !number, cls: long ? "spec left" : number ? "" : "left",
+      of: r => isEstimate(r[n]) ? r[n].value : r[n] ?? null,
+      cell: r => isEstimate(r[n]) ? estimateCell(r[n], most, 90) : top > 0 && typeof r[n] === "number" ?
+        shareCell(r[n], top) : textOf(last(n), r[n]) };
+  });
+  const host = html("div");
+  host.append(sortable(columns, flats, 40));
+  if (constant.length) host.append(html("p", `The same in all rows: ${constant.map(n => `${label(n)} ${textOf(last(n), flats[0][n])}`).join("; ")}.`, "note"));
+  return host;
+}
+function shareCell(v, top) {
+  const span = html("span", percent(v)), s = picture(70, 10, percent(v));
+  s.setAttribute("class", "cell");
+  s.append(svg("rect", { x: 0, y: 1, width: Math.max(1, v / top * 68), height: 8, class: "bar" }));
+  span.append(s);
+  return span;
+}
+// Numbers one behind the other, with their median.
+function seriesOf(name, v, w) {
+  const known = v.filter(x => x !== null), sorted = [...known].sort((p, q) => p - q), median = sorted[sorted.length >> 1];
+  const h = 200, box = { l: 74, r: w - 16, t: 24, b: h - 40 }, unit = UNITS[unitOf(name)] || "";
+  const lo = sorted[0], hi = Math.min(sorted[sorted.length - 1], median > 0 ? 3 * median : Infinity);
+  const x = axis(0, v.length - 1, box.l, box.r), y = axis(lo - (hi - lo) * .1, hi + (hi - lo) * .1, box.b, box.t);
+  const s = picture(w, h, `${label(name)}: ${v.length} readings, median ${shown(median, unit)}`);
+  frame(s, x, y, box, "", unit, "reading", label(name));
+  s.append(svg("line", { x1: box.l, x2: box.r, y1: y.at(median), y2: y.at(median), class: "limit" }));
+  v.forEach((p, i) => { if (p !== null) s.append(tip(svg("circle", { cx: x.at(i), cy: y.at(Math.min(p, y.hi)), r: 2.5, class: "dot" }), shown(p, unit))); });
+  return s;
+}
+// Two quantities that are known of several rows, against each other.
+function pairsOf(rows) {
+  const names = Object.keys(rows[0]).filter(n => ["time", "energy", "cost", "memory"].includes(n) &&
+    rows.filter(r => isEstimate(r[n]) && r[n].value > 0).length > 1);
+  return names.length > 1 ? [names[0], names[1]] : null;
+}
+const nameOf = r => [r.device, r.command, r.name, r.network, r.batch ? `batch ${r.batch}` : "", r.setting].filter(v => typeof v === "string" && v).slice(0, 3).join(", ");
+
+// What of readings or runs one would look at in their order.
+const ORDERED = ["wall_s", "value_s", "value", "watts"];
+const orderedOf = rows => rows.length > 7 && ORDERED.find(n => rows.every(r => typeof r[n] === "number"));
+
+function put(name, v) {
+  if (v === null || v === undefined || (Array.isArray(v) && !v.length)) return;
+  if (isSeries(v)) {
+    const host = html("div");
+    section(heading(name), host);
+    drawing(host, w => seriesOf(name, v, Math.min(w, 760)));
+  } else if (Array.isArray(v) && v.every(x => typeof x === "string")) {
+    section(heading(name), list(v, name === "warnings" ? "warning" : undefined));
+  } else if (Array.isArray(v) && v.every(isRow)) {
+    const flats = v.map(r => flat(r)), s = section(heading(name)), pair = pairsOf(flats), ordered = orderedOf(v);
+    if (pair) {
+      const host = html("div"), points = flats.filter(r => pair.every(n => r[n] && r[n].value > 0))
+        .map(r => ({ name: nameOf(r), x: r[pair[0]], y: r[pair[1]] }));
+      s.append(host, html("p", "Lines are intervals; orange: no other is better in both.", "note"));
+      drawing(host, w => scatter(Math.min(w, 760), markFront(points), ...pair));
+    }
+    // Sentences of rows, each once.
+    for (const k of new Set(v.flatMap(r => Object.keys(r).filter(n => isTexts(r[n])))))
+      s.append(html("h3", heading(k)), list([...new Set(v.flatMap(r => r[k] || []))], k === "warnings" ? "warning" : undefined));
+    if (ordered) {
+      const host = html("div");
+      s.append(host);
+      drawing(host, w => seriesOf(ordered, v.map(r => r[ordered]), Math.min(w, 760)));
+    }
+    s.append(rowsTable(v));
+    for (const r of v) for (const [k, x] of Object.entries(r))
+      if (Array.isArray(x) && x.length && (x.every(isRow) || isSeries(x)) && v.length <= 12) put(`${nameOf(r) || r.spec || ""} ${k}`.trim(), x);
+  } else if (isRow(v) && !isEstimate(v)) fillRow(section(heading(name)), v, name);
+}
+// Members with the same members of their own are rows of one table.
+function fillRow(s, record, name) {
+  const v = withUnit(record), rows = Object.entries(v).filter(([, x]) => isRow(x) && !isEstimate(x));
+  const keyed = rows.filter(([, x]) => rows.length > 1 && same(Object.keys(x), Object.keys(rows[0][1])));
+  const estimates = Object.entries(v).filter(([, x]) => isEstimate(x)), sure = estimates.every(([, e]) => !between(e));
+  const texts = Object.entries(v).filter(([, x]) => x !== null && x !== "" && !isRow(x) && !isNested(x) && !isSeries(x));
+  if (estimates.length) s.append(wide(table(sure ? ["quantity", "value"] : ["quantity", "value", "interval", "basis"],
+    estimates.map(([k, e]) => [label(k), estimateCell(e, between(e) ? mostOf([e]) : 0), between(e), e.basis || ""].slice(0, sure ? 2 : 4)))));
+  if (texts.length) {
+    const d = html("dl");
+    for (const [k, x] of texts) d.append(html("dt", label(k)), html("dd", textOf(k, x)));
+    s.append(d);
+  }
+  if (keyed.length > 1) s.append(rowsTable(keyed.map(([k, x]) => ({ name: label(k), ...x }))));
+  for (const [k, x] of rows) if (keyed.length < 2 || !keyed.some(([n]) => n === k)) { s.append(html("h3", heading(k))); fillRow(s, x, k); }
+  for (const [k, x] of Object.entries(v)) if (isSeries(x) || (isNested(x) && x.length)) put(`${name} ${k}`, x);
+}
+
+const { page, ...record } = data;
+byId("title").textContent = document.title = page.title;
+byId("lead").textContent = page.lead;
+const FIRST = ["assumptions", "warnings", "bounded"], simple = {}, rest = [];
+for (const [k, v] of Object.entries(record))
+  if (FIRST.includes(k)) put(k, v);
+  else if (Array.isArray(v) && v.length || isRow(v) && !isEstimate(v)) rest.push([k, v]);
+  else if (!Array.isArray(v) && v !== null && v !== "" && k !== "line") simple[k] = v;
+if (Object.keys(simple).length) put("in short", simple);
+rest.forEach(([k, v]) => put(k, v));

@@ -1,0 +1,117 @@
+/* What engines do besides the device's kernels: the host's part of a step, and kernels
+ * of their own. Where each number is from: docs/llm.md. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/serve.h"
+
+/* Of a name the first whose version is above the one asked for. */
+static const struct {
+    const char *name, *before;
+    ft__serve_engine engine;
+} engines[] = {
+    /* Before CUDA graphs: PyTorch issues every kernel. */
+    {"vllm", "0.3", {.sequence_s = 3e-4, .prompt_s = 2e-2, .layer_s = 5.5e-4}},
+    /* Before the next step was scheduled during a step. */
+    {"vllm",
+     "0.14",
+     {.step_s = 7e-4, .sampling_s = 5.8e-5, .issue_s = 8.5e-5, .graph_tokens = 512}},
+    {"sglang",
+     NULL,
+     {.step_s = FT_SERVE_OVERHEAD_S, .issue_s = 1.65e-4, .no_dataset = true}},
+    {"transformers",
+     NULL,
+     {.layer_s = 9.1e-4, .attention_passes = 8, .no_dataset = true}},
+    {"llama.cpp", NULL, {.step_s = 1e-3, .core_bytes = 5.5, .no_dataset = true}},
+};
+
+/* "0.9" is before "0.14": numbers, not letters. */
+static bool is_before(const char *version, const char *than)
+{
+    while (*version && *than) {
+        char *v, *t;
+        const unsigned long a = strtoul(version, &v, 10), b = strtoul(than, &t, 10);
+
+        if (a != b || v == version)
+            return a < b && v != version;
+        version = *v == '.' ? v + 1 : "";
+        than = *t == '.' ? t + 1 : "";
+    }
+    return !*version && *than;
+}
+
+ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err)
+{
+    bool known = !name || strcmp(name, "trtllm") == 0; /* as the default is */
+
+    for (size_t i = 0; i < sizeof(engines) / sizeof(*engines) && !known; i++)
+        known = strcmp(engines[i].name, name) == 0;
+    if (!known)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--engine %s: no software that serves is called so; there are "
+                       "vllm, sglang, trtllm, transformers, llama.cpp",
+                       name);
+    if (version && !isdigit((unsigned char)*version))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--engine-version %s: want a number such as 0.11", version);
+    return FT_OK;
+}
+
+ft__serve_engine ft__serve_engine_of(const char *name, const char *version)
+{
+    for (size_t i = 0; name && i < sizeof(engines) / sizeof(*engines); i++)
+        if (strcmp(engines[i].name, name) == 0 &&
+            (!engines[i].before || (version && is_before(version, engines[i].before))))
+            return engines[i].engine;
+    return (ft__serve_engine){
+        .step_s = FT_SERVE_OVERHEAD_S, .issue_s = 8.5e-5, .graph_tokens = 512};
+}
+
+static void take_at_least(ft__serve_cost *c, double time_s, double idle_w)
+{
+    if (!(time_s > c->time_s))
+        return;
+    c->energy_j += idle_w * (time_s - c->time_s);
+    c->time_s = time_s;
+}
+
+/* A product of few rows by kernels that read so many bytes a clock of each core. */
+static void read_weights(ft__serve_cost *c, const ft_op *op, double bytes_per_s,
+                         double idle_w)
+{
+    enum { FEW = 8 };
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+    ft_cost cost;
+
+    if (x.rank < 1 || x.dim[0] > FEW)
+        return;
+    ft_op_cost(op, &cost);
+    take_at_least(c, cost.weight_bytes / bytes_per_s, idle_w);
+}
+
+/* One query a sequence: keys and values of all heads go through memory that often. */
+static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
+                       double bandwidth)
+{
+    const ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+    ft__serve_cost was = *c;
+    double bytes;
+
+    if (x.rank != 4 || y.rank != 4 || x.dim[2] != 1)
+        return;
+    bytes = 2 * (double)ft_dtype_bits(op->dtype) / 8 * (double)(x.dim[0] * x.dim[1]) *
+            (double)(y.dim[2] * y.dim[3]);
+    c->time_s = fmax(c->time_s, passes * bytes / bandwidth);
+    c->energy_j = was.time_s > 0 ? was.energy_j * c->time_s / was.time_s : was.energy_j;
+}
+
+void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
+                           const ft_op *op, const ft_device_facts *f, double idle_w)
+{
+    if (e->core_bytes > 0 && op->kind == FT_KIND_linear)
+        read_weights(c, op, e->core_bytes * f->cores * f->boost_clock_hz, idle_w);
+    if (e->attention_passes > 0 && op->kind == FT_KIND_attention)
+        pass_cache(c, op, e->attention_passes, f->bandwidth_bytes_per_s);
+}

@@ -1,0 +1,335 @@
+/* Training of a language model over many devices: passes of one device, as queries
+ * answer them, in a pipeline (1F1B), and what replicas exchange. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "foretell/llm.h"
+#include "physics/power.h"
+#include "query/data.h"
+
+/* AdamW with an fp32 copy of 16-bit weights: two moments and the copy. An answer's has
+ * moments of the weights' type: 14 B of a weight through memory, not 28. */
+static const double state_bytes = 12, more_optimizer = 2;
+enum { MOST = 1 << 24, MORE_DIMS = 3, MAX_DIMS = 32 };
+
+struct passes {
+    double forward_s, backward_s, optimizer_s,
+        joules;       /* of all layers, one micro-batch */
+    double low, high; /* of their time */
+    double energy_low, energy_high;
+    double weights, results; /* B: of the rank; what the backward pass reads */
+    double between;          /* B: what goes from layer to layer */
+    double flops, peak, idle_w, memory, process;
+    uint64_t layers;
+    ft_basis basis;
+};
+
+static void set(uint64_t *field, uint64_t otherwise)
+{
+    if (!*field)
+        *field = otherwise;
+}
+
+static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *replicas,
+                          ft_error *err)
+{
+    ft_status st =
+        ft__read_sized(out, sizeof(*out), in, "ft_llm_train", "FT_LLM_TRAIN_INIT", err);
+
+    if (st)
+        return st;
+    set(&out->devices, 1);
+    set(&out->tp, 1);
+    set(&out->pp, 1);
+    set(&out->node, 8);
+    set(&out->sequence, 4096);
+    set(&out->micro_batch, 1);
+    set(&out->interleave, 1);
+    if (out->devices > MOST || out->tp > MOST || out->pp > MOST ||
+        out->sequence > MOST || out->micro_batch > MOST || out->global_batch > MOST ||
+        out->interleave > MOST || out->zero > 3 || out->recompute > 1 ||
+        !(out->tokens >= 0) || !isfinite(out->tokens))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "training has at most %d devices and sequences, zero 0 to 3, and "
+            "a number of tokens",
+            MOST);
+    if (out->devices % (out->tp * out->pp))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%" PRIu64 " devices: not a multiple of tp x pp = %" PRIu64,
+                       out->devices, out->tp * out->pp);
+    *replicas = out->devices / (out->tp * out->pp);
+    set(&out->global_batch, *replicas * out->pp * out->micro_batch);
+    if (out->global_batch % (*replicas * out->micro_batch))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%" PRIu64 " sequences of a step: not a multiple of %" PRIu64
+                       " replicas x %" PRIu64 " of a micro-batch",
+                       out->global_batch, *replicas, out->micro_batch);
+    return FT_OK;
+}
+
+/* ---- passes of one device ---- */
+
+/* Of each tensor: does the backward pass read it, or what is a view of it? */
+static bool *read_backward(const ft_graph *g)
+{
+    bool *read = calloc(g->n_tensors + 1u, sizeof(*read));
+
+    for (uint32_t i = g->n_nodes; read && i-- > 0;) {
+        const ft_node *n = &g->node[i];
+        const ft_op *op = &g->op[n->op];
+        bool through = n->phase == FT_PHASE_BACKWARD;
+
+        if (n->phase == FT_PHASE_FORWARD && ft_kind_class(op->kind) == FT_CLASS_VIEW)
+            through = n->n_out && read[n->out[0]];
+        for (uint32_t k = 0; through && k < n->n_in; k++)
+            read[n->in[k]] = true;
+    }
+    return read;
+}
+
+/* What all ranks of tensor parallelism have alike, features of tokens, each keeps a
+ * part of (sequence parallelism, arXiv:2205.05198). */
+static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
+                            ft_error *err)
+{
+    bool *read = read_backward(g);
+    double alike = 0;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        if (g->node[i].phase == FT_PHASE_FORWARD &&
+            strcmp(g->node[i].name, "input_norm") == 0) {
+            const ft_tensor *t = &g->tensor[g->node[i].out[0]];
+
+            alike = (double)ft_tensor_bytes(&t->shape, t->dtype);
+            p->layers += g->node[i].repeat;
+        }
+    p->between = alike / tp;
+
+    for (uint32_t i = 0; read && i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
+        const ft_op *op = &g->op[n->op];
+
+        if (n->phase != FT_PHASE_FORWARD || ft_kind_class(op->kind) == FT_CLASS_VIEW)
+            continue;
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            const ft_tensor *t = &g->tensor[n->out[k]];
+            const double bytes = (double)ft_tensor_bytes(&t->shape, t->dtype);
+
+            if (read[n->out[k]])
+                p->results += (double)n->repeat * (bytes == alike ? bytes / tp : bytes);
+        }
+    }
+    free(read);
+    return read ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training");
+}
+
+static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
+                            const ft_llm_train *how, ft_error *err)
+{
+    ft_dim_value dim[MAX_DIMS + MORE_DIMS];
+    const ft__physics_params params = ft__physics_default();
+    ft_query one = *q;
+    const ft__data_kept *kept;
+    ft_answer *a;
+    ft_status st;
+
+    if (q->n_dims > MAX_DIMS)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS);
+    if (q->n_dims)
+        memcpy(dim, q->dims, q->n_dims * sizeof(*dim));
+    dim[q->n_dims] = (ft_dim_value){"train", 1};
+    dim[q->n_dims + 1] = (ft_dim_value){"tokens", (int64_t)how->sequence};
+    dim[q->n_dims + 2] = (ft_dim_value){"tp", (int64_t)how->tp};
+    one.dims = dim;
+    one.n_dims = q->n_dims + MORE_DIMS;
+    one.batch = (int64_t)how->micro_batch;
+    one.mode = "training";
+    one.optimizer = "adamw";
+    st = ft_query_ask(&a, d, &one, err);
+    if (st)
+        return st;
+    *p = (struct passes){
+        .forward_s = a->phase_time[FT_PHASE_FORWARD].value,
+        .backward_s = a->phase_time[FT_PHASE_BACKWARD].value,
+        .optimizer_s = a->phase_time[FT_PHASE_OPTIMIZER].value,
+        .joules = a->energy.basis == FT_BASIS_UNAVAILABLE ? NAN : a->energy.value,
+        .low = a->time.low / a->time.value,
+        .high = a->time.high / a->time.value,
+        .energy_low = a->energy.low / a->energy.value,
+        .energy_high = a->energy.high / a->energy.value,
+        .weights = a->part_bytes[FT_PART_WEIGHTS],
+        .flops = a->flops,
+        .peak = NAN,
+        .idle_w = NAN,
+        .memory = a->limit_bytes,
+        .process = isfinite(a->context_bytes) ? a->context_bytes : 0,
+        .basis = a->time.basis,
+    };
+    st = take_graph(p, a->graph, (double)how->tp, err);
+    if (!st)
+        st = ft__data_device(&kept, d, a->device, true, err);
+    if (!st && kept->thing) {
+        const ft_device_facts *f = ft_device_get(kept->thing);
+
+        p->peak = f->peak_bf16 > 0 ? f->peak_bf16 : f->peak_fp16;
+        p->idle_w = ft__idle_power(&params, f->tdp_w);
+    }
+    ft_answer_free(a);
+    return st;
+}
+
+/* ---- between replicas ---- */
+
+/* s of a sum of that many bytes, each replica's, over all of them. */
+static ft_status ask_sum(double *out, ft_data *d, const ft_query *q, double bytes,
+                         const ft_llm_train *how, uint64_t replicas, ft_error *err)
+{
+    const uint64_t beside = how->tp < how->node ? how->node / how->tp : 1;
+    const uint64_t nodes = (replicas + beside - 1) / beside;
+    ft_query list = {.size = sizeof(list)};
+    char spec[128];
+    ft_answer *a;
+    ft_status st;
+
+    *out = 0;
+    if (replicas == 1)
+        return FT_OK;
+    snprintf(spec, sizeof(spec),
+             "collective x=%.0f ranks=%" PRIu64 " nodes=%" PRIu64 " dtype=bf16\n",
+             fmax(1, ceil(bytes / 2)), replicas, nodes);
+    list.model = "sum of gradients";
+    list.list = spec;
+    list.list_len = strlen(spec);
+    list.device = q->device;
+    list.predictor = q->predictor;
+    list.loaded = q->loaded;
+    list.method = q->method;
+    list.run_mode = "graph";
+    st = ft_query_ask(&a, d, &list, err);
+    if (st)
+        return st;
+    *out = a->time.value;
+    ft_answer_free(a);
+    return FT_OK;
+}
+
+/* ---- a step ---- */
+
+static ft_estimate around(double value, double low, double high, ft_basis basis)
+{
+    if (!isfinite(value))
+        return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, "not known"};
+    return (ft_estimate){value, fmin(value, value * low), fmax(value, value * high),
+                         basis, ""};
+}
+
+static void fill_memory(ft_llm_trained *out, const struct passes *p,
+                        const ft_llm_train *how)
+{
+    const double share = 1 / (double)how->pp, dp = (double)out->replicas;
+    const double weights = p->weights * share;
+    const double under_way = fmin((double)how->pp, (double)out->micro_batches);
+    const double layers = fmax(1, (double)p->layers);
+    /* Of a stage: all of it, or what goes into its layers and one layer's. */
+    const double kept =
+        how->recompute ? under_way * layers * share * p->between + p->results / layers
+                       : under_way * share * p->results;
+
+    out->weights = weights / (how->zero > 2 ? dp : 1);
+    out->gradients = weights / (how->zero > 1 ? dp : 1);
+    out->states = weights / 2 * state_bytes / (how->zero > 0 ? dp : 1);
+    out->activations = kept;
+    out->bytes =
+        out->weights + out->gradients + out->states + out->activations + p->process;
+    out->memory_bytes = p->memory;
+}
+
+/* exchange_s: of all gradients once. */
+static double fill_times(ft_llm_trained *out, const struct passes *p,
+                         const ft_llm_train *how, double sum_s)
+{
+    const double pp = (double)how->pp, m = (double)out->micro_batches;
+    const double backward = p->backward_s + (how->recompute ? p->forward_s : 0);
+    const double stage_s = (p->forward_s + backward) / pp;
+
+    out->compute_s = m * stage_s;
+    out->bubble_s = (pp - 1) * stage_s / (double)how->interleave;
+    /* Weights are gathered for both passes, and gradients scattered: half a sum each.
+     */
+    out->exchange_s = how->zero > 2 ? m * fmax(0, 1.5 * sum_s - stage_s)
+                                    : fmax(0, sum_s - backward / pp);
+    out->optimizer_s =
+        more_optimizer * p->optimizer_s / pp / (how->zero ? (double)out->replicas : 1);
+    return out->compute_s + out->bubble_s + out->exchange_s + out->optimizer_s;
+}
+
+static double joules_of(const ft_llm_trained *out, const struct passes *p,
+                        const ft_llm_train *how, double step_s)
+{
+    const double all_s = p->forward_s + p->backward_s + p->optimizer_s;
+    const double busy_s = out->compute_s + out->optimizer_s;
+
+    return (double)how->devices *
+           (p->joules / all_s * busy_s + p->idle_w * fmax(0, step_s - busy_s));
+}
+
+static void fill(ft_llm_trained *out, const struct passes *p, const ft_llm_train *how,
+                 double sum_s)
+{
+    const double step_s = fill_times(out, p, how, sum_s);
+    const double tokens = (double)how->global_batch * (double)how->sequence;
+    const double devices = (double)how->devices,
+                 joules = joules_of(out, p, how, step_s);
+    const double steps = how->tokens > 0 ? how->tokens / tokens : NAN;
+
+    out->basis = p->basis;
+    out->step_s = around(step_s, p->low, p->high, p->basis);
+    out->tokens_per_s = around(tokens / step_s, 1 / p->high, 1 / p->low, p->basis);
+    out->tokens_per_s_per_device =
+        around(tokens / step_s / devices, 1 / p->high, 1 / p->low, p->basis);
+    out->step_j = around(joules, p->energy_low, p->energy_high, p->basis);
+    out->power_w = around(joules / step_s, p->energy_low / p->low,
+                          p->energy_high / p->high, p->basis);
+    out->run_s = around(steps * step_s, p->low, p->high, p->basis);
+    out->run_j = around(steps * joules, p->energy_low, p->energy_high, p->basis);
+    out->device_hours =
+        around(steps * step_s * devices / 3600, p->low, p->high, p->basis);
+    out->mfu =
+        p->flops / (double)how->pp * (double)out->micro_batches / (step_s * p->peak);
+    fill_memory(out, p, how);
+}
+
+ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *asked,
+                           const ft_llm_train *in, ft_error *err)
+{
+    ft_llm_train how;
+    struct passes p = {.layers = 0};
+    double sum_s = 0;
+    ft_query q;
+    ft_status st;
+
+    memset(out, 0, sizeof(*out));
+    st = ft__query_read(&q, asked, err);
+    if (!st)
+        st = read_how(&how, in, &out->replicas, err);
+    if (!st && q.batch)
+        st = ft_fail(err, FT_EINVAL, 0, "training has micro-batches, no batch");
+    if (!st)
+        st = ask_passes(&p, d, &q, &how, err);
+    if (!st && how.pp * how.interleave > p.layers)
+        st = ft_fail(err, FT_EINVAL, 0, "%" PRIu64 " stages, and %" PRIu64 " layers",
+                     how.pp * how.interleave, p.layers);
+    if (!st)
+        st = ask_sum(&sum_s, d, &q, p.weights / (double)how.pp, &how, out->replicas,
+                     err);
+    if (st)
+        return st;
+    out->global_batch = how.global_batch;
+    out->micro_batches = how.global_batch / (out->replicas * how.micro_batch);
+    fill(out, &p, &how, sum_s);
+    return FT_OK;
+}

@@ -1,0 +1,562 @@
+/* Operations of the steps that a load may take, at the points of grids. A step of a
+ * language model is a sum of parts, each of which depends on two sizes at most: what is
+ * done for every token alike is found by comparing steps that decode with steps of one
+ * prompt of as many tokens; the rest is of the sequences. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "query/data.h"
+#include "serve/serve.h"
+
+enum { MAX_DIMS = 32, SPEC = 1024 };
+
+/* ---- grids ---- */
+
+static void grid_add(ft__serve_grid *g, double at)
+{
+    if (g->n < FT__SERVE_GRID && (g->n == 0 || at > g->at[g->n - 1]))
+        g->at[g->n++] = at;
+}
+
+/* From `least` on, each so many times the one before, to the first that is `most`. */
+static void grid_powers(ft__serve_grid *g, double least, double most, double factor)
+{
+    double at = least;
+
+    while (at < most) {
+        grid_add(g, at);
+        at = ceil(at * factor);
+    }
+    grid_add(g, most);
+}
+
+/* Beyond 128, multiples of 128 rows, which tiles of products have. */
+static void grid_rows(ft__serve_grid *g, double most)
+{
+    static const double first[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
+    double at = 256;
+
+    for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
+        grid_add(g, first[i]);
+    while (at < most) {
+        grid_add(g, at);
+        grid_add(g, at * 1.5);
+        at *= 2;
+    }
+    grid_add(g, at);
+}
+
+static void grid_seqs(ft__serve_grid *g, double most)
+{
+    double at = 1;
+
+    while (at < most) {
+        grid_add(g, at);
+        if (at >= 16 && 1.5 * at < most)
+            grid_add(g, 1.5 * at);
+        at *= 2;
+    }
+    grid_add(g, most);
+}
+
+static void make_grids(ft_serve_plan *p)
+{
+    const ft__serve_bounds *b = &p->bounds;
+    const double most = (double)b->most_context;
+    double least = 2, chunk = 16;
+
+    while (2 * least <= (double)b->least_prompt)
+        least *= 2;
+    while (chunk < (double)b->tokens)
+        chunk *= 2;
+    grid_rows(&p->rows, (double)b->tokens);
+    grid_seqs(&p->seqs, (double)b->seqs);
+    grid_powers(&p->context, least, fmax(most, 2 * least), most > 8 * least ? 4 : 2);
+    grid_powers(&p->chunk, 16, chunk, 2);
+    grid_add(&p->before, 0);
+    if (most > (double)b->tokens || b->seqs > 1) {
+        grid_add(&p->before, ceil(most / 4));
+        grid_add(&p->before, most);
+    }
+}
+
+/* ---- operations ---- */
+
+/* Its number in the list; FT_NONE: memory is short. */
+static uint32_t number_of(ft_serve_plan *p, const ft_op *op)
+{
+    char spec[SPEC];
+    ft__index_slot *at;
+
+    if (ft_op_print(op, spec, sizeof(spec)) >= sizeof(spec))
+        return FT_NONE;
+    at = ft__index_at(&p->op_of, ft__hash_text(FT__HASH_BEGIN, spec), spec);
+    if (!at)
+        return FT_NONE;
+    if (!at->hash) {
+        char **grown = ft__list_grow(p->spec, p->n_ops, &p->cap_spec, sizeof(*grown));
+        ft_kind *kind = ft__list_grow(p->kind, p->n_ops, &p->cap_kind, sizeof(*kind));
+
+        p->spec = grown ? grown : p->spec;
+        p->kind = kind ? kind : p->kind;
+        if (!grown || !kind)
+            return FT_NONE;
+        kind[p->n_ops] = op->kind;
+        grown[p->n_ops] = strdup(spec);
+        if (!grown[p->n_ops])
+            return FT_NONE;
+        *at = (ft__index_slot){ft__hash_text(FT__HASH_BEGIN, spec), grown[p->n_ops],
+                               p->n_ops};
+        p->op_of.n++;
+        p->n_ops++;
+        ft__buf_fmt(&p->list, "%s\n", spec);
+    }
+    return (uint32_t)at->number;
+}
+
+static ft_status short_of_memory(ft_error *err)
+{
+    return ft_fail(err, FT_ENOMEM, 0, "steps");
+}
+
+static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *op,
+                           double count, ft_error *err)
+{
+    ft__serve_entry *grown;
+    uint32_t number;
+
+    if (ft_kind_class(op->kind) == FT_CLASS_VIEW || !(count > 0))
+        return FT_OK;
+    number = number_of(p, op);
+    grown = ft__list_grow(p->entry, p->n_entries, &p->cap_entries, sizeof(*grown));
+    if (number == FT_NONE || !grown)
+        return short_of_memory(err);
+    p->entry = grown;
+    grown[p->n_entries++] = (ft__serve_entry){number, count};
+    cell->n++;
+    return FT_OK;
+}
+
+/* ---- steps of a model ---- */
+
+/* What is asked for steps of it. */
+struct plan_model {
+    ft_query q;
+    ft_dim_value dim[MAX_DIMS];
+    size_t n_dims;
+    unsigned char *common; /* of each node of a step that decodes: is it of tokens? */
+    unsigned char *head;
+    uint32_t n_nodes;
+};
+
+static ft_status step_graph(ft_graph **out, struct plan_model *m, double batch,
+                            double tokens, double context, ft_error *err)
+{
+    m->dim[m->n_dims] = (ft_dim_value){"tokens", (int64_t)tokens};
+    m->dim[m->n_dims + 1] = (ft_dim_value){"context", (int64_t)context};
+    m->q.batch = (int64_t)batch;
+    m->q.dims = m->dim;
+    m->q.n_dims = m->n_dims + 2;
+    return ft_query_import(out, &m->q, err);
+}
+
+static bool is_head(const ft_node *n)
+{
+    return strcmp(n->name, "lm_head") == 0;
+}
+
+/* How often each operation of g is still to be accounted for. */
+static double *counts_of(const ft_graph *g)
+{
+    double *left = calloc(g->n_ops + 1u, sizeof(*left));
+
+    for (uint32_t i = 0; i < g->n_ops && left; i++)
+        left[i] = (double)g->op_count[i];
+    return left;
+}
+
+static uint32_t find_op(const ft_graph *g, const ft_op *op)
+{
+    uint32_t i = 0;
+
+    while (i < g->n_ops && !ft_op_equal(&g->op[i], op))
+        i++;
+    return i;
+}
+
+/* Two sequences that decode, and one with two new tokens: what both have is of tokens.
+ */
+static ft_status find_common(struct plan_model *m, ft_error *err)
+{
+    ft_graph *decode, *prefill = NULL;
+    double *left = NULL;
+    ft_status st = step_graph(&decode, m, 2, 1, 4, err);
+
+    if (!st)
+        st = step_graph(&prefill, m, 1, 2, 4, err);
+    if (!st) {
+        m->n_nodes = decode->n_nodes;
+        m->common = calloc(m->n_nodes + 1u, 1);
+        m->head = calloc(m->n_nodes + 1u, 1);
+        left = counts_of(prefill);
+        if (!m->common || !m->head || !left)
+            st = short_of_memory(err);
+    }
+    for (uint32_t i = 0; !st && i < decode->n_nodes; i++) {
+        const ft_node *n = &decode->node[i];
+        const uint32_t same = find_op(prefill, &decode->op[n->op]);
+
+        m->head[i] = is_head(n);
+        if (same < prefill->n_ops && left[same] >= (double)n->repeat && !m->head[i]) {
+            left[same] -= (double)n->repeat;
+            m->common[i] = 1;
+        }
+    }
+    free(left);
+    ft_graph_free(decode);
+    ft_graph_free(prefill);
+    return st;
+}
+
+/* Which nodes of a step that decodes. */
+typedef enum which { COMMON, HEAD, OWN } which;
+
+static ft_status add_nodes(ft_serve_plan *p, ft__serve_cell *cell,
+                           const struct plan_model *m, const ft_graph *g, which of,
+                           ft_error *err)
+{
+    double *count = calloc(g->n_ops + 1u, sizeof(*count));
+    ft_status st = count ? FT_OK : short_of_memory(err);
+
+    if (g->n_nodes != m->n_nodes)
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "%s: its steps are not all of the same operations", g->name);
+    *cell = (ft__serve_cell){(uint32_t)p->n_entries, 0};
+    for (uint32_t i = 0; i < g->n_nodes && !st; i++)
+        if ((m->common[i] ? COMMON : m->head[i] ? HEAD : OWN) == of)
+            count[g->node[i].op] += (double)g->node[i].repeat;
+    for (uint32_t i = 0; i < g->n_ops && !st; i++)
+        st = add_entry(p, cell, &g->op[i], count[i], err);
+    free(count);
+    return st;
+}
+
+/* Of a prompt's step what is not of its tokens: its attention, or the rest. */
+static ft_status add_own(ft_serve_plan *p, ft__serve_cell *cell,
+                         const struct plan_model *m, const ft_graph *g,
+                         const ft_graph *tokens, bool attention, ft_error *err)
+{
+    double *left = counts_of(g);
+    ft_status st = left ? FT_OK : short_of_memory(err);
+
+    *cell = (ft__serve_cell){(uint32_t)p->n_entries, 0};
+    for (uint32_t i = 0; i < tokens->n_nodes && !st; i++)
+        if (m->common[i]) {
+            const uint32_t same = find_op(g, &tokens->op[tokens->node[i].op]);
+
+            if (same < g->n_ops)
+                left[same] -= (double)tokens->node[i].repeat;
+        }
+    for (uint32_t i = 0; i < g->n_nodes && !st; i++)
+        if (is_head(&g->node[i]))
+            left[g->node[i].op] -= (double)g->node[i].repeat;
+    for (uint32_t i = 0; i < g->n_ops && !st; i++)
+        if ((g->op[i].kind == FT_KIND_attention) == attention)
+            st = add_entry(p, cell, &g->op[i], left[i], err);
+    free(left);
+    return st;
+}
+
+/* ---- parts ---- */
+
+static ft_status plan_rows(ft_serve_plan *p, struct plan_model *m, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < p->rows.n && !st; i++) {
+        ft_graph *g;
+
+        st = step_graph(&g, m, p->rows.at[i], 1, 2, err);
+        if (!st)
+            st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
+        ft_graph_free(g);
+    }
+    return st;
+}
+
+static uint64_t layers_of(const ft_graph *g)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        n += strcmp(g->node[i].name, "input_norm") == 0 ? g->node[i].repeat : 0;
+    return n;
+}
+
+/* Operations that Python issues for a prompt, where experts are among them. */
+static uint64_t issued_of(const ft_graph *g)
+{
+    bool mixture = false;
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        mixture = mixture || g->op[i].kind == FT_KIND_moe;
+        n += ft_kind_class(g->op[i].kind) == FT_CLASS_VIEW ? 0 : g->op_count[i];
+    }
+    return mixture ? n : 0;
+}
+
+static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < p->seqs.n && !st; i++)
+        for (size_t k = 0; k < p->context.n && !st; k++) {
+            ft_graph *g;
+
+            st = step_graph(&g, m, p->seqs.at[i], 1, p->context.at[k], err);
+            if (!st)
+                st = add_nodes(p, &p->cell[FT__SERVE_DECODE][i * p->context.n + k], m,
+                               g, OWN, err);
+            if (!st && k == 0)
+                st = add_nodes(p, &p->cell[FT__SERVE_HEAD][i], m, g, HEAD, err);
+            if (!st && i == p->seqs.n / 2 && k == p->context.n / 2) {
+                p->decode = g;
+                p->layers = layers_of(g);
+                p->decode_step =
+                    (ft_serve_step){.decode_seqs = p->seqs.at[i],
+                                    .decode_context = p->seqs.at[i] * p->context.at[k]};
+                continue;
+            }
+            ft_graph_free(g);
+        }
+    return st;
+}
+
+static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
+                            const ft_graph *tokens, ft_error *err)
+{
+    const double n = p->chunk.at[i];
+    const bool middle = n >= (double)p->bounds.least_prompt || i + 1 == p->chunk.n;
+    ft_status st = FT_OK;
+
+    for (size_t k = 0; k < p->before.n && !st; k++) {
+        const size_t at = i * p->before.n + k;
+        ft_graph *g;
+
+        st = step_graph(&g, m, 1, n, n + p->before.at[k], err);
+        if (!st)
+            st = add_own(p, &p->cell[FT__SERVE_PREFILL][at], m, g, tokens, false, err);
+        if (!st)
+            st = add_own(p, &p->cell[FT__SERVE_ATTENTION][at], m, g, tokens, true, err);
+        if (!st && k == 0 && middle && !p->prefill) {
+            p->prefill = g;
+            p->issued = issued_of(g);
+            p->prefill_step = (ft_serve_step){.prefill_tokens = n,
+                                              .prefill_pairs = n * (n + 1) / 2,
+                                              .prefill_seqs = 1};
+            continue;
+        }
+        ft_graph_free(g);
+    }
+    return st;
+}
+
+static ft_status plan_prefill(ft_serve_plan *p, struct plan_model *m, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < p->chunk.n && !st; i++) {
+        ft_graph *tokens;
+
+        st = step_graph(&tokens, m, p->chunk.at[i], 1, 2, err);
+        if (!st)
+            st = plan_chunk(p, m, i, tokens, err);
+        ft_graph_free(tokens);
+    }
+    return st;
+}
+
+/* ---- memory ---- */
+
+static double input_bytes(const ft_graph *g)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensor[i].role == FT_ROLE_INPUT && g->tensor[i].dtype != FT_DTYPE_int64)
+            sum += (double)ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype);
+    return sum;
+}
+
+static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *err)
+{
+    const double context = p->context.at[p->context.n - 1];
+    const double tokens = (double)p->bounds.tokens;
+    const ft_memory_policy policy = {FT_POLICY_EAGER};
+    ft_graph *one, *chunk = NULL;
+    ft_memory memory = {0};
+    ft_status st = step_graph(&one, m, 1, 1, context, err);
+
+    if (!st)
+        st = step_graph(&chunk, m, 1, tokens, tokens, err);
+    if (!st)
+        st = ft_memory_make(&memory, chunk, &policy, err);
+    if (!st) {
+        p->kv_bytes_per_token = input_bytes(one) / context;
+        p->weight_bytes = (double)memory.part[FT_PART_WEIGHTS];
+        p->activation_bytes = (double)memory.part[FT_PART_ACTIVATIONS] +
+                              (double)memory.part[FT_PART_WORKSPACE];
+    }
+    for (uint32_t i = 0; !st && i < one->n_nodes; i++)
+        if (is_head(&one->node[i])) {
+            ft_shape shape;
+            ft_dtype t;
+
+            ft_op_output(&one->op[one->node[i].op], 0, &shape, &t);
+            p->logit_bytes = 4.0 * (double)ft_shape_elements(&shape);
+        }
+    ft_graph_free(one);
+    ft_graph_free(chunk);
+    return st;
+}
+
+/* ---- the plan ---- */
+
+static ft_status not_of_one(ft_error *err)
+{
+    return ft_fail(err, FT_EINVAL, 0,
+                   "serving has steps of many sizes: no batch, tokens or context of "
+                   "one");
+}
+
+static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_plan *p,
+                            ft_error *err)
+{
+    if (q->n_dims > MAX_DIMS - 2)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 2);
+    m->q = *q;
+    m->q.graph = NULL;
+    m->q.device = NULL;
+    if (q->batch)
+        return not_of_one(err);
+    for (size_t i = 0; i < q->n_dims; i++) {
+        const ft_dim_value *d = &q->dims[i];
+
+        if (strcmp(d->name, "tokens") == 0 || strcmp(d->name, "context") == 0)
+            return not_of_one(err);
+        if (strcmp(d->name, "tp") == 0 || strcmp(d->name, "pp") == 0)
+            p->ranks *= (uint64_t)(d->value > 0 ? d->value : 1);
+        m->dim[m->n_dims++] = *d;
+    }
+    return FT_OK;
+}
+
+static void raise(uint64_t *most, uint64_t x)
+{
+    *most = x > *most ? x : *most;
+}
+
+static ft_status read_loads(ft_serve_plan *p, const ft_serve_load *load, size_t n,
+                            ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < n && !st; i++) {
+        ft__serve_bounds b;
+        ft_serve_load l;
+
+        st = ft__serve_load_read(&l, &load[i], FT__SERVE_TOKENS_LARGE, err);
+        if (st)
+            return st;
+        ft__serve_bounds_of(&b, &l);
+        if (i == 0)
+            p->bounds = b;
+        if (b.least_prompt < p->bounds.least_prompt)
+            p->bounds.least_prompt = b.least_prompt;
+        raise(&p->bounds.most_prompt, b.most_prompt);
+        raise(&p->bounds.most_context, b.most_context);
+        raise(&p->bounds.seqs, b.seqs);
+        raise(&p->bounds.tokens, b.tokens);
+    }
+    return n ? FT_OK : ft_fail(err, FT_EINVAL, 0, "no load");
+}
+
+static ft_status make_cells(ft_serve_plan *p, ft_error *err)
+{
+    const size_t n[FT__SERVE_PARTS] = {
+        [FT__SERVE_ROWS] = p->rows.n,
+        [FT__SERVE_HEAD] = p->seqs.n,
+        [FT__SERVE_DECODE] = p->seqs.n * p->context.n,
+        [FT__SERVE_PREFILL] = p->chunk.n * p->before.n,
+        [FT__SERVE_ATTENTION] = p->chunk.n * p->before.n,
+    };
+
+    for (int i = 0; i < FT__SERVE_PARTS; i++) {
+        p->cell[i] = calloc(n[i] + 1, sizeof(*p->cell[i]));
+        if (!p->cell[i])
+            return short_of_memory(err);
+    }
+    return FT_OK;
+}
+
+ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
+                             const ft_serve_load *load, size_t n, ft_error *err)
+{
+    struct plan_model m = {.n_nodes = 0};
+    ft_serve_plan *p = calloc(1, sizeof(*p));
+    ft_query q;
+    ft_status st = p ? ft__query_read(&q, asked, err) : short_of_memory(err);
+
+    *out = NULL;
+    if (!st) {
+        p->ranks = 1;
+        st = read_model(&m, &q, p, err);
+    }
+    if (!st)
+        st = read_loads(p, load, n, err);
+    if (!st) {
+        make_grids(p);
+        st = make_cells(p, err);
+    }
+    if (!st)
+        st = find_common(&m, err);
+    if (!st)
+        st = plan_rows(p, &m, err);
+    if (!st)
+        st = plan_decode(p, &m, err);
+    if (!st)
+        st = plan_prefill(p, &m, err);
+    if (!st)
+        st = plan_memory(p, &m, err);
+    if (!st && p->list.bad)
+        st = short_of_memory(err);
+    free(m.common);
+    free(m.head);
+    if (st)
+        ft_serve_plan_close(p);
+    else
+        *out = p;
+    return st;
+}
+
+void ft_serve_plan_close(ft_serve_plan *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        free(p->spec[i]);
+    free(p->spec);
+    free(p->kind);
+    free(p->entry);
+    for (int i = 0; i < FT__SERVE_PARTS; i++)
+        free(p->cell[i]);
+    ft__index_free(&p->op_of);
+    ft__buf_free(&p->list);
+    ft_graph_free(p->decode);
+    ft_graph_free(p->prefill);
+    free(p);
+}

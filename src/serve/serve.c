@@ -1,0 +1,179 @@
+/* A load on steps that are known: what fits, the run at the value and at both ends of
+ * its steps, and the answer. */
+#include <math.h>
+#include <string.h>
+
+#include "serve/serve.h"
+
+/* vLLM's budget of a step for devices with so much memory and more. */
+static const double large_bytes = 70.0 * 1024 * 1024 * 1024;
+/* While it samples, logits and probabilities of all sequences are kept in fp32. */
+static const double logits_kept = 2;
+
+static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
+{
+    const double left = load->memory_share * s->memory_bytes - s->weight_bytes -
+                        s->activation_bytes - s->context_bytes -
+                        logits_kept * (double)load->max_seqs * s->logit_bytes;
+
+    if (load->kv_tokens)
+        return (double)load->kv_tokens;
+    return s->kv_bytes_per_token > 0 ? fmax(0, left / s->kv_bytes_per_token) : INFINITY;
+}
+
+static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
+                       const ft_served *out, ft_error *err)
+{
+    ft__serve_bounds b;
+
+    ft__serve_bounds_of(&b, load);
+    if (b.most_context > s->bounds.most_context || b.seqs > s->bounds.seqs ||
+        b.tokens > s->bounds.tokens)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "the load is larger than those that its steps were planned for");
+    if (!(s->memory_bytes > 0) && !load->kv_tokens)
+        return ft_fail(err, FT_ENOTFOUND, 0, "the memory of %s is not known",
+                       s->device);
+    if (out->kv_tokens >= (double)b.most_context)
+        return FT_OK;
+    return ft_fail(err, FT_ENOTFOUND, 0,
+                   "it does not fit: beside %.1f GiB of weights the cache of %s holds "
+                   "%.0f tokens, and a request has %llu",
+                   s->weight_bytes / (1 << 30), s->device, out->kv_tokens,
+                   (unsigned long long)b.most_context);
+}
+
+static ft_estimate estimate(const ft_serve_steps *s, double value, double low,
+                            double high)
+{
+    if (!isfinite(value))
+        return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, "not known"};
+    return (ft_estimate){value, fmin(value, fmin(low, high)),
+                         fmax(value, fmax(low, high)), s->basis, ""};
+}
+
+/* Of three runs the same quantity. */
+#define OF(field)                                                                      \
+    estimate(s, r[FT__SERVE_VALUE].field, r[FT__SERVE_LOW].field,                      \
+             r[FT__SERVE_HIGH].field)
+#define RATIO(a, b)                                                                    \
+    estimate(s, (a)(&r[FT__SERVE_VALUE]) / (b)(&r[FT__SERVE_VALUE]),                   \
+             (a)(&r[FT__SERVE_LOW]) / (b)(&r[FT__SERVE_LOW]),                          \
+             (a)(&r[FT__SERVE_HIGH]) / (b)(&r[FT__SERVE_HIGH]))
+
+static double generated(const ft__serve_run *r)
+{
+    return r->generated;
+}
+
+static double duration(const ft__serve_run *r)
+{
+    return r->duration_s;
+}
+
+static double requests(const ft__serve_run *r)
+{
+    return (double)r->requests;
+}
+
+static double device_seconds(const ft__serve_run *r)
+{
+    return r->duration_s * (double)r->devices;
+}
+
+static double one(const ft__serve_run *r)
+{
+    (void)r;
+    return 1;
+}
+
+static double time_per_token(const ft__serve_run *r)
+{
+    return r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
+}
+
+static double prefill_j(const ft__serve_run *r)
+{
+    return r->prefill_j;
+}
+
+static double decode_j(const ft__serve_run *r)
+{
+    return r->decode_j;
+}
+
+static double idle_j(const ft__serve_run *r)
+{
+    return r->idle_j;
+}
+
+static double joules(const ft__serve_run *r)
+{
+    return r->prefill_j + r->decode_j + r->idle_j;
+}
+
+static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[3])
+{
+    for (int m = 0; m < FT_SERVE_METRIC_COUNT; m++)
+        for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
+            out->latency[m][p] = OF(latency[m][p]);
+    out->duration_s = OF(duration_s);
+    out->tokens_per_s = RATIO(generated, duration);
+    out->tokens_per_s_per_user = RATIO(one, time_per_token);
+    out->tokens_per_s_per_device = RATIO(generated, device_seconds);
+    out->requests_per_s = RATIO(requests, duration);
+    out->joules_per_token = RATIO(joules, generated);
+    out->prefill_joules_per_token = RATIO(prefill_j, generated);
+    out->decode_joules_per_token = RATIO(decode_j, generated);
+    out->idle_joules_per_token = RATIO(idle_j, generated);
+    out->power_w = RATIO(joules, duration);
+    out->devices = r->devices;
+    out->requests = r->requests;
+    out->steps = r->steps;
+    out->preemptions = r->preemptions;
+    out->step_overhead_s = r->between_s;
+    out->mean_batch = r->batch_s / r->duration_s;
+    out->most_batch = r->most_batch;
+    out->kv_peak = r->kv_peak;
+}
+
+ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
+                            const ft_serve_steps *s, const ft_serve_load *asked,
+                            ft_error *err)
+{
+    const uint64_t tokens =
+        s->memory_bytes >= large_bytes ? FT__SERVE_TOKENS_LARGE : FT__SERVE_TOKENS;
+    ft_status st = ft__serve_load_read(load, asked, tokens, err);
+
+    memset(out, 0, sizeof(*out));
+    if (st)
+        return st;
+    out->device = s->device;
+    out->title = s->title;
+    out->predictor = s->predictor;
+    out->run_mode = s->run_mode;
+    out->basis = s->basis;
+    out->kv_tokens = kv_tokens_of(s, load);
+    out->kv_bytes_per_token = s->kv_bytes_per_token;
+    out->weight_bytes = s->weight_bytes;
+    out->activation_bytes = s->activation_bytes;
+    out->memory_bytes = s->memory_bytes;
+    out->max_batched_tokens = load->max_batched_tokens;
+    st = check(s, load, out, err);
+    out->fits = !st;
+    return st;
+}
+
+ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
+                       const ft_serve_load *asked, ft_error *err)
+{
+    ft__serve_run r[3];
+    ft_serve_load load;
+    ft_status st = ft__serve_prepare(&load, out, s, asked, err);
+
+    for (int i = 0; i < 3 && !st; i++)
+        st = ft__serve_simulate(&r[i], s, &load, out->kv_tokens, (ft__serve_end)i, err);
+    if (!st)
+        fill(out, s, r);
+    return st;
+}

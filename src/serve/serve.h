@@ -1,0 +1,183 @@
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/index.h"
+#include "foretell/serve.h"
+
+/* ---- load.c ---- */
+
+enum {
+    FT__SERVE_PROMPT = 1024,
+    FT__SERVE_GENERATE = 256,
+    FT__SERVE_MAX_SEQS = 256,
+    FT__SERVE_TOKENS = 2048,
+    FT__SERVE_TOKENS_LARGE = 8192,
+    FT__SERVE_BLOCK = 16,
+    FT__SERVE_MOST_REQUESTS = 1000000,
+    FT__SERVE_MOST_TOKENS = 1 << 24, /* of a request */
+    FT__SERVE_MOST_SEQS = 1 << 16,
+};
+
+/* Of any size as today's, with defaults in the place of 0; budget of a step when
+ * nothing is said: `tokens`. */
+ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
+                              uint64_t tokens, ft_error *err);
+/* Bounds of what its requests have, and how many run at once. */
+typedef struct ft__serve_bounds {
+    uint64_t least_prompt, most_prompt, most_context, seqs, tokens;
+} ft__serve_bounds;
+void ft__serve_bounds_of(ft__serve_bounds *out, const ft_serve_load *load);
+/* Its requests, n_requests or n_recorded; NULL: memory is short. Arrivals of a closed
+ * load are 0. */
+ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n);
+
+/* ---- plan.c ---- */
+
+enum { FT__SERVE_GRID = 40 };
+
+/* Where steps are asked for, ascending. */
+typedef struct ft__serve_grid {
+    double at[FT__SERVE_GRID];
+    size_t n;
+} ft__serve_grid;
+
+/* Operations with counts: plan.entry[first .. first + n). */
+typedef struct ft__serve_cell {
+    uint32_t first, n;
+} ft__serve_cell;
+typedef struct ft__serve_entry {
+    uint32_t op;
+    double count;
+} ft__serve_entry;
+
+/* What a step is the sum of. */
+typedef enum ft__serve_part {
+    FT__SERVE_ROWS,    /* of every token, whoever it belongs to: by tokens */
+    FT__SERVE_HEAD,    /* of every sequence: by sequences */
+    FT__SERVE_DECODE,  /* of sequences that decode: by sequences and context of each */
+    FT__SERVE_PREFILL, /* of tokens of prompts: by tokens and those before them */
+    FT__SERVE_ATTENTION, /* of them, the attention */
+    FT__SERVE_PARTS
+} ft__serve_part;
+
+struct ft_serve_plan {
+    ft__buf list; /* a unique operation a line */
+    uint32_t n_ops;
+    ft__index op_of; /* by spec */
+    char **spec;
+    ft_kind *kind;
+    size_t cap_spec, cap_kind;
+    ft__serve_entry *entry;
+    size_t n_entries, cap_entries;
+    ft__serve_grid rows, seqs, context, chunk, before;
+    ft__serve_cell *cell[FT__SERVE_PARTS];
+    ft_graph *decode, *prefill; /* at sizes of the grids: how sure steps are */
+    ft_serve_step decode_step, prefill_step;
+    uint64_t ranks, layers;
+    uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
+    ft__serve_bounds bounds; /* of all loads */
+    double weight_bytes, activation_bytes, kv_bytes_per_token, logit_bytes;
+};
+
+/* ---- costs ---- */
+
+typedef struct ft__serve_cost {
+    double time_s;
+    double energy_j; /* of a device */
+} ft__serve_cost;
+
+/* ---- engine.c ---- */
+
+/* What an engine does besides the device's kernels. */
+typedef struct ft__serve_engine {
+    double step_s;           /* of the host between steps, ... */
+    double sequence_s;       /* ... of each sequence of the step before ... */
+    double prompt_s;         /* ... and each prompt */
+    double sampling_s;       /* of the device, of each sequence's next token */
+    double layer_s;          /* it takes to issue a layer: a step is no shorter */
+    double issue_s;          /* likewise an operation of prompts of mixtures, ... */
+    double graph_tokens;     /* ... unless the step has at most so many tokens */
+    double attention_passes; /* so often the cache goes through memory; 0: once */
+    double core_bytes; /* of weights a core reads in a clock; 0: bandwidth alone */
+    bool no_dataset;   /* was measured of it */
+} ft__serve_engine;
+/* FT_EINVAL: no such name, or the version is not a number; each may be NULL. */
+ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);
+/* Of a name and a version, each NULL: any; the newest one's. */
+ft__serve_engine ft__serve_engine_of(const char *name, const char *version);
+/* Change the cost of an operation as far as its kernels are its own. */
+void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
+                           const ft_op *op, const ft_device_facts *f, double idle_w);
+
+/* ---- steps.c ---- */
+
+/* A factor of its value for steps of one sort. */
+typedef struct ft__serve_ends {
+    double value, low, high;
+} ft__serve_ends;
+
+struct ft_serve_steps {
+    ft__serve_grid rows, seqs, context, chunk, before;
+    ft__serve_cost *cost[FT__SERVE_PARTS];
+    ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
+    ft__serve_bounds bounds;
+    uint64_t ranks, layers, issued;
+    double weight_bytes, activation_bytes, kv_bytes_per_token, logit_bytes;
+    double memory_bytes, context_bytes;
+    double host_s; /* that it takes to issue a step; 0: nothing is known of it */
+    ft__serve_engine engine;
+    double idle_w; /* of a device; NaN: not known */
+    double link_bytes_per_s;
+    ft_basis basis;
+    char device[128], title[128], predictor[1024], run_mode[32];
+};
+
+typedef enum ft__serve_end {
+    FT__SERVE_VALUE,
+    FT__SERVE_LOW,
+    FT__SERVE_HIGH
+} ft__serve_end;
+
+/* Of all steps at this end of their intervals; what prompts and decoding draw of it. */
+typedef struct ft__serve_split {
+    double time_s, busy_s;      /* busy: the device, while the host issues the rest */
+    double prefill_share;       /* of busy_s */
+    double prefill_j, decode_j; /* of a device */
+} ft__serve_split;
+ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step *step,
+                                    ft__serve_end end);
+/* Of the device for sampling, and of the host until the next step; overhead_s 0: the
+ * engine's, else it is all that there is. */
+double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
+                          double overhead_s);
+double ft__serve_between(const ft_serve_steps *s, const ft_serve_step *step,
+                         double overhead_s);
+
+/* ---- serve.c ---- */
+
+/* *asked with defaults in *load, and what fits in *out. As ft_serve_run(). */
+ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
+                            const ft_serve_steps *s, const ft_serve_load *asked,
+                            ft_error *err);
+
+/* ---- simulate.c ---- */
+
+/* A group of devices, and what a run showed. */
+typedef struct ft__serve_run {
+    double latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT];
+    double duration_s, generated, busy_s;
+    double between_s;                   /* host's, between steps, on average */
+    double prefill_j, decode_j, idle_j; /* of all devices */
+    double batch_s;                     /* decoding sequences times seconds */
+    uint64_t steps, preemptions, most_batch, requests, devices;
+    double kv_peak;
+} ft__serve_run;
+
+ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
+                             const ft_serve_load *load, double kv_tokens,
+                             ft__serve_end end, ft_error *err);
+
+#endif

@@ -1,0 +1,628 @@
+/* Continuous batching, step by step, as vLLM documents its scheduler (V1): every
+ * sequence under way first, with one token or the next chunk of its prompt; then
+ * prompts that wait, in order, until the step has its tokens. A sequence for whose
+ * token there is no block ends the youngest one, which computes all of its tokens anew
+ * (preemption by recomputation). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/stats.h"
+#include "serve/serve.h"
+
+enum { MOST_LEAP = 64 };
+/* Between devices without a link of their own: PCIe 4.0 with 16 lanes. */
+static const double pcie_bytes_per_s = 25e9;
+
+/* Its tokens are those of the prompt and those generated; `done` of them are in the
+ * cache. A step that completes them generates another one. */
+struct sequence {
+    double arrival_s, first_s, last_s;
+    double ready_s; /* it may be scheduled from here on */
+    uint64_t prompt, generate, generated, done, blocks;
+};
+
+/* Numbers of sequences in order. */
+struct queue {
+    uint32_t *at;
+    size_t first, n, size; /* size: a power of two, at least all sequences */
+};
+
+/* A group of devices with one scheduler. */
+struct engine {
+    struct queue waiting;
+    uint32_t *running;
+    size_t n;
+    double now_s;
+    uint64_t free_blocks;
+    bool warm; /* it has the prefix that prompts share */
+};
+
+struct gap {
+    double s, count;
+};
+
+struct run {
+    const ft_serve_steps *steps;
+    const ft_serve_load *load;
+    ft__serve_end end;
+    struct sequence *seq;
+    size_t n_seqs, n_begun, n_ended;
+    struct engine *engine;
+    size_t n_engines, n_prompts; /* those that take prompts come first */
+    uint64_t blocks;
+    struct gap *gap;
+    size_t n_gaps, cap_gaps;
+    double transfer_s; /* a token's cache, to another group */
+    double last_s;
+    ft__serve_run *out;
+    bool bad; /* memory is short */
+};
+
+/* ---- queues ---- */
+
+static void push(struct queue *q, uint32_t i)
+{
+    q->at[(q->first + q->n++) & (q->size - 1)] = i;
+}
+
+static void push_front(struct queue *q, uint32_t i)
+{
+    q->first = (q->first - 1) & (q->size - 1);
+    q->at[q->first] = i;
+    q->n++;
+}
+
+static uint32_t pop(struct queue *q)
+{
+    const uint32_t i = q->at[q->first];
+
+    q->first = (q->first + 1) & (q->size - 1);
+    q->n--;
+    return i;
+}
+
+/* ---- sequences ---- */
+
+static uint64_t tokens_of(const struct sequence *s)
+{
+    return s->prompt + s->generated;
+}
+
+static bool decodes(const struct sequence *s)
+{
+    return s->generated && s->done + 1 == tokens_of(s);
+}
+
+static uint64_t blocks_for(const struct run *r, uint64_t tokens)
+{
+    return (tokens + r->load->block - 1) / r->load->block;
+}
+
+/* So that it has room for so many tokens. */
+static bool take_blocks(const struct run *r, struct engine *e, struct sequence *s,
+                        uint64_t tokens)
+{
+    const uint64_t all = blocks_for(r, tokens);
+    const uint64_t more = all > s->blocks ? all - s->blocks : 0;
+
+    if (more > e->free_blocks)
+        return false;
+    e->free_blocks -= more;
+    s->blocks += more;
+    return true;
+}
+
+static void release(struct engine *e, struct sequence *s)
+{
+    e->free_blocks += s->blocks;
+    s->blocks = 0;
+}
+
+/* ---- requests come and go ---- */
+
+static struct engine *least_loaded(struct run *r, size_t from, size_t to)
+{
+    struct engine *best = &r->engine[from];
+
+    for (size_t i = from + 1; i < to; i++)
+        if (r->engine[i].n + r->engine[i].waiting.n < best->n + best->waiting.n)
+            best = &r->engine[i];
+    return best;
+}
+
+static void hand_to(struct run *r, size_t from, size_t to, uint32_t i)
+{
+    struct engine *e = least_loaded(r, from, to);
+
+    if (e->n == 0 && e->waiting.n == 0)
+        e->now_s = fmax(e->now_s, r->seq[i].ready_s);
+    push(&e->waiting, i);
+}
+
+static bool is_open(const ft_serve_load *load)
+{
+    return load->rate_per_s > 0 || load->n_recorded;
+}
+
+/* May another one begin? */
+static bool has_room(const struct run *r)
+{
+    return r->n_begun < r->n_seqs &&
+           (!r->load->concurrency || r->n_begun - r->n_ended < r->load->concurrency);
+}
+
+static void begin(struct run *r, double now_s)
+{
+    struct sequence *s = &r->seq[r->n_begun];
+
+    s->arrival_s = s->ready_s = fmax(s->arrival_s, now_s);
+    hand_to(r, 0, r->n_prompts, (uint32_t)r->n_begun++);
+}
+
+static void end(struct run *r, struct engine *e, struct sequence *s)
+{
+    s->last_s = e->now_s;
+    release(e, s);
+    r->n_ended++;
+    r->last_s = fmax(r->last_s, e->now_s);
+    if (has_room(r) && (!is_open(r->load) || r->seq[r->n_begun].arrival_s <= e->now_s))
+        begin(r, e->now_s);
+}
+
+static void add_gap(struct run *r, double gap_s, double count)
+{
+    struct gap *grown = ft__list_grow(r->gap, r->n_gaps, &r->cap_gaps, sizeof(*grown));
+
+    r->bad = r->bad || !grown;
+    if (!grown)
+        return;
+    r->gap = grown;
+    grown[r->n_gaps++] = (struct gap){gap_s, count};
+}
+
+/* ---- scheduling ---- */
+
+/* What the next step of an engine does. */
+struct schedule {
+    ft_serve_step step;
+    double left;     /* tokens that it may still have */
+    uint64_t repeat; /* so many steps that only decode are alike */
+    bool preempted;
+};
+
+/* The youngest of those under way. */
+static void preempt(struct run *r, struct engine *e, struct schedule *x)
+{
+    const uint32_t i = e->running[--e->n];
+    struct sequence *s = &r->seq[i];
+
+    release(e, s);
+    s->done = 0;
+    push_front(&e->waiting, i);
+    r->out->preemptions++;
+    x->preempted = true;
+}
+
+static void add_prompt(const struct run *r, struct schedule *x, struct sequence *s)
+{
+    const double all = (double)(tokens_of(s) - s->done), before = (double)s->done;
+    const double n = r->load->whole_prompts ? all : fmin(all, x->left);
+
+    if (!(n > 0))
+        return;
+    x->left -= n;
+    x->step.prefill_tokens += n;
+    x->step.prefill_pairs += n * before + n * (n + 1) / 2;
+    x->step.prefill_seqs++;
+    s->done += (uint64_t)n;
+}
+
+static void schedule_running(struct run *r, struct engine *e, struct schedule *x)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        struct sequence *s = &r->seq[e->running[i]];
+
+        if (!decodes(s)) {
+            add_prompt(r, x, s);
+            continue;
+        }
+        while (i < e->n && !take_blocks(r, e, s, tokens_of(s)))
+            preempt(r, e, x);
+        if (i >= e->n)
+            return;
+        x->left--;
+        x->step.decode_seqs++;
+        x->step.decode_context += (double)tokens_of(s);
+        s->done++;
+    }
+}
+
+/* Of a prompt that others begin with, too, what is in the cache. */
+static void find_cached(const struct run *r, struct engine *e, struct sequence *s)
+{
+    const uint64_t whole = (r->load->shared_prefix / r->load->block) * r->load->block;
+
+    if (e->warm && s->done == 0 && whole)
+        s->done = whole < s->prompt ? whole : s->prompt - 1;
+    e->warm = true;
+}
+
+/* Can the first that waits be taken in? */
+static bool takes_next(const struct run *r, const struct engine *e)
+{
+    const struct sequence *s =
+        e->waiting.n ? &r->seq[e->waiting.at[e->waiting.first]] : NULL;
+
+    return s && s->ready_s <= e->now_s && e->n < r->load->max_seqs &&
+           blocks_for(r, tokens_of(s)) <= e->free_blocks;
+}
+
+static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x)
+{
+    while (x->left > 0 && takes_next(r, e)) {
+        const uint32_t i = e->waiting.at[e->waiting.first];
+        struct sequence *s = &r->seq[i];
+        const double n = (double)(tokens_of(s) - s->done);
+
+        if (r->load->whole_prompts && x->step.prefill_seqs > 0 && n > x->left)
+            return;
+        pop(&e->waiting);
+        e->running[e->n++] = i;
+        take_blocks(r, e, s, tokens_of(s));
+        if (decodes(s)) {
+            x->left--;
+            x->step.decode_seqs++;
+            x->step.decode_context += (double)tokens_of(s);
+            s->done++;
+            continue;
+        }
+        find_cached(r, e, s);
+        add_prompt(r, x, s);
+    }
+}
+
+/* Steps that only decode, until one of them ends, or something else may happen. */
+static uint64_t alike(const struct run *r, const struct engine *e, double step_s)
+{
+    uint64_t n = MOST_LEAP;
+    double until = INFINITY;
+
+    for (size_t i = 0; i < e->n; i++) {
+        const struct sequence *s = &r->seq[e->running[i]];
+
+        if (s->generate - s->generated < n)
+            n = s->generate - s->generated;
+    }
+    if (is_open(r->load) && r->n_begun < r->n_seqs)
+        until = r->seq[r->n_begun].arrival_s;
+    if (e->waiting.n && r->seq[e->waiting.at[e->waiting.first]].ready_s > e->now_s)
+        until = fmin(until, r->seq[e->waiting.at[e->waiting.first]].ready_s);
+    if (until - e->now_s < (double)n * step_s)
+        n = (uint64_t)fmax(1, ceil((until - e->now_s) / step_s));
+    return n > 1 && e->free_blocks < e->n * (blocks_for(r, n) + 1) ? 1 : n;
+}
+
+static void make_schedule(struct run *r, struct engine *e, struct schedule *x)
+{
+    *x = (struct schedule){.left = (double)r->load->max_batched_tokens, .repeat = 1};
+    if (r->load->whole_prompts)
+        schedule_waiting(r, e, x);
+    if (x->step.prefill_tokens > 0)
+        return;
+    schedule_running(r, e, x);
+    if (!x->preempted && !r->load->whole_prompts)
+        schedule_waiting(r, e, x);
+}
+
+/* ---- a step ---- */
+
+static void token(struct run *r, struct engine *e, struct sequence *s, uint64_t n,
+                  double step_s, double *same)
+{
+    const double first = e->now_s - (double)(n - 1) * step_s;
+
+    if (s->generated == 0)
+        s->first_s = e->now_s;
+    else if (first - s->last_s > step_s * (1 + 1e-9))
+        add_gap(r, first - s->last_s, 1);
+    else
+        *same += 1;
+    *same += (double)(n - 1);
+    s->generated += n;
+    s->done += n - 1;
+    s->last_s = e->now_s;
+}
+
+/* From a group that takes prompts to one that decodes. */
+static void move(struct run *r, struct engine *e, uint32_t i)
+{
+    struct sequence *s = &r->seq[i];
+
+    release(e, s);
+    s->ready_s = e->now_s + r->transfer_s * (double)s->done;
+    hand_to(r, r->n_prompts, r->n_engines, i);
+}
+
+static void finish_step(struct run *r, struct engine *e, uint64_t n, double step_s)
+{
+    const bool moves =
+        r->n_prompts < r->n_engines && (size_t)(e - r->engine) < r->n_prompts;
+    double same = 0;
+    size_t kept = 0, all = e->n;
+
+    for (size_t k = 0; k < all; k++) {
+        struct sequence *s = &r->seq[e->running[k]];
+
+        if (s->done == tokens_of(s))
+            token(r, e, s, n, step_s, &same);
+    }
+    if (same > 0)
+        add_gap(r, step_s, same);
+    for (size_t k = 0; k < all; k++) {
+        const uint32_t i = e->running[k];
+        struct sequence *s = &r->seq[i];
+
+        e->n = kept + all - k - 1;
+        if (s->generated == s->generate)
+            end(r, e, s);
+        else if (moves && s->generated)
+            move(r, e, i);
+        else
+            e->running[kept++] = i;
+    }
+    e->n = kept;
+}
+
+static void account(struct run *r, const struct schedule *x, const ft__serve_split *c,
+                    double step_s, const struct engine *e)
+{
+    const double n = (double)x->repeat, devices = (double)r->steps->ranks;
+    const double used = 1 - (double)e->free_blocks / (double)r->blocks;
+    const uint64_t batch = (uint64_t)x->step.decode_seqs;
+    ft__serve_run *out = r->out;
+
+    out->steps += x->repeat;
+    out->busy_s += n * c->busy_s;
+    out->prefill_j += n * c->prefill_j * devices;
+    out->decode_j += n * c->decode_j * devices;
+    out->batch_s += n * step_s * x->step.decode_seqs;
+    out->most_batch = batch > out->most_batch ? batch : out->most_batch;
+    out->kv_peak = fmax(out->kv_peak, used);
+}
+
+/* Of a step with what follows it: seconds, corrected by the load's factors. Sampling is
+ * at the power of the step. */
+static double cost_of(const struct run *r, const ft_serve_step *step,
+                      ft__serve_split *c, double *between_s)
+{
+    const ft_serve_load *l = r->load;
+    const double sampling_s = ft__serve_sampling(r->steps, step, l->step_overhead_s);
+    double factor, longer;
+
+    *c = ft__serve_step_cost(r->steps, step, r->end);
+    factor =
+        c->prefill_share * l->prompt_factor + (1 - c->prefill_share) * l->decode_factor;
+    longer = c->busy_s > 0 ? factor * (1 + sampling_s / c->busy_s) : factor;
+    *between_s = factor * ft__serve_between(r->steps, step, l->step_overhead_s);
+    c->time_s = factor * (c->time_s + sampling_s);
+    c->busy_s *= longer;
+    c->prefill_j *= longer;
+    c->decode_j *= longer;
+    return c->time_s + *between_s;
+}
+
+static ft_status run_step(struct run *r, struct engine *e, ft_error *err)
+{
+    struct schedule x;
+    ft__serve_split c;
+    double step_s, between_s;
+
+    make_schedule(r, e, &x);
+    if (!(x.step.prefill_tokens + x.step.decode_seqs > 0))
+        return ft_fail(err, FT_EINVAL, 0, "a step of serving has no tokens");
+    step_s = cost_of(r, &x.step, &c, &between_s);
+    if (!(step_s > 0) || !isfinite(step_s))
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the time of a step of serving is not known");
+    if (!(x.step.prefill_tokens > 0) && !takes_next(r, e))
+        x.repeat = alike(r, e, step_s);
+    for (size_t i = 0; x.repeat > 1 && i < e->n; i++) {
+        struct sequence *s = &r->seq[e->running[i]];
+
+        take_blocks(r, e, s, tokens_of(s) + x.repeat - 1);
+    }
+    if (x.repeat > 1) { /* as in the middle of them */
+        x.step.decode_context += x.step.decode_seqs * (double)(x.repeat - 1) / 2;
+        step_s = cost_of(r, &x.step, &c, &between_s);
+    }
+    e->now_s += (double)x.repeat * step_s;
+    r->out->between_s += (double)x.repeat * between_s;
+    account(r, &x, &c, step_s, e);
+    finish_step(r, e, x.repeat, step_s);
+    return r->bad ? ft_fail(err, FT_ENOMEM, 0, "serving") : FT_OK;
+}
+
+/* ---- the run ---- */
+
+/* When it may next do something; infinity: it has nothing. */
+static double next_of(const struct run *r, const struct engine *e)
+{
+    if (e->n)
+        return e->now_s;
+    if (!e->waiting.n)
+        return INFINITY;
+    return fmax(e->now_s, r->seq[e->waiting.at[e->waiting.first]].ready_s);
+}
+
+static ft_status run_all(struct run *r, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    while (!is_open(r->load) && has_room(r))
+        begin(r, 0);
+    while (r->n_ended < r->n_seqs && !st) {
+        struct engine *e = r->engine;
+        const double arrival =
+            is_open(r->load) && has_room(r) ? r->seq[r->n_begun].arrival_s : INFINITY;
+
+        for (size_t i = 1; i < r->n_engines; i++)
+            if (next_of(r, &r->engine[i]) < next_of(r, e))
+                e = &r->engine[i];
+        if (arrival <= next_of(r, e)) {
+            begin(r, 0);
+            continue;
+        }
+        e->now_s = next_of(r, e);
+        st = run_step(r, e, err);
+    }
+    return st;
+}
+
+/* ---- what it showed ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = ((const struct gap *)a)->s, y = ((const struct gap *)b)->s;
+
+    return (x > y) - (x < y);
+}
+
+/* Of values that occur so often; by nearest rank. */
+static void points_of(double out[FT_SERVE_POINT_COUNT], struct gap *v, size_t n)
+{
+    static const double share[FT_SERVE_POINT_COUNT] = {
+        [FT_SERVE_P50] = 0.5, [FT_SERVE_P90] = 0.9, [FT_SERVE_P99] = 0.99};
+    double all = 0, sum = 0, seen = 0;
+    int p = FT_SERVE_P50;
+
+    for (int i = 0; i < FT_SERVE_POINT_COUNT; i++)
+        out[i] = NAN;
+    qsort(v, n, sizeof(*v), by_value);
+    for (size_t i = 0; i < n; i++) {
+        all += v[i].count;
+        sum += v[i].s * v[i].count;
+    }
+    out[FT_SERVE_MEAN] = n ? sum / all : NAN;
+    for (size_t i = 0; i < n; i++) {
+        seen += v[i].count;
+        while (p < FT_SERVE_POINT_COUNT && seen >= share[p] * all * (1 - 1e-12))
+            out[p++] = v[i].s;
+    }
+}
+
+static void requests_show(struct run *r, struct gap *v)
+{
+    static const ft_serve_metric of[] = {FT_SERVE_TTFT, FT_SERVE_TPOT, FT_SERVE_E2E};
+    const uint64_t n_shown = r->load->n_shown;
+    const size_t shown = n_shown && n_shown < r->n_seqs ? (size_t)n_shown : r->n_seqs;
+
+    for (size_t m = 0; m < sizeof(of) / sizeof(*of); m++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < shown; i++) {
+            const struct sequence *s = &r->seq[i];
+            const double x = of[m] == FT_SERVE_TTFT ? s->first_s - s->arrival_s
+                             : of[m] == FT_SERVE_E2E
+                                 ? s->last_s - s->arrival_s
+                                 : (s->last_s - s->first_s) / (double)(s->generate - 1);
+
+            if (of[m] != FT_SERVE_TPOT || s->generate > 1)
+                v[n++] = (struct gap){x, 1};
+        }
+        points_of(r->out->latency[of[m]], v, n);
+    }
+    points_of(r->out->latency[FT_SERVE_ITL], r->gap, r->n_gaps);
+}
+
+static void show(struct run *r, struct gap *v)
+{
+    ft__serve_run *out = r->out;
+
+    requests_show(r, v);
+    for (size_t i = 0; i < r->n_seqs; i++)
+        out->generated += (double)r->seq[i].generate;
+    out->requests = r->n_seqs;
+    out->between_s /= (double)out->steps;
+    out->duration_s = r->last_s - r->seq[0].arrival_s;
+    out->devices = r->n_engines * r->steps->ranks;
+    out->idle_j = fmax(0, (double)r->n_engines * out->duration_s - out->busy_s) *
+                  (double)r->steps->ranks * r->steps->idle_w;
+}
+
+/* ---- memory of a run ---- */
+
+static bool make_engines(struct run *r)
+{
+    size_t size = 1;
+
+    while (size <= r->n_seqs)
+        size *= 2;
+    r->n_prompts = r->load->prefill_workers ? r->load->prefill_workers : 1;
+    r->n_engines = r->n_prompts + r->load->decode_workers;
+    r->engine = calloc(r->n_engines, sizeof(*r->engine));
+    for (size_t i = 0; r->engine && i < r->n_engines; i++) {
+        struct engine *e = &r->engine[i];
+
+        e->free_blocks = r->blocks;
+        e->waiting.size = size;
+        e->waiting.at = calloc(size, sizeof(*e->waiting.at));
+        e->running = calloc(r->load->max_seqs + 1, sizeof(*e->running));
+        if (!e->waiting.at || !e->running)
+            return false;
+    }
+    return r->engine;
+}
+
+static bool make_sequences(struct run *r)
+{
+    ft_serve_request *q = ft__serve_requests(r->load, &r->n_seqs);
+
+    r->seq = calloc(r->n_seqs + 1, sizeof(*r->seq));
+    for (size_t i = 0; r->seq && q && i < r->n_seqs; i++)
+        r->seq[i] = (struct sequence){.arrival_s = q[i].arrival_s,
+                                      .prompt = q[i].prompt,
+                                      .generate = q[i].generate};
+    free(q);
+    return r->seq && q;
+}
+
+static void free_run(struct run *r)
+{
+    for (size_t i = 0; r->engine && i < r->n_engines; i++) {
+        free(r->engine[i].waiting.at);
+        free(r->engine[i].running);
+    }
+    free(r->engine);
+    free(r->seq);
+    free(r->gap);
+}
+
+ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
+                             const ft_serve_load *load, double kv_tokens,
+                             ft__serve_end end, ft_error *err)
+{
+    struct run r = {.steps = s,
+                    .load = load,
+                    .end = end,
+                    .out = out,
+                    .blocks = (uint64_t)(kv_tokens / (double)load->block),
+                    .transfer_s = s->link_bytes_per_s > 0
+                                      ? s->kv_bytes_per_token / s->link_bytes_per_s
+                                      : s->kv_bytes_per_token / pcie_bytes_per_s};
+    struct gap *v;
+    ft_status st = FT_OK;
+
+    memset(out, 0, sizeof(*out));
+    if (!make_sequences(&r) || !make_engines(&r))
+        st = ft_fail(err, FT_ENOMEM, 0, "serving");
+    v = st ? NULL : calloc(r.n_seqs + 1, sizeof(*v));
+    if (!st)
+        st = v ? run_all(&r, err) : ft_fail(err, FT_ENOMEM, 0, "serving");
+    if (!st)
+        show(&r, v);
+    free(v);
+    free_run(&r);
+    return st;
+}

@@ -1,0 +1,496 @@
+/* What steps cost on a device: every operation of the plan asked for at once, summed
+ * into tables, and interpolated. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "physics/power.h"
+#include "query/data.h"
+#include "serve/serve.h"
+
+static const double TILE = 128;
+
+/* ---- between the points of grids ---- */
+
+/* Where x is among them: between i and i + 1, at `part`. Beyond the ends: as between
+ * the last two. */
+struct place {
+    size_t i, next;
+    double part;
+};
+
+static struct place place_of(const ft__serve_grid *g, double x)
+{
+    size_t low = 0, high = g->n - 1;
+    struct place p;
+
+    if (g->n == 1)
+        return (struct place){0, 0, 0};
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+
+        if (g->at[middle] <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    p = (struct place){low, low + 1, (x - g->at[low]) / (g->at[low + 1] - g->at[low])};
+    if (p.part < 0)
+        p.part = 0;
+    return p;
+}
+
+static ft__serve_cost mixed(ft__serve_cost a, ft__serve_cost b, double part)
+{
+    return (ft__serve_cost){a.time_s + part * (b.time_s - a.time_s),
+                            a.energy_j + part * (b.energy_j - a.energy_j)};
+}
+
+static ft__serve_cost at1(const ft__serve_cost *c, const ft__serve_grid *g, double x)
+{
+    const struct place p = place_of(g, x);
+
+    return mixed(c[p.i], c[p.next], p.part);
+}
+
+static ft__serve_cost at2(const ft__serve_cost *c, const ft__serve_grid *g, double x,
+                          const ft__serve_grid *h, double y)
+{
+    const struct place p = place_of(g, x), q = place_of(h, y);
+    const ft__serve_cost *low = c + p.i * h->n, *high = c + p.next * h->n;
+
+    return mixed(mixed(low[q.i], low[q.next], q.part),
+                 mixed(high[q.i], high[q.next], q.part), p.part);
+}
+
+static double power_between(double a, double b, double part)
+{
+    return a > 0 && b > 0 ? a * pow(b / a, part) : a + part * (b - a);
+}
+
+/* By tokens a power law: what a token attends to grows with them. */
+static ft__serve_cost at_chunk(const ft__serve_cost *c, const ft_serve_steps *s,
+                               double tokens, double before)
+{
+    const struct place p = place_of(&s->chunk, tokens),
+                       q = place_of(&s->before, before);
+    const ft__serve_cost *low = c + p.i * s->before.n, *high = c + p.next * s->before.n;
+    const ft__serve_cost a = mixed(low[q.i], low[q.next], q.part);
+    const ft__serve_cost b = mixed(high[q.i], high[q.next], q.part);
+    const double x = s->chunk.at[p.i], y = s->chunk.at[p.next];
+    const double part = tokens > x && y > x ? log(tokens / x) / log(y / x) : 0;
+
+    return (ft__serve_cost){power_between(a.time_s, b.time_s, part),
+                            power_between(a.energy_j, b.energy_j, part)};
+}
+
+/* ---- a step ---- */
+
+struct step_parts {
+    ft__serve_cost shared, prefill, decode;
+};
+
+static ft__serve_cost sum(ft__serve_cost a, ft__serve_cost b, double times)
+{
+    return (ft__serve_cost){a.time_s + times * b.time_s,
+                            a.energy_j + times * b.energy_j};
+}
+
+/* Prompts of a step attend as one of as many tokens that attends to as many: the rest
+ * of them before it, or, where short ones are many, a share of its own. */
+static ft__serve_cost prefill_own(const ft_serve_steps *s, const ft_serve_step *step)
+{
+    const double n = step->prefill_tokens, alone = n * (n + 1) / 2;
+    const double before = fmax(0, (step->prefill_pairs - alone) / n);
+    const double share = fmin(1, step->prefill_pairs / alone);
+
+    return sum(at_chunk(s->cost[FT__SERVE_PREFILL], s, n, before),
+               at_chunk(s->cost[FT__SERVE_ATTENTION], s, n, before), share);
+}
+
+/* Products have tiles of 128 rows, which take as long whether they are full or not. */
+static double whole_tiles(double rows)
+{
+    return rows > TILE ? TILE * ceil(rows / TILE) : rows;
+}
+
+static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *step)
+{
+    const double tokens = step->prefill_tokens + step->decode_seqs;
+    const double seqs = step->prefill_seqs + step->decode_seqs;
+    struct step_parts p = {.shared = {0, 0}};
+
+    if (!(tokens > 0))
+        return p;
+    p.shared = sum(at1(s->cost[FT__SERVE_ROWS], &s->rows, whole_tiles(tokens)),
+                   at1(s->cost[FT__SERVE_HEAD], &s->seqs, fmax(seqs, 1)), 1);
+    if (step->prefill_tokens > 0)
+        p.prefill = prefill_own(s, step);
+    if (step->decode_seqs > 0)
+        p.decode = at2(s->cost[FT__SERVE_DECODE], &s->seqs, step->decode_seqs,
+                       &s->context, step->decode_context / step->decode_seqs);
+    return p;
+}
+
+static double factor(const ft__serve_ends *e, ft__serve_end end)
+{
+    return end == FT__SERVE_LOW ? e->low : end == FT__SERVE_HIGH ? e->high : e->value;
+}
+
+/* What Python takes for an operation of a mixture's prompt is known within that: nine
+ * tenths of H200's rows. */
+static const ft__serve_ends issue_reach = {1, 1 / 1.3, 1.3};
+
+/* s that the host takes to issue a step, which is no shorter. */
+static double issued_s(const ft_serve_steps *s, const ft_serve_step *step,
+                       ft__serve_end end)
+{
+    const ft__serve_engine *e = &s->engine;
+    const double tokens = step->prefill_tokens + step->decode_seqs;
+    const bool graph = !(step->prefill_tokens > 0) || tokens <= e->graph_tokens;
+
+    return fmax(fmax(s->host_s, (double)s->layers * e->layer_s),
+                graph ? 0 : factor(&issue_reach, end) * (double)s->issued * e->issue_s);
+}
+
+ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step *step,
+                                    ft__serve_end end)
+{
+    const struct step_parts p = parts_of(s, step);
+    const double tokens = step->prefill_tokens + step->decode_seqs;
+    const double share = tokens > 0 ? step->prefill_tokens / tokens : 0;
+    const double prefill = share * p.shared.time_s + p.prefill.time_s;
+    const double decode = (1 - share) * p.shared.time_s + p.decode.time_s;
+    const double prompts_s = factor(&s->prefill_time, end) * prefill;
+    const double busy_s = prompts_s + factor(&s->decode_time, end) * decode;
+
+    return (ft__serve_split){fmax(busy_s, issued_s(s, step, end)), busy_s,
+                             busy_s > 0 ? prompts_s / busy_s : 0,
+                             factor(&s->prefill_energy, end) *
+                                 (share * p.shared.energy_j + p.prefill.energy_j),
+                             factor(&s->decode_energy, end) *
+                                 ((1 - share) * p.shared.energy_j + p.decode.energy_j)};
+}
+
+double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
+                          double overhead_s)
+{
+    return overhead_s != 0
+               ? 0
+               : s->engine.sampling_s * (step->decode_seqs + step->prefill_seqs);
+}
+
+double ft__serve_between(const ft_serve_steps *s, const ft_serve_step *step,
+                         double overhead_s)
+{
+    const ft__serve_engine *e = &s->engine;
+
+    if (overhead_s != 0)
+        return fmax(overhead_s, 0);
+    return e->step_s + e->sequence_s * (step->decode_seqs + step->prefill_seqs) +
+           e->prompt_s * step->prefill_seqs;
+}
+
+void ft_serve_step_ask(ft_estimate *time, ft_estimate *energy, const ft_serve_steps *s,
+                       const ft_serve_step *step)
+{
+    ft__serve_split x[3];
+    const double idle = isfinite(s->idle_w) ? s->idle_w : 0;
+    double j[3];
+
+    for (int i = 0; i < 3; i++) {
+        x[i] = ft__serve_step_cost(s, step, (ft__serve_end)i);
+        j[i] = (x[i].prefill_j + x[i].decode_j +
+                (x[i].time_s > x[i].busy_s ? x[i].time_s - x[i].busy_s : 0) * idle) *
+               (double)s->ranks;
+    }
+    *time = (ft_estimate){x[FT__SERVE_VALUE].time_s, x[FT__SERVE_LOW].time_s,
+                          x[FT__SERVE_HIGH].time_s, s->basis, ""};
+    *energy = (ft_estimate){j[FT__SERVE_VALUE], j[FT__SERVE_LOW], j[FT__SERVE_HIGH],
+                            s->basis, ""};
+    if (!isfinite(j[FT__SERVE_VALUE]))
+        *energy = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,
+                                "the device's power is not known"};
+}
+
+/* ---- the tables ---- */
+
+static ft_status short_of_memory(ft_error *err)
+{
+    return ft_fail(err, FT_ENOMEM, 0, "steps");
+}
+
+static ft_query query_of(const ft_query *q)
+{
+    ft_query out = *q;
+
+    out.batch = 0;
+    out.dims = NULL;
+    out.n_dims = 0;
+    out.dtype = NULL;
+    out.graph = NULL;
+    out.totals = 0;
+    if (!out.run_mode)
+        out.run_mode = "graph";
+    return out;
+}
+
+/* Of each operation of the plan alone: nothing stands beside it to be fused with. */
+static ft_status ask_ops(ft__serve_cost *out, ft_data *d, const ft_serve_plan *p,
+                         const ft_query *q, ft_error *err)
+{
+    ft_query list = query_of(q);
+    ft_answer *a;
+    ft_status st;
+
+    list.model = "steps";
+    list.list = p->list.s;
+    list.list_len = p->list.len;
+    if (strncmp(list.run_mode, "compiled", 8) == 0)
+        list.run_mode = strcmp(list.run_mode, "compiled") == 0 ? "eager" : "graph";
+    st = ft_query_ask(&a, d, &list, err);
+    for (uint32_t i = 0; !st && i < a->n_ops; i++) {
+        const ft_answer_op *op = a->op[i];
+        const ft__index_slot *at = ft__index_find(
+            &p->op_of, ft__hash_text(FT__HASH_BEGIN, op->spec), op->spec);
+
+        if (at)
+            out[at->number] = (ft__serve_cost){
+                op->device_time.value, op->power.basis == FT_BASIS_UNAVAILABLE
+                                           ? NAN
+                                           : op->device_time.value * op->power.value};
+    }
+    if (!st)
+        ft_answer_free(a);
+    return st;
+}
+
+static size_t n_cells(const ft_serve_steps *s, int part)
+{
+    const size_t n[FT__SERVE_PARTS] = {
+        [FT__SERVE_ROWS] = s->rows.n,
+        [FT__SERVE_HEAD] = s->seqs.n,
+        [FT__SERVE_DECODE] = s->seqs.n * s->context.n,
+        [FT__SERVE_PREFILL] = s->chunk.n * s->before.n,
+        [FT__SERVE_ATTENTION] = s->chunk.n * s->before.n,
+    };
+
+    return n[part];
+}
+
+static ft_status fill(ft_serve_steps *s, const ft_serve_plan *p,
+                      const ft__serve_cost *op, ft_error *err)
+{
+    for (int i = 0; i < FT__SERVE_PARTS; i++) {
+        const size_t n = n_cells(s, i);
+
+        free(s->cost[i]);
+        s->cost[i] = calloc(n + 1, sizeof(*s->cost[i]));
+        if (!s->cost[i])
+            return short_of_memory(err);
+        for (size_t k = 0; k < n; k++)
+            for (uint32_t e = 0; e < p->cell[i][k].n; e++) {
+                const ft__serve_entry *x = &p->entry[p->cell[i][k].first + e];
+
+                s->cost[i][k] = sum(s->cost[i][k], op[x->op], x->count);
+            }
+    }
+    return FT_OK;
+}
+
+/* ---- steps as networks ---- */
+
+/* Two steps that the tables have, asked for as networks: what a compiler fuses of their
+ * operations, what they take beside them, and their intervals hold for all such. */
+struct networks {
+    ft_answer *decode, *prefill;
+};
+
+static ft_status ask_network(ft_answer **a, ft_data *d, const ft_graph *g,
+                             const ft_query *q, ft_error *err)
+{
+    ft_query one = query_of(q);
+
+    one.model = q->model ? q->model : "model";
+    one.graph = g;
+    if (!q->run_mode)
+        one.run_mode = "compiled-graph";
+    return ft_query_ask(a, d, &one, err);
+}
+
+/* Time of each kind's operations: by itself, and in networks. */
+static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
+                      const ft_serve_plan *p, const ft__serve_cost *op,
+                      const ft_answer *a)
+{
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        const ft_answer_op *x = a->op[i];
+        const ft__index_slot *at =
+            ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, x->spec), x->spec);
+        const double count = (double)x->count;
+
+        if (at && op[at->number].time_s > 0 && x->device_time.value > 0) {
+            alone[x->op->kind] += count * op[at->number].time_s;
+            fused[x->op->kind] += count * x->device_time.value;
+        }
+    }
+}
+
+/* Operations of the plan, as far as they are left when a compiler has fused them. */
+static void fuse(ft__serve_cost *op, const ft_serve_plan *p, const struct networks *n)
+{
+    double alone[FT_KIND_COUNT] = {0}, fused[FT_KIND_COUNT] = {0};
+
+    add_fused(alone, fused, p, op, n->decode);
+    add_fused(alone, fused, p, op, n->prefill);
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const ft_kind kind = p->kind[i];
+        const double share = alone[kind] > 0 ? fused[kind] / alone[kind] : 1;
+
+        op[i].time_s *= share;
+        op[i].energy_j *= share;
+    }
+}
+
+/* summed: by the tables. */
+static ft__serve_ends ends_of(const ft_estimate *e, double summed)
+{
+    if (e->basis == FT_BASIS_UNAVAILABLE || !(summed > 0))
+        return (ft__serve_ends){NAN, NAN, NAN};
+    return (ft__serve_ends){e->value / summed, e->low / summed, e->high / summed};
+}
+
+static void take_ends(ft__serve_ends *time, ft__serve_ends *energy,
+                      const ft_serve_steps *s, const ft_serve_step *step,
+                      const ft_answer *a)
+{
+    const struct step_parts p = parts_of(s, step);
+    const ft__serve_cost all = sum(sum(p.shared, p.prefill, 1), p.decode, 1);
+
+    *time = ends_of(&a->time, a->host_s > all.time_s ? a->host_s : all.time_s);
+    *energy = ends_of(&a->energy, all.energy_j);
+}
+
+static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
+                             ft_error *err)
+{
+    const ft__physics_params params = ft__physics_default();
+    const ft__data_kept *kept;
+    ft_status st = ft__data_device(&kept, d, a->device, true, err);
+
+    if (st)
+        return st;
+    snprintf(s->device, sizeof(s->device), "%s", a->device);
+    snprintf(s->title, sizeof(s->title), "%s", a->title);
+    snprintf(s->predictor, sizeof(s->predictor), "%s", a->predictor);
+    s->idle_w = s->link_bytes_per_s = NAN;
+    if (kept->thing) {
+        const ft_device_facts *f = ft_device_get(kept->thing);
+
+        s->idle_w = ft__idle_power(&params, f->tdp_w);
+        s->link_bytes_per_s = f->link_bytes_per_s;
+    }
+    s->memory_bytes = a->limit_bytes;
+    s->context_bytes = isfinite(a->context_bytes) ? a->context_bytes : 0;
+    s->basis = a->time.basis;
+    s->host_s = isfinite(a->host_s) ? a->host_s : 0;
+    return FT_OK;
+}
+
+/* Kernels of its own in place of the device's. */
+static ft_status take_engine(ft__serve_cost *op, ft_data *d, const ft_serve_plan *p,
+                             const ft_serve_steps *s, ft_error *err)
+{
+    const ft__data_kept *kept;
+    ft_status st = ft__data_device(&kept, d, s->device, true, err);
+
+    for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++) {
+        ft_op of;
+
+        st = ft_op_parse(&of, p->spec[i], strlen(p->spec[i]), err);
+        if (!st)
+            ft__serve_engine_cost(&op[i], &s->engine, &of, ft_device_get(kept->thing),
+                                  s->idle_w);
+    }
+    return st;
+}
+
+static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p,
+                             const ft_query *q, ft_error *err)
+{
+    ft__serve_cost *op = calloc(p->n_ops + 1u, sizeof(*op));
+    struct networks n = {NULL, NULL};
+    ft_status st = op ? ask_ops(op, d, p, q, err) : short_of_memory(err);
+
+    if (!st)
+        st = ask_network(&n.decode, d, p->decode, q, err);
+    if (!st)
+        st = ask_network(&n.prefill, d, p->prefill, q, err);
+    if (!st) {
+        fuse(op, p, &n);
+        st = fill(s, p, op, err);
+    }
+    if (!st) {
+        take_ends(&s->decode_time, &s->decode_energy, s, &p->decode_step, n.decode);
+        take_ends(&s->prefill_time, &s->prefill_energy, s, &p->prefill_step, n.prefill);
+        st = read_device(s, d, n.decode, err);
+    }
+    if (!st && n.prefill->time.basis > s->basis)
+        s->basis = n.prefill->time.basis;
+    if (!st && s->engine.no_dataset)
+        st = take_engine(op, d, p, s, err);
+    if (!st && s->engine.no_dataset)
+        st = fill(s, p, op, err);
+    ft_answer_free(n.decode);
+    ft_answer_free(n.prefill);
+    free(op);
+    return st;
+}
+
+ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_plan *p,
+                              const ft_query *asked, ft_error *err)
+{
+    ft_serve_steps *s = calloc(1, sizeof(*s));
+    ft_query q;
+    ft_status st = s ? ft__query_read(&q, asked, err) : short_of_memory(err);
+
+    *out = NULL;
+    if (!st)
+        st = ft__serve_engine_check(q.engine, q.engine_version, err);
+    if (!st) {
+        s->rows = p->rows;
+        s->seqs = p->seqs;
+        s->context = p->context;
+        s->chunk = p->chunk;
+        s->before = p->before;
+        s->bounds = p->bounds;
+        s->ranks = p->ranks;
+        s->layers = p->layers;
+        s->issued = p->issued;
+        s->engine = ft__serve_engine_of(q.engine, q.engine_version);
+        if (s->engine.no_dataset)
+            q.engine = q.engine_version = NULL;
+        if (s->engine.layer_s > 0 && !q.run_mode)
+            q.run_mode = "eager";
+        snprintf(s->run_mode, sizeof(s->run_mode), "%s",
+                 q.run_mode ? q.run_mode : "compiled-graph");
+        s->weight_bytes = p->weight_bytes;
+        s->activation_bytes = p->activation_bytes;
+        s->kv_bytes_per_token = p->kv_bytes_per_token;
+        s->logit_bytes = p->logit_bytes;
+        st = make_tables(s, d, p, &q, err);
+    }
+    if (st)
+        ft_serve_steps_close(s);
+    else
+        *out = s;
+    return st;
+}
+
+void ft_serve_steps_close(ft_serve_steps *s)
+{
+    for (int i = 0; s && i < FT__SERVE_PARTS; i++)
+        free(s->cost[i]);
+    free(s);
+}

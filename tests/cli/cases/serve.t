@@ -1,0 +1,233 @@
+Language models that are served: continuous batching, by the steps that predict answers.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --concurrency 4 --price h100=2.49/h -q > one; grep -E '^(examples|assumed|of |time to|tokens|energy|cost|  of|verify)' one | sed -E 's/[0-9.]+ [um]?[sJ]\b/N/g; s/ {2,}[0-9.]+/  N/g; s/ {2,}/  /g; s/ (learned|scaled|measured)$/ B/'
+  examples/llm/llama-3-8b.json on 1 x h100-sxm: NVIDIA H100 SXM5 80 GB
+  assumed: 40 requests of 512 tokens that generate 32, 4 under way, each followed by the next
+  assumed: steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and N of the host between two (--step-overhead)
+  assumed: what steps err by they have in common: low .. high is the run with all of them at an end
+  of a request  mean  low  high  p50  p90  p99
+  time to first token  N  N  N  N  N  N
+  of all  estimate  low  high  basis
+  tokens/s  N  N  N  B
+    of a user  N  N  N  B
+    of a device  N  N  N  B
+  energy of a token  N  N  N  B
+  cost of 1e6 tokens  N  N  N  B
+  verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0 --num-prompts 40 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result
+
+Prompts in groups of devices of their own, at a rate:
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --rate 2 --disaggregated 1:2 --json -q > groups; pick devices requests assumptions verify < groups
+  devices: 3
+  requests: 200
+  assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 groups of devices for prompts, 2 that decode, the cache sent over the link between them", "what steps err by they have in common: low .. high is the run with all of them at an end"]
+  verify: "vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0 --num-prompts 200 --request-rate 2 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result"
+
+Recorded requests, in CSV or JSON:
+
+  $ printf 'arrival,prompt,output\n10,300,8\n10.5,200,4\n' > r.csv
+  $ printf '{"arrival_time": 10, "input_toks": 300, "output_toks": 8}\n{"arrival_time": 10.5, "input_toks": 200, "output_toks": 4}\n' > r.jsonl
+  $ for f in csv jsonl; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests r.$f --json -q > $f; done; cmp csv jsonl && pick requests < csv
+  requests: 2
+  $ printf 'arrival,prompt\n1,2\n' > r.csv; foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests r.csv
+  foretell predict: r.csv: no column "output": requests want arrival, prompt and output
+  [3]
+  $ printf 'arrival,prompt,output\n1,0,5\n' > r.csv; foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests r.csv
+  foretell predict: r.csv, line 2: a request wants an arrival in s and at least one token of prompt and of output
+  [3]
+
+What is asked for has to go together, and fit:
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --tp 1,2
+  foretell predict: one --tp, --concurrency and --precision: several are for foretell rank
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --rate 2 --requests x.csv
+  foretell predict: --rate or --requests, not both
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --dim context=5
+  foretell predict: serving has steps of many sizes: no batch, tokens or context of one
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --kv-tokens 100 2>&1 | sed 's/[0-9.]* GiB/N GiB/'
+  foretell predict: it does not fit: beside N GiB of weights the cache of h100-sxm holds 100 tokens, and a request has 768
+
+Ranked, by the same simulator:
+
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 -q --json > ranked; pick settings nearest_better < ranked
+  settings: 4
+  nearest_better: null
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
+  1 settings: 0 placed, 0 do not fit, 1 miss a limit, 0 are not known
+  nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
+  foretell rank: --by cost wants --price D=PRICE/h
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot-p42=3ms
+  foretell rank: --limit tpot-p42=3ms: of serving it wants ttft, tpot, itl or e2e, each also with -p50, -p90 or -p99, energy, power or cost, and the most of it, such as tpot=30ms
+  [2]
+
+What a benchmark measured, beside it:
+
+  $ printf '{"request_rate": "inf", "max_concurrency": 4, "completed": 40, "total_input_tokens": 20480, "total_output_tokens": 1280, "mean_tpot_ms": 100}' > bench.json
+  $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm -q | sed -E 's/ {2,}.*//; s/-{5,}/-/; s/measured [0-9.]+ %/measured N/'
+  vllm or sglang on h100-sxm: 40 requests of 512 tokens that generate 32, 4 under way
+  
+  quantity
+  -
+  TPOT, mean
+  
+  what differs most is decoding, and the prompts that come between (TPOT, mean, measured N the prediction)
+  $ printf 'MLPerf Results Summary\nSamples per second: 3.5\n' > summary.txt; foretell verify summary.txt examples/llm/llama-3-8b.json --device h100-sxm
+  foretell verify: the file does not say its load: --prompt, --generate and --concurrency or --rate do
+  [2]
+  $ foretell verify one examples/llm/llama-3-8b.json --device h100-sxm
+  foretell verify: one: no results of vllm bench serve, SGLang's bench_serving, llama-bench -o json or MLPerf Inference
+  [3]
+  $ foretell verify bench.json examples/llm/llama-3-8b.json
+  foretell verify: --device is missing: where was it measured?
+  [2]
+
+The host's time is another option there.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 128 --launch-time 9us
+  foretell predict: serving has the host's time between steps: --step-overhead in place of --launch-time
+  [2]
+
+What is measured corrects what is predicted afterwards, of that device:
+
+  $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm --learn runs.csv -q | tail -1 | sed -E 's/[0-9]+[.][0-9]+/N/g'
+  predicted with steps corrected by this run: prompts take N times as long, decoding N (in runs.csv, for --correct)
+  $ foretell predict examples/llm/llama-3-8b.json --device h100 --prompt 512 --generate 32 --concurrency 4 --num-requests 40 --correct runs.csv --json -q > corrected; pick tpot.mean.value < corrected | awk '{ print ($2 > 0.098 && $2 < 0.102) }'
+  0
+  $ pick assumptions < corrected | grep -o 'steps are corrected by 1 measured run (runs.csv)'
+  steps are corrected by 1 measured run (runs.csv)
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --prompt 512 --generate 32 --correct runs.csv -q | grep -c corrected
+  0
+  [1]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 4 --prompt 512 --generate 32 --correct runs.csv -q | grep corrected
+  steps of the devices in runs.csv are corrected by the runs measured there
+  $ printf 'device,ranks,engine,prompt_factor,decode_factor,requests\nh100-sxm,1,,0,1,5\n' > bad.csv; foretell predict examples/llm/llama-3-8b.json --device h100 --prompt 512 --correct bad.csv
+  foretell predict: bad.csv, line 2: it wants a device, ranks, an engine and factors of prompts and decoding
+  [3]
+  $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm --learn bench.json
+  foretell verify: bench.json: holds something other than what verify --learn writes
+  [3]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --correct bench.json
+  foretell rank: --correct bench.json: what is served is ranked by what verify --learn wrote
+  [2]
+
+Requests that a server recorded one by one, of which the first are looked at:
+
+  $ printf '{"arrival_time": 10, "input_toks": 300, "output_toks": 8, "first_token": 10.1, "last_token": 10.2}\n{"arrival_time": 10.5, "input_toks": 200, "output_toks": 4, "first_token": 12, "last_token": 13}\n' > r.jsonl
+  $ foretell verify r.jsonl examples/llm/llama-3-8b.json --requests r.jsonl --first 1 --device h100-sxm -q | grep -oE 'recorded.*|^(TTFT|TPOT|end to end), mean  *[0-9.]* m?s'
+  recorded requests on h100-sxm: 2, and what the first 1 showed
+  TTFT, mean          100 ms
+  TPOT, mean         14.3 ms
+  end to end, mean    200 ms
+  $ foretell verify r.jsonl examples/llm/llama-3-8b.json --device h100-sxm --first 1
+  foretell verify: --first is of recorded requests: --requests r.jsonl
+  [2]
+  $ printf '{"arrival": 10, "prompt": 300, "output": 8}\n' > r.jsonl; foretell verify r.jsonl examples/llm/llama-3-8b.json --requests r.jsonl --device h100-sxm
+  foretell verify: r.jsonl: request 1 does not say when its first and last token came
+  [3]
+
+Engines have a host of their own, and options that nothing uses are refused:
+
+  $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --prompt 64 --generate 32 --engine transformers --json -q | pick itl.p50.value
+  itl.p50.value: 0.02912
+  $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --prompt 64 --generate 32 --engine transformers -q | grep -o 'in chunks, .*, and'
+  in chunks, issued by the host operation by operation, and
+  $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm --launch-time 9us
+  foretell verify: serving has the host's time between steps: --step-overhead in place of --launch-time
+  [2]
+  $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm --tp 1,2
+  foretell verify: one --tp, --concurrency and --precision: several are for foretell rank
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --launch-time 9us
+  foretell rank: serving goes without --stdin, --batches, --clocks, --co2, --seed and --launch-time
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --limit tpo=3ms
+  foretell rank: --limit tpo=3ms: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  [2]
+
+Trained over many devices:
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100 --gpus 64 --tp 2 --zero 1 --sequence 4096 --run-tokens 1T --price 2/h -q | sed -E 's/[0-9.]+(e[+][0-9]+)? ?([num]?[sJW]|[KMG]iB|%|kJ)?( |$|,|;)/N\3/g; s/ {2,}/ /g; s/-{5,}/-/; s/ (learned|scaled)$//'
+  examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batches in a step of N sequences
+  assumed: weights and gradients in N bits, AdamW with an fpN copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  
+  training estimate low high basis
+  -
+  time of a step N N N
+  tokens/s N N N
+   of a device N N N
+  energy of a step N N N
+  power of all devices N kW N kW N kW
+  days of the run N N N
+  device hours N N N
+  MWh of the run N N N
+  cost of the run N N N
+  
+  of a step: passes N, stages that wait N, exchange that nothing hides N, optimizer N; N of the peak (MFU)
+  a device needs N GiB: weights N, gradients N, states N, activations N; it fits
+  to verify it: no engine of foretell trains over several devices; hold the time of a step against the trainer's log
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
+  devices: 64
+  replicas: 16
+  micro_batches: 4
+  global_batch: 64
+  fits: true
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --pp 4
+  foretell predict: --gpus is missing: on how many is it trained?
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --concurrency 4
+  foretell predict: training goes without options of serving but --tp
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 6 --tp 4
+  foretell predict: 6 devices: not a multiple of tp x pp = 4
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --run-tokens many
+  foretell predict: --run-tokens wants a number such as 300B or 1T, not "many"
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --gpus 8
+  foretell predict: --device is missing: on what is it trained?
+  [2]
+
+Engines that nobody knows, and what is no version, are refused; so is training on several kinds of device.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 64 --generate 8 --engine foo
+  foretell predict: --engine foo: no software that serves is called so; there are vllm, sglang, trtllm, transformers, llama.cpp
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 64 --generate 8 --engine vllm --engine-version x
+  foretell predict: --engine-version x: want a number such as 0.11
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm,l4 --gpus 8
+  foretell predict: training over --gpus is asked of one --device
+  [2]
+
+Options of language models are refused for others, by the name that was given; so is a server that waits for ever:
+  $ foretell predict data/models/resnet18.onnx --device h100-sxm --prompt 512
+  foretell predict: --prompt is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none
+  [2]
+  $ foretell predict data/models/resnet18.onnx --device h100-sxm --gpus 8 --tp 2
+  foretell predict: --gpus is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none
+  [2]
+  $ foretell rank data/models/resnet18.onnx --devices h100-sxm --prompt 512
+  foretell rank: --prompt is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none
+  [2]
+  $ foretell serve --idle 0
+  foretell serve: --idle wants more than 0 and at most 1h, such as 15s, not "0": who is silent for ever would hold one of few connections
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --tp 2 -q | tail -1
+  to verify it: no engine of foretell trains over several devices; hold the time of a step against the trainer's log
+
+Mixed precision is of PyTorch's networks, not of servers.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --precision amp-bf16 --prompt 128
+  foretell predict: servers hold weights in the type they compute in: --precision bf16, fp8 or fp4, not "amp-bf16"
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dtype amp-fp16 --concurrency 2
+  foretell predict: servers hold weights in the type they compute in: --precision bf16, fp8 or fp4, not "amp-fp16"
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --precision amp-bf16 --prompt 128
+  foretell rank: servers hold weights in the type they compute in: --precision bf16, fp8 or fp4, not "amp-bf16"
+  [2]

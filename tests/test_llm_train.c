@@ -1,0 +1,207 @@
+/* Training of a language model over many devices: against passes of one device, and
+ * what can be reckoned by hand. */
+#include <inttypes.h>
+
+#include "check.h"
+#include "foretell/foretell.h"
+
+static char data_dir[4096], model[4096];
+
+static ft_query about_model(void)
+{
+    ft_query q = FT_QUERY_INIT;
+
+    q.model = model;
+    q.device = "a100-sxm-80gb";
+    q.method = "physics";
+    return q;
+}
+
+static ft_status ask(ft_llm_trained *out, const ft_llm_train *how, ft_error *err)
+{
+    const ft_query q = about_model();
+    ft_data *d = NULL;
+    ft_status st;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    st = ft_llm_train_ask(out, d, &q, how, err);
+    ft_data_close(d);
+    return st;
+}
+
+static ft_llm_trained trained(ft_llm_train how)
+{
+    ft_error err = {0};
+    ft_llm_trained a;
+
+    how.size = sizeof(how);
+    how.sequence = how.sequence ? how.sequence : 2048;
+    if (ask(&a, &how, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(a.step_s.value > 0);
+    CHECK(a.step_s.low <= a.step_s.value && a.step_s.value <= a.step_s.high);
+    CHECK_NEAR(a.compute_s + a.bubble_s + a.exchange_s + a.optimizer_s, a.step_s.value,
+               1e-9);
+    return a;
+}
+
+static void one_device_does_what_a_query_answers(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 2048}};
+    const ft_llm_trained a = trained((ft_llm_train){.devices = 1});
+    ft_query q = about_model();
+    ft_answer *x = NULL;
+    ft_data *d = NULL;
+    double optimizer_s;
+
+    q.batch = 1;
+    q.dims = dims;
+    q.n_dims = 2;
+    q.mode = "training";
+    q.optimizer = "adamw";
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_query_ask(&x, d, &q, NULL));
+    optimizer_s = x->phase_time[FT_PHASE_OPTIMIZER].value;
+    CHECK_NEAR(a.compute_s,
+               x->phase_time[FT_PHASE_FORWARD].value +
+                   x->phase_time[FT_PHASE_BACKWARD].value,
+               1e-9);
+    CHECK_NEAR(a.optimizer_s, 2 * optimizer_s, 1e-9);
+    CHECK_NEAR(a.weights, 2 * 8030261248.0, 0);
+    CHECK_NEAR(a.states, 12 * 8030261248.0, 1);
+    CHECK(a.bubble_s <= 0 && a.exchange_s <= 0);
+    /* 6 FLOPs of a weight and token, but for the embedding, and attention. */
+    CHECK(a.mfu * 312e12 * a.step_s.value > 6 * 7.5e9 * 2048);
+    CHECK(a.mfu * 312e12 * a.step_s.value < 1.15 * 6 * 7.5e9 * 2048);
+    ft_answer_free(x);
+    ft_data_close(d);
+}
+
+/* Each sum of a forward pass has one of the backward pass. */
+static void gradients_go_between_ranks_as_activations_do(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 128}, {"tp", 4}};
+    ft_query q = about_model();
+    uint64_t sums = 0, backward = 0;
+    ft_answer *a = NULL;
+    ft_data *d = NULL;
+
+    q.batch = 1;
+    q.dims = dims;
+    q.n_dims = 3;
+    q.mode = "training";
+    q.optimizer = "adamw";
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        const ft_op *op = a->op[i]->op;
+
+        if (op->kind == FT_KIND_collective)
+            sums += a->op[i]->count;
+        if (op->kind == FT_KIND_attention && op->phase == FT_PHASE_BACKWARD)
+            backward += a->op[i]->count;
+    }
+    CHECK_EQ(sums, 2 * 64);
+    CHECK_EQ(backward, 32);
+    ft_answer_free(a);
+    ft_data_close(d);
+}
+
+static void stages_wait_for_the_first_and_the_last_micro_batch(void)
+{
+    const ft_llm_train how = {.devices = 4, .pp = 4, .global_batch = 8};
+    ft_llm_train parts = how;
+    ft_llm_trained a = trained(how), b;
+
+    CHECK_EQ(a.micro_batches, 8);
+    CHECK_EQ(a.replicas, 1);
+    CHECK_NEAR(a.bubble_s, 3.0 / 8 * a.compute_s, 1e-9);
+    CHECK_NEAR(a.weights, 2 * 8030261248.0 / 4, 0);
+    parts.interleave = 4;
+    b = trained(parts);
+    CHECK_NEAR(b.bubble_s, a.bubble_s / 4, 1e-9);
+    CHECK_NEAR(b.compute_s, a.compute_s, 1e-9);
+}
+
+static void what_is_computed_again_is_a_forward_pass_and_frees_memory(void)
+{
+    ft_llm_train how = {.devices = 1};
+    const ft_llm_trained a = trained(how);
+    ft_llm_trained b;
+
+    how.recompute = 1;
+    b = trained(how);
+    CHECK(b.compute_s > 1.2 * a.compute_s && b.compute_s < 1.4 * a.compute_s);
+    CHECK(b.activations < 0.2 * a.activations);
+    CHECK(b.activations > 32 * 2048 * 4096 * 2.0); /* what goes into 32 layers */
+}
+
+static void replicas_divide_what_they_are_told_to(void)
+{
+    ft_llm_train how = {.devices = 16};
+    ft_llm_trained a[4];
+
+    for (how.zero = 0; how.zero < 4; how.zero++)
+        a[how.zero] = trained(how);
+    CHECK_NEAR(a[1].states, a[0].states / 16, 1);
+    CHECK_NEAR(a[1].gradients, a[0].gradients, 0);
+    CHECK_NEAR(a[2].gradients, a[0].gradients / 16, 1);
+    CHECK_NEAR(a[2].weights, a[0].weights, 0);
+    CHECK_NEAR(a[3].weights, a[0].weights / 16, 1);
+    CHECK_NEAR(a[1].optimizer_s, a[0].optimizer_s / 16, 1e-9);
+    CHECK(a[3].exchange_s >= a[1].exchange_s);
+    /* Sixteen do the work of sixteen, less what they wait for. */
+    CHECK(a[1].tokens_per_s.value > 8 * a[1].tokens_per_s_per_device.value);
+}
+
+static void a_run_is_as_many_steps_as_its_tokens_are(void)
+{
+    const ft_llm_trained a =
+        trained((ft_llm_train){.devices = 8, .global_batch = 64, .tokens = 1e12});
+    const double steps = 1e12 / (64 * 2048);
+
+    CHECK_NEAR(a.run_s.value / steps, a.step_s.value, 1e-6);
+    CHECK_NEAR(a.device_hours.value, a.run_s.value * 8 / 3600, 1e-3);
+    CHECK_NEAR(a.run_j.value / steps, a.step_j.value, 1e-3);
+}
+
+static void what_does_not_divide_is_refused(void)
+{
+    static const struct {
+        ft_llm_train how;
+        const char *what;
+    } bad[] = {
+        {{.devices = 6, .tp = 4}, "not a multiple of tp x pp = 4"},
+        {{.devices = 8, .global_batch = 12}, "not a multiple of 8 replicas"},
+        {{.devices = 1, .zero = 4}, "zero 0 to 3"},
+        {{.devices = 64, .pp = 64, .sequence = 16}, "64 stages, and 32 layers"},
+        {{.devices = 1, .tokens = -1}, "a number of tokens"},
+        {{.devices = 7, .tp = 7}, "does not divide"},
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        ft_llm_train how = bad[i].how;
+        ft_error err = {0};
+        ft_llm_trained a;
+
+        how.size = sizeof(how);
+        CHECK_EQ(ask(&a, &how, &err), FT_EINVAL);
+        CHECK(strstr(err.msg, bad[i].what));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    snprintf(model, sizeof(model), "%s/examples/llm/llama-3-8b.json", argv[1]);
+    one_device_does_what_a_query_answers();
+    gradients_go_between_ranks_as_activations_do();
+    stages_wait_for_the_first_and_the_last_micro_batch();
+    what_is_computed_again_is_a_forward_pass_and_frees_memory();
+    replicas_divide_what_they_are_told_to();
+    a_run_is_as_many_steps_as_its_tokens_are();
+    what_does_not_divide_is_refused();
+    CHECK_DONE();
+}

@@ -1,0 +1,687 @@
+/* Serving of language models: steps as networks are, runs against what can be reckoned
+ * by hand. */
+#include "foretell/serve.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static char data_dir[4096], model[4096];
+
+static ft_query about_model(void)
+{
+    ft_query q = FT_QUERY_INIT;
+
+    q.model = model;
+    q.device = "a100-sxm-80gb";
+    q.method = "physics";
+    return q;
+}
+
+static ft_serve_load small_load(void)
+{
+    ft_serve_load l = FT_SERVE_LOAD_INIT;
+
+    l.prompt = 512;
+    l.generate = 64;
+    l.concurrency = 8;
+    return l;
+}
+
+static ft_serve_steps *steps_for(const ft_query *q, const ft_serve_load *l, size_t n)
+{
+    ft_serve_plan *p = NULL;
+    ft_serve_steps *s = NULL;
+    ft_data *d = NULL;
+    ft_error err = {0};
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_serve_plan_open(&p, q, l, n, &err));
+    if (p && ft_serve_steps_open(&s, d, p, q, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(s);
+    ft_serve_plan_close(p);
+    ft_data_close(d);
+    return s;
+}
+
+static ft_served served(const ft_serve_steps *s, const ft_serve_load *l)
+{
+    ft_error err = {0};
+    ft_served r;
+
+    if (ft_serve_run(&r, s, l, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(r.fits);
+    return r;
+}
+
+static double seconds_of(const ft_serve_steps *s, ft_serve_step step)
+{
+    ft_estimate time, energy;
+
+    ft_serve_step_ask(&time, &energy, s, &step);
+    CHECK(time.low <= time.value && time.value <= time.high);
+    CHECK(energy.value > 0);
+    return time.value;
+}
+
+static double mean_of(const ft_served *r, ft_serve_metric m)
+{
+    return r->latency[m][FT_SERVE_MEAN].value;
+}
+
+static bool near(double a, double b, double share)
+{
+    return fabs(a / b - 1) <= share;
+}
+
+/* ---- engines ---- */
+
+static ft_serve_steps *steps_of(const char *engine, const char *version)
+{
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+
+    q.engine = engine;
+    q.engine_version = version;
+    return steps_for(&q, &l, 1);
+}
+
+static const ft_serve_step one_token = {.decode_seqs = 1, .decode_context = 512};
+
+static void an_eager_engine_takes_its_host_s_time_for_every_layer(void)
+{
+    ft_serve_steps *hf = steps_of("transformers", NULL), *old = steps_of("vllm", "0.2");
+
+    /* 32 layers; the device itself needs about 10 ms for its 15 GiB of weights. */
+    CHECK(near(seconds_of(hf, one_token), 32 * 9.1e-4, 1e-9));
+    CHECK(near(seconds_of(old, one_token), 32 * 5.5e-4, 1e-9));
+    ft_serve_steps_close(hf);
+    ft_serve_steps_close(old);
+}
+
+static const char mixture_text[] =
+    "{\"model_type\": \"qwen3_moe\", \"hidden_size\": 1024, \"num_hidden_layers\": 10, "
+    "\"num_attention_heads\": 16, \"num_key_value_heads\": 4, \"head_dim\": 64, "
+    "\"intermediate_size\": 2048, \"moe_intermediate_size\": 256, \"num_experts\": 32, "
+    "\"num_experts_per_tok\": 4, \"vocab_size\": 32000, \"torch_dtype\": \"bfloat16\"}";
+
+/* Operations that are launched: an embedding; in a layer two norms, two of queries and
+ * keys, two rotations, two copies to the cache, three products, attention, softmax, the
+ * best, experts and two sums; a norm and the head. */
+static void prompts_of_mixtures_wait_for_python(void)
+{
+    const ft_serve_step prompt = {
+        .prefill_tokens = 1024, .prefill_pairs = 1024.0 * 1025 / 2, .prefill_seqs = 1};
+    const ft_serve_step few = {
+        .prefill_tokens = 256, .prefill_pairs = 256.0 * 257 / 2, .prefill_seqs = 1};
+    const double n = 1 + 10 * 17 + 2;
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *any, *sglang, *dense = steps_of("sglang", NULL);
+    char folder[] = "/tmp/test-serve-XXXXXX", path[64];
+    FILE *fp;
+
+    CHECK(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/config.json", folder);
+    fp = fopen(path, "w");
+    CHECK(fp && fputs(mixture_text, fp) >= 0 && fclose(fp) == 0);
+    q.model = path;
+    any = steps_for(&q, &l, 1);
+    q.engine = "sglang";
+    sglang = steps_for(&q, &l, 1);
+    CHECK_NEAR(seconds_of(any, prompt), n * 8.5e-5, 1e-9);
+    CHECK(seconds_of(any, few) < 0.5 * n * 8.5e-5); /* a CUDA graph */
+    CHECK_NEAR(seconds_of(sglang, few), n * 1.65e-4, 1e-9);
+    CHECK(seconds_of(sglang, one_token) < 0.5 * n * 8.5e-5);
+    CHECK(seconds_of(dense, few) < 32 * 10 * 8.5e-5);
+    unlink(path);
+    rmdir(folder);
+    ft_serve_steps_close(any);
+    ft_serve_steps_close(sglang);
+    ft_serve_steps_close(dense);
+}
+
+static void kernels_of_llama_cpp_read_weights_at_the_cores_pace(void)
+{
+    ft_serve_steps *own = steps_of("llama.cpp", NULL), *any = steps_of(NULL, NULL);
+    const double weights = 2 * (8.03e9 - 128256.0 * 4096); /* but for the embedding */
+    const double rate = 5.5 * 108 * 1.41e9;
+    const ft_serve_step many = {.decode_seqs = 8, .decode_context = 8 * 512};
+
+    CHECK(seconds_of(own, one_token) > weights / rate);
+    CHECK(seconds_of(own, one_token) < 1.1 * weights / rate);
+    CHECK(seconds_of(any, one_token) < 0.8 * weights / rate);
+    CHECK(seconds_of(own, many) > weights / rate);
+    ft_serve_steps_close(own);
+    ft_serve_steps_close(any);
+}
+
+static void versions_of_engines_are_numbers(void)
+{
+    static const struct {
+        const char *version;
+        double overhead_s; /* between steps, of one user */
+    } cases[] = {{"0.9", 7e-4},    {"0.13.2", 7e-4}, {"0.14", 5e-4},
+                 {"0.14.1", 5e-4}, {"1.0", 5e-4},    {NULL, 5e-4}};
+    ft_serve_load l = small_load();
+
+    l.concurrency = 1;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft_serve_steps *s = steps_of("vllm", cases[i].version);
+        const ft_served r = served(s, &l);
+
+        CHECK(near(r.step_overhead_s, cases[i].overhead_s, 1e-9));
+        ft_serve_steps_close(s);
+    }
+}
+
+static void older_vllm_samples_for_each_sequence_in_turn(void)
+{
+    ft_serve_load l = small_load();
+    ft_serve_steps *old = steps_of("vllm", "0.11"), *now = steps_of("vllm", NULL);
+    const ft_served a = served(old, &l), b = served(now, &l);
+    ft_served said;
+    const double more = mean_of(&a, FT_SERVE_ITL) - mean_of(&b, FT_SERVE_ITL);
+
+    CHECK(near(more, 2e-4 + 5.8e-5 * 8, 0.1));
+    l.step_overhead_s = 5e-4; /* all that there is, when it is said */
+    said = served(old, &l);
+    CHECK(near(mean_of(&b, FT_SERVE_ITL), mean_of(&said, FT_SERVE_ITL), 1e-9));
+    ft_serve_steps_close(old);
+    ft_serve_steps_close(now);
+}
+
+/* ---- steps ---- */
+
+static double asked_directly(int64_t batch, int64_t tokens, int64_t context)
+{
+    const ft_dim_value dims[] = {{"tokens", tokens}, {"context", context}};
+    ft_query q = about_model();
+    ft_data *d = NULL;
+    ft_answer *a = NULL;
+    double s;
+
+    q.batch = batch;
+    q.dims = dims;
+    q.n_dims = 2;
+    q.run_mode = "compiled-graph";
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    s = a ? a->time.value : NAN;
+    ft_answer_free(a);
+    ft_data_close(d);
+    return s;
+}
+
+static void steps_between_grid_points_are_what_a_query_answers(void)
+{
+    const int64_t decode[][2] = {{3, 520}, {5, 900}, {8, 576}, {23, 700}};
+    const int64_t prefill[] = {100, 300, 512, 900, 1500};
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s;
+
+    l.concurrency = 32;
+    l.prompt = 1024;
+    s = steps_for(&q, &l, 1);
+    for (size_t i = 0; i < sizeof(decode) / sizeof(*decode); i++) {
+        const double n = (double)decode[i][0], c = (double)decode[i][1];
+
+        CHECK(near(
+            seconds_of(s, (ft_serve_step){.decode_seqs = n, .decode_context = n * c}),
+            asked_directly(decode[i][0], 1, decode[i][1]), 0.08));
+    }
+    for (size_t i = 0; i < sizeof(prefill) / sizeof(*prefill); i++) {
+        const double n = (double)prefill[i];
+
+        CHECK(near(seconds_of(s, (ft_serve_step){.prefill_tokens = n,
+                                                 .prefill_pairs = n * (n + 1) / 2,
+                                                 .prefill_seqs = 1}),
+                   asked_directly(1, prefill[i], prefill[i]), 0.06));
+    }
+    ft_serve_steps_close(s);
+}
+
+static void a_mixed_step_costs_less_than_its_parts_alone(void)
+{
+    const ft_serve_step decode = {.decode_seqs = 8, .decode_context = 8 * 540};
+    const ft_serve_step prefill = {
+        .prefill_tokens = 256, .prefill_pairs = 256 * 257 / 2, .prefill_seqs = 1};
+    ft_serve_step both = prefill;
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s = steps_for(&q, &l, 1);
+
+    both.decode_seqs = decode.decode_seqs;
+    both.decode_context = decode.decode_context;
+    CHECK(seconds_of(s, both) > seconds_of(s, prefill));
+    CHECK(seconds_of(s, both) > seconds_of(s, decode));
+    CHECK(seconds_of(s, both) < seconds_of(s, prefill) + seconds_of(s, decode));
+    ft_serve_steps_close(s);
+}
+
+/* ---- runs ---- */
+
+static void one_user_waits_for_each_step_in_turn(void)
+{
+    const double n = 512, overhead = 0.002;
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s;
+    double first, rest = 0;
+    ft_served r;
+
+    l.concurrency = 1;
+    l.n_requests = 3;
+    l.step_overhead_s = overhead;
+    s = steps_for(&q, &l, 1);
+    r = served(s, &l);
+    first = seconds_of(s, (ft_serve_step){.prefill_tokens = n,
+                                          .prefill_pairs = n * (n + 1) / 2,
+                                          .prefill_seqs = 1}) +
+            overhead;
+    for (int i = 1; i < 64; i++)
+        rest +=
+            seconds_of(s, (ft_serve_step){.decode_seqs = 1, .decode_context = n + i}) +
+            overhead;
+    CHECK(near(mean_of(&r, FT_SERVE_TTFT), first, 1e-9));
+    CHECK(near(mean_of(&r, FT_SERVE_TPOT), rest / 63, 1e-3));
+    CHECK(near(mean_of(&r, FT_SERVE_E2E), first + rest, 1e-3));
+    CHECK(near(r.duration_s.value, 3 * (first + rest), 1e-3));
+    CHECK_EQ(r.steps, 3 * 64);
+    CHECK_EQ(r.preemptions, 0);
+    ft_serve_steps_close(s);
+}
+
+static void little_s_law_holds_of_a_closed_load(void)
+{
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s;
+    ft_served r;
+
+    l.n_requests = 400;
+    s = steps_for(&q, &l, 1);
+    r = served(s, &l);
+    /* Until the last begin, 8 are under way. */
+    CHECK(near(r.requests_per_s.value * mean_of(&r, FT_SERVE_E2E), 8, 0.03));
+    CHECK(near(r.tokens_per_s.value, 64 * r.requests_per_s.value, 1e-9));
+    CHECK(r.most_batch <= 8);
+    CHECK(near(r.joules_per_token.value,
+               r.prefill_joules_per_token.value + r.decode_joules_per_token.value +
+                   r.idle_joules_per_token.value,
+               1e-9));
+    ft_serve_steps_close(s);
+}
+
+static void a_slow_poisson_load_is_served_as_one_user_is(void)
+{
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_served alone, r;
+    ft_serve_steps *s;
+
+    l.concurrency = 1;
+    s = steps_for(&q, (ft_serve_load[]){small_load(), l}, 2);
+    alone = served(s, &l);
+    l.concurrency = 0;
+    l.rate_per_s = 1e-3;
+    l.n_requests = 50;
+    /* At most 8 at once: what the steps were planned for. */
+    l.concurrency = 8;
+    r = served(s, &l);
+    CHECK(near(mean_of(&r, FT_SERVE_TTFT), mean_of(&alone, FT_SERVE_TTFT), 1e-6));
+    CHECK(near(mean_of(&r, FT_SERVE_TPOT), mean_of(&alone, FT_SERVE_TPOT), 1e-6));
+    CHECK(r.idle_joules_per_token.value > alone.idle_joules_per_token.value);
+    ft_serve_steps_close(s);
+}
+
+static void a_small_cache_makes_sequences_begin_anew(void)
+{
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_served wide, tight;
+    ft_serve_steps *s;
+
+    l.generate = 200;
+    s = steps_for(&q, &l, 1);
+    wide = served(s, &l);
+    l.kv_tokens = 5 * 712;
+    tight = served(s, &l);
+    CHECK_EQ(wide.preemptions, 0);
+    CHECK(tight.preemptions > 0);
+    CHECK(tight.kv_peak > 0.95 && tight.kv_peak <= 1);
+    CHECK(tight.duration_s.value > wide.duration_s.value);
+    ft_serve_steps_close(s);
+}
+
+static void a_prefix_that_is_cached_is_not_computed_again(void)
+{
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s = steps_for(&q, &l, 1);
+    ft_served plain = served(s, &l), cached;
+
+    l.shared_prefix = 448;
+    cached = served(s, &l);
+    CHECK(mean_of(&cached, FT_SERVE_TTFT) < mean_of(&plain, FT_SERVE_TTFT));
+    CHECK(cached.prefill_joules_per_token.value <
+          plain.prefill_joules_per_token.value / 2);
+    ft_serve_steps_close(s);
+}
+
+static void groups_for_prompts_keep_decoding_undisturbed(void)
+{
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_served together, apart;
+    ft_serve_steps *s;
+
+    l.vary = 0.5;
+    s = steps_for(&q, &l, 1);
+    together = served(s, &l);
+    l.prefill_workers = l.decode_workers = 1;
+    apart = served(s, &l);
+    CHECK_EQ(apart.devices, 2 * together.devices);
+    CHECK(apart.latency[FT_SERVE_ITL][FT_SERVE_P90].value <
+          together.latency[FT_SERVE_ITL][FT_SERVE_P90].value);
+    ft_serve_steps_close(s);
+}
+
+static void a_plan_for_many_loads_answers_as_one_for_each(void)
+{
+    static const uint64_t users[] = {1, 3, 8, 24, 32};
+    ft_serve_load all[5];
+    ft_query q = about_model();
+    ft_serve_steps *many;
+
+    for (int i = 0; i < 5; i++) {
+        all[i] = small_load();
+        all[i].concurrency = users[i];
+    }
+    many = steps_for(&q, all, 5);
+    for (int i = 0; i < 5; i++) {
+        ft_serve_steps *one = steps_for(&q, &all[i], 1);
+        const ft_served a = served(one, &all[i]), b = served(many, &all[i]);
+
+        CHECK(near(a.tokens_per_s.value, b.tokens_per_s.value, 0.02));
+        CHECK(near(mean_of(&a, FT_SERVE_TTFT), mean_of(&b, FT_SERVE_TTFT), 0.02));
+        CHECK(near(mean_of(&a, FT_SERVE_TPOT), mean_of(&b, FT_SERVE_TPOT), 0.02));
+        ft_serve_steps_close(one);
+    }
+    ft_serve_steps_close(many);
+}
+
+static void recorded_requests_come_when_they_did(void)
+{
+    const ft_serve_request of[] = {{0, 400, 8}, {0.5, 300, 1}, {100, 512, 16}};
+    ft_serve_load l = FT_SERVE_LOAD_INIT;
+    ft_query q = about_model();
+    ft_serve_steps *s;
+    ft_served r;
+
+    l.request = of;
+    l.n_recorded = 3;
+    s = steps_for(&q, &l, 1);
+    r = served(s, &l);
+    CHECK_EQ(r.requests, 3);
+    CHECK(near(r.tokens_per_s.value * r.duration_s.value, 25, 1e-9));
+    CHECK(r.duration_s.value > 100 && r.duration_s.value < 101);
+    ft_serve_steps_close(s);
+}
+
+static void what_cannot_be_served_says_so(void)
+{
+    ft_serve_load l = small_load(), wrong = l;
+    ft_query q = about_model();
+    ft_serve_steps *s = steps_for(&q, &l, 1);
+    ft_serve_plan *p;
+    ft_error err = {0};
+    ft_served r;
+
+    wrong.vary = 1;
+    CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    wrong = l;
+    wrong.prompt = 4096;
+    CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    CHECK(strstr(err.msg, "planned"));
+    wrong = l;
+    wrong.kv_tokens = 100;
+    CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_ENOTFOUND);
+    CHECK(!r.fits && strstr(err.msg, "does not fit"));
+    q.batch = 3;
+    CHECK_EQ(ft_serve_plan_open(&p, &q, &l, 1, &err), FT_EINVAL);
+    CHECK(!p);
+    ft_serve_steps_close(s);
+}
+
+/* ---- results of benchmarks ---- */
+
+static ft_serve_measured measured_in(const char *text)
+{
+    ft_serve_measured m[2] = {{.tool = ""}};
+    ft_error err = {0};
+    size_t n;
+
+    if (ft_serve_measured_read(m, &n, 2, text, strlen(text), "file", &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK_EQ(n, 1);
+    return m[0];
+}
+
+static void benchmarks_are_read_as_they_are_written(void)
+{
+    const ft_serve_measured served = measured_in(
+        "{\"request_rate\": \"inf\", \"max_concurrency\": 8, \"completed\": 80,"
+        " \"total_input_tokens\": 8000, \"total_output_tokens\": 1600,"
+        " \"output_throughput\": 512.5, \"ttfts\": [1, {\"mean_ttft_ms\": 3}],"
+        " \"mean_ttft_ms\": 12.5, \"p99_e2el_ms\": 900}");
+    const ft_serve_measured llama = measured_in(
+        "[{\"n_prompt\": 0, \"n_gen\": 64, \"n_depth\": 512, \"avg_ts\": 50}]");
+    const ft_serve_measured mlperf =
+        measured_in("MLPerf Results Summary\nSUT name : x\n"
+                    "Completed samples per second    : 2.5\n"
+                    "Completed tokens per second: 320\n"
+                    "99.00 percentile first token latency (ns)   : 450000000\n");
+
+    CHECK_EQ(served.prompt, 100);
+    CHECK_EQ(served.generate, 20);
+    CHECK_EQ(served.concurrency, 8);
+    CHECK_EQ(served.rate_per_s, 0);
+    CHECK_NEAR(served.latency[FT_SERVE_TTFT][FT_SERVE_MEAN], 0.0125, 1e-12);
+    CHECK_NEAR(served.latency[FT_SERVE_E2E][FT_SERVE_P99], 0.9, 1e-12);
+    CHECK(isnan(served.latency[FT_SERVE_TPOT][FT_SERVE_MEAN]));
+    CHECK_EQ(llama.prompt, 513);
+    CHECK_EQ(llama.generate, 64);
+    CHECK_NEAR(llama.latency[FT_SERVE_TPOT][FT_SERVE_MEAN], 0.02, 1e-12);
+    CHECK_EQ(mlperf.generate, 128);
+    CHECK_NEAR(mlperf.latency[FT_SERVE_TTFT][FT_SERVE_P99], 0.45, 1e-12);
+}
+
+static void what_a_run_shows_is_learned_back(void)
+{
+    static const double factor[][2] = {{1, 1}, {1.3, 0.8}, {0.5, 2}};
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s = steps_for(&q, &l, 1);
+
+    for (size_t i = 0; i < sizeof(factor) / sizeof(*factor); i++) {
+        ft_serve_measured m;
+        ft_error err = {0};
+        double prompt, decode;
+        ft_served r;
+        size_t n;
+
+        CHECK(!ft_serve_measured_read(&m, &n, 1, "{\"avg_ts\": 1, \"n_gen\": 1}", 25,
+                                      "file", &err));
+        l.prompt_factor = factor[i][0];
+        l.decode_factor = factor[i][1];
+        r = served(s, &l);
+        m.latency[FT_SERVE_TTFT][FT_SERVE_MEAN] = mean_of(&r, FT_SERVE_TTFT);
+        m.latency[FT_SERVE_TPOT][FT_SERVE_MEAN] = mean_of(&r, FT_SERVE_TPOT);
+        l.prompt_factor = l.decode_factor = 0;
+        CHECK(!ft_serve_learn(&prompt, &decode, s, &l, &m, &err));
+        CHECK(near(prompt, factor[i][0], 0.02));
+        CHECK(near(decode, factor[i][1], 0.02));
+    }
+    ft_serve_steps_close(s);
+}
+
+static void a_run_that_was_not_timed_teaches_nothing(void)
+{
+    static const char mlperf[] = "MLPerf Results Summary\nSamples per second: 3.5\n";
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s = steps_for(&q, &l, 1);
+    ft_serve_measured m;
+    ft_error err = {0};
+    double prompt, decode;
+    size_t n;
+
+    CHECK(!ft_serve_measured_read(&m, &n, 1, mlperf, sizeof(mlperf) - 1, "file", &err));
+    CHECK_EQ(ft_serve_learn(&prompt, &decode, s, &l, &m, &err), FT_ENOTFOUND);
+    l.decode_factor = -1;
+    CHECK_EQ(ft_serve_learn(&prompt, &decode, s, &l, &m, &err), FT_EINVAL);
+    ft_serve_steps_close(s);
+}
+
+static void the_first_requests_wait_less_than_all(void)
+{
+    ft_serve_load l = small_load();
+    ft_query q = about_model();
+    ft_serve_steps *s;
+    ft_served all, first;
+
+    l.rate_per_s = 1000; /* far more than are served */
+    l.concurrency = 0;
+    l.n_requests = 40;
+    l.max_seqs = 4;
+    s = steps_for(&q, &l, 1);
+    all = served(s, &l);
+    l.n_shown = 4;
+    first = served(s, &l);
+    CHECK(mean_of(&first, FT_SERVE_TTFT) < 0.5 * mean_of(&all, FT_SERVE_TTFT));
+    CHECK(near(first.duration_s.value, all.duration_s.value, 1e-12));
+    ft_serve_steps_close(s);
+}
+
+/* Rank asks for steps of all its loads at once, predict for those of one. */
+static void two_hundred_settings_are_ranked_as_they_are_predicted(void)
+{
+    static const char *const device[] = {"a100-sxm-80gb", "h100-sxm", "l4", "mi300x",
+                                         "rtx-4090"};
+    enum { DEVICES = 5, RANKS = 5, USERS = 8 };
+    ft_serve_load l[USERS];
+    ft_data *d = NULL;
+    double worst = 0;
+    int n = 0;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    for (int u = 0; u < USERS; u++) {
+        l[u] = small_load();
+        l[u].concurrency = (uint64_t)1 << u;
+        l[u].n_requests = 2 * l[u].concurrency + 16;
+        l[u].kv_tokens = 1000000; /* whether it fits is not the question */
+    }
+    for (int k = 0; k < RANKS; k++) {
+        const ft_dim_value tp = {"tp", 1 << k};
+        ft_serve_plan *all = NULL, *one[USERS] = {NULL};
+        ft_query q = about_model();
+
+        q.dims = &tp;
+        q.n_dims = 1;
+        CHECK(!ft_serve_plan_open(&all, &q, l, USERS, NULL));
+        for (int u = 0; u < USERS; u++)
+            CHECK(!ft_serve_plan_open(&one[u], &q, &l[u], 1, NULL));
+        for (int i = 0; i < DEVICES; i++) {
+            ft_serve_steps *ranked = NULL, *alone = NULL;
+
+            q.device = device[i];
+            CHECK(!ft_serve_steps_open(&ranked, d, all, &q, NULL));
+            for (int u = 0; u < USERS; u++) {
+                ft_served a, b;
+                double off;
+
+                CHECK(!ft_serve_steps_open(&alone, d, one[u], &q, NULL));
+                a = served(ranked, &l[u]);
+                b = served(alone, &l[u]);
+                off = a.tokens_per_s.value / b.tokens_per_s.value - 1;
+                worst = fmax(worst, fabs(off));
+                if (fabs(off) > 0.02)
+                    fprintf(stderr, "%s tp=%d, %d users: %+.3f\n", device[i], 1 << k,
+                            1 << u, off);
+                CHECK(fabs(off) <= 0.02);
+                n++;
+                ft_serve_steps_close(alone);
+            }
+            ft_serve_steps_close(ranked);
+        }
+        for (int u = 0; u < USERS; u++)
+            ft_serve_plan_close(one[u]);
+        ft_serve_plan_close(all);
+    }
+    CHECK_EQ(n, 200);
+    ft_data_close(d);
+}
+
+static void other_files_are_no_benchmarks(void)
+{
+    static const char *const text[] = {
+        "",
+        "{}",
+        "[]",
+        "text",
+        "{\"completed\": 3}",
+        "[{\"avg_ts\": 5}, 7]",
+        "{\"completed\": 1, \"total_input_tokens\": 5, \"total_output_tokens\": ",
+    };
+
+    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+        ft_serve_measured m[2];
+        ft_error err = {0};
+        size_t n = 7;
+
+        CHECK_EQ(
+            ft_serve_measured_read(m, &n, 2, text[i], strlen(text[i]), "file", &err),
+            FT_EFORMAT);
+        CHECK_EQ(n, 0);
+        CHECK(*err.msg);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    snprintf(model, sizeof(model), "%s/examples/llm/llama-3-8b.json", argv[1]);
+    an_eager_engine_takes_its_host_s_time_for_every_layer();
+    prompts_of_mixtures_wait_for_python();
+    kernels_of_llama_cpp_read_weights_at_the_cores_pace();
+    versions_of_engines_are_numbers();
+    older_vllm_samples_for_each_sequence_in_turn();
+    steps_between_grid_points_are_what_a_query_answers();
+    a_mixed_step_costs_less_than_its_parts_alone();
+    one_user_waits_for_each_step_in_turn();
+    little_s_law_holds_of_a_closed_load();
+    a_slow_poisson_load_is_served_as_one_user_is();
+    a_small_cache_makes_sequences_begin_anew();
+    a_prefix_that_is_cached_is_not_computed_again();
+    groups_for_prompts_keep_decoding_undisturbed();
+    a_plan_for_many_loads_answers_as_one_for_each();
+    recorded_requests_come_when_they_did();
+    what_cannot_be_served_says_so();
+    benchmarks_are_read_as_they_are_written();
+    what_a_run_shows_is_learned_back();
+    a_run_that_was_not_timed_teaches_nothing();
+    the_first_requests_wait_less_than_all();
+    two_hundred_settings_are_ranked_as_they_are_predicted();
+    other_files_are_no_benchmarks();
+    CHECK_DONE();
+}

@@ -1,0 +1,287 @@
+/* Predictions of devices that nobody measured: predictors of stores whose law is
+ * known, asked about GPUs of the same chip, of other makers, and about processors. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "check.h"
+#include "predict/file/predictor.h"
+#include "predict/model/calibration_set.h"
+#include "store/store_inside.h"
+
+enum { N_OPS = 80 };
+static char data[4096];
+
+static void make_op(ft_op *op, uint64_t seed, const char *dtype)
+{
+    ft__prng p = ft__prng_stream(seed, 0);
+    const unsigned a = 64 + ft__prng_below(&p, 2000), b = 64 + ft__prng_below(&p, 2000),
+                   n = 64 + ft__prng_below(&p, 4000);
+    char spec[200];
+
+    snprintf(spec, sizeof(spec), "linear x=%ux%u out=%u dtype=%s", n, a, b, dtype);
+    CHECK_EQ(ft_op_parse(op, spec, strlen(spec), NULL), FT_OK);
+}
+
+/* The estimate by constants that nothing was fitted to. */
+static double specified_s(const ft_op *op, const ft_device *d)
+{
+    ft__hardware_spec chip;
+    ft__terms t;
+
+    ft__hardware_spec_make(&chip, ft_device_get(d), "", "ieee", op);
+    ft__physics(&t, op, &chip, ft__physics_defaults());
+    return t.total_s;
+}
+
+/* n operations of the type take so many times what is specified, and every other one
+ * `odd` times that. */
+static void fill_odd(ft_store *s, const char *device, const char *setting,
+                     const char *dtype, int n, double times, double odd)
+{
+    ft_device *d;
+    int64_t run;
+
+    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int i = 0; i < n; i++) {
+        char spec[1024];
+        const ft_key key = {device, setting,   "torch", "2.3",
+                            spec,   "forward", "ieee",  "time"};
+        ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
+        ft_op op;
+
+        make_op(&op, (uint64_t)i, dtype);
+        ft_op_print(&op, spec, sizeof(spec));
+        m.value = times * (i % 2 ? odd : 1) * specified_s(&op, d);
+        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+    }
+    ft_device_free(d);
+}
+
+static void fill(ft_store *s, const char *device, const char *setting,
+                 const char *dtype, int n, double times)
+{
+    fill_odd(s, device, setting, dtype, n, times, 1);
+}
+
+static ft_store *empty(void)
+{
+    ft_store *s = NULL;
+
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    return s;
+}
+
+static ft_predictor *trained_by(ft_store *s)
+{
+    const ft_train_options how = {
+        .data_dir = data, .seed = 1, .n_trees = 24, .methods = 1u << FT_METHOD_EXTRA};
+    ft_predictor *p = NULL;
+
+    CHECK_EQ(ft_predictor_train(&p, s, &how, NULL), FT_OK);
+    ft_store_close(s);
+    return p;
+}
+
+/* Of three GPUs, which take so many times as long. */
+static ft_predictor *trained(double t4, double v100, double h100)
+{
+    ft_store *s = empty();
+
+    fill(s, "t4", "", "fp32", N_OPS, t4);
+    fill(s, "v100-sxm2-16gb", "", "fp32", N_OPS, v100);
+    fill(s, "h100-sxm", "", "fp32", N_OPS, h100);
+    return trained_by(s);
+}
+
+/* The prediction of an operation, and its time by specifications. */
+static ft__op_answer asked(const ft_predictor *p, const char *device, const ft_op *op,
+                           double *specified)
+{
+    ft__dataset on = {
+        .device = (char *)device, .setting = (char *)"", .policy = (char *)"ieee"};
+    ft__op_answer a = {0};
+
+    CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, op, NULL, 1, NULL),
+             FT_OK);
+    *specified = specified_s(op, on.file);
+    ft_device_free(on.file);
+    return a;
+}
+
+static void another_maker_s_gpu_is_half_as_the_known_ones_and_half_as_specified(void)
+{
+    ft_predictor *p = trained(3, 3, 3);
+
+    for (uint64_t i = 0; i < 20; i++) {
+        double specified;
+        ft__op_answer a;
+        ft_op op;
+
+        make_op(&op, 1000 + i, "fp32");
+        a = asked(p, "mi100", &op, &specified);
+        CHECK_NEAR(a.value / (sqrt(3) * specified), 1, 0.1);
+        CHECK(a.far && CMP(a.high / a.value, >, 1.64));
+    }
+    ft_predictor_free(p);
+}
+
+static void gpus_tell_nothing_of_a_processor(void)
+{
+    ft_predictor *p = trained(3, 3, 3);
+    double specified;
+    ft__op_answer a;
+    ft_op op;
+
+    make_op(&op, 1000, "fp32");
+    a = asked(p, "xeon-phi-7250", &op, &specified);
+    CHECK_NEAR(a.value / specified, 1, 1e-6);
+    CHECK_NEAR(a.high / a.value, 3, 1e-6);
+    CHECK_NEAR(a.value / a.low, 3, 1e-6);
+    ft_predictor_free(p);
+}
+
+static void what_a_device_of_the_chip_measured_is_sure(void)
+{
+    ft_predictor *p = trained(1, 2, 1);
+    double specified;
+    ft__op_answer known, other;
+    ft_op op;
+
+    make_op(&op, 1, "fp32");
+    known = asked(p, "h200-sxm", &op, &specified);
+    make_op(&op, 1000, "fp32");
+    other = asked(p, "h200-sxm", &op, &specified);
+    CHECK(CMP(known.high / known.low, <, 1.3 * 1.3 + 1e-6));
+    CHECK(CMP(known.high / known.low, <, other.high / other.low));
+    ft_predictor_free(p);
+}
+
+static void intervals_are_as_wide_as_chips_lie_apart(void)
+{
+    ft_predictor *alike = trained(1.5, 1.5, 1.5), *apart = trained(1, 1.5, 2.25);
+    double specified;
+    ft__op_answer a, b;
+    ft_op op;
+
+    make_op(&op, 1000, "fp32");
+    a = asked(alike, "l4", &op, &specified);
+    b = asked(apart, "l4", &op, &specified);
+    CHECK(CMP(a.high / a.low, <, 1.7));
+    CHECK(CMP(b.high / b.low, >, 2.5));
+    ft_predictor_free(alike);
+    ft_predictor_free(apart);
+}
+
+/* Two operations on an L4, in times of what is specified, corrected by what the store
+ * measured there, which is closed; by how many rows. */
+static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
+                          const ft_op *op)
+{
+    ft__dataset on = {.device = (char *)"l4",
+                      .setting = (char *)"",
+                      .policy = (char *)"ieee",
+                      .engine = (char *)"torch",
+                      .engine_version = (char *)"2.3"};
+    ft_calibration_set *known = NULL;
+    ft__op_answer a[2];
+    uint32_t n_used;
+
+    CHECK_EQ(ft_calibration_set_read(&known, s, NULL), FT_OK);
+    ft_store_close(s);
+    CHECK_EQ(ft_device_load(&on.file, data, "l4", NULL), FT_OK);
+    CHECK_EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, 2, NULL),
+             FT_OK);
+    CHECK_EQ(ft__calibration_set_correct(a, &n_used, p->family, FT__METRIC_TIME, known,
+                                         &known->s.dataset[0], &on, op, 2, NULL),
+             FT_OK);
+    for (int i = 0; i < 2; i++)
+        times[i] = a[i].value / specified_s(&op[i], on.file);
+    ft_calibration_set_free(known);
+    ft_device_free(on.file);
+    return n_used;
+}
+
+/* Twelve rows of each of two types, in datasets of their own, of which one takes four
+ * times as long. */
+static void element_types_are_corrected_apart(void)
+{
+    ft_predictor *p = trained(1, 1, 1);
+    ft_store *s = empty();
+    double times[2];
+    ft_op op[2];
+
+    fill(s, "l4", "suite=train", "fp32", 12, 1);
+    fill(s, "l4", "suite=inference", "int8", 12, 4);
+    make_op(&op[0], 1000, "fp32");
+    make_op(&op[1], 1000, "int8");
+    CHECK_EQ(corrected(times, p, s, op), 24);
+    CHECK_NEAR(times[0], 1, 0.1);
+    CHECK_NEAR(times[1], 4, 0.4);
+    ft_predictor_free(p);
+}
+
+/* Every other operation takes four times as long on a T4 alone, and on the L4. */
+static void a_device_that_errs_as_the_known_rows_do_corrects_the_others(void)
+{
+    ft_store *s = empty(), *few = empty();
+    ft_predictor *p;
+    double times[2];
+    ft_op op[2];
+
+    fill_odd(s, "t4", "", "fp32", N_OPS, 1, 4);
+    fill(s, "v100-sxm2-16gb", "", "fp32", N_OPS, 1);
+    fill(s, "h100-sxm", "", "fp32", N_OPS, 1);
+    p = trained_by(s);
+    fill_odd(few, "l4", "", "fp32", 24, 1, 4);
+    make_op(&op[0], 40, "fp32");
+    make_op(&op[1], 41, "fp32");
+    CHECK_EQ(corrected(times, p, few, op), 24);
+    CHECK_NEAR(times[0], 1, 0.3);
+    CHECK_NEAR(times[1], 4, 1);
+    ft_predictor_free(p);
+}
+
+/* As TensorRT-LLM's kernels are published, unless the store says otherwise. */
+static void attention_of_trtllm_takes_packed_queries_and_keys(void)
+{
+    static const char *const settings[] = {"", "cache=written"};
+    static const char *const read[] = {"run_mode=graph cache=packed",
+                                       "cache=written run_mode=graph"};
+
+    for (int i = 0; i < 2; i++) {
+        const ft_key key = {"l4",         settings[i], "trtllm", "1.0",
+                            "relu x=8x8", "forward",   "ieee",   "time"};
+        const ft_measurement m = {.unit = "s", .value = 1e-5, .error = NAN, .n = 1};
+        ft_calibration_set *known = NULL;
+        ft_store *s = empty();
+        int64_t run;
+
+        CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+        CHECK_EQ(ft_calibration_set_read(&known, s, NULL), FT_OK);
+        CHECK(strcmp(known->s.dataset[0].setting, read[i]) == 0);
+        ft_calibration_set_free(known);
+        ft_store_close(s);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
+        return 2;
+    }
+    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    another_maker_s_gpu_is_half_as_the_known_ones_and_half_as_specified();
+    gpus_tell_nothing_of_a_processor();
+    what_a_device_of_the_chip_measured_is_sure();
+    intervals_are_as_wide_as_chips_lie_apart();
+    element_types_are_corrected_apart();
+    a_device_that_errs_as_the_known_rows_do_corrects_the_others();
+    attention_of_trtllm_takes_packed_queries_and_keys();
+    CHECK_DONE();
+}
