@@ -74,6 +74,10 @@ static void a_wrong_file_is_one_sentence_with_its_line(void)
         {KINDS "wanted: [{model: x}]\nbudgets: 1\n", ":5: there is no key \"budgets\""},
         {KINDS "wanted: [{model: x, batches: [0]}]\n", "from 1"},
         {KINDS "wanted: [{model: x}]\nnode_hours: -1\n", "a number from 0"},
+        {KINDS "wanted: [{model: ''}]\n", ":4: model: a path is wanted"},
+        {KINDS "wanted: [{model: x}]\nfolder:\n", ":5: folder: a path is wanted"},
+        {"kinds: [{name: a, device: d, portable: ''}]\nwanted: [{model: x}]\n",
+         "portable: a path is wanted"},
         {"kinds: [{name: a/b, device: d}]\n", "a name has letters"},
         {"kinds: [{name: a, device: d, foretell: x, portable: y}]\nwanted: [{model: "
          "x}]\n",

@@ -52,13 +52,17 @@ static bool at_most(ft__yaml *y, ft__node *n, const char *where, size_t most)
     return !y->st;
 }
 
-/* As it is from where the file lies. */
-static const char *beside(ft__yaml *y, const char *path)
+/* A path, as it is from where the file lies. */
+static const char *path_or(ft__yaml *y, ft__node *map, const char *key,
+                           const char *otherwise)
 {
+    const char *path = text_or(y, map, key, otherwise);
     const char *slash = strrchr(y->file, '/');
     const size_t len = slash ? (size_t)(slash - y->file) + 1 : 0;
     char *out;
 
+    if (!y->st && path && !*path)
+        ft__yaml_fail(y, ft__yaml_get(y, map, key), key, "a path is wanted");
     if (y->st || !path || *path == '/' || !len)
         return path;
     out = ft__yaml_array(y, len + strlen(path), 1);
@@ -124,8 +128,8 @@ static void read_kind(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
         .partition = text_or(y, map, "partition", ""),
         .account = text_or(y, map, "account", ""),
         .nodes = count_or(y, map, "nodes", 1),
-        .foretell = beside(y, text_or(y, map, "foretell", NULL)),
-        .portable = beside(y, text_or(y, map, "portable", NULL)),
+        .foretell = path_or(y, map, "foretell", NULL),
+        .portable = path_or(y, map, "portable", NULL),
         .setup = text_or(y, map, "setup", ""),
         .power = text_or(y, map, "power", ""),
         .op_seconds = number_or(y, map, "op_seconds", 1e-4, default_op_s),
@@ -220,12 +224,11 @@ static void read_wanted(ft__yaml *y, ft__node *root, ft_fleet *f)
         if (!ft__yaml_keys(y, map, "wanted", keys))
             return;
         *w = (ft__fleet_wanted){
-            .model =
-                ft__yaml_text(y, ft__yaml_need(y, map, "wanted", "model"), "model"),
             .mode = text_or(y, map, "mode", NULL),
             .dtype = text_or(y, map, "dtype", NULL),
             .optimizer = text_or(y, map, "optimizer", NULL)};
-        w->model = beside(y, w->model);
+        if (ft__yaml_need(y, map, "wanted", "model"))
+            w->model = path_or(y, map, "model", NULL);
         read_batches(y, map, w);
         read_of_kinds(y, map, w, f);
     }
@@ -251,7 +254,6 @@ static void read_all(ft__yaml *y, ft_fleet *f)
     static const char *const keys[] = {"kinds",  "wanted",      "error", "node_hours",
                                        "folder", "calibration", NULL};
     ft__node *root = yaml_document_get_root_node(&y->doc);
-    const char *folder;
 
     if (!root)
         ft__yaml_fail(y, NULL, "", "the file is empty");
@@ -262,8 +264,9 @@ static void read_all(ft__yaml *y, ft_fleet *f)
     f->error = number_or(y, root, "error", 0, 0);
     f->budget_s = 3600 * number_or(y, root, "node_hours", 0, INFINITY);
     f->calibration = number_or(y, root, "calibration", 0.01, default_calibration);
-    folder = text_or(y, root, "folder", NULL);
-    f->folder = folder ? beside(y, folder) : folder_beside(y);
+    f->folder = path_or(y, root, "folder", NULL);
+    if (!f->folder)
+        f->folder = folder_beside(y);
 }
 
 ft_status ft__fleet_read(ft_fleet **out, const char *text, size_t len, const char *path,
