@@ -9,7 +9,7 @@
 #include "fake_engine.h"
 #include "foretell/measure.h"
 #include "measure/measure_inside.h"
-#include "measure/rounds.h"
+#include "measure/readings.h"
 
 static const char *plugin_dir;
 static char model[4096];

@@ -5,6 +5,7 @@
 
 #include "foretell/graph.h"
 
+/* ---- strided.c ---- */
 /* Distances, in elements, between neighbours along each axis; 0: the same
  * element again. Axes of one element may have any. */
 typedef struct ft__strides {
@@ -23,5 +24,9 @@ ft__strides ft__strides_like(const ft_shape *s, const ft__strides *like);
  * that, the elements have to be copied. */
 bool ft__strides_view(const ft_shape *from, const ft__strides *t, const ft_shape *to,
                       ft__strides *out);
+
+/* FT_POLICY_STRIDED_VIEWS, on graphs of any phase: copies come behind the tensors,
+ * which keep their numbers. */
+ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err);
 
 #endif

@@ -44,7 +44,7 @@ bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which);
 void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
                    double seconds, double seconds_error);
 
-/* ---- rounds.c ---- */
+/* ---- readings.c ---- */
 /* Value = median of the medians of rounds that count; error = their scatter, as
  * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
  * those rounds; each reading counts per iteration. */

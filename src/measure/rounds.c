@@ -1,6 +1,5 @@
 /* The measuring loop: rounds of several jobs in rotation, batches of iterations within
- * a round, every batch time kept; and what comes of these readings: value, error, MAD,
- * mean and standard deviation, outliers marked (docs/measuring.md has the formulae). */
+ * a round, every batch time kept (docs/measuring.md). */
 #include "measure/rounds.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 #include "base/arena.h"
 #include "base/stats.h"
 #include "device/cpus.h"
-#include "measure/measure_inside.h"
+#include "measure/timed.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
@@ -19,33 +18,6 @@ enum { MAX_READINGS = 1 << 16, BURST = 32 };
 static const double in_vain_below = 0.1;
 /* A round counts for so much of that share: the last thirty or so. */
 static const double of_late = 1.0 / 32;
-
-/* What an iteration of each calibration took just before and after a round, the mean of
- * both; NaN: the engine does not run it, or it broke. */
-struct beside {
-    uint32_t round;
-    double s[FT__N_CALIBRATIONS];
-};
-
-/* One of them while they go round. */
-struct timed {
-    ft__job job;
-    uint32_t calibrates;
-    uint32_t like;
-    ft_status st; /* not FT_OK: it broke, and the others go on */
-    ft_error why;
-    ft_reading *readings;  /* of a round together */
-    ft_reading *launches;  /* one a round, where the engine issues ahead */
-    struct beside *beside; /* one a round, where there are calibrations */
-    size_t n, cap, n_launches, n_beside;
-    uint64_t per_batch; /* iterations */
-    double batch_s;     /* about what they take */
-    uint64_t done;      /* iterations so far */
-    uint32_t left;      /* rounds to go */
-    uint32_t redone;
-    ft_conditions seen; /* over all rounds so far that count */
-    uint32_t n_seen;
-};
 
 static const double default_time_s = 0.2;
 static const double default_batch_s = 1e-3;
@@ -80,7 +52,7 @@ static struct plan plan_of(const ft_measure_options *opt)
 }
 
 /* Run for warmup_s and find how many iterations take batch_s. */
-static ft_status warm_up(struct timed *t, const struct plan *p)
+static ft_status warm_up(ft__timed *t, const struct plan *p)
 {
     double spent = 0, took = 0;
     uint64_t n = 1;
@@ -110,7 +82,7 @@ static ft_status warm_up(struct timed *t, const struct plan *p)
     }
 }
 
-static ft_reading *next_reading(struct timed *t)
+static ft_reading *next_reading(ft__timed *t)
 {
     ft_reading *r = ft__list_grow(t->readings, t->n, &t->cap, sizeof(*r));
 
@@ -122,7 +94,7 @@ static ft_reading *next_reading(struct timed *t)
 
 /* Time to issue a few iterations: few, for a device's queue is of limited length
  * and a full one would make us wait. */
-static ft_status time_launch(struct timed *t, uint32_t round, double begin_s)
+static ft_status time_launch(ft__timed *t, uint32_t round, double begin_s)
 {
     const ft_engine *e = t->job.session->engine;
     ft_engine_context *c = t->job.session->context;
@@ -146,7 +118,7 @@ static ft_status time_launch(struct timed *t, uint32_t round, double begin_s)
 }
 
 /* What others left in the caches goes first, where that is cheap. */
-static ft_status settle(struct timed *t, const struct plan *p)
+static ft_status settle(ft__timed *t, const struct plan *p)
 {
     double took;
     ft_status st = FT_OK;
@@ -158,7 +130,7 @@ static ft_status settle(struct timed *t, const struct plan *p)
     return st;
 }
 
-static ft_status run_round(struct timed *t, const struct plan *p, uint32_t round,
+static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
                            double begin_s)
 {
     const ft_session *s = t->job.session;
@@ -227,14 +199,14 @@ static void conditions_add(ft_conditions *sum, const ft_conditions *one, uint32_
 static const uint32_t disturbing = FT_MARK_CLOCK_MOVED | FT_MARK_THROTTLED |
                                    FT_MARK_FOREIGN_LOAD | FT_MARK_SPEED_MOVED;
 
-static void mark_round(struct timed *t, uint32_t round)
+static void mark_round(ft__timed *t, uint32_t round)
 {
     for (size_t i = t->n; i-- > 0 && t->readings[i].round == round;)
         t->readings[i].marks |= FT_READING_DISTURBED;
 }
 
 /* A round that was disturbed is run again, unless that was tried often enough. */
-static void judge(struct timed *t, const struct plan *p, uint32_t round, bool in_vain,
+static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_vain,
                   const ft_conditions *c)
 {
     if (c->marks & disturbing) {
@@ -288,13 +260,13 @@ static bool calibration_moved(ft_session *s, double seconds)
 
 /* All that goes round. */
 struct rotation {
-    struct timed *t;
+    ft__timed *t;
     size_t n;
     ft_session *session;
     struct plan plan;
     ft_monitor *monitor;
     ft_conditions *seen; /* of each, in this round */
-    struct timed *calibration[FT__N_CALIBRATIONS];
+    ft__timed *calibration[FT__N_CALIBRATIONS];
     double begin_s;
 };
 
@@ -303,7 +275,7 @@ struct rotation {
 static void calibrate(struct rotation *r, double s[FT__N_CALIBRATIONS])
 {
     for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++) {
-        struct timed *t = r->calibration[k];
+        ft__timed *t = r->calibration[k];
         double first, second;
 
         s[k] = NAN;
@@ -330,15 +302,15 @@ static double between(double before, double after)
 }
 
 /* Keep what stood beside a round of t. False: no memory. */
-static bool note_beside(struct timed *t, uint32_t round, const double *before,
+static bool note_beside(ft__timed *t, uint32_t round, const double *before,
                         const double *after)
 {
-    struct beside *all = realloc(t->beside, (t->n_beside + 1) * sizeof(*all));
+    ft__beside *all = realloc(t->beside, (t->n_beside + 1) * sizeof(*all));
 
     if (!all)
         return false;
     t->beside = all;
-    all[t->n_beside] = (struct beside){.round = round};
+    all[t->n_beside] = (ft__beside){.round = round};
     for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++)
         all[t->n_beside].s[k] = between(before[k], after[k]);
     t->n_beside++;
@@ -350,7 +322,7 @@ static void end_round(struct rotation *r, size_t i, uint32_t round,
                       const double *before, const double *after)
 {
     enum { P = FT__CALIBRATE_PRODUCTS };
-    struct timed *t = &r->t[i];
+    ft__timed *t = &r->t[i];
 
     if (isnan(before[P]) || isnan(after[P]) || !note_beside(t, round, before, after))
         return;
@@ -368,7 +340,7 @@ static void end_round(struct rotation *r, size_t i, uint32_t round,
  * (docs/validate.md). */
 static const double least_reading_s = 50e-6;
 
-static ft_status run_once(struct timed *t, uint32_t round, double begin_s)
+static ft_status run_once(ft__timed *t, uint32_t round, double begin_s)
 {
     const ft_session *s = t->job.session;
     ft_reading *r = t->n ? &t->readings[t->n - 1] : NULL;
@@ -390,7 +362,7 @@ static ft_status run_once(struct timed *t, uint32_t round, double begin_s)
     return FT_OK;
 }
 
-static bool is_active(const struct timed *t)
+static bool is_active(const ft__timed *t)
 {
     return !t->st && t->left && !t->calibrates;
 }
@@ -496,7 +468,7 @@ static void cycle(struct rotation *r, uint32_t round)
     }
 }
 
-static bool any_left(const struct timed *t, size_t n)
+static bool any_left(const ft__timed *t, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (is_active(&t[i]))
@@ -504,382 +476,7 @@ static bool any_left(const struct timed *t, size_t n)
     return false;
 }
 
-/* ---- readings -> figures ---- */
-
-/* A batch further from its round's median than this many sigma is marked. */
-#define OUTLIER_SIGMA 5.0
-/* Batches agree better than clocks can tell: scatter is taken to be at least this. */
-#define LEAST_SCATTER 1e-3
-
-static double per_iteration(const ft_reading *r)
-{
-    return r->value / (double)r->iterations;
-}
-
-/* One past the round that begins at `from`: readings of a round lie together. */
-static size_t round_end(const ft_reading *r, size_t n, size_t from)
-{
-    size_t to = from;
-
-    while (to < n && r[to].round == r[from].round)
-        to++;
-    return to;
-}
-
-/* away[i]: how far reading i is from its round's median, relative. */
-static void find_away(double *away, const ft_reading *r, size_t n, double *scratch)
-{
-    for (size_t from = 0, to; from < n; from = to) {
-        double centre;
-
-        to = round_end(r, n, from);
-        for (size_t i = from; i < to; i++)
-            scratch[i - from] = per_iteration(&r[i]);
-        centre = ft__median(scratch, to - from);
-        for (size_t i = from; i < to; i++)
-            away[i] = per_iteration(&r[i]) / centre - 1;
-    }
-}
-
-ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err)
-{
-    double *away = calloc(2 * n + 1, sizeof(*away)), *scratch, sigma;
-
-    *marked = 0;
-    if (!away)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
-    scratch = away + n;
-    find_away(away, r, n, scratch);
-    memcpy(scratch, away, n * sizeof(*away));
-    /* Of all rounds together: one alone may have few batches. */
-    sigma = fmax(ft__mad(scratch, n, 0), LEAST_SCATTER);
-    for (size_t i = 0; i < n; i++) {
-        bool far = fabs(away[i]) > OUTLIER_SIGMA * sigma;
-
-        r[i].marks &= ~(uint32_t)FT_READING_OUTLIER;
-        r[i].marks |= far ? FT_READING_OUTLIER : 0;
-        *marked += far;
-    }
-    free(away);
-    return FT_OK;
-}
-
-/* Whether a reading's round counts: those that were not disturbed, or all when
- * these are too few. */
-static int disturbed_mask(const ft_reading *r, size_t n)
-{
-    enum { LEAST_ROUNDS = 3 };
-    uint32_t rounds = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (!(r[i].marks & FT_READING_DISTURBED) &&
-            (i == 0 || r[i].round != r[i - 1].round))
-            rounds++;
-    return rounds >= LEAST_ROUNDS ? FT_READING_DISTURBED : 0;
-}
-
-/* Other processes make things slower, never faster: what lies further than this above
- * the lower quartile is taken to be disturbed. Sigma is estimated from the lower
- * quartile and what lies below it, and is at least a share of the lower quartile
- * (docs/notes/noise.md). Where nothing disturbs, all of it counts. */
-static const double disturbed_sigma = 5, least_sigma = 0.01, least_of_rounds = 0.02;
-/* Standard normal: lower quartile minus 5 % quantile. */
-static const double quartile_to_tail = 0.970;
-
-/* Median of those of n values that were not disturbed; sorts v and pulls those that
- * were down to the limit, so that an error made of v knows of them. */
-static double undisturbed(double *v, size_t n, double least)
-{
-    double low, limit, centre;
-    size_t kept = n;
-
-    ft__sort(v, n);
-    low = ft__quantile(v, n, 0.25);
-    limit = low +
-            disturbed_sigma *
-                fmax((low - ft__quantile(v, n, 0.05)) / quartile_to_tail, least * low);
-    while (kept > 1 && v[kept - 1] > limit)
-        kept--;
-    centre = ft__quantile(v, kept, 0.5);
-    for (size_t i = kept; i < n; i++)
-        v[i] = limit;
-    return centre;
-}
-
-/* Fewer batches do not tell which of them were disturbed; other rounds do. */
-enum { LEAST_TELLING = 4 };
-
-/* Of a round's n batches, v: the same, and the relative standard error by their
- * scatter. */
-static double round_value(double *error, double *v, size_t n)
-{
-    double centre =
-        n < LEAST_TELLING ? ft__median(v, n) : undisturbed(v, n, least_sigma);
-
-    *error = ft__mad(v, n, centre) / centre * sqrt(1.5707963267948966 / (double)n);
-    return centre;
-}
-
-/* What the scatter of batches lets rounds differ by where nothing disturbs: the lower
- * quartile of their n errors. */
-static double usual_error(double *error, size_t n)
-{
-    ft__sort(error, n);
-    return ft__quantile(error, n, 0.25);
-}
-
-/* Of n rounds, v, with such errors: rounds that differ by no more than their batches
- * let expect are not disturbed. */
-static double rounds_value(double *v, double *error, size_t n)
-{
-    return undisturbed(v, n, fmax(least_of_rounds, usual_error(error, n)));
-}
-
-struct sums {
-    double *batch; /* of rounds that count */
-    double *round; /* medians of what was not disturbed in them */
-    double *error; /* of these, relative */
-    double *scratch;
-    size_t n_batches;
-    size_t n_rounds;
-};
-
-static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, size_t n)
-{
-    uint32_t skip = (uint32_t)disturbed_mask(r, n);
-
-    for (size_t from = 0, to; from < n; from = to) {
-        size_t before = s->n_batches, taken;
-
-        to = round_end(r, n, from);
-        for (size_t i = from; i < to; i++) {
-            out->iterations += r[i].iterations;
-            if (!(r[i].marks & skip))
-                s->batch[s->n_batches++] = per_iteration(&r[i]);
-        }
-        taken = s->n_batches - before;
-        memcpy(s->scratch, s->batch + before, taken * sizeof(*s->batch));
-        if (taken) {
-            s->round[s->n_rounds] =
-                round_value(&s->error[s->n_rounds], s->scratch, taken);
-            s->n_rounds++;
-        }
-    }
-}
-
-ft_measurement ft__measurement_unknown(const char *unit)
-{
-    return (ft_measurement){.unit = unit,
-                            .value = NAN,
-                            .error = NAN,
-                            .mad = NAN,
-                            .mean = NAN,
-                            .std = NAN,
-                            .calibration_s = NAN};
-}
-
-ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, size_t n,
-                                   ft_error *err)
-{
-    double *room = calloc(4 * n + 4, sizeof(*room)), spread;
-    struct sums s = {.batch = room};
-
-    *out = (ft_measurement){.unit = "s", .n = n, .calibration_s = NAN};
-    if (!room)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", n);
-    s.round = s.batch + n + 1;
-    s.error = s.round + n + 1;
-    s.scratch = s.error + n + 1;
-    gather(&s, out, r, n);
-    out->mean = ft__mean(s.batch, s.n_batches);
-    out->std = ft__std(s.batch, s.n_batches);
-    out->value = n ? rounds_value(s.round, s.error, s.n_rounds) : (double)NAN;
-    out->error = ft__median_error(s.round, s.n_rounds, out->value);
-    spread = ft__median(s.batch, s.n_batches);
-    out->mad = ft__mad(s.batch, s.n_batches, spread);
-    /* One round alone: standard error of a median of normal values. */
-    if (isnan(out->error) && n)
-        out->error = out->mad * sqrt(1.5707963267948966 / (double)s.n_batches);
-    free(room);
-    return FT_OK;
-}
-
-ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
-                                  ft_error *err)
-{
-    uint32_t outliers;
-    ft_status st;
-
-    if (!n)
-        return ft_fail(err, FT_EINVAL, 0, "no times: give at least one");
-    for (size_t i = 0; i < n; i++)
-        if (!(r[i].value > 0) || isinf(r[i].value) || !r[i].iterations)
-            return ft_fail(err, FT_EINVAL, 0,
-                           "time %zu is %g s of %llu iterations: both are above 0", i,
-                           r[i].value, (unsigned long long)r[i].iterations);
-    st = ft__mark_outliers(&outliers, r, n, err);
-    return st ? st : ft__measurement_of_times(out, r, n, err);
-}
-
-static const struct beside *beside_of(const struct timed *t, uint32_t round)
-{
-    for (size_t i = 0; i < t->n_beside; i++)
-        if (t->beside[i].round == round)
-            return &t->beside[i];
-    return NULL;
-}
-
-/* From here on what differs is not the scatter of stretches. */
-static const double ratio_may_differ = 0.1;
-
-/* What stands for the calibration `like` where these were measured beside: the one of
- * products in its usual ratio, which is the steadier one, unless the ratio is more than
- * a tenth away from that: then something slows the caches or memory alone. */
-static double calibration_beside(const ft_session *s, const double *beside,
-                                 uint32_t like)
-{
-    double usual = beside[FT__CALIBRATE_PRODUCTS] * s->usual_ratio[like];
-
-    if (like == FT__CALIBRATE_PRODUCTS || isnan(usual) ||
-        fabs(log(beside[like] / usual)) > ratio_may_differ)
-        return beside[like];
-    return usual;
-}
-
-/* Time of the calibration measured beside round `round` of t, s; NaN: there is none. */
-static double unit_of(const struct timed *t, uint32_t round)
-{
-    const struct beside *b = beside_of(t, round);
-
-    return b ? calibration_beside(t->job.session, b->s, t->like) : (double)NAN;
-}
-
-/* Times of rounds, relative to the calibration measured beside each. */
-struct ratios {
-    double *ratio;
-    double *error; /* relative, by the scatter of batches */
-    double *beside;
-    double *scratch;
-    size_t n;
-};
-
-static bool ratios_make(struct ratios *r, size_t readings)
-{
-    const size_t room = readings + 1;
-
-    r->ratio = calloc(4 * room, sizeof(*r->ratio));
-    if (!r->ratio)
-        return false;
-    r->error = r->ratio + room;
-    r->beside = r->error + room;
-    r->scratch = r->beside + room;
-    return true;
-}
-
-/* Of each round that counts and has a calibration beside it, or of each that counts, in
- * seconds, where plain. */
-static void find_ratios(struct ratios *out, const struct timed *t, bool plain)
-{
-    const ft_reading *r = t->readings;
-    uint32_t skip = (uint32_t)disturbed_mask(r, t->n);
-
-    out->n = 0;
-    for (size_t from = 0, to; from < t->n; from = to) {
-        double unit = plain ? 1 : unit_of(t, r[from].round);
-        size_t n = out->n;
-
-        to = round_end(r, t->n, from);
-        if (r[from].marks & skip || !(unit > 0))
-            continue;
-        for (size_t i = from; i < to; i++)
-            out->scratch[i - from] = per_iteration(&r[i]);
-        out->beside[n] = unit;
-        out->ratio[n] =
-            round_value(&out->error[n], out->scratch, to - from) / out->beside[n];
-        out->n++;
-    }
-}
-
-/* m in units of the calibration in the same rounds, times what that took in the median:
- * what slows both down for a while does not count. m stays where no round has one
- * beside. */
-static ft_status measurement_beside(ft_measurement *m, const struct timed *t,
-                                    ft_error *err)
-{
-    struct ratios r;
-
-    if (!ratios_make(&r, t->n))
-        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", t->n);
-    find_ratios(&r, t, false);
-    if (r.n) {
-        double centre = rounds_value(r.ratio, r.error, r.n);
-        double unit = ft__median(r.beside, r.n);
-        double error = ft__median_error(r.ratio, r.n, centre);
-
-        m->value = centre * unit;
-        m->calibration_s = unit;
-        if (!isnan(error))
-            m->error = error * unit;
-    }
-    free(r.ratio);
-    return FT_OK;
-}
-
-/* Times, launches, conditions and counts of one; readings change hands. */
-static ft_status take_timing(ft_timing *out, struct timed *t, ft_error *err)
-{
-    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
-
-    if (!st)
-        st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
-    if (!st)
-        st = measurement_beside(&out->time, t, err);
-    if (!st && t->n_launches)
-        st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
-    else
-        out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
-    if (st)
-        return st;
-    out->readings = t->readings;
-    out->n_readings = t->n;
-    out->launches = t->launches;
-    out->conditions = t->seen;
-    out->redone = t->redone;
-    out->rounds = t->n_seen;
-    out->calibration_s = out->time.calibration_s;
-    t->readings = t->launches = NULL;
-    return FT_OK;
-}
-
 /* ---- rounds that disagree ---- */
-
-/* Rounds further apart than this, and than so many standard errors by the scatter of
- * their batches, are not of the same state of the machine. */
-static const double rounds_may_differ = 0.1, errors_may_differ = 3,
-                    most_may_differ = 0.5;
-
-/* Are there as many rounds as were asked for that agree? No memory: nobody asks. */
-static bool rounds_agree(const struct timed *t, uint32_t rounds)
-{
-    size_t agree = 0, wanted;
-    struct ratios r;
-    double centre, may;
-
-    if (!ratios_make(&r, t->n))
-        return true;
-    find_ratios(&r, t, false);
-    if (r.n == 0)
-        find_ratios(&r, t, true);
-    memcpy(r.scratch, r.ratio, r.n * sizeof(*r.ratio));
-    centre = r.n ? rounds_value(r.scratch, r.error, r.n) : 0;
-    may = fmin(most_may_differ, errors_may_differ * usual_error(r.error, r.n));
-    may = fmax(rounds_may_differ, may);
-    for (size_t i = 0; i < r.n; i++)
-        agree += fabs(r.ratio[i] - centre) <= may * centre;
-    wanted = r.n < rounds ? r.n : rounds;
-    free(r.ratio);
-    return agree >= wanted;
-}
 
 /* One round more for each whose rounds disagree, at most as often as any are redone.
  * False: none is wanted. */
@@ -888,10 +485,10 @@ static bool want_more(struct rotation *r)
     bool any = false;
 
     for (size_t i = 0; i < r->n; i++) {
-        struct timed *t = &r->t[i];
+        ft__timed *t = &r->t[i];
 
         if (t->st || t->calibrates || t->left || t->redone >= r->plan.max_redone ||
-            rounds_agree(t, r->plan.rounds))
+            ft__timed_agrees(t, r->plan.rounds))
             continue;
         t->left = 1;
         t->redone++;
@@ -902,17 +499,17 @@ static bool want_more(struct rotation *r)
 
 /* ---- from jobs to timings ---- */
 
-static void timed_free(struct timed *t)
+static void timed_free(ft__timed *t)
 {
     free(t->readings);
     free(t->launches);
     free(t->beside);
 }
 
-static void conclude(const ft__turn *turn, struct timed *t)
+static void conclude(const ft__turn *turn, ft__timed *t)
 {
     if (turn->out && !t->st)
-        t->st = take_timing(turn->out, t, &t->why);
+        t->st = ft__timed_result(turn->out, t, &t->why);
     if (turn->why && t->st) {
         *turn->why = t->why;
         turn->why->status = t->st;
@@ -935,13 +532,13 @@ ft_status ft__rounds_run(const ft__turn *turn, size_t n, ft_session *s,
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     }
     for (size_t i = 0; i < n; i++) {
-        struct timed *t = &r.t[i];
+        ft__timed *t = &r.t[i];
 
-        *t = (struct timed){.job = turn[i].job,
-                            .calibrates = turn[i].calibrates,
-                            .like = turn[i].like,
-                            .left = r.plan.rounds,
-                            .seen = conditions_unknown()};
+        *t = (ft__timed){.job = turn[i].job,
+                         .calibrates = turn[i].calibrates,
+                         .like = turn[i].like,
+                         .left = r.plan.rounds,
+                         .seen = conditions_unknown()};
         t->st = warm_up(t, &r.plan);
         if (t->calibrates)
             r.calibration[t->calibrates - 1] = t;

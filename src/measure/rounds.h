@@ -26,7 +26,4 @@ typedef struct ft__calibrations {
 
 ft__calibrations ft__calibrations_so_far(const ft_session *s);
 
-/* Mark what lies far from the others of its round; how many. */
-ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
-
 #endif
