@@ -113,6 +113,11 @@ struct ft__rank_question {
  */
 int ft__rank_choices(ft__rank_question *q);
 
+/* ---- print.c ---- */
+/* In the form that the global options ask for. False: out of memory. */
+bool ft__ranking_print(const ft__cli *c, const ft__ranking *r, uint64_t top);
+json_t *ft__ranking_json(const ft__ranking *r);
+
 /* ---- lists.c ---- */
 /* rank --stdin: many networks as lists of operations. Reads standard input to its end,
  * prints, and returns an exit code. */
