@@ -8,12 +8,12 @@
 static const double epsilon = 1e-5;
 
 /* Which of x, scale and shift have a gradient that is asked for. */
-static void arg_mask(ft_block *b, uint32_t n)
+static void arg_mask(ft_block *b)
 {
     bool weights = ft__wants(b, FT_WRT_WEIGHTS);
     const int64_t mask[3] = {ft__wants(b, FT_WRT_X), weights, weights};
 
-    ft__arg_ints(b, mask, n);
+    ft__arg_ints(b, mask, 3);
 }
 
 static void give_three(ft_block *b)
@@ -59,7 +59,7 @@ ft_status ft__bwd_batchnorm(ft_block *b, ft_error *err)
     ft__arg_opt_tensor(b, train ? ft__kept_in(b, 1) : FT__NO_REG);
     ft__arg_int(b, train);
     ft__arg_double(b, epsilon);
-    arg_mask(b, 3);
+    arg_mask(b);
     give_three(b);
     return FT_OK;
 }
@@ -84,7 +84,7 @@ ft_status ft__bwd_layernorm(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__kept_in(b, 1));
     ft__arg_opt_tensor(b, ft__param(b, 0));
     ft__arg_opt_tensor(b, ft__param(b, 1));
-    arg_mask(b, 3);
+    arg_mask(b);
     give_three(b);
     return FT_OK;
 }
@@ -107,7 +107,7 @@ ft_status ft__bwd_groupnorm(ft_block *b, ft_error *err)
     ft__arg_int(b, x.dim[1]);
     ft__arg_int(b, inner);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
-    arg_mask(b, 3);
+    arg_mask(b);
     give_three(b);
     return FT_OK;
 }
@@ -200,7 +200,7 @@ ft_status ft__bwd_instancenorm(ft_block *b, ft_error *err)
     ft__arg_opt_tensor(b, ft__kept_in(b, 2));
     ft__arg_int(b, 1);
     ft__arg_double(b, epsilon);
-    arg_mask(b, 3);
+    arg_mask(b);
     r = ft__results(b, 3);
     if (ft__wants(b, FT_WRT_X))
         ft__give(b, FT_WRT_X, ft__reshape(b, r, &x));

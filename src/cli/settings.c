@@ -22,12 +22,11 @@ static bool watts_from_text(double *w, const char *text)
     return ft__number_from_text(w, text, "=1 W=1 kW=1e3 mW=1e-3");
 }
 
-static int parse_watts(ft__cli *c, double *w, const char *option, const char *text)
+static int parse_power_cap(ft__cli *c, double *w, const char *text)
 {
     return !text || watts_from_text(w, text)
                ? FT__EXIT_GOOD
-               : ft__usage(c, "--%s wants watts such as 150W, not \"%s\"", option,
-                           text);
+               : ft__usage(c, "--power-cap wants watts such as 150W, not \"%s\"", text);
 }
 
 int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t)
@@ -46,7 +45,7 @@ int ft__settings_parse(ft__cli *c, ft_settings *out, const ft__settings_texts *t
     if (!code)
         code = parse_hertz(c, &out->memory_clock_hz, "memory", t->memory);
     if (!code)
-        code = parse_watts(c, &out->power_cap_w, "power-cap", t->power_cap);
+        code = parse_power_cap(c, &out->power_cap_w, t->power_cap);
     return code;
 }
 
@@ -216,7 +215,7 @@ int ft__operating_parse(ft__cli *c, ft__setting_options *out,
     if (!code)
         code = parse_hertz(c, &out->memory_hz, "memory-clock", o->memory_clock);
     if (!code)
-        code = parse_watts(c, &out->power_w, "power-cap", o->power_cap);
+        code = parse_power_cap(c, &out->power_w, o->power_cap);
     if (!code)
         code = parse_policy(c, &out->policy, o->policy);
     write_setting(out);

@@ -129,26 +129,37 @@ static void rule_array_feature(ft__onnx_node *n)
     gather(n, ft__axis(n, -1, x->rank), &places);
 }
 
+/* The element of x where element i of the index lies, but along the axis, where that
+ * says where; -1: outside. */
+static int64_t element_at(const ft__onnx_value *x, const ft__onnx_value *index,
+                          int64_t i, uint32_t axis)
+{
+    int64_t at[FT_MAX_RANK];
+
+    coordinates(&index->shape, i, at);
+    at[axis] = from_front(index->data[i].i, x->shape.dim[axis]);
+    for (uint32_t d = 0; d < x->shape.rank; d++)
+        if (at[d] < 0 || at[d] >= x->shape.dim[d])
+            return -1;
+    return offset_of(&x->shape, at);
+}
+
 static void fold_gather_elements(const ft__onnx_node *node, ft__onnx_value *x,
                                  ft__onnx_value *index, uint32_t axis,
                                  ft__onnx_value *out)
 {
     ft__onnx_value *in[] = {x, index};
     ft__num *to = begin(node, in, 2, out);
-    int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
+    int64_t n = ft_shape_elements(&index->shape);
 
     for (int64_t i = 0; to && i < n; i++) {
-        bool inside = true;
+        int64_t at = element_at(x, index, i, axis);
 
-        coordinates(&index->shape, i, at);
-        at[axis] = from_front(index->data[i].i, x->shape.dim[axis]);
-        for (uint32_t d = 0; d < x->shape.rank; d++)
-            inside &= at[d] >= 0 && at[d] < x->shape.dim[d];
-        if (!inside) {
+        if (at < 0) {
             out->data = NULL;
             return;
         }
-        to[i] = x->data[offset_of(&x->shape, at)];
+        to[i] = x->data[at];
     }
 }
 
@@ -257,7 +268,7 @@ static void fold_scatter(const ft__onnx_node *node, ft__onnx_value *const in[3],
 {
     const ft__onnx_value *x = in[0], *updates = in[1], *index = in[2];
     ft__num *to = begin(node, in, 3, out);
-    int64_t n = ft_shape_elements(&index->shape), at[FT_MAX_RANK];
+    int64_t n = ft_shape_elements(&index->shape);
 
     if (!to || index->shape.rank != x->shape.rank ||
         ft_shape_elements(&updates->shape) < n) {
@@ -266,17 +277,13 @@ static void fold_scatter(const ft__onnx_node *node, ft__onnx_value *const in[3],
     }
     memcpy(to, x->data, (size_t)ft_shape_elements(&x->shape) * sizeof(*to));
     for (int64_t i = 0; i < n; i++) {
-        bool inside = true;
+        int64_t at = element_at(x, index, i, axis);
 
-        coordinates(&index->shape, i, at);
-        at[axis] = from_front(index->data[i].i, x->shape.dim[axis]);
-        for (uint32_t d = 0; d < x->shape.rank; d++)
-            inside &= at[d] >= 0 && at[d] < x->shape.dim[d];
-        if (!inside) {
+        if (at < 0) {
             out->data = NULL;
             return;
         }
-        to[offset_of(&x->shape, at)] = updates->data[i];
+        to[at] = updates->data[i];
     }
 }
 

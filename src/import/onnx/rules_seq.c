@@ -28,13 +28,13 @@ static uint32_t join(ft__onnx_value *const *part, uint32_t n, ft_shape *most)
     return open;
 }
 
-static bool is_sequence(const ft__onnx_node *n, uint32_t i)
+static bool is_sequence(const ft__onnx_node *n)
 {
-    const ft__onnx_value *v = ft__in(n, i);
+    const ft__onnx_value *v = ft__in(n, 0);
 
     if (v && (v->container & FT_CONTAINER_SEQUENCE))
         return true;
-    return ft__onnx_fail(n, "its operand %u is no sequence", i + 1);
+    return ft__onnx_fail(n, "its operand 1 is no sequence");
 }
 
 /* A sequence of these elements; the array becomes its own. */
@@ -129,7 +129,7 @@ static void rule_sequence_insert(ft__onnx_node *n)
     ft_shape s;
     int64_t at;
 
-    if (!is_sequence(n, 0))
+    if (!is_sequence(n))
         return;
     at = position(n, 2, seq->n_parts);
     if (at >= 0)
@@ -152,7 +152,7 @@ static void rule_sequence_erase(ft__onnx_node *n)
     ft__onnx_value *seq = n->in[0], **part = NULL;
     int64_t at;
 
-    if (!is_sequence(n, 0))
+    if (!is_sequence(n))
         return;
     at = position(n, 1, seq->n_parts);
     if (seq->listed && !ft__in(n, 1))
@@ -266,7 +266,7 @@ static void rule_sequence_at(ft__onnx_node *n)
     ft__onnx_value *seq = n->in[0];
     int64_t at;
 
-    if (!is_sequence(n, 0))
+    if (!is_sequence(n))
         return;
     at = position(n, 1, seq->n_parts);
     if (ft__failed(n) && seq->listed)
@@ -279,7 +279,7 @@ static void rule_sequence_at(ft__onnx_node *n)
 
 static void rule_sequence_length(ft__onnx_node *n)
 {
-    if (is_sequence(n, 0))
+    if (is_sequence(n))
         define_scalar(n, FT_DTYPE_int64, n->in[0]->listed, n->in[0]->n_parts);
 }
 
@@ -319,7 +319,7 @@ static void rule_concat_from_sequence(ft__onnx_node *n)
     bool stack = ft__attr_int(n, "new_axis", 0);
     ft__onnx_node concat = *n;
 
-    if (!is_sequence(n, 0))
+    if (!is_sequence(n))
         return;
     if (!seq->listed || !seq->n_parts) {
         concat_unknown(n, axis, stack);
@@ -382,7 +382,7 @@ static void gather_results(const ft__onnx_node *n, const ft__body *body, uint32_
 static void rule_sequence_map(ft__onnx_node *n)
 {
     ft__onnx_value ***list = ft__onnx_alloc(n->import, n->n_out, sizeof(*list));
-    bool listed = is_sequence(n, 0) && n->in[0]->listed;
+    bool listed = is_sequence(n) && n->in[0]->listed;
     uint32_t count = listed ? n->in[0]->n_parts : 1;
     ft__bytes graph;
     ft__body body;

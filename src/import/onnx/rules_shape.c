@@ -199,13 +199,12 @@ static void rule_size(ft__onnx_node *n)
     define_ints(n, &(int64_t){ft_shape_elements(&n->in[0]->shape)}, 1, true);
 }
 
-/* A tensor in an attribute becomes the node's result. */
-static bool tensor_attribute(const ft__onnx_node *n, const char *name,
-                             ft__onnx_value *v)
+/* The tensor in the attribute `value`, where it has one. */
+static bool tensor_attribute(const ft__onnx_node *n, ft__onnx_value *v)
 {
     ft__bytes tensor;
 
-    if (!ft__attr_message(n, name, 5, &tensor))
+    if (!ft__attr_message(n, "value", 5, &tensor))
         return false;
     ft__onnx_read_tensor(n->import, tensor, false, v);
     return true;
@@ -229,7 +228,7 @@ static void rule_constant(ft__onnx_node *n)
     int64_t i = ft__attr_int(n, "value_int", INT64_MIN), ints[MAX], count;
     double f = (double)NAN, reals[MAX];
 
-    if (tensor_attribute(n, "value", n->out[0]))
+    if (tensor_attribute(n, n->out[0]))
         return;
     (void)ft__attr_floats(n, "value_float", &f, 1);
     if (i != INT64_MIN)
@@ -252,7 +251,7 @@ static void rule_constant_of_shape(ft__onnx_node *n)
     ft__onnx_value fill = {.dtype = FT_DTYPE_fp32};
     const ft__num *value;
 
-    tensor_attribute(n, "value", &fill);
+    tensor_attribute(n, &fill);
     if (have < 0) {
         s.rank = ft__length(n->in[0]);
         for (uint32_t i = 0; i < s.rank; i++)

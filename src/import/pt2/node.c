@@ -139,9 +139,9 @@ int64_t ft__pt2_ints(const ft__pt2_node *n, const char *name, int64_t *v, uint32
     return count;
 }
 
-uint32_t ft__pt2_mask(const ft__pt2_node *n, const char *name, uint32_t fallback)
+uint32_t ft__pt2_mask(const ft__pt2_node *n, uint32_t fallback)
 {
-    const ft__pt2_arg *a = ft__pt2_arg_of(n, name);
+    const ft__pt2_arg *a = ft__pt2_arg_of(n, "output_mask");
     uint32_t bits = 0, i = 0;
     ft__json r;
 
@@ -165,7 +165,7 @@ uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank)
     if (axis < 0)
         axis += rank ? rank : 1;
     if (axis < 0 || (axis >= (int64_t)rank && axis > 0)) {
-        ft__pt2_fail(n, FT_EFORMAT, "an axis lies outside its %u dimensions", rank);
+        ft__pt2_fail(n, "an axis lies outside its %u dimensions", rank);
         return 0;
     }
     return (uint32_t)axis;
@@ -371,7 +371,7 @@ void ft__pt2_emit_generic(const ft__pt2_node *n)
         ft__op_set1(&op, FT_K_read, named ? 0 : read);
         ft__op_set_shape(&op, FT_K_out, &v->shape);
         if (ft_op_check(&op, &err)) {
-            ft__pt2_fail(n, FT_EFORMAT, "%s", err.msg);
+            ft__pt2_fail(n, "%s", err.msg);
             return;
         }
         add_node(n, &op,

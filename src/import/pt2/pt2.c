@@ -79,9 +79,8 @@ static bool write(const ft__pt2_node *n, ft__text graph, ft__pt2_value *const *i
     *body = (ft__pt2_body){0};
     n->import->inlined += graph.n;
     if (++n->import->depth > FT__MAX_DEPTH || n->import->inlined > FT__MAX_INLINED) {
-        ft__pt2_fail(n, FT_EFORMAT,
-                     "graphs inside it are nested too deep, or too "
-                     "large");
+        ft__pt2_fail(n, "graphs inside it are nested too deep, or too "
+                        "large");
     } else {
         n->import->names = (ft__name_table){0};
         n->import->newest = NULL;
@@ -383,7 +382,7 @@ static bool operands_are_there(const ft__pt2_node *n)
 
             if (!v || v->state != FT__PT2_UNDEFINED)
                 continue;
-            ft__pt2_fail(n, FT_EFORMAT, "it reads \"%.*s\", which nothing has made",
+            ft__pt2_fail(n, "it reads \"%.*s\", which nothing has made",
                          ft__shown(v->name.n, 100), v->name.s);
             return false;
         }
@@ -414,8 +413,8 @@ static bool results_are_known(const ft__pt2_node *n)
         if (!v || !v->typed)
             continue; /* a number, a token, an object */
         if (v->state != FT__PT2_UNDEFINED) {
-            ft__pt2_fail(n, FT_EFORMAT, "\"%.*s\" is made twice",
-                         ft__shown(v->name.n, 100), v->name.s);
+            ft__pt2_fail(n, "\"%.*s\" is made twice", ft__shown(v->name.n, 100),
+                         v->name.s);
             return false;
         }
         if (!ft__pt2_resolve(n->import, v, largest_operand(n)))

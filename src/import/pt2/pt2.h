@@ -234,8 +234,8 @@ ft__pt2_value *ft__pt2_temp(const ft__pt2_node *n, const ft__pt2_value *like,
 /* {"graph": {...}, "signature": {...}}: a program's, or one inside a node, without a
  * signature. False: it holds no graph. */
 bool ft__pt2_read_module(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
-FT_PRINTF(3, 4)
-void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...);
+FT_PRINTF(2, 3)
+void ft__pt2_fail(const ft__pt2_node *n, const char *fmt, ...);
 
 /* ---- program.c ---- */
 /* The text around the graph and the graph itself; weights and inputs have sizes then.
@@ -274,8 +274,9 @@ ft__text ft__pt2_string(const ft__pt2_node *n, const char *name);
 /* How many there are, of which the first `max` are stored; one number is a list
  * of one; -1: no such argument, or None. */
 int64_t ft__pt2_ints(const ft__pt2_node *n, const char *name, int64_t *v, uint32_t max);
-/* Three booleans as bits 0, 1, 2; `fallback` where there are none. */
-uint32_t ft__pt2_mask(const ft__pt2_node *n, const char *name, uint32_t fallback);
+/* Three booleans, the argument `output_mask`, as bits 0, 1, 2; `fallback` where there
+ * are none. */
+uint32_t ft__pt2_mask(const ft__pt2_node *n, uint32_t fallback);
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank);
 /* Argument `dim` as an axis of n->x. */

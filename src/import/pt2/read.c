@@ -8,7 +8,7 @@
 
 enum { MAX_ARGS = 128 };
 
-void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...)
+void ft__pt2_fail(const ft__pt2_node *n, const char *fmt, ...)
 {
     char text[384];
     va_list ap;
@@ -16,7 +16,8 @@ void ft__pt2_fail(const ft__pt2_node *n, ft_status st, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    ft__build_fail(n->import->b, st, (uint64_t)(n->target.s - n->import->doc.base),
+    ft__build_fail(n->import->b, FT_EFORMAT,
+                   (uint64_t)(n->target.s - n->import->doc.base),
                    "node %.*s (%.*s): %s", ft__shown(n->name.n, 100), n->name.s,
                    ft__shown(n->target.n, 80), n->target.s, text);
 }

@@ -262,7 +262,7 @@ static void aten_norm_grad(ft__pt2_node *n)
     ft__pt2_value *w = ft__pt2_tensor(n, "weight");
     ft__pt2_value *mean = ft__pt2_tensor(n, "save_mean"),
                   *scale = ft__pt2_tensor(n, "save_invstd");
-    uint32_t mask = ft__pt2_mask(n, "output_mask", 7), n_in = 2, n_out = 0;
+    uint32_t mask = ft__pt2_mask(n, 7), n_in = 2, n_out = 0;
     ft_op op;
 
     if (!in[0] || !in[1] || !norm(n, (ft_kind)n->rule->arg, in[1], &op))

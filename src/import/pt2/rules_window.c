@@ -100,7 +100,7 @@ static void aten_conv_grad(ft__pt2_node *n)
     ft__pt2_value *in[2] = {ft__pt2_tensor(n, "grad_output"),
                             ft__pt2_tensor(n, "input")};
     ft__pt2_value *w = ft__pt2_tensor(n, "weight"), *out[3];
-    uint32_t mask = ft__pt2_mask(n, "output_mask", 7), count = 0;
+    uint32_t mask = ft__pt2_mask(n, 7), count = 0;
     int64_t sizes[1] = {0};
     bool bias = ft__pt2_ints(n, "bias_sizes", sizes, 1) > 0 && sizes[0] > 0;
     ft_op op;
@@ -309,7 +309,7 @@ static void aten_grid_grad(ft__pt2_node *n)
 
     if (in[0] && in[1] && in[2])
         pick_grad(n, FT_KIND_grid_sample, &in[1]->shape, in, 3,
-                  ft__pt2_mask(n, "output_mask", 3) & (FT_WRT_X | FT_WRT_Y));
+                  ft__pt2_mask(n, 3) & (FT_WRT_X | FT_WRT_Y));
 }
 
 static void aten_roi_grad(ft__pt2_node *n)
