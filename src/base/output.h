@@ -1,7 +1,6 @@
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
 
-#include <stddef.h>
 #include <stdio.h>
 
 #include "foretell/error.h"

@@ -1,5 +1,4 @@
 /* foretell devices: what can be asked about. */
-#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"

@@ -2,7 +2,6 @@
 #include "cli/predict.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/llm_train.h"

@@ -2,8 +2,6 @@
 #include "cli/show.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "foretell/names.h"
 #include "report/units.h"

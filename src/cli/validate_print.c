@@ -2,7 +2,6 @@
 #include "cli/validate.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/session.h"

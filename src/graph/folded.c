@@ -1,6 +1,5 @@
 /* Whether a graph was exported for inference: its norms are part of its convolutions.
  */
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "foretell/graph.h"

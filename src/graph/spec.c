@@ -1,6 +1,5 @@
 /* The spec: an operation as one line of text, and back. */
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/index.h"

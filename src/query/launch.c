@@ -1,6 +1,5 @@
 /* The host's time for a launch, from models that were timed on it. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* An answer as trace events: the JSON that Chrome's and Perfetto's viewers read. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 
 #include "base/output.h"
 #include "foretell/names.h"

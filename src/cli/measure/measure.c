@@ -1,8 +1,6 @@
 /* foretell measure: a whole network, really run. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/measure/commands.h"
 #include "cli/session.h"

@@ -2,7 +2,6 @@
  * picture. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/ops/ops.h"
 #include "report/units.h"

@@ -1,6 +1,4 @@
 /* ops --tree: modules, what they hold, compute and, on a device, take. */
-#include <math.h>
-#include <string.h>
 
 #include "cli/ops/ops.h"
 #include "foretell/timeline.h"

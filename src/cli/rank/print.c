@@ -1,7 +1,6 @@
 /* A ranking: text, JSON, CSV. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/rank/rank.h"

@@ -1,6 +1,5 @@
 /* foretell serve: its options. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
  * of all tables. rule_ms_...
  * are of com.microsoft; where it has bytes for reals, scales and zero points are
  * operands, and what they scale is an operation on bytes. */
-#include <string.h>
 
 #include "import/onnx/onnx.h"
 

@@ -1,5 +1,4 @@
 /* Data movement: what copies elements, of constants, too, without computing on them. */
-#include <string.h>
 
 #include "base/limits.h"
 #include "graph/op_inside.h"

@@ -1,0 +1,434 @@
+/* The files of a folder of devices by name, and from what datasets and people call a
+ * device
+ * ("h100-sxm", "NVIDIA H100 80GB HBM3", "h100") to its file. */
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "device/spec/device.h"
+#include "device/sysfs.h"
+
+static const char suffix[] = ".yaml";
+
+/* The length of a device file's name without the suffix; 0 for other files. */
+static size_t stem(const char *file)
+{
+    size_t len = strlen(file), end = sizeof(suffix) - 1;
+
+    return len > end && strcmp(file + len - end, suffix) == 0 ? len - end : 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+ft_status ft_device_names(char ***names, size_t *n, const char *data_dir, ft_error *err)
+{
+    char **files;
+    size_t n_files;
+    ft_status st = ft__sys_names(&files, &n_files, data_dir, "/devices");
+
+    *names = NULL;
+    *n = 0;
+    if (st != FT_OK)
+        return ft_fail(err, st, 0, "%s/devices", data_dir);
+    for (size_t i = 0; i < n_files; i++) {
+        size_t len = stem(files[i]);
+
+        files[i][len] = '\0';
+        if (len)
+            files[(*n)++] = files[i];
+        else
+            free(files[i]);
+    }
+    if (*n == 0) {
+        free(files);
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "there are no device files in %s/devices; is this foretell's "
+                       "data folder?",
+                       data_dir);
+    }
+    /* Not in the order of the files: "." comes after "-". */
+    qsort(files, *n, sizeof(*files), by_name);
+    *names = files;
+    return FT_OK;
+}
+
+void ft_device_names_free(char **names, size_t n)
+{
+    ft__sys_names_free(names, n);
+}
+
+/* ---- names as people type them ---- */
+
+enum { MAX_KEY = 64 };
+
+/* Letters and digits alone, in small letters: of "RTX 4090" and "rtx-4090" "rtx4090".
+ */
+static void key_of(char key[MAX_KEY], const char *s, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len && n + 1 < MAX_KEY; i++)
+        if (isalnum((unsigned char)s[i]))
+            key[n++] = (char)tolower((unsigned char)s[i]);
+    key[n] = '\0';
+}
+
+static size_t word_length(const char *s)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
+static bool is_word(const char *s, const char *word)
+{
+    size_t n = strlen(word);
+
+    return strncasecmp(s, word, n) == 0 && word_length(s) == n;
+}
+
+/* Behind vendor and brand, which names of files leave out. */
+static const char *product_of(const char *asked)
+{
+    static const char *const brands[] = {"NVIDIA", "AMD",    "Intel",   "GeForce",
+                                         "Tesla",  "Radeon", "Instinct"};
+    size_t i = 0;
+
+    while (i < sizeof(brands) / sizeof(*brands))
+        if (is_word(asked, brands[i])) {
+            asked += strlen(brands[i]);
+            asked += strcspn(asked, "0123456789abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+            i = 0;
+        } else {
+            i++;
+        }
+    return asked;
+}
+
+/* "sxm4" is the "sxm" of a name that leaves the number out. */
+static bool is_same_word(const char *name, const char *asked, size_t n)
+{
+    size_t len = word_length(name);
+
+    while (n > len && n > 2 && isdigit((unsigned char)asked[n - 1]) &&
+           isalpha((unsigned char)name[len - 1]))
+        n--;
+    return n == len && strncasecmp(name, asked, n) == 0;
+}
+
+/* Whether each word of `asked` is one of the name's: "A100 80GB" of "a100-sxm-80gb". */
+static bool has_words(const char *name, const char *asked)
+{
+    bool has = true;
+
+    for (size_t n; *asked && has; asked += n + (asked[n] != '\0')) {
+        const char *at = name;
+
+        n = word_length(asked);
+        while (*at && !is_same_word(at, asked, n)) {
+            at += word_length(at);
+            at += *at != '\0';
+        }
+        has = *at || !n;
+    }
+    return has;
+}
+
+enum match { MATCH_NONE, MATCH_VARIANT, MATCH_NUMBER, MATCH_NAME };
+
+/* "4090" is the number of "rtx-4090"; a variant has more words than what was asked for.
+ */
+static enum match match(const char *name, const char *asked)
+{
+    bool is_class = is_word(name, "rtx") || is_word(name, "gtx");
+    char wanted[MAX_KEY], key[MAX_KEY];
+    const char *product = product_of(asked);
+    const size_t len = strlen(name);
+
+    key_of(wanted, product, strlen(product));
+    key_of(key, name, len);
+    if (strcmp(key, wanted) == 0)
+        return MATCH_NAME;
+    if (is_class && strcmp(key + 3, wanted) == 0)
+        return MATCH_NUMBER;
+    if (!strpbrk(wanted, "0123456789"))
+        return MATCH_NONE;
+    for (size_t i = 1; i < len; i++)
+        if (name[i] == '-') {
+            key_of(key, name, i);
+            if (strcmp(key, wanted) == 0)
+                return MATCH_VARIANT;
+        }
+    return has_words(name, product) ? MATCH_VARIANT : MATCH_NONE;
+}
+
+/* Length of the longest text that stands in both. */
+static size_t shared(const char *a, const char *b)
+{
+    size_t most = 0;
+
+    for (const char *p = a; *p; p++)
+        for (const char *q = b; *q; q++) {
+            size_t n = 0;
+
+            while (p[n] && p[n] == q[n])
+                n++;
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+/* Chips that people ask for and no model here describes. */
+static bool is_undescribed(const char *asked)
+{
+    static const char *const words[] = {"Apple", "M1",  "M2",     "M3",    "M4",
+                                        "M5",    "TPU", "Google", "Gaudi", "NPU"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (is_word(asked, words[i]) ||
+            (i == 6 && strncasecmp(asked, words[i], 3) == 0)) /* "tpuv4", too */
+            return true;
+    return false;
+}
+
+enum { MAX_NAMED = 8 };
+
+/* The names that have most in common with the one asked for. */
+static ft_status not_found(const char *data_dir, const char *name, ft_error *err)
+{
+    char **names, key[MAX_KEY], wanted[MAX_KEY];
+    size_t n, named = 0;
+    ft__buf list = {0};
+    ft_status st = ft_device_names(&names, &n, data_dir, err);
+
+    if (st != FT_OK)
+        return st;
+    key_of(wanted, product_of(name), strlen(product_of(name)));
+    for (size_t alike = MAX_KEY; alike-- > 0;)
+        for (size_t i = 0; i < n && named < MAX_NAMED; i++) {
+            key_of(key, names[i], strlen(names[i]));
+            if (shared(key, wanted) == alike)
+                ft__buf_fmt(&list, "%s%s", named++ ? ", " : "", names[i]);
+        }
+    ft_device_names_free(names, n);
+    if (n > named)
+        ft__buf_fmt(&list, " and %zu more, which foretell devices lists", n - named);
+    if (list.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    else if (is_undescribed(name))
+        st = ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "no device \"%s\": chips of its kind are not described yet; foretell "
+            "devices lists those that are",
+            name);
+    else
+        st = ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %s", name,
+                     list.s);
+    ft__buf_free(&list);
+    return st;
+}
+
+/* A name is the name of a file, and nothing that leads elsewhere. */
+static bool is_name(const char *s)
+{
+    return *s && *s != '.' && !s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789._-")];
+}
+
+/* Where the file of a device would be; false: there can be none of this name. */
+static bool device_path(char path[PATH_MAX], const char *data_dir, const char *name)
+{
+    return is_name(name) && snprintf(path, PATH_MAX, "%s/devices/%s%s", data_dir, name,
+                                     suffix) < PATH_MAX;
+}
+
+ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name,
+                         ft_error *err)
+{
+    char path[PATH_MAX], *bytes;
+    size_t len;
+    ft_status st;
+
+    *out = NULL;
+    if (!device_path(path, data_dir, name) || access(path, F_OK))
+        return not_found(data_dir, name, err);
+    st = ft__sys_file(&bytes, &len, path, err);
+    if (st == FT_OK)
+        st = ft__device_parse(out, name, bytes, len, path, err);
+    free(bytes);
+    return st;
+}
+
+/* ---- what a device is called ---- */
+
+static char plain(char c)
+{
+    return c == ' ' || c == '_' ? '-' : c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool alike(const char *a, const char *b)
+{
+    while (*a && plain(*a) == plain(*b)) {
+        a++;
+        b++;
+    }
+    return !*a && !*b;
+}
+
+static bool is_called(const ft_device_facts *f, const char *title)
+{
+    bool found = alike(f->title, title);
+
+    for (size_t i = 0; i < f->n_aliases && !found; i++)
+        found = alike(f->aliases[i], title);
+    return found;
+}
+
+/* Does a title occur in a file? Parsing takes hundreds of times as long as this, and
+ * next to no file has it. */
+static bool mentions(const char *text, size_t len, const char *title)
+{
+    size_t n = strlen(title), same = 0;
+
+    for (size_t i = 0; i + n <= len && same < n; i++)
+        for (same = 0; same < n && plain(text[i + same]) == plain(title[same]);)
+            same++;
+    return same == n;
+}
+
+static ft_status describes(bool *found, const char *data_dir, const char *name,
+                           const char *title, ft_error *err)
+{
+    char path[PATH_MAX], *text;
+    size_t len;
+    ft_device *d = NULL;
+    ft_status st;
+
+    *found = alike(name, title);
+    if (*found)
+        return FT_OK;
+    if (!device_path(path, data_dir, name))
+        return ft_fail(err, FT_EFORMAT, 0, "%s is no name of a device", name);
+    st = ft__sys_file(&text, &len, path, err);
+    if (!st && mentions(text, len, title))
+        st = ft__device_parse(&d, name, text, len, path, err);
+    *found = d && is_called(ft_device_get(d), title);
+    ft_device_free(d);
+    free(text);
+    return st;
+}
+
+/* Whether the file `name` describes it; a second one that does is an error. */
+static ft_status try_file(char *out, size_t size, const char *data_dir,
+                          const char *name, const char *title, ft_error *err)
+{
+    bool found;
+    ft_status st = describes(&found, data_dir, name, title, err);
+
+    if (st)
+        return st;
+    if (found && *out)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "\"%s\" may be %s or %s: take the alias out of one of "
+                       "%s/devices/%s.yaml and %s.yaml",
+                       title, out, name, data_dir, out, name);
+    if (found && (size_t)snprintf(out, size, "%s", name) >= size)
+        return ft_fail(err, FT_EINVAL, 0, "the name of device %s is too long", name);
+    return FT_OK;
+}
+
+ft_status ft__device_find(char *out, size_t size, const char *data_dir,
+                          const char *title, ft_error *err)
+{
+    char **names;
+    size_t n;
+    ft_status st = ft_device_names(&names, &n, data_dir, err);
+
+    *out = '\0';
+    if (st)
+        return st;
+    for (size_t i = 0; i < n && !st; i++)
+        st = try_file(out, size, data_dir, names[i], title, err);
+    ft_device_names_free(names, n);
+    if (st || *out)
+        return st;
+    return ft_fail(err, FT_ENOTFOUND, 0, "no device file knows \"%s\"", title);
+}
+
+/* Of variants of one product the one that people mean when they name none: the one
+ * that does most, then the one that moves most, then the largest. */
+static bool before(const ft_device_facts *a, const ft_device_facts *b)
+{
+    if (a->peak_fp32 != b->peak_fp32)
+        return a->peak_fp32 > b->peak_fp32;
+    if (a->bandwidth_bytes_per_s != b->bandwidth_bytes_per_s)
+        return a->bandwidth_bytes_per_s > b->bandwidth_bytes_per_s;
+    return a->memory_bytes > b->memory_bytes;
+}
+
+static ft_status find_variant(char *name, size_t size, char *note, size_t note_size,
+                              const char *data_dir, ft_error *err)
+{
+    ft_device *best = NULL;
+    char **names, list[400] = "";
+    size_t n, found = 0;
+    enum match closest = MATCH_NONE;
+    ft_status st = ft_device_names(&names, &n, data_dir, err);
+
+    if (st)
+        return st;
+    for (size_t i = 0; i < n; i++)
+        closest = match(names[i], name) > closest ? match(names[i], name) : closest;
+    for (size_t i = 0; i < n && closest && !st; i++) {
+        ft_device *d;
+        size_t len = strlen(list);
+
+        if (match(names[i], name) != closest)
+            continue;
+        st = ft_device_load(&d, data_dir, names[i], err);
+        if (st)
+            break;
+        snprintf(list + len, sizeof(list) - len, "%s%s", found++ ? ", " : "", names[i]);
+        if (best && !before(ft_device_get(d), ft_device_get(best))) {
+            ft_device_free(d);
+            continue;
+        }
+        ft_device_free(best);
+        best = d;
+    }
+    if (!st && best) {
+        if (found > 1)
+            snprintf(note, note_size, "%s is %s (there are %s)", name,
+                     ft_device_get(best)->name, list);
+        snprintf(name, size, "%s", ft_device_get(best)->name);
+    }
+    ft_device_free(best);
+    ft_device_names_free(names, n);
+    return st;
+}
+
+ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_size,
+                            const char *data_dir, ft_error *err)
+{
+    char found[128], path[PATH_MAX];
+
+    *note = '\0';
+    if (strcmp(name, "local") == 0 ||
+        (device_path(path, data_dir, name) && access(path, F_OK) == 0))
+        return FT_OK;
+    if (!ft__device_find(found, sizeof(found), data_dir, name, NULL)) {
+        snprintf(name, size, "%s", found);
+        return FT_OK;
+    }
+    return find_variant(name, size, note, note_size, data_dir, err);
+}
