@@ -267,8 +267,7 @@ static const char *why_none(ft_kind kind)
     case FT_KIND_roi_align:
     case FT_KIND_nms:
         return "it is torchvision's, which this engine does not load: give a list of "
-               "the "
-               "other operations (foretell ops MODEL --list)";
+               "the other operations (foretell ops MODEL --list)";
     case FT_KIND_generic:
         return "foretell has no rule for what it computes: give a list of the other "
                "operations (foretell ops MODEL --list)";

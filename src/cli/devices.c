@@ -136,8 +136,7 @@ static int run(ft__cli *c, const void *options)
         return ft__cli_check(c, st);
     if (!c->json && !c->csv)
         puts("\ncores: of a GPU, its streaming multiprocessors or compute units; - is "
-             "not "
-             "known.\nlocal is this machine: its rates are measured by foretell "
+             "not known.\nlocal is this machine: its rates are measured by foretell "
              "collect.");
     return ft__cli_done(c, good);
 }

@@ -36,11 +36,10 @@ struct evaluate_options {
 };
 
 static const ft__option options[] = {
-    FT__TEXT(
-        struct evaluate_options, where, "where", "NAME=VALUE,...",
-        "which measurements: \"device=a30 phase=forward kind=conv2d\"; names are "
-        "device, "
-        "engine, version, policy, phase, kind, class, and those of settings and specs"),
+    FT__TEXT(struct evaluate_options, where, "where", "NAME=VALUE,...",
+             "which measurements: \"device=a30 phase=forward kind=conv2d\"; names are "
+             "device, engine, version, policy, phase, kind, class, and those of "
+             "settings and specs"),
     FT__TEXT(struct evaluate_options, metric, "metric", "NAME",
              "time (unless said otherwise), power, energy, memory, workspace"),
     FT__COUNT(struct evaluate_options, folds, "folds", "N",
@@ -63,32 +62,26 @@ static const ft__option options[] = {
     FT__FLAG(
         struct evaluate_options, curve, "curve",
         "how the error falls with the number of operations learned from, in 15 steps"),
-    FT__TEXT(
-        struct evaluate_options, choose, "choose", "NAME,...",
-        "with --curve: measure in this order instead of a random one, which stands "
-        "beside it: "
-        "active, spread"),
+    FT__TEXT(struct evaluate_options, choose, "choose", "NAME,...",
+             "with --curve: measure in this order instead of a random one, which "
+             "stands beside it: active, spread"),
     FT__COUNT(struct evaluate_options, seeds, "seeds", "N",
               "with --choose: means of this many seeds; 10"),
     FT__TEXT(struct evaluate_options, by, "by", "NAME,...",
              "tables by kind, device, size (deciles), split (what was held out); kind"),
     FT__TEXT(struct evaluate_options, rank, "rank", "WHAT",
              "is the order of devices (or settings) right, operation by operation? "
-             "beside it "
-             "the best constant answer"),
+             "beside it the best constant answer"),
     FT__FLAG(struct evaluate_options, clocks, "clocks",
              "kernels and networks, measured whole, known at their highest clocks "
-             "alone, asked "
-             "at all others; 10 folds unless --folds says otherwise"),
+             "alone, asked at all others; 10 folds unless --folds says otherwise"),
     FT__INPUT(struct evaluate_options, kernels, "kernels", "FILE,...",
               FT__TIMED_KERNELS ", in place of operations; with --leave-out kernel "
                                 "(unless said otherwise) or device"),
     FT__TEXT(struct evaluate_options, networks, "networks", "NAME=VALUE,...",
              "these networks, measured whole, in place of operations; with --leave-out "
-             "network "
-             "(unless said otherwise; nothing of its operations is learned from), "
-             "device, or "
-             "family: its architecture"),
+             "network (unless said otherwise; nothing of its operations is learned "
+             "from), device, or family: its architecture"),
     FT__LISTS_OPTION(struct evaluate_options, "those that foretell brings"),
     FT__HTML_OPTION(struct evaluate_options),
     FT__FLAG(struct evaluate_options, siblings, "siblings",

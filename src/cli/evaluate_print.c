@@ -86,8 +86,7 @@ static void print_order(const ft_rank_evaluation *r)
            ft__text_percent(r->right).s, ft__text_percent(r->regret).s,
            ft__text_percent(r->expected_regret).s);
     printf("                     %s of the best two cannot be distinguished; regret of "
-           "the "
-           "others %s\n",
+           "the others %s\n",
            ft__text_percent(r->level).s, ft__text_percent(r->regret_apart).s);
     printf("best constant answer right %s, regret %s: always ",
            ft__text_percent(r->constant_right).s,

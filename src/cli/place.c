@@ -34,8 +34,7 @@ static const ft__option options[] = {
         "order"),
     FT__TEXT(struct place_options, by, "by", "WHAT",
              "the least time (the default), period (from pass to pass, one network "
-             "alone) or "
-             "energy"),
+             "alone) or energy"),
     FT__TEXT(struct place_options, link, "link", "RATE",
              "of one network: what joins each device to the next, such as 16GB/s or "
              "10Gbit/s"),
@@ -501,8 +500,7 @@ const ft__command ft__place_command = {
         "  foretell place vgg16.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency "
         "1ms\n"
         "  foretell place resnet50.onnx vit.onnx vgg16.onnx --devices l4,a30 --by "
-        "energy "
-        "\\\n"
+        "energy \\\n"
         "                 --limit 20ms\n",
     .least_args = 1,
     .most_args = MAX_MODELS,

@@ -62,8 +62,7 @@ static void print_explanation(const ft_predictor_info *i)
 {
     puts("\nErrors are relative, of operations held out in cross-validation; interval: "
          "measured over\npredicted; constant and physics: of always the same ratio to "
-         "the "
-         "physical estimate, and of the\nestimate itself.");
+         "the physical estimate, and of the\nestimate itself.");
     if (!*i->device)
         puts(
             "Errors on devices that are not among these: foretell evaluate --leave-out "
@@ -197,8 +196,7 @@ static bool print_importance(const ft__importances *all)
     }
     puts("\nWhat attributes are worth: points of MAPE by which predictions of held-out "
          "operations get worse when\nthe attribute is that of another operation; up to "
-         "8 "
-         "of each regressor, --json has all. What\nothers repeat is worth little by "
+         "8 of each regressor, --json has all. What\nothers repeat is worth little by "
          "itself, and what the physical estimate knows of an operation\nstays with "
          "it.\n");
     return ft__table_print_take(t, stdout) && !all->bad;

@@ -45,15 +45,13 @@ static const ft__option options[] = {
              "learn from measurements of this device; this machine"),
     FT__FLAG(struct train_options, family, "family",
              "learn from all devices, settings and engines in the store, for any "
-             "device that "
-             "has a data sheet"),
+             "device that has a data sheet"),
     FT__TEXT(struct train_options, where, "where", "NAME=VALUE,...",
              "which of these measurements, as evaluate has it: \"device=a30,l4 "
              "policy=default\""),
     FT__TEXT(struct train_options, networks, "networks", "NAME=VALUE,...",
              "fit to these networks, measured whole, what host and device share of the "
-             "work, "
-             "as "
+             "work, as "
              "evaluate --networks does: \"device=a30 phase=step\""),
     FT__LISTS_OPTION(struct train_options, "those of data/workloads/networks"),
     FT__INPUT(struct train_options, kernels, "kernels", "FILE,...",
@@ -73,8 +71,7 @@ static const ft__option options[] = {
         "learned again"),
     FT__FLAG(struct train_options, importance, "importance",
              "say what each attribute is worth to each regressor that is learned, by "
-             "permuting "
-             "it"),
+             "permuting it"),
     FT__TEXTS(
         struct train_options, without, "without", "MODEL",
         "leave out every operation of this model, to test on it later; with --kernels "

@@ -46,8 +46,8 @@ size_t ft_graph_folded_norms(char *buf, size_t size, const ft_graph *g)
         buf, size,
         "%u convolutions of %s hold norms that its exporter folded into them for "
         "inference: with its norms the network trains in more memory and time than "
-        "this "
-        "graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 "
+        "this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o "
+        "FILE.pt2 "
         "exports them",
         folded, g->name);
 }

@@ -305,8 +305,7 @@ static bool warn(ft__explored *e, const ft__predicted_design *s, uint32_t w,
     fprintf(fp, "): %s; the others are ", which);
     print_methods(fp, s, w, true);
     fputs(". Differences between the two are differences of method, too; --method "
-          "physics "
-          "in predict answers all alike",
+          "physics in predict answers all alike",
           fp);
     if (fclose(fp)) {
         free(text);

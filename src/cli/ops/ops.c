@@ -322,8 +322,8 @@ static bool print_json(const ft__cli *c, const struct ops_list *l)
 
     return ft__cli_json_take(
         c, ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
-                    "bytes_read:g "
-                    "bytes_written:g parameters:g weight_bytes:g activation_bytes:u "
+                    "bytes_read:g bytes_written:g parameters:g weight_bytes:g "
+                    "activation_bytes:u "
                     "activation_least_bytes:u memory:o phases:o ops:o",
                     l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
                     ft_step_name(l->step, l->g),

@@ -24,8 +24,7 @@ static const ft__option options[] = {
         "use this one for its device; may be repeated; local's is the one train made"),
     FT__TEXT(ft__rank_options, method, "method", "NAME",
              "physics, roofline or paleo: from data sheets alone, where there is no "
-             "predictor "
-             "of the very device"),
+             "predictor of the very device"),
     FT__ENGINE_OPTIONS(ft__rank_options, "the software that will run it; ",
                        "threads it may use here; "),
     FT__TEXT(ft__rank_options, batches, "batches", "N,N,...",
@@ -516,8 +515,7 @@ const ft__command ft__rank_command = {
         "listed\n"
         "apart. Exit code 1: nothing meets the limits.\n"
         "Of a language model's config.json with --prompt, --generate, --tp, "
-        "--concurrency "
-        "and\n"
+        "--concurrency and\n"
         "the like: serving, --by cost, energy, power, ttft, tpot, itl, e2e, "
         "tokens-per-user or\n"
         "tokens-per-device.",
@@ -529,8 +527,7 @@ const ft__command ft__rank_command = {
         "l4=0.8/h \\\n"
         "                --limit time=10ms --batches 1,8,32\n"
         "  foretell rank config.json --devices h100,l40s --prompt 2048 --generate 256 "
-        "--by "
-        "cost \\\n"
+        "--by cost \\\n"
         "                --price h100=2.49/h --price l40s=0.9/h --limit ttft=500ms "
         "--limit tpot=30ms\n"
         "  generate | foretell rank --stdin --devices a30,l4 --by energy --limit "

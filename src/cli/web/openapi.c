@@ -50,8 +50,7 @@ static json_t *upload_json(void)
     return ft__json("operationId:s summary:s parameters:o requestBody:o responses:o",
                     "upload",
                     "A model for this server's memory, read by the name in the reply, "
-                    "not executed, "
-                    "not stored; the newest 16 are kept.",
+                    "not executed, not stored; the newest 16 are kept.",
                     name,
                     content("application/octet-stream",
                             ft__json("type:s format:s", "string", "binary")),
