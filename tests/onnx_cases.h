@@ -97,7 +97,7 @@ static void check_flows(const struct flow *cases, size_t n,
             fprintf(stderr, "case \"%s\" gives\n%s\n%s%s\n", cases[i].why, results,
                     nodes, err.msg);
         CHECK(SAME(results, cases[i].results));
-        CHECK(!cases[i].nodes || strcmp(nodes, cases[i].nodes) == 0);
+        CHECK(!cases[i].nodes || SAME(nodes, cases[i].nodes));
         ft_graph_free(g);
     }
 }

@@ -22,11 +22,11 @@ static void arena_gives_zeroed_aligned_memory_of_any_size(void)
         if (p)
             memset(p, 0xff, size);
     }
-    CHECK(ft__arena_array(&a, SIZE_MAX / 4, 8) == NULL);
+    CHECK(EQ(ft__arena_array(&a, SIZE_MAX / 4, 8), NULL));
     s = ft__arena_strndup(&a, "conv2d", 4);
     CHECK(s && SAME(s, "conv"));
     ft__arena_free(&a);
-    CHECK(a.head == NULL);
+    CHECK(EQ(a.head, NULL));
 }
 
 static void buffer_grows_and_stays_terminated(void)
@@ -36,7 +36,7 @@ static void buffer_grows_and_stays_terminated(void)
     for (int i = 0; i < 1000; i++)
         ft__buf_fmt(&b, "%d,", i);
     CHECK(!b.bad && EQ(b.len, 3890) && EQ(strlen(b.s), b.len));
-    CHECK(strncmp(b.s, "0,1,2,", 6) == 0);
+    CHECK(BEGINS(b.s, "0,1,2,", 6));
     ft__buf_add(&b, "x", SIZE_MAX / 2);
     CHECK(b.bad);
     ft__buf_free(&b);
@@ -77,7 +77,7 @@ static void pairs_are_found_and_numbers_have_units(void)
     size_t len;
     const char *v = ft__pair(text, "state", &len);
 
-    CHECK(v && EQ(len, 4) && memcmp(v, "eval", 4) == 0);
+    CHECK(v && EQ(len, 4) && BYTES(v, "eval", 4));
     CHECK(!ft__pair(text, "lock", &len) && !ft__pair(text, "clock=", &len));
     CHECK(!ft__pair("", "a", &len) && !ft__pair(NULL, "a", &len));
     CHECK_NEAR(ft__pair_number(text, "clock"), 1.2e9, 0);

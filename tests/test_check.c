@@ -18,6 +18,9 @@ static void fails(void)
     CHECK(CMP(NAN, ==, NAN));
     CHECK(SAME(text, "two"));
     CHECK(HAS(text, "three"));
+    CHECK(LACKS(text, "words"));
+    CHECK(BEGINS(text, "twofold", 4));
+    CHECK(BYTES(text, "two", 4));
     CHECK(text == NULL);
     CHECK_NEAR(x, 1, 0.1);
 }
@@ -29,6 +32,9 @@ static const char printed[] =
     "CMP(NAN, ==, NAN)\n    NAN == NAN: nan and nan\n"
     "SAME(text, \"two\")\n    SAME(text, \"two\"):\n    \"two words\"\n    \"two\"\n"
     "HAS(text, \"three\")\n    text: \"two words\"\n"
+    "LACKS(text, \"words\")\n    text: \"two words\"\n"
+    "BEGINS(text, \"twofold\", 4)\n    text: \"two words\"\n    begins with \"twof\"\n"
+    "BYTES(text, \"two\", 4)\n    text: byte 3 of 4: 32 and 0\n"
     "text == NULL\n"
     "x is 0.5, want 1\n";
 
@@ -68,7 +74,7 @@ int main(void)
     n = (size_t)check_failed;
     check_failed = 0;
     CHECK(SAME(got, want));
-    CHECK_EQ(n, 8);
+    CHECK_EQ(n, 11);
     close(terminal);
     fclose(file);
     CHECK_DONE();

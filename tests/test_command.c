@@ -82,7 +82,7 @@ static ft_status take_time(void *user, ft_command_run *out, const ft__spawn *s,
     FILE *fp = s->argv[2] ? fopen(s->argv[2], "w") : NULL;
 
     (void)err;
-    CHECK(SAME(s->argv[0], "takes") && s->clock == &w->clock);
+    CHECK(SAME(s->argv[0], "takes") && EQ(s->clock, &w->clock));
     if (fp)
         fclose(fp);
     w->runs++;
@@ -273,7 +273,7 @@ static ft_status failure(const char *text, const ft_command_options *o, ft_error
     ft_command_result *r = (ft_command_result *)err;
     ft_status st = ft_measure_commands(&r, &c, 1, o, err);
 
-    CHECK(r == NULL);
+    CHECK(EQ(r, NULL));
     return st;
 }
 
@@ -607,7 +607,7 @@ static void loops_are_as_long_as_the_wanted_error_needs(void)
         o.power_error = wanted[i].error;
         r = measured_by(&w.runner, &c, 1, &o);
         CHECK(near((double)r->energy->runs * 0.01, wanted[i].takes_s, 0.06));
-        CHECK(w.time.now_s - before_s < wanted[i].takes_s + 0.3);
+        CHECK(CMP(w.time.now_s - before_s, <, wanted[i].takes_s + 0.3));
         CHECK(near(r->energy->energy.value, 50 * 0.009, 0.01));
         CHECK(isnan(r->energy->idle_w));
         ft_command_results_free(r, 1);
@@ -636,8 +636,9 @@ static void what_is_drawn_between_runs_is_in_the_error(void)
     w.meter = o.meter = meter_of(be_asked(&program, folder, print, 100000), &w.clock);
     r = measured_by(&w.runner, &c, 1, &o);
     CHECK(near(r->energy->idle_w, 20, 0.01));
-    CHECK(fabs(r->energy->energy.value - 80 * 0.0075) < 2 * r->energy->energy.error);
-    CHECK(r->energy->energy.error < 0.1 * r->energy->energy.value);
+    CHECK(CMP(fabs(r->energy->energy.value - 80 * 0.0075), <,
+              2 * r->energy->energy.error));
+    CHECK(CMP(r->energy->energy.error, <, 0.1 * r->energy->energy.value));
     ft_command_results_free(r, 1);
     ft_meter_close(o.meter);
     ask_no_more(&program);

@@ -106,7 +106,7 @@ static void a_window_bounds_what_a_layer_looks_back_on(void)
         if (g->op[i].kind == FT_KIND_attention) {
             const int64_t reach = ft_op_shape(&g->op[i], FT_K_y).dim[2];
 
-            CHECK(reach == 20 || reach == 50);
+            CHECK(EQ(reach, 20) || EQ(reach, 50));
             n++;
         }
     CHECK_EQ(n, 2);
@@ -587,7 +587,7 @@ static void whole_sequences_are_trained(void)
     CHECK_EQ(ft_op_shape(&op, FT_K_y).dim[2], 8);
     CHECK_EQ(g->tensor[g->output[0]].shape.dim[0], 3 * 8);
     for (uint32_t i = 0; i < g->n_tensors; i++)
-        CHECK(strcmp(g->tensor[i].name, "keys") != 0);
+        CHECK(!SAME(g->tensor[i].name, "keys"));
     CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
     for (uint32_t i = 0; step && i < step->n_nodes; i++) {
         op = step->op[step->node[i].op];

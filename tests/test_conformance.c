@@ -43,7 +43,7 @@ static void refuses(const rig *r, ft_op *op, const char *what)
     ft_error err = {0};
     ft_status st = prepare_one(r, &b, &info, op, &err);
 
-    CHECK(EQ(st, FT_EUNSUPPORTED) && b == NULL && EQ(err.status, st));
+    CHECK(EQ(st, FT_EUNSUPPORTED) && EQ(b, NULL) && EQ(err.status, st));
     CHECK(CMP(strlen(err.msg), >, 20));
     if (st != FT_EUNSUPPORTED)
         fprintf(stderr, "  for %s\n", what);
@@ -187,11 +187,11 @@ static void rejects_broken_requests(const rig *r)
     free_trial(&t, r);
     CHECK(EQ(r->e->open(&c, &(ft_engine_config){.threads = 0, .options = ""}, &err),
              FT_EINVAL) &&
-          c == NULL);
+          EQ(c, NULL));
     CHECK(EQ(r->e->open(&c, &(ft_engine_config){.threads = 1, .options = "nonsense"},
                         &err),
              FT_EINVAL) &&
-          c == NULL);
+          EQ(c, NULL));
     CHECK(HAS(err.msg, "nonsense"));
     r->e->close(NULL);
 }
@@ -226,12 +226,12 @@ static void fill_gives_ordinary_values(const rig *r)
 
     CHECK_EQ(fill(r, &a, FT_DTYPE_fp32, N, 0, 7), FT_OK);
     CHECK_EQ(fill(r, &b, FT_DTYPE_fp32, N, 0, 7), FT_OK);
-    CHECK(memcmp(a.data, b.data, N * sizeof(float)) == 0);
+    CHECK(BYTES(a.data, b.data, N * sizeof(float)));
     CHECK_EQ(fill(r, &b, FT_DTYPE_fp32, N, 0, 8), FT_OK);
-    CHECK(memcmp(a.data, b.data, N * sizeof(float)) != 0);
+    CHECK(!BYTES(a.data, b.data, N * sizeof(float)));
     for (int i = 0; i < N; i++) {
         CHECK(CMP(f[i], >=, -1) && CMP(f[i], <, 1) &&
-              (f[i] == 0 || fabsf(f[i]) > 1e-30f));
+              (EQ(f[i], 0) || CMP(fabsf(f[i]), >, 1e-30f)));
         sum += f[i];
     }
     CHECK_NEAR(sum / N, 0, 0.05);
@@ -328,7 +328,8 @@ static void runs_or_says_that_it_does_not(const rig *r, const char *spec)
 
     CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), &err), FT_OK);
     st = prepare_one(r, &b, &info, &op, &err);
-    CHECK(st == FT_OK || (st == FT_EUNSUPPORTED && !b && strlen(err.msg) > 20));
+    CHECK(EQ(st, FT_OK) ||
+          (EQ(st, FT_EUNSUPPORTED) && !b && CMP(strlen(err.msg), >, 20)));
     if (st != FT_OK && st != FT_EUNSUPPORTED)
         fprintf(stderr, "%s: %s\n", spec, err.msg);
     if (st == FT_OK)

@@ -97,7 +97,7 @@ static void a_step_changes_every_weight_by_its_gradient(ft_session *s, const cha
     CHECK_EQ(st, FT_OK);
     for (int i = 0; e && i < 2; i++)
         CHECK(CMP(check_step(e, step), <=, ft__eager_memory(e)->gradients));
-    CHECK(!e || ft__eager_memory(e)->activations > 0);
+    CHECK(!e || CMP(ft__eager_memory(e)->activations, >, 0));
     ft__eager_free(e);
     ft_graph_free(step);
     ft_graph_free(g);

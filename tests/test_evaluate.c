@@ -494,7 +494,8 @@ static void check_reached(const ft_choice_curves *c, int by, double part, double
     CHECK(CMP(part, >, 0) && CMP(part, <=, 1));
     CHECK_NEAR(error_at(c, by, ops), above * full, 1e-9 * full);
     for (size_t k = 0; k < c->n_points; k++)
-        CHECK(c->point[k].ops < ops || c->point[k].mape[by] <= above * full);
+        CHECK(CMP(c->point[k].ops, <, ops) ||
+              CMP(c->point[k].mape[by], <=, above * full));
 }
 
 static void parts_of_the_operations_are_read_off_the_curve(void)
@@ -551,7 +552,7 @@ static void figures_do_not_depend_on_threads(void)
     ft_evaluation a = evaluate(s, NULL, &(ft_evaluate_options){.threads = 1}),
                   b = evaluate(s, NULL, &(ft_evaluate_options){.threads = 3});
 
-    CHECK(memcmp(&a.all, &b.all, sizeof(a.all)) == 0);
+    CHECK(BYTES(&a.all, &b.all, sizeof(a.all)));
     ft_evaluation_free(&a);
     ft_evaluation_free(&b);
     ft_store_close(s);

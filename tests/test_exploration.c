@@ -41,81 +41,79 @@ static ft_exploration *read_text(const char *text)
 #define HEAD "name: t\ncommand: [echo, '{a}']\nobjectives: [time]\n"
 #define A "parameters:\n- {name: a, values: [x, y]}\n"
 
+static const struct {
+    const char *text, *says;
+} mistakes[] = {
+    {"", "test:1: the file is empty"},
+    {"name: [", "test:"},
+    {"- 1\n", "here stand keys and values"},
+    {A "command: [echo, '{a}']\nobjectives: [time]\n", "\"name:\" is missing"},
+    {HEAD, "\"parameters:\" is missing"},
+    {HEAD A "nmae: t\n", "test:6: there is no key \"nmae\"; known are name"},
+    {HEAD "name: u\n" A, "test:4: \"name\" stands here twice"},
+    {HEAD "parameters:\n- {name: a b, values: [1]}\n", "a name has letters"},
+    {HEAD "parameters:\n- {name: a, values: []}\n", "test:5: a: values: a list"},
+    {HEAD "parameters:\n- {name: a, values: [1, 1]}\n", "the value \"1\" stands"},
+    {HEAD "parameters:\n- {name: a, low: 3, high: 2}\n", "high must be above low"},
+    {HEAD "parameters:\n- {name: a, low: 0, high: 2, log: true}\n", "with log"},
+    {HEAD "parameters:\n- {name: a, low: 0, high: x}\n", "a number is wanted"},
+    {HEAD "parameters:\n- {name: a, low: 0.5, high: 2, type: integer}\n",
+     "whole numbers"},
+    {HEAD "parameters:\n- {name: a, low: 1, values: [1]}\n", "either values"},
+    {HEAD "parameters:\n- {name: b, values: [1]}\n", "where does it act? {b}"},
+    {HEAD "parameters:\n- {name: b, values: [1], setting: fan}\n",
+     "there is no setting \"fan\""},
+    {HEAD A "- {name: a, values: [1]}\n", "\"a\" stands here twice"},
+    {HEAD A "- {name: b, values: [1], environment: B, when: {c: 1}}\n",
+     "test:6: when: there is no parameter \"c\""},
+    {HEAD A "- {name: b, values: [1], environment: B, when: {a: z}}\n",
+     "a has no value \"z\""},
+    {HEAD A "forbidden:\n- {a: q}\n", "test:7: forbidden: a has no value \"q\""},
+    {HEAD A "constants: {a: 5}\n", "{a} stands for something else already"},
+    {"name: t\ncommand: [echo, '{build}']\nobjectives: [time]\n"
+     "parameters:\n- {name: build, values: [1, 2]}\n",
+     "{build} stands for something else"},
+    {HEAD A "- {name: b, values: [1], environment: B, when: {c: 1}}\n"
+            "- {name: c, values: [1], environment: C, when: {b: 1}}\n",
+     "depends"},
+    {"name: t\ncommand: [echo, '{a}']\n" A "objectives: [{name: time, unit: ms}]\n",
+     "unit belongs to match"},
+    {"name: t\ncommand: [echo, '{a}']\n" A "objectives: [{name: memory, limit: MB}]\n",
+     "limit: a number in B is wanted"},
+    {"name: t\ncommand: [echo, '{a}', '{typo}']\nobjectives: [time]\n" A,
+     "test:2: command: nothing stands for {typo}"},
+    {"name: t\ncommand: [echo, '{{a}}']\nobjectives: [time]\n" A,
+     "where does it act? {a}"},
+    {HEAD A "runs: {least: 0}\n", "least: a whole number from 1"},
+    {HEAD A "runs: {precision: 2}\n", "precision: a share below 1"},
+    {HEAD A "runs: {timeout: soon}\n", "a duration is wanted"},
+    {HEAD A "workloads: [u, u]\n", "\"u\" stands here twice"},
+    {"name: t\ncommand: [echo, '{a}']\n" A "objectives: [speed]\n",
+     "what is \"speed\"?"},
+    {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: '('}\n",
+     "match:"},
+    {"name: t\ncommand: [echo, '{a}']\n" A
+     "objectives:\n- {name: v, match: '((v){200}){200}'}\n",
+     "expression too big"},
+    {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: v}\n",
+     "stands in ( )"},
+    {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: time, limit: 3 J}\n",
+     "limit: a number in s is wanted"},
+    {"name: t\ncommand: []\n" A "objectives: [time]\n", "from 1 to 1000 words"},
+};
+
 static void mistakes_are_told_with_line_and_key(void)
 {
-    static const struct {
-        const char *text, *says;
-    } bad[] = {
-        {"", "test:1: the file is empty"},
-        {"name: [", "test:"},
-        {"- 1\n", "here stand keys and values"},
-        {A "command: [echo, '{a}']\nobjectives: [time]\n", "\"name:\" is missing"},
-        {HEAD, "\"parameters:\" is missing"},
-        {HEAD A "nmae: t\n", "test:6: there is no key \"nmae\"; known are name"},
-        {HEAD "name: u\n" A, "test:4: \"name\" stands here twice"},
-        {HEAD "parameters:\n- {name: a b, values: [1]}\n", "a name has letters"},
-        {HEAD "parameters:\n- {name: a, values: []}\n", "test:5: a: values: a list"},
-        {HEAD "parameters:\n- {name: a, values: [1, 1]}\n", "the value \"1\" stands"},
-        {HEAD "parameters:\n- {name: a, low: 3, high: 2}\n", "high must be above low"},
-        {HEAD "parameters:\n- {name: a, low: 0, high: 2, log: true}\n", "with log"},
-        {HEAD "parameters:\n- {name: a, low: 0, high: x}\n", "a number is wanted"},
-        {HEAD "parameters:\n- {name: a, low: 0.5, high: 2, type: integer}\n",
-         "whole numbers"},
-        {HEAD "parameters:\n- {name: a, low: 1, values: [1]}\n", "either values"},
-        {HEAD "parameters:\n- {name: b, values: [1]}\n", "where does it act? {b}"},
-        {HEAD "parameters:\n- {name: b, values: [1], setting: fan}\n",
-         "there is no setting \"fan\""},
-        {HEAD A "- {name: a, values: [1]}\n", "\"a\" stands here twice"},
-        {HEAD A "- {name: b, values: [1], environment: B, when: {c: 1}}\n",
-         "test:6: when: there is no parameter \"c\""},
-        {HEAD A "- {name: b, values: [1], environment: B, when: {a: z}}\n",
-         "a has no value \"z\""},
-        {HEAD A "forbidden:\n- {a: q}\n", "test:7: forbidden: a has no value \"q\""},
-        {HEAD A "constants: {a: 5}\n", "{a} stands for something else already"},
-        {"name: t\ncommand: [echo, '{build}']\nobjectives: [time]\n"
-         "parameters:\n- {name: build, values: [1, 2]}\n",
-         "{build} stands for something else"},
-        {HEAD A "- {name: b, values: [1], environment: B, when: {c: 1}}\n"
-                "- {name: c, values: [1], environment: C, when: {b: 1}}\n",
-         "depends"},
-        {"name: t\ncommand: [echo, '{a}']\n" A "objectives: [{name: time, unit: ms}]\n",
-         "unit belongs to match"},
-        {"name: t\ncommand: [echo, '{a}']\n" A
-         "objectives: [{name: memory, limit: MB}]\n",
-         "limit: a number in B is wanted"},
-        {"name: t\ncommand: [echo, '{a}', '{typo}']\nobjectives: [time]\n" A,
-         "test:2: command: nothing stands for {typo}"},
-        {"name: t\ncommand: [echo, '{{a}}']\nobjectives: [time]\n" A,
-         "where does it act? {a}"},
-        {HEAD A "runs: {least: 0}\n", "least: a whole number from 1"},
-        {HEAD A "runs: {precision: 2}\n", "precision: a share below 1"},
-        {HEAD A "runs: {timeout: soon}\n", "a duration is wanted"},
-        {HEAD A "workloads: [u, u]\n", "\"u\" stands here twice"},
-        {"name: t\ncommand: [echo, '{a}']\n" A "objectives: [speed]\n",
-         "what is \"speed\"?"},
-        {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: '('}\n",
-         "match:"},
-        {"name: t\ncommand: [echo, '{a}']\n" A
-         "objectives:\n- {name: v, match: '((v){200}){200}'}\n",
-         "expression too big"},
-        {"name: t\ncommand: [echo, '{a}']\n" A "objectives:\n- {name: v, match: v}\n",
-         "stands in ( )"},
-        {"name: t\ncommand: [echo, '{a}']\n" A
-         "objectives:\n- {name: time, limit: 3 J}\n",
-         "limit: a number in s is wanted"},
-        {"name: t\ncommand: []\n" A "objectives: [time]\n", "from 1 to 1000 words"},
-    };
-
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++) {
         ft_exploration *x;
         ft_error err = {0};
-        ft_status st =
-            ft__exploration_read(&x, bad[i].text, strlen(bad[i].text), "test", &err);
+        ft_status st = ft__exploration_read(&x, mistakes[i].text,
+                                            strlen(mistakes[i].text), "test", &err);
 
         CHECK(EQ(st, FT_EFORMAT) && !x);
-        CHECK(HAS(err.msg, bad[i].says));
-        if (!strstr(err.msg, bad[i].says))
-            fprintf(stderr, "%zu: \"%s\", not \"%s\"\n", i, err.msg, bad[i].says);
+        CHECK(HAS(err.msg, mistakes[i].says));
+        if (!strstr(err.msg, mistakes[i].says))
+            fprintf(stderr, "%zu: \"%s\", not \"%s\"\n", i, err.msg, mistakes[i].says);
     }
 }
 
@@ -150,7 +148,7 @@ static void files_say_what_is_explored(void)
     CHECK_EQ(ft_point_print(x, point, text, sizeof(text)), strlen("a=x b=4 r=0.75"));
     CHECK(SAME(text, "a=x b=4 r=0.75"));
     CHECK_EQ(ft__point_parse(x, back, text, &err), FT_OK);
-    CHECK(memcmp(back, point, sizeof(point)) == 0);
+    CHECK(BYTES(back, point, sizeof(point)));
     point[0] = 1;
     point[1] = NAN;
     ft_point_print(x, point, text, sizeof(text));
@@ -310,9 +308,9 @@ static void failures_are_results(void)
 
         snprintf(said, sizeof(said), "said %zu\n", a);
         CHECK_EQ(!t.v[i].failure, (a == 5));
-        CHECK(a == 5 || (strstr(t.v[i].failure, says[a - 1]) != NULL &&
-                         strcmp(t.v[i].output, said) == 0 && isnan(t.v[i].value[1])));
-        CHECK(a != 5 || (t.v[i].value[0] == 1 && t.v[i].value[1] > 0));
+        CHECK(EQ(a, 5) || (HAS(t.v[i].failure, says[a - 1]) &&
+                           SAME(t.v[i].output, said) && isnan(t.v[i].value[1])));
+        CHECK(CMP(a, !=, 5) || (EQ(t.v[i].value[0], 1) && CMP(t.v[i].value[1], >, 0)));
     }
     ft_trials_free(&t);
     e = explored_by(&runner, x, s, &opt);
@@ -424,15 +422,16 @@ static void the_energy_of_many_short_programs_takes_minutes(void)
                  "- {name: a, low: 1, high: 240}\nobjectives: [time, energy]\n%s\n",
                  how_run[i].runs);
         x = read_text(space);
-        CHECK(ft__meter_open(&b.meter, &how, &clock, &err) == FT_OK);
+        CHECK(EQ(ft__meter_open(&b.meter, &how, &clock, &err), FT_OK));
         opt.meter = b.meter;
         e = explored_by(&runner, x, s, &opt);
-        CHECK(b.time.now_s > how_run[i].least_s && b.time.now_s < how_run[i].most_s);
+        CHECK(CMP(b.time.now_s, >, how_run[i].least_s) &&
+              CMP(b.time.now_s, <, how_run[i].most_s));
         t = trials(x, s);
-        CHECK(e.points == 240 && e.left == 0 && t.n == 240);
+        CHECK(EQ(e.points, 240) && EQ(e.left, 0) && EQ(t.n, 240));
         for (size_t k = 0; k < t.n; k++) {
-            CHECK(fabs(t.v[k].value[1] / joules - 1) < 0.02);
-            CHECK(1.96 * t.v[k].error[1] <= 0.02 * t.v[k].value[1]);
+            CHECK(CMP(fabs(t.v[k].value[1] / joules - 1), <, 0.02));
+            CHECK(CMP(1.96 * t.v[k].error[1], <=, 0.02 * t.v[k].value[1]));
         }
         ft_trials_free(&t);
         ft_meter_close(b.meter);

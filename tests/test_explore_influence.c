@@ -147,7 +147,7 @@ static void points_that_failed_are_left_out(void)
         known_y[known++] = y[i];
     }
     CHECK_EQ(ft_influence_compute(&b, s, point, known_y, known, 1, NULL), FT_OK);
-    CHECK(memcmp(a.main, b.main, 2 * sizeof(*a.main)) == 0);
+    CHECK(BYTES(a.main, b.main, 2 * sizeof(*a.main)));
     CHECK(EQ(a.pair[1], b.pair[1]) && EQ(a.r2, b.r2));
     ft_influence_free(&a);
     ft_influence_free(&b);

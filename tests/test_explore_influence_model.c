@@ -133,7 +133,7 @@ static void too_few_points_are_refused(void)
     ft_error err = {0};
 
     CHECK_EQ(ft_influence_fit(&m, s, point, y, 9, 1, &err), FT_EINVAL);
-    CHECK(m.term == NULL && HAS(err.msg, "9 points"));
+    CHECK(EQ(m.term, NULL) && HAS(err.msg, "9 points"));
 }
 
 int main(void)

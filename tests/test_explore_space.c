@@ -184,7 +184,7 @@ static void mistakes_are_refused_with_a_sentence(void)
         CHECK_EQ(ft__space_new(&s, &spaces, bad[i].param, bad[i].n, bad[i].condition,
                                bad[i].condition != NULL, NULL, 0, &err),
                  FT_EINVAL);
-        CHECK(s == NULL);
+        CHECK(EQ(s, NULL));
         CHECK(HAS(err.msg, bad[i].says));
     }
 }

@@ -245,7 +245,7 @@ static void damage_is_noticed(const ft_predictor *p)
             st = ft__family_query(&a[k], broken->family, FT__METRIC_ENERGY, &on, &op,
                                   NULL, 1, NULL);
         }
-        CHECK(st == FT_OK || st == FT_EFORMAT);
+        CHECK(EQ(st, FT_OK) || EQ(st, FT_EFORMAT));
         /* What answers t4 is the first learner's; its parts come first. */
         if (s[i].type != FT__SECTION_PART && s[i].type != FT__SECTION_TEMPLATES)
             CHECK_EQ(st, FT_EFORMAT);
@@ -360,7 +360,7 @@ static ft_op window(int i, int kernel)
     snprintf(spec, sizeof(spec),
              "conv2d x=8x%dx28x28 out=128 kernel=%dx%d stride=1x1 pad=0x0 dtype=fp32",
              32 + i, kernel, kernel);
-    CHECK(ft_op_parse(&op, spec, strlen(spec), NULL) == FT_OK);
+    CHECK(EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK));
     return op;
 }
 
@@ -374,12 +374,12 @@ static void a_window_never_measured_is_answered_by_the_physical_estimate(void)
     ft_predictor *p;
     int64_t run;
 
-    CHECK(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL) == FT_OK);
-    CHECK(ft__store_begin_run(s, &run, "test", "{}", NULL) == FT_OK);
+    CHECK(EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK));
+    CHECK(EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK));
     for (int k = 0; k < 3; k++) {
         ft_device *d;
 
-        CHECK(ft_device_load(&d, data, devices[k], NULL) == FT_OK);
+        CHECK(EQ(ft_device_load(&d, data, devices[k], NULL), FT_OK));
         for (int i = 0; i < 120; i++) {
             const ft_op op = window(i, 3);
 
@@ -390,17 +390,18 @@ static void a_window_never_measured_is_answered_by_the_physical_estimate(void)
     }
     p = train(s, &how);
     ft_store_close(s);
-    CHECK(ft_device_load(&on.file, data, on.device, NULL) == FT_OK);
+    CHECK(EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK));
     for (int i = 10; i < 20; i += 2) {
         const ft_op op[] = {window(i, 3), window(i + 1, 3), window(i, 1)};
         ft__op_answer a[3];
 
-        CHECK(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, 3, NULL) ==
-              FT_OK);
-        CHECK(a[1].value / a[1].base > 2 * a[0].value / a[0].base);
+        CHECK(
+            EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, 3, NULL),
+               FT_OK));
+        CHECK(CMP(a[1].value / a[1].base, >, 2 * a[0].value / a[0].base));
         CHECK(!a[0].far && !a[1].far && a[2].far);
         CHECK_NEAR(a[2].value / a[2].base, 1, 1e-9);
-        CHECK(a[2].high / a[2].low > a[0].high / a[0].low);
+        CHECK(CMP(a[2].high / a[2].low, >, a[0].high / a[0].low));
     }
     ft_device_free(on.file);
     ft_predictor_free(p);
@@ -551,9 +552,9 @@ static void take_best(void *user, const ft_regressor_attributes *of)
     CHECK(CMP(of->n, >, 40) && CMP(of->attribute[0].worth.increase, >, 0.15));
     /* Two columns say it: a bias is a kernel more. */
     for (int i = 0; i < 2; i++)
-        CHECK(strcmp(of->attribute[i].name, "bias") == 0 ||
-              strcmp(of->attribute[i].name, "kernels") == 0);
-    CHECK(strcmp(of->attribute[0].name, of->attribute[1].name) != 0);
+        CHECK(SAME(of->attribute[i].name, "bias") ||
+              SAME(of->attribute[i].name, "kernels"));
+    CHECK(!SAME(of->attribute[0].name, of->attribute[1].name));
     for (size_t i = 2; i < of->n; i++)
         CHECK(CMP(of->attribute[i].worth.increase, <,
                   of->attribute[0].worth.increase / 4));

@@ -50,7 +50,7 @@ static void without_a_spread_all_rows_have_the_typical_one(void)
     how.no_residual_scale = true;
     without = fit_of(&b, &how);
     CHECK(with.residual_scale && !without.residual_scale);
-    CHECK(memcmp(a.out, b.out, sizeof(a.out)) == 0);
+    CHECK(BYTES(a.out, b.out, sizeof(a.out)));
     CHECK(CMP(without.typical, >, 0.5 * with.typical) &&
           CMP(without.typical, <, 2 * with.typical));
     for (int i = 0; i < N; i++)
@@ -102,7 +102,7 @@ static void what_errs_least_in_proportion_is_chosen_where_that_is_asked_for(void
     how.relative = true;
     relative = fit_of(&b, &how);
     CHECK(SAME(relative.choice, "middle"));
-    CHECK(strcmp(plain.choice, relative.choice) != 0);
+    CHECK(!SAME(plain.choice, relative.choice));
     CHECK(CMP(relative_error(&b), <, 0.9 * relative_error(&a)));
     CHECK_NEAR(relative.deviation, mean_deviation(&b), 1e-9);
     ft__fit_free(&plain);

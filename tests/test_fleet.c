@@ -91,7 +91,7 @@ static void a_wrong_file_is_one_sentence_with_its_line(void)
         CHECK_EQ(
             ft__fleet_read(&f, cases[i].text, strlen(cases[i].text), "lab.yaml", &err),
             FT_EFORMAT);
-        CHECK(f == NULL);
+        CHECK(EQ(f, NULL));
         CHECK(HAS(err.msg, cases[i].says));
     }
 }

@@ -24,7 +24,7 @@ static const ft__fused *of(const ft__fused *f, const ft_graph *g, ft_kind kind)
 
     while (i < g->n_ops && g->op[i].kind != kind)
         i++;
-    CHECK(i < g->n_ops);
+    CHECK(CMP(i, <, g->n_ops));
     return &f[i];
 }
 

@@ -159,7 +159,7 @@ static int count_sharing(const ft_predictor *p)
 
     for (uint32_t i = 0; i < l->n_regressors; i++) {
         n += l->part[i].pooled > 0;
-        CHECK(!l->part[i].pooled || l->part[i].scope == FT__SCOPE_KIND);
+        CHECK(!l->part[i].pooled || EQ(l->part[i].scope, FT__SCOPE_KIND));
     }
     return n;
 }

@@ -326,7 +326,7 @@ static void a_copy_is_what_would_have_been_made(void)
         CHECK(SAME(t->name, u->name) && EQ(t->role, u->role));
         CHECK(EQ(t->producer, u->producer) && EQ(t->storage, u->storage));
         CHECK(EQ(t->is_output, u->is_output));
-        CHECK(memcmp(&t->shape, &u->shape, sizeof(t->shape)) == 0);
+        CHECK(BYTES(&t->shape, &u->shape, sizeof(t->shape)));
     }
     for (uint32_t i = 0; i < made->n_nodes; i++) {
         const ft_node *n = &made->node[i], *o = &copied->node[i];
@@ -497,8 +497,8 @@ static void writing_over_x_is_another_operation(void)
     c = parse("relu x=2x3x4x5 dtype=fp32 inplace=0");
     CHECK(ft_op_equal(&b, &c));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        CHECK(ft_op_parse(&c, bad[i], strlen(bad[i]), NULL) == FT_EFORMAT ||
-              ft_op_parse(&c, bad[i], strlen(bad[i]), NULL) == FT_EINVAL);
+        CHECK(EQ(ft_op_parse(&c, bad[i], strlen(bad[i]), NULL), FT_EFORMAT) ||
+              EQ(ft_op_parse(&c, bad[i], strlen(bad[i]), NULL), FT_EINVAL));
 }
 
 static void costs(const char *spec, double flops, double read, double written)

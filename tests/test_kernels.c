@@ -112,8 +112,8 @@ static void what_blocks_read_again_comes_from_the_cache_while_it_is_there(void)
         w.stored_bytes = row * blocks;
         w.block_bytes = w.distinct_bytes = 2 * row * blocks;
         t = terms_of(&w);
-        CHECK(row > 512 || t.hit > 0.99);
-        CHECK(row < 3e4 || t.hit < 0.01);
+        CHECK(CMP(row, >, 512) || CMP(t.hit, >, 0.99));
+        CHECK(CMP(row, <, 3e4) || CMP(t.hit, <, 0.01));
     }
 }
 
@@ -214,7 +214,7 @@ static void energy_is_power_times_time_and_below_the_cap(void)
         CHECK(CMP(e.power.value, <=, 200) && CMP(e.power.high, <=, 200) &&
               CMP(e.power.low, >, 0));
         CHECK(CMP(e.ipc, >, 0) && CMP(e.ipc, <, 4));
-        CHECK(isnan(e.call_s) && strcmp(e.bound, "host") != 0);
+        CHECK(isnan(e.call_s) && !SAME(e.bound, "host"));
     }
 }
 
@@ -418,7 +418,7 @@ static void a_predictor_file_says_what_was_learned(void)
             CHECK_EQ(ft__kernel_predict(&b, again->family->kernels, &w->work,
                                         &r->gpu[device], w->kernel, w->call, NULL),
                      FT_OK);
-            CHECK(memcmp(&a.time, &b.time, offsetof(ft_estimate, basis)) == 0);
+            CHECK(BYTES(&a.time, &b.time, offsetof(ft_estimate, basis)));
         }
     }
     ft_predictor_get_info(again, &info);

@@ -109,7 +109,7 @@ static void names_the_bad_byte(void)
         hand(w);
         w[cases[i].word] = cases[i].value;
         CHECK_EQ(ft__forest_load(&f, w, sizeof(w), &err), FT_EFORMAT);
-        CHECK(f == NULL);
+        CHECK(EQ(f, NULL));
         if (err.pos != cases[i].pos || err.status != FT_EFORMAT || !err.msg[0])
             fprintf(stderr, "case \"%s\": pos %llu\n", cases[i].why,
                     (unsigned long long)err.pos);
@@ -131,7 +131,7 @@ static void refuses_every_other_length(void)
         memcpy(copy, w, len);
         if (len != HAND_BYTES) {
             CHECK_EQ(ft__forest_load(&f, copy, len, &err), FT_EFORMAT);
-            CHECK(f == NULL && CMP(err.pos, <=, len));
+            CHECK(EQ(f, NULL) && CMP(err.pos, <=, len));
         }
         free(copy);
     }
@@ -143,7 +143,7 @@ static void refuses_an_image_that_is_not_aligned(void)
     ft_forest *f;
 
     hand(w + 1);
-    CHECK(EQ(ft__forest_load(&f, w + 1, HAND_BYTES, NULL), FT_EINVAL) && f == NULL);
+    CHECK(EQ(ft__forest_load(&f, w + 1, HAND_BYTES, NULL), FT_EINVAL) && EQ(f, NULL));
 }
 
 /* ---- forests that were grown ---- */

@@ -36,7 +36,7 @@ static void folds_never_part_a_group(void)
     CHECK_EQ(ft__folds_make(fold, group, MANY, 5, 2, NULL), FT_OK);
     for (int i = 0; i < MANY; i++)
         for (int k = 0; k < i; k++)
-            CHECK(group[i] != group[k] || fold[i] == fold[k]);
+            CHECK(CMP(group[i], !=, group[k]) || EQ(fold[i], fold[k]));
 }
 
 static void folds_are_even(void)
@@ -50,7 +50,7 @@ static void folds_are_even(void)
     CHECK_EQ(ft__folds_make(fold, group, MANY, 7, 2, NULL), FT_OK);
     count(rows, fold, MANY, 7);
     for (int k = 0; k < 7; k++)
-        CHECK(rows[k] == MANY / 7 || rows[k] == MANY / 7 + 1);
+        CHECK(EQ(rows[k], MANY / 7) || EQ(rows[k], MANY / 7 + 1));
 
     fill_groups(group, 60); /* groups of about 8 rows */
     CHECK_EQ(ft__folds_make(fold, group, MANY, 5, 2, NULL), FT_OK);
@@ -67,7 +67,7 @@ static void a_giant_group_gets_a_fold_of_its_own(void)
     CHECK_EQ(ft__folds_make(fold, group, 8, 3, 0, NULL), FT_OK);
     CHECK(CMP(fold[5], !=, fold[0]) && CMP(fold[6], !=, fold[0]) &&
           CMP(fold[7], !=, fold[0]));
-    CHECK(fold[5] != fold[6] || fold[6] != fold[7]);
+    CHECK(CMP(fold[5], !=, fold[6]) || CMP(fold[6], !=, fold[7]));
 }
 
 static void folds_follow_the_groups_and_the_seed_not_the_order(void)
@@ -84,7 +84,7 @@ static void folds_follow_the_groups_and_the_seed_not_the_order(void)
     for (int i = 0; i < MANY; i++)
         CHECK_EQ(fold[i], other[MANY - 1 - i]);
     CHECK_EQ(ft__folds_make(other, group, MANY, 5, 3, NULL), FT_OK);
-    CHECK(memcmp(fold, other, sizeof(fold)) != 0);
+    CHECK(!BYTES(fold, other, sizeof(fold)));
 }
 
 static void refuses_more_folds_than_groups(void)
@@ -303,7 +303,7 @@ static void columns_are_worth_what_their_law_says(void)
     }
     CHECK(CMP(v[0].spread, >, 0) && EQ(v[4].increase, 0) && EQ(v[4].spread, 0));
     CHECK_EQ(ft__model_importance(same, &m, y, fold, 4, &opt, NULL), FT_OK);
-    CHECK(memcmp(v, same, sizeof(v)) == 0);
+    CHECK(BYTES(v, same, sizeof(v)));
 }
 
 static void importance_needs_folds_and_models(void)

@@ -401,9 +401,9 @@ static void power_lies_between_idle_and_the_cap(void)
     ft__physics(&t, &busy, &chip, &theta);
     CHECK_NEAR(ft__physics_power(&t, &chip, &theta), 300, 0);
     ft__physics(&t, &idle, &chip, &theta);
-    CHECK(ft__physics_power(&t, &chip, &theta) > idle_w);
-    CHECK(ft__physics_power(&t, &chip, &theta) <
-          1.1 * theta.v[FT__C_power_idle] * chip.tdp_w);
+    CHECK(CMP(ft__physics_power(&t, &chip, &theta), >, idle_w));
+    CHECK(CMP(ft__physics_power(&t, &chip, &theta), <,
+              1.1 * theta.v[FT__C_power_idle] * chip.tdp_w));
     chip.power_w = NAN;
     CHECK(isnan(ft__physics_power(&t, &chip, &theta)));
 }
@@ -424,10 +424,10 @@ static void few_rows_draw_what_their_weights_take_from_memory(void)
     moved_w = 1e-12 * theta.v[FT__C_pj_byte] * chip.process_nm / 7 * 2 * 16384 * 16384 /
               t.busy_s;
     w = ft__physics_power(&t, &chip, &theta) - theta.v[FT__C_power_idle] * chip.tdp_w;
-    CHECK(w > moved_w && w < 1.35 * moved_w);
+    CHECK(CMP(w, >, moved_w) && CMP(w, <, 1.35 * moved_w));
     ft__physics(&t, &many, &chip, &theta);
-    CHECK(ft__physics_power(&t, &chip, &theta) >
-          w + theta.v[FT__C_power_idle] * chip.tdp_w);
+    CHECK(CMP(ft__physics_power(&t, &chip, &theta), >,
+              w + theta.v[FT__C_power_idle] * chip.tdp_w));
     CHECK_NEAR(ft__idle_power(&theta, 400), 76, 1);
 }
 
@@ -446,15 +446,15 @@ static void power_falls_with_clock_and_cap(void)
     ft__physics(&t, &op, &chip, &theta);
     ft__power_make(&p, &t, &chip, &theta);
     for (double at = 0.1; at <= 1; at += 0.05) {
-        CHECK(ft__idle_share(&theta, at) < 1);
-        CHECK(ft__power_at(&p, at, 1e-4 / at) > last);
-        CHECK(ft__power_at(&p, at, 2e-4 / at) < ft__power_at(&p, at, 1e-4 / at));
+        CHECK(CMP(ft__idle_share(&theta, at), <, 1));
+        CHECK(CMP(ft__power_at(&p, at, 1e-4 / at), >, last));
+        CHECK(CMP(ft__power_at(&p, at, 2e-4 / at), <, ft__power_at(&p, at, 1e-4 / at)));
         last = ft__power_at(&p, at, 1e-4 / at);
     }
     last = 0;
     for (double cap_w = 120; cap_w < 700; cap_w += 20) {
         clock = ft__clock_under_cap(&p, 1, 1e-4, 0, cap_w);
-        CHECK(clock >= last && clock <= 1);
+        CHECK(CMP(clock, >=, last) && CMP(clock, <=, 1));
         if (clock < 1 && clock > 1.001 * theta.v[FT__C_clock_least])
             CHECK_NEAR(ft__power_at(&p, clock, 1e-4 / clock), cap_w, 1e-3 * cap_w);
         last = clock;

@@ -33,8 +33,8 @@ static void the_rest_of_the_budget_is_cache(void)
     CHECK_NEAR(m.request, 4096 * of_token, 0);
     CHECK_NEAR(m.tokens, m.cache / of_token, 1);
     CHECK_NEAR(m.requests, m.tokens / 4096, 1e-6);
-    CHECK(m.longest <= m.tokens && m.longest > m.tokens - 16);
-    CHECK(strcmp(m.most, "weights") == 0);
+    CHECK(CMP(m.longest, <=, m.tokens) && CMP(m.longest, >, m.tokens - 16));
+    CHECK(SAME(m.most, "weights"));
 }
 
 /* Llama-3.1-8B: on an H100 (79.18 GiB) 51.38 GiB, on an RTX 4090 41408 tokens of 2048
@@ -57,7 +57,7 @@ static void ranks_and_narrow_caches_hold_more(void)
 
     CHECK_NEAR(two.request, one.request / 2, 0);
     CHECK_NEAR(narrow.request, one.request / 4, 0);
-    CHECK(two.requests > 2 * one.requests);
+    CHECK(CMP(two.requests, >, 2 * one.requests));
     CHECK_NEAR(narrow.requests, 2 * two.requests, 1e-6);
 }
 
@@ -72,8 +72,8 @@ static void more_requests_have_shorter_contexts(void)
     l.concurrency = 10;
     many = asked(24e9, &l, NULL, 0);
     CHECK_NEAR(alone.request, 1024 * of_token, 0); /* by blocks */
-    CHECK(many.longest <= alone.longest / 10);
-    CHECK(many.longest > alone.longest / 10 - 64);
+    CHECK(CMP(many.longest, <=, alone.longest / 10));
+    CHECK(CMP(many.longest, >, alone.longest / 10 - 64));
     CHECK_NEAR(fmod(many.longest, 64), 0, 0);
 }
 
@@ -81,8 +81,8 @@ static void what_does_not_fit_has_no_cache(void)
 {
     const ft_llm_memory m = asked(16e9, NULL, NULL, 0);
 
-    CHECK(m.cache < 0);
-    CHECK(m.requests == 0 && m.tokens == 0 && m.longest == 0);
+    CHECK(CMP(m.cache, <, 0));
+    CHECK(EQ(m.requests, 0) && EQ(m.tokens, 0) && EQ(m.longest, 0));
 }
 
 static void what_is_no_language_model_is_refused(void)

@@ -38,8 +38,9 @@ static ft_llm_trained trained(ft_llm_train how)
     how.sequence = how.sequence ? how.sequence : 2048;
     if (ask(&a, &how, &err))
         fprintf(stderr, "%s\n", err.msg);
-    CHECK(a.step_s.value > 0);
-    CHECK(a.step_s.low <= a.step_s.value && a.step_s.value <= a.step_s.high);
+    CHECK(CMP(a.step_s.value, >, 0));
+    CHECK(CMP(a.step_s.low, <=, a.step_s.value) &&
+          CMP(a.step_s.value, <=, a.step_s.high));
     CHECK_NEAR(a.compute_s + a.bubble_s + a.exchange_s + a.optimizer_s, a.step_s.value,
                1e-9);
     return a;
@@ -69,10 +70,10 @@ static void one_device_does_what_a_query_answers(void)
     CHECK_NEAR(a.optimizer_s, 2 * optimizer_s, 1e-9);
     CHECK_NEAR(a.weights, 2 * 8030261248.0, 0);
     CHECK_NEAR(a.states, 12 * 8030261248.0, 1);
-    CHECK(a.bubble_s <= 0 && a.exchange_s <= 0);
+    CHECK(CMP(a.bubble_s, <=, 0) && CMP(a.exchange_s, <=, 0));
     /* 6 FLOPs of a weight and token, but for the embedding, and attention. */
-    CHECK(a.mfu * 312e12 * a.step_s.value > 6 * 7.5e9 * 2048);
-    CHECK(a.mfu * 312e12 * a.step_s.value < 1.15 * 6 * 7.5e9 * 2048);
+    CHECK(CMP(a.mfu * 312e12 * a.step_s.value, >, 6 * 7.5e9 * 2048));
+    CHECK(CMP(a.mfu * 312e12 * a.step_s.value, <, 1.15 * 6 * 7.5e9 * 2048));
     ft_answer_free(x);
     ft_data_close(d);
 }
@@ -131,9 +132,10 @@ static void what_is_computed_again_is_a_forward_pass_and_frees_memory(void)
 
     how.recompute = 1;
     b = trained(how);
-    CHECK(b.compute_s > 1.2 * a.compute_s && b.compute_s < 1.4 * a.compute_s);
-    CHECK(b.activations < 0.2 * a.activations);
-    CHECK(b.activations > 32 * 2048 * 4096 * 2.0); /* what goes into 32 layers */
+    CHECK(CMP(b.compute_s, >, 1.2 * a.compute_s) &&
+          CMP(b.compute_s, <, 1.4 * a.compute_s));
+    CHECK(CMP(b.activations, <, 0.2 * a.activations));
+    CHECK(CMP(b.activations, >, 32 * 2048 * 4096 * 2.0)); /* what goes into 32 layers */
 }
 
 static void replicas_divide_what_they_are_told_to(void)
@@ -149,9 +151,9 @@ static void replicas_divide_what_they_are_told_to(void)
     CHECK_NEAR(a[2].weights, a[0].weights, 0);
     CHECK_NEAR(a[3].weights, a[0].weights / 16, 1);
     CHECK_NEAR(a[1].optimizer_s, a[0].optimizer_s / 16, 1e-9);
-    CHECK(a[3].exchange_s >= a[1].exchange_s);
+    CHECK(CMP(a[3].exchange_s, >=, a[1].exchange_s));
     /* Sixteen do the work of sixteen, less what they wait for. */
-    CHECK(a[1].tokens_per_s.value > 8 * a[1].tokens_per_s_per_device.value);
+    CHECK(CMP(a[1].tokens_per_s.value, >, 8 * a[1].tokens_per_s_per_device.value));
 }
 
 static void a_run_is_as_many_steps_as_its_tokens_are(void)

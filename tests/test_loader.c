@@ -18,7 +18,7 @@ static void refuses(const char *path, ft_status want, const char *word)
     ft_error err = {0};
 
     CHECK_EQ(ft_engine_load(&e, path, &err), want);
-    CHECK(e == NULL && EQ(err.status, want));
+    CHECK(EQ(e, NULL) && EQ(err.status, want));
     CHECK(HAS(err.msg, path) && HAS(err.msg, word));
     CHECK_EQ(ft_engine_load(&e, path, NULL), want);
 }

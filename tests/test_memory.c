@@ -243,11 +243,11 @@ static void foreach_needs_the_denominators_of_all(void)
         ft__build_node(b, "o", 1, &op, &grad, 1, &w, 1, NULL, 0);
     }
     g = finish(b);
-    CHECK(ft_memory_make(&without, g, &EAGER, NULL) == FT_OK);
-    CHECK(ft_memory_make(&m, g, &foreach, NULL) == FT_OK);
-    CHECK(without.part[FT_PART_WORKSPACE] == 0);
-    CHECK(m.part[FT_PART_WORKSPACE] == 4 * (64 + 36));
-    CHECK(m.peak_bytes == without.peak_bytes + 4 * (64 + 36));
+    CHECK(EQ(ft_memory_make(&without, g, &EAGER, NULL), FT_OK));
+    CHECK(EQ(ft_memory_make(&m, g, &foreach, NULL), FT_OK));
+    CHECK(EQ(without.part[FT_PART_WORKSPACE], 0));
+    CHECK(EQ(m.part[FT_PART_WORKSPACE], 4 * (64 + 36)));
+    CHECK(EQ(m.peak_bytes, without.peak_bytes + 4 * (64 + 36)));
     ft_graph_free(g);
 }
 
@@ -343,8 +343,8 @@ static void pieces_that_live_together_do_not_overlap(void)
                   CMP(piece[i].offset + piece[i].bytes, <=, end));
             for (uint32_t j = 0; j < i; j++)
                 if (piece[i].first <= piece[j].last && piece[j].first <= piece[i].last)
-                    CHECK(piece[i].offset + piece[i].bytes <= piece[j].offset ||
-                          piece[j].offset + piece[j].bytes <= piece[i].offset);
+                    CHECK(CMP(piece[i].offset + piece[i].bytes, <=, piece[j].offset) ||
+                          CMP(piece[j].offset + piece[j].bytes, <=, piece[i].offset));
         }
     }
 }

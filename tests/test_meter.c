@@ -120,7 +120,7 @@ static void a_program_that_prints_no_number_is_refused(void)
     ft_error err = {0};
     ft_meter *m;
 
-    CHECK(EQ(ft_meter_open(&m, &opt, &err), FT_ENOTFOUND) && m == NULL);
+    CHECK(EQ(ft_meter_open(&m, &opt, &err), FT_ENOTFOUND) && EQ(m, NULL));
     CHECK(HAS(err.msg, "ended without a number: it should print watts"));
 }
 
@@ -272,7 +272,7 @@ static void named_sources_must_work(void)
 
         hold_time(0, NULL, NULL);
         CHECK(EQ(ft__meter_open(&m, &opt, &clock_of_test, &err), cases[i].st) &&
-              m == NULL);
+              EQ(m, NULL));
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "%s\n", err.msg);
         CHECK(HAS(err.msg, cases[i].says));

@@ -96,7 +96,7 @@ static void batches_and_single_rows_agree_bit_for_bit(void)
         ft__model_predict(m, q.x, N, batch);
         for (size_t i = 0; i < N; i++) {
             single = one(m, q.x + i * 7);
-            CHECK(memcmp(&single, &batch[i], sizeof(single)) == 0);
+            CHECK(BYTES(&single, &batch[i], sizeof(single)));
         }
         ft__model_free(m);
     }
@@ -136,7 +136,7 @@ static void images_do_not_depend_on_threads_and_load_again(void)
             continue;
         a = image_of((ft_method)k, &d, 1, &len);
         b = image_of((ft_method)k, &d, 3, &again);
-        CHECK(a && b && EQ(len, again) && memcmp(a, b, len) == 0);
+        CHECK(a && b && EQ(len, again) && BYTES(a, b, len));
         CHECK(a && EQ(ft__model_load(&m, a, len, NULL), FT_OK));
         if (m) {
             CHECK_EQ(m->head->method, (uint32_t)k);

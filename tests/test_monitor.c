@@ -398,7 +398,7 @@ static void the_thread_samples_while_it_is_told_to(void)
         seconds = watched_s(m, 1e-6, &c);
         CHECK(CMP(c.n, >=, 1));
         /* So short a stretch says nothing of others, unless this was held up. */
-        CHECK(seconds >= 0.1 || !(c.marks & FT_MARK_FOREIGN_LOAD));
+        CHECK(CMP(seconds, >=, 0.1) || !(c.marks & FT_MARK_FOREIGN_LOAD));
     }
     ft_monitor_start(m);
     ft_monitor_close(m);

@@ -113,7 +113,7 @@ static void run_case(const struct one_case *c)
     if (g && (g->n_bounded > 0) != c->bounded)
         fprintf(stderr, "case \"%s\": %s\n", c->name,
                 c->bounded ? "nothing is bounded" : g->bounded[0]);
-    CHECK(!g || (g->n_bounded > 0) == c->bounded);
+    CHECK(!g || EQ((g->n_bounded > 0), c->bounded));
     ft_graph_free(g);
     spoil(c->model);
 }

@@ -114,78 +114,78 @@ static void quantised_operators_say_their_types(void)
     CHECK_RULES(cases);
 }
 
+static const struct flow attentions[] = {
+    {"four dimensions, values of another size",
+     "opset 23\nin q fp32 2,4,5,8\nin k fp32 2,4,7,8\nin v fp32 2,4,7,10\n"
+     "out y\nnode Attention q,k,v y is_causal=1",
+     "fp32 2,4,5,10", "1 attention x=2x4x5x8 y=2x4x7x8 z=2x4x7x10 causal=1\n"},
+    {"three dimensions, shared keys",
+     "opset 23\nin q fp32 2,5,32\nin k fp32 2,7,16\nin v fp32 2,7,16\nout y\n"
+     "node Attention q,k,v y q_num_heads=4 kv_num_heads=2",
+     "fp32 2,5,32", "1 attention x=2x4x5x8 y=2x2x7x8 z=2x2x7x8\n"},
+    {"with what was before",
+     "opset 23\nin q fp32 2,4,1,8\nin k fp32 2,2,1,8\nin m bool 1,13\n"
+     "in pk fp32 2,2,12,8\nout y\nout c\nout d\n"
+     "node Attention q,k,k,m,pk,pk y,c,d",
+     "fp32 2,4,1,8; fp32 2,2,13,8; fp32 2,2,13,8",
+     "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
+     "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
+     "1 attention x=2x4x1x8 y=2x2x13x8 z=2x2x13x8 mask=1\n"},
+    {"with what was before, three dimensions",
+     "opset 23\nin q fp32 2,1,32\nin k fp32 2,1,16\nin pk fp32 2,2,12,8\n"
+     "out y\nout c\n"
+     "node Attention q,k,k,-,pk,pk y,c,- q_num_heads=4 kv_num_heads=2",
+     "fp32 2,1,32; fp32 2,2,13,8",
+     "1 transpose x=2x1x2x8 perm=0x2x1x3\n"
+     "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
+     "1 transpose x=2x1x2x8 perm=0x2x1x3\n"
+     "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
+     "1 attention x=2x4x1x8 y=2x2x13x8 z=2x2x13x8\n"},
+    {"the scores asked for",
+     "opset 23\nin q fp32 2,4,5,8\nin k fp32 2,2,7,8\nout y\nout s\n"
+     "node Attention q,k,k y,-,-,s",
+     "fp32 2,4,5,8; fp32 2,4,5,7",
+     "1 attention x=2x4x5x8 y=2x2x7x8 z=2x2x7x8\n1 matmul x=2x4x5x8 y=2x4x8x7\n"},
+    {"flexible",
+     "in q fp32 2,4,5,8\nin k fp32 2,4,7,8\nout y\n"
+     "node ai.onnx.preview.FlexAttention q,k,k y",
+     "fp32 2,4,5,8", "1 attention x=2x4x5x8 y=2x4x7x8 z=2x4x7x8\n"},
+    {"rotated positions",
+     "opset 23\nin x fp32 2,4,5,8\nconst c fp32 50,4\nin p int64 2,5\nout y\n"
+     "node RotaryEmbedding x,c,c,p y",
+     "fp32 2,4,5,8", "1 rotary x=2x4x5x8\n"},
+    {"linear attention",
+     "opset 27\nin q fp32 2,5,32\nin k fp32 2,5,16\nin v fp32 2,5,24\nout y\n"
+     "out s\n"
+     "node LinearAttention q,k,v y,s q_num_heads=4 kv_num_heads=2 "
+     "update_rule:linear",
+     "fp32 2,5,48; fp32 2,2,8,12",
+     "1 matmul x=2x2x8x5 y=2x2x5x12\n1 matmul x=2x4x5x8 y=2x4x8x12\n"},
+    {"by the delta rule",
+     "opset 27\nin q fp32 2,5,16\nin d fp32 2,5,2\nin p fp32 2,2,8,8\nout y\n"
+     "out s\nnode LinearAttention q,q,q,p,d,d y,s q_num_heads=2 kv_num_heads=2",
+     "fp32 2,5,16; fp32 2,2,8,8",
+     "1 matmul x=2x2x8x5 y=2x2x5x8\n1 matmul x=2x2x5x8 y=2x2x8x8\n"
+     "1 matmul x=2x2x5x8 y=2x2x8x8\n"},
+    {"a causal convolution that remembers",
+     "opset 27\nin x fp32 2,6,5\nconst w fp32 6,1,4\nconst b fp32 6\n"
+     "in p fp32 2,6,3\nout y\nout s\n"
+     "node CausalConvWithState x,w,b,p y,s activation:silu",
+     "fp32 2,6,5; fp32 2,6,3",
+     "1 concat x=2x6x3 axis=2 sizes=3x5\n"
+     "1 conv1d x=2x6x8 out=6 kernel=4 stride=1 pad=0x0 groups=6 bias=1\n"
+     "1 silu x=2x6x5\n1 slice x=2x6x8 out=2x6x3\n"},
+    {"from nothing, shorter than its state",
+     "opset 27\nin x fp32 2,6,2\nconst w fp32 6,1,4\nout y\nout s\n"
+     "node CausalConvWithState x,w y,s",
+     "fp32 2,6,2; fp32 2,6,3",
+     "1 conv1d x=2x6x2 out=6 kernel=4 stride=1 pad=3x0 groups=6\n"
+     "1 pad x=2x6x2 out=2x6x3\n"},
+};
+
 static void attention_is_one_kernel(void)
 {
-    static const struct flow cases[] = {
-        {"four dimensions, values of another size",
-         "opset 23\nin q fp32 2,4,5,8\nin k fp32 2,4,7,8\nin v fp32 2,4,7,10\n"
-         "out y\nnode Attention q,k,v y is_causal=1",
-         "fp32 2,4,5,10", "1 attention x=2x4x5x8 y=2x4x7x8 z=2x4x7x10 causal=1\n"},
-        {"three dimensions, shared keys",
-         "opset 23\nin q fp32 2,5,32\nin k fp32 2,7,16\nin v fp32 2,7,16\nout y\n"
-         "node Attention q,k,v y q_num_heads=4 kv_num_heads=2",
-         "fp32 2,5,32", "1 attention x=2x4x5x8 y=2x2x7x8 z=2x2x7x8\n"},
-        {"with what was before",
-         "opset 23\nin q fp32 2,4,1,8\nin k fp32 2,2,1,8\nin m bool 1,13\n"
-         "in pk fp32 2,2,12,8\nout y\nout c\nout d\n"
-         "node Attention q,k,k,m,pk,pk y,c,d",
-         "fp32 2,4,1,8; fp32 2,2,13,8; fp32 2,2,13,8",
-         "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
-         "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
-         "1 attention x=2x4x1x8 y=2x2x13x8 z=2x2x13x8 mask=1\n"},
-        {"with what was before, three dimensions",
-         "opset 23\nin q fp32 2,1,32\nin k fp32 2,1,16\nin pk fp32 2,2,12,8\n"
-         "out y\nout c\n"
-         "node Attention q,k,k,-,pk,pk y,c,- q_num_heads=4 kv_num_heads=2",
-         "fp32 2,1,32; fp32 2,2,13,8",
-         "1 transpose x=2x1x2x8 perm=0x2x1x3\n"
-         "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
-         "1 transpose x=2x1x2x8 perm=0x2x1x3\n"
-         "1 concat x=2x2x12x8 axis=2 sizes=12x1\n"
-         "1 attention x=2x4x1x8 y=2x2x13x8 z=2x2x13x8\n"},
-        {"the scores asked for",
-         "opset 23\nin q fp32 2,4,5,8\nin k fp32 2,2,7,8\nout y\nout s\n"
-         "node Attention q,k,k y,-,-,s",
-         "fp32 2,4,5,8; fp32 2,4,5,7",
-         "1 attention x=2x4x5x8 y=2x2x7x8 z=2x2x7x8\n1 matmul x=2x4x5x8 y=2x4x8x7\n"},
-        {"flexible",
-         "in q fp32 2,4,5,8\nin k fp32 2,4,7,8\nout y\n"
-         "node ai.onnx.preview.FlexAttention q,k,k y",
-         "fp32 2,4,5,8", "1 attention x=2x4x5x8 y=2x4x7x8 z=2x4x7x8\n"},
-        {"rotated positions",
-         "opset 23\nin x fp32 2,4,5,8\nconst c fp32 50,4\nin p int64 2,5\nout y\n"
-         "node RotaryEmbedding x,c,c,p y",
-         "fp32 2,4,5,8", "1 rotary x=2x4x5x8\n"},
-        {"linear attention",
-         "opset 27\nin q fp32 2,5,32\nin k fp32 2,5,16\nin v fp32 2,5,24\nout y\n"
-         "out s\n"
-         "node LinearAttention q,k,v y,s q_num_heads=4 kv_num_heads=2 "
-         "update_rule:linear",
-         "fp32 2,5,48; fp32 2,2,8,12",
-         "1 matmul x=2x2x8x5 y=2x2x5x12\n1 matmul x=2x4x5x8 y=2x4x8x12\n"},
-        {"by the delta rule",
-         "opset 27\nin q fp32 2,5,16\nin d fp32 2,5,2\nin p fp32 2,2,8,8\nout y\n"
-         "out s\nnode LinearAttention q,q,q,p,d,d y,s q_num_heads=2 kv_num_heads=2",
-         "fp32 2,5,16; fp32 2,2,8,8",
-         "1 matmul x=2x2x8x5 y=2x2x5x8\n1 matmul x=2x2x5x8 y=2x2x8x8\n"
-         "1 matmul x=2x2x5x8 y=2x2x8x8\n"},
-        {"a causal convolution that remembers",
-         "opset 27\nin x fp32 2,6,5\nconst w fp32 6,1,4\nconst b fp32 6\n"
-         "in p fp32 2,6,3\nout y\nout s\n"
-         "node CausalConvWithState x,w,b,p y,s activation:silu",
-         "fp32 2,6,5; fp32 2,6,3",
-         "1 concat x=2x6x3 axis=2 sizes=3x5\n"
-         "1 conv1d x=2x6x8 out=6 kernel=4 stride=1 pad=0x0 groups=6 bias=1\n"
-         "1 silu x=2x6x5\n1 slice x=2x6x8 out=2x6x3\n"},
-        {"from nothing, shorter than its state",
-         "opset 27\nin x fp32 2,6,2\nconst w fp32 6,1,4\nout y\nout s\n"
-         "node CausalConvWithState x,w y,s",
-         "fp32 2,6,2; fp32 2,6,3",
-         "1 conv1d x=2x6x2 out=6 kernel=4 stride=1 pad=3x0 groups=6\n"
-         "1 pad x=2x6x2 out=2x6x3\n"},
-    };
-
-    CHECK_RULES(cases);
+    CHECK_RULES(attentions);
 }
 
 static void recurrent_layers_give_all_results(void)

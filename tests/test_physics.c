@@ -104,9 +104,10 @@ static void settings_scale_what_they_set(void)
     CHECK_NEAR(b.vector_flops, a.vector_flops / 2, 1e6);
     CHECK_NEAR(b.peak_flops, a.peak_flops / 2, 1e6);
     CHECK_NEAR(b.bandwidth, a.bandwidth, 0.01 * a.bandwidth);
-    CHECK(b.bandwidth < a.bandwidth);
+    CHECK(CMP(b.bandwidth, <, a.bandwidth));
     /* 108 cores x 64 B x 210 MHz carry less than memory delivers. */
-    CHECK(chip_of("a100-sxm-80gb", "clock=210MHz", "ieee", &op).bandwidth < 1.451e12);
+    CHECK(CMP(chip_of("a100-sxm-80gb", "clock=210MHz", "ieee", &op).bandwidth, <,
+              1.451e12));
     CHECK_NEAR(chip_of("a100-sxm-80gb", "clock=1410MHz", "ieee", &op).bandwidth,
                a.bandwidth, 0);
     CHECK_NEAR(b.power_w, 200, 0);
@@ -204,16 +205,16 @@ static void what_layers_multiply_in_fewer_bits_is_narrowed_first(void)
     ft__work w;
 
     ft__work_make(&w, &layer, &chip);
-    CHECK(w.n == 2 && w.op_kernel[0].what == FT__OP_KERNEL_QUANTIZE);
+    CHECK(EQ(w.n, 2) && EQ(w.op_kernel[0].what, FT__OP_KERNEL_QUANTIZE));
     CHECK_NEAR(w.op_kernel[0].read, 64 * 128 * 2, 0);
     CHECK_NEAR(w.op_kernel[0].written, 64 * 128, 0);
     CHECK(CMP(w.op_kernel[0].kernels, ==, 2));
     CHECK_NEAR(w.op_kernel[1].read, 64 * 128 + 128 * 32, 0);
     CHECK_NEAR(w.op_kernel[1].written, 64 * 32 * 2, 0);
     ft__work_make(&w, &plain, &chip);
-    CHECK(w.n == 1 && w.op_kernel[0].what == FT__OP_KERNEL_PRODUCT);
+    CHECK(EQ(w.n, 1) && EQ(w.op_kernel[0].what, FT__OP_KERNEL_PRODUCT));
     ft__work_make(&w, &weights, &chip);
-    CHECK(w.n == 1);
+    CHECK(EQ(w.n, 1));
     CHECK_NEAR(w.op_kernel[0].read, 64 * 128 * 2 + 128 * 32 / 2, 0);
 }
 
@@ -306,7 +307,7 @@ static void large_windows_reach_the_rate_of_products(void)
     const double product =
         seconds("linear x=802816x3584 out=512 dtype=fp32", "v100-pcie-32gb", "");
 
-    CHECK(s / product > 0.95 && s / product < 1.1);
+    CHECK(CMP(s / product, >, 0.95) && CMP(s / product, <, 1.1));
 }
 
 static void a_scalar_operand_is_nearly_free(void)
@@ -429,7 +430,7 @@ static void at_any_clock_a_product_costs_what_it_costs_alone(void)
             ft__hardware_spec_at(&chip, &f, at.clock_hz, "ieee", &op);
             ft__physics(&alone, &op, &chip, &c);
             ft__op_range_cost(&t, &range, &at, 1, &sustained);
-            CHECK(t.busy_s == alone.busy_s);
+            CHECK(EQ(t.busy_s, alone.busy_s));
         }
     }
     ft__arena_free(&arena);
@@ -455,7 +456,7 @@ static void chains_of_steps_have_their_own_products(void)
     CHECK(CMP(seconds("lstm x=25x32x1024 hidden=1024 dtype=int8", "gtx-1080-ti", ""), >,
               0.7 * seconds("lstm x=25x32x1024 hidden=1024", "gtx-1080-ti", "")));
     ft__work_make(&w, &op, &chip);
-    CHECK(w.n > 1 && w.op_kernel[w.n - 1].count == 1);
+    CHECK(CMP(w.n, >, 1) && EQ(w.op_kernel[w.n - 1].count, 1));
     CHECK_NEAR(w.op_kernel[w.n - 1].k, 25 * 32, 0);
 }
 
@@ -473,7 +474,7 @@ static void mixtures_narrow_what_they_multiply(void)
     n = w.n;
     CHECK(CMP(w.op_kernel[0].kernels, ==, 3));
     ft__work_make(&w, &narrow, &chip);
-    CHECK(w.n == n + 2 && w.op_kernel[1].what == FT__OP_KERNEL_QUANTIZE);
+    CHECK(EQ(w.n, n + 2) && EQ(w.op_kernel[1].what, FT__OP_KERNEL_QUANTIZE));
     CHECK_NEAR(w.op_kernel[1].read, 64 * 8 * 4096 * 2, 0);
 }
 
@@ -696,21 +697,22 @@ static void threads_of_a_cpu_share_its_memory(void)
         s = seconds(product, "epyc-7763", setting);
         /* Never above what the cores do at the boost clock; never far below what they
          * do at the base clock. */
-        CHECK(s >
-              2 * 4096. * 4096 * 4096 /
-                  (f.peak_fp32 * threads / 64 * f.boost_clock_hz / f.base_clock_hz));
-        CHECK(s < 1.5 * 2 * 4096. * 4096 * 4096 / (f.peak_fp32 * threads / 64));
-        CHECK(s < before && s > 0.45 * before);
+        CHECK(
+            CMP(s, >,
+                2 * 4096. * 4096 * 4096 /
+                    (f.peak_fp32 * threads / 64 * f.boost_clock_hz / f.base_clock_hz)));
+        CHECK(CMP(s, <, 1.5 * 2 * 4096. * 4096 * 4096 / (f.peak_fp32 * threads / 64)));
+        CHECK(CMP(s, <, before) && CMP(s, >, 0.45 * before));
         before = s;
-        CHECK(seconds(stream, "epyc-7763", setting) >
-              2 * 4 * 64. * 1024 * 4096 / f.bandwidth_bytes_per_s);
+        CHECK(CMP(seconds(stream, "epyc-7763", setting), >,
+                  2 * 4 * 64. * 1024 * 4096 / f.bandwidth_bytes_per_s));
     }
-    CHECK(seconds(stream, "epyc-7763", "threads=1") <
-          64 * 0.5 * seconds(stream, "epyc-7763", "threads=64"));
-    CHECK(seconds(product, "epyc-7763", "threads=64") ==
-          seconds(product, "epyc-7763", ""));
-    CHECK(seconds(product, "epyc-7763", "threads=64 clock=1225MHz") >
-          2 * seconds(product, "epyc-7763", "threads=64 clock=2450MHz") * 0.99);
+    CHECK(CMP(seconds(stream, "epyc-7763", "threads=1"), <,
+              64 * 0.5 * seconds(stream, "epyc-7763", "threads=64")));
+    CHECK(EQ(seconds(product, "epyc-7763", "threads=64"),
+             seconds(product, "epyc-7763", "")));
+    CHECK(CMP(seconds(product, "epyc-7763", "threads=64 clock=1225MHz"), >,
+              2 * seconds(product, "epyc-7763", "threads=64 clock=2450MHz") * 0.99));
 }
 
 static void constants_come_out_again(void)
@@ -767,7 +769,7 @@ static double memory_share_of(uint32_t n, const double *share)
     ft__base base;
 
     for (uint32_t d = 0; d < n; d++) {
-        CHECK(ft_device_load(&file[d], data_dir, made_on[d], NULL) == FT_OK);
+        CHECK(EQ(ft_device_load(&file[d], data_dir, made_on[d], NULL), FT_OK));
         dataset[d] = (ft__dataset){.file = file[d],
                                    .device = (char *)made_on[d],
                                    .setting = (char *)"run_mode=graph",
@@ -818,7 +820,7 @@ static void fitting_again_gives_the_same_bits(void)
     make(&m, &law, 3, 1.2, 5);
     CHECK_EQ(ft__physics_fit(&a, m.row, N_ROWS, 9, NULL), FT_OK);
     CHECK_EQ(ft__physics_fit(&b, m.row, N_ROWS, 9, NULL), FT_OK);
-    CHECK(memcmp(&a, &b, sizeof(a)) == 0);
+    CHECK(BYTES(&a, &b, sizeof(a)));
     b = none;
     CHECK_EQ(ft__physics_fit(&none, NULL, 0, 9, NULL), FT_OK);
     for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)

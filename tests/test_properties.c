@@ -334,21 +334,21 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    CHECK(ft_data_open(&data, data_dir, NULL, &err) == FT_OK);
-    CHECK(ft_device_names(&name, &n_devices, data_dir, &err) == FT_OK);
+    CHECK(EQ(ft_data_open(&data, data_dir, NULL, &err), FT_OK));
+    CHECK(EQ(ft_device_names(&name, &n_devices, data_dir, &err), FT_OK));
     for (uint64_t i = 0; n < wanted && i < 10 * (uint64_t)wanted; i++) {
         ft__prng r = ft__prng_stream(seed, i);
         struct subject on;
 
         snprintf(on.device, sizeof(on.device), "%s",
                  name[ft__prng_below(&r, (uint32_t)n_devices)]);
-        CHECK(ft_device_load(&on.file, data_dir, on.device, &err) == FT_OK);
+        CHECK(EQ(ft_device_load(&on.file, data_dir, on.device, &err), FT_OK));
         n += ask(data, &on, &r);
         ft_device_free(on.file);
     }
     printf("%ld answers; of %u doubled batches %u are faster\n", n, doubled, fallen);
-    CHECK(n >= wanted && failures == 0);
-    CHECK(fallen <= FALLEN_MORE + doubled / FALLEN_OF);
+    CHECK(CMP(n, >=, wanted) && EQ(failures, 0));
+    CHECK(CMP(fallen, <=, FALLEN_MORE + doubled / FALLEN_OF));
     ft_device_names_free(name, n_devices);
     ft_data_close(data);
     CHECK_DONE();

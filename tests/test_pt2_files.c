@@ -318,7 +318,7 @@ static ft_status import(const struct bytes *b, size_t n, ft_error *err)
         return FT_ENOMEM;
     memcpy(copy, b->p, n);
     st = ft__import_pt2(&g, copy, n, "net.pt2", NULL, err);
-    CHECK(EQ((st == FT_OK), (g != NULL)) && (st == FT_OK || err->msg[0]));
+    CHECK(EQ((st == FT_OK), (g != NULL)) && (EQ(st, FT_OK) || err->msg[0]));
     ft_graph_free(g);
     free(copy);
     return st;
@@ -359,7 +359,7 @@ static void other_zip_files_are_told_apart(void)
         ft_error err;
 
         CHECK_EQ(import(&b, b.n, &err), FT_EUNSUPPORTED);
-        CHECK(strncmp(err.msg, cases[i].sentence, strlen(cases[i].sentence)) == 0);
+        CHECK(BEGINS(err.msg, cases[i].sentence, strlen(cases[i].sentence)));
         if (strncmp(err.msg, cases[i].sentence, strlen(cases[i].sentence)) != 0)
             fprintf(stderr, "%s\n", err.msg);
         free(b.p);
@@ -470,7 +470,7 @@ static void a_plain_record_is_read_where_it_lies(void)
         entry[1][1] = text;
         b = make_zip((const char *const(*)[2])entry, 2);
         CHECK_EQ(ft__zip_graph(&slice, &plain, &own, b.p, b.n, "net.pt2", &err), FT_OK);
-        CHECK(!own && EQ(plain, n) && memcmp(slice, text, n) == 0);
+        CHECK(!own && EQ(plain, n) && BYTES(slice, text, n));
         CHECK_EQ(import(&b, b.n, &err), FT_OK);
         free(b.p);
     }
@@ -517,7 +517,7 @@ static void numbers_of_64_bits_are_read(void)
     put32(end + 92, 0xffffffff);
     b.n = (size_t)(end - b.p) + 98;
     CHECK_EQ(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err), FT_OK);
-    CHECK(text && !own && EQ(n, 2) && memcmp(text, "{}", 2) == 0);
+    CHECK(text && !own && EQ(n, 2) && BYTES(text, "{}", 2));
     put16(p + 2, 16); /* too short for its three numbers */
     CHECK_EQ(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err), FT_EFORMAT);
     put16(p + 2, 24);

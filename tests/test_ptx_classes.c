@@ -185,9 +185,9 @@ static void only_what_is_the_same_is_known_from_before(void)
         CHECK_EQ((ft__ptx_counter_effort(c).blocks == before), cases[i].known);
         CHECK_EQ(ft__ptx_counter_new(&fresh, m, NULL), FT_OK);
         want = count(&wanted, fresh, &cases[i].a);
-        CHECK(memcmp(&now, &want, offsetof(ft_ptx_counts, exact) + sizeof(int)) == 0);
+        CHECK(BYTES(&now, &want, offsetof(ft_ptx_counts, exact) + sizeof(int)));
         CHECK_EQ((now.because != NULL), (want.because != NULL));
-        CHECK(!now.because || strcmp(now.because, want.because) == 0);
+        CHECK(!now.because || SAME(now.because, want.because));
         CHECK_EQ(is.n_blocks, wanted.n_blocks);
         CHECK(EQ(is.block[1].thread.high, wanted.block[1].thread.high) &&
               EQ(is.block[1].exact, wanted.block[1].exact));
@@ -212,7 +212,7 @@ static ft_ptx_counts same_alone(ft_ptx_counter *used, const ft_ptx *m,
     CHECK_EQ(ft__ptx_count(&a, NULL, used, l, NULL), FT_OK);
     CHECK_EQ(ft__ptx_counter_new(&own, m, NULL), FT_OK);
     CHECK_EQ(ft__ptx_count(&b, NULL, own, l, NULL), FT_OK);
-    CHECK(memcmp(&a, &b, offsetof(ft_ptx_counts, exact) + sizeof(int)) == 0);
+    CHECK(BYTES(&a, &b, offsetof(ft_ptx_counts, exact) + sizeof(int)));
     ft__ptx_counter_free(own);
     return a;
 }
@@ -328,9 +328,9 @@ static void what_is_kept_stays_within_its_bound(void)
         CHECK(r && EQ(r->item[k].low, k) && SAME(r->why, counts.because));
         CHECK(r && EQ(r->counts.because, r->why));
     }
-    CHECK(ft__recall_find(&w, &(uint32_t){0}, sizeof(uint32_t)) == NULL);
+    CHECK(EQ(ft__recall_find(&w, &(uint32_t){0}, sizeof(uint32_t)), NULL));
     CHECK(ft__recall_find(&w, &(uint32_t){TIMES - 2}, sizeof(uint32_t)) != NULL);
-    CHECK(ft__recall_find(&w, &(uint32_t){TIMES}, sizeof(uint32_t)) == NULL);
+    CHECK(EQ(ft__recall_find(&w, &(uint32_t){TIMES}, sizeof(uint32_t)), NULL));
     ft__recall_free(&w);
     CHECK_EQ(w.bytes, 0);
     free(item);

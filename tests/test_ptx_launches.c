@@ -65,8 +65,8 @@ static void a_launch_file_says_everything(void)
           EQ(number(&v[0], 3), 100000));
     CHECK(dims(v[1].launch.grid, 32, 64, 1) && dims(v[1].launch.block, 16, 8, 1));
     CHECK(EQ(v[1].launch.dynamic_shared, 1024) && EQ(v[1].count, 3));
-    CHECK(strncmp(ft_ptx_get(v[2].module)->target, "sm_90", 5) == 0);
-    CHECK(strncmp(ft_ptx_get(v[0].module)->target, "sm_80", 5) == 0);
+    CHECK(BEGINS(ft_ptx_get(v[2].module)->target, "sm_90", 5));
+    CHECK(BEGINS(ft_ptx_get(v[0].module)->target, "sm_80", 5));
     CHECK(!v[4].module && is(v[4].library, "cublasSgemm") && EQ(v[4].count, 4));
     CHECK(is(v[4].operation, "matmul x=512x768 y=768x768 dtype=fp32"));
     CHECK(is(v[5].library, "cudnnSoftmaxForward") && !v[5].operation);
@@ -194,7 +194,7 @@ static void what_accesses_take_adds_up_to_the_counts(void)
     CHECK_EQ(n, 8);
     for (size_t i = 0; i < n; i++) {
         CHECK(EQ(a[i].bytes, 4) && is(a[i].source, "saxpy.cu"));
-        CHECK(i == 0 || a[i].line > a[i - 1].line);
+        CHECK(EQ(i, 0) || CMP(a[i].line, >, a[i - 1].line));
         (a[i].space == FT_PTX_GLOBAL ? global : shared)[a[i].stored] += a[i].took.value;
     }
     for (int k = 0; k < 2; k++) {
@@ -239,68 +239,63 @@ static void launches_with_other_registers_bytes_or_calls_are_others(void)
     ft_ptx_launches_free(l);
 }
 
+static const struct {
+    const char *text, *why;
+    ft_status st;
+} bad_lines[] = {
+    {"", "no launch in it", FT_EFORMAT},
+    {"\n \n", "no launch in it", FT_EFORMAT},
+    {"3", "line 1: an object in braces was expected", FT_EFORMAT},
+    {"{\"module\": ", "line 1, column 12: ", FT_EFORMAT},
+    {"\n{}", "line 2: neither module nor library is given", FT_EFORMAT},
+    {"{\"module\": \"a\", \"library\": \"b\"}", "exclude each other", FT_EFORMAT},
+    {"{\"library\": \"b\", \"grid\": 3}", "a library's call has no", FT_EFORMAT},
+    {"{\"library\": \"b\", \"call\": \"c\"}", "a library's call has no", FT_EFORMAT},
+    {"{\"module\": \"a\", \"grid\": 1, \"registers\": 256}",
+     "registers is 256; from 0 to 255", FT_EFORMAT},
+    {"{\"module\": \"a\"}", "grid is missing", FT_EFORMAT},
+    {"{\"module\": \"a\", \"gird\": 3}", "no member \"gird\", but module", FT_EFORMAT},
+    {"{\"module\": \"a\", \"grid\": 0}", "grid is 0; from 1", FT_EFORMAT},
+    {"{\"module\": \"a\", \"grid\": []}", "grid has no number", FT_EFORMAT},
+    {"{\"module\": \"a\", \"grid\": [1, 2, 3, 4]}", "more than three", FT_EFORMAT},
+    {"{\"module\": \"a\", \"grid\": 1, \"operation\": \"x\"}", "with library",
+     FT_EFORMAT},
+    {"{\"module\": \"a\\u0000b\", \"grid\": 1}", "escape", FT_EFORMAT},
+    {"{\"module\": \"nowhere.ptx\", \"grid\": 1}", "nowhere.ptx: No such", FT_EIO},
+    {"{\"module\": \"nvcc/saxpy.ptx\", \"grid\": 1}", "line 1: ", FT_ENEEDED},
+    {SAXPY "\"grid\": 1}", "block is missing: saxpy", FT_EFORMAT},
+    {"{\"module\": \"nvcc/saxpy.ptx\", \"kernel\": \"sax\", \"grid\": 1}", "sax",
+     FT_ENOTFOUND},
+    {SAXPY "\"target\": \"sm_9\", \"grid\": 1}", "no module for sm_9", FT_ENOTFOUND},
+    {LAUNCH "\"params\": 3}", "an array or an object", FT_EFORMAT},
+    {LAUNCH "\"params\": [1, 2, 3, 4, 5]}", "has 4 parameters, not 5", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"n\": 1}}", "saxpy has no parameter n", FT_ENOTFOUND},
+    {LAUNCH "\"params\": {\"17\": 1}}", "saxpy has no parameter 17", FT_ENOTFOUND},
+    {LAUNCH "\"params\": {\"3\": 1.5}}", "is given a fraction", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": 4294967296}}", "does not fit", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": -2147483649}}", "does not fit", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": true}}", "1 or 0 was expected", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": nul}}", "this begins no value", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": \"ptr\"}}", "\"pointer\" or a number", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": {\"f64\": 1}}}", "of 4 bytes is given 8", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": {\"bytes\": \"0g\"}}}", "hexadecimal", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": {\"bytes\": \"000\"}}}", "two hexadecimal",
+     FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": {\"float\": 1}}}", "no \"float\", but", FT_EFORMAT},
+    {LAUNCH "\"params\": {\"3\": {}}}", "neither pointer nor bytes", FT_EFORMAT},
+};
+
 static void bad_lines_are_refused_with_what_is_wrong(void)
 {
-    static const struct {
-        const char *text, *why;
-        ft_status st;
-    } cases[] = {
-        {"", "no launch in it", FT_EFORMAT},
-        {"\n \n", "no launch in it", FT_EFORMAT},
-        {"3", "line 1: an object in braces was expected", FT_EFORMAT},
-        {"{\"module\": ", "line 1, column 12: ", FT_EFORMAT},
-        {"\n{}", "line 2: neither module nor library is given", FT_EFORMAT},
-        {"{\"module\": \"a\", \"library\": \"b\"}", "exclude each other", FT_EFORMAT},
-        {"{\"library\": \"b\", \"grid\": 3}", "a library's call has no", FT_EFORMAT},
-        {"{\"library\": \"b\", \"call\": \"c\"}", "a library's call has no",
-         FT_EFORMAT},
-        {"{\"module\": \"a\", \"grid\": 1, \"registers\": 256}",
-         "registers is 256; from 0 to 255", FT_EFORMAT},
-        {"{\"module\": \"a\"}", "grid is missing", FT_EFORMAT},
-        {"{\"module\": \"a\", \"gird\": 3}", "no member \"gird\", but module",
-         FT_EFORMAT},
-        {"{\"module\": \"a\", \"grid\": 0}", "grid is 0; from 1", FT_EFORMAT},
-        {"{\"module\": \"a\", \"grid\": []}", "grid has no number", FT_EFORMAT},
-        {"{\"module\": \"a\", \"grid\": [1, 2, 3, 4]}", "more than three", FT_EFORMAT},
-        {"{\"module\": \"a\", \"grid\": 1, \"operation\": \"x\"}", "with library",
-         FT_EFORMAT},
-        {"{\"module\": \"a\\u0000b\", \"grid\": 1}", "escape", FT_EFORMAT},
-        {"{\"module\": \"nowhere.ptx\", \"grid\": 1}", "nowhere.ptx: No such", FT_EIO},
-        {"{\"module\": \"nvcc/saxpy.ptx\", \"grid\": 1}", "line 1: ", FT_ENEEDED},
-        {SAXPY "\"grid\": 1}", "block is missing: saxpy", FT_EFORMAT},
-        {"{\"module\": \"nvcc/saxpy.ptx\", \"kernel\": \"sax\", \"grid\": 1}", "sax",
-         FT_ENOTFOUND},
-        {SAXPY "\"target\": \"sm_9\", \"grid\": 1}", "no module for sm_9",
-         FT_ENOTFOUND},
-        {LAUNCH "\"params\": 3}", "an array or an object", FT_EFORMAT},
-        {LAUNCH "\"params\": [1, 2, 3, 4, 5]}", "has 4 parameters, not 5", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"n\": 1}}", "saxpy has no parameter n", FT_ENOTFOUND},
-        {LAUNCH "\"params\": {\"17\": 1}}", "saxpy has no parameter 17", FT_ENOTFOUND},
-        {LAUNCH "\"params\": {\"3\": 1.5}}", "is given a fraction", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": 4294967296}}", "does not fit", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": -2147483649}}", "does not fit", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": true}}", "1 or 0 was expected", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": nul}}", "this begins no value", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": \"ptr\"}}", "\"pointer\" or a number", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": {\"f64\": 1}}}", "of 4 bytes is given 8",
-         FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": {\"bytes\": \"0g\"}}}", "hexadecimal", FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": {\"bytes\": \"000\"}}}", "two hexadecimal",
-         FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": {\"float\": 1}}}", "no \"float\", but",
-         FT_EFORMAT},
-        {LAUNCH "\"params\": {\"3\": {}}}", "neither pointer nor bytes", FT_EFORMAT},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const char *text = cases[i].text;
+    for (size_t i = 0; i < sizeof(bad_lines) / sizeof(bad_lines[0]); i++) {
+        const char *text = bad_lines[i].text;
         ft_ptx_launches *l;
         ft_error err = {0};
         ft_status st = ft_ptx_launches_parse(&l, text, strlen(text), "f", data, &err);
 
-        CHECK(EQ(st, cases[i].st) && l == NULL);
-        CHECK(HAS(err.msg, cases[i].why));
-        if (st != cases[i].st || !strstr(err.msg, cases[i].why))
+        CHECK(EQ(st, bad_lines[i].st) && EQ(l, NULL));
+        CHECK(HAS(err.msg, bad_lines[i].why));
+        if (st != bad_lines[i].st || !strstr(err.msg, bad_lines[i].why))
             fprintf(stderr, "%s: %d %s\n", text, st, err.msg);
     }
 }
@@ -339,7 +334,7 @@ static void numbers_take_the_types_of_their_parameters(void)
     for (uint32_t i = 0; i < 9; i++)
         CHECK_EQ(number(v, i), want[i]);
     CHECK(EQ(v[0].launch.arg[9].size, 12) &&
-          memcmp(v[0].launch.arg[9].bytes, "\1\2\3\4\5\6\7\10\11\12\13\14", 12) == 0);
+          BYTES(v[0].launch.arg[9].bytes, "\1\2\3\4\5\6\7\10\11\12\13\14", 12));
     ft_ptx_launches_free(l);
     unlink(path);
 }
@@ -412,7 +407,7 @@ static void more_launches_than_a_list_holds_are_refused(void)
     CHECK_EQ(ft_ptx_launches_parse(&l, text, n * len, "long.jsonl", NULL, &err),
              FT_EFORMAT);
     CHECK(SAME(err.msg, "long.jsonl: more than 1048576 launches"));
-    CHECK(l == NULL);
+    CHECK(EQ(l, NULL));
     free(text);
 }
 
@@ -425,8 +420,8 @@ static void one_text_may_hold_several_modules(void)
     ft_error err = {0};
 
     CHECK_EQ(ft_ptx_modules_open(&m, &n, in("nvcc/cuobjdump.txt"), &err), FT_OK);
-    CHECK(EQ(n, 2) && strncmp(ft_ptx_get(m[0])->target, "sm_80", 5) == 0 &&
-          strncmp(ft_ptx_get(m[1])->target, "sm_90", 5) == 0);
+    CHECK(EQ(n, 2) && BEGINS(ft_ptx_get(m[0])->target, "sm_80", 5) &&
+          BEGINS(ft_ptx_get(m[1])->target, "sm_90", 5));
     ft_ptx_modules_free(m, n);
     CHECK(EQ(ft_ptx_modules_open(&m, &n, in("nvcc/saxpy.ptx"), &err), FT_OK) &&
           EQ(n, 1));
@@ -462,7 +457,7 @@ static void compare(const char *name, ft_ptx_source source, const struct expecte
         }
         CHECK(is(v[i].kernel->name, e->kernel));
         CHECK(v[i].missing
-                  ? e->grid[0] == 0
+                  ? EQ(e->grid[0], 0)
                   : dims(v[i].launch.grid, e->grid[0], e->grid[1], e->grid[2]));
         CHECK(dims(v[i].launch.block, e->block, 1, 1));
         CHECK_EQ(v[i].launch.dynamic_shared, e->shared);

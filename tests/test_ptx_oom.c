@@ -28,8 +28,7 @@ static void running_short_of_memory_is_told(uint64_t seed)
         allocs_left = n + 1;
         st = ft__ptx_run(&c, m, &p.launch, &opt, &err);
         allocs_left = -1;
-        CHECK(st == FT_OK ||
-              (st == FT_ENOMEM && strstr(err.msg, "out of memory") != NULL));
+        CHECK(EQ(st, FT_OK) || (EQ(st, FT_ENOMEM) && HAS(err.msg, "out of memory")));
     }
     CHECK(EQ(st, FT_OK) && CMP(n, >, 20));
     ft__ptx_free(m);

@@ -84,7 +84,7 @@ static void is_refused_as_it_says(const char *path, const char *first)
     snprintf(want, sizeof(want), "%s:%.*s", path, (int)strcspn(first + 3, "\n"),
              first + 3);
     CHECK_EQ(ft__ptx_open(&m, path, &err), FT_EFORMAT);
-    CHECK(m == NULL);
+    CHECK(EQ(m, NULL));
     CHECK(SAME(err.msg, want));
     if (strcmp(err.msg, want) != 0)
         printf("%s, but\n%s\n", want, err.msg);
@@ -288,7 +288,7 @@ static void initial_values_are_bytes(void)
     if (!m)
         return;
     CHECK(EQ(m->variable[0].size, 12) && EQ(m->variable[0].initial_size, 12));
-    CHECK(memcmp(m->variable[0].initial, want, sizeof(want)) == 0);
+    CHECK(BYTES(m->variable[0].initial, want, sizeof(want)));
     ft__ptx_free(m);
 }
 
@@ -383,7 +383,7 @@ static void a_missing_file_is_said(void)
     ft_ptx *m;
 
     CHECK_EQ(ft__ptx_open(&m, "/nowhere/k.ptx", &err), FT_EIO);
-    CHECK(m == NULL && HAS(err.msg, "/nowhere/k.ptx"));
+    CHECK(EQ(m, NULL) && HAS(err.msg, "/nowhere/k.ptx"));
 }
 
 static void any_allocation_may_fail(const char *root)
@@ -399,7 +399,7 @@ static void any_allocation_may_fail(const char *root)
         st = ft__ptx_open(&m, path, &err);
         allocs_left = -1;
         /* stdio's own buffer is none of ours */
-        CHECK(st == FT_OK || st == FT_ENOMEM || st == FT_EIO);
+        CHECK(EQ(st, FT_OK) || EQ(st, FT_ENOMEM) || EQ(st, FT_EIO));
         CHECK_EQ((st == FT_OK), (m != NULL));
         ft__ptx_free(m);
     }

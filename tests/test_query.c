@@ -70,7 +70,7 @@ static void an_answer_adds_up(void)
     CHECK(CMP(a->memory.value, >=, bytes) && CMP(a->limit_bytes, >, a->memory.value));
     CHECK(EQ(a->n_ops, 2) && EQ(a->op[0]->count, 3));
     for (uint32_t i = 0; i < a->n_ops; i++) {
-        CHECK(strncmp(a->op[i]->spec, i ? "relu " : "conv2d ", 5) == 0);
+        CHECK(BEGINS(a->op[i]->spec, i ? "relu " : "conv2d ", 5));
         CHECK_NEAR(a->op[i]->total_s,
                    a->op[i]->device_time.value * (double)a->op[i]->count, 0);
         CHECK(CMP(a->heaviest[0]->total_s, >=, a->op[i]->total_s));
@@ -324,7 +324,7 @@ static void many_settings_are_each_asked_alone(void)
             continue;
         }
         CHECK(!ft_query_ask(&a, d, &one, NULL));
-        CHECK(a && a->op == NULL && EQ(a->time.value, b->time_s));
+        CHECK(a && EQ(a->op, NULL) && EQ(a->time.value, b->time_s));
         CHECK(a && EQ(a->energy.value, b->energy_j) && !b->status && !*b->why);
         CHECK(a && EQ(a->memory.value, b->memory_bytes));
         ft_answer_free(a);
@@ -414,11 +414,11 @@ static void a_few_timed_models_tell_what_a_launch_takes(void)
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof(path), "%s/m%d.txt", folder, i);
         f = fopen(path, "w");
-        CHECK(f && fputs(models[i].text, f) >= 0 && !fclose(f));
+        CHECK(f && CMP(fputs(models[i].text, f), >=, 0) && !fclose(f));
     }
     snprintf(path, sizeof(path), "%s/timed.csv", folder);
     f = fopen(path, "w");
-    CHECK(f && fprintf(f, "time_s,model\n") > 0);
+    CHECK(f && CMP(fprintf(f, "time_s,model\n"), >, 0));
     for (int i = 0; f && i < 4; i++)
         fprintf(f, "%.9g,m%d.txt\n", 7e-6 * (1 + models[i].launches) + 2e-6, i);
     CHECK(f && !fclose(f));
@@ -536,18 +536,19 @@ static void run_modes_have_names(void)
     for (int i = 0; i < 4; i++) {
         q.run_mode = mode[i];
         CHECK(!ft_query_ask(&a, d, &q, NULL));
-        CHECK(strcmp(a->run_mode, mode[i]) == 0);
+        CHECK(SAME(a->run_mode, mode[i]));
         time_s[i] = a->time.value;
         ft_answer_free(a);
     }
     CHECK(CMP(time_s[1], >, time_s[0]) && CMP(time_s[0], >, time_s[2]) &&
           CMP(time_s[2], >=, time_s[3]));
     q.run_mode = "Eager";
-    CHECK(ft_query_ask(&a, d, &q, &err) == FT_EINVAL && strstr(err.msg, "compiled"));
+    CHECK(EQ(ft_query_ask(&a, d, &q, &err), FT_EINVAL) && strstr(err.msg, "compiled"));
     q.run_mode = "compiled";
     q.settings = settings;
     q.n_settings = 2;
-    CHECK(ft_query_ask(&a, d, &q, &err) == FT_EINVAL && strstr(err.msg, "one setting"));
+    CHECK(EQ(ft_query_ask(&a, d, &q, &err), FT_EINVAL) &&
+          strstr(err.msg, "one setting"));
     ft_data_close(d);
 }
 

@@ -51,7 +51,7 @@ static void every_refused_allocation_is_survived(const char *data_dir,
         done = allocs_left > 0;
         allocs_left = -1;
         refused += st != FT_OK;
-        CHECK(st || time_s == whole);
+        CHECK(st || EQ(time_s, whole));
     }
     CHECK(!st && CMP(refused, >, 20));
 }

@@ -221,7 +221,7 @@ static void serial_numbers_are_not_recorded(void)
     CHECK_EQ(system(command), 0);
     recorded(to.s, &o);
     text = text_of(in_folder("board-record/proc/cpuinfo").s);
-    CHECK(strstr(text, "c0ffee") == NULL && HAS(text, "Hardware\t: X\nModel\t: Y"));
+    CHECK(LACKS(text, "c0ffee") && HAS(text, "Hardware\t: X\nModel\t: Y"));
     free(text);
 }
 
@@ -301,7 +301,7 @@ static void files_are_listed_with_mode_and_outcome(void)
 
     CHECK(HAS(text, " read /proc/cpuinfo\n"));
     CHECK(HAS(text, " read /sys/class/powercap/intel-rapl:0/energy_uj\n"));
-    CHECK(strstr(text, folder) == NULL && strstr(text, source_root) == NULL);
+    CHECK(LACKS(text, folder) && LACKS(text, source_root));
     free(text);
 }
 
@@ -348,7 +348,7 @@ static void nvml_is_recorded_so_that_it_can_be_replayed(void)
     for (char *line = strtok(a, "\n"); line; line = strtok(NULL, "\n"))
         if (!strstr(line, "energy_mj")) /* it moves when it is looked at */
             CHECK(HAS(b, line));
-    CHECK(strstr(b, "GPU-") == NULL); /* no serial numbers */
+    CHECK(LACKS(b, "GPU-")); /* no serial numbers */
     free(a);
     free(b);
 }

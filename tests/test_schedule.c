@@ -282,7 +282,7 @@ static void without_networks_nothing_is_fitted(void)
     s.launch_s = 1e-5;
     before = s;
     ft__schedule_fit(&s, NULL, 0, 1);
-    CHECK(memcmp(&s, &before, sizeof(s)) == 0);
+    CHECK(BYTES(&s, &before, sizeof(s)));
 }
 
 /* Errors of a normal distribution: sums of twelve uniform ones. */

@@ -65,8 +65,8 @@ static double seconds_of(const ft_serve_steps *s, ft_serve_step step)
     ft_estimate time, energy;
 
     ft_serve_step_ask(&time, &energy, s, &step);
-    CHECK(time.low <= time.value && time.value <= time.high);
-    CHECK(energy.value > 0);
+    CHECK(CMP(time.low, <=, time.value) && CMP(time.value, <=, time.high));
+    CHECK(CMP(energy.value, >, 0));
     return time.value;
 }
 
@@ -130,16 +130,16 @@ static void prompts_of_mixtures_wait_for_python(void)
     CHECK(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/config.json", folder);
     fp = fopen(path, "w");
-    CHECK(fp && fputs(mixture_text, fp) >= 0 && fclose(fp) == 0);
+    CHECK(fp && CMP(fputs(mixture_text, fp), >=, 0) && EQ(fclose(fp), 0));
     q.model = path;
     any = steps_for(&q, &l, 1);
     q.engine = "sglang";
     sglang = steps_for(&q, &l, 1);
     CHECK_NEAR(seconds_of(any, prompt), n * 8.5e-5, 1e-9);
-    CHECK(seconds_of(any, few) < 0.5 * n * 8.5e-5); /* a CUDA graph */
+    CHECK(CMP(seconds_of(any, few), <, 0.5 * n * 8.5e-5)); /* a CUDA graph */
     CHECK_NEAR(seconds_of(sglang, few), n * 1.65e-4, 1e-9);
-    CHECK(seconds_of(sglang, one_token) < 0.5 * n * 8.5e-5);
-    CHECK(seconds_of(dense, few) < 32 * 10 * 8.5e-5);
+    CHECK(CMP(seconds_of(sglang, one_token), <, 0.5 * n * 8.5e-5));
+    CHECK(CMP(seconds_of(dense, few), <, 32 * 10 * 8.5e-5));
     unlink(path);
     rmdir(folder);
     ft_serve_steps_close(any);
@@ -154,10 +154,10 @@ static void kernels_of_llama_cpp_read_weights_at_the_cores_pace(void)
     const double rate = 5.5 * 108 * 1.41e9;
     const ft_serve_step many = {.decode_seqs = 8, .decode_context = 8 * 512};
 
-    CHECK(seconds_of(own, one_token) > weights / rate);
-    CHECK(seconds_of(own, one_token) < 1.1 * weights / rate);
-    CHECK(seconds_of(any, one_token) < 0.8 * weights / rate);
-    CHECK(seconds_of(own, many) > weights / rate);
+    CHECK(CMP(seconds_of(own, one_token), >, weights / rate));
+    CHECK(CMP(seconds_of(own, one_token), <, 1.1 * weights / rate));
+    CHECK(CMP(seconds_of(any, one_token), <, 0.8 * weights / rate));
+    CHECK(CMP(seconds_of(own, many), >, weights / rate));
     ft_serve_steps_close(own);
     ft_serve_steps_close(any);
 }
@@ -260,9 +260,9 @@ static void a_mixed_step_costs_less_than_its_parts_alone(void)
 
     both.decode_seqs = decode.decode_seqs;
     both.decode_context = decode.decode_context;
-    CHECK(seconds_of(s, both) > seconds_of(s, prefill));
-    CHECK(seconds_of(s, both) > seconds_of(s, decode));
-    CHECK(seconds_of(s, both) < seconds_of(s, prefill) + seconds_of(s, decode));
+    CHECK(CMP(seconds_of(s, both), >, seconds_of(s, prefill)));
+    CHECK(CMP(seconds_of(s, both), >, seconds_of(s, decode)));
+    CHECK(CMP(seconds_of(s, both), <, seconds_of(s, prefill) + seconds_of(s, decode)));
     ft_serve_steps_close(s);
 }
 
@@ -312,7 +312,7 @@ static void little_s_law_holds_of_a_closed_load(void)
     /* Until the last begin, 8 are under way. */
     CHECK(near(r.requests_per_s.value * mean_of(&r, FT_SERVE_E2E), 8, 0.03));
     CHECK(near(r.tokens_per_s.value, 64 * r.requests_per_s.value, 1e-9));
-    CHECK(r.most_batch <= 8);
+    CHECK(CMP(r.most_batch, <=, 8));
     CHECK(near(r.joules_per_token.value,
                r.prefill_joules_per_token.value + r.decode_joules_per_token.value +
                    r.idle_joules_per_token.value,
@@ -338,7 +338,7 @@ static void a_slow_poisson_load_is_served_as_one_user_is(void)
     r = served(s, &l);
     CHECK(near(mean_of(&r, FT_SERVE_TTFT), mean_of(&alone, FT_SERVE_TTFT), 1e-6));
     CHECK(near(mean_of(&r, FT_SERVE_TPOT), mean_of(&alone, FT_SERVE_TPOT), 1e-6));
-    CHECK(r.idle_joules_per_token.value > alone.idle_joules_per_token.value);
+    CHECK(CMP(r.idle_joules_per_token.value, >, alone.idle_joules_per_token.value));
     ft_serve_steps_close(s);
 }
 
@@ -355,9 +355,9 @@ static void a_small_cache_makes_sequences_begin_anew(void)
     l.kv_tokens = 5 * 712;
     tight = served(s, &l);
     CHECK_EQ(wide.preemptions, 0);
-    CHECK(tight.preemptions > 0);
-    CHECK(tight.kv_peak > 0.95 && tight.kv_peak <= 1);
-    CHECK(tight.duration_s.value > wide.duration_s.value);
+    CHECK(CMP(tight.preemptions, >, 0));
+    CHECK(CMP(tight.kv_peak, >, 0.95) && CMP(tight.kv_peak, <=, 1));
+    CHECK(CMP(tight.duration_s.value, >, wide.duration_s.value));
     ft_serve_steps_close(s);
 }
 
@@ -370,9 +370,9 @@ static void a_prefix_that_is_cached_is_not_computed_again(void)
 
     l.shared_prefix = 448;
     cached = served(s, &l);
-    CHECK(mean_of(&cached, FT_SERVE_TTFT) < mean_of(&plain, FT_SERVE_TTFT));
-    CHECK(cached.prefill_joules_per_token.value <
-          plain.prefill_joules_per_token.value / 2);
+    CHECK(CMP(mean_of(&cached, FT_SERVE_TTFT), <, mean_of(&plain, FT_SERVE_TTFT)));
+    CHECK(CMP(cached.prefill_joules_per_token.value, <,
+              plain.prefill_joules_per_token.value / 2));
     ft_serve_steps_close(s);
 }
 
@@ -389,8 +389,8 @@ static void groups_for_prompts_keep_decoding_undisturbed(void)
     l.prefill_workers = l.decode_workers = 1;
     apart = served(s, &l);
     CHECK_EQ(apart.devices, 2 * together.devices);
-    CHECK(apart.latency[FT_SERVE_ITL][FT_SERVE_P90].value <
-          together.latency[FT_SERVE_ITL][FT_SERVE_P90].value);
+    CHECK(CMP(apart.latency[FT_SERVE_ITL][FT_SERVE_P90].value, <,
+              together.latency[FT_SERVE_ITL][FT_SERVE_P90].value));
     ft_serve_steps_close(s);
 }
 
@@ -432,7 +432,7 @@ static void recorded_requests_come_when_they_did(void)
     r = served(s, &l);
     CHECK_EQ(r.requests, 3);
     CHECK(near(r.tokens_per_s.value * r.duration_s.value, 25, 1e-9));
-    CHECK(r.duration_s.value > 100 && r.duration_s.value < 101);
+    CHECK(CMP(r.duration_s.value, >, 100) && CMP(r.duration_s.value, <, 101));
     ft_serve_steps_close(s);
 }
 
@@ -566,7 +566,7 @@ static void the_first_requests_wait_less_than_all(void)
     all = served(s, &l);
     l.n_shown = 4;
     first = served(s, &l);
-    CHECK(mean_of(&first, FT_SERVE_TTFT) < 0.5 * mean_of(&all, FT_SERVE_TTFT));
+    CHECK(CMP(mean_of(&first, FT_SERVE_TTFT), <, 0.5 * mean_of(&all, FT_SERVE_TTFT)));
     CHECK(near(first.duration_s.value, all.duration_s.value, 1e-12));
     ft_serve_steps_close(s);
 }
@@ -616,7 +616,7 @@ static void two_hundred_settings_are_ranked_as_they_are_predicted(void)
                 if (fabs(off) > 0.02)
                     fprintf(stderr, "%s tp=%d, %d users: %+.3f\n", device[i], 1 << k,
                             1 << u, off);
-                CHECK(fabs(off) <= 0.02);
+                CHECK(CMP(fabs(off), <=, 0.02));
                 n++;
                 ft_serve_steps_close(alone);
             }

@@ -220,7 +220,7 @@ static void what_is_not_offered_is_refused_with_what_is(void)
         if (i == 0 || strcmp(cases[i].machine, cases[i - 1].machine) != 0)
             make_rig(&r, cases[i].machine);
         CHECK(CMP(ft_settings_hold(&h, &cases[i].want, &r.how, &err), <, 0) &&
-              h == NULL);
+              EQ(h, NULL));
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
         CHECK(HAS(err.msg, cases[i].says));
@@ -346,7 +346,8 @@ static void whatever_ends_the_holder_settings_are_put_back(void)
         if (pid == 0)
             hold_and_wait(&r, pair[1], until, how);
         CHECK(EQ(read(pair[0], &letter, 1), 1) && EQ(letter, 'h'));
-        CHECK(how == BY_EXIT || holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
+        CHECK(EQ(how, BY_EXIT) ||
+              holds(&r, "cpu1/cpufreq/scaling_max_freq", "1200000"));
         end_it(pid, how);
         CHECK_EQ(waitpid(pid, &status, 0), pid);
         CHECK(is_free_soon(&r));

@@ -109,7 +109,7 @@ static void finds_rows_by_any_part_of_the_key(void)
     CHECK_EQ(all(s, &(ft_key){.device = "a100"}, 0).n, 2);
     CHECK_EQ(all(s, &(ft_key){.metric = "time", .device = ""}, 0).n, 4);
     CHECK_EQ(all(s, &(ft_key){.engine_version = "9"}, 0).n, 0);
-    CHECK(strncmp(all(s, NULL, 0).text, "a100|", 5) == 0);
+    CHECK(BEGINS(all(s, NULL, 0).text, "a100|", 5));
 
     CHECK(EQ(ft_store_each(s, NULL, 0, first_only, &calls, NULL), FT_OK) &&
           EQ(calls, 1));
@@ -246,67 +246,68 @@ static void a_store_is_told_from_csv_by_what_it_holds(void)
     CHECK(!s && HAS(err.msg, "No such file"));
 }
 
+static const struct {
+    const char *csv, *where;
+} bad_csv[] = {
+    /* clang-format off */
+    {"", "x.csv: it is empty"},
+    {"device,setting\n", "line 1: there is no column \"engine\"; docs/data.md"},
+    {"Device" , "line 1: there is no column \"device\""},
+    {"a,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"
+     "error,mad,mean,std,n,iterations,taken_at,run\n", "line 1: there is no column \"device\""},
+    {HEAD ",calibration,conditions,readings,more\n", "line 1, column 22 (more): measurements have no"},
+    {HEAD ",reading\n", "line 1, column 19 (reading): measurements have no"},
+    {HEAD ",calibration,condition\n", "line 1, column 20 (condition): measurements have no"},
+    {HEAD "\na,,o,2,c,f,d,time,s,0,,,,,3,3,1,1\n", "line 2, column 10 (value): a time is above 0 s"},
+    {HEAD "\na,,o,2,c,f,d,time,s,-1,,,,,3,3,1,1\n", "line 2, column 10 (value): a time is above 0 s"},
+    {HEAD "\na,,o,2,c,f,d,time,s,1e308,,,,,3,3,1,1\n", "line 2, column 10 (value): a time is above 0 s"},
+    {HEAD "\na,,o,2,c,f,d,power:gpu,W,-1,,,,,3,3,1,1\n", "line 2, column 10 (value): power, energy"},
+    {HEAD "\na,,o,2,c,f,d,memory,B,1e30,,,,,3,3,1,1\n", "line 2, column 10 (value): power, energy"},
+    {HEAD ",calibration,conditions\n" ROW ",x,\n", "line 2, column 19 (calibration)"},
+    {HEAD "\n\n", "line 2, column 1 (device)"},
+    {HEAD "\n" ROW ",5\n", "line 2, column 18 (run)"},
+    {HEAD "\n" ROW "\n" ROW "\na30,\n", "line 4, column 2 (setting)"},
+    {HEAD "\n\"two\nlines\",a\n", "line 3, column 2 (setting)"},
+    {HEAD "\n\"open", "line 2, column 1 (device): the quote is never closed"},
+    {HEAD "\na\"b,", "line 2, column 1 (device): text with a quote"},
+    {HEAD "\na\rb,", "line 2, column 1 (device): text with a quote"},
+    {HEAD "\n\"a\"b,", "line 2, column 1 (device): something follows"},
+    {HEAD "\na,\xff,", "line 2, column 2 (setting): not UTF-8"},
+    {HEAD "\na,\xed\xa0\x80,", "line 2, column 2 (setting): not UTF-8"},
+    {HEAD "\na,,o,2,c,f,d,t,s,1.5x,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
+    {HEAD "\na,,o,2,c,f,d,t,s,nan,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
+    {HEAD "\na,,o,2,c,f,d,t,s,0x10,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
+    {HEAD "\na,,o,2,c,f,d,t,s,1e999,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
+    {HEAD "\na,,o,2,c,f,d,t,s,1,2,3,4, 5,3,3,1,1\n", "line 2, column 14 (std)"},
+    {HEAD "\na,,o,2,c,f,d,t,s,1,,,,,-3,3,1,1\n", "line 2, column 15 (n)"},
+    {HEAD "\na,,o,2,c,f,d,t,s,1,,,,,,3,1,1\n", "line 2, column 15 (n)"},
+    {HEAD "\na,,o,2,c,f,d,t,s,1,,,,,3,9223372036854775808,1,1\n", "column 16 (iterations)"},
+    {HEAD ",readings\n" ROW ",1\n", "line 2, column 19 (readings)"},
+    {HEAD ",readings\n" ROW ",1:2  1:2\n", "line 2, column 19 (readings)"},
+    {HEAD ",readings\n" ROW ",1:2:\n", "line 2, column 19 (readings)"},
+    {HEAD ",readings\n" ROW ",1:2::\n", "line 2, column 19 (readings)"},
+    {HEAD ",readings\n" ROW ",1:2:3:x\n", "line 2, column 19 (readings)"},
+    {HEAD ",readings\n" ROW ",1:2:3:4294967296\n", "line 2, column 19 (readings)"},
+    {HEAD ",readings\n" ROW ",1:2:3:4:5:6\n", "line 2, column 19 (readings)"},
+    /* clang-format on */
+};
+
 static void bad_csv_is_refused_with_line_and_column(void)
 {
-    static const struct {
-        const char *csv, *where;
-    } cases[] = {
-        /* clang-format off */
-        {"", "x.csv: it is empty"},
-        {"device,setting\n", "line 1: there is no column \"engine\"; docs/data.md"},
-        {"Device" , "line 1: there is no column \"device\""},
-        {"a,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"
-         "error,mad,mean,std,n,iterations,taken_at,run\n", "line 1: there is no column \"device\""},
-        {HEAD ",calibration,conditions,readings,more\n", "line 1, column 22 (more): measurements have no"},
-        {HEAD ",reading\n", "line 1, column 19 (reading): measurements have no"},
-        {HEAD ",calibration,condition\n", "line 1, column 20 (condition): measurements have no"},
-        {HEAD "\na,,o,2,c,f,d,time,s,0,,,,,3,3,1,1\n", "line 2, column 10 (value): a time is above 0 s"},
-        {HEAD "\na,,o,2,c,f,d,time,s,-1,,,,,3,3,1,1\n", "line 2, column 10 (value): a time is above 0 s"},
-        {HEAD "\na,,o,2,c,f,d,time,s,1e308,,,,,3,3,1,1\n", "line 2, column 10 (value): a time is above 0 s"},
-        {HEAD "\na,,o,2,c,f,d,power:gpu,W,-1,,,,,3,3,1,1\n", "line 2, column 10 (value): power, energy"},
-        {HEAD "\na,,o,2,c,f,d,memory,B,1e30,,,,,3,3,1,1\n", "line 2, column 10 (value): power, energy"},
-        {HEAD ",calibration,conditions\n" ROW ",x,\n", "line 2, column 19 (calibration)"},
-        {HEAD "\n\n", "line 2, column 1 (device)"},
-        {HEAD "\n" ROW ",5\n", "line 2, column 18 (run)"},
-        {HEAD "\n" ROW "\n" ROW "\na30,\n", "line 4, column 2 (setting)"},
-        {HEAD "\n\"two\nlines\",a\n", "line 3, column 2 (setting)"},
-        {HEAD "\n\"open", "line 2, column 1 (device): the quote is never closed"},
-        {HEAD "\na\"b,", "line 2, column 1 (device): text with a quote"},
-        {HEAD "\na\rb,", "line 2, column 1 (device): text with a quote"},
-        {HEAD "\n\"a\"b,", "line 2, column 1 (device): something follows"},
-        {HEAD "\na,\xff,", "line 2, column 2 (setting): not UTF-8"},
-        {HEAD "\na,\xed\xa0\x80,", "line 2, column 2 (setting): not UTF-8"},
-        {HEAD "\na,,o,2,c,f,d,t,s,1.5x,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
-        {HEAD "\na,,o,2,c,f,d,t,s,nan,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
-        {HEAD "\na,,o,2,c,f,d,t,s,0x10,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
-        {HEAD "\na,,o,2,c,f,d,t,s,1e999,,,,,3,3,1,1\n", "line 2, column 10 (value)"},
-        {HEAD "\na,,o,2,c,f,d,t,s,1,2,3,4, 5,3,3,1,1\n", "line 2, column 14 (std)"},
-        {HEAD "\na,,o,2,c,f,d,t,s,1,,,,,-3,3,1,1\n", "line 2, column 15 (n)"},
-        {HEAD "\na,,o,2,c,f,d,t,s,1,,,,,,3,1,1\n", "line 2, column 15 (n)"},
-        {HEAD "\na,,o,2,c,f,d,t,s,1,,,,,3,9223372036854775808,1,1\n", "column 16 (iterations)"},
-        {HEAD ",readings\n" ROW ",1\n", "line 2, column 19 (readings)"},
-        {HEAD ",readings\n" ROW ",1:2  1:2\n", "line 2, column 19 (readings)"},
-        {HEAD ",readings\n" ROW ",1:2:\n", "line 2, column 19 (readings)"},
-        {HEAD ",readings\n" ROW ",1:2::\n", "line 2, column 19 (readings)"},
-        {HEAD ",readings\n" ROW ",1:2:3:x\n", "line 2, column 19 (readings)"},
-        {HEAD ",readings\n" ROW ",1:2:3:4294967296\n", "line 2, column 19 (readings)"},
-        {HEAD ",readings\n" ROW ",1:2:3:4:5:6\n", "line 2, column 19 (readings)"},
-        /* clang-format on */
-    };
     ft_store *s = fresh("bad-csv");
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof(bad_csv) / sizeof(*bad_csv); i++) {
         ft_error err = {0};
         uint64_t n = 7;
 
-        CHECK_EQ(ft_store_import_csv(s, cases[i].csv, strlen(cases[i].csv), "x.csv", &n,
-                                     &err),
+        CHECK_EQ(ft_store_import_csv(s, bad_csv[i].csv, strlen(bad_csv[i].csv), "x.csv",
+                                     &n, &err),
                  FT_EFORMAT);
         CHECK_EQ(n, 0);
-        if (!strstr(err.msg, cases[i].where))
+        if (!strstr(err.msg, bad_csv[i].where))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
-        CHECK(strncmp(err.msg, "x.csv", 5) == 0);
-        CHECK(HAS(err.msg, cases[i].where));
+        CHECK(BEGINS(err.msg, "x.csv", 5));
+        CHECK(HAS(err.msg, bad_csv[i].where));
     }
     /* A zero byte would cut the text short. */
     CHECK_EQ(ft_store_import_csv(s, HEAD "\na\0b,", sizeof(HEAD "\na\0b,") - 1, "x",
@@ -432,7 +433,7 @@ static void passwords_of_databases_are_not_shown(void)
         CHECK(SAME(shown, cases[i].shown));
         ft_store_shown(shown, 12, cases[i].path);
         CHECK(CMP(strlen(shown), <, 12) &&
-              strncmp(shown, cases[i].shown, strlen(shown)) == 0);
+              BEGINS(shown, cases[i].shown, strlen(shown)));
     }
 }
 

@@ -100,7 +100,7 @@ static void orders_are_recognised(void)
     /* A part of a larger tensor, channels inside: the same order without gaps. */
     t = (ft__strides){{240, 1, 60, 12}};
     t = ft__strides_like(&s, &t);
-    CHECK(memcmp(&t, &last, sizeof(t)) == 0);
+    CHECK(BYTES(&t, &last, sizeof(t)));
 }
 
 /* ---- graphs ---- */

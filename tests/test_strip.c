@@ -73,7 +73,7 @@ static void the_rewritten_model_looks_elsewhere(void)
         CHECK_EQ(again.w[i].need, l.w[i].offset + l.w[i].bytes);
         CHECK(ft_shape_equal(&again.w[i].shape, &l.w[i].shape));
     }
-    CHECK(EQ(once.len, twice.len) && memcmp(once.s, twice.s, once.len) == 0);
+    CHECK(EQ(once.len, twice.len) && BYTES(once.s, twice.s, once.len));
     CHECK_EQ(occurs(&once, here, sizeof(here)), 1);
     CHECK_EQ(occurs(&once, input, sizeof(input)), 1);
     ft__weights_free(&l);

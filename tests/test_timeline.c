@@ -72,8 +72,9 @@ static void sums_are_the_answers(void)
         for (uint32_t k = 0; k < t->n_runs; k++) {
             double alive = 0;
 
-            CHECK(t->run[k].begin_s >= end * (1 - 1e-12));
-            CHECK(isnan(t->run[k].issued_s) || t->run[k].issued_s <= t->run[k].begin_s);
+            CHECK(CMP(t->run[k].begin_s, >=, end * (1 - 1e-12)));
+            CHECK(isnan(t->run[k].issued_s) ||
+                  CMP(t->run[k].issued_s, <=, t->run[k].begin_s));
             end = t->run[k].begin_s + t->run[k].time_s;
             busy += t->run[k].time_s;
             if (t->run[k].time_s > 0)
@@ -121,16 +122,17 @@ static void modules_are_those_of_the_file(void)
                 inside += t->module[k].time.value;
             /* Behind its parent, and so are those between. */
             for (uint32_t p = k; k && p > t->module[k].parent; p--)
-                CHECK(t->module[p].depth >= t->module[k].depth);
+                CHECK(CMP(t->module[p].depth, >=, t->module[k].depth));
         }
         for (uint32_t k = 0; k < t->n_runs; k++)
             ops += a->graph->node[k].repeat;
         CHECK_EQ(all->n_ops, ops);
         /* Nearly all of a training step is of some module: its backward pass and the
          * updates of its weights too. */
-        CHECK(inside > 0.97 * all->time.value);
-        CHECK(all->time.low < all->time.value && all->time.value < all->time.high);
-        CHECK(all->energy.value <= a->energy.value * 1.001);
+        CHECK(CMP(inside, >, 0.97 * all->time.value));
+        CHECK(CMP(all->time.low, <, all->time.value) &&
+              CMP(all->time.value, <, all->time.high));
+        CHECK(CMP(all->energy.value, <=, a->energy.value * 1.001));
         if (i == 0)
             CHECK_NEAR(all->parameters, 25557032 + 53120, 0);
         if (i == 0)

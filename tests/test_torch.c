@@ -278,7 +278,7 @@ static void in_place_writes_over_the_operand(rig *r, const char *spec)
     CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
     CHECK_EQ(r->e->values->read(r->c, got, in[0], NULL), FT_OK);
     CHECK_EQ(r->e->values->read(r->c, result, out[0], NULL), FT_OK);
-    CHECK(memcmp(got, result, sizeof(got)) == 0 && memcmp(got, x, sizeof(got)) != 0);
+    CHECK(BYTES(got, result, sizeof(got)) && !BYTES(got, x, sizeof(got)));
     for (int i = 0; i < 2; i++)
         r->e->values->drop(r->c, in[i]);
     r->e->values->drop(r->c, out[0]);
@@ -331,8 +331,8 @@ static void relu_runs_in_every_float(rig *r)
 
         CHECK_EQ(r->e->run(b, 0, (const void *const *)in, out, NULL, &r->err), FT_OK);
         CHECK_EQ(r->e->values->read(r->c, got, out[0], NULL), FT_OK);
-        CHECK(memcmp(got, zero, bytes) == 0);
-        CHECK(memcmp(got + bytes, (const char *)cases[i].x + bytes, bytes) == 0);
+        CHECK(BYTES(got, zero, bytes));
+        CHECK(BYTES(got + bytes, (const char *)cases[i].x + bytes, bytes));
         CHECK_EQ(r->e->fill(r->c, in[0], cases[i].t, 2, 2, 1, &r->err), FT_OK);
         r->e->values->drop(r->c, in[0]);
         r->e->values->drop(r->c, out[0]);

@@ -149,7 +149,7 @@ static void check_order(const ft_graph *g)
 
         CHECK(CMP(n->phase, >=, last));
         last = n->phase;
-        CHECK(op->phase != FT_PHASE_BACKWARD || n->phase == FT_PHASE_BACKWARD);
+        CHECK(CMP(op->phase, !=, FT_PHASE_BACKWARD) || EQ(n->phase, FT_PHASE_BACKWARD));
         for (uint32_t j = 0; j < n->n_in; j++)
             CHECK(made[n->in[j]]);
         for (uint32_t j = 0; j < n->n_out; j++) {

@@ -263,7 +263,7 @@ static void attention_of_trtllm_takes_packed_queries_and_keys(void)
         CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
         CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
         CHECK_EQ(ft_calibration_set_read(&known, s, NULL), FT_OK);
-        CHECK(strcmp(known->s.dataset[0].setting, read[i]) == 0);
+        CHECK(SAME(known->s.dataset[0].setting, read[i]));
         ft_calibration_set_free(known);
         ft_store_close(s);
     }

@@ -189,41 +189,59 @@ static size_t shared(const char *a, const char *b)
     return most;
 }
 
-/* Chips that people ask for and no model here describes. */
+/* Chips that people ask for and no file here describes; with a number behind some. */
 static bool is_undescribed(const char *asked)
 {
-    static const char *const words[] = {"Apple", "M1",  "M2",     "M3",    "M4",
-                                        "M5",    "TPU", "Google", "Gaudi", "NPU"};
+    static const char *const words[] = {"Apple", "M1", "M2",  "M3",
+                                        "M4",    "M5", "NPU", "Google"};
+    static const char *const numbered[] = {"TPU", "Gaudi",    "Trn",
+                                           "Inf", "Trainium", "Inferentia"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (is_word(asked, words[i]) ||
-            (i == 6 && strncasecmp(asked, words[i], 3) == 0)) /* "tpuv4", too */
+        if (is_word(asked, words[i]))
             return true;
+    for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++) {
+        size_t n = strlen(numbered[i]);
+
+        if (strncasecmp(asked, numbered[i], n) == 0 &&
+            strcspn(asked + n, "vV -0123456789") == 0)
+            return true;
+    }
     return false;
 }
 
 enum { MAX_NAMED = 8 };
 
-/* The names that have most in common with the one asked for. */
+/* The names that have most in common with the one asked for, and at least half of it.
+ */
+static size_t similar_names(ft__buf *list, char **names, size_t n, const char *asked)
+{
+    char key[MAX_KEY], wanted[MAX_KEY];
+    size_t named = 0, least;
+
+    key_of(wanted, product_of(asked), strlen(product_of(asked)));
+    least = (strlen(wanted) + 1) / 2;
+    least = least < 3 ? 3 : least;
+    for (size_t alike = MAX_KEY; alike-- > least;)
+        for (size_t i = 0; i < n && named < MAX_NAMED; i++) {
+            key_of(key, names[i], strlen(names[i]));
+            if (shared(key, wanted) == alike)
+                ft__buf_fmt(list, "%s%s", named++ ? ", " : "", names[i]);
+        }
+    return named;
+}
+
 static ft_status not_found(const char *data_dir, const char *name, ft_error *err)
 {
-    char **names, key[MAX_KEY], wanted[MAX_KEY];
-    size_t n, named = 0;
+    char **names;
+    size_t n, named;
     ft__buf list = {0};
     ft_status st = ft_device_names(&names, &n, data_dir, err);
 
     if (st != FT_OK)
         return st;
-    key_of(wanted, product_of(name), strlen(product_of(name)));
-    for (size_t alike = MAX_KEY; alike-- > 0;)
-        for (size_t i = 0; i < n && named < MAX_NAMED; i++) {
-            key_of(key, names[i], strlen(names[i]));
-            if (shared(key, wanted) == alike)
-                ft__buf_fmt(&list, "%s%s", named++ ? ", " : "", names[i]);
-        }
+    named = similar_names(&list, names, n, name);
     ft_device_names_free(names, n);
-    if (n > named)
-        ft__buf_fmt(&list, " and %zu more, which foretell devices lists", n - named);
     if (list.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "%s", name);
     else if (is_undescribed(name))
@@ -232,9 +250,15 @@ static ft_status not_found(const char *data_dir, const char *name, ft_error *err
             "no device \"%s\": chips of its kind are not described yet; foretell "
             "devices lists those that are",
             name);
+    else if (named)
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no device \"%s\"; there are %s; foretell devices lists all %zu",
+                     name, list.s, n);
     else
-        st = ft_fail(err, FT_ENOTFOUND, 0, "no device \"%s\"; there are %s", name,
-                     list.s);
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no device \"%s\", and none with a name like it; foretell devices "
+                     "lists the %zu there are",
+                     name, n);
     ft__buf_free(&list);
     return st;
 }
@@ -376,30 +400,54 @@ static bool before(const ft_device_facts *a, const ft_device_facts *b)
     return a->memory_bytes > b->memory_bytes;
 }
 
+static enum match closest_match(char **names, size_t n, const char *asked)
+{
+    enum match closest = MATCH_NONE;
+
+    for (size_t i = 0; i < n; i++) {
+        enum match m = match(names[i], asked);
+
+        closest = m > closest ? m : closest;
+    }
+    return closest;
+}
+
+/* Says which one was taken of several that match as well. */
+static void say_variant(char *note, size_t size, const char *asked, const char *taken,
+                        char **names, size_t n, enum match closest)
+{
+    char list[400] = "";
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(list);
+
+        if (match(names[i], asked) == closest)
+            snprintf(list + len, sizeof(list) - len, "%s%s", found++ ? ", " : "",
+                     names[i]);
+    }
+    if (found > 1)
+        snprintf(note, size, "%s is %s (there are %s)", asked, taken, list);
+}
+
 static ft_status find_variant(char *name, size_t size, char *note, size_t note_size,
                               const char *data_dir, ft_error *err)
 {
     ft_device *best = NULL;
-    char **names, list[400] = "";
-    size_t n, found = 0;
-    enum match closest = MATCH_NONE;
+    char **names;
+    size_t n;
+    enum match closest;
     ft_status st = ft_device_names(&names, &n, data_dir, err);
 
     if (st)
         return st;
-    for (size_t i = 0; i < n; i++)
-        closest = match(names[i], name) > closest ? match(names[i], name) : closest;
+    closest = closest_match(names, n, name);
     for (size_t i = 0; i < n && closest && !st; i++) {
-        ft_device *d;
-        size_t len = strlen(list);
+        ft_device *d = NULL;
 
-        if (match(names[i], name) != closest)
-            continue;
-        st = ft_device_load(&d, data_dir, names[i], err);
-        if (st)
-            break;
-        snprintf(list + len, sizeof(list) - len, "%s%s", found++ ? ", " : "", names[i]);
-        if (best && !before(ft_device_get(d), ft_device_get(best))) {
+        if (match(names[i], name) == closest)
+            st = ft_device_load(&d, data_dir, names[i], err);
+        if (!d || (best && !before(ft_device_get(d), ft_device_get(best)))) {
             ft_device_free(d);
             continue;
         }
@@ -407,9 +455,8 @@ static ft_status find_variant(char *name, size_t size, char *note, size_t note_s
         best = d;
     }
     if (!st && best) {
-        if (found > 1)
-            snprintf(note, note_size, "%s is %s (there are %s)", name,
-                     ft_device_get(best)->name, list);
+        say_variant(note, note_size, name, ft_device_get(best)->name, names, n,
+                    closest);
         snprintf(name, size, "%s", ft_device_get(best)->name);
     }
     ft_device_free(best);
@@ -420,13 +467,21 @@ static ft_status find_variant(char *name, size_t size, char *note, size_t note_s
 ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_size,
                             const char *data_dir, ft_error *err)
 {
-    char found[128], path[PATH_MAX];
+    char found[128], path[PATH_MAX], **names;
+    size_t n;
 
     *note = '\0';
     if (strcmp(name, "local") == 0 ||
         (device_path(path, data_dir, name) && access(path, F_OK) == 0))
         return FT_OK;
     if (!ft__device_find(found, sizeof(found), data_dir, name, NULL)) {
+        ft_status st = ft_device_names(&names, &n, data_dir, err);
+
+        if (st)
+            return st;
+        if (closest_match(names, n, name) == MATCH_VARIANT)
+            say_variant(note, note_size, name, found, names, n, MATCH_VARIANT);
+        ft_device_names_free(names, n);
         snprintf(name, size, "%s", found);
         return FT_OK;
     }

@@ -1,5 +1,5 @@
   $ foretell devices a30 l4 nosuch 2>&1 | cut -c 1-60
-  foretell devices: no device "nosuch"; there are jetson-nano,
+  foretell devices: no device "nosuch", and none with a name l
   $ foretell devices a30 l4 nosuch 2>/dev/null
   [4]
   $ foretell devices a30 h100-sxm

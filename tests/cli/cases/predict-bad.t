@@ -162,7 +162,7 @@ PALEO adds reading, computing and writing up: neither a bound nor an interval.
 What is missing is named, with the way to get it.
 
   $ foretell predict data/models/resnet50.onnx --device nosuch 2>&1 | cut -c 1-60
-  foretell predict: no device "nosuch"; there are jetson-nano,
+  foretell predict: no device "nosuch", and none with a name l
   $ foretell predict data/models/resnet50.onnx --device nosuch 2>/dev/null
   [4]
   $ foretell predict data/models/resnet50.onnx --device local

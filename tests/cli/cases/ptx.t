@@ -369,7 +369,7 @@ What is missing or wrong is said.
   foretell ptx: data/devices: neither launches.jsonl nor PTX is in it or below it
   [3]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --device ryzen
-  foretell ptx: no device "ryzen"; there are raspberry-pi-3, raspberry-pi-4, a100-pcie-40gb, a100-pcie-80gb, arc-pro-b60, core-i7-4790, epyc-7543, epyc-7763 and 97 more, which foretell devices lists
+  foretell ptx: no device "ryzen", and none with a name like it; foretell devices lists the 105 there are
   [4]
 
 One launch as a table: its classes, or with a device the row of a list, with intervals; the sum over classes in JSON.
