@@ -131,7 +131,7 @@ static void make_part(ft__part *p, const ft_fleet *f, size_t kind, ft_store *sto
 
     CHECK_EQ(ft__part_make(p, f, kind, 0, kind, &err), FT_OK);
     CHECK_EQ(ft__part_gather(p, f, store, &opt, &err), FT_OK);
-    CHECK_EQ(ft__part_refresh(p, store, NULL, 0, &err), FT_OK);
+    CHECK_EQ(ft__part_refresh(p, f, store, NULL, 0, &err), FT_OK);
     ft__part_costs(p, &opt);
 }
 
@@ -170,8 +170,8 @@ static size_t count_own(bool in_proportion)
     make_part(&part[1], f, 1, store);
     CHECK_EQ(part[0].n_ops, SHARED);
     CHECK_EQ(part[1].n_ops, SHARED + OWN);
-    CHECK_EQ(ft__fleet_choose(chosen, &n, &part[1], part, 2, store, 1e9, OWN / 2, &opt,
-                              &err),
+    CHECK_EQ(ft__fleet_choose(chosen, &n, &part[1], part, 2, store, 1e9, OWN / 2, true,
+                              &opt, &err),
              FT_OK);
     CHECK_EQ(n, OWN / 2);
     for (size_t i = 0; i < n; i++) {
