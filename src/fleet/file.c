@@ -231,9 +231,11 @@ static void read_design(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
 static void read_model(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
 {
     const char *what = text_or(y, map, "measure", "operations");
-    const size_t len = y->st ? 0 : strlen(w->model = path_or(y, map, "model", ""));
     const bool both = !y->st && strcmp(what, "both") == 0;
+    size_t len;
 
+    w->model = path_or(y, map, "model", "");
+    len = y->st ? 0 : strlen(w->model);
     w->whole = both || (!y->st && strcmp(what, "whole") == 0);
     w->ops = both || (!y->st && strcmp(what, "operations") == 0);
     if (!y->st && !w->whole && !w->ops)
