@@ -244,6 +244,57 @@ static void every_point_is_run_and_kept_and_nothing_twice(void)
     ft_store_close(s);
 }
 
+struct left {
+    char points[256]; /* that need runs, each with a blank */
+};
+
+static void note_left(void *user, const char *point, bool left)
+{
+    struct left *l = user;
+
+    if (left)
+        snprintf(l->points + strlen(l->points), sizeof(l->points) - strlen(l->points),
+                 "%s; ", point);
+}
+
+static void points_of_a_design_are_run_by_their_numbers(void)
+{
+    static const uint64_t some[] = {6, 2}, none[] = {7};
+    static const char *const note = "node=n1";
+    ft_explore_options opt = {.searcher = FT_SEARCH_COUNT,
+                              .only = some,
+                              .n_only = 2,
+                              .note = &note,
+                              .n_notes = 1};
+    const ft_design_options full = {.design = FT_DESIGN_FULL};
+    ft_exploration *x = read_text(grid);
+    ft_store *s = store_of("only.db");
+    struct left l = {""};
+    ft_error err = {0};
+    ft_explored e;
+    ft_trials t;
+
+    CHECK_EQ(ft_exploration_rename(x, "grid@n1", &err), FT_OK);
+    CHECK(SAME(ft_exploration_get(x)->name, "grid@n1"));
+    e = explored(x, s, &opt);
+    CHECK(EQ(e.points, 2) && EQ(e.runs, 8) && EQ(e.left, 0));
+    CHECK_EQ(ft__explore_left(note_left, &l, x, s, &full, &err), FT_OK);
+    CHECK(SAME(l.points, "a=1 b=1; a=2 b=1; a=2 b=2; a=3 b=1; "));
+    opt.only = none;
+    opt.n_only = 1;
+    CHECK_EQ(ft_explore(&e, x, s, &opt, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "point 7 of a design of 6 points"));
+    ft_exploration_free(x);
+
+    /* Under the file's own name nothing was run. */
+    x = read_text(grid);
+    t = trials(x, s);
+    CHECK_EQ(t.n, 0);
+    ft_trials_free(&t);
+    ft_exploration_free(x);
+    ft_store_close(s);
+}
+
 /* The same parameters in another order, and one that is new. */
 static void what_still_fits_is_taken(void)
 {
@@ -589,6 +640,7 @@ int main(void)
     mistakes_are_told_with_line_and_key();
     files_say_what_is_explored();
     every_point_is_run_and_kept_and_nothing_twice();
+    points_of_a_design_are_run_by_their_numbers();
     what_still_fits_is_taken();
     failures_are_results();
     points_are_run_until_they_are_sure();

@@ -1,5 +1,6 @@
 /* A fleet: its file, what is wanted, what is chosen next, what becomes of jobs. That
  * jobs of Slurm lose nothing is tested by tests/cli/fleet. */
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -74,6 +75,13 @@ static void a_wrong_file_is_one_sentence_with_its_line(void)
         {KINDS "wanted: [{model: x}]\nbudgets: 1\n", ":5: there is no key \"budgets\""},
         {KINDS "wanted: [{model: x, batches: [0]}]\n", "from 1"},
         {KINDS "wanted: [{model: x}]\nnode_hours: -1\n", "a number from 0"},
+        {KINDS "wanted: [{model: [x, y]}]\n", "a text or a number is wanted"},
+        {KINDS "wanted: [{model: x, measure: half}]\n", "whole or both"},
+        {KINDS "wanted: [{model: x.ops, measure: whole}]\n", "are not"},
+        {KINDS "wanted: [{model: x, measure: both, mode: training}]\n", "inference"},
+        {KINDS "wanted: [{explore: s.yaml, model: x}]\n", "says nothing of"},
+        {KINDS "wanted: [{explore: s.yaml, design: all}]\n", "sobol is wanted"},
+        {KINDS "wanted: [{explore: s.yaml, points: 0}]\n", "a number from 1"},
         {KINDS "wanted: [{model: ''}]\n", ":4: model: a path is wanted"},
         {KINDS "wanted: [{model: x}]\nfolder:\n", ":5: folder: a path is wanted"},
         {"kinds: [{name: a, device: d, portable: ''}]\nwanted: [{model: x}]\n",
@@ -131,7 +139,7 @@ static void make_part(ft__part *p, const ft_fleet *f, size_t kind, ft_store *sto
 
     CHECK_EQ(ft__part_make(p, f, kind, 0, kind, &err), FT_OK);
     CHECK_EQ(ft__part_gather(p, f, store, &opt, &err), FT_OK);
-    CHECK_EQ(ft__part_refresh(p, store, NULL, 0, &err), FT_OK);
+    CHECK_EQ(ft__part_refresh(p, f, store, NULL, 0, &err), FT_OK);
     ft__part_costs(p, &opt);
 }
 
@@ -170,8 +178,8 @@ static size_t count_own(bool in_proportion)
     make_part(&part[1], f, 1, store);
     CHECK_EQ(part[0].n_ops, SHARED);
     CHECK_EQ(part[1].n_ops, SHARED + OWN);
-    CHECK_EQ(ft__fleet_choose(chosen, &n, &part[1], part, 2, store, 1e9, OWN / 2, &opt,
-                              &err),
+    CHECK_EQ(ft__fleet_choose(chosen, &n, &part[1], part, 2, store, 1e9, OWN / 2, true,
+                              &opt, &err),
              FT_OK);
     CHECK_EQ(n, OWN / 2);
     for (size_t i = 0; i < n; i++) {
@@ -230,6 +238,41 @@ static void what_jobs_end_without_is_given_up(void)
     ft_fleet_free(f);
 }
 
+/* A job that took four times as long as planned: so will the next, as far as one job
+ * says. */
+static void costs_are_corrected_by_what_jobs_took(void)
+{
+    ft_fleet *f = load("kinds: [{name: a, device: dev-a, engine: fake}]\n"
+                       "wanted: [{model: two.ops}]\nfolder: took.fleet\n");
+    const ft_fleet_options opt = {.foretell = "/bin/true", .local = 1};
+    ft_fleet_report before, after;
+    ft_store *store;
+    ft_error err = {0};
+    char folder[256];
+
+    write_text("two.ops", "relu x=1x100\nrelu x=1x200\n");
+    CHECK_EQ(ft_store_open(&store, ":memory:", FT_STORE_WRITE, &err), FT_OK);
+    put_time(store, "dev-a", "relu x=1x100 dtype=fp32", 1e-6);
+    snprintf(folder, sizeof(folder), "mkdir -p %s/took.fleet/a-0001/0", scratch);
+    CHECK_EQ(system(folder), 0);
+    CHECK_EQ(ft_fleet_look(&before, f, store, &opt, &err), FT_OK);
+    CHECK(EQ(before.part[0].missing, 1) && EQ(before.part[0].took, 1));
+    write_text("took.fleet/a-0001/job.sh", "");
+    write_text("took.fleet/a-0001/array", "local");
+    write_text("took.fleet/a-0001/0/list.ops",
+               "# about 10 s\nrelu x=1x100 dtype=fp32\n");
+    write_text("took.fleet/a-0001/0/started", "node=n\nbegan=1000\n");
+    write_text("took.fleet/a-0001/0/ended", "code=0\nended=1040\n");
+    write_text("took.fleet/a-0001/0/merged", "rows=1\n");
+    CHECK_EQ(ft_fleet_look(&after, f, store, &opt, &err), FT_OK);
+    CHECK_EQ(after.part[0].took, 2.5);
+    CHECK(CMP(fabs(after.part[0].missing_s / before.part[0].missing_s - 2.5), <, 1e-9));
+    ft_fleet_report_free(&before);
+    ft_fleet_report_free(&after);
+    ft_store_close(store);
+    ft_fleet_free(f);
+}
+
 int main(void)
 {
     make_scratch();
@@ -237,6 +280,7 @@ int main(void)
     a_wrong_file_is_one_sentence_with_its_line();
     what_another_kind_has_measured_teaches_this_one();
     what_jobs_end_without_is_given_up();
+    costs_are_corrected_by_what_jobs_took();
     remove_scratch();
     CHECK_DONE();
 }

@@ -41,6 +41,9 @@ typedef struct ft_exploration ft_exploration;
 FT_API ft_status ft_exploration_load(ft_exploration **out, const char *path,
                                      ft_error *err);
 FT_API void ft_exploration_free(ft_exploration *x);
+/* Its results are kept under this name instead of the file's: one for each machine. */
+FT_API ft_status ft_exploration_rename(ft_exploration *x, const char *name,
+                                       ft_error *err);
 /* Contents of the file; borrowed from the exploration. */
 typedef struct ft_exploration_facts {
     const char *name;
@@ -94,6 +97,10 @@ typedef struct ft_explore_options {
     const char *command;      /* stored with the runs; may be NULL */
     const char *environment;  /* machine and versions; may be NULL */
     const ft_log *log;
+    const uint64_t *only; /* of a design these points alone, counted from 1; NULL: all */
+    size_t n_only;
+    const char *const *note; /* as in ft_collect_options */
+    size_t n_notes;
 } ft_explore_options;
 
 typedef struct ft_explored {

@@ -25,7 +25,8 @@ typedef struct ft_fleet_options {
     const ft_log *log;      /* may be NULL */
 } ft_fleet_options;
 
-/* One kind of device at one clock. Operations: wanted = known + refused + missing. */
+/* One kind of device at one clock. Operations, networks measured whole and points of
+ * explorations: wanted = known + refused + missing. */
 typedef struct ft_fleet_part {
     const char *kind;
     const char *device;  /* in the store */
@@ -39,6 +40,7 @@ typedef struct ft_fleet_part {
     int enough;       /* 1: the error asked for is reached, missing ones are not measured */
     size_t jobs, waiting, running, died, quarantined; /* jobs so far; of them */
     double spent_s; /* node seconds */
+    double took; /* what its jobs took over what was planned: missing_s has it in it */
 } ft_fleet_part;
 
 /* A node that gets no more jobs. */

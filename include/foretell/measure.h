@@ -185,7 +185,7 @@ FT_API ft_status ft_session_prepare_model(ft_session *s, const char *path,
 /* ---- many operations into a store ---- */
 /* A network to measure whole beside operations. */
 typedef struct ft_collect_network {
-    const char *name;
+    const char *name; /* or the path of its file: its name without folder and ending */
     const ft_graph *graph; /* as imported, forward */
 } ft_collect_network;
 
@@ -221,6 +221,7 @@ typedef struct ft_collect_options {
     const char *const *note; /* "NAME=VALUE", each: among the conditions of every
                                 measurement, as where it was taken */
     size_t n_notes;
+    int whole; /* networks are measured however long they take, op_time_s each */
 } ft_collect_options;
 
 typedef struct ft_collect_report {

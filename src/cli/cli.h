@@ -186,6 +186,8 @@ void ft__options_each(const ft__option *table,
 /* The commands, or one of them: usage, options, examples. */
 void ft__help_overview(FILE *fp);
 void ft__help_print(const ft__command *command, FILE *fp);
+/* One line; with the commit that it was built from. */
+void ft__help_version(bool commit);
 
 /* ---- words.c: values of options; complaints name --option ---- */
 /* The next of words joined by commas, "" where it is empty or too long for the buffer;

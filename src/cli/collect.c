@@ -32,6 +32,7 @@ struct collect_options {
     double power_time_s;
     ft__texts notes;
     bool lowered;
+    bool whole;
     const char *export;
     ft_step_names step;
     ft__clock_steps_options sweep;
@@ -83,6 +84,9 @@ static const ft__option options[] = {
     FT__FLAG(
         struct collect_options, lowered, "lowered",
         "lists hold operations as the engine runs them: they are left as they are"),
+    FT__FLAG(
+        struct collect_options, whole, "whole",
+        "models are run whole, --op-time each, and none of their operations alone"),
     FT__TEXT(struct collect_options, export, "export", "FOLDER",
              "measure nothing: compile into this folder what a device without a "
              "compiler is to measure (--engine tvm)"),
@@ -128,11 +132,11 @@ static bool is_left_out(const struct collect_options *o, const char *path)
 }
 
 /* Operations, and the networks among their models that are measured whole. */
-enum { MOST_NETWORKS = 3 };
+enum { MOST_NETWORKS = 3, MOST_WHOLE = 100 };
 struct gathered {
     ft__ops ops;
-    ft_collect_network network[MOST_NETWORKS + 1]; /* those of least work, it first */
-    double flops[MOST_NETWORKS + 1];
+    ft_collect_network network[MOST_WHOLE + 1]; /* those of least work, it first */
+    double flops[MOST_WHOLE + 1];
     size_t n_networks;
 };
 
@@ -149,19 +153,9 @@ static void gathered_free(struct gathered *to)
     ft__ops_free(&to->ops);
 }
 
-/* "resnet18" of "models/resnet18.onnx" */
-static char *name_of(const char *path)
-{
-    const char *base = strrchr(path, '/'), *dot;
-
-    base = base ? base + 1 : path;
-    dot = strrchr(base, '.');
-    return strndup(base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
-}
-
 /* In the order of their work, the largest of too many dropped. */
 static int add_network(ft__cli *c, struct gathered *to, const char *path,
-                       const ft__model_options *how)
+                       const ft__model_options *how, size_t most)
 {
     ft_collect_network w = {.name = NULL};
     ft_graph *g = NULL;
@@ -176,7 +170,7 @@ static int add_network(ft__cli *c, struct gathered *to, const char *path,
         network_free(&w);
         return FT__EXIT_GOOD;
     }
-    w.name = name_of(path);
+    w.name = strdup(path);
     if (!w.name) {
         network_free(&w);
         return ft__cli_done(c, false);
@@ -188,10 +182,10 @@ static int add_network(ft__cli *c, struct gathered *to, const char *path,
     }
     to->network[at] = w;
     to->flops[at] = sums.flops;
-    if (to->n_networks < MOST_NETWORKS)
+    if (to->n_networks < most)
         to->n_networks++;
     else
-        network_free(&to->network[MOST_NETWORKS]);
+        network_free(&to->network[most]);
     return FT__EXIT_GOOD;
 }
 
@@ -219,14 +213,24 @@ static int add_wanted(ft__cli *c, struct wanted *w, const char *path,
                       const struct collect_options *o)
 {
     ft__model_options how = o->model;
+    const bool whole = o->whole && !is_list(path);
     int code = FT__EXIT_GOOD;
 
     if (is_left_out(o, path))
         return FT__EXIT_GOOD;
-    how.batch = w->batch[0];
-    if (!is_list(path) && w->step.mode == FT_MODE_INFERENCE)
-        code = add_network(c, w->to, path, &how);
-    return code ? code : add_ops(c, w, is_list(path) ? &w->lists : &w->models, path, o);
+    if (whole && (w->step.mode != FT_MODE_INFERENCE ||
+                  w->to->n_networks + w->n_batches > MOST_WHOLE))
+        return ft__usage(c, "--whole is of inference, of %d networks at most",
+                         MOST_WHOLE);
+    for (size_t i = 0; i < (whole ? w->n_batches : 1) && !code; i++) {
+        how.batch = w->batch[i];
+        if (!is_list(path) && w->step.mode == FT_MODE_INFERENCE)
+            code =
+                add_network(c, w->to, path, &how, whole ? MOST_WHOLE : MOST_NETWORKS);
+    }
+    if (code || whole)
+        return code;
+    return add_ops(c, w, is_list(path) ? &w->lists : &w->models, path, o);
 }
 
 static int is_model(const struct dirent *e)
@@ -474,6 +478,7 @@ static int measure(ft__cli *c, ft_session *s, const struct gathered *all,
                               .log = &c->log,
                               .networks = all->network,
                               .n_networks = all->n_networks,
+                              .whole = o->whole,
                               .note = o->notes.v,
                               .n_notes = o->notes.n};
     ft_error no_power = {0};
@@ -563,6 +568,7 @@ const ft__command ft__collect_command = {
                 "  sudo foretell collect --quick --clocks 1200,1800,2400\n"
                 "  foretell collect resnet50.onnx --batches 1,2,4,8,16,32\n"
                 "  foretell collect resnet18.pt2 --engine torch --mode training\n"
+                "  foretell collect resnet50.onnx --whole --batches 1,8\n"
                 "  foretell collect resnet50.onnx --export modules --engine \\\n"
                 "      tvm,target=llvm:mtriple=aarch64-linux-gnu:mcpu=cortex-a72\n",
     .least_args = 0,

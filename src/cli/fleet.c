@@ -30,10 +30,11 @@ static json_t *part_json(const ft_fleet_part *p)
 {
     return ft__json("kind:s device:s setting:s wanted:u known:u refused:u missing:u "
                     "missing_node_hours:g error:g enough:b jobs:u waiting:u running:u "
-                    "died:u quarantined:u node_hours:g",
+                    "died:u quarantined:u node_hours:g took_over_planned:g",
                     p->kind, p->device, p->setting, p->wanted, p->known, p->refused,
                     p->missing, hours(p->missing_s), p->error, p->enough, p->jobs,
-                    p->waiting, p->running, p->died, p->quarantined, hours(p->spent_s));
+                    p->waiting, p->running, p->died, p->quarantined, hours(p->spent_s),
+                    p->took);
 }
 
 static json_t *fleet_json(const ft_fleet_report *r)

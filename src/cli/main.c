@@ -4,7 +4,6 @@
 
 #include "cli/cli.h"
 #include "foretell/store.h"
-#include "foretell/version.h"
 
 /* ---- the log ---- */
 
@@ -64,7 +63,7 @@ static char *join(int argc, char **argv)
 static int run(ft__cli *c, const void *options)
 {
     if (c->version) {
-        printf("foretell %s\n", ft_version());
+        ft__help_version(c->verbose > 0);
         return ft__cli_done(c, true);
     }
     if (!c->command) {

@@ -512,6 +512,16 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
     return y.st;
 }
 
+ft_status ft_exploration_rename(ft_exploration *x, const char *name, ft_error *err)
+{
+    const char *copy = ft__arena_strndup(&x->arena, name, strlen(name));
+
+    if (!copy)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    x->name = x->facts.name = copy;
+    return FT_OK;
+}
+
 ft_status ft_exploration_load(ft_exploration **out, const char *path, ft_error *err)
 {
     char *text;

@@ -13,6 +13,7 @@
 #include "explore/search/search.h"
 #include "explore/space/params.h"
 #include "explore/space/space.h"
+#include "measure/measure_inside.h"
 #include "store/store_inside.h"
 
 /* Half a 95 % interval in standard errors. */
@@ -281,19 +282,40 @@ static ft_status run_from(struct work *w, size_t from)
 
 /* ---- by a design ---- */
 
-static ft_status run_design(struct work *w)
+/* Point i, counted from 0, is wanted. */
+static bool is_wanted(const ft_explore_options *opt, size_t i)
+{
+    bool wanted = !opt->only;
+
+    for (size_t k = 0; k < opt->n_only && !wanted; k++)
+        wanted = opt->only[k] == i + 1;
+    return wanted;
+}
+
+static ft_status add_design(struct work *w)
 {
     double *points;
-    size_t n;
+    size_t n, numbered = 0;
     ft_status st = ft_design_make(&points, &n, w->x->space, &w->opt->design, w->err);
 
     if (st)
         return st;
     for (size_t i = 0; i < n && !st; i++)
-        st = add_point(w, points + i * width(w));
+        if (is_wanted(w->opt, i))
+            st = add_point(w, points + i * width(w));
     free(points);
-    if (!st)
-        st = each_known(w, take_known);
+    for (size_t k = 0; k < w->opt->n_only; k++)
+        numbered = w->opt->only[k] > numbered ? w->opt->only[k] : numbered;
+    if (!st && numbered > n)
+        st = ft_fail(w->err, FT_EINVAL, 0, "%s: point %zu of a design of %zu points",
+                     w->x->name, numbered, n);
+    return st ? st : each_known(w, take_known);
+}
+
+static ft_status run_design(struct work *w)
+{
+    ft_status st = add_design(w);
+
     return st ? st : run_from(w, 0);
 }
 
@@ -479,6 +501,9 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
                        x->name);
     if (x->build.n && !opt->build_dir)
         return ft_fail(err, FT_EINVAL, 0, "%s: builds need a folder", x->name);
+    st = ft__notes_check(opt->note, opt->n_notes, err);
+    if (st)
+        return st;
     st = ft__trials_of(&stored, store, x->name, x->print, opt->plan, w.err);
     free(stored.plan);
     w.exploration = stored.number;
@@ -489,6 +514,35 @@ ft_status ft__explore(ft_explored *out, const ft_exploration *x, ft_store *store
         st = opt->searcher == FT_SEARCH_COUNT ? run_design(&w) : run_search(&w);
     if (!st)
         st = count(&w);
+    free_work(&w);
+    return st;
+}
+
+ft_status ft__explore_left(void (*each)(void *user, const char *point, bool left),
+                           void *user, const ft_exploration *x, ft_store *store,
+                           const ft_design_options *design, ft_error *err)
+{
+    const ft_explore_options opt = {.design = *design};
+    struct work w = {
+        .x = x, .points.s = x->space, .opt = &opt, .store = store, .err = err};
+    const size_t n = x->n_workloads;
+    ft__trials stored;
+    ft_status st = ft__trials_of(&stored, store, x->name, x->print, NULL, err);
+
+    free(stored.plan);
+    w.exploration = stored.number;
+    if (!st)
+        st = add_design(&w);
+    for (size_t p = 0; p < w.points.n && !st; p++) {
+        bool left = false;
+
+        for (size_t v = 0; v < n; v++) {
+            const ft__runs *runs = &w.job[p * n + v].runs;
+
+            left = left || (!runs->failed && runs->n < x->least_runs);
+        }
+        each(user, w.text[p], left);
+    }
     free_work(&w);
     return st;
 }

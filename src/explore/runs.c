@@ -252,9 +252,12 @@ static ft_status take(ft__outcome *out, const ft__once *o, const ft__place *p,
     const ft_command_run *run = &r->run[0];
     ft_timing t = {.conditions = run->conditions, .rounds = 1};
     char conditions[1024];
+    ft__buf noted = {0};
 
     ft__timing_conditions(&t, conditions, sizeof(conditions));
-    out->conditions = copy(out, conditions);
+    ft__notes_put(&noted, o->opt->note, o->opt->n_notes, conditions);
+    out->conditions = copy(out, noted.s && !noted.bad ? noted.s : "");
+    ft__buf_free(&noted);
     add(out, FT__RUN_TIME, run->wall_s);
     add(out, FT__RUN_MEMORY, (double)run->peak_bytes);
     add(out, ":user", run->user_s);

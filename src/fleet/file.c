@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explore/space/space.h"
 #include "explore/space/yaml.h"
+#include "foretell/names.h"
 
 enum { MAX_KINDS = 1000, MAX_CLOCKS = 100, MAX_WANTED = 10000, MAX_BATCHES = 100 };
 static const double default_op_s = 0.2, default_overhead_s = 30, default_job_s = 600;
@@ -205,10 +207,52 @@ static void read_of_kinds(ft__yaml *y, ft__node *map, ft__fleet_wanted *w,
     }
 }
 
+static void read_design(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
+{
+    static const char *const not_here[] = {"model", "batches",   "mode",
+                                           "dtype", "optimizer", "measure"};
+    const char *design = text_or(y, map, "design", "full");
+    const int d = y->st ? 0 : ft_from_name(FT_NAMES_DESIGN, design, strlen(design));
+
+    for (size_t i = 0; i < sizeof(not_here) / sizeof(*not_here); i++)
+        if (ft__yaml_get(y, map, not_here[i]))
+            ft__yaml_fail(y, map, "wanted", "\"%s:\" says nothing of \"explore:\"",
+                          not_here[i]);
+    if (d < 0)
+        ft__yaml_fail(y, ft__yaml_get(y, map, "design"), "design",
+                      "full, fractional, random, latin or sobol is wanted");
+    w->design.design = (ft_design)d;
+    w->design.seed = 1;
+    w->design.n = count_or(
+        y, map, "points",
+        d == FT_DESIGN_FULL || d == FT_DESIGN_FRACTIONAL ? FT__MAX_POINTS : 40);
+}
+
+static void read_model(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
+{
+    const char *what = text_or(y, map, "measure", "operations");
+    const bool both = !y->st && strcmp(what, "both") == 0;
+    size_t len;
+
+    w->model = path_or(y, map, "model", "");
+    len = y->st ? 0 : strlen(w->model);
+    w->whole = both || (!y->st && strcmp(what, "whole") == 0);
+    w->ops = both || (!y->st && strcmp(what, "operations") == 0);
+    if (!y->st && !w->whole && !w->ops)
+        ft__yaml_fail(y, ft__yaml_get(y, map, "measure"), "measure",
+                      "operations, whole or both is wanted");
+    if (!y->st && w->whole &&
+        ((len > 4 && strcmp(w->model + len - 4, ".ops") == 0) ||
+         (w->mode && strcmp(w->mode, "training") == 0)))
+        ft__yaml_fail(y, map, "measure",
+                      "models are run whole in inference, lists of operations are not");
+}
+
 static void read_wanted(ft__yaml *y, ft__node *root, ft_fleet *f)
 {
-    static const char *const keys[] = {"model", "batches",   "mode", "dtype",
-                                       "kinds", "optimizer", NULL};
+    static const char *const keys[] = {"model",  "batches",   "mode",    "dtype",
+                                       "kinds",  "optimizer", "measure", "explore",
+                                       "design", "points",    NULL};
     ft__node *n = ft__yaml_need(y, root, "", "wanted");
 
     if (!at_most(y, n, "wanted", MAX_WANTED))
@@ -223,12 +267,14 @@ static void read_wanted(ft__yaml *y, ft__node *root, ft_fleet *f)
 
         if (!ft__yaml_keys(y, map, "wanted", keys))
             return;
-        *w = (ft__fleet_wanted){
-            .mode = text_or(y, map, "mode", NULL),
-            .dtype = text_or(y, map, "dtype", NULL),
-            .optimizer = text_or(y, map, "optimizer", NULL)};
-        if (ft__yaml_need(y, map, "wanted", "model"))
-            w->model = path_or(y, map, "model", NULL);
+        *w = (ft__fleet_wanted){.mode = text_or(y, map, "mode", NULL),
+                                .dtype = text_or(y, map, "dtype", NULL),
+                                .optimizer = text_or(y, map, "optimizer", NULL)};
+        w->explore = path_or(y, map, "explore", NULL);
+        if (w->explore)
+            read_design(y, map, w);
+        else if (ft__yaml_need(y, map, "wanted", "model"))
+            read_model(y, map, w);
         read_batches(y, map, w);
         read_of_kinds(y, map, w, f);
     }

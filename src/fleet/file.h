@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "foretell/explore.h"
 #include "foretell/fleet.h"
 
 /* A fleet's file, read. Texts are "" where the file says nothing, unless otherwise
@@ -31,6 +32,9 @@ typedef struct ft__fleet_kind {
 
 typedef struct ft__fleet_wanted {
     const char *model;                    /* path: a model or a list of operations */
+    bool ops, whole;                      /* of it: each operation, all at once */
+    const char *explore;                  /* path of a space instead, else NULL: */
+    ft_design_options design;             /* points of it */
     const char *mode, *dtype, *optimizer; /* NULL: as the model is */
     int64_t *batch;                       /* 0: as the model is */
     size_t n_batches;

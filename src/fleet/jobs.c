@@ -236,24 +236,31 @@ static const char script_portable[] =
     "1\n"
     "foretell=$copy/foretell\n";
 static const char script_end[] =
-    "\"$foretell\" collect list.ops \"$@\" --db store.db --repeat-share 0 -v --note "
-    "\"node=$node\" --note \"job=$job\" --note \"driver=$driver\" --note "
-    "\"serial=$serial\" --note \"foretell=$(\"$foretell\" --version)\"\n"
-    "printf 'code=%s\\nended=%s\\n' $? \"$(date +%s)\" >ended.part && mv ended.part "
-    "ended\n";
+    "version=$(\"$foretell\" --version --verbose) here=$PWD code=0\n"
+    "measured() {\n"
+    "    \"$foretell\" \"$@\" --db \"$here/store.db\" --note \"node=$node\" --note "
+    "\"job=$job\" --note \"driver=$driver\" --note \"serial=$serial\" --note "
+    "\"foretell=$version\" --note \"clock=$clock\" || code=$?\n"
+    "}\n"
+    "measured collect list.ops $lowered \"$@\"\n"
+    "[ ! -e more.sh ] || . ./more.sh\n"
+    "cd \"$here\" && printf 'code=%s\\nended=%s\\n' $code \"$(date +%s)\" "
+    ">ended.part && mv ended.part ended\n";
 
 static void add_words(ft__buf *b, const ft__batch_plan *p)
 {
     const ft__fleet_kind *k = p->kind;
 
-    ft__buf_fmt(b, "set -- %s--engine ", p->lowered ? "--lowered " : "");
-    ft__buf_word(b, k->engine, strlen(k->engine));
-    ft__buf_fmt(b, " --threads %u --op-time %.9gs", k->threads, k->op_seconds);
+    ft__buf_fmt(b, "lowered=%s ", p->lowered ? "--lowered" : "");
     if (isnan(p->clock_hz))
-        ft__buf_str(b, " --note 'clock=as it is'");
+        ft__buf_str(b, "clock='as it is'\nset --");
     else
-        ft__buf_fmt(b, " --clocks %.9g --note clock=%.9gMHz", p->clock_hz / 1e6,
+        ft__buf_fmt(b, "clock=%.9gMHz\nset -- --clocks %.9g", p->clock_hz / 1e6,
                     p->clock_hz / 1e6);
+    ft__buf_str(b, " --engine ");
+    ft__buf_word(b, k->engine, strlen(k->engine));
+    ft__buf_fmt(b, " --threads %u --op-time %.9gs --repeat-share 0 -v", k->threads,
+                k->op_seconds);
     if (*k->power) {
         ft__buf_str(b, " --power ");
         ft__buf_word(b, k->power, strlen(k->power));
@@ -314,7 +321,9 @@ ft_status ft__batch_write(ft__fleet_batch *out, const ft_fleet *f,
         ft__job_path(path, out, i, "");
         st = make_folder(path, err);
         if (!st)
-            st = ft__job_note(out, i, "list.ops", plan->ops[i], err);
+            st = ft__job_note(out, i, "list.ops", plan->work[i].list, err);
+        if (!st && plan->work[i].more)
+            st = ft__job_note(out, i, "more.sh", plan->work[i].more, err);
     }
     /* One of before that was not complete may have had more. */
     for (size_t i = plan->n_jobs; is_there(out, i, "list.ops") && !st; i++) {

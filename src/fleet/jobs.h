@@ -14,6 +14,7 @@
  *     job.sh                   runs one of them
  *     array                    its number in Slurm; "local" without it
  *     0/list.ops               what job 0 measures, its first line what that takes
+ *     0/more.sh                commands for what is no operation; or not there
  *     0/taken/                 made by who runs it: nobody else does
  *     0/started, 0/ended       node, number, times, exit code
  *     0/store.db, 0/log        what it measured, what it printed
@@ -59,7 +60,13 @@ ft_status ft__batches_read(ft__fleet_batch **list, size_t *n, const ft_fleet *f,
                            size_t part, const ft__part_name *name, ft_error *err);
 void ft__batches_free(ft__fleet_batch *list, size_t n);
 
-/* A new batch in the folder, not submitted; ops[i] is the text of job i. */
+/* What a job is to do: list.ops, and more.sh or NULL. */
+typedef struct ft__job_work {
+    char *list, *more;
+} ft__job_work;
+void ft__job_work_free(ft__job_work *w);
+
+/* A new batch in the folder, not submitted; job i does work[i]. */
 typedef struct ft__batch_plan {
     const ft__fleet_kind *kind;
     double clock_hz;
@@ -68,7 +75,7 @@ typedef struct ft__batch_plan {
     size_t part;
     const ft__part_name *name;
     unsigned number;
-    char *const *ops;
+    const ft__job_work *work;
     size_t n_jobs;
 } ft__batch_plan;
 ft_status ft__batch_write(ft__fleet_batch *out, const ft_fleet *f,

@@ -59,8 +59,7 @@ static void open_job(ft_store **from, struct job_rows *rows, const ft__part *p,
     ft__job_path(path, b, i, "store.db");
     if (ft_store_open(from, path, FT_STORE_MERGE, &why))
         *from = NULL;
-    if (*from &&
-        (ft_store_each(*from, NULL, false, take_job_row, rows, &why) || !rows->n)) {
+    if (*from && ft_store_each(*from, NULL, false, take_job_row, rows, &why)) {
         ft_store_close(*from);
         *from = NULL;
     }
@@ -92,12 +91,13 @@ static ft_status merge(ft__fleet_run *r, ft__fleet_batch *b, size_t i, ft_error 
     if (from) {
         const ft_rename same = {rows.device, p->kind->device};
         const ft_merge_options how = {
-            .renames = &same, .n_renames = 1, .same_devices = true};
+            .renames = &same, .n_renames = rows.n ? 1 : 0, .same_devices = true};
         ft_merge_report done;
 
         st = ft_store_merge(&done, r->store, &from, 1, &how, &why);
         ft_store_close(from);
-        snprintf(p->held, sizeof(p->held), "%s", rows.setting);
+        if (rows.n)
+            snprintf(p->held, sizeof(p->held), "%s", rows.setting);
     }
     /* A store that is damaged is no reason to stop the others. */
     if (st == FT_EFORMAT || st == FT_EINVAL) {

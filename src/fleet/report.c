@@ -31,17 +31,30 @@ bool ft__fleet_is_enough(const ft__fleet_run *r, const ft__part *p)
 
 /* ---- what is not in the store, and why ---- */
 
+static void add_quoted(ft__buf *b, const char *text)
+{
+    ft__buf_str(b, "\"");
+    for (size_t n = strcspn(text, "\n"); n--; text++)
+        ft__buf_add(b, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    ft__buf_str(b, "\"");
+}
+
 static void add_csv(ft__buf *b, const ft__part *p, const char *what, const char *name,
                     const char *why)
 {
-    ft__buf_fmt(b, "%s,%s,%s,\"", p->name.s, what, name);
-    for (size_t n = strcspn(why, "\n"); n--; why++)
-        ft__buf_add(b, *why == '"' ? "\"\"" : why, *why == '"' ? 2 : 1);
-    ft__buf_str(b, "\"\n");
+    ft__buf_fmt(b, "%s,%s,", p->name.s, what);
+    if (strpbrk(name, "\",\n"))
+        add_quoted(b, name);
+    else
+        ft__buf_str(b, name);
+    ft__buf_str(b, ",");
+    add_quoted(b, why);
+    ft__buf_str(b, "\n");
 }
 
 static void add_refused_ops(ft__buf *b, const ft__part *p)
 {
+    static const char *const what[] = {"operation", "network", "point"};
     char spec[2048], why[256];
 
     for (size_t i = 0; i < p->n_ops; i++) {
@@ -55,7 +68,7 @@ static void add_refused_ops(ft__buf *b, const ft__part *p)
             snprintf(why, sizeof(why), "%u jobs ended without it and %u died%s%s",
                      o->tries, o->deaths, *o->why ? ": " : "", o->why);
         ft_op_print(&o->op, spec, sizeof(spec));
-        add_csv(b, p, "operation", spec, why);
+        add_csv(b, p, what[o->what], o->text ? o->text : spec, why);
     }
 }
 
@@ -113,19 +126,23 @@ static void count_ops(ft_fleet_part *out, const ft__part *p)
     for (size_t i = 0; i < p->n_ops; i++) {
         const ft__wanted_op *o = &p->op[i];
 
-        out->known += isnan(o->log_ratio) ? 0 : 1;
+        out->known += o->known;
         out->refused += ft__op_given_up(o);
-        if (isnan(o->log_ratio) && !ft__op_given_up(o)) {
+        if (!o->known && !ft__op_given_up(o)) {
             sum_s += o->cost_s;
             n++;
         }
     }
     out->wanted = p->n_ops;
     out->missing = n;
+    out->took = ft__part_took(p);
     out->missing_s =
-        sum_s + p->kind->overhead_s *
-                    fmax(ceil(sum_s / fmax(p->kind->job_s - p->kind->overhead_s, 1)),
-                         ceil((double)n / p->kind->job_operations));
+        out->took *
+        (sum_s +
+         p->kind->overhead_s *
+             fmax(ceil(sum_s /
+                       fmax(p->kind->job_s / out->took - p->kind->overhead_s, 1)),
+                  ceil((double)n / p->kind->job_operations)));
 }
 
 static void add_node(ft_fleet_report *out, const ft__fleet_run *r, ft__fleet_batch *b,

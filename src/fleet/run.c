@@ -89,7 +89,7 @@ static ft_status refresh(ft__fleet_run *r, ft__part *p, ft_error *err)
     ft_status st = ft__part_gather(p, r->fleet, r->store, r->opt, err);
 
     if (!st)
-        st = ft__part_refresh(p, r->store, r->batch, r->n_batches, err);
+        st = ft__part_refresh(p, r->fleet, r->store, r->batch, r->n_batches, err);
     if (!st)
         ft__part_costs(p, r->opt);
     return st;
@@ -123,26 +123,6 @@ static void close_run(ft__fleet_run *r)
 
 /* ---- a new batch ---- */
 
-/* What a job is to measure: its operations dealt out, so that jobs are alike. */
-static char *deal(const ft__part *p, const size_t *chosen, size_t n, size_t job,
-                  size_t n_jobs)
-{
-    double cost_s = p->kind->overhead_s;
-    ft__buf b = {0}, out = {0};
-    char spec[2048];
-
-    for (size_t i = job; i < n; i += n_jobs) {
-        ft_op_print(&p->op[chosen[i]].op, spec, sizeof(spec));
-        ft__buf_fmt(&b, "%s\n", spec);
-        cost_s += p->op[chosen[i]].cost_s;
-    }
-    ft__buf_fmt(&out, "# about %.0f s\n%s", cost_s, b.s ? b.s : "");
-    if (b.bad)
-        ft__buf_free(&out);
-    ft__buf_free(&b);
-    return out.s;
-}
-
 static ft__batch_plan plan_of(const ft__fleet_run *r, const ft__part *p)
 {
     return (ft__batch_plan){.kind = p->kind,
@@ -156,46 +136,45 @@ static ft__batch_plan plan_of(const ft__fleet_run *r, const ft__part *p)
 static ft_status write_batch(ft__fleet_run *r, ft__part *p, const size_t *chosen,
                              size_t n, size_t n_jobs, ft_error *err)
 {
-    char **ops = calloc(n_jobs + 1, sizeof(*ops));
+    ft__job_work *work = calloc(n_jobs + 1, sizeof(*work));
     ft__batch_plan plan = plan_of(r, p);
     ft__fleet_batch *grown = realloc(r->batch, (r->n_batches + 1) * sizeof(*grown));
     ft_status st =
-        ops && grown ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu jobs", n_jobs);
+        work && grown ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu jobs", n_jobs);
 
     r->batch = grown ? grown : r->batch;
     plan.number = p->batches + 1;
-    plan.ops = ops;
+    plan.work = work;
     plan.n_jobs = n_jobs;
-    for (size_t i = 0; i < n_jobs && !st; i++) {
-        ops[i] = deal(p, chosen, n, i, n_jobs);
-        if (!ops[i])
-            st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
-    }
+    for (size_t i = 0; i < n_jobs && !st; i++)
+        st = ft__deal(&work[i], p, chosen, n, i, n_jobs, err);
     if (!st) {
         st = ft__batch_write(&r->batch[r->n_batches], r->fleet, &plan, err);
         r->n_batches++;
         p->batches++;
     }
-    for (size_t i = 0; i < n_jobs && ops; i++)
-        free(ops[i]);
-    free(ops);
+    for (size_t i = 0; i < n_jobs && work; i++)
+        ft__job_work_free(&work[i]);
+    free(work);
     return st;
 }
 
-/* Enough jobs for the nodes; fewer where little is left, and few operations while
- * nothing is known that the choice could go by. */
+/* Enough jobs for the nodes; fewer where little is left. All seconds are as planned. */
 static ft_status plan_batch(ft__fleet_run *r, ft__part *p, ft_error *err)
 {
     const ft__fleet_kind *k = p->kind;
-    const double left_s = r->fleet->budget_s - ft__fleet_spent_s(r, SIZE_MAX);
-    double job_s = fmax(k->job_s - k->overhead_s, k->job_s / 2);
+    const double took = ft__part_took(p), wanted_s = k->job_s / took;
+    const double left_s = (r->fleet->budget_s - ft__fleet_spent_s(r, SIZE_MAX)) / took;
+    const bool operations = !ft__fleet_is_enough(r, p);
+    double job_s = fmax(wanted_s - k->overhead_s, wanted_s / 2);
     size_t *chosen = calloc(p->n_ops + 1, sizeof(*chosen)), n = 0, jobs = k->nodes;
     size_t most, missing = 0;
     ft_status st =
         chosen ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", p->n_ops);
 
     for (size_t i = 0; i < p->n_ops; i++)
-        missing += ft__op_missing(&p->op[i]);
+        missing +=
+            ft__op_missing(&p->op[i]) && (operations || p->op[i].what != FT__OPERATION);
     jobs = jobs > MOST_JOBS ? MOST_JOBS : jobs;
     while (jobs > 1 && left_s < (double)jobs * (job_s + k->overhead_s))
         jobs--;
@@ -204,7 +183,7 @@ static ft_status plan_batch(ft__fleet_run *r, ft__part *p, ft_error *err)
     r->out_of_budget = r->out_of_budget || (missing && job_s <= 0);
     if (!st && missing && job_s > 0)
         st = ft__fleet_choose(chosen, &n, p, r->part, r->n_parts, r->store,
-                              (double)jobs * job_s, most, r->opt, err);
+                              (double)jobs * job_s, most, operations, r->opt, err);
     if (!st && n)
         st = write_batch(r, p, chosen, n, n < jobs ? n : jobs, err);
     free(chosen);
@@ -253,7 +232,7 @@ static ft_status plan(bool *any, ft__fleet_run *r, ft_error *err)
         st = refresh(r, p, err);
         if (!st && r->fleet->error > 0)
             st = ft__part_judge(p, r->store, r->opt, err);
-        if (!st && !ft__fleet_is_enough(r, p))
+        if (!st)
             st = plan_batch(r, p, err);
         *any = *any || r->n_batches > before;
     }
@@ -312,8 +291,7 @@ static void say_progress(const ft__fleet_run *r)
     for (size_t k = 0; k < r->n_parts; k++)
         for (size_t i = 0; i < r->part[k].n_ops; i++) {
             all++;
-            done += !isnan(r->part[k].op[i].log_ratio) ||
-                    ft__op_given_up(&r->part[k].op[i]);
+            done += r->part[k].op[i].known || ft__op_given_up(&r->part[k].op[i]);
         }
     ft__progress(r->opt->log, done, all, "");
 }

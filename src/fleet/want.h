@@ -1,17 +1,26 @@
 #ifndef FLEET_WANT_H
 #define FLEET_WANT_H
 
+#include "base/arena.h"
 #include "base/index.h"
 #include "fleet/jobs.h"
 
-/* One operation wanted of a part, and where it stands. */
+/* One operation wanted of a part, or a network run whole, or a point of an exploration,
+ * and where it stands. */
 typedef struct ft__wanted_op {
-    ft_op op; /* as the engine runs it */
+    enum { FT__OPERATION, FT__NETWORK, FT__POINT } what;
+    ft_op op;                   /* OPERATION: as the engine runs it */
+    const char *text;           /* others: what they are known by */
+    const ft__fleet_wanted *of; /* and where that stands */
+    uint64_t number;  /* NETWORK: its batch, 0: as the model is; POINT: of the design */
+    const char *name; /* POINT: of the results */
+    double runs;      /* POINT: at least */
     double count;
     uint64_t hash;
+    bool known;       /* measured */
     double time_s;    /* predicted, or about */
     double cost_s;    /* of measuring it */
-    double log_ratio; /* of the time measured to ft__choosing_work(); NaN: not known */
+    double log_ratio; /* OPERATION: of the time measured to ft__choosing_work(); NaN */
     unsigned tries;   /* jobs that ended without it */
     unsigned deaths;  /* jobs that died without it */
     bool refused;     /* by the engine */
@@ -23,6 +32,7 @@ typedef struct ft__wanted_op {
 typedef struct ft__part {
     const ft__fleet_kind *kind;
     size_t n_kind, index; /* of the kind, of the part */
+    bool first;           /* of the kind: explorations, which set clocks themselves */
     double clock_hz;
     ft__part_name name;
     char engine[64];
@@ -30,8 +40,11 @@ typedef struct ft__part {
     char held[256];    /* and as a job found it, where clocks were rounded; "" */
     bool lowered;      /* the engine's policy is known */
     uint32_t policy;
+    ft__arena arena; /* of texts */
     ft__wanted_op *op;
     size_t n_ops, cap;
+    double planned_s, took_s; /* of jobs that did all that they were to */
+    size_t n_took;
     size_t judged; /* how many were known when the error was looked at */
     double error;
     unsigned batches; /* number of the last one */
@@ -45,21 +58,56 @@ void ft__part_free(ft__part *p);
  * anew. */
 ft_status ft__part_gather(ft__part *p, const ft_fleet *f, ft_store *store,
                           const ft_fleet_options *opt, ft_error *err);
-/* What the store has of that, and what its jobs were about. */
-ft_status ft__part_refresh(ft__part *p, ft_store *store, const ft__fleet_batch *list,
-                           size_t n, ft_error *err);
-/* What measuring the others takes. */
+/* By its spec, or by the text of what is no operation; NULL: it is not wanted. */
+ft__wanted_op *ft__part_find(const ft__part *p, const char *spec);
+ft__wanted_op *ft__part_named(const ft__part *p, const char *text);
+
+/* ---- points.c ---- */
+typedef struct ft__wanted_point {
+    const ft__fleet_wanted *of;
+    const char *name; /* of the results: the space's, '@', the kind's */
+    const char *text; /* "point 7 of conv@a30: threads=2" */
+    uint64_t number;  /* in the design, from 1 */
+    double runs;      /* at least */
+    bool left;        /* runs are missing in the store */
+} ft__wanted_point;
+/* Of every point wanted of the part. */
+ft_status ft__part_points(ft__part *p, const ft_fleet *f, ft_store *store,
+                          ft_status (*each)(void *user, const ft__wanted_point *at,
+                                            ft_error *err),
+                          void *user, ft_error *err);
+
+/* ---- known.c ---- */
+/* What the store has of all that, and what its jobs were about. */
+ft_status ft__part_refresh(ft__part *p, const ft_fleet *f, ft_store *store,
+                           const ft__fleet_batch *list, size_t n, ft_error *err);
+/* What measuring the others takes, if jobs take as long as planned. */
 void ft__part_costs(ft__part *p, const ft_fleet_options *opt);
+/* What they took over what was planned. */
+double ft__part_took(const ft__part *p);
 bool ft__op_given_up(const ft__wanted_op *o);
 /* Neither known nor given up nor submitted. */
 bool ft__op_missing(const ft__wanted_op *o);
 
-/* Which to measure next of part p: those chosen[] of *n, most informative first, until
- * they take `most_s` or are `most`. What is known of other parts counts, too. */
+/* ---- deal.c ---- */
+/* The line of a list that stands for what is no operation begins so. */
+#define FT__TEXT_LINE "#: "
+/* What a job is to do, for ft__batch_write(): the operations chosen[job], chosen[job +
+ * n_jobs], ... of n, so that jobs are alike. */
+ft_status ft__deal(ft__job_work *out, const ft__part *p, const size_t *chosen, size_t n,
+                   size_t job, size_t n_jobs, ft_error *err);
+/* What a list says that it takes; NaN. */
+double ft__deal_planned_s(const char *list);
+
+/* ---- next.c ---- */
+/* Which to measure next of part p: those chosen[] of *n, networks and points first,
+ * then
+ * (`operations`) the most informative ones, until they take `most_s` or are `most`.
+ * What is known of other parts counts, too. */
 ft_status ft__fleet_choose(size_t *chosen, size_t *n, const ft__part *p,
                            const ft__part *all, size_t n_parts, ft_store *store,
-                           double most_s, size_t most, const ft_fleet_options *opt,
-                           ft_error *err);
+                           double most_s, size_t most, bool operations,
+                           const ft_fleet_options *opt, ft_error *err);
 /* Held-out error of what is known of p, when it is time to look at it. */
 ft_status ft__part_judge(ft__part *p, ft_store *store, const ft_fleet_options *opt,
                          ft_error *err);

@@ -481,22 +481,6 @@ static ft_status begin_run(struct ft__collection *k, ft_error *err)
         k->store, &k->run, k->opt->command ? k->opt->command : "", environment, err);
 }
 
-static ft_status check_notes(const ft_collect_options *opt, ft_error *err)
-{
-    for (size_t i = 0; i < opt->n_notes; i++) {
-        const size_t len =
-            strspn(opt->note[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "0123456789_");
-
-        if (len == 0 || len > 63 || opt->note[i][len] != '=')
-            return ft_fail(err, FT_EINVAL, 0,
-                           "\"%.80s\" is no note: NAME=VALUE, the name of letters, "
-                           "digits and '_'",
-                           opt->note[i]);
-    }
-    return FT_OK;
-}
-
 ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
                      const ft_op *ops, const uint64_t *count, size_t n,
                      const ft_collect_options *opt, ft_error *err)
@@ -513,7 +497,7 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     k.end_s = opt->budget_s > 0 ? begin_s + opt->budget_s : INFINITY;
     k.hasty = opt->budget_s > 0 && opt->budget_s < hasty_below_s * (double)n;
     until_s = k.end_s - (opt->repeat_share < 0 ? 0 : repeats_take * opt->budget_s);
-    st = check_notes(opt, err);
+    st = ft__notes_check(opt->note, opt->n_notes, err);
     if (!st)
         st = begin_run(&k, err);
     /* Before anything else takes memory that would count as the engine's. */

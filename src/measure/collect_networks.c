@@ -15,15 +15,17 @@
 static const double network_time_s = 2, networks_take = 0.1;
 enum { LEAST_PASSES = 5 };
 
-/* "network name=resnet18 x=1x3x224x224 dtype=fp32", by its first input. */
-static void put_spec(ft__buf *b, const char *name, const ft_graph *g)
+void ft__whole_spec(ft__buf *b, const char *name, const ft_graph *g)
 {
+    const char *slash = strrchr(name, '/'), *from = slash ? slash + 1 : name;
+    const char *dot = strrchr(from, '.');
+    const char *end = dot && dot > from ? dot : from + strlen(from);
     uint32_t i = 0;
 
     while (i < g->n_tensors && g->tensor[i].role != FT_ROLE_INPUT)
         i++;
     ft__buf_str(b, "network name=");
-    for (const char *p = name; *p; p++) {
+    for (const char *p = from; p < end; p++) {
         const char c = (unsigned char)*p <= ' ' ? '_' : *p;
 
         ft__buf_add(b, &c, 1);
@@ -54,18 +56,21 @@ static ft_status put_members(struct ft__collection *k, const ft_key *key,
     return st;
 }
 
-/* NaN: none of its passes would fit. */
+/* NaN: too few of its passes would fit. */
 static double time_for(const struct ft__collection *k, const ft_graph *lowered)
 {
-    const double share = isfinite(k->end_s) ? networks_take * k->opt->budget_s /
-                                                  (double)k->opt->n_networks
-                                            : network_time_s;
+    const double each_s = isfinite(k->end_s)
+                              ? k->opt->budget_s / (double)k->opt->n_networks
+                              : (double)INFINITY;
     double pass_s = 0;
 
+    if (k->opt->whole)
+        return fmin(k->opt->op_time_s > 0 ? k->opt->op_time_s : network_time_s, each_s);
     for (uint32_t i = 0; i < lowered->n_ops; i++)
         pass_s += (double)lowered->op_count[i] * ft__choosing_work(&lowered->op[i]);
-    return LEAST_PASSES * pass_s > network_time_s ? (double)NAN
-                                                  : fmin(network_time_s, share);
+    return LEAST_PASSES * pass_s > network_time_s
+               ? (double)NAN
+               : fmin(network_time_s, networks_take * each_s);
 }
 
 static bool is_rough(const ft_network_timing *t)
@@ -99,6 +104,7 @@ static ft_status measure_and_put(struct ft__collection *k, const ft_graph *g,
                                  double time_s, ft_error *err)
 {
     ft_network_timing t;
+    char conditions[1024];
     ft_error why = {0};
     ft_status st = measure_well(&t, k, g, time_s, &why);
 
@@ -106,6 +112,12 @@ static ft_status measure_and_put(struct ft__collection *k, const ft_graph *g,
         ft__log(k->opt->log, FT_LOG_INFO, "not run whole: %s: %s", key->spec, why.msg);
         return FT_OK;
     }
+    ft__timing_conditions(&(const ft_timing){.conditions = t.conditions,
+                                             .rounds = t.rounds,
+                                             .redone = t.redone,
+                                             .outliers = t.outliers},
+                          conditions, sizeof(conditions));
+    t.time.conditions = conditions;
     st = put_members(k, key, lowered, err);
     if (!st)
         st = ft__collection_put(k, key, &t.time, t.readings, t.n_readings, err);
@@ -124,7 +136,7 @@ static ft_status measure_one(struct ft__collection *k, const ft_collect_network 
     ft_status st = ft__graph_lower(&lowered, w->graph, k->session->engine->policy, err);
 
     if (!st) {
-        put_spec(&spec, w->name, w->graph);
+        ft__whole_spec(&spec, w->name, w->graph);
         key.spec = spec.s;
         key.phase = ft_phase_name(FT_PHASE_FORWARD);
         key.metric = "time";

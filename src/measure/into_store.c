@@ -129,15 +129,31 @@ static ft_measurement exact_bytes(uint64_t bytes)
                             .iterations = 1};
 }
 
-/* The members of `conditions` ("" or NULL: none) behind those of the notes. */
-static void add_notes(ft__buf *b, const ft_collect_options *opt, const char *conditions)
+ft_status ft__notes_check(const char *const *note, size_t n, ft_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t len =
+            strspn(note[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                            "0123456789_");
+
+        if (len == 0 || len > 63 || note[i][len] != '=')
+            return ft_fail(err, FT_EINVAL, 0,
+                           "\"%.80s\" is no note: NAME=VALUE, the name of letters, "
+                           "digits and '_'",
+                           note[i]);
+    }
+    return FT_OK;
+}
+
+void ft__notes_put(ft__buf *b, const char *const *note, size_t n,
+                   const char *conditions)
 {
     ft__buf_str(b, "{");
-    for (size_t i = 0; i < opt->n_notes; i++) {
-        const char *value = strchr(opt->note[i], '=');
+    for (size_t i = 0; i < n; i++) {
+        const char *value = strchr(note[i], '=');
         char name[64];
 
-        snprintf(name, sizeof(name), "%.*s", (int)(value - opt->note[i]), opt->note[i]);
+        snprintf(name, sizeof(name), "%.*s", (int)(value - note[i]), note[i]);
         add_text(b, name, value + 1);
     }
     if (conditions && conditions[0] == '{' && conditions[1] != '}')
@@ -156,7 +172,7 @@ ft_status ft__collection_put(struct ft__collection *k, const ft_key *key,
 
     if (!k->opt->n_notes)
         return ft__store_put(k->store, k->run, key, m, readings, n, err);
-    add_notes(&b, k->opt, m->conditions);
+    ft__notes_put(&b, k->opt->note, k->opt->n_notes, m->conditions);
     noted.conditions = b.s;
     st = b.bad ? ft_fail(err, FT_ENOMEM, 0, "notes of %s", key->spec)
                : ft__store_put(k->store, k->run, key, &noted, readings, n, err);

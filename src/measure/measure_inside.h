@@ -1,6 +1,7 @@
 #ifndef MEASURE_MEASURE_INSIDE_H
 #define MEASURE_MEASURE_INSIDE_H
 
+#include "base/buf.h"
 #include "measure/session.h"
 
 /* ---- measure.c ---- */
@@ -59,5 +60,15 @@ ft_measurement ft__measurement_unknown(const char *unit);
 size_t ft__timing_conditions(const ft_timing *t, char *buf, size_t size);
 /* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
 size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
+/* FT_EINVAL: one of them is no "NAME=VALUE". */
+ft_status ft__notes_check(const char *const *note, size_t n, ft_error *err);
+/* The members of `conditions` ("" or NULL: none) behind those of the notes. */
+void ft__notes_put(ft__buf *b, const char *const *note, size_t n,
+                   const char *conditions);
+
+/* ---- collect_networks.c ---- */
+/* "network name=resnet18 x=1x3x224x224 dtype=fp32", by the graph's first input; of a
+ * path the name of its file, without folder and ending. */
+void ft__whole_spec(ft__buf *b, const char *name, const ft_graph *g);
 
 #endif

@@ -52,6 +52,7 @@ typedef struct ft__database {
     const char *snapshot;    /* a transaction that reads, all of one moment */
     const char *first;       /* before the first migration; NULL: nothing */
     const char *mark;        /* format: it is a store, of version %d from now on */
+    const char *views;       /* made anew behind the last migration; NULL: none */
     const char *foreign;     /* what it is when it is no store */
     const char *measurement; /* the number of a new measurement, in a row of from_row */
     const char *many;        /* after many measurements came; NULL: nothing */

@@ -95,7 +95,7 @@ static ft_status take_steps(ft_store *s, const char *const *steps, int n_steps,
                             ft_error *err)
 {
     ft__identity id = {0};
-    char sql[4096];
+    char sql[256];
     /* Asked again now that nobody else can be migrating. */
     ft_status st = s->kind->identify(s, &id, err);
 
@@ -108,7 +108,9 @@ static ft_status take_steps(ft_store *s, const char *const *steps, int n_steps,
     for (int64_t v = id.version; v < n_steps && !st; v++)
         st = s->kind->exec(s, steps[v], NULL, err);
     snprintf(sql, sizeof(sql), s->kind->mark, n_steps);
-    return st ? st : s->kind->exec(s, sql, NULL, err);
+    if (!st)
+        st = s->kind->exec(s, sql, NULL, err);
+    return st || !s->kind->views ? st : s->kind->exec(s, s->kind->views, NULL, err);
 }
 
 static ft_status migrate(ft_store *s, const char *const *steps, int n_steps,

@@ -632,29 +632,18 @@ static const char *column_name(ft__query *base, int at)
                : NULL;
 }
 
+/* Views and functions: postgres.sql. */
+static const char views[] = {
+#include "postgres_views.inc"
+    , '\0'};
+
 const ft__database ft__postgres = {
     .begin = "BEGIN; SELECT pg_advisory_xact_lock(1179931476)",
     .snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ",
     .first = "CREATE SCHEMA IF NOT EXISTS foretell",
-    .mark =
-        "CREATE TABLE IF NOT EXISTS version(version INTEGER NOT NULL);"
-        "DELETE FROM version; INSERT INTO version VALUES(%d);"
-        "CREATE OR REPLACE VIEW measured AS SELECT m.id, d.name AS device,"
-        " s.name AS setting, substring(s.name from 'clock=([0-9.]+)MHz')::float8"
-        " AS clock_mhz, e.name AS engine, e.version AS engine_version, o.spec, m.phase,"
-        " m.dtype_policy, m.metric, m.unit, m.value, m.error, m.n, m.calibration,"
-        " m.conditions, to_timestamp(m.taken_at) AS taken_at, r.command, r.environment"
-        " FROM measurement m JOIN device d ON d.id = m.device_id"
-        " JOIN setting s ON s.id = m.setting_id JOIN engine e ON e.id = m.engine_id"
-        " JOIN operation o ON o.id = m.operation_id JOIN run r ON r.id = m.run_id;"
-        "CREATE OR REPLACE VIEW coverage AS SELECT device, clock_mhz, engine,"
-        " engine_version, metric, count(*) AS measurements, count(DISTINCT spec)"
-        " AS operations, min(taken_at) AS first_at, max(taken_at) AS last_at"
-        " FROM measured GROUP BY device, clock_mhz, engine, engine_version, metric;"
-        "CREATE OR REPLACE FUNCTION refresh() RETURNS void LANGUAGE sql SECURITY "
-        "DEFINER"
-        " SET search_path = foretell, pg_temp AS 'ANALYZE measurement;"
-        " ANALYZE operation; ANALYZE reading'",
+    .mark = "CREATE TABLE IF NOT EXISTS version(version INTEGER NOT NULL);"
+            "DELETE FROM version; INSERT INTO version VALUES(%d)",
+    .views = views,
     .foreign = "has a schema foretell",
     .measurement = "nextval('foretell.measurement_id_seq')",
     .many = "SELECT refresh()",

@@ -26,6 +26,9 @@ struct explore_options {
     const char *html;
     const char *notebook;
     const char *shard;
+    const char *name;
+    const char *only;
+    ft__texts notes;
 };
 
 static const ft__option options[] = {
@@ -58,6 +61,12 @@ static const ft__option options[] = {
                "and as a Jupyter notebook, with its output"),
     FT__TEXT(struct explore_options, shard, "shard", "I/N",
              "front: of the I-th of N parts of the points alone"),
+    FT__TEXT(struct explore_options, name, "name", "NAME",
+             "results are kept under this name, not the file's: one for each machine"),
+    FT__TEXT(struct explore_options, only, "only", "N,N,...",
+             "run: these points of the design alone, counted from 1"),
+    FT__TEXTS(struct explore_options, notes, "note", "NAME=VALUE",
+              "run: kept with every run, among its conditions"),
     {0},
 };
 
@@ -88,6 +97,29 @@ static int plan_of(ft__cli *c, ft_explore_options *how, const struct explore_opt
     how->design.resolution = (uint32_t)o->resolution;
     how->design.levels = (uint32_t)o->levels;
     return FT__EXIT_GOOD;
+}
+
+/* "3,7,11"; the caller's to free(). */
+static int read_only(ft__cli *c, uint64_t **out, size_t *n, const char *text)
+{
+    const char *at = text;
+    char *end;
+
+    *n = 0;
+    *out = text ? malloc((strlen(text) + 1) * sizeof(**out)) : NULL;
+    if (text && !*out)
+        return ft__cli_done(c, false);
+    while (at && *at) {
+        const unsigned long long v = strtoull(at, &end, 10);
+
+        if (*at < '0' || *at > '9' || v == 0 || (*end && *end != ','))
+            break;
+        (*out)[(*n)++] = v;
+        at = *end ? end + 1 : end;
+    }
+    return text && (*at || *n == 0)
+               ? ft__usage(c, "--only %s: points are numbered from 1: N,N,...", text)
+               : FT__EXIT_GOOD;
 }
 
 /* As it is kept for resume. */
@@ -190,14 +222,24 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
                               .log = &c->log};
     ft__this_machine machine;
     ft_error why = {0};
+    uint64_t *only = NULL;
     ft_explored done;
     ft_status st;
     int code = plan_of(c, &how, o);
 
+    if (!code && o->only && o->search)
+        code = ft__usage(c, "--only is of a design, not of a --search");
+    if (!code)
+        code = read_only(c, &only, &how.n_only, o->only);
     if (!code)
         code = open_meter(c, &how, o, x, &why);
-    if (code)
+    if (code) {
+        free(only);
         return code;
+    }
+    how.only = only;
+    how.note = o->notes.v;
+    how.n_notes = o->notes.n;
     plan_text(plan, sizeof(plan), o);
     snprintf(build_dir, sizeof(build_dir), "%s.builds",
              ft_store_shown(NULL, 0, store_path) ? "exploration" : store_path);
@@ -207,6 +249,7 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
     how.settings = &machine.how;
     st = ft_explore(&done, x, store, &how, &c->err);
     ft_meter_close(how.meter);
+    free(only);
     if (st)
         return ft__cli_check_asked(c, st);
     ft__bar_draw(&c->bar, 0, 0, "");
@@ -469,7 +512,14 @@ static int run(ft__cli *c, const void *user)
     if (verb != FRONT && (c->args.n > 2 || o->shard))
         return ft__usage(c, "%s is for front",
                          o->shard ? "--shard" : "more than one file");
+    if (o->only && verb != RUN)
+        return ft__usage(c, "--only is for run");
     st = ft_exploration_load(&x, c->args.v[1], &c->err);
+    if (!st && o->name) {
+        st = ft_exploration_rename(x, o->name, &c->err);
+        if (st)
+            ft_exploration_free(x);
+    }
     if (st)
         return ft__cli_check(c, st);
     code = verb == FRONT                    ? front(c, o, x)
@@ -505,6 +555,7 @@ const ft__command ft__explore_command = {
                 "  foretell explore run space.yaml --design sobol --points 100\n"
                 "  foretell explore run space.yaml --search model --points 40\n"
                 "  foretell explore report space.yaml --csv\n"
+                "  foretell explore run space.yaml --name conv@node3 --only 2,5\n"
                 "  foretell explore front sweep.yaml --shard 2/8 >front-2.csv\n"
                 "  foretell explore front sweep.yaml front-*.csv\n",
     .least_args = 2,

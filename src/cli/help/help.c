@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "commit.h"
 #include "foretell/version.h"
 
 enum {
@@ -158,6 +159,14 @@ const ft__command ft__help_command = {
     .run = run_help,
 };
 
+void ft__help_version(bool commit)
+{
+    printf("foretell %s", ft_version());
+    if (commit && *FT__COMMIT)
+        printf(" (%s)", FT__COMMIT);
+    putchar('\n');
+}
+
 static int run_version(ft__cli *c, const void *user)
 {
     bool good = true;
@@ -166,7 +175,7 @@ static int run_version(ft__cli *c, const void *user)
     if (c->json)
         good = ft__json_print_take(ft__json("version:s", ft_version()), stdout);
     else
-        printf("foretell %s\n", ft_version());
+        ft__help_version(c->verbose > 0);
     return ft__cli_done(c, good);
 }
 
@@ -174,7 +183,7 @@ const ft__command ft__version_command = {
     .name = "version",
     .arguments = "",
     .summary = "print the version",
-    .more = "",
+    .more = "With --verbose the commit that it was built from, too.",
     .examples = "  foretell version\n  foretell version --json\n",
     .run = run_version,
 };

@@ -204,6 +204,31 @@ Builds are made once for each text.
   built 1
   built 22
 
+Points are run by their number in the design, on each machine under a name of its own.
+
+  $ foretell explore run build.yaml --db parts.db -q --csv --only 4,1 --name build@n1 --note node=n1 | cut -d, -f2,3,8
+  o,e,runs
+  1,x,2
+  22,y,2
+  $ foretell explore report build.yaml --db parts.db
+  foretell explore: nothing of build was run yet as the file stands; begin with: foretell explore run build.yaml
+  [4]
+  $ sqlite3 parts.db "SELECT name, point, json_extract(conditions, '$.node') FROM trial t JOIN exploration e ON e.id = exploration_id" | sort -u
+  build@n1|o=1 e=x|n1
+  build@n1|o=22 e=y|n1
+  $ foretell explore run build.yaml --db parts.db --only 5
+  foretell explore: build: point 5 of a design of 4 points
+  [2]
+  $ foretell explore run build.yaml --db parts.db --only 0
+  foretell explore: --only 0: points are numbered from 1: N,N,...
+  [2]
+  $ foretell explore report build.yaml --db parts.db --only 1
+  foretell explore: --only is for run
+  [2]
+  $ foretell explore run build.yaml --db parts.db --search random --only 1
+  foretell explore: --only is of a design, not of a --search
+  [2]
+
 Mistakes are told with their line.
 
   $ printf 'name: x\ncommand: [echo]\nparameters:\n  - name: a\n    lo: 1\n    high: 2\nobjectives: [time]\n' >bad.yaml; foretell explore run bad.yaml --db toy.db

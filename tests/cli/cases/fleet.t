@@ -90,6 +90,45 @@ More is wanted: only that is measured. A budget ends it.
   kinds.0.missing: 1
   out_of_budget: true
 
+Networks are measured whole, and points of explorations run, by jobs, too.
+
+  $ cat >whole.yaml <<'END'
+  > kinds:
+  >   - {name: a, device: a30, engine: "fake,gpu=a30", nodes: 2, op_seconds: 0.01, overhead_s: 1, job_operations: 2}
+  > wanted:
+  >   - {model: data/models/resnet18.onnx, batches: [1, 4], measure: whole}
+  >   - {explore: echo.yaml}
+  > END
+  $ cat >echo.yaml <<'END'
+  > name: echo
+  > command: [echo, "y={x}"]
+  > parameters:
+  >   - {name: x, values: [1, 2, 3]}
+  > objectives:
+  >   - {name: "y", match: "y=([0-9])"}
+  > runs: {least: 2, most: 2}
+  > END
+  $ foretell fleet plan whole.yaml --db whole.db | sed -n 3p
+  a     threads=1       5         0         0        5    0.001246
+  $ foretell fleet run whole.yaml --local 2 --db whole.db --json | pick kinds.0.known kinds.0.missing kinds.0.refused
+  kinds.0.known: 5
+  kinds.0.missing: 0
+  kinds.0.refused: 0
+  $ foretell data export --db whole.db --metric time | grep -o 'network[^,]*' | sort
+  network name=resnet18 x=1x3x224x224 dtype=fp32
+  network name=resnet18 x=4x3x224x224 dtype=fp32
+  $ foretell explore report echo.yaml --name echo@a --db whole.db --csv | cut -d, -f2,3,5
+  x,y,runs
+  1,1,2
+  2,2,2
+  3,3,2
+  $ foretell fleet run whole.yaml --local 2 --db whole.db --json | pick kinds.0.missing; ls whole.fleet/*/*/list.ops | wc -l
+  kinds.0.missing: 0
+  3
+  $ sed -i 's/\[echo, "y={x}"\]/[nothere, "{x}"]/' echo.yaml; foretell fleet run whole.yaml --local 2 --db whole.db --json | pick kinds.0.missing; foretell explore report echo.yaml --name echo@a --db whole.db --csv | grep -c nothere
+  kinds.0.missing: 0
+  3
+
 What is not good stops with a sentence.
 
   $ foretell fleet plan nothere.yaml
