@@ -108,6 +108,9 @@ typedef struct ft__serve_engine {
     bool whole_attention; /* rotates and writes the cache within it */
     bool whole_sums;      /* over ranks add, and are normalised, within them */
     bool prompts_alone;   /* steps of prompts, before those that decode */
+    bool all_experts; /* reads those that no token goes to, too, of mixtures whose
+                         weights of 8 bits have scales of blocks */
+    bool reserves; /* blocks for all tokens that a request will have, as it begins */
 } ft__serve_engine;
 /* FT_EINVAL: no such name, or the version is not a number; each may be NULL. */
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);

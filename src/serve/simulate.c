@@ -95,6 +95,12 @@ static bool decodes(const struct sequence *s)
     return s->generated && s->done + 1 == tokens_of(s);
 }
 
+/* That a sequence needs blocks for as it begins. */
+static uint64_t tokens_to_begin(const struct run *r, const struct sequence *s)
+{
+    return r->steps->engine.reserves ? s->prompt + s->generate : tokens_of(s);
+}
+
 static uint64_t blocks_for(const struct run *r, uint64_t tokens)
 {
     return (tokens + r->load->block - 1) / r->load->block;
@@ -256,7 +262,7 @@ static bool takes_next(const struct run *r, const struct engine *e)
         e->waiting.n ? &r->seq[e->waiting.at[e->waiting.first]] : NULL;
 
     return s && s->ready_s <= e->now_s && e->n < r->load->max_seqs &&
-           blocks_for(r, tokens_of(s)) <= e->free_blocks;
+           blocks_for(r, tokens_to_begin(r, s)) <= e->free_blocks;
 }
 
 static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x)
@@ -270,7 +276,7 @@ static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x
             return;
         pop(&e->waiting);
         e->running[e->n++] = i;
-        take_blocks(r, e, s, tokens_of(s));
+        take_blocks(r, e, s, tokens_to_begin(r, s));
         if (decodes(s)) {
             x->left--;
             x->step.decode_seqs++;

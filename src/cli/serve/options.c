@@ -84,7 +84,13 @@ static const double vary_followed = 0.05;
 static bool is_followed(const ft_serve_load *l)
 {
     return !(l->rate_per_s > 0) && !l->n_recorded &&
-           (!l->n_requests || l->n_requests > l->concurrency);
+           l->concurrency > 1 && (!l->n_requests || l->n_requests > l->concurrency);
+}
+
+void ft__serving_followed(const ft__serve_options *o, ft_serve_load *l)
+{
+    if (!o->vary)
+        l->vary = is_followed(l) ? vary_followed : 0;
 }
 
 static int read_share(ft__cli *c, double *out, const char *option, const char *text)
@@ -195,8 +201,7 @@ int ft__serving_read(ft__cli *c, ft__serving *out, const ft__serve_options *o)
     out->load.request = out->recorded;
     if (o->concurrency)
         out->load.concurrency = out->concurrency[0];
-    if (!o->vary && is_followed(&out->load))
-        out->load.vary = vary_followed;
+    ft__serving_followed(o, &out->load);
     return code;
 }
 
