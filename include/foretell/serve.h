@@ -152,6 +152,7 @@ typedef struct ft_served {
     const char *device;  /* as in ft_answer; the steps' */
     const char *title;
     const char *predictor;
+    int prompts_alone; /* a step has prompts, or decodes */
 } ft_served;
 
 /* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does not

@@ -14,6 +14,7 @@ from ._library import Error
 from ._measure import Energy, Measurement, Module, measure
 from ._memory import MemoryEstimate, estimate_memory
 from ._repeat import Measured, Reading, Timer, Timing, measured
+from ._steps import Steps
 from ._table import Record
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Predictions",
     "Reading",
     "Record",
+    "Steps",
     "Timer",
     "Timing",
     "Verified",

@@ -506,9 +506,14 @@ void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
 
 void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
 {
+    ft__build_repeat(b, first, b->g->n_nodes, times);
+}
+
+void ft__build_repeat(ft__build *b, uint32_t first, uint32_t end, uint64_t times)
+{
     const uint64_t most = (uint64_t)FT__MAX_ELEMENTS;
 
-    for (uint32_t i = first; i < b->g->n_nodes && !b->failed; i++) {
+    for (uint32_t i = first; i < end && !b->failed; i++) {
         uint64_t repeat = b->g->node[i].repeat;
 
         if (times && repeat > most / times)

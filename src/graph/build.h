@@ -63,6 +63,8 @@ void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
 /* The same for all nodes from `first` on, times what they have; nothing after a
  * failure, which a product beyond the limit is. */
 void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times);
+/* Of those before `end`. */
+void ft__build_repeat(ft__build *b, uint32_t first, uint32_t end, uint64_t times);
 /* What the nodes from `first` on cost. */
 void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *bytes);
 

@@ -17,10 +17,33 @@ static const struct {
     /* Before the next step was scheduled during a step. */
     {"vllm",
      "0.14",
-     {.step_s = 7e-4, .sampling_s = 5.8e-5, .issue_s = 8.5e-5, .graph_tokens = 512}},
+     {.step_s = 7e-4,
+      .sampling_s = 5.8e-5,
+      .issue_s = 8.5e-5,
+      .graph_tokens = 512,
+      .all_experts = true}},
     {"sglang",
      NULL,
-     {.step_s = FT_SERVE_OVERHEAD_S, .issue_s = 1.65e-4, .no_dataset = true}},
+     {.step_s = FT_SERVE_OVERHEAD_S,
+      .issue_s = 1.65e-4,
+      .no_dataset = true,
+      .prompts_alone = true}},
+    /* Before sums over ranks took in what follows them. */
+    {"trtllm",
+     "1.0",
+     {.step_s = FT_SERVE_OVERHEAD_S,
+      .issue_s = 8.5e-5,
+      .graph_tokens = 512,
+      .whole_attention = true,
+      .reserves = true}},
+    {"trtllm",
+     NULL,
+     {.step_s = FT_SERVE_OVERHEAD_S,
+      .issue_s = 8.5e-5,
+      .graph_tokens = 512,
+      .whole_attention = true,
+      .whole_sums = true,
+      .reserves = true}},
     {"transformers",
      NULL,
      {.layer_s = 9.1e-4, .attention_passes = 8, .no_dataset = true}},
@@ -44,7 +67,7 @@ static bool is_before(const char *version, const char *than)
 
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err)
 {
-    bool known = !name || strcmp(name, "trtllm") == 0; /* as the default is */
+    bool known = !name;
 
     for (size_t i = 0; i < sizeof(engines) / sizeof(*engines) && !known; i++)
         known = strcmp(engines[i].name, name) == 0;
@@ -107,9 +130,54 @@ static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
     c->energy_j = was.time_s > 0 ? was.energy_j * c->time_s / was.time_s : was.energy_j;
 }
 
-void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
-                           const ft_op *op, const ft_device_facts *f, double idle_w)
+/* Weights of experts that no row goes to are read as well. */
+static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidth)
 {
+    static const double reached = 0.7; /* of the bandwidth, by mixtures as measured */
+    const double topk = (double)ft_op_at(op, FT_K_topk, 0);
+    const double experts = (double)ft_op_at(op, FT_K_experts, 0);
+    const double unused =
+        pow(1 - topk / experts, (double)ft_op_shape(op, FT_K_x).dim[0]);
+    const double was_s = c->time_s;
+    ft_cost cost;
+
+    if (!ft_op_at(op, FT_K_block, 0) || ft_dtype_bits(op->dtype) != 8)
+        return;
+    ft_op_cost(op, &cost);
+    c->time_s += unused * cost.weight_bytes / (reached * bandwidth);
+    c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
+}
+
+/* Is it done within another kernel? Numbers as wide as what ranks sum come from such a
+ * sum. */
+static bool is_within(const ft__serve_engine *e, const ft_op *op, int64_t width)
+{
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+    const bool summed = width && x.rank == 2 && x.dim[1] == width;
+
+    switch (op->kind) {
+    case FT_KIND_rotary:
+    case FT_KIND_copy: return e->whole_attention;
+    case FT_KIND_add:
+    case FT_KIND_rmsnorm: return e->whole_sums && summed;
+    default: return false;
+    }
+}
+
+bool ft__serve_engine_changes(const ft__serve_engine *e)
+{
+    return e->core_bytes > 0 || e->attention_passes > 0 || e->whole_attention ||
+           e->whole_sums || e->all_experts;
+}
+
+void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
+                           const ft_op *op, int64_t width, const ft_device_facts *f,
+                           double idle_w)
+{
+    if (is_within(e, op, width))
+        *c = (ft__serve_cost){0, 0};
+    if (e->all_experts && op->kind == FT_KIND_moe)
+        read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && op->kind == FT_KIND_linear)
         read_weights(c, op, e->core_bytes * f->cores * f->boost_clock_hz, idle_w);
     if (e->attention_passes > 0 && op->kind == FT_KIND_attention)

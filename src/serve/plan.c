@@ -152,8 +152,9 @@ struct plan_model {
     uint32_t n_nodes;
 };
 
-static ft_status step_graph(ft_graph **out, struct plan_model *m, double batch,
-                            double tokens, double context, ft_error *err)
+/* As a network. */
+static ft_status whole_graph(ft_graph **out, struct plan_model *m, double batch,
+                             double tokens, double context, ft_error *err)
 {
     m->dim[m->n_dims] = (ft_dim_value){"tokens", (int64_t)tokens};
     m->dim[m->n_dims + 1] = (ft_dim_value){"context", (int64_t)context};
@@ -161,6 +162,18 @@ static ft_status step_graph(ft_graph **out, struct plan_model *m, double batch,
     m->q.dims = m->dim;
     m->q.n_dims = m->n_dims + 2;
     return ft_query_import(out, &m->q, err);
+}
+
+/* As operations with counts: layers that are alike stand once. */
+static ft_status step_graph(ft_graph **out, struct plan_model *m, double batch,
+                            double tokens, double context, ft_error *err)
+{
+    ft_status st;
+
+    m->dim[m->n_dims++] = (ft_dim_value){"once", 1};
+    st = whole_graph(out, m, batch, tokens, context, err);
+    m->n_dims--;
+    return st;
 }
 
 static bool is_head(const ft_node *n)
@@ -324,12 +337,11 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
             if (!st && k == 0)
                 st = add_nodes(p, &p->cell[FT__SERVE_HEAD][i], m, g, HEAD, err);
             if (!st && i == p->seqs.n / 2 && k == p->context.n / 2) {
-                p->decode = g;
                 p->layers = layers_of(g);
+                st = whole_graph(&p->decode, m, p->seqs.at[i], 1, p->context.at[k], err);
                 p->decode_step =
                     (ft_serve_step){.decode_seqs = p->seqs.at[i],
                                     .decode_context = p->seqs.at[i] * p->context.at[k]};
-                continue;
             }
             ft_graph_free(g);
         }
@@ -353,12 +365,11 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
         if (!st)
             st = add_own(p, &p->cell[FT__SERVE_ATTENTION][at], m, g, tokens, true, err);
         if (!st && k == 0 && middle && !p->prefill) {
-            p->prefill = g;
             p->issued = issued_of(g);
+            st = whole_graph(&p->prefill, m, 1, n, n, err);
             p->prefill_step = (ft_serve_step){.prefill_tokens = n,
                                               .prefill_pairs = n * (n + 1) / 2,
                                               .prefill_seqs = 1};
-            continue;
         }
         ft_graph_free(g);
     }
@@ -399,10 +410,10 @@ static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *e
     const ft_memory_policy policy = {FT_POLICY_EAGER};
     ft_graph *one, *chunk = NULL;
     ft_memory memory = {0};
-    ft_status st = step_graph(&one, m, 1, 1, context, err);
+    ft_status st = whole_graph(&one, m, 1, 1, context, err);
 
     if (!st)
-        st = step_graph(&chunk, m, 1, tokens, tokens, err);
+        st = whole_graph(&chunk, m, 1, tokens, tokens, err);
     if (!st)
         st = ft_memory_make(&memory, chunk, &policy, err);
     if (!st) {
@@ -436,8 +447,8 @@ static ft_status not_of_one(ft_error *err)
 static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_plan *p,
                             ft_error *err)
 {
-    if (q->n_dims > MAX_DIMS - 2)
-        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 2);
+    if (q->n_dims > MAX_DIMS - 3)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 3);
     m->q = *q;
     m->q.graph = NULL;
     m->q.device = NULL;
@@ -450,6 +461,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
             return not_of_one(err);
         if (strcmp(d->name, "tp") == 0 || strcmp(d->name, "pp") == 0)
             p->ranks *= (uint64_t)(d->value > 0 ? d->value : 1);
+        if (strcmp(d->name, "dp") == 0 && d->value > 0)
+            p->replicas = (uint64_t)d->value;
         m->dim[m->n_dims++] = *d;
     }
     return FT_OK;
@@ -513,7 +526,7 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
 
     *out = NULL;
     if (!st) {
-        p->ranks = 1;
+        p->ranks = p->replicas = 1;
         st = read_model(&m, &q, p, err);
     }
     if (!st)

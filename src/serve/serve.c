@@ -31,6 +31,10 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
         b.tokens > s->bounds.tokens)
         return ft_fail(err, FT_EINVAL, 0,
                        "the load is larger than those that its steps were planned for");
+    if (load->n_recorded && s->replicas > 1)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "recorded requests are not divided among replicas of attention: "
+                       "leave --dim dp away, or say how many arrive by --rate");
     if (!(s->memory_bytes > 0) && !load->kv_tokens)
         return ft_fail(err, FT_ENOTFOUND, 0, "the memory of %s is not known",
                        s->device);
@@ -159,6 +163,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->activation_bytes = s->activation_bytes;
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
+    out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
     st = check(s, load, out, err);
     out->fits = !st;
     return st;

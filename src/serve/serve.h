@@ -76,7 +76,9 @@ struct ft_serve_plan {
     ft__serve_cell *cell[FT__SERVE_PARTS];
     ft_graph *decode, *prefill; /* at sizes of the grids: how sure steps are */
     ft_serve_step decode_step, prefill_step;
-    uint64_t ranks, layers;
+    uint64_t ranks;    /* devices of a replica */
+    uint64_t replicas; /* of attention: their steps wait for each other */
+    uint64_t layers;
     uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
     ft__serve_bounds bounds; /* of all loads */
     double weight_bytes, activation_bytes, kv_bytes_per_token, logit_bytes;
@@ -103,14 +105,24 @@ typedef struct ft__serve_engine {
     double attention_passes; /* so often the cache goes through memory; 0: once */
     double core_bytes; /* of weights a core reads in a clock; 0: bandwidth alone */
     bool no_dataset;   /* was measured of it */
+    bool whole_attention; /* rotates and writes the cache within it */
+    bool whole_sums;      /* over ranks add, and are normalised, within them */
+    bool prompts_alone;   /* steps of prompts, before those that decode */
+    bool all_experts; /* reads those that no token goes to, too, of mixtures whose
+                         weights of 8 bits have scales of blocks */
+    bool reserves; /* blocks for all tokens that a request will have, as it begins */
 } ft__serve_engine;
 /* FT_EINVAL: no such name, or the version is not a number; each may be NULL. */
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);
 /* Of a name and a version, each NULL: any; the newest one's. */
 ft__serve_engine ft__serve_engine_of(const char *name, const char *version);
-/* Change the cost of an operation as far as its kernels are its own. */
+/* Has it kernels of its own? */
+bool ft__serve_engine_changes(const ft__serve_engine *e);
+/* Change the cost of an operation as far as its kernels are its own. width: of what is
+ * summed over ranks; 0: nothing is. */
 void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
-                           const ft_op *op, const ft_device_facts *f, double idle_w);
+                           const ft_op *op, int64_t width, const ft_device_facts *f,
+                           double idle_w);
 
 /* ---- steps.c ---- */
 
@@ -124,7 +136,7 @@ struct ft_serve_steps {
     ft__serve_cost *cost[FT__SERVE_PARTS];
     ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
     ft__serve_bounds bounds;
-    uint64_t ranks, layers, issued;
+    uint64_t ranks, replicas, layers, issued;
     double weight_bytes, activation_bytes, kv_bytes_per_token, logit_bytes;
     double memory_bytes, context_bytes;
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */
@@ -177,7 +189,7 @@ typedef struct ft__serve_run {
 } ft__serve_run;
 
 ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
-                             const ft_serve_load *load, double kv_tokens,
+                             const ft_serve_load *asked, double kv_tokens,
                              ft__serve_end end, ft_error *err);
 
 #endif

@@ -95,6 +95,12 @@ static bool decodes(const struct sequence *s)
     return s->generated && s->done + 1 == tokens_of(s);
 }
 
+/* That a sequence needs blocks for as it begins. */
+static uint64_t tokens_to_begin(const struct run *r, const struct sequence *s)
+{
+    return r->steps->engine.reserves ? s->prompt + s->generate : tokens_of(s);
+}
+
 static uint64_t blocks_for(const struct run *r, uint64_t tokens)
 {
     return (tokens + r->load->block - 1) / r->load->block;
@@ -256,7 +262,7 @@ static bool takes_next(const struct run *r, const struct engine *e)
         e->waiting.n ? &r->seq[e->waiting.at[e->waiting.first]] : NULL;
 
     return s && s->ready_s <= e->now_s && e->n < r->load->max_seqs &&
-           blocks_for(r, tokens_of(s)) <= e->free_blocks;
+           blocks_for(r, tokens_to_begin(r, s)) <= e->free_blocks;
 }
 
 static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x)
@@ -270,7 +276,7 @@ static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x
             return;
         pop(&e->waiting);
         e->running[e->n++] = i;
-        take_blocks(r, e, s, tokens_of(s));
+        take_blocks(r, e, s, tokens_to_begin(r, s));
         if (decodes(s)) {
             x->left--;
             x->step.decode_seqs++;
@@ -304,15 +310,27 @@ static uint64_t alike(const struct run *r, const struct engine *e, double step_s
     return n > 1 && e->free_blocks < e->n * (blocks_for(r, n) + 1) ? 1 : n;
 }
 
+/* What is left of prompts that an earlier step began. */
+static void schedule_begun(const struct run *r, struct engine *e, struct schedule *x)
+{
+    for (size_t i = 0; i < e->n; i++)
+        if (!decodes(&r->seq[e->running[i]]))
+            add_prompt(r, x, &r->seq[e->running[i]]);
+}
+
 static void make_schedule(struct run *r, struct engine *e, struct schedule *x)
 {
+    const bool alone = r->load->whole_prompts || r->steps->engine.prompts_alone;
+
     *x = (struct schedule){.left = (double)r->load->max_batched_tokens, .repeat = 1};
-    if (r->load->whole_prompts)
+    if (alone) {
+        schedule_begun(r, e, x);
         schedule_waiting(r, e, x);
+    }
     if (x->step.prefill_tokens > 0)
         return;
     schedule_running(r, e, x);
-    if (!x->preempted && !r->load->whole_prompts)
+    if (!x->preempted && !alone)
         schedule_waiting(r, e, x);
 }
 
@@ -599,15 +617,44 @@ static void free_run(struct run *r)
     free(r->gap);
 }
 
+/* Of several replicas one is simulated: they share the load evenly, and wait for each
+ * other in every step. */
+static ft_serve_load one_replica(const ft_serve_load *load, uint64_t replicas)
+{
+    ft_serve_load l = *load;
+
+    l.concurrency = (l.concurrency + replicas - 1) / replicas;
+    l.n_requests = (l.n_requests + replicas - 1) / replicas;
+    l.n_shown = (l.n_shown + replicas - 1) / replicas;
+    l.rate_per_s /= (double)replicas;
+    return l;
+}
+
+static void count_replicas(ft__serve_run *out, uint64_t replicas)
+{
+    const double n = (double)replicas;
+
+    out->generated *= n;
+    out->prefill_j *= n;
+    out->decode_j *= n;
+    out->idle_j *= n;
+    out->batch_s *= n;
+    out->requests *= replicas;
+    out->devices *= replicas;
+    out->preemptions *= replicas;
+    out->most_batch *= replicas;
+}
+
 ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
-                             const ft_serve_load *load, double kv_tokens,
+                             const ft_serve_load *asked, double kv_tokens,
                              ft__serve_end end, ft_error *err)
 {
+    const ft_serve_load load = one_replica(asked, s->replicas);
     struct run r = {.steps = s,
-                    .load = load,
+                    .load = &load,
                     .end = end,
                     .out = out,
-                    .blocks = (uint64_t)(kv_tokens / (double)load->block),
+                    .blocks = (uint64_t)(kv_tokens / (double)load.block),
                     .transfer_s = s->link_bytes_per_s > 0
                                       ? s->kv_bytes_per_token / s->link_bytes_per_s
                                       : s->kv_bytes_per_token / pcie_bytes_per_s};
@@ -620,8 +667,10 @@ ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
     v = st ? NULL : calloc(r.n_seqs + 1, sizeof(*v));
     if (!st)
         st = v ? run_all(&r, err) : ft_fail(err, FT_ENOMEM, 0, "serving");
-    if (!st)
+    if (!st) {
         show(&r, v);
+        count_replicas(out, s->replicas);
+    }
     free(v);
     free_run(&r);
     return st;

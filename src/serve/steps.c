@@ -203,7 +203,7 @@ void ft_serve_step_ask(ft_estimate *time, ft_estimate *energy, const ft_serve_st
         x[i] = ft__serve_step_cost(s, step, (ft__serve_end)i);
         j[i] = (x[i].prefill_j + x[i].decode_j +
                 (x[i].time_s > x[i].busy_s ? x[i].time_s - x[i].busy_s : 0) * idle) *
-               (double)s->ranks;
+               (double)(s->ranks * s->replicas);
     }
     *time = (ft_estimate){x[FT__SERVE_VALUE].time_s, x[FT__SERVE_LOW].time_s,
                           x[FT__SERVE_HIGH].time_s, s->basis, ""};
@@ -398,20 +398,41 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
     return FT_OK;
 }
 
+/* Width of what ranks sum; 0: nothing is. */
+static ft_status summed_width(int64_t *width, const ft_serve_plan *p, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    *width = 0;
+    for (uint32_t i = 0; i < p->n_ops && !st && !*width; i++) {
+        ft_op of;
+
+        if (p->kind[i] != FT_KIND_collective)
+            continue;
+        st = ft_op_parse(&of, p->spec[i], strlen(p->spec[i]), err);
+        if (!st)
+            *width = ft_op_shape(&of, FT_K_x).dim[1];
+    }
+    return st;
+}
+
 /* Kernels of its own in place of the device's. */
 static ft_status take_engine(ft__serve_cost *op, ft_data *d, const ft_serve_plan *p,
                              const ft_serve_steps *s, ft_error *err)
 {
     const ft__data_kept *kept;
+    int64_t width;
     ft_status st = ft__data_device(&kept, d, s->device, true, err);
 
+    if (!st)
+        st = summed_width(&width, p, err);
     for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++) {
         ft_op of;
 
         st = ft_op_parse(&of, p->spec[i], strlen(p->spec[i]), err);
         if (!st)
-            ft__serve_engine_cost(&op[i], &s->engine, &of, ft_device_get(kept->thing),
-                                  s->idle_w);
+            ft__serve_engine_cost(&op[i], &s->engine, &of, width,
+                                  ft_device_get(kept->thing), s->idle_w);
     }
     return st;
 }
@@ -438,9 +459,9 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
     }
     if (!st && n.prefill->time.basis > s->basis)
         s->basis = n.prefill->time.basis;
-    if (!st && s->engine.no_dataset)
+    if (!st && ft__serve_engine_changes(&s->engine))
         st = take_engine(op, d, p, s, err);
-    if (!st && s->engine.no_dataset)
+    if (!st && ft__serve_engine_changes(&s->engine))
         st = fill(s, p, op, err);
     ft_answer_free(n.decode);
     ft_answer_free(n.prefill);
@@ -466,6 +487,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
         s->before = p->before;
         s->bounds = p->bounds;
         s->ranks = p->ranks;
+        s->replicas = p->replicas;
         s->layers = p->layers;
         s->issued = p->issued;
         s->engine = ft__serve_engine_of(q.engine, q.engine_version);

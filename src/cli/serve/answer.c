@@ -144,7 +144,9 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
         "steps of at most %" PRIu64 " tokens%s, %s, and %s of the host between two "
         "(--step-overhead)",
         s->max_batched_tokens,
-        load->whole_prompts ? ", prompts whole and alone" : ", prompts in chunks",
+        load->whole_prompts ? ", prompts whole and alone"
+        : s->prompts_alone  ? ", of prompts in chunks or of decoding"
+                            : ", prompts in chunks",
         strstr(s->run_mode, "graph") ? "replayed as CUDA graphs"
                                      : "issued by the host operation by operation",
         ft__text_seconds(s->step_overhead_s).s);

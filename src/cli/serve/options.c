@@ -22,7 +22,8 @@ const ft__option ft__serve_table[] = {
     FT__COUNT(ft__serve_options, n_requests, "num-requests", "N",
               "serving: how many; 10 times the concurrency"),
     FT__TEXT(ft__serve_options, vary, "vary", "SHARE",
-             "serving: lengths uniform within this share of theirs; 0"),
+             "serving: lengths uniform within this share of theirs; 0.05 where "
+              "requests follow each other, else 0"),
     FT__COUNT(ft__serve_options, seed, "arrivals-seed", "N",
               "serving: of arrivals and lengths; 0"),
     FT__TEXT(ft__serve_options, tp, "tp", "N[,N2...]",
@@ -74,6 +75,22 @@ int ft__precision_check(ft__cli *c, const ft__model_options *model)
 bool ft__serving_asked(const ft__serve_options *o)
 {
     return ft__option_given(ft__serve_table, o) != NULL;
+}
+
+/* Of a closed load the lengths, where nothing is said: equal ones that begin together
+ * end together, again and again, which no server's do. */
+static const double vary_followed = 0.05;
+
+static bool is_followed(const ft_serve_load *l)
+{
+    return !(l->rate_per_s > 0) && !l->n_recorded &&
+           l->concurrency > 1 && (!l->n_requests || l->n_requests > l->concurrency);
+}
+
+void ft__serving_followed(const ft__serve_options *o, ft_serve_load *l)
+{
+    if (!o->vary)
+        l->vary = is_followed(l) ? vary_followed : 0;
 }
 
 static int read_share(ft__cli *c, double *out, const char *option, const char *text)
@@ -184,6 +201,7 @@ int ft__serving_read(ft__cli *c, ft__serving *out, const ft__serve_options *o)
     out->load.request = out->recorded;
     if (o->concurrency)
         out->load.concurrency = out->concurrency[0];
+    ft__serving_followed(o, &out->load);
     return code;
 }
 

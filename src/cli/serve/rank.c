@@ -217,6 +217,7 @@ static void fill_lists(struct ranking *r)
         r->load[i] = s->load;
         if (!o->rate && !o->requests)
             r->load[i].concurrency = s->concurrency[i];
+        ft__serving_followed(o, &r->load[i]);
     }
 }
 

@@ -52,6 +52,8 @@ bool ft__serving_asked(const ft__serve_options *o);
 /* Complains itself; ft__serving_end() in any case. */
 int ft__serving_read(ft__cli *c, ft__serving *out, const ft__serve_options *o);
 void ft__serving_end(ft__serving *s);
+/* The variation of a closed load's lengths where the command line does not say it. */
+void ft__serving_followed(const ft__serve_options *o, ft_serve_load *l);
 /* Ranks and precision number so much, as dimensions of the model behind q's own, which
  * stand in v. */
 int ft__serving_dims(ft__cli *c, ft__model_values *v, ft_query *q,

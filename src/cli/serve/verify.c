@@ -118,6 +118,7 @@ static int take_load(ft__cli *c, ft_serve_load *l, const ft_serve_measured *m,
     /* All at once is a closed load of as many. */
     if (!l->concurrency && !(l->rate_per_s > 0) && !l->n_recorded)
         l->concurrency = l->n_requests;
+    ft__serving_followed(o, l);
     if (l->n_recorded ||
         (l->prompt && l->generate && (l->concurrency || l->rate_per_s > 0)))
         return FT__EXIT_GOOD;

@@ -20,6 +20,8 @@
  *   dim train=1     whole sequences without a cache, logits of all tokens: what a
  *                   training step is derived from
  *   dim mtp=N       tokens that a speculative layer drafts for each sequence; 0
+ *   dim once=1      layers that are alike stand once and are repeated: counts of
+ *                   operations are right, tensors and their memory are not; 0
  * FT_EFORMAT: no JSON, or it lacks what a model needs; FT_EUNSUPPORTED: a part of the
  * model is not known, and is named. */
 ft_status ft__import_llm(ft_graph **out, const char *text, size_t len, const char *name,

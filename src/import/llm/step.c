@@ -218,6 +218,7 @@ struct made {
     int64_t layer;
     ft__build_mark from, to;
     uint32_t in, out;
+    uint64_t times; /* that it stands for, where layers that are alike stand once */
 };
 
 static uint32_t copy_of(ft__llm_step *s, const struct made *like, uint32_t x,
@@ -250,10 +251,15 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
     int n = 0, k;
 
     for (int64_t i = first; i < s->m.layers && !ft__build_failed(s->b); i++) {
-        struct made now = {.layer = i, .from = ft__build_here(s->b), .in = x};
+        struct made now = {
+            .layer = i, .from = ft__build_here(s->b), .in = x, .times = 1};
 
         for (k = 0; k < n && !is_like(&l[made[k].layer], &l[i]); k++)
             ;
+        if (k < n && s->once) {
+            made[k].times++;
+            continue;
+        }
         if (k < n) {
             x = copy_of(s, &made[k], x, i);
             continue;
@@ -264,6 +270,8 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
             now.from.n_bounded == now.to.n_bounded)
             made[n++] = now;
     }
+    for (k = 0; k < n; k++)
+        ft__build_repeat(s->b, made[k].from.n_nodes, made[k].to.n_nodes, made[k].times);
     return x;
 }
 
@@ -374,6 +382,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->node = taken(opt, "node", used, 8);
     s->drafts = taken(opt, "mtp", used, 0);
     s->whole = taken(opt, "train", used, 0) == 1;
+    s->once = taken(opt, "once", used, 0) == 1;
     s->kv_bits = taken(opt, "kv_bits", used, 0);
     s->weight_bits = taken(opt, "weight_bits", used, 0);
     s->context =
@@ -593,7 +602,7 @@ static void network(ft__llm_step *s)
     head(s, x);
     if (s->drafts)
         draft(s, x);
-    if (!ft__build_failed(s->b))
+    if (!ft__build_failed(s->b) && !s->once)
         say_unknown_part(s);
 }
 
