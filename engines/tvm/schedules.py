@@ -1,5 +1,6 @@
 # Schedules: "default" leaves loops as topi writes them; "rules" inlines, tiles and shares out among
 # threads by shape alone; "tuned" tries tiles on this machine.
+import itertools
 import multiprocessing
 import random
 import tempfile
@@ -9,6 +10,7 @@ import numpy
 import tvm
 from tvm import s_tir
 
+SEARCH_S = 60  # the longest that tiles of one function are tried
 REDUCE = 2  # iter_type of an axis that is summed over
 LANES = 16
 
@@ -181,31 +183,34 @@ def tiles(func):
     return []
 
 
-def seconds(func, target, linker, arguments, folder):
+def seconds(func, target, linker, arguments, folder, hopeless):
+    """The least of 30 ms of runs; a first run that takes longer than `hopeless` is enough."""
     path = f"{folder}/{time.perf_counter_ns()}.so"
     build(tvm.IRModule({"main": func}), target, linker, path)
     main = tvm.runtime.load_module(path)["main"]
-    main(*arguments)
-    best = float("inf")
-    begin = time.perf_counter()
-    while time.perf_counter() < begin + 0.03:
+    best, begin = float("inf"), time.perf_counter()
+    for run in itertools.count():
         before = time.perf_counter()
         main(*arguments)
-        best = min(best, time.perf_counter() - before)
-    return best
+        now = time.perf_counter()
+        best = min(best, now - before)
+        if best > hopeless or (run and now > begin + 0.03):
+            return best
 
 
 def search(func, target, linker, trials, shared, answer):
-    """Sends every tile that is better than those before it."""
+    """Sends every tile that is better than those before it, until the time is over."""
     arguments = [tvm.runtime.tensor(numpy.ones([int(d) for d in b.shape], str(b.dtype)))
                  for b in func.params]
-    best = float("inf")
+    best, end = float("inf"), time.perf_counter() + SEARCH_S
     with tempfile.TemporaryDirectory() as folder:
         for tile in tiles(func)[:trials]:
-            took = seconds(by_rules(func, shared, tile), target, linker, arguments, folder)
+            took = seconds(by_rules(func, shared, tile), target, linker, arguments, folder, 3 * best)
             if took < best:
                 best = took
                 answer.send(tile)
+            if time.perf_counter() > end:
+                break
 
 
 def tuned(func, target, linker, trials, shared):

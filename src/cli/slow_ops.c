@@ -63,36 +63,6 @@ static int take_newest(void *user, const ft_row *row)
     return 1;
 }
 
-/* Operations measured with the session; time_s[n]: NaN where it failed. */
-static ft_status measure(ft__cli *c, double *time_s, ft_session *session,
-                         ft_store *store, const ft_op *ops, size_t n)
-{
-    const ft_collect_options how = {.op_time_s = 0.1,
-                                    .again = 1,
-                                    .repeat_share = -1,
-                                    .choose = FT_CRITERION_RANDOM,
-                                    .command = c->line,
-                                    .log = &c->log};
-    const ft_session_facts *facts = ft_session_get(session);
-    char spec[SPEC_MAX];
-    ft_collect_report report;
-    ft_status st = ft_collect(&report, session, store, ops, NULL, n, &how, &c->err);
-
-    for (size_t i = 0; i < n && !st; i++) {
-        const ft_key key = {.device = facts->device,
-                            .setting = facts->setting,
-                            .engine = facts->engine,
-                            .engine_version = facts->engine_version,
-                            .spec = spec,
-                            .metric = "time"};
-
-        time_s[i] = NAN;
-        ft_op_print(&ops[i], spec, sizeof(spec));
-        st = ft_store_each(store, &key, 1, take_newest, &time_s[i], &c->err);
-    }
-    return st;
-}
-
 /* Those of a dataset: op[n] of s->op, at[n] where each stands there. */
 struct retuning {
     ft__cli *c;
@@ -101,8 +71,57 @@ struct retuning {
     ft_op *op;
     size_t *at;
     double *time_s;
+    bool *kept; /* the store has its tuned time: an earlier call was interrupted */
     size_t n;
 };
+
+/* time_s[n] of what the store holds of a version; NaN: nothing. */
+static ft_status read_times(struct retuning *r, const ft_session_facts *facts)
+{
+    char spec[SPEC_MAX];
+    ft_status st = FT_OK;
+
+    for (size_t i = 0; i < r->n && !st; i++) {
+        const ft_key key = {.device = facts->device,
+                            .setting = facts->setting,
+                            .engine = facts->engine,
+                            .engine_version = facts->engine_version,
+                            .spec = spec,
+                            .metric = "time"};
+
+        r->time_s[i] = NAN;
+        ft_op_print(&r->op[i], spec, sizeof(spec));
+        st = ft_store_each(r->store, &key, 1, take_newest, &r->time_s[i], &r->c->err);
+    }
+    return st;
+}
+
+/* As they were: beside each other, those whose tuned time is missing. Tuned: one after
+ * the other, each kept before the next is tuned. */
+static ft_status measure(struct retuning *r, ft_session *session, bool tuned)
+{
+    const ft_collect_options how = {.op_time_s = 0.1,
+                                    .again = !tuned,
+                                    .group = tuned,
+                                    .repeat_share = -1,
+                                    .choose = FT_CRITERION_RANDOM,
+                                    .command = r->c->line,
+                                    .log = &r->c->log};
+    ft_collect_report report;
+    ft_op *ops = calloc(r->n, sizeof(*ops));
+    size_t n = 0;
+    ft_status st = FT_OK;
+
+    if (!ops)
+        return ft_fail(&r->c->err, FT_ENOMEM, 0, "%zu operations", r->n);
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->kept[i])
+            ops[n++] = r->op[i];
+    if (n)
+        st = ft_collect(&report, session, r->store, ops, NULL, n, &how, &r->c->err);
+    free(ops);
+    return st ? st : read_times(r, ft_session_get(session));
+}
 
 /* Measured with the session; where the dataset is another machine's it says so. */
 static int measure_with(struct retuning *r, ft_session *session, bool tuned)
@@ -112,8 +131,7 @@ static int measure_with(struct retuning *r, ft_session *session, bool tuned)
     const ft_slow_op *first = &r->s->op[r->at[0]];
     const bool here = strcmp(facts->device, first->device) == 0 &&
                       strcmp(facts->setting, first->setting) == 0;
-    ft_status st =
-        here ? measure(r->c, r->time_s, session, r->store, r->op, r->n) : FT_OK;
+    ft_status st = here ? measure(r, session, tuned) : FT_OK;
 
     for (size_t i = 0; i < r->n; i++) {
         ft__retuned *to = &r->s->retuned[r->at[i]];
@@ -130,18 +148,30 @@ static int measure_with(struct retuning *r, ft_session *session, bool tuned)
     return ft__cli_check(r->c, st);
 }
 
+/* What the store has of the schedule already. */
+static int find_kept(struct retuning *r, ft_session *tuned)
+{
+    ft_status st = read_times(r, ft_session_get(tuned));
+
+    for (size_t i = 0; i < r->n && !st; i++)
+        r->kept[i] = !isnan(r->time_s[i]);
+    return ft__cli_check(r->c, st);
+}
+
 static int retune(struct retuning *r)
 {
     const ft_slow_op *first = &r->s->op[r->at[0]];
     const bool given = r->s->engine && strstr(r->s->engine, "schedule=");
+    const char *found = given ? NULL : "tuned", *was = schedule_of(first);
 
-    for (int tuned = 0; tuned < 2 && !r->s->retuned[r->at[0]].why[0]; tuned++) {
-        const char *schedule = !tuned ? schedule_of(first) : given ? NULL : "tuned";
+    for (int step = 0; step < 3 && !r->s->retuned[r->at[0]].why[0]; step++) {
         ft_session *session = NULL;
-        int code = open_with(r->c, &session, r->s, first, schedule);
+        int code = open_with(r->c, &session, r->s, first, step == 1 ? was : found);
 
-        if (!code)
-            code = measure_with(r, session, tuned);
+        if (!code && step == 0)
+            code = find_kept(r, session);
+        else if (!code)
+            code = measure_with(r, session, step == 2);
         ft_session_close(session);
         if (code)
             return code;
@@ -179,17 +209,19 @@ int ft__slow_ops_tune(ft__cli *c, ft__slow_ops *s, ft_store *store, uint64_t mos
                          .store = store,
                          .op = calloc(s->n + 1, sizeof(*r.op)),
                          .at = calloc(s->n + 1, sizeof(*r.at)),
-                         .time_s = calloc(s->n + 1, sizeof(*r.time_s))};
+                         .time_s = calloc(s->n + 1, sizeof(*r.time_s)),
+                         .kept = calloc(s->n + 1, sizeof(*r.kept))};
     int code;
 
     s->retuned = calloc(s->n + 1, sizeof(*s->retuned));
     for (size_t i = 0; i < s->n && s->retuned; i++)
         s->retuned[i].before_s = s->retuned[i].after_s = NAN;
-    code = r.op && r.at && r.time_s && s->retuned ? retune_all(&r, most)
-                                                  : ft__cli_done(c, false);
+    code = r.op && r.at && r.time_s && r.kept && s->retuned ? retune_all(&r, most)
+                                                            : ft__cli_done(c, false);
     free(r.op);
     free(r.at);
     free(r.time_s);
+    free(r.kept);
     return code;
 }
 

@@ -415,6 +415,44 @@ static ft_status put_context(struct ft__collection *k, const char *metric,
     return ft__collection_put(k, &key.key, &m, NULL, 0, err);
 }
 
+/* The value of another schedule's row; NaN: there is none. */
+struct sibling {
+    const char *version;
+    double value;
+};
+
+static int take_sibling(void *user, const ft_row *row)
+{
+    struct sibling *s = user;
+    const size_t len = strcspn(s->version, "+");
+
+    if (s->version[len] && strncmp(row->key.engine_version, s->version, len + 1) == 0)
+        s->value = row->m.value;
+    return !isnan(s->value);
+}
+
+/* Schedules of an engine ("0.27.0+rules", "0.27.0+tuned:64") share what it holds
+ * itself: with one that searches, each of the operations below would be tuned first. */
+static ft_status copy_context(struct ft__collection *k, bool *found, ft_error *err)
+{
+    static const char *const metrics[] = {"context_per_operation", "context"};
+    ft_status st = FT_OK;
+
+    *found = true;
+    for (int i = 0; i < 2 && *found && !st; i++) {
+        struct sibling s = {k->session->engine->version(), NAN};
+        ft__op_key key;
+
+        ft__op_key_make(&key, k->session, NULL, metrics[i]);
+        key.key.engine_version = NULL;
+        st = ft_store_each(k->store, &key.key, 1, take_sibling, &s, err);
+        *found = !isnan(s.value);
+        if (!st && *found)
+            st = put_context(k, metrics[i], (uint64_t)s.value, err);
+    }
+    return st;
+}
+
 /* A small network of common kinds, then the same with many more convolutions and
  * activations: the difference is what each operation adds. */
 static ft_status measure_context(struct ft__collection *k, ft_error *err)
@@ -424,12 +462,15 @@ static ft_status measure_context(struct ft__collection *k, ft_error *err)
     ft__job calibration;
     ft__buf text = {0};
     ft__op_key key;
+    bool copied = false;
     int has;
     ft_status st;
 
     ft__op_key_make(&key, k->session, NULL, "context");
     st = ft__store_has(k->store, &key.key, &has, err);
-    if (st || has)
+    if (!st && !has)
+        st = copy_context(k, &copied, err);
+    if (st || has || copied)
         return st;
     /* What is ours, not the engine's: all but what came with opening it. */
     for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)

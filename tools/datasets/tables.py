@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 COLUMNS = ('device', 'setting', 'engine', 'engine_version', 'spec', 'phase', 'dtype_policy', 'metric',
            'unit', 'value', 'error', 'mad', 'mean', 'std', 'n', 'iterations', 'taken_at', 'run',
            'calibration', 'conditions')
-UNITS = {'time': 's', 'accumulate': 's', 'power': 'W', 'energy': 'J', 'relative_performance': '1'}
+UNITS = {'time': 's', 'accumulate': 's', 'power': 'W', 'energy': 'J', 'relative_performance': '1',
+         'device_memory': 'B'}
 MOST_ELEMENTS = 1 << 52
 MOST_AXES = 8
 LONGEST_FIELD = 1 << 20
@@ -319,16 +320,25 @@ def open_table(path):
     return (gzip.open if packed else open)(path, 'rt', encoding='utf-8-sig', errors='strict', newline='')
 
 
-def convert(path, forms, source, devices, run, write):
+def read_csv(path):
+    """(line, fields) of each row, the columns first."""
+    with open_table(path) as f:
+        rows = csv.reader(f, strict=True)
+        try:
+            for fields in rows:
+                yield rows.line_num, fields
+        except csv.Error as e:
+            raise Wrong(f'{path}, line {rows.line_num}: {e}') from None
+
+
+def convert(path, forms, source, devices, run, write, read):
     """Writes the table's measurements, then the parts of networks that it lists."""
     table = Table(path, devices, run)
     try:
-        with open_table(path) as f:
-            rows = csv.reader(f, strict=True)
-            find_form(table, next(rows, []), forms, source)
-            for fields in rows:
-                table.line = rows.line_num
-                take(table, fields, write)
+        rows = read(path)
+        find_form(table, next(rows, (1, []))[1], forms, source)
+        for table.line, fields in rows:
+            take(table, fields, write)
     except OSError as e:
         what = 'the packed data is damaged' if isinstance(e, gzip.BadGzipFile) else e.strerror
         raise Wrong(f'cannot read {path}: {what}') from None
@@ -338,8 +348,8 @@ def convert(path, forms, source, devices, run, write):
         raise Wrong(f'{path}, line {table.line + 1}: the packed data is damaged') from None
     except UnicodeDecodeError:
         raise Wrong(f'{path}, after line {table.line}: not UTF-8 text') from None
-    except csv.Error as e:
-        raise Wrong(f'{path}, line {rows.line_num}: {e}') from None
+    except json.JSONDecodeError as e:
+        raise Wrong(f'{path}, line {e.lineno}: not JSON: {e.msg}') from None
     except ValueError as e:
         raise Wrong(f'{path}, line {table.line}: {e}') from None
     for (lists, network, phase, part), (count, note) in table.members.items():
@@ -403,13 +413,15 @@ def note(table):
               file=sys.stderr)
 
 
-def main(source, what, forms):
-    """The command: converts every table, or says what is wrong and writes nothing."""
+def main(source, what, forms, read=read_csv, paths=list):
+    """The command: converts every table, or says what is wrong and writes nothing. read: the rows of
+    a table, as read_csv() gives them; paths: of what was named, the tables."""
     p = argparse.ArgumentParser(
         prog=source, formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"{what}\n\nWrites foretell's measurement CSV, for `foretell data import`.",
         epilog=f'example:\n  {source} TABLE.csv.gz -o measured.csv && foretell data import measured.csv')
-    p.add_argument('table', nargs='+', help='CSV with a header line, plain or packed by gzip')
+    p.add_argument('table', nargs='+', help='CSV with a header line, plain or packed by gzip' if read is read_csv else
+                   'a file, or a folder of them')
     p.add_argument('-o', '--output', metavar='FILE', help='write here; else to standard output')
     p.add_argument('--data-dir', metavar='DIR', default=os.environ.get('FORETELL_DATA'),
                    help='folder with devices/, whose titles and aliases name the devices')
@@ -420,8 +432,8 @@ def main(source, what, forms):
         with tempfile.TemporaryFile('w+', newline='', encoding='utf-8') as out:
             writer = csv.writer(out, lineterminator='\n')
             writer.writerow(COLUMNS)
-            tables = [convert(path, forms, source, devices, run, writer.writerow)
-                      for run, path in enumerate(o.table, 1)]
+            tables = [convert(path, forms, source, devices, run, writer.writerow, read)
+                      for run, named_path in enumerate(o.table, 1) for path in paths([named_path])]
             out.seek(0)
             copy(out, o.output, o.table)
     except Wrong as e:

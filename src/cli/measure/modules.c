@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -103,18 +104,18 @@ int ft__modules_write(ft__cli *c, ft_session *s, const ft__modules *m)
 {
     char path[FT__PATH_MAX];
     struct counts n = {0};
-    FILE *list;
-    int code;
+    ft__text_file list;
+    int code = ft__text_file_open(&list) ? write_ops(c, s, m, &n, list.fp)
+                                         : ft__cli_done(c, false);
 
+    /* An earlier call's list stands until this one's is whole. */
     snprintf(path, sizeof(path), "%.4000s/operations.ops", m->folder);
-    list = fopen(path, "w");
-    if (!list)
-        return ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s: %s", path,
-                            strerror(errno));
-    code = write_ops(c, s, m, &n, list);
-    if (fclose(list) && !code)
-        code = ft__cli_exit(c, FT__EXIT_INPUT, "cannot write %s: %s", path,
-                            strerror(errno));
+    if (!code) {
+        code = ft__text_file_save(&list, c, path, true);
+    } else if (list.fp) {
+        fclose(list.fp);
+        free(list.text);
+    }
     for (size_t i = 0; i < m->files->n && !code; i++)
         code = write_network(c, s, m, &n, m->files->v[i]);
     return code ? code : ft__cli_done(c, print_next(c, m, &n));
