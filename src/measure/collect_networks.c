@@ -1,6 +1,7 @@
 /* Networks measured whole among the operations of a collection: what a machine takes
  * for a network beside the sum of its operations. */
 #include <math.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/log.h"
