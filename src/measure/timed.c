@@ -1,5 +1,6 @@
 /* What comes of the readings of one thing that was measured in rotation: times relative
- * to the calibration measured beside each round, and whether its rounds agree. */
+ * to the calibration measured before and after each round, and whether its rounds
+ * agree. */
 #include "measure/timed.h"
 
 #include <math.h>
@@ -10,44 +11,43 @@
 #include "measure/measure_inside.h"
 #include "measure/readings.h"
 
-static const ft__beside *beside_of(const ft__timed *t, uint32_t round)
+static const ft__calibrated *calibrated_of(const ft__timed *t, uint32_t round)
 {
-    for (size_t i = 0; i < t->n_beside; i++)
-        if (t->beside[i].round == round)
-            return &t->beside[i];
+    for (size_t i = 0; i < t->n_calibrated; i++)
+        if (t->calibrated[i].round == round)
+            return &t->calibrated[i];
     return NULL;
 }
 
 /* From here on what differs is not the scatter of stretches. */
 static const double ratio_may_differ = 0.1;
 
-/* What stands for the calibration `like` where these were measured beside: the one of
+/* What stands for the calibration `like` where these took so long: the one of
  * products in its usual ratio, which is the steadier one, unless the ratio is more than
  * a tenth away from that: then something slows the caches or memory alone. */
-static double calibration_beside(const ft_session *s, const double *beside,
-                                 uint32_t like)
+static double unit_by(const ft_session *s, const double *took, uint32_t like)
 {
-    double usual = beside[FT__CALIBRATE_PRODUCTS] * s->usual_ratio[like];
+    double usual = took[FT__CALIBRATE_PRODUCTS] * s->usual_ratio[like];
 
     if (like == FT__CALIBRATE_PRODUCTS || isnan(usual) ||
-        fabs(log(beside[like] / usual)) > ratio_may_differ)
-        return beside[like];
+        fabs(log(took[like] / usual)) > ratio_may_differ)
+        return took[like];
     return usual;
 }
 
-/* Time of the calibration measured beside round `round` of t, s; NaN: there is none. */
+/* Time of the calibration around round `round` of t, s; NaN: there is none. */
 static double unit_of(const ft__timed *t, uint32_t round)
 {
-    const ft__beside *b = beside_of(t, round);
+    const ft__calibrated *b = calibrated_of(t, round);
 
-    return b ? calibration_beside(t->job.session, b->s, t->like) : (double)NAN;
+    return b ? unit_by(t->job.session, b->s, t->like) : (double)NAN;
 }
 
-/* Times of rounds, relative to the calibration measured beside each. */
+/* Times of rounds, relative to the calibration around each. */
 struct ratios {
     double *ratio;
     double *error; /* relative, by the scatter of batches */
-    double *beside;
+    double *unit;
     double *scratch;
     size_t n;
 };
@@ -60,12 +60,12 @@ static bool ratios_make(struct ratios *r, size_t readings)
     if (!r->ratio)
         return false;
     r->error = r->ratio + room;
-    r->beside = r->error + room;
-    r->scratch = r->beside + room;
+    r->unit = r->error + room;
+    r->scratch = r->unit + room;
     return true;
 }
 
-/* Of each round that counts and has a calibration beside it, or of each that counts, in
+/* Of each round that counts and has a calibration around it, or of each that counts, in
  * seconds, where plain. */
 static void find_ratios(struct ratios *out, const ft__timed *t, bool plain)
 {
@@ -82,18 +82,18 @@ static void find_ratios(struct ratios *out, const ft__timed *t, bool plain)
             continue;
         for (size_t i = from; i < to; i++)
             out->scratch[i - from] = ft__reading_per_iteration(&r[i]);
-        out->beside[n] = unit;
+        out->unit[n] = unit;
         out->ratio[n] =
-            ft__round_value(&out->error[n], out->scratch, to - from) / out->beside[n];
+            ft__round_value(&out->error[n], out->scratch, to - from) / out->unit[n];
         out->n++;
     }
 }
 
 /* m in units of the calibration in the same rounds, times what that took in the median:
- * what slows both down for a while does not count. m stays where no round has one
- * beside. */
-static ft_status measurement_beside(ft_measurement *m, const ft__timed *t,
-                                    ft_error *err)
+ * what slows both down for a while does not count. m stays where no round has
+ * one. */
+static ft_status measurement_relative(ft_measurement *m, const ft__timed *t,
+                                      ft_error *err)
 {
     struct ratios r;
 
@@ -102,7 +102,7 @@ static ft_status measurement_beside(ft_measurement *m, const ft__timed *t,
     find_ratios(&r, t, false);
     if (r.n) {
         double centre = ft__rounds_value(r.ratio, r.error, r.n);
-        double unit = ft__median(r.beside, r.n);
+        double unit = ft__median(r.unit, r.n);
         double error = ft__median_error(r.ratio, r.n, centre);
 
         m->value = centre * unit;
@@ -121,7 +121,7 @@ ft_status ft__timed_result(ft_timing *out, ft__timed *t, ft_error *err)
     if (!st)
         st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
     if (!st)
-        st = measurement_beside(&out->time, t, err);
+        st = measurement_relative(&out->time, t, err);
     if (!st && t->n_launches)
         st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
     else

@@ -5,22 +5,22 @@
 
 /* What an iteration of each calibration took just before and after a round, the mean of
  * both; NaN: the engine does not run it, or it broke. */
-typedef struct ft__beside {
+typedef struct ft__calibrated {
     uint32_t round;
     double s[FT__N_CALIBRATIONS];
-} ft__beside;
+} ft__calibrated;
 
-/* One of the things measured in rotation (ft__turn), while they go round. */
+/* One of the things measured in rotation (ft__turn), while the rounds go on. */
 typedef struct ft__timed {
     ft__job job;
     uint32_t calibrates;
     uint32_t like;
     ft_status st; /* not FT_OK: it broke, and the others go on */
     ft_error why;
-    ft_reading *readings; /* of a round together */
-    ft_reading *launches; /* one a round, where the engine issues ahead */
-    ft__beside *beside;   /* one a round, where there are calibrations */
-    size_t n, cap, n_launches, n_beside;
+    ft_reading *readings;       /* of a round together */
+    ft_reading *launches;       /* one a round, where the engine issues ahead */
+    ft__calibrated *calibrated; /* one a round, where there are calibrations */
+    size_t n, cap, n_launches, n_calibrated;
     uint64_t per_batch; /* iterations */
     double batch_s;     /* about what they take */
     uint64_t done;      /* iterations so far */
