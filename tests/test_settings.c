@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "device/clocks/hold.h"
+#include "device/clocks/record.h"
 #include "device/clocks/plan.h"
 #include "device/cpus.h"
 #include "foretell/settings.h"
