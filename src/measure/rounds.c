@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/stats.h"
 #include "device/cpus.h"
-#include "measure/timed.h"
+#include "measure/readings.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
