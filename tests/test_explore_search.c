@@ -3,7 +3,7 @@
 
 #include "base/prng.h"
 #include "check.h"
-#include "explore/search/model.h"
+#include "explore/search/gain.h"
 #include "explore/search/search.h"
 #include "explore_space.h"
 

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "device/clocks/hold.h"
 #include "device/clocks/plan.h"
+#include "device/clocks/record.h"
 #include "device/cpus.h"
 #include "foretell/settings.h"
 #include "settings_rig.h"

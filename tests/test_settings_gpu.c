@@ -1,4 +1,5 @@
 #include "device/clocks/hold.h"
+#include "device/clocks/record.h"
 #include "settings_rig.h"
 
 static struct path gpu_file;

@@ -299,7 +299,6 @@ typedef struct ft__this_machine {
 void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
 
 /* ---- options that commands share ---- */
-#define FT__DEFAULT_ENGINE FT_DEFAULT_ENGINE
 
 /* For commands that have `html`. */
 #define FT__HTML_OPTION(type)                                                          \
@@ -309,7 +308,7 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
 /* For commands that have `engine` and `threads`. */
 #define FT__ENGINE_OPTIONS(type, what, how_many)                                       \
     FT__TEXT(type, engine, "engine", "NAME",                                           \
-             what FT__DEFAULT_ENGINE " unless said otherwise"),                        \
+             what FT_DEFAULT_ENGINE " unless said otherwise"),                         \
         FT__COUNT(type, threads, "threads", "N", how_many "1 unless said otherwise")
 
 /* For train, and for evaluate, which learns as train does: with `methods`, `mix` and

@@ -168,7 +168,7 @@ static ft_status look(struct findings *f, ft__cli *c, ft_error *err)
     ft__path_data(c, f->data_dir);
     ft__path_plugins(c, f->plugin_dir);
     ft__path_store_shown(c, f->store);
-    ft__path_predictor(f->predictor, FT__DEFAULT_ENGINE, 1);
+    ft__path_predictor(f->predictor, FT_DEFAULT_ENGINE, 1);
     if (!st)
         st = ft_sensors_probe(&f->sensors, "", 0.5, err);
     /* Periods come from what it watched; the sensors say why it does not open. */

@@ -189,7 +189,7 @@ int ft__session_open(ft__cli *c, ft_session **out, const char *engine, uint64_t 
                               .log = &c->log};
     ft_status st;
 
-    if (!ft__engine_choose(&choice, engine ? engine : FT__DEFAULT_ENGINE))
+    if (!ft__engine_choose(&choice, engine ? engine : FT_DEFAULT_ENGINE))
         return ft__usage(c, "--engine %.60s...: too long", engine);
     how.device = gpu_of(device, sizeof(device), choice.options, &c->err);
     if (how.device && !*how.device)
@@ -212,7 +212,7 @@ void ft__print_train(const ft__cli *c, const ft_session *s)
     uint64_t threads = 0;
 
     fputs("foretell train", stdout);
-    if (strcmp(f->engine, FT__DEFAULT_ENGINE) != 0)
+    if (strcmp(f->engine, FT_DEFAULT_ENGINE) != 0)
         ft__put_word(stdout, " --engine ", f->engine);
     if (strncmp(f->device, "cpu-", 4) != 0)
         ft__put_word(stdout, " --device ", f->device);

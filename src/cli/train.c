@@ -36,7 +36,7 @@ static const ft__option options[] = {
     {"out", 'o', FT__OPT_OUTPUT, offsetof(struct train_options, out), "P.ftp",
      "file to write; where predict looks first unless said otherwise", NULL},
     FT__TEXT(struct train_options, engine, "engine", "NAME",
-             "learn from measurements with this one; " FT__DEFAULT_ENGINE),
+             "learn from measurements with this one; " FT_DEFAULT_ENGINE),
     FT__COUNT(struct train_options, threads, "threads", "N",
               "learn from measurements with so many threads; 1"),
     FT__TEXT(struct train_options, setting, "setting", "TEXT",
@@ -160,7 +160,7 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
     if (!st) {
         snprintf(setting, sizeof(setting), "threads=%u",
                  (unsigned)(o->threads ? o->threads : 1));
-        how.filter.engine = o->engine ? o->engine : FT__DEFAULT_ENGINE;
+        how.filter.engine = o->engine ? o->engine : FT_DEFAULT_ENGINE;
         how.filter.setting = o->setting ? o->setting : setting;
         how.filter.device = o->device && strcmp(o->device, "local") != 0
                                 ? o->device
@@ -255,7 +255,7 @@ static void print_next(const struct train_options *o, const char *path)
     ft__put_word(stdout, " --device ", many ? "D" : o->device ? o->device : "local");
     if (by_path)
         ft__put_word(stdout, " --predictor ", path);
-    else if (!many && o->engine && strcmp(o->engine, FT__DEFAULT_ENGINE) != 0)
+    else if (!many && o->engine && strcmp(o->engine, FT_DEFAULT_ENGINE) != 0)
         ft__put_word(stdout, " --engine ", o->engine);
     if (!by_path && !many && o->threads > 1)
         printf(" --threads %" PRIu64, o->threads);
@@ -279,7 +279,7 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path,
 static int run(ft__cli *c, const void *user)
 {
     const struct train_options *o = user;
-    const char *engine = o->engine ? o->engine : FT__DEFAULT_ENGINE;
+    const char *engine = o->engine ? o->engine : FT_DEFAULT_ENGINE;
     ft_train_options how = {.seed = o->seed ? o->seed : 1,
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                             .mix = o->mix,

@@ -13,7 +13,7 @@
 #include "measure/rounds.h"
 #include "predict/data/features.h"
 
-/* ---- calibrations: what every session measures beside ---- */
+/* ---- calibrations: what every session measures between rounds ---- */
 
 /* About a hundred million floating-point operations; 64 kilobytes and 8 megabytes of
  * operands. Instances lie in several places, for which cache lines meet depends on
@@ -107,7 +107,7 @@ bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which)
  * intervals held with it (docs/notes/statistics.md). */
 static const double of_state = 0.7;
 
-/* Relative error of what was measured beside a calibration of so many seconds: in
+/* Relative error of what was measured next to a calibration of so many seconds: in
  * another state than the usual one operations are slowed down by about as much as it
  * is, not by as much. 0: usual, or what that is is not known. */
 static double calibration_doubt(const ft_session *s, uint32_t like, double seconds)

@@ -1,5 +1,6 @@
-/* Readings -> figures: value, error, MAD, mean and standard deviation, outliers marked
- * (docs/measuring.md has the formulae). */
+/* Readings -> figures: value, error, MAD, mean and standard deviation, outliers marked;
+ * of what was measured in rotation relative to the calibration around each round, and
+ * whether its rounds agree (docs/measuring.md has the formulae). */
 #include "measure/readings.h"
 
 #include <math.h>
@@ -14,12 +15,13 @@
 /* Batches agree better than clocks can tell: scatter is taken to be at least this. */
 #define LEAST_SCATTER 1e-3
 
-double ft__reading_per_iteration(const ft_reading *r)
+static double per_iteration(const ft_reading *r)
 {
     return r->value / (double)r->iterations;
 }
 
-size_t ft__round_end(const ft_reading *r, size_t n, size_t from)
+/* One past the round that begins at `from`: readings of a round lie together. */
+static size_t round_end(const ft_reading *r, size_t n, size_t from)
 {
     size_t to = from;
 
@@ -34,12 +36,12 @@ static void find_away(double *away, const ft_reading *r, size_t n, double *scrat
     for (size_t from = 0, to; from < n; from = to) {
         double centre;
 
-        to = ft__round_end(r, n, from);
+        to = round_end(r, n, from);
         for (size_t i = from; i < to; i++)
-            scratch[i - from] = ft__reading_per_iteration(&r[i]);
+            scratch[i - from] = per_iteration(&r[i]);
         centre = ft__median(scratch, to - from);
         for (size_t i = from; i < to; i++)
-            away[i] = ft__reading_per_iteration(&r[i]) / centre - 1;
+            away[i] = per_iteration(&r[i]) / centre - 1;
     }
 }
 
@@ -66,7 +68,9 @@ ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error 
     return FT_OK;
 }
 
-uint32_t ft__disturbed_mask(const ft_reading *r, size_t n)
+/* The marks of readings that do not count: those of disturbed rounds, or none when too
+ * few rounds were not disturbed. */
+static uint32_t disturbed_mask(const ft_reading *r, size_t n)
 {
     enum { LEAST_ROUNDS = 3 };
     uint32_t rounds = 0;
@@ -109,7 +113,9 @@ static double undisturbed(double *v, size_t n, double least)
 /* Fewer batches do not tell which of them were disturbed; other rounds do. */
 enum { LEAST_TELLING = 4 };
 
-double ft__round_value(double *error, double *v, size_t n)
+/* Median of a round's n batches, v, less what was disturbed, and its relative standard
+ * error by their scatter. The order of v changes. */
+static double round_value(double *error, double *v, size_t n)
 {
     double centre =
         n < LEAST_TELLING ? ft__median(v, n) : undisturbed(v, n, least_sigma);
@@ -118,15 +124,19 @@ double ft__round_value(double *error, double *v, size_t n)
     return centre;
 }
 
-double ft__usual_error(double *error, size_t n)
+/* What the scatter of batches lets rounds differ by where nothing disturbs: the lower
+ * quartile of their n errors. */
+static double usual_error(double *error, size_t n)
 {
     ft__sort(error, n);
     return ft__quantile(error, n, 0.25);
 }
 
-double ft__rounds_value(double *v, double *error, size_t n)
+/* The same of n rounds, v, with such errors: rounds that differ by no more than their
+ * batches let expect are not disturbed. The order of both changes. */
+static double rounds_value(double *v, double *error, size_t n)
 {
-    return undisturbed(v, n, fmax(least_of_rounds, ft__usual_error(error, n)));
+    return undisturbed(v, n, fmax(least_of_rounds, usual_error(error, n)));
 }
 
 struct sums {
@@ -140,22 +150,22 @@ struct sums {
 
 static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, size_t n)
 {
-    uint32_t skip = ft__disturbed_mask(r, n);
+    uint32_t skip = disturbed_mask(r, n);
 
     for (size_t from = 0, to; from < n; from = to) {
         size_t before = s->n_batches, taken;
 
-        to = ft__round_end(r, n, from);
+        to = round_end(r, n, from);
         for (size_t i = from; i < to; i++) {
             out->iterations += r[i].iterations;
             if (!(r[i].marks & skip))
-                s->batch[s->n_batches++] = ft__reading_per_iteration(&r[i]);
+                s->batch[s->n_batches++] = per_iteration(&r[i]);
         }
         taken = s->n_batches - before;
         memcpy(s->scratch, s->batch + before, taken * sizeof(*s->batch));
         if (taken) {
             s->round[s->n_rounds] =
-                ft__round_value(&s->error[s->n_rounds], s->scratch, taken);
+                round_value(&s->error[s->n_rounds], s->scratch, taken);
             s->n_rounds++;
         }
     }
@@ -187,7 +197,7 @@ ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, siz
     gather(&s, out, r, n);
     out->mean = ft__mean(s.batch, s.n_batches);
     out->std = ft__std(s.batch, s.n_batches);
-    out->value = n ? ft__rounds_value(s.round, s.error, s.n_rounds) : (double)NAN;
+    out->value = n ? rounds_value(s.round, s.error, s.n_rounds) : (double)NAN;
     out->error = ft__median_error(s.round, s.n_rounds, out->value);
     spread = ft__median(s.batch, s.n_batches);
     out->mad = ft__mad(s.batch, s.n_batches, spread);
@@ -213,4 +223,161 @@ ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
                            r[i].value, (unsigned long long)r[i].iterations);
     st = ft__mark_outliers(&outliers, r, n, err);
     return st ? st : ft__measurement_of_times(out, r, n, err);
+}
+
+/* ---- times of rounds relative to the calibration around each ---- */
+
+static const ft__calibrated *calibrated_of(const ft__timed *t, uint32_t round)
+{
+    for (size_t i = 0; i < t->n_calibrated; i++)
+        if (t->calibrated[i].round == round)
+            return &t->calibrated[i];
+    return NULL;
+}
+
+/* From here on what differs is not the scatter of stretches. */
+static const double ratio_may_differ = 0.1;
+
+/* What stands for the calibration `like` where these took so long: the one of
+ * products in its usual ratio, which is the steadier one, unless the ratio is more than
+ * a tenth away from that: then something slows the caches or memory alone. */
+static double unit_by(const ft_session *s, const double *took, uint32_t like)
+{
+    double usual = took[FT__CALIBRATE_PRODUCTS] * s->usual_ratio[like];
+
+    if (like == FT__CALIBRATE_PRODUCTS || isnan(usual) ||
+        fabs(log(took[like] / usual)) > ratio_may_differ)
+        return took[like];
+    return usual;
+}
+
+/* Time of the calibration around round `round` of t, s; NaN: there is none. */
+static double unit_of(const ft__timed *t, uint32_t round)
+{
+    const ft__calibrated *b = calibrated_of(t, round);
+
+    return b ? unit_by(t->job.session, b->s, t->like) : (double)NAN;
+}
+
+/* Times of rounds, relative to the calibration around each. */
+struct ratios {
+    double *ratio;
+    double *error; /* relative, by the scatter of batches */
+    double *unit;
+    double *scratch;
+    size_t n;
+};
+
+static bool ratios_make(struct ratios *r, size_t readings)
+{
+    const size_t room = readings + 1;
+
+    r->ratio = calloc(4 * room, sizeof(*r->ratio));
+    if (!r->ratio)
+        return false;
+    r->error = r->ratio + room;
+    r->unit = r->error + room;
+    r->scratch = r->unit + room;
+    return true;
+}
+
+/* Of each round that counts and has a calibration around it, or of each that counts, in
+ * seconds, where plain. */
+static void find_ratios(struct ratios *out, const ft__timed *t, bool plain)
+{
+    const ft_reading *r = t->readings;
+    uint32_t skip = disturbed_mask(r, t->n);
+
+    out->n = 0;
+    for (size_t from = 0, to; from < t->n; from = to) {
+        double unit = plain ? 1 : unit_of(t, r[from].round);
+        size_t n = out->n;
+
+        to = round_end(r, t->n, from);
+        if (r[from].marks & skip || !(unit > 0))
+            continue;
+        for (size_t i = from; i < to; i++)
+            out->scratch[i - from] = per_iteration(&r[i]);
+        out->unit[n] = unit;
+        out->ratio[n] =
+            round_value(&out->error[n], out->scratch, to - from) / out->unit[n];
+        out->n++;
+    }
+}
+
+/* m in units of the calibration in the same rounds, times what that took in the median:
+ * what slows both down for a while does not count. m stays where no round has
+ * one. */
+static ft_status measurement_relative(ft_measurement *m, const ft__timed *t,
+                                      ft_error *err)
+{
+    struct ratios r;
+
+    if (!ratios_make(&r, t->n))
+        return ft_fail(err, FT_ENOMEM, 0, "%zu readings", t->n);
+    find_ratios(&r, t, false);
+    if (r.n) {
+        double centre = rounds_value(r.ratio, r.error, r.n);
+        double unit = ft__median(r.unit, r.n);
+        double error = ft__median_error(r.ratio, r.n, centre);
+
+        m->value = centre * unit;
+        m->calibration_s = unit;
+        if (!isnan(error))
+            m->error = error * unit;
+    }
+    free(r.ratio);
+    return FT_OK;
+}
+
+ft_status ft__timed_result(ft_timing *out, ft__timed *t, ft_error *err)
+{
+    ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
+
+    if (!st)
+        st = ft__measurement_of_times(&out->time, t->readings, t->n, err);
+    if (!st)
+        st = measurement_relative(&out->time, t, err);
+    if (!st && t->n_launches)
+        st = ft__measurement_of_times(&out->launch, t->launches, t->n_launches, err);
+    else
+        out->launch = (ft_measurement){.unit = "s", .value = NAN, .error = NAN};
+    if (st)
+        return st;
+    out->readings = t->readings;
+    out->n_readings = t->n;
+    out->launches = t->launches;
+    out->conditions = t->seen;
+    out->redone = t->redone;
+    out->rounds = t->n_seen;
+    out->calibration_s = out->time.calibration_s;
+    t->readings = t->launches = NULL;
+    return FT_OK;
+}
+
+/* Rounds further apart than this, and than so many standard errors by the scatter of
+ * their batches, are not of the same state of the machine. */
+static const double rounds_may_differ = 0.1, errors_may_differ = 3,
+                    most_may_differ = 0.5;
+
+bool ft__timed_agrees(const ft__timed *t, uint32_t rounds)
+{
+    size_t agree = 0, wanted;
+    struct ratios r;
+    double centre, may;
+
+    if (!ratios_make(&r, t->n))
+        return true;
+    find_ratios(&r, t, false);
+    if (r.n == 0)
+        find_ratios(&r, t, true);
+    memcpy(r.scratch, r.ratio, r.n * sizeof(*r.ratio));
+    centre = r.n ? rounds_value(r.scratch, r.error, r.n) : 0;
+    may = fmin(most_may_differ, errors_may_differ * usual_error(r.error, r.n));
+    may = fmax(rounds_may_differ, may);
+    for (size_t i = 0; i < r.n; i++)
+        agree += fabs(r.ratio[i] - centre) <= may * centre;
+    wanted = r.n < rounds ? r.n : rounds;
+    free(r.ratio);
+    return agree >= wanted;
 }

@@ -1,26 +1,41 @@
 #ifndef MEASURE_READINGS_H
 #define MEASURE_READINGS_H
 
-#include "foretell/measure.h"
+#include "measure/session.h"
 
 /* Mark what lies far from the others of its round; how many. */
 ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
 
-double ft__reading_per_iteration(const ft_reading *r);
-/* One past the round that begins at `from`: readings of a round lie together. */
-size_t ft__round_end(const ft_reading *r, size_t n, size_t from);
-/* The marks of readings that do not count: those of disturbed rounds, or none when too
- * few rounds were not disturbed. */
-uint32_t ft__disturbed_mask(const ft_reading *r, size_t n);
+/* What an iteration of each calibration took just before and after a round, the mean of
+ * both; NaN: the engine does not run it, or it broke. */
+typedef struct ft__calibrated {
+    uint32_t round;
+    double s[FT__N_CALIBRATIONS];
+} ft__calibrated;
 
-/* Median of a round's n batches, v, less what was disturbed, and its relative standard
- * error by their scatter. The order of v changes. */
-double ft__round_value(double *error, double *v, size_t n);
-/* The same of n rounds, v, with such errors: rounds that differ by no more than their
- * batches let expect are not disturbed. The order of both changes. */
-double ft__rounds_value(double *v, double *error, size_t n);
-/* What the scatter of batches lets rounds differ by where nothing disturbs: the lower
- * quartile of their n errors. */
-double ft__usual_error(double *error, size_t n);
+/* One of the things measured in rotation (ft__turn), while the rounds go on. */
+typedef struct ft__timed {
+    ft__job job;
+    uint32_t calibrates;
+    uint32_t like;
+    ft_status st; /* not FT_OK: it broke, and the others go on */
+    ft_error why;
+    ft_reading *readings;       /* of a round together */
+    ft_reading *launches;       /* one a round, where the engine issues ahead */
+    ft__calibrated *calibrated; /* one a round, where there are calibrations */
+    size_t n, cap, n_launches, n_calibrated;
+    uint64_t per_batch; /* iterations */
+    double batch_s;     /* about what they take */
+    uint64_t done;      /* iterations so far */
+    uint32_t left;      /* rounds to go */
+    uint32_t redone;
+    ft_conditions seen; /* over all rounds so far that count */
+    uint32_t n_seen;
+} ft__timed;
+
+/* Times, launches, conditions and counts of one; readings change hands. */
+ft_status ft__timed_result(ft_timing *out, ft__timed *t, ft_error *err);
+/* Are there as many rounds as were asked for that agree? No memory: nobody asks. */
+bool ft__timed_agrees(const ft__timed *t, uint32_t rounds);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/stats.h"
 #include "device/cpus.h"
-#include "measure/timed.h"
+#include "measure/readings.h"
 
 enum { MAX_READINGS = 1 << 16, BURST = 32 };
 
@@ -220,7 +220,7 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_va
     t->left--;
 }
 
-/* ---- what stands beside ---- */
+/* ---- calibrations between rounds ---- */
 
 /* What measurements in two processes differ by where nothing else changes:
  * docs/notes/statistics.md. */
@@ -250,8 +250,8 @@ ft__calibrations ft__calibrations_so_far(const ft_session *s)
     return c;
 }
 
-/* Note what the one of products took beside a round. True: 4 % more or less than
- * usual. */
+/* Note what the calibration of products took before or after a round. True: 4 % more or
+ * less than usual. */
 static bool calibration_moved(ft_session *s, double seconds)
 {
     s->calibrations[s->n_calibrations++ % KEPT] = seconds;
@@ -301,19 +301,19 @@ static double between(double before, double after)
                                                  : 0.5 * (before + after);
 }
 
-/* Keep what stood beside a round of t. False: no memory. */
-static bool note_beside(ft__timed *t, uint32_t round, const double *before,
-                        const double *after)
+/* Keep what the calibrations before and after a round of t took. False: no memory. */
+static bool keep_calibrations(ft__timed *t, uint32_t round, const double *before,
+                              const double *after)
 {
-    ft__beside *all = realloc(t->beside, (t->n_beside + 1) * sizeof(*all));
+    ft__calibrated *all = realloc(t->calibrated, (t->n_calibrated + 1) * sizeof(*all));
 
     if (!all)
         return false;
-    t->beside = all;
-    all[t->n_beside] = (ft__beside){.round = round};
+    t->calibrated = all;
+    all[t->n_calibrated] = (ft__calibrated){.round = round};
     for (uint32_t k = 0; k < FT__N_CALIBRATIONS; k++)
-        all[t->n_beside].s[k] = between(before[k], after[k]);
-    t->n_beside++;
+        all[t->n_calibrated].s[k] = between(before[k], after[k]);
+    t->n_calibrated++;
     return true;
 }
 
@@ -324,7 +324,8 @@ static void end_round(struct rotation *r, size_t i, uint32_t round,
     enum { P = FT__CALIBRATE_PRODUCTS };
     ft__timed *t = &r->t[i];
 
-    if (isnan(before[P]) || isnan(after[P]) || !note_beside(t, round, before, after))
+    if (isnan(before[P]) || isnan(after[P]) ||
+        !keep_calibrations(t, round, before, after))
         return;
     if (calibration_moved(r->session, before[P]) ||
         calibration_moved(r->session, after[P]))
@@ -417,10 +418,10 @@ static void run_all_in_turn(struct rotation *r, uint32_t round)
 /* One round of each that has any left. */
 static void run_all(struct rotation *r, uint32_t round)
 {
-    double beside[2][FT__N_CALIBRATIONS];
+    double took[2][FT__N_CALIBRATIONS];
     uint32_t now = 0;
 
-    calibrate(r, beside[now]);
+    calibrate(r, took[now]);
     for (size_t i = 0; i < r->n; i++) {
         r->seen[i] = conditions_unknown();
         if (!is_active(&r->t[i]))
@@ -430,8 +431,8 @@ static void run_all(struct rotation *r, uint32_t round)
         r->t[i].st = run_round(&r->t[i], &r->plan, round, r->begin_s);
         if (r->monitor)
             ft_monitor_stop(r->monitor, &r->seen[i]);
-        calibrate(r, beside[1 - now]);
-        end_round(r, i, round, beside[now], beside[1 - now]);
+        calibrate(r, took[1 - now]);
+        end_round(r, i, round, took[now], took[1 - now]);
         now = 1 - now;
     }
 }
@@ -503,7 +504,7 @@ static void timed_free(ft__timed *t)
 {
     free(t->readings);
     free(t->launches);
-    free(t->beside);
+    free(t->calibrated);
 }
 
 static void conclude(const ft__turn *turn, ft__timed *t)

@@ -7,7 +7,8 @@
 #include "foretell/engine.h"
 #include "foretell/measure.h"
 
-/* What is measured beside: bound by arithmetic, by a core's own caches, by memory. */
+/* Calibration operations, measured before and after rounds: bound by arithmetic, by a
+ * core's own caches, by memory. */
 enum {
     FT__CALIBRATE_PRODUCTS,
     FT__CALIBRATE_CACHES,

@@ -257,7 +257,7 @@ static int open_predictors(ft__rank_question *q)
         code = open_predictor(q, q->o->predictors.v[i]);
     if (!asks_for_local(q->o->devices))
         return code;
-    ft__path_predictor(path, q->o->engine ? q->o->engine : FT__DEFAULT_ENGINE,
+    ft__path_predictor(path, q->o->engine ? q->o->engine : FT_DEFAULT_ENGINE,
                        q->o->threads);
     if (!code && ft__path_exists(path))
         return q->o->devices && strcmp(q->o->devices, "all") != 0

@@ -1,11 +1,9 @@
-/* Settings that are held for a while or kept until they are reset, and the record of
- * what is to be put back. */
+/* Settings that are held for a while or kept until they are reset. */
 #define _GNU_SOURCE /* CPU sets, flock() */
 #include "device/clocks/hold.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,39 +15,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "device/clocks/acts.h"
 #include "device/clocks/guard.h"
 #include "device/clocks/plan.h"
+#include "device/clocks/record.h"
 #include "device/cpus.h"
 #include "device/sysfs.h"
 
-/* A user's folder of state: who holds settings, and what is to be put back.
- *
- *   settings.lock   locked by the holder and its guard; holds the holder's number
- *   settings.held   what the guard would put back; there while settings are held
- *   settings.kept   what `foretell clocks reset` puts back
- *
- * A record is written in full before anything is set, and replaced in one step:
- *
- *   foretell settings 1
- *   boot  7d1f...      what a restart of the machine undid needs no repair
- *   root  /recorded    "" for this machine
- *   put   ...          acts
- *   end
- */
 #define LOCK "settings.lock"
-#define HEAD "foretell settings 1\n"
 
 static const double patience_s = 5;
-
-struct path {
-    char s[PATH_MAX];
-};
-
-static bool path_of(struct path *p, const char *dir, const char *name)
-{
-    return (size_t)snprintf(p->s, sizeof(p->s), "%s/%s", dir, name) < sizeof(p->s);
-}
 
 /* ---- the lock ---- */
 
@@ -98,7 +72,7 @@ static void state_unlock(int fd)
  * few seconds. FT_EUNSUPPORTED: somebody else holds settings. */
 static ft_status state_lock(int *fd, const char *dir, ft_error *err)
 {
-    struct path p;
+    ft__state_path_text p;
     char text[32];
     int len = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
     long holder;
@@ -106,7 +80,7 @@ static ft_status state_lock(int *fd, const char *dir, ft_error *err)
     *fd = -1;
     if (!dir)
         return FT_OK;
-    if (!path_of(&p, dir, LOCK) || ft__sys_make_folders(p.s) ||
+    if (!ft__state_path(&p, dir, LOCK) || ft__sys_make_folders(p.s) ||
         (*fd = open(p.s, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0)
         return ft_fail(err, FT_EIO, 0,
                        "settings are not changed, because what to put back cannot be "
@@ -131,146 +105,17 @@ static ft_status state_lock(int *fd, const char *dir, ft_error *err)
 
 long ft__state_holder(const char *dir)
 {
-    struct path p;
+    ft__state_path_text p;
     long holder = 0;
     int fd;
 
-    if (!dir || !path_of(&p, dir, LOCK) || (fd = open(p.s, O_RDONLY | O_CLOEXEC)) < 0)
+    if (!dir || !ft__state_path(&p, dir, LOCK) ||
+        (fd = open(p.s, O_RDONLY | O_CLOEXEC)) < 0)
         return 0;
     if (flock(fd, LOCK_SH | LOCK_NB))
         holder = number_in(fd);
     close(fd);
     return holder;
-}
-
-/* ---- records ---- */
-
-static void boot_of(char text[64], const char *root)
-{
-    ft__sys_text(text, 64, root, "/proc/sys/kernel/random/boot_id");
-}
-
-static bool write_all(const char *path, const ft__buf *b)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good;
-
-    if (fd < 0)
-        return false;
-    good = write(fd, b->s, b->len) == (ssize_t)b->len && fsync(fd) == 0;
-    return close(fd) == 0 && good;
-}
-
-/* So that the new name survives a power cut. */
-static void sync_folder(const char *dir)
-{
-    int fd = open(dir, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    close(fd);
-}
-
-static ft_status record_write(const char *dir, const char *name, const char *root,
-                              const ft__acts *a, ft_error *err)
-{
-    char boot[64], fresh[64];
-    struct path to, from;
-    ft__buf b = {0};
-    bool good;
-
-    if (!dir)
-        return FT_OK;
-    boot_of(boot, root);
-    ft__buf_fmt(&b, HEAD "boot\t%s\nroot\t%s\n", boot, root);
-    ft__acts_print(a, &b);
-    ft__buf_str(&b, "end\n");
-    snprintf(fresh, sizeof(fresh), "%s.new", name);
-    good = !b.bad && path_of(&to, dir, name) && path_of(&from, dir, fresh) &&
-           write_all(from.s, &b) && rename(from.s, to.s) == 0;
-    ft__buf_free(&b);
-    if (!good)
-        return ft_fail(err, FT_EIO, 0,
-                       "settings are not changed, because what to put back cannot be "
-                       "written down in %s: %s",
-                       dir, strerror(errno));
-    sync_folder(dir);
-    return FT_OK;
-}
-
-/* dir may be NULL. */
-static void record_remove(const char *dir, const char *name)
-{
-    struct path p;
-
-    if (!dir || !path_of(&p, dir, name) || unlink(p.s))
-        return;
-    sync_folder(dir);
-}
-
-/* "boot\tX\n" at *at: X, and *at behind it; NULL: it is not there. */
-static char *field(char **at, const char *name)
-{
-    size_t len = strlen(name);
-    char *value = *at + len + 1, *end;
-
-    if (strncmp(*at, name, len) != 0 || (*at)[len] != '\t')
-        return NULL;
-    end = strchr(value, '\n');
-    if (!end)
-        return NULL;
-    *end = '\0';
-    *at = end + 1;
-    return value;
-}
-
-static ft_status parse(ft__acts *a, bool *stale, char *text, const char *path,
-                       const char *root, ft_error *err)
-{
-    char *at = text, *boot = NULL, *of = NULL, *end;
-    char now[64];
-
-    boot_of(now, root);
-    if (strncmp(at, HEAD, sizeof(HEAD) - 1) == 0) {
-        at += sizeof(HEAD) - 1;
-        boot = field(&at, "boot");
-        of = boot ? field(&at, "root") : NULL;
-    }
-    end = of ? strstr(at, "end\n") : NULL;
-    if (!end || end[4] || (end > at && end[-1] != '\n'))
-        return ft_fail(err, FT_EFORMAT, 0, "%s is no record of settings; remove it",
-                       path);
-    if (strcmp(of, root) != 0)
-        return ft_fail(err, FT_EFORMAT, 0, "%s is of another machine, recorded in %s",
-                       path, of);
-    *end = '\0';
-    *stale = strcmp(boot, now) != 0;
-    return *stale ? FT_OK : ft__acts_parse(a, at, err);
-}
-
-/* Appends what the record holds; nothing when there is none, or one of before a
- * restart, which is removed. */
-static ft_status record_read(ft__acts *a, const char *dir, const char *name,
-                             const char *root, ft_error *err)
-{
-    struct path p;
-    bool stale = false;
-    char *text;
-    size_t len;
-    ft_status st;
-
-    if (!dir || !path_of(&p, dir, name) || access(p.s, F_OK))
-        return FT_OK;
-    st = ft__sys_file(&text, &len, p.s, err);
-    if (!st && !text)
-        st = ft_fail(err, FT_EFORMAT, 0, "%s is empty; remove it", p.s);
-    if (!st)
-        st = parse(a, &stale, text, p.s, root, err);
-    free(text);
-    if (stale)
-        record_remove(dir, name);
-    return st;
 }
 
 /* ---- holding ---- */
@@ -296,12 +141,12 @@ static ft_status undo_record(size_t *n, const char *name, ft__machine *m,
                              const ft_settings_options *opt, ft_error *err)
 {
     ft__acts left = {0};
-    ft_status st = record_read(&left, opt->state_dir, name, m->root, err);
+    ft_status st = ft__settings_record_read(&left, opt->state_dir, name, m->root, err);
 
     if (!st)
         st = ft__acts_undo_all(m, &left, err);
     if (!st)
-        record_remove(opt->state_dir, name);
+        ft__settings_record_remove(opt->state_dir, name);
     *n += left.n;
     ft__acts_free(&left);
     return st;
@@ -373,7 +218,7 @@ static bool copy_texts(ft_held_settings *h, const ft_settings_options *opt)
 
 static void forget_held(const char *state_dir)
 {
-    record_remove(state_dir, FT__RECORD_HELD);
+    ft__settings_record_remove(state_dir, FT__RECORD_HELD);
 }
 
 static const ft__guard_state guard_state = {forget_held, state_unlock};
@@ -399,8 +244,8 @@ static ft_status set(ft_held_settings *h, const ft_settings_options *opt, ft_err
     if (!st)
         st = ft__guard_start(&h->guard, &job, err);
     if (!st)
-        st = record_write(h->state_dir, FT__RECORD_HELD, h->machine.root,
-                          &h->plan.restore, err);
+        st = ft__settings_record_write(h->state_dir, FT__RECORD_HELD, h->machine.root,
+                                       &h->plan.restore, err);
     if (!st)
         st = ft__plan_apply(&h->clean, &h->machine, &h->plan, err);
     return st;
@@ -451,7 +296,7 @@ ft_status ft_settings_hold(ft_held_settings **out, const ft_settings *want,
     }
     /* A fresh process may succeed where this one does not; else the record stays. */
     if (h->guard.socket >= 0 && (h->clean || ft__guard_end(&h->guard, true)))
-        record_remove(h->state_dir, FT__RECORD_HELD);
+        ft__settings_record_remove(h->state_dir, FT__RECORD_HELD);
     let_go(h);
     return st;
 }
@@ -472,7 +317,7 @@ ft_status ft_settings_restore_take(ft_held_settings *h, ft_error *err)
         if (st && ft__guard_end(&h->guard, true))
             st = FT_OK;
         if (!st)
-            record_remove(h->state_dir, FT__RECORD_HELD);
+            ft__settings_record_remove(h->state_dir, FT__RECORD_HELD);
     }
     let_go(h);
     return st;
@@ -507,20 +352,20 @@ static ft_status keep(const ft__settings_plan *p, ft__machine *m, const char *di
     ft_status st = ft__acts_allowed(NULL, m->root, &p->apply, err);
 
     if (!st)
-        st = record_read(&old, dir, FT__RECORD_KEPT, m->root, err);
+        st = ft__settings_record_read(&old, dir, FT__RECORD_KEPT, m->root, err);
     merge(&all, &p->restore, &old);
     if (!st && all.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "settings");
     if (!st)
-        st = record_write(dir, FT__RECORD_KEPT, m->root, &all, err);
+        st = ft__settings_record_write(dir, FT__RECORD_KEPT, m->root, &all, err);
     if (!st) {
         bool clean;
 
         st = ft__plan_apply(&clean, m, p, err);
         if (st && clean && old.n)
-            (void)record_write(dir, FT__RECORD_KEPT, m->root, &old, NULL);
+            (void)ft__settings_record_write(dir, FT__RECORD_KEPT, m->root, &old, NULL);
         else if (st && clean)
-            record_remove(dir, FT__RECORD_KEPT);
+            ft__settings_record_remove(dir, FT__RECORD_KEPT);
     }
     ft__acts_free(&old);
     ft__acts_free(&all);
@@ -581,7 +426,7 @@ static size_t recorded(const char *dir, const char *name, const char *root)
     ft__acts a = {0};
     size_t n;
 
-    (void)record_read(&a, dir, name, root, NULL);
+    (void)ft__settings_record_read(&a, dir, name, root, NULL);
     n = a.n;
     ft__acts_free(&a);
     return n;

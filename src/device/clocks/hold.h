@@ -3,12 +3,7 @@
 
 #include <stddef.h>
 
-/* Records in a user's folder of state: what the guard would put back, and what
- * `foretell clocks reset` puts back. */
-#define FT__RECORD_HELD "settings.held"
-#define FT__RECORD_KEPT "settings.kept"
-
-/* Who set what, as that folder tells. */
+/* Who set what, as a user's folder of state tells. */
 typedef struct ft__in_force {
     long holder; /* the process that holds settings; 0: none */
     size_t held; /* values that a run that was cut off left; while none holds */

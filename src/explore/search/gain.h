@@ -1,8 +1,13 @@
-#ifndef EXPLORE_SEARCH_MODEL_H
-#define EXPLORE_SEARCH_MODEL_H
+#ifndef EXPLORE_SEARCH_GAIN_H
+#define EXPLORE_SEARCH_GAIN_H
 
 #include "base/prng.h"
 #include "explore/analysis/front.h"
+
+/* Of a normal variable: the chance that it is below t, and the mean of what it is below
+ * t by, 0 where it is above. */
+double ft__chance_below(double t, double mean, double sigma);
+double ft__mean_below(double t, double mean, double sigma);
 
 /* What a point adds to the hypervolume of a front when its objectives are normal and
  * independent. All are scaled so that the reference is 1. Zero-initialise. */
