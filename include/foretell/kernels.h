@@ -28,7 +28,9 @@ typedef struct ft_kernel_terms {
 } ft_kernel_terms;
 
 typedef struct ft_kernel_estimate {
-    ft_estimate time;   /* s, of the launch */
+    ft_estimate time;   /* s, of the launch; high is infinite where a parameter that
+                           decides it is not given (ft_ptx_listed.open) and counts have
+                           no bound */
     ft_estimate power;  /* W, while it is repeated */
     ft_estimate energy; /* J, of the launch */
     double ipc;         /* warp instructions per cycle and SM; of PTX, not SASS */

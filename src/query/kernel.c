@@ -1,6 +1,7 @@
 /* The question about one launch of a kernel. */
 #include "foretell/kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "predict/model/kernels.h"
@@ -80,6 +81,25 @@ static ft_status find_predictor(const ft_predictor **out, const char **path, ft_
                      *path);
 }
 
+/* Intervals are calibrated on launches whose parameters are all known. Where one is not
+ * and decides what is executed, they reach as far as the counts do. */
+static void widen(ft_kernel_estimate *out, const ft_ptx_counts *c)
+{
+    double value = 0, low = 0, high = 0;
+
+    for (int i = 0; i < FT_PTX_CLASSES; i++) {
+        value += (double)c->warp[i].value;
+        low += (double)c->warp[i].low;
+        high += c->warp[i].high == UINT64_MAX ? INFINITY : (double)c->warp[i].high;
+    }
+    if (!(value > 0))
+        return;
+    out->time.low *= low / value;
+    out->time.high *= high / value;
+    out->energy.low *= low / value;
+    out->energy.high *= high / value;
+}
+
 ft_status ft_kernel_ask(ft_kernel_estimate *out, ft_data *d,
                         const ft_kernel_query *asked, ft_error *err)
 {
@@ -92,6 +112,8 @@ ft_status ft_kernel_ask(ft_kernel_estimate *out, ft_data *d,
         st = find_predictor(&p, &path, d, &q, err);
     if (!st)
         st = ft_predict_kernel(out, p, &q, err);
+    if (!st && q.launch->n_open && !q.counts->exact)
+        widen(out, q.counts);
     if (!st)
         out->predictor = p ? path : "";
     return st;

@@ -62,6 +62,8 @@ ft__formatted ft__text_in(const char *unit, double v)
 
     if (isnan(v))
         return (ft__formatted){"-"};
+    if (v == (double)INFINITY)
+        return (ft__formatted){"unbounded"};
     for (size_t i = 0; i < sizeof(multiples) / sizeof(*multiples); i++)
         if (strcmp(unit, multiples[i].unit) == 0)
             return in_multiple(v, &multiples[i]);

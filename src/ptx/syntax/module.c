@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "foretell/ptx_launches.h"
 #include "ptx/ptx_inside.h"
@@ -582,6 +583,22 @@ const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t r
     return buf;
 }
 
+static ft_status no_kernel(const ft_ptx *m, const char *name, ft_error *err)
+{
+    enum { MOST_NAMED = 6 };
+    const uint32_t named = m->n_kernels < MOST_NAMED ? m->n_kernels : MOST_NAMED;
+    ft__buf list = {0};
+
+    for (uint32_t k = 0; k < named; k++)
+        ft__buf_fmt(&list, "%s%s", k ? ", " : "", m->kernel[k].source_name);
+    if (m->n_kernels > named)
+        ft__buf_fmt(&list, " and %u more", m->n_kernels - named);
+    ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel '%s', but %s", m->name, name,
+            list.bad ? "others" : list.s);
+    ft__buf_free(&list);
+    return FT_ENOTFOUND;
+}
+
 /* By the name in C++, which several symbols may have. */
 static ft_status find_called(uint32_t *out, const ft_ptx *m, const char *name,
                              ft_error *err)
@@ -597,9 +614,7 @@ static ft_status find_called(uint32_t *out, const ft_ptx *m, const char *name,
             first = n == 1 ? k : first;
         }
     *out = first;
-    return n ? FT_OK
-             : ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel '%s'", m->name,
-                       name);
+    return n ? FT_OK : no_kernel(m, name, err);
 }
 
 ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,

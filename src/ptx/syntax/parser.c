@@ -58,6 +58,9 @@ void ft__ptx_expected(ft__parser *p, const char *what)
         len++;
     if (p->lex.kind == FT__TOK_END)
         ft__ptx_fail(p, p->lex.start, "found the end, expected %s", what);
+    else if (!len)
+        ft__ptx_fail(p, p->lex.start, "found a byte %#04x, which is in no PTX",
+                     (unsigned char)*p->lex.start);
     else
         ft__ptx_fail(p, p->lex.start, "found '%s%.*s', expected %s", point, (int)len,
                      p->lex.start, what);

@@ -151,6 +151,19 @@ A size that is not known leaves bounds, too.
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --json | pick launch.not_given
   launch.not_given: ["saxpy_param_2", "saxpy_param_3"]
 
+Nor has a time that hangs on it.
+
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device h100-sxm --no-ptxas | grep "^on "
+  on NVIDIA H100 SXM5 80 GB, by its data sheet: 2.26 us (745 ns to 3.84 us), 411 uJ (67.8 uJ to 1.40 mJ), 182 W (91.0 W to 364 W), bound by launch
+  $ foretell ptx examples/ptx/compiled/sm_80/gemm.ptx --entry gemm_tiled --grid 64,64 --block 16,16 --device h100-sxm --no-ptxas | grep "^on "
+  on NVIDIA H100 SXM5 80 GB, by its data sheet: 8.43 us (927 ns to unbounded), 3.46 mJ (191 uJ to unbounded), 411 W (205 W to 700 W), bound by latency
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry sax --grid 1 --block 32
+  foretell ptx: ptx/nvcc/saxpy.ptx: there is no kernel 'sax', but saxpy, transpose
+  [4]
+  $ foretell ptx data/models/resnet18.onnx
+  foretell ptx: data/models/resnet18.onnx:1:1: found a byte 0x08, which is in no PTX
+  [3]
+
 On a GPU: time, power, occupancy.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
@@ -392,7 +405,7 @@ Sizes of buffers tell reads of a byte that is there already from others; numbers
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=0x100000 --device a100 --no-ptxas | grep -E '^on|^assumed'
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
-  on NVIDIA A100 SXM4 80 GB, by its data sheet: 9.21 us (5.52 us to 15.6 us), 1.92 mJ (576 uJ to 6.26 mJ), 208 W (104 W to 400 W), bound by memory
+  on NVIDIA A100 SXM4 80 GB, by its data sheet: 9.21 us (3.04 us to 15.6 us), 1.92 mJ (317 uJ to 6.26 mJ), 208 W (104 W to 400 W), bound by memory
   assumed: memory moves each sector once, and addresses that depend on data are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:4MiB --param 3=pointer:4MiB --device a100 --no-ptxas | grep -E '^on|^assumed'
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
