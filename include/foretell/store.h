@@ -16,6 +16,7 @@ typedef enum ft_store_mode {
     FT_STORE_WRITE, /* created and migrated when needed */
     FT_STORE_MERGE, /* must exist, may be of an older version: for ft_store_merge() to
                        read, and nothing else */
+    FT_STORE_READ_ANY, /* as READ; where nothing is yet, an empty one in memory */
 } ft_store_mode;
 
 /* The path ":memory:" is a temporary store, postgresql://USER@HOST/DATABASE one on a

@@ -128,11 +128,8 @@ static ft_status open_store(ft__cli *c, ft_store **out, enum verb verb)
     char path[FT__PATH_MAX];
 
     ft__path_store(c, path);
-    if (verb == RUN)
-        return ft_store_open(out, path, FT_STORE_WRITE, &c->err);
-    if (!strstr(path, "://") && !ft__path_exists(path))
-        return ft_store_open(out, ":memory:", FT_STORE_WRITE, &c->err);
-    return ft_store_open(out, path, FT_STORE_READ, &c->err);
+    return ft_store_open(out, path, verb == RUN ? FT_STORE_WRITE : FT_STORE_READ_ANY,
+                         &c->err);
 }
 
 static int work(ft__cli *c, ft_fleet *f, const struct fleet_options *o, enum verb verb)

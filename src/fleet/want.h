@@ -100,10 +100,9 @@ ft_status ft__deal(ft__job_work *out, const ft__part *p, const size_t *chosen, s
 double ft__deal_planned_s(const char *list);
 
 /* ---- next.c ---- */
-/* Which to measure next of part p: those chosen[] of *n, networks and points first,
- * then
- * (`operations`) the most informative ones, until they take `most_s` or are `most`.
- * What is known of other parts counts, too. */
+/* Which to measure next of part p: those chosen[] of *n, networks and points first, then
+ * (`operations`) the most informative operations by all that any part knows, until they
+ * take `most_s` or are `most`. */
 ft_status ft__fleet_choose(size_t *chosen, size_t *n, const ft__part *p,
                            const ft__part *all, size_t n_parts, ft_store *store,
                            double most_s, size_t most, bool operations,

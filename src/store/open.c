@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/store.h"
 
@@ -80,7 +81,7 @@ static ft_status judge(const ft_store *s, const ft__identity *id, ft_store_mode 
     if (s->writable)
         return FT_OK;
     if (id->blank)
-        return ft_fail(err, FT_EFORMAT, 0,
+        return ft_fail(err, mode == FT_STORE_READ_ANY ? FT_ENOTFOUND : FT_EFORMAT, 0,
                        "store %s is empty; measure something into it first", s->path);
     if (id->version < newest && mode != FT_STORE_MERGE)
         return ft_fail(
@@ -221,9 +222,16 @@ static ft_status open_newest(ft_store **out, const char *path, ft_store_mode mod
 ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
                         ft_error *err)
 {
+    const bool any = mode == FT_STORE_READ_ANY;
+    ft_status st = FT_ENOTFOUND;
+
     *out = NULL;
-    return *path ? open_newest(out, path, mode, err)
-                 : ft_fail(err, FT_EINVAL, 0, "a store needs a file name");
+    if (!*path)
+        return ft_fail(err, FT_EINVAL, 0, "a store needs a file name");
+    if (!any || is_on_server(path) || access(path, F_OK) == 0)
+        st = open_newest(out, path, mode, err);
+    return any && st == FT_ENOTFOUND ? open_newest(out, ":memory:", FT_STORE_WRITE, err)
+                                     : st;
 }
 
 ft_status ft__store_open_temporary(ft_store **out, ft_error *err)

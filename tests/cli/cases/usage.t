@@ -75,7 +75,7 @@ Every command explains itself, with examples.
   4
   8
   8
-  6
+  7
   8
   2
   6
