@@ -497,6 +497,34 @@ static void replicas_send_tokens_to_each_others_experts(void)
     ft_graph_free(g);
 }
 
+/* Of three kinds of layers, each with operations of its own: as many of each as where
+ * all layers stand. */
+static void layers_that_stand_once_count_as_often_as_there_are(void)
+{
+    static const char kinds[] =
+        ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
+        "\"first_k_dense_replace\""
+        ": 1, \"num_hidden_layers\": 9, \"sliding_window\": 16, "
+        "\"sliding_window_pattern\": 3";
+    const ft_dim_value dims[] = {{"context", 64}, {"once", 1}};
+    const ft_import_options all = {.batch = 3, .dims = dims, .n_dims = 1};
+    const ft_import_options once = {.batch = 3, .dims = dims, .n_dims = 2};
+    ft_graph *a = imported(small, kinds, &all), *b = imported(small, kinds, &once);
+
+    CHECK_EQ(a->n_ops, b->n_ops);
+    CHECK(2 * b->n_nodes < a->n_nodes);
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        uint32_t k = 0;
+
+        while (k < b->n_ops && !ft_op_equal(&a->op[i], &b->op[k]))
+            k++;
+        CHECK(k < b->n_ops);
+        CHECK_EQ(a->op_count[i], k < b->n_ops ? b->op_count[k] : 0);
+    }
+    ft_graph_free(a);
+    ft_graph_free(b);
+}
+
 /* Three tokens of each sequence are verified, then two drafted by one more layer. */
 static void drafts_are_verified_and_made(void)
 {
@@ -635,6 +663,7 @@ int main(void)
     types_can_be_asked_for();
     a_stage_has_its_layers_and_what_the_one_before_sends();
     replicas_send_tokens_to_each_others_experts();
+    layers_that_stand_once_count_as_often_as_there_are();
     what_is_wrong_or_not_known_is_named();
     whole_sequences_are_trained();
     a_step_with_a_cache_is_not_trained();

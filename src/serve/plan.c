@@ -338,7 +338,8 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
                 st = add_nodes(p, &p->cell[FT__SERVE_HEAD][i], m, g, HEAD, err);
             if (!st && i == p->seqs.n / 2 && k == p->context.n / 2) {
                 p->layers = layers_of(g);
-                st = whole_graph(&p->decode, m, p->seqs.at[i], 1, p->context.at[k], err);
+                st =
+                    whole_graph(&p->decode, m, p->seqs.at[i], 1, p->context.at[k], err);
                 p->decode_step =
                     (ft_serve_step){.decode_seqs = p->seqs.at[i],
                                     .decode_context = p->seqs.at[i] * p->context.at[k]};

@@ -23,7 +23,7 @@ const ft__option ft__serve_table[] = {
               "serving: how many; 10 times the concurrency"),
     FT__TEXT(ft__serve_options, vary, "vary", "SHARE",
              "serving: lengths uniform within this share of theirs; 0.05 where "
-              "requests follow each other, else 0"),
+             "requests follow each other, else 0"),
     FT__COUNT(ft__serve_options, seed, "arrivals-seed", "N",
               "serving: of arrivals and lengths; 0"),
     FT__TEXT(ft__serve_options, tp, "tp", "N[,N2...]",
@@ -83,8 +83,8 @@ static const double vary_followed = 0.05;
 
 static bool is_followed(const ft_serve_load *l)
 {
-    return !(l->rate_per_s > 0) && !l->n_recorded &&
-           l->concurrency > 1 && (!l->n_requests || l->n_requests > l->concurrency);
+    return !(l->rate_per_s > 0) && !l->n_recorded && l->concurrency > 1 &&
+           (!l->n_requests || l->n_requests > l->concurrency);
 }
 
 void ft__serving_followed(const ft__serve_options *o, ft_serve_load *l)

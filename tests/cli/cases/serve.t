@@ -2,7 +2,7 @@ Language models that are served: continuous batching, by the steps that predict 
 
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --concurrency 4 --price h100=2.49/h -q > one; grep -E '^(examples|assumed|of |time to|tokens|energy|cost|  of|verify)' one | sed -E 's/[0-9.]+ [um]?[sJ]\b/N/g; s/ {2,}[0-9.]+/  N/g; s/ {2,}/  /g; s/ (learned|scaled|measured)$/ B/'
   examples/llm/llama-3-8b.json on 1 x h100-sxm: NVIDIA H100 SXM5 80 GB
-  assumed: 40 requests of 512 tokens that generate 32, 4 under way, each followed by the next
+  assumed: 40 requests of 512 tokens that generate 32 (within 5 %), 4 under way, each followed by the next
   assumed: steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and N of the host between two (--step-overhead)
   assumed: what steps err by they have in common: low .. high is the run with all of them at an end
   of a request  mean  low  high  p50  p90  p99
@@ -13,7 +13,7 @@ Language models that are served: continuous batching, by the steps that predict 
     of a device  N  N  N  B
   energy of a token  N  N  N  B
   cost of 1e6 tokens  N  N  N  B
-  verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0 --num-prompts 40 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result
+  verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0.05 --num-prompts 40 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result
 
 Prompts in groups of devices of their own, at a rate:
 

@@ -1,0 +1,210 @@
+/* What single engines do besides kernels of a device: fusions of their own, how they
+ * schedule, replicas of attention. */
+#include "foretell/serve.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static char data_dir[4096], dense[4096], folder[] = "/tmp/test-engines-XXXXXX",
+                                         mixture[64];
+
+/* Weights of 8 bits whose scales are of blocks. */
+static const char mixture_text[] =
+    "{\"model_type\": \"qwen3_moe\", \"hidden_size\": 4096, \"num_hidden_layers\": 4, "
+    "\"num_attention_heads\": 16, \"num_key_value_heads\": 4, \"head_dim\": 128, "
+    "\"intermediate_size\": 2048, \"moe_intermediate_size\": 1536, \"num_experts\": "
+    "128, \"num_experts_per_tok\": 8, \"vocab_size\": 32000, \"torch_dtype\": "
+    "\"bfloat16\", \"quantization_config\": {\"quant_method\": \"fp8\", "
+    "\"activation_scheme\": \"dynamic\", \"weight_block_size\": [128, 128]}}";
+
+static ft_serve_load load_of(uint64_t users)
+{
+    ft_serve_load l = FT_SERVE_LOAD_INIT;
+
+    l.prompt = 512;
+    l.generate = 200;
+    l.concurrency = users;
+    return l;
+}
+
+static ft_serve_steps *steps_of(const char *model, const char *engine,
+                                const char *version, const ft_dim_value *dims,
+                                size_t n_dims, const ft_serve_load *l)
+{
+    ft_query q = FT_QUERY_INIT;
+    ft_serve_plan *p = NULL;
+    ft_serve_steps *s = NULL;
+    ft_data *d = NULL;
+    ft_error err = {0};
+
+    q.model = model;
+    q.device = "a100-sxm-80gb";
+    q.method = "physics";
+    q.engine = engine;
+    q.engine_version = version;
+    q.dims = dims;
+    q.n_dims = n_dims;
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    if (ft_serve_plan_open(&p, &q, l, 1, &err) ||
+        ft_serve_steps_open(&s, d, p, &q, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(s);
+    ft_serve_plan_close(p);
+    ft_data_close(d);
+    return s;
+}
+
+static double seconds_of(ft_serve_steps *s, double seqs)
+{
+    const ft_serve_step step = {.decode_seqs = seqs, .decode_context = 600 * seqs};
+    ft_estimate time, energy;
+
+    ft_serve_step_ask(&time, &energy, s, &step);
+    return time.value;
+}
+
+static ft_served served(const ft_serve_steps *s, const ft_serve_load *l)
+{
+    ft_error err = {0};
+    ft_served r;
+
+    if (ft_serve_run(&r, s, l, &err))
+        fprintf(stderr, "%s\n", err.msg);
+    CHECK(r.fits);
+    return r;
+}
+
+/* An A100 needs 2 us at least for a kernel, of which 32 layers have four (two
+ * rotations, two copies to the cache) within attention, and four (two additions, two
+ * norms) behind sums over ranks. */
+static void what_is_fused_takes_no_time_of_its_own(void)
+{
+    const ft_dim_value two[] = {{"tp", 2}};
+    const ft_serve_load l = load_of(4);
+    ft_serve_steps *any = steps_of(dense, "vllm", NULL, two, 1, &l);
+    ft_serve_steps *old = steps_of(dense, "trtllm", "0.9", two, 1, &l);
+    ft_serve_steps *now = steps_of(dense, "trtllm", NULL, two, 1, &l);
+    ft_serve_steps *alone = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
+    ft_serve_steps *alone_old = steps_of(dense, "trtllm", "0.9", NULL, 0, &l);
+
+    CHECK(seconds_of(any, 4) - seconds_of(old, 4) > 32 * 2e-6);
+    CHECK(seconds_of(old, 4) - seconds_of(now, 4) > 32 * 2e-6);
+    CHECK_NEAR(seconds_of(alone, 4), seconds_of(alone_old, 4), 1e-12);
+    ft_serve_steps_close(any);
+    ft_serve_steps_close(old);
+    ft_serve_steps_close(now);
+    ft_serve_steps_close(alone);
+    ft_serve_steps_close(alone_old);
+}
+
+static void blocks_that_are_reserved_are_never_missed(void)
+{
+    ft_serve_load l = load_of(8);
+    ft_serve_steps *vllm = steps_of(dense, "vllm", NULL, NULL, 0, &l);
+    ft_serve_steps *trtllm = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
+    ft_served a, b;
+
+    l.kv_tokens = 5 * 712 + 5 * 16;
+    a = served(vllm, &l);
+    b = served(trtllm, &l);
+    CHECK(a.preemptions > 0);
+    CHECK_EQ(b.preemptions, 0);
+    CHECK_EQ(b.most_batch, 5);
+    CHECK(a.most_batch > 5);
+    ft_serve_steps_close(vllm);
+    ft_serve_steps_close(trtllm);
+}
+
+/* Of a load with 10 requests of 6000 tokens, in chunks of 2048: three steps for each,
+ * none of which decodes. */
+static void prompts_alone_come_before_decoding(void)
+{
+    ft_serve_load l = load_of(1);
+    ft_serve_steps *s;
+    ft_served r;
+
+    l.prompt = 6000;
+    l.generate = 2;
+    l.n_requests = 10;
+    l.max_batched_tokens = 2048;
+    s = steps_of(dense, "sglang", NULL, NULL, 0, &l);
+    r = served(s, &l);
+    CHECK(r.prompts_alone);
+    CHECK_EQ(r.steps, 10 * (3 + 1));
+    ft_serve_steps_close(s);
+    l.concurrency = 2; /* what the second one waits for holds up the first one */
+    s = steps_of(dense, "sglang", NULL, NULL, 0, &l);
+    r = served(s, &l);
+    CHECK(r.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value > 2 * seconds_of(s, 2));
+    ft_serve_steps_close(s);
+}
+
+static void older_vllm_reads_experts_that_nobody_asks(void)
+{
+    const double weights = 4 * 128.0 * 3 * 4096 * 1536; /* of all experts */
+    const ft_serve_load l = load_of(2);
+    ft_serve_steps *old = steps_of(mixture, "vllm", "0.12", NULL, 0, &l);
+    ft_serve_steps *now = steps_of(mixture, "vllm", "0.14", NULL, 0, &l);
+    const double unused = pow(1 - 8.0 / 128, 2) * weights / (0.7 * 2.039e12);
+
+    CHECK_NEAR((seconds_of(old, 2) - seconds_of(now, 2)) / unused, 1, 0.1);
+    ft_serve_steps_close(old);
+    ft_serve_steps_close(now);
+}
+
+/* Two replicas with four sequences each: a device more for each, experts divided. */
+static void replicas_share_a_load(void)
+{
+    const ft_dim_value dims[] = {{"dp", 2}, {"ep", 2}};
+    const ft_serve_request recorded[] = {{0, 512, 200}};
+    ft_serve_load l = load_of(8), half = load_of(4);
+    ft_serve_steps *one, *two;
+    ft_served a, b;
+    ft_error err = {0};
+
+    l.n_requests = 64;
+    half.n_requests = 32;
+    one = steps_of(mixture, NULL, NULL, NULL, 0, &half);
+    two = steps_of(mixture, NULL, NULL, dims, 2, &l);
+    a = served(one, &half);
+    b = served(two, &l);
+    CHECK_EQ(b.devices, 2 * a.devices);
+    CHECK_EQ(b.requests, 64);
+    CHECK_NEAR(b.mean_batch, 2 * a.mean_batch, 0.05 * b.mean_batch);
+    CHECK_NEAR(b.tokens_per_s.value * b.duration_s.value, 64 * 200, 1e-6);
+    CHECK(b.weight_bytes < 0.7 * a.weight_bytes);
+    CHECK(b.power_w.value > 1.3 * a.power_w.value);
+    l.request = recorded;
+    l.n_recorded = 1;
+    CHECK_EQ(ft_serve_run(&b, two, &l, &err), FT_EINVAL);
+    CHECK(strstr(err.msg, "dp"));
+    ft_serve_steps_close(one);
+    ft_serve_steps_close(two);
+}
+
+int main(int argc, char **argv)
+{
+    FILE *fp;
+
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    snprintf(dense, sizeof(dense), "%s/examples/llm/llama-3-8b.json", argv[1]);
+    CHECK(mkdtemp(folder));
+    snprintf(mixture, sizeof(mixture), "%s/config.json", folder);
+    fp = fopen(mixture, "w");
+    CHECK(fp && fputs(mixture_text, fp) >= 0 && fclose(fp) == 0);
+    what_is_fused_takes_no_time_of_its_own();
+    blocks_that_are_reserved_are_never_missed();
+    prompts_alone_come_before_decoding();
+    older_vllm_reads_experts_that_nobody_asks();
+    replicas_share_a_load();
+    unlink(mixture);
+    rmdir(folder);
+    CHECK_DONE();
+}
