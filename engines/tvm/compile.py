@@ -41,13 +41,14 @@ def target_of(text):
     return tvm.target.Target({"kind": kind, **dict(p.split("=", 1) for p in pairs)})
 
 
-def schedule(func, how, target, linker, shared):
+def schedule(func, how, target, linker, shared, folder):
+    """folder: of the modules, where the tiles that were found lie as well."""
     if how == "default":
         return func
     if how.startswith("tiles"):
         return by_rules(func, shared, tuple(map(int, how[6:].split("x"))))
     if how.startswith("tuned"):
-        return tuned(func, target, linker, int(how.split(":")[1]), shared)
+        return tuned(func, target, linker, int(how.split(":")[1]), shared, folder)
     return by_rules(func, shared)
 
 
@@ -69,7 +70,7 @@ def compile_op(path, target, how, shared, spec, *operands):
     arguments, results = expression(op)
     func = te.create_prim_func(arguments + results)
     linker, target = linker_for(target, how), target_of(target)
-    func = schedule(func, how, target, linker, shared == "1")
+    func = schedule(func, how, target, linker, shared == "1", os.path.dirname(path))
     build(tvm.IRModule({"main": func}), target, linker, path)
 
 

@@ -41,7 +41,7 @@ def compile_network(path, target, how, shared, model_path, *inputs):
         mod = relax.get_pipeline("zero")(mod)
     for name, func in list(mod.functions_items()):
         if isinstance(func, tirx.PrimFunc):
-            mod.update_func(name, schedule(func, how, target, linker, shared == "1"))
+            mod.update_func(name, schedule(func, how, target, linker, shared == "1", os.path.dirname(path)))
     with open(path + ".args", "w", encoding="utf-8") as f:
         for var in mod["main"].params:
             print(describe("in" if var.name in given else "weight", var), file=f)

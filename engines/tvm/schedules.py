@@ -1,7 +1,9 @@
 # Schedules: "default" leaves loops as topi writes them; "rules" inlines, tiles and shares out among
 # threads by shape alone; "tuned" tries tiles on this machine.
+import hashlib
 import itertools
 import multiprocessing
+import os
 import random
 import tempfile
 import time
@@ -167,20 +169,28 @@ def by_rules(func, shared, tile=None):
 
 # ---- tuned: tiles by trial ----
 
-def tiles(func):
-    """Every (columns, rows) that divides the first product's axes."""
+def first_product(func):
+    """(schedule, block), or None."""
     sch = s_tir.Schedule(func)
     inline(sch, sch.get_sblock("root"))
     for block in sch.get_child_blocks(sch.get_sblock("root")):
         if is_product(sch, block):
-            spatial, _, share = tiled(sch, block)
-            width, height = spatial[-1][1], spatial[share][1] if share >= 0 else 1
-            usual = usual_tile(width, height)
-            found = [(c, r) for c in range(1, min(width, 512) + 1) if width % c == 0
-                     for r in range(1, min(height, 16) + 1) if height % r == 0 and c * r <= 2048]
-            random.Random(1).shuffle(found)
-            return [usual] + [t for t in found if t != usual]
-    return []
+            return sch, block
+    return None
+
+
+def tiles(func):
+    """Every (columns, rows) that divides the first product's axes."""
+    product = first_product(func)
+    if not product:
+        return []
+    spatial, _, share = tiled(*product)
+    width, height = spatial[-1][1], spatial[share][1] if share >= 0 else 1
+    usual = usual_tile(width, height)
+    found = [(c, r) for c in range(1, min(width, 512) + 1) if width % c == 0
+             for r in range(1, min(height, 16) + 1) if height % r == 0 and c * r <= 2048]
+    random.Random(1).shuffle(found)
+    return [usual] + [t for t in found if t != usual]
 
 
 def seconds(func, target, linker, arguments, folder, hopeless):
@@ -213,9 +223,8 @@ def search(func, target, linker, trials, shared, answer):
                 break
 
 
-def tuned(func, target, linker, trials, shared):
-    """The best of so many tiles. They run in a process of its own: what breaks ends the search, with
-    the best tile until then."""
+def best_tile(func, target, linker, trials, shared):
+    """By trial, in a process of its own: what breaks ends the search, with the best tile until then."""
     mine, its = multiprocessing.Pipe(False)
     worker = multiprocessing.get_context("fork").Process(
         target=search, args=(func, target, linker, trials, shared, its))
@@ -227,4 +236,23 @@ def tuned(func, target, linker, trials, shared):
             tile = mine.recv()
     except EOFError:
         worker.join()
-    return by_rules(func, shared, tile)
+    return tile
+
+
+def tuned(func, target, linker, trials, shared, folder):
+    """A product is searched once: alone, and in every network that has it, it gets the same tile."""
+    product = first_product(func)
+    if not product:
+        return by_rules(func, shared)
+    sch, block = product
+    what = [str(target), trials, shared, [e[1:] for e in extents(sch, block)], str(sch.get(block).reads)]
+    known = os.path.join(folder, hashlib.sha256(repr(what).encode()).hexdigest()[:32] + ".tile")
+    if not os.path.exists(known):
+        tile = best_tile(func, target, linker, trials, shared)
+        if not tile:
+            return by_rules(func, shared)
+        with open(f"{known}.{os.getpid()}", "w", encoding="ascii") as f:
+            f.write("{}x{}".format(*tile))
+        os.replace(f.name, known)
+    with open(known, encoding="ascii") as f:
+        return by_rules(func, shared, tuple(map(int, f.read().split("x"))))

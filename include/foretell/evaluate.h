@@ -27,6 +27,7 @@ typedef enum ft_protocol {
     FT_PROTOCOL_KERNEL,  /* of PTX kernels: each once, from the others */
     FT_PROTOCOL_STORES,  /* test on a second store; devices missing in the first are
                             predicted as with DEVICE */
+    FT_PROTOCOL_LAYER,   /* as FOLDS, the batches of a layer all in one part */
     FT_PROTOCOL_COUNT
 } ft_protocol;
 

@@ -63,6 +63,7 @@ static const char *const protocol[FT_PROTOCOL_COUNT] = {
     [FT_PROTOCOL_SETTING] = "setting", [FT_PROTOCOL_NETWORK] = "network",
     [FT_PROTOCOL_CLOCKS] = "clocks",   [FT_PROTOCOL_ARCHITECTURE] = "family",
     [FT_PROTOCOL_KERNEL] = "kernel",   [FT_PROTOCOL_STORES] = "stores",
+    [FT_PROTOCOL_LAYER] = "layer",
 };
 static const char *const by[FT_BY_COUNT] = {
     [FT_BY_KIND] = "kind",

@@ -49,7 +49,8 @@ static const ft__option options[] = {
     FT__TEXT(
         struct evaluate_options, leave_out, "leave-out", "WHAT",
         "hold out each device, kind, setting or network in turn, of --networks each "
-        "family, of --kernels each kernel or device; device=h200: this alone"),
+        "family, of --kernels each kernel or device; device=h200: this alone; layer: "
+        "five parts, all batches of a layer in one"),
     FT__COUNT(
         struct evaluate_options, correct, "correct", "N",
         "with --leave-out device: N random measurements of it are known after all and "
@@ -103,14 +104,15 @@ static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text
 {
     static const ft_protocol what[] = {FT_PROTOCOL_DEVICE,       FT_PROTOCOL_KIND,
                                        FT_PROTOCOL_SETTING,      FT_PROTOCOL_NETWORK,
-                                       FT_PROTOCOL_ARCHITECTURE, FT_PROTOCOL_KERNEL};
+                                       FT_PROTOCOL_ARCHITECTURE, FT_PROTOCOL_KERNEL,
+                                       FT_PROTOCOL_LAYER};
     const size_t n = strcspn(text, "=");
     char word[32];
     int which, code;
 
     snprintf(word, sizeof(word), "%.*s", (int)n, text);
     code = ft__choice_parse(c, &which, "leave-out", word,
-                            "device, kind, setting, network, family, kernel");
+                            "device, kind, setting, network, family, kernel, layer");
     if (code)
         return code;
     how->protocol = what[which];

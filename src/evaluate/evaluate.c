@@ -158,12 +158,15 @@ static bool is_measured(const struct operations_evaluation *e, size_t i)
     return e->s.v[i].value[e->metric] > 0;
 }
 
-/* What is never on both sides: equal operations, kernels and networks of one name. */
-static uint64_t group_of(const ft__sample *v)
+/* What is never on both sides: equal operations, or all batches of a layer; kernels and
+ * networks of one name. */
+static uint64_t group_of(const ft__sample *v, bool layers)
 {
     const char *name = v->whole ? strstr(v->whole->spec, "name=") : NULL;
 
-    return name ? ft__checksum(name, strcspn(name, " ")) : v->hash;
+    if (name)
+        return ft__checksum(name, strcspn(name, " "));
+    return layers ? ft__op_layer_hash(&v->op) : v->hash;
 }
 
 static ft_status split_folds(struct operations_evaluation *e, ft_error *err)
@@ -176,7 +179,7 @@ static ft_status split_folds(struct operations_evaluation *e, ft_error *err)
     if (!group)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
     for (size_t i = 0; i < e->s.n; i++)
-        group[i] = group_of(&e->s.v[i]);
+        group[i] = group_of(&e->s.v[i], e->opt->protocol == FT_PROTOCOL_LAYER);
     st = ft__folds_make(e->split.of, group, e->s.n, n, e->opt->seed, err);
     free(group);
     for (uint32_t i = 0; i < n && !st; i++) {
@@ -314,6 +317,7 @@ static ft_status make_splits(struct operations_evaluation *e, ft_store *store,
         return st;
     switch (e->opt->protocol) {
     case FT_PROTOCOL_FOLDS:
+    case FT_PROTOCOL_LAYER:
     case FT_PROTOCOL_CLOCKS: st = split_folds(e, err); break;
     case FT_PROTOCOL_SHARE: st = split_share(e, err); break;
     case FT_PROTOCOL_NETWORK: st = split_networks(e, store, err); break;

@@ -334,6 +334,21 @@ uint64_t ft__op_hash(const ft_op *op)
     return h;
 }
 
+uint64_t ft__op_layer_hash(const ft_op *op)
+{
+    static const ft_key_id shape[] = {FT_K_x, FT_K_y, FT_K_z, FT_K_out};
+    ft_op one = *op;
+
+    for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
+        uint32_t rank;
+        const int64_t *first = ft_op_get(&one, shape[i], &rank);
+
+        if (first && rank > 1)
+            one.value[first - one.value] = 1;
+    }
+    return ft__op_hash(&one);
+}
+
 /* ---- shapes ---- */
 
 int64_t ft_shape_elements(const ft_shape *s)

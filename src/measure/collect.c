@@ -25,22 +25,6 @@ static int by_hash(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The operation with every first extent of its operands taken out. */
-static uint64_t series_of(const ft_op *op)
-{
-    static const ft_key_id shape[] = {FT_K_x, FT_K_y, FT_K_z, FT_K_out};
-    ft_op one = *op;
-
-    for (size_t i = 0; i < sizeof(shape) / sizeof(*shape); i++) {
-        uint32_t rank;
-        const int64_t *first = ft_op_get(&one, shape[i], &rank);
-
-        if (first && rank > 1)
-            one.value[first - one.value] = 1;
-    }
-    return ft__op_hash(&one);
-}
-
 /* Lower, drop repeats (adding their counts). */
 static void take_unique(struct ft__collection *k, const ft_op *ops,
                         const uint64_t *count, size_t n)
@@ -109,7 +93,7 @@ static ft_status candidates_make(struct ft__collection *k, const ft_op *ops,
         ft__candidate *c = &k->c[i];
 
         c->work_s = c->count * ft__choosing_work(&c->op);
-        c->series = series_of(&c->op);
+        c->series = ft__op_layer_hash(&c->op);
         c->batch = ft_op_at(&c->op, FT_K_x, 0);
     }
     return open_part(k, err);

@@ -283,17 +283,47 @@ static ft_status memory_of_device(ft_network_estimate *e, const ft_device_facts 
     return st;
 }
 
-/* Workspace is shared by all operations: the largest one counts. */
-static ft_estimate largest(const ft_estimate *workspace, uint32_t n)
+static double result_bytes(const ft_op *op)
 {
-    ft_estimate w = {0};
+    double bytes = 0;
+    ft_shape s;
+    ft_dtype t;
 
-    for (uint32_t i = 0; i < n; i++) {
-        w.value = fmax(w.value, workspace[i].value);
-        w.low = fmax(w.low, workspace[i].low);
-        w.high = fmax(w.high, workspace[i].high);
+    for (uint32_t i = 0; i < ft_op_n_outputs(op) && !op->in_place; i++) {
+        ft_op_output(op, i, &s, &t);
+        bytes += (double)ft_tensor_bytes(&s, t);
     }
-    return w;
+    return bytes;
+}
+
+/* What an operation takes beside its operands while it runs: what its engine says, or
+ * what it was measured to allocate more than its results, where that is more and not
+ * in doubt. */
+static ft_estimate workspace_of(const ft_network_estimate *e, const ft_graph *g,
+                                uint32_t i)
+{
+    const ft_estimate *m = &e->op_memory[i], *w = &e->op_workspace[i];
+    const double results = result_bytes(&g->op[i]);
+
+    if (!(m->low > results) || m->value - results < w->value)
+        return *w;
+    return (ft_estimate){m->value - results, m->low - results, m->high - results,
+                         m->basis, ""};
+}
+
+/* Workspace is shared by all operations: the largest one counts. */
+static ft_estimate largest_workspace(const ft_network_estimate *e, const ft_graph *g)
+{
+    ft_estimate most = {0};
+
+    for (uint32_t i = 0; i < e->n_ops; i++) {
+        const ft_estimate w = workspace_of(e, g, i);
+
+        most.value = fmax(most.value, w.value);
+        most.low = fmax(most.low, w.low);
+        most.high = fmax(most.high, w.high);
+    }
+    return most;
 }
 
 static uint32_t count_running(const ft_graph *g)
@@ -308,7 +338,7 @@ static uint32_t count_running(const ft_graph *g)
 static ft_status memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
                                   const ft_graph *g, ft_error *err)
 {
-    const ft_estimate w = largest(e->op_workspace, e->n_ops);
+    const ft_estimate w = largest_workspace(e, g);
     ft_status st = g->mode == FT_MODE_INFERENCE ? memory_as_planned(e, g, err)
                                                 : allocate(e, g, 0, err);
 

@@ -115,7 +115,7 @@ What cannot be answered is said.
   foretell evaluate: --share is a part as 5% or 0.05, not "0"
   [2]
   $ foretell evaluate --db a.db --leave-out tuesday
-  foretell evaluate: --leave-out tuesday: it is one of device, kind, setting, network, family, kernel
+  foretell evaluate: --leave-out tuesday: it is one of device, kind, setting, network, family, kernel, layer
   [2]
   $ foretell evaluate --db a.db --leave-out network
   foretell evaluate: nothing to leave out: no network
