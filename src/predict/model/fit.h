@@ -39,7 +39,7 @@ typedef struct ft__fit_options {
 } ft__fit_options;
 
 /* How targets of chips that were left out differ from what was predicted of them, mean
- * squares in residual scales. */
+ * squares. */
 typedef struct ft__chip_effects {
     uint32_t chips;
     double between; /* what a chip's rows have in common */

@@ -201,9 +201,6 @@ static ft_status answer_gathered(const ft__model_set *l, ft__op_answer *out,
         st = add_share(l, p, r, err);
         if (st)
             return st;
-        for (size_t i = 0; i < r->m && l->opt.unseen; i++)
-            r->presidual_scale[i] =
-                ft__tempered_scale(r->presidual_scale[i], fit->typical);
     }
     for (size_t i = 0; i < r->m; i++)
         if (p)

@@ -45,6 +45,7 @@ ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *
 {
     ft__fit_options how = l->opt.fit;
 
+    how.no_residual_scale = l->opt.unseen;
     if (!l->opt.unseen || !several_chips(r, s))
         return how;
     for (size_t i = 0; i < r->m; i++)
@@ -57,21 +58,21 @@ ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *
 
 /* Rows whose chip was left out of what said `out` of them. */
 struct left_out {
-    double *y, *out, *residual_scale;
+    double *y, *out;
     uint64_t *chip; /* chip_of() */
     size_t n;
     uint32_t n_chips; /* above all of them */
     const ft__samples *s;
 };
 
-/* Standardised residuals (y - out) / residual scale of a chip's rows; how many. */
+/* Residuals of a chip's rows; how many. */
 static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < h->n; i++)
         if (h->chip[i] == chip)
-            out[n++] = (h->y[i] - h->out[i]) / h->residual_scale[i];
+            out[n++] = h->y[i] - h->out[i];
     return n;
 }
 
@@ -171,7 +172,7 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
             add_chip(e, scratch, n);
     }
     for (size_t i = 0; i < h->n && !e->chips; i++)
-        scratch[i] = (h->y[i] - h->out[i]) / h->residual_scale[i];
+        scratch[i] = h->y[i] - h->out[i];
     if (!e->chips)
         add_chip(e, scratch, h->n);
     e->between /= e->chips;
@@ -185,14 +186,14 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
  * saw counts as if of so many chips more. */
 enum { EVEN_CHIPS = 3 };
 
-/* The chip's effect is drawn from those of the others, known from a few of them; about
- * it rows scatter as on these. */
+/* The chip's effect is drawn from those of the others; about it rows scatter as on
+ * these. */
 static void cover_effects(double *low, double *high, const ft__chip_effects *e,
                           double between)
 {
     const double n = e->chips;
     const double common = (n * e->between + EVEN_CHIPS * between) / (n + EVEN_CHIPS);
-    const double chip = FT__Z90 * FT__Z90 * (1 + 1 / n) * common;
+    const double chip = FT__Z90 * FT__Z90 * common;
 
     *low = -sqrt(chip + e->below);
     *high = sqrt(chip + e->above);
@@ -201,25 +202,22 @@ static void cover_effects(double *low, double *high, const ft__chip_effects *e,
 static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *s,
                                ft_error *err)
 {
-    *h = (struct left_out){.y = malloc((3 * n + 1) * sizeof(double)),
+    *h = (struct left_out){.y = malloc((2 * n + 1) * sizeof(double)),
                            .chip = malloc((n + 1) * sizeof(uint64_t)),
                            .n_chips = s->n_datasets,
                            .s = s};
     if (!h->y || !h->chip)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
     h->out = h->y + n;
-    h->residual_scale = h->out + n;
     return FT_OK;
 }
 
-static void left_out_add(struct left_out *h, double y, double out,
-                         double residual_scale, uint64_t chip)
+static void left_out_add(struct left_out *h, double y, double out, uint64_t chip)
 {
-    if (!isfinite(out) || !(residual_scale > 0))
+    if (!isfinite(out))
         return;
     h->y[h->n] = y;
     h->out[h->n] = out;
-    h->residual_scale[h->n] = residual_scale;
     h->chip[h->n++] = chip;
 }
 
@@ -251,12 +249,8 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
     double share = 0;
     ft_status st = left_out_make(&h, r->m, s, err);
 
-    for (size_t i = 0; i < r->m && !st; i++) {
-        r->presidual_scale[i] =
-            ft__tempered_scale(r->presidual_scale[i], p->fit.typical);
-        left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i],
-                     r->presidual_scale[i], r->group[i]);
-    }
+    for (size_t i = 0; i < r->m && !st; i++)
+        left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i], r->group[i]);
     if (!st && h.n)
         st = share_of_learned(&share, &h, err);
     if (!st && h.n) {
@@ -271,23 +265,19 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
     return st;
 }
 
-/* Of a part that one chip alone has rows of. How sure it is of these says nothing of
- * other chips: all its answers are as unsure. */
+/* Of a part that one chip alone has rows of. */
 static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
 {
     const bool narrow = p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT;
     const double least = narrow ? FT__LEAST_NARROW_REACH : FT__LEAST_REACH;
-    const double reach = log(least) / FT__Z90 / p->fit.typical;
+    const double reach = log(least) / FT__Z90;
     size_t n = 0;
 
     shrink(&p->fit, FT__ONE_CHIP_SHARE);
-    ft__model_free(p->fit.residual_scale);
-    p->fit.residual_scale = NULL;
     for (size_t i = 0; i < r->m; i++) {
         r->pout[i] *= FT__ONE_CHIP_SHARE;
-        r->presidual_scale[i] = p->fit.typical;
         if (isfinite(r->pout[i]))
-            r->punused[n++] = (r->py[i] - r->pout[i]) / p->fit.typical;
+            r->punused[n++] = r->py[i] - r->pout[i];
     }
     if (n)
         add_chip(&p->fit.effects, r->punused, n);
@@ -297,6 +287,9 @@ static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
                             const ft__samples *s, ft_error *err)
 {
+    p->fit.typical = 1;
+    for (size_t i = 0; i < r->m; i++)
+        r->presidual_scale[i] = 1;
     if (several_chips(r, s))
         return shrink_and_cover(p, r, s, err);
     shrink_and_widen(p, r);
@@ -328,8 +321,7 @@ ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
     ft_status st = left_out_make(&h, r->n, s, err);
 
     for (size_t i = 0; i < r->n && !st; i++)
-        left_out_add(&h, r->y[i] + r->shift[i], r->out[i], r->residual_scale[i],
-                     chip_of(s, r->index[i]));
+        left_out_add(&h, r->y[i] + r->shift[i], r->out[i], chip_of(s, r->index[i]));
     if (!st && h.n)
         st = find_effects(&all, &h, err);
     left_out_free(&h);

@@ -1,20 +1,11 @@
 #ifndef PREDICT_MODEL_TRANSFER_H
 #define PREDICT_MODEL_TRANSFER_H
 
-#include <math.h>
-
 #include "predict/model/regressor.h"
 
 /* Cross-device transfer: of regressors for devices that are not among the rows, how
  * much of what they learned is taken to other chips, and how far these differ. Both are
  * found by leaving each known chip out. */
-
-/* On other devices residual scales are learned half as surely: between what was learned
- * of a row and the typical one. */
-static inline double ft__tempered_scale(double residual_scale, double typical)
-{
-    return sqrt(residual_scale * typical);
-}
 
 /* How a part is fitted: l->opt.fit, or, for devices that are not among the rows, so
  * that each known chip is left out in turn (r->group) and a mixture with the constant
@@ -22,7 +13,9 @@ static inline double ft__tempered_scale(double residual_scale, double typical)
 ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *r,
                                  const ft__samples *s);
 /* r holds the rows of a part, r->group their chips, and what its regressor says of each
- * with its chip left out, which is shrunk with the part. */
+ * with its chip left out, which is shrunk with the part. How sure it is of one row and
+ * of another says nothing of other chips: all its answers are as unsure, and their
+ * residual scale is 1. */
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
                             const ft__samples *s, ft_error *err);
 /* l->low and l->high from the rows of all parts. */

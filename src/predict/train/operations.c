@@ -87,8 +87,8 @@ static size_t rows_for(const ft__samples *s, const ft__model_set_options *how,
 {
     const bool process = !how->fit.methods || how->fit.methods >> FT_METHOD_GP & 1;
     size_t count[FT_KIND_COUNT][FT_PHASE_COUNT] = {0}, lo = 200, hi = s->n + 201;
-    const double bytes =
-        SPREAD_BYTES + TREE_BYTES * (double)trees + (process ? PROCESS_BYTES : 0);
+    const double bytes = (how->unseen ? 0 : SPREAD_BYTES) + TREE_BYTES * (double)trees +
+                         (process ? PROCESS_BYTES : 0);
 
     count_rows(count, s, how->metric);
     while (lo + 1 < hi) {
