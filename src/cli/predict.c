@@ -589,11 +589,35 @@ static int ask_all(struct swept_answer *a, const ft__predict_question *q, ft_dat
     return code;
 }
 
+/* What --html draws. */
+static json_t *page_of(ft__cli *c, const struct swept_answer *a, size_t n)
+{
+    const ft_answer *answer[MAX_ANSWERS];
+    const ft_device_facts *facts[MAX_ANSWERS] = {0};
+    ft_device *device[MAX_ANSWERS] = {0};
+    char data_dir[FT__PATH_MAX];
+    json_t *page;
+
+    ft__path_data(c, data_dir);
+    for (size_t i = 0; i < n; i++) {
+        answer[i] = a[i].x;
+        /* Of this machine there is no file, and no roofline. */
+        if (!ft_device_load(&device[i], data_dir, a[i].x->device, NULL))
+            facts[i] = ft_device_get(device[i]);
+    }
+    page = ft__prediction_page(answer, facts, n);
+    for (size_t i = 0; i < n; i++)
+        ft_device_free(device[i]);
+    return page;
+}
+
 static bool print_all(ft__cli *c, const struct swept_answer *a, size_t n,
                       enum sweep sweep, const ft__predict_options *o)
 {
     json_t *all;
 
+    if (c->reply && c->reply->page)
+        return ft__cli_json_take(c, page_of(c, a, n));
     if (c->csv)
         print_csv(a, n);
     if (c->csv)
@@ -617,33 +641,12 @@ static bool print_all(ft__cli *c, const struct swept_answer *a, size_t n,
 
 /* ---- files ---- */
 
-static int save_page(ft__cli *c, const struct swept_answer *a, size_t n,
-                     const char *path)
-{
-    const ft_answer *answer[MAX_ANSWERS];
-    const ft_device_facts *facts[MAX_ANSWERS] = {0};
-    ft_device *device[MAX_ANSWERS] = {0};
-    char data_dir[FT__PATH_MAX];
-    int code;
-
-    ft__path_data(c, data_dir);
-    for (size_t i = 0; i < n; i++) {
-        answer[i] = a[i].x;
-        /* Of this machine there is no file, and no roofline. */
-        if (!ft_device_load(&device[i], data_dir, a[i].x->device, NULL))
-            facts[i] = ft_device_get(device[i]);
-    }
-    code = ft__page_save_take(c, path, FT__PAGE_PREDICT,
-                              ft__prediction_page(answer, facts, n));
-    for (size_t i = 0; i < n; i++)
-        ft_device_free(device[i]);
-    return code;
-}
-
 static int save_files(const ft__predict_question *q, const struct swept_answer *a,
                       size_t n)
 {
-    int code = q->o->html ? save_page(q->c, a, n, q->o->html) : FT__EXIT_GOOD;
+    int code = q->o->html ? ft__page_save_take(q->c, q->o->html, FT__PAGE_PREDICT,
+                                               page_of(q->c, a, n))
+                          : FT__EXIT_GOOD;
 
     if (!code && q->o->trace)
         code = ft__cli_check(q->c, ft_answer_trace(a->x, q->o->trace, &q->c->err));
