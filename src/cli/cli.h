@@ -132,6 +132,7 @@ typedef struct ft__command {
 typedef struct ft__reply {
     json_t *value;             /* the record of --json; NULL: there is none */
     char *text;                /* the same in its place, of commands that have it so */
+    bool page;                 /* predict: value is what --html draws instead */
     char message[2048];        /* the complaint; "" */
     ft_data *data;             /* kept open for all questions; borrowed */
     struct ft__models *models; /* likewise */

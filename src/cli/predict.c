@@ -111,15 +111,14 @@ static int ask_all(ft__swept_answer *a, const ft__predict_question *q, ft_data *
     return code;
 }
 
-/* ---- files ---- */
-
-static int save_page(ft__cli *c, const ft__swept_answer *a, size_t n, const char *path)
+/* What --html draws. */
+static json_t *page_of(ft__cli *c, const ft__swept_answer *a, size_t n)
 {
     const ft_answer *answer[MAX_ANSWERS];
     const ft_device_facts *facts[MAX_ANSWERS] = {0};
     ft_device *device[MAX_ANSWERS] = {0};
     char data_dir[FT__PATH_MAX];
-    int code;
+    json_t *page;
 
     ft__path_data(c, data_dir);
     for (size_t i = 0; i < n; i++) {
@@ -128,17 +127,20 @@ static int save_page(ft__cli *c, const ft__swept_answer *a, size_t n, const char
         if (!ft_device_load(&device[i], data_dir, a[i].x->device, NULL))
             facts[i] = ft_device_get(device[i]);
     }
-    code = ft__page_save_take(c, path, FT__PAGE_PREDICT,
-                              ft__prediction_page(answer, facts, n));
+    page = ft__prediction_page(answer, facts, n);
     for (size_t i = 0; i < n; i++)
         ft_device_free(device[i]);
-    return code;
+    return page;
 }
+
+/* ---- files ---- */
 
 static int save_files(const ft__predict_question *q, const ft__swept_answer *a,
                       size_t n)
 {
-    int code = q->o->html ? save_page(q->c, a, n, q->o->html) : FT__EXIT_GOOD;
+    int code = q->o->html ? ft__page_save_take(q->c, q->o->html, FT__PAGE_PREDICT,
+                                               page_of(q->c, a, n))
+                          : FT__EXIT_GOOD;
 
     if (!code && q->o->trace)
         code = ft__cli_check(q->c, ft_answer_trace(a->x, q->o->trace, &q->c->err));
@@ -197,7 +199,9 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
     if (!code && q->o->correct && !n_known)
         code = ft__nothing_corrected(q->c, q->o->correct);
     if (!code)
-        code = ft__cli_done(q->c, ft__predict_print(q->c, a, n, sweep, q->o));
+        code = ft__cli_done(q->c, q->c->reply && q->c->reply->page
+                                      ? ft__cli_json_take(q->c, page_of(q->c, a, n))
+                                      : ft__predict_print(q->c, a, n, sweep, q->o));
     if (!code)
         code = save_files(q, a, n);
     if (!code)

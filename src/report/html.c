@@ -69,8 +69,7 @@ bool ft__page_write_take(FILE *fp, ft__page page, json_t *data)
         good = json_dump_callback(data, put_piece, fp,
                                   JSON_COMPACT | JSON_REAL_PRECISION(6)) == 0;
         fprintf(fp,
-                "</script>\n<script>\n\"use strict\";\n%s%s</script>\n</body>\n"
-                "</html>\n",
+                "</script>\n<script>\n%s%s</script>\n</body>\n</html>\n",
                 pieces, pages[page].script);
     }
     json_decref(data);

@@ -74,10 +74,12 @@ static json_t *list_tools(void)
     json_t *all = json_array();
 
     for (const ft__tool *t = ft__tools; t->name; t++)
-        ft__json_append_take(
-            &all, ft__json("name:s description:s inputSchema:o annotations:o", t->name,
-                           t->summary, ft__tool_schema(t, true),
-                           ft__json("readOnlyHint:b openWorldHint:b", true, false)));
+        if (!t->page)
+            ft__json_append_take(
+                &all,
+                ft__json("name:s description:s inputSchema:o annotations:o", t->name,
+                         t->summary, ft__tool_schema(t, true),
+                         ft__json("readOnlyHint:b openWorldHint:b", true, false)));
     return ft__json("tools:o", all);
 }
 
@@ -106,7 +108,7 @@ static json_t *call_tool(json_t *id, const json_t *params, const ft__asker *a)
     if (!name)
         return reply_error(id, INVALID_PARAMS, "params.name is a text");
     snprintf(message, sizeof(message), "unknown tool: %.200s", name);
-    if (!t)
+    if (!t || t->page)
         return reply_error(id, INVALID_PARAMS, message);
     if (arguments && !json_is_object(arguments))
         return reply_error(id, INVALID_PARAMS, "params.arguments is an object");

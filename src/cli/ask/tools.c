@@ -14,6 +14,9 @@ const ft__tool ft__tools[] = {
      "config.json of a language model, list of operations) on devices, before anything "
      "runs; of a language model also serving: latency, throughput, joules, money.",
      FT__WORDS_MODELS},
+    {"report", &ft__predict_command, "model", "summary, top", NULL,
+     "What the page of predict --html draws: operations, modules, memory over time.",
+     FT__WORDS_MODELS, true},
     {"rank", &ft__rank_command, "model", "stdin", NULL,
      "Order devices, batches and clocks by what a model takes there: time, energy, "
      "cost, CO2.",
@@ -319,7 +322,7 @@ static void select_fields(json_t *v, const char *fields)
 int ft__tool_ask(json_t **value, const ft__tool *t, const ft__asker *a,
                  const json_t *arguments)
 {
-    ft__reply r = {.data = a->data, .models = a->models};
+    ft__reply r = {.data = a->data, .models = a->models, .page = t->page};
     struct words *w = calloc(1, sizeof(*w));
     int code = FT__EXIT_USAGE;
 

@@ -21,6 +21,7 @@ typedef struct ft__tool {
     const char *fields;     /* of the record, these alone; NULL: all */
     const char *summary;
     ft__tool_words words;
+    bool page; /* the record is what --html draws: for browsers alone */
 } ft__tool;
 extern const ft__tool ft__tools[];               /* ended by a NULL name */
 const ft__tool *ft__tool_find(const char *name); /* NULL: there is none */

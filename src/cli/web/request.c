@@ -14,6 +14,7 @@ static const struct route {
     bool is_open; /* needs no token: holds nothing that is not in the program */
 } routes[] = {
     {"/", "GET", FT__ROUTE_PAGE, true},
+    {"/page.css", "GET", FT__ROUTE_STYLE, true},
     {"/page.js", "GET", FT__ROUTE_SCRIPT, true},
     {"/metrics", "GET", FT__ROUTE_METRICS, false},
     {TOOLS "openapi.json", "GET", FT__ROUTE_OPENAPI, true},

@@ -26,6 +26,7 @@ typedef struct ft__web_rules {
 typedef enum ft__web_route {
     FT__ROUTE_NONE,
     FT__ROUTE_PAGE,
+    FT__ROUTE_STYLE,
     FT__ROUTE_SCRIPT,
     FT__ROUTE_OPENAPI,
     FT__ROUTE_METRICS,

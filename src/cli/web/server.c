@@ -22,7 +22,15 @@ enum {
 static const char page[] = {
 #include "web_page.inc"
     , '\0'};
+static const char style[] = {
+#include "page.css.inc"
+    , '\0'};
+/* What a report draws, and the controls. */
 static const char script[] = {
+#include "page.js.inc"
+    ,
+#include "predict.js.inc"
+    ,
 #include "web_script.inc"
     , '\0'};
 
@@ -156,7 +164,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *mhd, struct reply *r)
     put_header(response, "Cache-Control", "no-store");
     put_header(response, "Cross-Origin-Resource-Policy", "same-origin");
     put_header(response, "Content-Security-Policy",
-               "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; "
+               "default-src 'none'; script-src 'self'; style-src 'self' "
+               "'unsafe-inline'; img-src data:; "
                "connect-src 'self'; base-uri 'none'; form-action 'none'; "
                "frame-ancestors 'none'");
     if (r->status == 401)
@@ -201,6 +210,8 @@ static void show_name(json_t *record, const char *model)
     size_t i;
 
     json_array_foreach(record, i, one) show_name(one, model);
+    if (json_object_get(record, "answers")) /* of a report */
+        show_name(json_object_get(record, "answers"), model);
     if (json_object_get(record, "model"))
         json_object_set_new(record, "model", json_string(model));
     for (i = 0; i < 2; i++) {
@@ -351,6 +362,8 @@ static struct reply answer(struct server *s, struct MHD_Connection *mhd,
     switch (q->route) {
     case FT__ROUTE_PAGE:
         return (struct reply){200, "text/html; charset=utf-8", page, NULL};
+    case FT__ROUTE_STYLE:
+        return (struct reply){200, "text/css; charset=utf-8", style, NULL};
     case FT__ROUTE_SCRIPT:
         return (struct reply){200, "text/javascript; charset=utf-8", script, NULL};
     case FT__ROUTE_OPENAPI: return reply_json(200, ft__openapi_json());

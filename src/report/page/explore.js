@@ -4,26 +4,27 @@ byId("main").insertAdjacentHTML("beforeend", `<style>
 .path.front { stroke: var(--front); stroke-opacity: .9; stroke-width: 1.6; } .path.off { stroke-opacity: .05; }
 .range.off { stroke-opacity: .1; } .brush { fill: var(--front); fill-opacity: .15; stroke: var(--front); }
 .hit { fill: transparent; cursor: crosshair; } svg text { paint-order: stroke; stroke: var(--card); stroke-width: 3px; stroke-linejoin: round; }
-#transfer th { white-space: normal; vertical-align: bottom; } th.sort { cursor: pointer; } table { width: 100%; }
+#transfer th { white-space: normal; vertical-align: bottom; } table { width: 100%; }
 </style>
 <section><h2>In short</h2><ul id="short"></ul></section>
 <nav><label>workload <select id="workload"></select></label>
 <label>across <select id="x"></select></label><label>up <select id="y"></select></label></nav>
 <div class="two">
-<section><h2>Every point, and the front</h2><div id="scatter" class="wide"></div>
+<section><h2>Every point, and the front</h2><div id="scatter" class="wide" tabindex="0"></div>
 <p class="note" id="volume"></p><p class="note" id="unknown"></p></section>
-<section><h2 id="effects-title"></h2><div id="effects" class="wide"></div>
+<section><h2 id="effects-title"></h2><div id="effects" class="wide" tabindex="0"></div>
 <p class="note">Shares of the variance over the space: functional ANOVA of a forest. What is missing to 100&#8239;%
 needs more than two parameters at once, or is noise.</p></section>
 </div>
-<section><h2>Parallel coordinates</h2><div id="parallel" class="wide"></div>
-<p class="note">Drag along an axis to keep what passes there, in all charts; click it to let go.</p></section>
+<section><h2>Parallel coordinates</h2><div id="parallel" class="wide" tabindex="0"></div>
+<p class="note">Drag along an axis to keep what passes there, in all charts; click it to let go. By keyboard: arrow up and down keep a
+quarter of the axis, Escape lets go.</p></section>
 <div class="two">
-<section><h2>Spearman's correlations</h2><div id="heat" class="wide"></div>
+<section><h2>Spearman's correlations</h2><div id="heat" class="wide" tabindex="0"></div>
 <p class="note" id="coding"></p></section>
-<section><h2>Does the best carry over?</h2><div id="transfer" class="wide"></div></section>
+<section><h2>Does the best carry over?</h2><div id="transfer" class="wide" tabindex="0"></div></section>
 </div>
-<section><h2>Points</h2><div id="points" class="wide"></div></section>`);
+<section><h2>Points</h2><div id="points"></div></section>`);
 const kept = {}; // axis -> [from, to], in the axis's own scale 0..1
 const objective = name => data.objectives.find(o => o.name === name);
 const trials = () => data.trials.filter(t => t.workload === byId("workload").value);
@@ -74,7 +75,7 @@ function axisOf(key) {
     ticks: wholeTicks(lo, hi, q => back(f(lo) + q * (f(hi) - f(lo)))).map(v => [place(v), String(v)]) };
   return { key, place: v => log && v <= 0 ? 0 : Math.max(0, place(v)), at: t => { const v = value(t);
       return v === null || v === undefined ? null : (f(v) - f(lo)) / (f(hi) - f(lo)); },
-    ticks: [0, .25, .5, .75, 1].map(s => [s, text(back(f(lo) + s * (f(hi) - f(lo))))]) };
+    ticks: axis(lo, hi, 0, 1, log, o && o.unit).ticks.map(v => [place(v), text(v)]) };
 }
 function isKept(t) {
   return Object.entries(kept).every(([key, [a, b]]) => {
@@ -162,14 +163,16 @@ function drawParallel() {
   axes.forEach((a, i) => {
     s.append(svg("line", { x1: px(i), x2: px(i), y1: py(0), y2: py(1), class: "axis" }),
       svg("text", { x: px(i), y: 16, "text-anchor": "middle" }, a.key));
-    for (const [v, text] of a.ticks)
-      s.append(svg("text", { x: px(i) + 5, y: py(v) + 4, class: "faint" }, text));
+    const each = Math.ceil(12 * a.ticks.length / (h - top - bottom)); // of many values every second, third, ...
+    a.ticks.filter((_, k) => k % each === 0).forEach(([v, text]) =>
+      s.append(svg("text", { x: px(i) + 5, y: py(v) + 4, class: "faint" }, text)));
     if (kept[a.key]) {
       const [from, to] = kept[a.key];
       s.append(svg("rect", { x: px(i) - 8, width: 16, y: py(to) - 4,
         height: py(from) - py(to) + 8, class: "brush" }));
     }
-    const hit = svg("rect", { x: px(i) - 14, width: 28, y: top - 10, height: h - top - bottom + 20, class: "hit" });
+    const hit = svg("rect", { x: px(i) - 14, width: 28, y: top - 10, height: h - top - bottom + 20, class: "hit", tabindex: 0, role: "button",
+      "aria-label": `keep a part of ${a.key}: arrow up and down choose a quarter, Escape lets go` });
     let from = null;
     const scale = event => {
       const box = s.getBoundingClientRect(), y = (event.clientY - box.top) * h / box.height;
@@ -182,6 +185,15 @@ function drawParallel() {
       if (Math.abs(to - from) < .02) delete kept[a.key];
       else kept[a.key] = [Math.min(from, to), Math.max(from, to)];
       drawAll();
+    });
+    hit.addEventListener("keydown", e => {
+      const step = { ArrowUp: .25, ArrowDown: -.25 }[e.key], [low] = kept[a.key] || [step > 0 ? -.25 : 1];
+      if (e.key === "Escape") delete kept[a.key];
+      else if (step) kept[a.key] = [Math.min(.75, Math.max(0, low + step)), Math.min(1, Math.max(.25, low + step + .25))];
+      else return;
+      e.preventDefault();
+      drawAll();
+      byId("parallel").querySelectorAll(".hit")[i].focus();
     });
     s.append(hit);
   });
@@ -239,30 +251,16 @@ function drawTransfer() {
       "then with all points of the other one as well.", "note"));
 }
 
-let order = null, falling = false;
 function drawPoints() {
-  const keys = data.objectives.map(o => o.name);
-  const head = ["point", ...keys].map(k => {
-    const th = html("th", k, "sort");
-    th.addEventListener("click", () => { falling = order === k ? !falling : false; order = k; drawPoints(); });
-    return th;
-  });
-  const value = t => order === "point" ? pointText(t) : order ? t.values[order] : null;
-  const all = trials().filter(isKept);
-  if (!order) all.sort((p, q) => q.front - p.front);
-  if (order) all.sort((p, q) => {
-    const a = value(p), b = value(q);
-    return (a === null) - (b === null) || (a < b ? -1 : a > b ? 1 : 0) * (falling ? -1 : 1);
-  });
-  byId("points").replaceChildren(table(head, all.slice(0, 500).map(t => [pointText(t),
-    ...data.objectives.map(o => t.failure ? "failed" : withRange(t, o))]),
-    all.map(t => t.front ? "front" : "")));
-  if (all.length > 500) byId("points").append(html("p", `and ${all.length - 500} more`, "note"));
+  const rows = trials().filter(isKept).sort((p, q) => q.front - p.front);
+  byId("points").replaceChildren(sortable([{ name: "point", left: true, cls: "spec left", of: pointText },
+    ...data.objectives.map(o => ({ name: o.name, of: t => t.values[o.name] ?? null, cell: t => t.failure ? "failed" : withRange(t, o) }))],
+  rows, 40, "", t => t.front ? "front" : ""));
 }
 
 function drawAll() { drawScatter(); drawEffects(); drawParallel(); drawHeat(); drawTransfer(); drawPoints(); }
 function fill(id, values, chosen) {
-  byId(id).replaceChildren(...values.map(v => new Option(v || "(the only one)", v)));
+  byId(id).replaceChildren(...values.map(v => new Option(v, v)));
   byId(id).value = chosen;
   byId(id).addEventListener("change", drawAll);
 }
@@ -274,6 +272,7 @@ byId("lead").textContent = data.predicted ?
 const workloads = [...new Set(data.trials.map(t => t.workload))];
 const axes = [...data.objectives.map(o => o.name), ...data.parameters.map(p => p.name)];
 fill("workload", workloads, workloads[0]);
+byId("workload").parentElement.hidden = workloads.length < 2;
 fill("x", axes, axes[1]);
 fill("y", axes, axes[0]);
 byId("short").replaceChildren(...data.warnings.map(v => html("li", `Warning: ${v}.`, "warning")),

@@ -1,6 +1,7 @@
+"use strict";
 // Pieces of every page: elements, numbers with units, tables, intervals, axes.
-const data = JSON.parse(document.getElementById("data").textContent);
 const byId = id => document.getElementById(id);
+const data = JSON.parse(byId("data")?.textContent ?? "null"); // null: served, asked for as the reader goes
 const SVG = "http://www.w3.org/2000/svg";
 
 function svg(name, attributes, text) {
@@ -40,15 +41,15 @@ function drawing(host, draw) {
 addEventListener("resize", () => { for (const d of drawn) if (d.host.clientWidth !== d.w) { d.w = d.host.clientWidth; d.again(); } });
 
 const decimal = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "u"], [1e-9, "n"]];
-const scales = { s: decimal.slice(5), J: decimal.slice(4), W: decimal.slice(4, 7), Hz: decimal,
+const scales = { s: decimal.slice(5), J: decimal.slice(4), "J s": decimal.slice(4), W: decimal.slice(4, 7), Hz: decimal,
   B: [[2 ** 40, "Ti"], [2 ** 30, "Gi"], [2 ** 20, "Mi"], [1024, "Ki"], [1, ""]],
   FLOP: decimal.slice(0, 6), "FLOP/s": decimal.slice(0, 6), "B/s": decimal.slice(0, 6), "FLOP/B": [[1, ""]], k: decimal.slice(0, 6) };
-function shown(v, unit = "") {
+function shown(v, unit = "", digits = scales[unit] ? 3 : 4) {
   if (v === null || v === undefined || !isFinite(v)) return "-";
   if (unit === "%") return `${Number((100 * v).toPrecision(3))} %`;
   const known = scales[unit] || [[1, ""]];
   const [factor, prefix] = v === 0 ? [1, ""] : known.find(([f]) => Math.abs(v) >= f) || known[known.length - 1];
-  const number = Number((v / factor).toPrecision(scales[unit] ? 3 : 4));
+  const number = Number((v / factor).toPrecision(digits));
   return `${number} ${prefix}${unit === "k" ? "" : unit}`.trim();
 }
 const percent = v => v === null || v === undefined ? "-" : `${(100 * v).toFixed(1)} %`;
@@ -92,8 +93,9 @@ function table(head, rows, classes, caption) {
   t.append(top, body);
   return t;
 }
-// A table whose columns sort: columns of { name, of(row), cell(row) or text }, at most `most` rows at first.
-function sortable(columns, rows, most, caption) {
+// A table whose columns sort: columns of { name, of(row), cell(row) or text }, at most `most` rows at first; classOf(row)
+// is the class of a row.
+function sortable(columns, rows, most, caption, classOf = () => "") {
   const host = html("div");
   let by = null, falling = true, all = false;
   const draw = () => {
@@ -109,11 +111,11 @@ function sortable(columns, rows, most, caption) {
       th.append(b);
       return th;
     });
-    const cells = (all ? sorted : sorted.slice(0, most)).map(r => columns.map(c => {
+    const seen = all ? sorted : sorted.slice(0, most), cells = seen.map(r => columns.map(c => {
       const v = c.cell ? c.cell(r) : c.of(r);
       return html("td", v instanceof Node ? v : String(v ?? "-"), c.cls || (c.left ? "left" : ""));
     }));
-    host.replaceChildren(wide(table(head, cells, undefined, caption)));
+    host.replaceChildren(wide(table(head, cells, seen.map(classOf), caption)));
     if (sorted.length > most && !all) {
       const b = html("button", `all ${sorted.length}`);
       b.type = "button";
@@ -161,7 +163,7 @@ function keys(entries) {
 }
 
 // ---- axes: from values to places, with round ticks ----
-function axis(lo, hi, from, to, log) {
+function axis(lo, hi, from, to, log, unit) {
   if (!(hi > lo)) [lo, hi] = log ? [lo / 2, lo * 2] : [Math.min(0, lo), lo > 0 ? lo * 1.1 : 1];
   const f = log ? Math.log10 : v => v, a = f(lo), b = f(hi);
   const at = v => from + (f(v) - a) / (b - a) * (to - from);
@@ -172,49 +174,64 @@ function axis(lo, hi, from, to, log) {
       for (const m of decades < 2 ? [1, 2, 5] : [1])
         if (m * 10 ** k <= hi * 1.0001 && m * 10 ** k >= lo * .9999) ticks.push(m * 10 ** k);
   } else {
-    const p = 10 ** Math.floor(Math.log10((b - a) / 6)), step = [1, 2, 5, 10].map(m => m * p).find(s => (b - a) / s <= 6);
+    const base = unit === "B" ? 2 : 10, p = base ** Math.floor(Math.log((b - a) / 6) / Math.log(base));
+    const step = [1, 2, 5, 10].map(m => m * p).find(s => (b - a) / s <= 6);
     for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-6; k++) ticks.push(k * step);
   }
   return { at, ticks, lo, hi };
 }
 // Lines and numbers of two axes; x.at and y.at place within the frame.
 function frame(s, x, y, box, unitX, unitY, titleX, titleY) {
+  // As many digits as tell ticks from each other.
+  const digits = ({ ticks: [a, b], hi }) => Math.max(3, b > a ? Math.ceil(Math.log10(Math.abs(hi) / (b - a)) + 1) : 0);
+  const digitsX = digits(x), digitsY = digits(y);
   for (const v of y.ticks)
     s.append(svg("line", { x1: box.l, x2: box.r, y1: y.at(v), y2: y.at(v), class: "grid" }),
-      svg("text", { x: box.l - 6, y: y.at(v) + 4, "text-anchor": "end", class: "faint" }, shown(v, unitY)));
+      svg("text", { x: box.l - 6, y: y.at(v) + 4, "text-anchor": "end", class: "faint" }, shown(v, unitY, digitsY)));
   let last = -Infinity;
   for (const v of x.ticks) {
     s.append(svg("line", { x1: x.at(v), x2: x.at(v), y1: box.t, y2: box.b, class: "grid" }));
     if (x.at(v) - last < 52) continue;
     last = x.at(v);
-    s.append(svg("text", { x: last, y: box.b + 16, "text-anchor": "middle", class: "faint" }, shown(v, unitX)));
+    s.append(svg("text", { x: last, y: box.b + 16, "text-anchor": "middle", class: "faint" }, shown(v, unitX, digitsX)));
   }
   s.append(svg("text", { x: box.r, y: box.b + 32, "text-anchor": "end" }, titleX), svg("text", { x: 4, y: 12 }, titleY));
 }
-// Points { x, y (estimates), name, front } with their intervals, on axes that are logarithmic where values span much.
+// Where a name fits beside its point: [x, y, anchor], clear of other names and points; undefined: nowhere.
+function placeOfName(name, px, py, r, taken, box) {
+  const w = 6.4 * name.length;
+  for (const dy of [-6, 4, 14, -18, 26, -30, 38, -42])
+    for (const right of px + r + w + 4 < box.r ? [true, false] : [false]) {
+      const x = right ? px + r + 3 : px - r - 3, at = { l: right ? x : x - w, r: right ? x + w : x, t: py + dy - 11, b: py + dy + 2 };
+      if (at.l < box.l || at.t < 0 || at.b > box.b + 4 || taken.some(o => o.l < at.r && at.l < o.r && o.t < at.b && at.t < o.b)) continue;
+      taken.push(at);
+      return [x, py + dy, right ? "start" : "end"];
+    }
+}
+// Points { x, y (estimates), name, front; r: radius, kept: of what is compared with } with their intervals, on axes that
+// are logarithmic where values span much.
 function scatter(w, points, nameX, nameY) {
   const h = 340, box = { l: 74, r: w - 20, t: 24, b: h - 44 };
-  const range = k => [Math.min(...points.map(p => p[k].low > 0 ? p[k].low : p[k].value)),
-    Math.max(...points.map(p => p[k].high ?? p[k].value))];
-  const make = (k, from, to) => { const [lo, hi] = range(k), log = lo > 0 && hi / lo > 8;
-    return log ? axis(lo / 1.15, hi * 1.15, from, to, true) : axis(Math.min(0, lo), hi * 1.05, from, to); };
-  const x = make("x", box.l, box.r), y = make("y", box.b, box.t);
+  const make = (k, from, to) => {
+    const lo = Math.min(...points.map(p => p[k].low > 0 ? p[k].low : p[k].value)), hi = Math.max(...points.map(p => p[k].high ?? p[k].value));
+    const log = lo > 0 && hi / lo > 8, unit = points[0][k].unit;
+    return log ? axis(lo / 1.15, hi * 1.15, from, to, true) : axis(Math.min(0, lo), hi * 1.05, from, to, false, unit);
+  };
+  const x = make("x", box.l, box.r), y = make("y", box.b, box.t), radius = p => p.r || 4.5;
   const s = picture(w, h, `${nameY} against ${nameX} of ${points.length}`);
   frame(s, x, y, box, points[0].x.unit, points[0].y.unit, nameX, nameY);
   for (const p of points) {
-    const px = x.at(p.x.value), py = y.at(p.y.value), cls = p.front ? " front" : "";
+    const px = x.at(p.x.value), py = y.at(p.y.value), cls = p.kept ? " kept" : p.front ? " front" : "";
     if (p.x.low > 0) s.append(svg("line", { x1: x.at(p.x.low), x2: x.at(p.x.high), y1: py, y2: py, class: "range" + cls }));
     if (p.y.low > 0) s.append(svg("line", { x1: px, x2: px, y1: y.at(p.y.low), y2: y.at(p.y.high), class: "range" + cls }));
-    s.append(tip(svg("circle", { cx: px, cy: py, r: 4.5, class: "dot" + cls }),
+    s.append(tip(svg("circle", { cx: px, cy: py, r: radius(p), class: "dot" + cls }),
       `${p.name}\n${nameX}: ${estimateText(p.x)}\n${nameY}: ${estimateText(p.y)}`));
   }
-  const taken = []; // places of names
-  for (const p of points.length <= 24 ? points : []) {
-    const px = x.at(p.x.value), left = px > w * .7;
-    let py = y.at(p.y.value) - 6;
-    while (taken.some(([tx, ty]) => Math.abs(tx - px) < 90 && Math.abs(ty - py) < 12)) py -= 12;
-    taken.push([px, py]);
-    s.append(svg("text", { x: px + (left ? -7 : 7), y: py, "text-anchor": left ? "end" : "start", class: "over" }, p.name));
+  const at = p => [x.at(p.x.value), y.at(p.y.value)];
+  const taken = points.map(p => { const [px, py] = at(p), r = radius(p); return { l: px - r, r: px + r, t: py - r, b: py + r }; });
+  for (const p of [...points].filter(q => !q.kept).sort((p, q) => q.front - p.front).slice(0, 24)) {
+    const place = placeOfName(p.name, ...at(p), radius(p), taken, box);
+    if (place) s.append(svg("text", { x: place[0], y: place[1], "text-anchor": place[2], class: "over" }, p.name));
   }
   return s;
 }

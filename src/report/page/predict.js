@@ -1,11 +1,6 @@
-// One network on one device or several.
-const answers = data.answers, one = answers[0], detailed = answers.filter(a => a.ops);
+// One network on one device or several: the data of ft__prediction_page().
 const QUANTITIES = ["time", "energy", "power", "memory"];
-let shownAnswer = detailed[0];
-
-byId("title").textContent = document.title = `${one.model} on ${answers.length > 1 ? `${answers.length} devices or settings` : one.known_as}`;
-byId("lead").textContent = [one.step, one.batch ? `batch ${one.batch}` : "", one.dtype, one.run_mode,
-  answers.length > 1 ? "" : one.setting].filter(Boolean).join(", ");
+let answers = [], one = null, bases = [], shownAnswer = null;
 
 function drawTop() {
   const s = section("Before the figures"), d = html("dl");
@@ -155,7 +150,7 @@ function drawMemory(w) {
   const a = shownAnswer, m = a.memory_over, h = 300, box = { l: 74, r: w - 16, t: 24, b: h - 44 };
   const parts = PARTS.map((name, k) => ({ name, k })).filter(p => m.some(row => row[1][p.k] > 0));
   const context = a.context || 0, most = Math.max(a.memory.value || 0, a.limit && a.limit < 1.5 * a.memory.value ? a.limit : 0);
-  const end = a.time.value, x = axis(0, end, box.l, box.r), y = axis(0, most * 1.05, box.b, box.t);
+  const end = a.time.value, x = axis(0, end, box.l, box.r), y = axis(0, most * 1.05, box.b, box.t, false, "B");
   const s = picture(w, h, `memory by part over ${one.step}, at most ${shown(a.memory.value, "B")}`);
   frame(s, x, y, box, "s", "B", "time", "alive");
   const base = m.map(() => context);
@@ -222,13 +217,14 @@ function drawOps() {
     { name: "energy", of: op => op[5], cell: op => shown(op[5], "J") },
     { name: "FLOPs", of: op => op[7], cell: op => shown(op[7], "FLOP") },
     { name: "bytes", of: op => op[8], cell: op => shown(op[8], "B") },
-    { name: "basis", left: true, of: op => data.bases[op[6]] }], rows, 30,
+    { name: "basis", left: true, of: op => bases[op[6]] }], rows, 30,
   "Each: on the device, without its launch; share of the network's time."));
 }
 
+// The sections of one answer, in place of those of another.
+let firstDrawn = 0;
 function drawDetail() {
-  const keep = byId("main").querySelectorAll("section[data-of]");
-  keep.forEach(s => s.remove());
+  byId("main").querySelectorAll("section[data-of]").forEach(s => s.remove());
   drawn.length = firstDrawn;
   root = 0;
   const before = byId("main").children.length;
@@ -240,17 +236,32 @@ function drawDetail() {
   drawOps();
   [...byId("main").children].slice(before).forEach(s => { s.dataset.of = shownAnswer.label; });
 }
-drawTop();
-drawCompared();
-const firstDrawn = drawn.length;
-if (detailed.length > 1)
-  section("In detail", choose("of", detailed.map(a => a.label), 0, i => { shownAnswer = detailed[i]; drawDetail(); }),
-    html("p", detailed.length < answers.length ? `Of the first ${detailed.length}; the others as they are compared above.` : "", "note"));
-// What stands on top is painted first; a tab that is not seen has no frames.
-let waits = Boolean(shownAnswer);
-function drawRest() {
-  if (waits) drawDetail();
-  waits = false;
+function takeAnswers(page) {
+  ({ answers, bases } = page);
+  one = answers[0];
+  shownAnswer = answers.find(a => a.ops);
 }
-requestAnimationFrame(() => setTimeout(drawRest));
-setTimeout(drawRest, 300);
+function drawReport() {
+  const detailed = answers.filter(a => a.ops);
+  byId("title").textContent = document.title = `${one.model} on ${answers.length > 1 ? `${answers.length} devices or settings` : one.known_as}`;
+  byId("lead").textContent = [one.step, one.batch ? `batch ${one.batch}` : "", one.dtype, one.run_mode,
+    answers.length > 1 ? "" : one.setting].filter(Boolean).join(", ");
+  drawTop();
+  drawCompared();
+  firstDrawn = drawn.length;
+  if (detailed.length > 1)
+    section("In detail", choose("of", detailed.map(a => a.label), 0, i => { shownAnswer = detailed[i]; drawDetail(); }),
+      html("p", detailed.length < answers.length ? `Of the first ${detailed.length}; the others as they are compared above.` : "", "note"));
+  // What stands on top is painted first; a tab that is not seen has no frames.
+  let waits = Boolean(shownAnswer);
+  const drawRest = () => {
+    if (waits) drawDetail();
+    waits = false;
+  };
+  requestAnimationFrame(() => setTimeout(drawRest));
+  setTimeout(drawRest, 300);
+}
+if (data) {
+  takeAnswers(data);
+  drawReport();
+}

@@ -1,20 +1,38 @@
 // Any record as the command prints it with --json: texts, estimates, tables of rows, the same inside each other.
-const label = name => name.replaceAll("_", " ");
+// Names of members as a reader has them; others lose their unit, which stands beside the value, and "n_".
+const WORDS = { ttft: "time to first token", tpot: "time of an output token", itl: "time between tokens", e2e: "time of a request",
+  edp: "energy x time", mape: "MAPE", median_ape: "median APE", p90_ape: "90 % of APE below", max_ape: "largest APE", within_10: "within 10 %",
+  r2: "R2", adjusted_r2: "adjusted R2", mae: "mean error", median_ae: "median error", max_error: "largest error", co2: "CO2", tp: "GPUs of a replica",
+  family: "predictor", covered: "intervals that hold", width: "width of intervals, high / low", regret: "expected regret", tied: "as good as the best",
+  chance: "chance to be the best", corrected_by: "corrected by rows", no_hardware: "never measured", level: "not told from the one above", risky: "may be over the limit",
+  concurrency: "requests at once", ipc: "instructions per cycle", descriptor_bytes: "bytes of descriptors", on: "threads that are on" };
+const label = name => WORDS[name] || name.replace(/^n_/, "").replace(/(?<!per)_(s|j|w|hz|bytes)$/, "").replaceAll("_", " ");
 const isRow = v => v !== null && typeof v === "object" && !Array.isArray(v);
 const heading = name => label(name).replace(/^./, c => c.toUpperCase());
-const unitOf = name => /_per_/.test(name) ? undefined : (name.match(/_(s|j|w|hz|bytes)$/) || [])[1];
+const unitOf = name => name === "memory_limit" ? "bytes" : /_per_/.test(name) ? undefined : (name.match(/_(s|j|w|hz|bytes)$/) || [])[1];
 const UNITS = { s: "s", j: "J", w: "W", hz: "Hz", bytes: "B" };
-const SHARES = /^(mape|bias|median_ape|p90_ape|within_10|max_ape|share|.*_error|error|regret)$/;
+const SHARES = /^(mape|bias|median_ape|p90_ape|within_10|max_ape|share|.*_error|error|regret|covered|chance|occupancy|cache_peak)$/;
+// Records whose numbers have a unit that their names do not say.
+const IN_UNITS = [[/^(weights|activations|cache_per_token|device)$/, "memory", "B"], [/./, "terms", "s"]];
+function givenUnit(v, name) {
+  const out = { ...v };
+  for (const [members, record, unit] of IN_UNITS)
+    for (const k of record === name ? Object.keys(v) : [])
+      if (members.test(k) && typeof v[k] === "number") out[k] = shown(v[k], unit);
+  return out;
+}
 function textOf(name, v) {
+  if (name === "family") v = v.split("/").pop();
   if (v === null || v === undefined) return "-";
   if (typeof v === "boolean") return v ? "yes" : "no";
-  if (typeof v === "number") return SHARES.test(name) ? percent(v) :
+  if (typeof v === "number") return SHARES.test(name) ? percent(v) : /^(mae|median_ae|max_error)$/.test(name) ? shown(v, errorUnit) :
     Number.isInteger(v) && !unitOf(name) ? v.toLocaleString("en").replaceAll(",", "\u202f") : shown(v, UNITS[unitOf(name)] || "");
   if (Array.isArray(v)) return v.length > 8 ? `${v.slice(0, 8).map(x => textOf(name, x)).join(", ")}, ... (${v.length})` : v.map(x => textOf(name, x)).join(", ");
   if (isEstimate(v)) return estimateText(v);
   if (isRow(v)) return Object.entries(v).map(([k, x]) => `${label(k)} ${textOf(k, x)}`).join("; ");
   return String(v);
 }
+const errorUnit = { time: "s", energy: "J", power: "W", memory: "B" }[data.metric] || "";
 // Numbers of a record with a unit; what was measured with an error gets its 95 % interval.
 const COUNTS = ["n", "iterations", "runs", "outliers"];
 function withUnit(row) {
@@ -42,12 +60,14 @@ const isSeries = v => Array.isArray(v) && v.length > 8 && v.every(x => typeof x 
 const isTexts = v => Array.isArray(v) && v.length > 0 && v.every(x => typeof x === "string");
 const isNested = v => Array.isArray(v) && (!v.length || v.some(isRow));
 const same = (p, q) => JSON.stringify(p) === JSON.stringify(q);
-// A column a member; what is the same in all rows is said once below.
+// A column a member; what is the same in all rows is said once below. Of baselines beside what was learned the mean error alone.
+const SETTINGS = ["batch", "clock_hz", "tp", "concurrency", "precision"], VERDICTS = ["state", "limit", "why"];
+const BASELINES = /^(constant|physics) (?!mape)/;
 function rowsTable(rows) {
   const flats = rows.map(r => flat(r)), all = [...new Set(flats.flatMap(Object.keys))]
-    .filter(n => flats.some(r => r[n] !== null && r[n] !== undefined && !(isEstimate(r[n]) && r[n].value === null) && r[n] !== "" && !isNested(r[n]) && !isSeries(r[n]) && !isTexts(r[n])));
+    .filter(n => !BASELINES.test(n) && flats.some(r => r[n] !== null && r[n] !== undefined && !(isEstimate(r[n]) && r[n].value === null) && r[n] !== "" && !isNested(r[n]) && !isSeries(r[n]) && !isTexts(r[n])));
   const constant = rows.length > 2 ? all.filter(n => n !== "name" && flats.every(r => same(r[n], flats[0][n]))) : [];
-  const rank = n => flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
+  const rank = n => SETTINGS.includes(n) ? 0 : VERDICTS.includes(n) ? 5 : flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
   const names = all.filter(n => !constant.includes(n)).sort((p, q) => rank(p) - rank(q));
   const last = n => n.split(" ").pop();
   // The end of a name, as far as it takes to tell it from the others.
@@ -125,17 +145,25 @@ function put(name, v) {
     if (ordered) {
       const host = html("div");
       s.append(host);
-      drawing(host, w => seriesOf(ordered, v.map(r => r[ordered]), Math.min(w, 760)));
+      const name = ordered === "value" && "start_s" in v[0] ? "value_s" : ordered;
+      drawing(host, w => seriesOf(name, v.map(r => r[ordered]), Math.min(w, 760)));
     }
     s.append(rowsTable(v));
     for (const r of v) for (const [k, x] of Object.entries(r))
       if (Array.isArray(x) && x.length && (x.every(isRow) || isSeries(x)) && v.length <= 12) put(`${nameOf(r) || r.spec || ""} ${k}`.trim(), x);
   } else if (isRow(v) && !isEstimate(v)) fillRow(section(heading(name)), v, name);
 }
-// Members with the same members of their own are rows of one table.
+// Members that have the same members of their own, two or more: rows of one table each.
+function alike(rows) {
+  const groups = new Map();
+  for (const [k, x] of rows) {
+    const members = Object.keys(x).join();
+    groups.set(members, [...groups.get(members) || [], { name: label(k), ...x }]);
+  }
+  return [...groups.values()].filter(g => g.length > 1);
+}
 function fillRow(s, record, name) {
-  const v = withUnit(record), rows = Object.entries(v).filter(([, x]) => isRow(x) && !isEstimate(x));
-  const keyed = rows.filter(([, x]) => rows.length > 1 && same(Object.keys(x), Object.keys(rows[0][1])));
+  const v = givenUnit(withUnit(record), name), rows = Object.entries(v).filter(([, x]) => isRow(x) && !isEstimate(x)), groups = alike(rows);
   const estimates = Object.entries(v).filter(([, x]) => isEstimate(x)), sure = estimates.every(([, e]) => !between(e));
   const texts = Object.entries(v).filter(([, x]) => x !== null && x !== "" && !isRow(x) && !isNested(x) && !isSeries(x));
   if (estimates.length) s.append(wide(table(sure ? ["quantity", "value"] : ["quantity", "value", "interval", "basis"],
@@ -145,18 +173,23 @@ function fillRow(s, record, name) {
     for (const [k, x] of texts) d.append(html("dt", label(k)), html("dd", textOf(k, x)));
     s.append(d);
   }
-  if (keyed.length > 1) s.append(rowsTable(keyed.map(([k, x]) => ({ name: label(k), ...x }))));
-  for (const [k, x] of rows) if (keyed.length < 2 || !keyed.some(([n]) => n === k)) { s.append(html("h3", heading(k))); fillRow(s, x, k); }
+  groups.forEach(g => s.append(rowsTable(g)));
+  for (const [k, x] of rows) if (!groups.some(g => g.some(r => r.name === label(k)))) { s.append(html("h3", heading(k))); fillRow(s, x, k); }
   for (const [k, x] of Object.entries(v)) if (isSeries(x) || (isNested(x) && x.length)) put(`${name} ${k}`, x);
 }
 
 const { page, ...record } = data;
-byId("title").textContent = document.title = page.title;
-byId("lead").textContent = page.lead;
+const DONE = { rank: `devices ordered by ${record.by || "cost"}`, predict: "served", measure: "measured", evaluate: "How accurate predictions are",
+  ptx: "Kernels from PTX" };
+byId("title").textContent = document.title = [record.model?.split("/").pop(), DONE[page.title.split(" ").pop()]].filter(Boolean).join(": ");
+byId("lead").textContent = page.lead.replace(/ (--html[= ]\S+|-q)(?= |$)/g, "");
 const FIRST = ["assumptions", "warnings", "bounded"], simple = {}, rest = [];
 for (const [k, v] of Object.entries(record))
   if (FIRST.includes(k)) put(k, v);
   else if (Array.isArray(v) && v.length || isRow(v) && !isEstimate(v)) rest.push([k, v]);
   else if (!Array.isArray(v) && v !== null && v !== "" && k !== "line") simple[k] = v;
 if (Object.keys(simple).length) put("in short", simple);
-rest.forEach(([k, v]) => put(k, v));
+// Estimates by mean and percentiles: one table of all latencies.
+const latencies = rest.filter(([, v]) => isRow(v) && Object.values(v).every(isEstimate));
+if (latencies.length > 1) section("Latencies", rowsTable(latencies.map(([k, v]) => ({ name: label(k), ...v }))));
+rest.filter(r => latencies.length < 2 || !latencies.includes(r)).forEach(([k, v]) => put(k, v));
