@@ -13,33 +13,34 @@ const ft__tool ft__tools[] = {
      "Predict time, energy and memory of a model (ONNX, torch.export, GGUF or "
      "config.json of a language model, list of operations) on devices, before anything "
      "runs; of a language model also serving: latency, throughput, joules, money.",
-     FT__WORDS_MODELS},
+     .words = FT__WORDS_MODELS},
     {"report", &ft__predict_command, "model", "summary, top", NULL,
      "What the page of predict --html draws: operations, modules, memory over time.",
-     FT__WORDS_MODELS, true},
+     .words = FT__WORDS_MODELS, .page = true},
     {"rank", &ft__rank_command, "model", "stdin", NULL,
      "Order devices, batches and clocks by what a model takes there: time, energy, "
      "cost, CO2.",
-     FT__WORDS_MODELS},
+     .words = FT__WORDS_MODELS},
     {"memory", &ft__predict_command, "model", "",
      "model, device, mode, step, batch, dtype, assumptions, memory, fit, server, "
      "warnings",
      "Peak memory of a model by part, whether it fits a device, and with max_batch the "
      "largest batch that does.",
-     FT__WORDS_MODELS},
+     .words = FT__WORDS_MODELS},
     {"place", &ft__place_command, "models", "", NULL,
      "Cut one network over several devices, or deal several networks to them.",
-     FT__WORDS_MODELS},
+     .words = FT__WORDS_MODELS},
     {"ops", &ft__ops_command, "models", "dot, list", NULL,
      "The unique operations of a model and what they cost; its graph, its products, or "
      "what changed between two models (diff).",
-     FT__WORDS_MODELS},
+     .words = FT__WORDS_MODELS},
     {"devices", &ft__devices_command, "names", "", NULL,
      "The devices that can be asked about, with their specifications; all, or those "
      "named.",
-     FT__WORDS_NAMES},
+     .words = FT__WORDS_NAMES},
     {"show", &ft__show_command, "predictor", "", NULL,
-     "What a predictor file was trained on and how good it is.", FT__WORDS_FILES},
+     "What a predictor file was trained on and how good it is.",
+     .words = FT__WORDS_FILES},
     {0},
 };
 
