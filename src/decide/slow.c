@@ -19,13 +19,6 @@
 
 enum { FOLDS = 5, LEAST_GROUPS = 20, TREES = 100, MOST_FITS = 4 };
 
-static int ascending(const void *a, const void *b)
-{
-    const uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-    return (p > q) - (p < q);
-}
-
 struct find {
     ft__arena room;
     uint32_t *fold;
@@ -50,7 +43,7 @@ static ft_status find_make(struct find *f, const uint64_t *group, size_t n,
     if (f->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory to compare %zu rows", n);
     memcpy(f->group, group, n * sizeof(*group));
-    qsort(f->group, n, sizeof(*group), ascending);
+    qsort(f->group, n, sizeof(*group), ft__by_number);
     for (size_t i = 0; i < n; i++)
         groups += i == 0 || f->group[i] != f->group[i - 1];
     return groups < LEAST_GROUPS
