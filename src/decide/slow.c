@@ -1,7 +1,6 @@
 /* Slow operations of a store: which take longer than those like them. */
 #include "decide/slow.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/prng.h"
 #include "base/stats.h"
 #include "foretell/outliers.h"
 #include "learn/learn_inside.h"
