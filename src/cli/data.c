@@ -8,7 +8,6 @@
 
 #include "cli/cli.h"
 #include "foretell/store.h"
-#include "report/units.h"
 
 struct data_options {
     const char *out;

@@ -3,7 +3,6 @@
 
 #include "cli/cli.h"
 #include "report/record.h"
-#include "report/units.h"
 
 /* Every number of ft_device_facts under its own name, for JSON and CSV. */
 /* clang-format off */

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "foretell/names.h"
 #include "report/units.h"
 
 /* What was learned from. */

@@ -276,10 +276,10 @@ static int save(ft__cli *c, const ft_predictor *p, const char *path,
     return ft__cli_done(c, printed);
 }
 
-static int run(ft__cli *c, const void *user)
+/* *p by what the options say; to be freed where it is good. */
+static int learn(ft__cli *c, ft_predictor **p, const struct train_options *o,
+                 const char *engine, ft__importances *worth)
 {
-    const struct train_options *o = user;
-    const char *engine = o->engine ? o->engine : FT_DEFAULT_ENGINE;
     ft_train_options how = {.seed = o->seed ? o->seed : 1,
                             .threads = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
                             .mix = o->mix,
@@ -287,53 +287,56 @@ static int run(ft__cli *c, const void *user)
                             .single = o->layout && strcmp(o->layout, "single") == 0,
                             .forget = o->forget,
                             .where = o->where,
+                            .networks = o->networks,
+                            .find = ft_network_lists_find,
+                            .kernels = o->kernels,
+                            .without_launches = o->without.v,
+                            .n_without_launches = o->kernels ? o->without.n : 0,
+                            .importance = o->importance ? take_importance : NULL,
+                            .importance_user = worth,
                             .most_bytes = (size_t)o->size * 1000000,
                             .log = &c->log};
-    char store[FT__PATH_MAX], path[FT__PATH_MAX], data[FT__PATH_MAX];
+    char store[FT__PATH_MAX], data[FT__PATH_MAX];
     ft_network_lists *lists = NULL;
-    ft__importances worth = {0};
     ft__ops without = {0};
-    ft_predictor *p;
-    ft_status st;
-    int code = check(c, o);
+    int code = ft__methods_parse(c, &how.methods, o->methods);
 
-    if (!code)
-        code = ft__methods_parse(c, &how.methods, o->methods);
-    if (code)
-        return code;
     ft__path_data(c, data);
     how.data_dir = data;
-    how.networks = o->networks;
-    how.find = ft_network_lists_find;
     ft__path_store(c, store);
-    code = from_store(o) ? ft__store_needed(c, store) : FT__EXIT_GOOD;
+    if (!code && from_store(o))
+        code = ft__store_needed(c, store);
     if (!code && o->networks)
         code = ft__lists_open(c, &lists, o->lists, false);
     how.find_user = lists;
     if (!code)
         code = leave_out(c, &without, o, engine);
-    if (!code) {
-        how.importance = o->importance ? take_importance : NULL;
-        how.importance_user = &worth;
-        how.without = without.op;
-        how.n_without = without.n;
-        how.kernels = o->kernels;
-        how.without_launches = o->without.v;
-        how.n_without_launches = o->kernels ? o->without.n : 0;
-        st = train(c, &p, store, o, &how, &c->err);
-        code = ft__cli_check_asked(c, st);
-    }
+    how.without = without.op;
+    how.n_without = without.n;
+    if (!code)
+        code = ft__cli_check_asked(c, train(c, p, store, o, &how, &c->err));
     ft__ops_free(&without);
     ft_network_lists_free(lists);
-    if (code) {
-        free(worth.row);
-        return code;
-    }
+    return code;
+}
+
+static int run(ft__cli *c, const void *user)
+{
+    const struct train_options *o = user;
+    const char *engine = o->engine ? o->engine : FT_DEFAULT_ENGINE;
+    char path[FT__PATH_MAX];
+    ft__importances worth = {0};
+    ft_predictor *p = NULL;
+    int code = check(c, o);
+
+    if (!code)
+        code = learn(c, &p, o, engine, &worth);
     if (o->family)
         ft__path_predictor(path, NULL, 0);
     else
         ft__path_predictor(path, o->kernels ? "kernels" : engine, o->threads);
-    code = ft__home_needed(c, o->out);
+    if (!code)
+        code = ft__home_needed(c, o->out);
     if (!code)
         code = save(c, p, o->out ? o->out : path, o, o->importance ? &worth : NULL);
     free(worth.row);

@@ -289,10 +289,10 @@ static json_t *network_json(const ft_validated *v)
         "model:s device:s setting:s engine:s engine_version:s mode:s time:o energy:o "
         "memory:o shared_sigma:g operations:n priced:n kinds:o unpriced:o rounds:o",
         v->name, v->device, v->setting, v->engine, v->engine_version,
-        v->mode == FT_MODE_TRAINING ? "training" : "inference",
-        quantity_json(v, FT_QUANTITY_TIME), quantity_json(v, FT_QUANTITY_ENERGY),
-        quantity_json(v, FT_QUANTITY_MEMORY), v->shared, v->n_ops, v->n_priced,
-        kinds_of_network(v), unpriced_json(v), rounds_json(v));
+        ft_name(FT_NAMES_MODE, v->mode), quantity_json(v, FT_QUANTITY_TIME),
+        quantity_json(v, FT_QUANTITY_ENERGY), quantity_json(v, FT_QUANTITY_MEMORY),
+        v->shared, v->n_ops, v->n_priced, kinds_of_network(v), unpriced_json(v),
+        rounds_json(v));
 }
 
 static json_t *summary_json(const ft__validations *a)
@@ -348,8 +348,7 @@ static void print_csv(const ft__validations *a)
             const ft_validated *v = &a->v[i];
 
             ft__csv_row(stdout, figure_fields, v->name, v->device, v->setting,
-                        v->engine, v->engine_version,
-                        v->mode == FT_MODE_TRAINING ? "training" : "inference",
+                        v->engine, v->engine_version, ft_name(FT_NAMES_MODE, v->mode),
                         ft_name(FT_NAMES_QUANTITY, (ft_quantity)q),
                         ft_name(FT_NAMES_UNIT, (ft_quantity)q), v->measured[q].value,
                         v->measured[q].sigma, v->sum[q].value, v->sum[q].sigma,

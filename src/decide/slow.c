@@ -1,7 +1,6 @@
 /* Slow operations of a store: which take longer than those like them. */
 #include "decide/slow.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/prng.h"
 #include "base/stats.h"
 #include "foretell/outliers.h"
 #include "learn/learn_inside.h"
@@ -18,13 +16,6 @@
 /* ---- slow rows of a matrix ---- */
 
 enum { FOLDS = 5, LEAST_GROUPS = 20, TREES = 100, MOST_FITS = 4 };
-
-static int ascending(const void *a, const void *b)
-{
-    const uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-
-    return (p > q) - (p < q);
-}
 
 struct find {
     ft__arena room;
@@ -50,7 +41,7 @@ static ft_status find_make(struct find *f, const uint64_t *group, size_t n,
     if (f->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "no memory to compare %zu rows", n);
     memcpy(f->group, group, n * sizeof(*group));
-    qsort(f->group, n, sizeof(*group), ascending);
+    qsort(f->group, n, sizeof(*group), ft__by_number);
     for (size_t i = 0; i < n; i++)
         groups += i == 0 || f->group[i] != f->group[i - 1];
     return groups < LEAST_GROUPS

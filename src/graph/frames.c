@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/limits.h"
 #include "graph/memory.h"
 
@@ -23,7 +24,8 @@ struct open {
 struct frames {
     const ft_graph *g;
     struct call *call;
-    uint32_t n_calls, cap_calls;
+    uint32_t n_calls;
+    size_t cap_calls;
     uint32_t *of_node; /* innermost call of each forward node */
     struct open open[FT__MAX_DEPTH];
     uint32_t depth;
@@ -37,15 +39,11 @@ static void close_calls(struct frames *f, uint32_t depth, uint32_t next)
 
 static bool open_call(struct frames *f, const char *name, size_t len, uint32_t node)
 {
-    if (f->n_calls == f->cap_calls) {
-        uint32_t cap = f->cap_calls ? 2 * f->cap_calls : 256;
-        struct call *p = realloc(f->call, cap * sizeof(*p));
+    struct call *all = ft__list_grow(f->call, f->n_calls, &f->cap_calls, sizeof(*all));
 
-        if (!p)
-            return false;
-        f->call = p;
-        f->cap_calls = cap;
-    }
+    if (!all)
+        return false;
+    f->call = all;
     f->call[f->n_calls] = (struct call){
         .first = node, .parent = f->depth ? f->open[f->depth - 1].call : FT_NONE};
     f->open[f->depth++] = (struct open){name, len, f->n_calls++};

@@ -258,50 +258,44 @@ static bool uses_device(ft_session *s, bool is_named)
     return n > 0;
 }
 
-ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
-                          ft_error *err)
+/* What its dataset is called: device, setting, policy. Settings are held from here on,
+ * before the engine starts threads and this one is pinned. */
+static ft_status begin(ft_session *s, const ft_session_options *opt, ft_error *err)
 {
-    ft_engine_config cfg = {.threads = opt->threads ? opt->threads : 1,
-                            .seed = opt->seed,
-                            .options = opt->engine_options ? opt->engine_options : ""};
-    ft_session *s = calloc(1, sizeof(*s));
-    ft_device *device = NULL;
-    bool elsewhere;
-    ft_status st;
+    ft_device *device;
+    ft_status st = ft_device_local(&device, "", err);
 
-    *out = NULL;
-    if (!s)
-        return ft_fail(err, FT_ENOMEM, 0, "session");
-    s->log = opt->log;
-    s->seed = opt->seed;
-    s->threads = cfg.threads;
-    s->before_bytes = ft__memory_now().own;
-    st = ft_device_local(&device, "", err);
     if (st)
-        goto fail;
+        return st;
     snprintf(s->device, sizeof(s->device), "%s",
              opt->device ? opt->device : ft_device_get(device)->fingerprint);
-    /* Before the engine starts threads and this one is pinned. */
+    ft_device_free(device);
     if (opt->settings)
         st = ft_settings_hold(&s->held, opt->settings, opt->settings_options, err);
     if (!st)
         st = name_setting(s, opt->device != NULL, err);
-    if (st)
-        goto fail;
     snprintf(s->dtype_policy, sizeof(s->dtype_policy), "%s",
              opt->dtype_policy ? opt->dtype_policy : "default");
-    st = load_engine(s, opt, err);
+    return st;
+}
+
+static ft_status start_engine(ft_session *s, const ft_session_options *opt,
+                              ft_error *err)
+{
+    const ft_engine_config cfg = {.threads = s->threads,
+                                  .seed = s->seed,
+                                  .options =
+                                      opt->engine_options ? opt->engine_options : ""};
+    bool elsewhere;
+    ft_status st = load_engine(s, opt, err);
+
     if (st)
-        goto fail;
+        return st;
     if (s->threads == 1)
         s->pin = pin_thread();
     st = s->engine->open(&s->context, &cfg, err);
     if (st)
-        goto fail;
-    s->calm = 1;
-    s->usual_s = NAN;
-    for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
-        s->usual_ratio[i] = NAN;
+        return st;
     s->clock_is_real = clock_moves(s);
     elsewhere = uses_device(s, opt->device != NULL) || opt->device;
     s->works_itself = s->clock_is_real && s->threads == 1 && !elsewhere;
@@ -310,19 +304,41 @@ ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
         unpin_take(s->pin);
         s->pin = NULL;
     }
+    return FT_OK;
+}
+
+ft_status ft_session_open(ft_session **out, const ft_session_options *opt,
+                          ft_error *err)
+{
+    ft_session *s = calloc(1, sizeof(*s));
+    ft_status st;
+
+    *out = NULL;
+    if (!s)
+        return ft_fail(err, FT_ENOMEM, 0, "session");
+    s->log = opt->log;
+    s->seed = opt->seed;
+    s->threads = opt->threads ? opt->threads : 1;
+    s->calm = 1;
+    s->usual_s = NAN;
+    for (uint32_t i = 0; i < FT__N_CALIBRATIONS; i++)
+        s->usual_ratio[i] = NAN;
+    s->before_bytes = ft__memory_now().own;
+    st = begin(s, opt, err);
+    if (!st)
+        st = start_engine(s, opt, err);
+    if (st) {
+        ft_session_close(s);
+        return st;
+    }
     s->facts = (ft_session_facts){.device = s->device,
                                   .setting = s->setting,
                                   .engine = s->engine->name,
                                   .engine_version = s->engine->version(),
                                   .policy = s->engine->policy};
     s->opened_bytes = ft__memory_now().own;
-    ft_device_free(device);
     *out = s;
     return FT_OK;
-fail:
-    ft_device_free(device);
-    ft_session_close(s);
-    return st;
 }
 
 void ft_session_close(ft_session *s)

@@ -5,7 +5,6 @@
 
 #include "cli/rank/rank.h"
 #include "foretell/names.h"
-#include "report/units.h"
 
 /* ---- choices ---- */
 

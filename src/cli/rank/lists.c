@@ -6,7 +6,6 @@
 
 #include "cli/rank/rank.h"
 #include "foretell/explore.h"
-#include "report/units.h"
 
 enum { AT_ONCE = 256 }; /* networks that are priced together */
 

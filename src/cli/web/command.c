@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/web/web.h"
-#include "foretell/file.h"
 
 enum { MOST_HOSTS = 16, MOST_TOKEN = 256 };
 

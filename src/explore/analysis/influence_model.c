@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/solve.h"
 #include "explore/space/space.h"
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
 enum {
