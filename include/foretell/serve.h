@@ -152,6 +152,8 @@ typedef struct ft_served {
     const char *device;  /* as in ft_answer; the steps' */
     const char *title;
     const char *predictor;
+    const char *no_hardware; /* a sentence where the device does not compute in the
+                                model's element type; else "" */
 } ft_served;
 
 /* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does not
