@@ -145,6 +145,7 @@ struct ft_serve_steps {
     double link_bytes_per_s;
     ft_basis basis;
     char device[128], title[128], predictor[1024], run_mode[32];
+    char no_hardware[256];
 };
 
 typedef enum ft__serve_end {

@@ -155,15 +155,32 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
             load->shared_prefix);
     if (load->prefill_workers)
         say(l,
-            "%" PRIu64 " groups of devices for prompts, %" PRIu64
-            " that decode, the cache sent over the link between them",
-            load->prefill_workers, load->decode_workers);
+            "%" PRIu64 " group%s of devices for prompts, %" PRIu64
+            " that decode%s, the cache sent over the link between them",
+            load->prefill_workers, load->prefill_workers == 1 ? "" : "s",
+            load->decode_workers, load->decode_workers == 1 ? "s" : "");
     say(l, "what steps err by they have in common: low .. high is the run with all of "
            "them at an end");
 }
 
-static void say_warnings(struct lines *l, const ft_served *s)
+/* They pile up: fewer are served than come, and the last ones wait for much of the run.
+ */
+static bool falls_behind(const ft_serve_load *load, const ft_served *s)
 {
+    return load->rate_per_s > 0 && !load->n_recorded && s->requests >= 8 &&
+           s->requests_per_s.value < 0.9 * load->rate_per_s &&
+           s->latency[FT_SERVE_TTFT][FT_SERVE_P99].value > s->duration_s.value / 4;
+}
+
+static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_served *s)
+{
+    if (*s->no_hardware)
+        say(l, "%s", s->no_hardware);
+    if (falls_behind(load, s))
+        say(l,
+            "%g requests a second come and %.3g are served: they pile up, and the more "
+            "requests there are, the longer each waits",
+            load->rate_per_s, s->requests_per_s.value);
     if (s->preemptions)
         say(l,
             "the cache is too small for what is under way: %" PRIu64
@@ -266,7 +283,7 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
     ft__put_line(stdout, "", x->s.title);
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
-    say_warnings(&warned, &x->s);
+    say_warnings(&warned, load, &x->s);
     for (size_t i = 0; i < assumed.n; i++)
         ft__put_line(stdout, "assumed: ", assumed.at[i]);
     if (!print_latency(&x->s) || !print_totals(&x->s, x->price_per_s))
@@ -283,7 +300,21 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
     return true;
 }
 
-static bool print_several(const struct served *x, size_t n)
+static void print_warnings_of(const struct served *x, size_t n,
+                              const ft_serve_load *load)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct lines warned = {.n = 0};
+        char before[160];
+
+        say_warnings(&warned, load, &x[i].s);
+        snprintf(before, sizeof(before), "warning: %.128s: ", x[i].s.device);
+        for (size_t k = 0; k < warned.n; k++)
+            ft__put_line(stdout, before, warned.at[k]);
+    }
+}
+
+static bool print_several(const struct served *x, size_t n, const ft_serve_load *load)
 {
     ft__table *t = ft__table_new("device|n>u|TTFT>s|TPOT>s|low>s|high>s|tokens/s>|"
                                  "of a device>|J/token>J|?cost of 1e6>",
@@ -300,7 +331,10 @@ static bool print_several(const struct served *x, size_t n)
                       ft__text_plain(s->tokens_per_s_per_device.value).s,
                       s->joules_per_token.value, ft__text_plain(cost.value).s);
     }
-    return ft__table_print_take(t, stdout);
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    print_warnings_of(x, n, load);
+    return true;
 }
 
 static json_t *one_json(const ft__predict_question *q, const struct served *x,
@@ -312,7 +346,7 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
 
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
-    say_warnings(&warned, &x->s);
+    say_warnings(&warned, load, &x->s);
     verify_line(verify, sizeof(verify), load, &x->s, tp);
     return ft__json_join_take(
         ft__json("model:s", q->c->args.v[0]),
@@ -338,7 +372,7 @@ static bool print_all(const ft__predict_question *q, const struct served *x, siz
                       const ft_serve_load *load, uint64_t tp)
 {
     if (!q->c->json)
-        return n == 1 ? print_one(q, x, load, tp) : print_several(x, n);
+        return n == 1 ? print_one(q, x, load, tp) : print_several(x, n, load);
     return ft__cli_json_take(q->c, all_json(q, x, n, load, tp));
 }
 
@@ -371,10 +405,13 @@ static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
 
     out->load = s->load;
     snprintf(name, sizeof(name), "%s", device);
-    if (s->learned.n && !ft__device_resolve(q->c, name, sizeof(name), false))
+    code = ft__device_resolve(q->c, name, sizeof(name), true);
+    if (code)
+        return code;
+    if (s->learned.n)
         out->n_learned =
             ft__learned_take(&out->load, &s->learned, name, s->tp[0], q->query.engine);
-    code = ft__serve_ask(q, &out->s, &out->steps, data, plan, &out->load, device);
+    code = ft__serve_ask(q, &out->s, &out->steps, data, plan, &out->load, name);
 
     return code ? code
                 : ft__price_of(q->c, &out->price_per_s, &q->o->serve.prices,

@@ -459,17 +459,32 @@ static size_t count_of(const struct ranking *r, state of)
     return n;
 }
 
-static void print_rest(const struct ranking *r)
+static void print_no_hardware(const struct ranking *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct setting *x = &r->setting[i];
+        bool said = x->state == UNKNOWN || x->state == NO_FIT || !*x->s.no_hardware;
+
+        for (size_t k = 0; k < i && !said; k++)
+            said = r->setting[k].s.no_hardware &&
+                   strcmp(r->setting[k].s.no_hardware, x->s.no_hardware) == 0;
+        if (!said)
+            ft__put_line(stdout, "warning: ", x->s.no_hardware);
+    }
+}
+
+static void print_rest(const struct ranking *r, uint64_t top)
 {
     char nearest[400];
 
     if (r->serving.learned.n)
         printf("steps of the devices in %s are corrected by the runs measured there\n",
                r->q->o->correct);
-    printf("%zu settings: %zu placed, %zu do not fit, %zu miss a limit, %zu are not "
-           "known\n",
-           r->n, r->n_placed, count_of(r, NO_FIT), count_of(r, OVER_LIMIT),
-           count_of(r, UNKNOWN));
+    printf("%zu setting%s: %zu placed", r->n, r->n == 1 ? "" : "s", r->n_placed);
+    if (r->n_placed > top)
+        printf(" (--top %zu shows all)", r->n_placed);
+    printf(", %zu do not fit, %zu miss a limit, %zu are not known\n",
+           count_of(r, NO_FIT), count_of(r, OVER_LIMIT), count_of(r, UNKNOWN));
     for (size_t i = 0; i < r->n; i++)
         if (r->setting[i].state == UNKNOWN && *r->setting[i].why) {
             ft__put_line(stdout, "not known, the first: ", r->setting[i].why);
@@ -478,6 +493,7 @@ static void print_rest(const struct ranking *r)
     say_nearest(nearest, sizeof(nearest), r);
     if (*nearest)
         puts(nearest);
+    print_no_hardware(r);
 }
 
 static bool print_text(const struct ranking *r, uint64_t top)
@@ -504,7 +520,7 @@ static bool print_text(const struct ranking *r, uint64_t top)
     if (!ft__table_print_take(t, stdout))
         return false;
     putchar('\n');
-    print_rest(r);
+    print_rest(r, top);
     return true;
 }
 
