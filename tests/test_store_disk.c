@@ -128,6 +128,16 @@ static void what_is_not_a_store_is_told_apart(void)
         CHECK(EQ(s, NULL) && HAS(err.msg, files[i].word));
     }
     CHECK_EQ(ft_store_open(&s, in_scratch("text").s, FT_STORE_WRITE, &err), FT_EFORMAT);
+    CHECK_EQ(ft_store_open(&s, in_scratch("text").s, FT_STORE_READ_ANY, &err),
+             FT_EFORMAT);
+    for (int there = 0; there < 2; there++) {
+        const char *path = in_scratch(there ? "empty" : "nothere").s;
+
+        CHECK_EQ(ft_store_open(&s, path, FT_STORE_READ_ANY, &err), FT_OK);
+        CHECK_EQ(ft_store_each(s, NULL, 0, NULL, NULL, &err), FT_OK);
+        ft_store_close(s);
+        CHECK_EQ(access(path, F_OK) == 0, there);
+    }
 
     CHECK_EQ(sqlite3_open(in_scratch("foreign").s, &db), SQLITE_OK);
     CHECK_EQ(sqlite3_exec(db, "CREATE TABLE music(title)", NULL, NULL, NULL),

@@ -10,14 +10,18 @@
 #include "foretell/names.h"
 #include "graph/op_inside.h"
 
-/* The words of `option` and a path, wherever the job stands. */
+static void put_word(ft__buf *b, const char *option, const char *word)
+{
+    ft__buf_str(b, option);
+    ft__buf_word(b, word, strlen(word));
+}
+
+/* As a job finds it, wherever it stands. */
 static void put_path(ft__buf *b, const char *option, const char *path)
 {
     char *real = realpath(path, NULL);
-    const char *text = real ? real : path;
 
-    ft__buf_str(b, option);
-    ft__buf_word(b, text, strlen(text));
+    put_word(b, option, real ? real : path);
     free(real);
 }
 
@@ -28,7 +32,7 @@ static void put_network(ft__buf *b, const ft__wanted_op *o)
     if (o->number)
         ft__buf_fmt(b, " --batch %llu", (unsigned long long)o->number);
     if (o->of->dtype)
-        ft__buf_fmt(b, " --dtype %s", o->of->dtype);
+        put_word(b, " --dtype ", o->of->dtype);
     ft__buf_str(b, " \"$@\"\n");
 }
 
@@ -46,15 +50,12 @@ static void put_points(ft__buf *b, const ft__part *p, const size_t *chosen, size
     ft__buf_str(b, "cd ");
     ft__buf_word(b, path, slash ? (size_t)(slash - path) + 1 : 0);
     put_path(b, " && measured explore run ", o->of->explore);
-    ft__buf_str(b, " -q --name ");
-    ft__buf_word(b, o->name, strlen(o->name));
+    put_word(b, " -q --name ", o->name);
     ft__buf_fmt(b, " --design %s", ft_name(FT_NAMES_DESIGN, d->design));
     if (d->n)
         ft__buf_fmt(b, " --points %zu", d->n);
-    if (*p->kind->power) {
-        ft__buf_str(b, " --power ");
-        ft__buf_word(b, p->kind->power, strlen(p->kind->power));
-    }
+    if (*p->kind->power)
+        put_word(b, " --power ", p->kind->power);
     ft__buf_str(b, " --only ");
     for (size_t k = i; k < n; k += n_jobs)
         if (p->op[chosen[k]].of == o->of) {

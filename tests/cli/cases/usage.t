@@ -15,6 +15,10 @@ By whatever name it is called, a short one, too:
   $ bash -c 'exec -a f $(sed -n "s/^exec *\(.*\) .*/\1/p" "$(command -v foretell)") --version'
   foretell 0.1.0
 
+With --verbose it has the commit, where it was built in a repository.
+
+  $ foretell version -v | sed 's/ ([0-9a-f]*)$//'
+  foretell 0.1.0
   $ foretell version --json
   {
     "version": "0.1.0"
