@@ -155,15 +155,25 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
             load->shared_prefix);
     if (load->prefill_workers)
         say(l,
-            "%" PRIu64 " groups of devices for prompts, %" PRIu64
-            " that decode, the cache sent over the link between them",
-            load->prefill_workers, load->decode_workers);
+            "%" PRIu64 " group%s of devices for prompts, %" PRIu64
+            " for decoding, the cache sent over the link between them",
+            load->prefill_workers, load->prefill_workers > 1 ? "s" : "",
+            load->decode_workers);
     say(l, "what steps err by they have in common: low .. high is the run with all of "
            "them at an end");
 }
 
-static void say_warnings(struct lines *l, const ft_served *s)
+static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_served *s)
 {
+    const uint64_t prompt = load->prompt ? load->prompt : 1024;
+    const uint64_t generate = load->generate ? load->generate : 256;
+    const uint64_t held = (uint64_t)(s->kv_tokens / (double)(prompt + generate));
+
+    if (!load->n_recorded && held < load->concurrency && s->kv_peak > 0.9)
+        say(l,
+            "the cache holds %" PRIu64 " such requests: of %" PRIu64
+            " under way the others wait",
+            held, load->concurrency);
     if (s->preemptions)
         say(l,
             "the cache is too small for what is under way: %" PRIu64
@@ -266,7 +276,7 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
     ft__put_line(stdout, "", x->s.title);
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
-    say_warnings(&warned, &x->s);
+    say_warnings(&warned, load, &x->s);
     for (size_t i = 0; i < assumed.n; i++)
         ft__put_line(stdout, "assumed: ", assumed.at[i]);
     if (!print_latency(&x->s) || !print_totals(&x->s, x->price_per_s))
@@ -312,7 +322,7 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
 
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
-    say_warnings(&warned, &x->s);
+    say_warnings(&warned, load, &x->s);
     verify_line(verify, sizeof(verify), load, &x->s, tp);
     return ft__json_join_take(
         ft__json("model:s", q->c->args.v[0]),

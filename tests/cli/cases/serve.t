@@ -20,7 +20,7 @@ Prompts in groups of devices of their own, at a rate:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --rate 2 --disaggregated 1:2 --json -q > groups; pick devices requests assumptions verify < groups
   devices: 3
   requests: 200
-  assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 groups of devices for prompts, 2 that decode, the cache sent over the link between them", "what steps err by they have in common: low .. high is the run with all of them at an end"]
+  assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 group of devices for prompts, 2 for decoding, the cache sent over the link between them", "what steps err by they have in common: low .. high is the run with all of them at an end"]
   verify: "vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0 --num-prompts 200 --request-rate 2 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result"
 
 Recorded requests, in CSV or JSON:
@@ -48,7 +48,7 @@ What is asked for has to go together, and fit:
   foretell predict: serving has steps of many sizes: no batch, tokens or context of one
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --kv-tokens 100 2>&1 | sed 's/[0-9.]* GiB/N GiB/'
-  foretell predict: it does not fit: beside N GiB of weights the cache of h100-sxm holds 100 tokens, and a request has 768
+  foretell predict: it does not fit: beside N GiB of weights the cache of h100-sxm holds 100 tokens, and a request has up to 768
 
 Ranked, by the same simulator:
 
