@@ -13,6 +13,8 @@
 static char data_dir[4096], dense[4096], folder[] = "/tmp/test-engines-XXXXXX",
                                          mixture[64];
 
+static const char *device = "a100-sxm-80gb";
+
 /* Weights of 8 bits whose scales are of blocks. */
 static const char mixture_text[] =
     "{\"model_type\": \"qwen3_moe\", \"hidden_size\": 4096, \"num_hidden_layers\": 4, "
@@ -43,7 +45,7 @@ static ft_serve_steps *steps_of(const char *model, const char *engine,
     ft_error err = {0};
 
     q.model = model;
-    q.device = "a100-sxm-80gb";
+    q.device = device;
     q.method = "physics";
     q.engine = engine;
     q.engine_version = version;
@@ -157,6 +159,22 @@ static void older_vllm_reads_experts_that_nobody_asks(void)
     ft_serve_steps_close(now);
 }
 
+/* 104 cores at 1.7 GHz. */
+static void cores_of_amd_read_less_in_llama_cpp(void)
+{
+    const double weights = 2 * (8.03e9 - 128256.0 * 4096); /* but for the embedding */
+    const double rate = 3.5 * 104 * 1.7e9;
+    const ft_serve_load l = load_of(1);
+    ft_serve_steps *s;
+
+    device = "mi250";
+    s = steps_of(dense, "llama.cpp", NULL, NULL, 0, &l);
+    CHECK(seconds_of(s, 1) > weights / rate);
+    CHECK(seconds_of(s, 1) < 1.15 * weights / rate);
+    ft_serve_steps_close(s);
+    device = "a100-sxm-80gb";
+}
+
 /* Two replicas with four sequences each: a device more for each, experts divided. */
 static void replicas_share_a_load(void)
 {
@@ -203,6 +221,7 @@ int main(int argc, char **argv)
     blocks_that_are_reserved_are_never_missed();
     prompts_alone_come_before_decoding();
     older_vllm_reads_experts_that_nobody_asks();
+    cores_of_amd_read_less_in_llama_cpp();
     replicas_share_a_load();
     unlink(mixture);
     rmdir(folder);

@@ -38,13 +38,16 @@ class Steps:
         query = _ask._Query(**fields)
         query.set("model", os.fspath(_hub.path_of(model)))
         query.set("device", device)
-        query.set_dims({**(dims or {}), **({"tp": tp} if tp > 1 else {}), **({"ep": ep} if ep > 1 else {})})
-        load = ffi.new("ft_serve_load *")
-        load.size = ffi.sizeof("ft_serve_load")
-        load.prompt, load.generate, load.concurrency = prompt, generate, sequences
-        load.max_seqs, load.max_batched_tokens = sequences, tokens
+        ranks = {name: n for name, n in (("tp", tp), ("ep", ep)) if n > 1}
+        query.set_dims({**(dims or {}), **ranks})
+        loads = ffi.new("ft_serve_load[]", 2)
+        for load, size in (loads[0], (1, 1)), (loads[1], (prompt, generate)):
+            load.size = ffi.sizeof("ft_serve_load")
+            load.prompt, load.generate = size
+            load.concurrency = load.max_seqs = sequences
+            load.max_batched_tokens = tokens
         data = _library.folders(data_dir)
-        self._steps = call(lambda: _open(query.c, data, load))
+        self._steps = call(lambda: _open(query.c, data, loads))
         self._step = ffi.new("ft_serve_step *")
         self._time, self._energy = ffi.new("ft_estimate *"), ffi.new("ft_estimate *")
 
@@ -65,9 +68,10 @@ class Steps:
         return _estimate(self._time, "s"), _estimate(self._energy, "J")
 
 
-def _open(query: Any, data: Any, load: Any) -> Any:
-    plan, steps, err = ffi.new("ft_serve_plan **"), ffi.new("ft_serve_steps **"), ffi.new("ft_error *")
-    check(lib.ft_serve_plan_open(plan, query, load, 1, err), err)
+def _open(query: Any, data: Any, loads: Any) -> Any:
+    plan, steps = ffi.new("ft_serve_plan **"), ffi.new("ft_serve_steps **")
+    err = ffi.new("ft_error *")
+    check(lib.ft_serve_plan_open(plan, query, loads, len(loads), err), err)
     try:
         check(lib.ft_serve_steps_open(steps, data, plan[0], query, err), err)
     finally:

@@ -4,6 +4,8 @@ import json
 import math
 import os
 import pathlib
+import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -77,6 +79,24 @@ def test_a_step_of_a_language_model(llama, tmp_path):
     assert foretell.predict(tmp_path, **ask).time == p.time
     with pytest.raises(foretell.Error, match="cache"):
         foretell.predict(llama, device="h100", mode="training")
+
+
+def test_steps_of_a_served_model(llama, capsys):
+    steps = foretell.Steps(llama, "h100", prompt=2048, generate=256, sequences=32)
+    decoding, joules = steps.ask(contexts=[1024] * 32)
+    p = foretell.predict(
+        llama, device="h100", batch=32, dims={"context": 1024}, run_mode="compiled-graph"
+    )
+    assert decoding.value == pytest.approx(p.time.value, rel=0.1)
+    assert decoding.low < decoding.value < decoding.high and joules.unit == "J"
+    both, _ = steps.ask(prompts=[(512, 0)], contexts=[1024] * 32)
+    alone, _ = steps.ask(prompts=[(512, 0)])
+    assert max(decoding.value, alone.value) < both.value < decoding.value + alone.value
+    example = pathlib.Path(llama).with_name("sglang_simulator.py")
+    runpy.run_path(str(example), run_name="__main__")
+    assert re.findall(r"([\d.]+) ms", capsys.readouterr().out)[1] == f"{1e3 * decoding.value:.2f}"
+    with pytest.raises(foretell.Error, match="no-such-device"):
+        foretell.Steps(llama, "no-such-device")
 
 
 def test_modules_of_an_onnx_file(resnet50):

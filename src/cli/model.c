@@ -189,7 +189,7 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
 }
 
 /* By its content, as importing tells: JSON, or a GGUF header. */
-static bool is_language_model(const char *path)
+bool ft__is_language_model(const char *path)
 {
     char text[64] = "";
     FILE *fp = fopen(path, "rb");
@@ -203,7 +203,7 @@ static bool is_language_model(const char *path)
 
 int ft__check_language_model(ft__cli *c, const char *path, const ft__option *asked)
 {
-    if (!asked || strcmp(path, "-") == 0 || is_language_model(path))
+    if (!asked || strcmp(path, "-") == 0 || ft__is_language_model(path))
         return FT__EXIT_GOOD;
     return ft__usage(c,
                      "--%s is for language models (a config.json or GGUF file), and "

@@ -47,7 +47,9 @@ static const struct {
     {"transformers",
      NULL,
      {.layer_s = 9.1e-4, .attention_passes = 8, .no_dataset = true}},
-    {"llama.cpp", NULL, {.step_s = 1e-3, .core_bytes = 5.5, .no_dataset = true}},
+    {"llama.cpp",
+     NULL,
+     {.step_s = 1e-3, .core_bytes = 5.5, .amd_core_bytes = 3.5, .no_dataset = true}},
 };
 
 /* "0.9" is before "0.14": numbers, not letters. */
@@ -100,6 +102,15 @@ static void take_at_least(ft__serve_cost *c, double time_s, double idle_w)
     c->time_s = time_s;
 }
 
+/* The share of a mixture's experts that no row goes to. */
+static double unused_experts(const ft_op *op)
+{
+    const double topk = (double)ft_op_at(op, FT_K_topk, 0);
+    const double experts = (double)ft_op_at(op, FT_K_experts, 0);
+
+    return pow(1 - topk / experts, (double)ft_op_shape(op, FT_K_x).dim[0]);
+}
+
 /* A product of few rows by kernels that read so many bytes a clock of each core. */
 static void read_weights(ft__serve_cost *c, const ft_op *op, double bytes_per_s,
                          double idle_w)
@@ -111,6 +122,8 @@ static void read_weights(ft__serve_cost *c, const ft_op *op, double bytes_per_s,
     if (x.rank < 1 || x.dim[0] > FEW)
         return;
     ft_op_cost(op, &cost);
+    if (op->kind == FT_KIND_moe)
+        cost.weight_bytes *= 1 - unused_experts(op);
     take_at_least(c, cost.weight_bytes / bytes_per_s, idle_w);
 }
 
@@ -134,17 +147,13 @@ static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
 static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidth)
 {
     static const double reached = 0.7; /* of the bandwidth, by mixtures as measured */
-    const double topk = (double)ft_op_at(op, FT_K_topk, 0);
-    const double experts = (double)ft_op_at(op, FT_K_experts, 0);
-    const double unused =
-        pow(1 - topk / experts, (double)ft_op_shape(op, FT_K_x).dim[0]);
     const double was_s = c->time_s;
     ft_cost cost;
 
     if (!ft_op_at(op, FT_K_block, 0) || ft_dtype_bits(op->dtype) != 8)
         return;
     ft_op_cost(op, &cost);
-    c->time_s += unused * cost.weight_bytes / (reached * bandwidth);
+    c->time_s += unused_experts(op) * cost.weight_bytes / (reached * bandwidth);
     c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
 }
 
@@ -174,12 +183,15 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
                            const ft_op *op, int64_t width, const ft_device_facts *f,
                            double idle_w)
 {
+    const bool amd = f->vendor && strcmp(f->vendor, "AMD") == 0;
+    const double core_bytes = amd ? e->amd_core_bytes : e->core_bytes;
+
     if (is_within(e, op, width))
         *c = (ft__serve_cost){0, 0};
     if (e->all_experts && op->kind == FT_KIND_moe)
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
-    if (e->core_bytes > 0 && op->kind == FT_KIND_linear)
-        read_weights(c, op, e->core_bytes * f->cores * f->boost_clock_hz, idle_w);
+    if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))
+        read_weights(c, op, core_bytes * f->cores * f->boost_clock_hz, idle_w);
     if (e->attention_passes > 0 && op->kind == FT_KIND_attention)
         pass_cache(c, op, e->attention_passes, f->bandwidth_bytes_per_s);
 }

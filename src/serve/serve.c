@@ -40,9 +40,17 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        s->device);
     if (out->kv_tokens >= (double)b.most_context)
         return FT_OK;
+    if (!load->kv_tokens && s->weight_bytes > load->memory_share * s->memory_bytes)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "it does not fit: %.1f GiB of weights on each of %llu x %s, which "
+            "has %.1f GiB: divide them among more (--tp), or hold them in "
+            "fewer bits (--precision fp8)",
+            s->weight_bytes / (1 << 30), (unsigned long long)(s->ranks * s->replicas),
+            s->device, s->memory_bytes / (1 << 30));
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "it does not fit: beside %.1f GiB of weights the cache of %s holds "
-                   "%.0f tokens, and a request has %llu",
+                   "%.0f tokens, and a request has up to %llu",
                    s->weight_bytes / (1 << 30), s->device, out->kv_tokens,
                    (unsigned long long)b.most_context);
 }

@@ -103,13 +103,14 @@ typedef struct ft__serve_engine {
     double issue_s;          /* likewise an operation of prompts of mixtures, ... */
     double graph_tokens;     /* ... unless the step has at most so many tokens */
     double attention_passes; /* so often the cache goes through memory; 0: once */
-    double core_bytes;    /* of weights a core reads in a clock; 0: bandwidth alone */
-    bool no_dataset;      /* was measured of it */
-    bool whole_attention; /* rotates and writes the cache within it */
-    bool whole_sums;      /* over ranks add, and are normalised, within them */
-    bool prompts_alone;   /* steps of prompts, before those that decode */
-    bool all_experts;     /* reads those that no token goes to, too, of mixtures whose
-                             weights of 8 bits have scales of blocks */
+    double core_bytes;     /* of weights a core reads in a clock; 0: bandwidth alone */
+    double amd_core_bytes; /* the same of cores of AMD */
+    bool no_dataset;       /* was measured of it */
+    bool whole_attention;  /* rotates and writes the cache within it */
+    bool whole_sums;       /* over ranks add, and are normalised, within them */
+    bool prompts_alone;    /* steps of prompts, before those that decode */
+    bool all_experts;      /* reads those that no token goes to, too, of mixtures whose
+                              weights of 8 bits have scales of blocks */
     bool reserves; /* blocks for all tokens that a request will have, as it begins */
 } ft__serve_engine;
 /* FT_EINVAL: no such name, or the version is not a number; each may be NULL. */

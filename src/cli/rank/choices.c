@@ -295,6 +295,13 @@ static int rank(ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
+/* A language model, which may be served over several devices. */
+static bool is_alone(const ft__rank_question *q)
+{
+    return q->c->args.n == 1 && strcmp(q->c->args.v[0], "-") != 0 &&
+           ft__is_language_model(q->c->args.v[0]);
+}
+
 /* Nothing placed is "no"; nothing known is something missing. */
 static int verdict(const ft__rank_question *q)
 {
@@ -306,7 +313,11 @@ static int verdict(const ft__rank_question *q)
     if (q->r.n_placed)
         return FT__EXIT_GOOD;
     return ft__cli_exit(q->c, code,
-                        q->r.n ? "nothing can be placed" : "there is nothing to rank");
+                        !q->r.n       ? "there is nothing to rank"
+                        : is_alone(q) ? "nothing can be placed on one device; with "
+                                        "--tp or --concurrency it is served, over "
+                                        "several"
+                                      : "nothing can be placed");
 }
 
 /* Measurements that correct nothing were not meant so. */

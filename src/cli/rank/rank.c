@@ -446,17 +446,27 @@ static int check_model(const ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-/* By its options, or a limit that only what is served has. */
+/* Is it a quantity that only what is served has? */
+static bool is_of_serving(const char *text, size_t len)
+{
+    static const char *const of[] = {
+        "ttft", "tpot", "itl", "e2e", "tokens-per-user", "tokens-per-device"};
+
+    for (size_t k = 0; k < sizeof(of) / sizeof(*of); k++)
+        if (strlen(of[k]) == len && strncmp(text, of[k], len) == 0)
+            return true;
+    return false;
+}
+
+/* By its options, --by or a limit. */
 static bool asks_for_serving(const ft__rank_options *o)
 {
-    static const char *const latency[] = {"ttft", "tpot", "itl", "e2e"};
     bool found = ft__serving_asked(&o->serve);
 
+    if (o->by)
+        found = found || is_of_serving(o->by, strlen(o->by));
     for (size_t i = 0; i < o->limits.n; i++)
-        for (size_t k = 0; k < sizeof(latency) / sizeof(*latency); k++)
-            found =
-                found || (strcspn(o->limits.v[i], "=-") == strlen(latency[k]) &&
-                          strncmp(o->limits.v[i], latency[k], strlen(latency[k])) == 0);
+        found = found || is_of_serving(o->limits.v[i], strcspn(o->limits.v[i], "=-"));
     return found;
 }
 

@@ -156,9 +156,9 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
     if (load->prefill_workers)
         say(l,
             "%" PRIu64 " group%s of devices for prompts, %" PRIu64
-            " that decode%s, the cache sent over the link between them",
-            load->prefill_workers, load->prefill_workers == 1 ? "" : "s",
-            load->decode_workers, load->decode_workers == 1 ? "s" : "");
+            " for decoding, the cache sent over the link between them",
+            load->prefill_workers, load->prefill_workers > 1 ? "s" : "",
+            load->decode_workers);
     say(l, "what steps err by they have in common: low .. high is the run with all of "
            "them at an end");
 }
@@ -174,6 +174,15 @@ static bool falls_behind(const ft_serve_load *load, const ft_served *s)
 
 static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_served *s)
 {
+    const uint64_t prompt = load->prompt ? load->prompt : 1024;
+    const uint64_t generate = load->generate ? load->generate : 256;
+    const uint64_t held = (uint64_t)(s->kv_tokens / (double)(prompt + generate));
+
+    if (!load->n_recorded && held < load->concurrency && s->kv_peak > 0.9)
+        say(l,
+            "the cache holds %" PRIu64 " such requests: of %" PRIu64
+            " under way the others wait",
+            held, load->concurrency);
     if (*s->no_hardware)
         say(l, "%s", s->no_hardware);
     if (falls_behind(load, s))

@@ -20,7 +20,7 @@ Prompts in groups of devices of their own, at a rate:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --rate 2 --disaggregated 1:2 --json -q > groups; pick devices requests assumptions verify < groups
   devices: 3
   requests: 200
-  assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 group of devices for prompts, 2 that decode, the cache sent over the link between them", "what steps err by they have in common: low .. high is the run with all of them at an end"]
+  assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 group of devices for prompts, 2 for decoding, the cache sent over the link between them", "what steps err by they have in common: low .. high is the run with all of them at an end"]
   verify: "vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0 --num-prompts 200 --request-rate 2 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result"
 
 Recorded requests, in CSV or JSON:
@@ -48,20 +48,7 @@ What is asked for has to go together, and fit:
   foretell predict: serving has steps of many sizes: no batch, tokens or context of one
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --kv-tokens 100 2>&1 | sed 's/[0-9.]* GiB/N GiB/'
-  foretell predict: it does not fit: beside N GiB of weights the cache of h100-sxm holds 100 tokens, and a request has 768
-
-More than is served piles up; a device without the hardware, and which variant was taken, are named:
-
-  $ foretell predict examples/llm/llama-3-8b.json --device a100 --prompt 1024 --generate 64 --rate 1000 2>&1 | grep warning | sed 's/and [0-9.]* are/and N are/'
-  warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
-  warning: 1000 requests a second come and N are served: they pile up, and the more requests there are, the longer each waits
-  $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --prompt 1024 --generate 64 --rate 1 | grep warning
-  [1]
-  $ foretell predict examples/llm/llama-3-8b.json --device v100-sxm2-32gb,h100-sxm --prompt 100 --generate 4 | grep warning
-  warning: v100-sxm2-32gb: NVIDIA Tesla V100 SXM2 32 GB has no hardware for bf16: software converts it, or refuses to run; the times are guesses
-  $ foretell rank examples/llm/llama-3-8b.json --devices v100-sxm2-32gb,h100-sxm --tp 1 --concurrency 1,8 --prompt 512 --generate 32 --top 2 -q | tail -2
-  4 settings: 4 placed (--top 4 shows all), 0 do not fit, 0 miss a limit, 0 are not known
-  warning: NVIDIA Tesla V100 SXM2 32 GB has no hardware for bf16: software converts it, or refuses to run; the times are guesses
+  foretell predict: it does not fit: beside N GiB of weights the cache of h100-sxm holds 100 tokens, and a request has up to 768
 
 Ranked, by the same simulator:
 
@@ -69,7 +56,7 @@ Ranked, by the same simulator:
   settings: 4
   nearest_better: null
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
-  1 setting: 0 placed, 0 do not fit, 1 miss a limit, 0 are not known
+  1 settings: 0 placed, 0 do not fit, 1 miss a limit, 0 are not known
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price D=PRICE/h
