@@ -90,28 +90,43 @@ static void add_chip(ft__chip_effects *e, double *residual, size_t n)
     e->chips++;
 }
 
-/* GPU, processor, or nothing where no device file tells. */
-static const char *type_of(const struct left_out *h, uint64_t chip)
+/* What is said of a chip; NULL: no device file tells. */
+static const ft_device_facts *facts_of(const struct left_out *h, uint64_t chip)
 {
     const ft_device *file = h->s->dataset[chip].file;
 
-    return file ? ft_device_get(file)->type : "";
+    return file ? ft_device_get(file) : NULL;
 }
 
-/* The type of device that most rows are of: others say nothing of it. */
-static const char *usual_type(const struct left_out *h)
+static bool same_type(const struct left_out *h, uint64_t a, uint64_t b)
 {
-    const char *best = "";
+    const ft_device_facts *x = facts_of(h, a), *y = facts_of(h, b);
+
+    return x && y ? strcmp(x->type, y->type) == 0 : x == y;
+}
+
+static bool same_maker(const struct left_out *h, uint64_t a, uint64_t b)
+{
+    const ft_device_facts *x = facts_of(h, a), *y = facts_of(h, b);
+
+    return same_type(h, a, b) && (!x || strcmp(x->vendor, y->vendor) == 0);
+}
+
+/* A chip of those that most rows are of: others say nothing of these. */
+static uint32_t usual_chip(const struct left_out *h,
+                           bool alike(const struct left_out *, uint64_t, uint64_t))
+{
+    uint32_t best = 0;
     size_t most = 0;
 
     for (uint32_t c = 0; c < h->n_chips; c++) {
         size_t n = 0;
 
         for (size_t i = 0; i < h->n; i++)
-            n += strcmp(type_of(h, h->chip[i]), type_of(h, c)) == 0;
+            n += alike(h, h->chip[i], c);
         if (n > most) {
             most = n;
-            best = type_of(h, c);
+            best = c;
         }
     }
     return best;
@@ -137,18 +152,18 @@ static size_t share_errors(ft__share_errors *out, const struct left_out *h,
 }
 
 /* How much of what is learned to take on other chips: what does not transfer is shrunk
- * to the physical estimate, and so is what may not. Chips of another type than most say
- * nothing of it. */
+ * to the physical estimate, and so is what may not. Chips of another type or maker than
+ * most say nothing of it: their kernels are others. */
 static ft_status share_of_learned(double *out, const struct left_out *h, ft_error *err)
 {
     ft__share_errors *error = calloc(h->n_chips + 1u, sizeof(*error));
-    const char *type = usual_type(h);
+    const uint32_t usual = usual_chip(h, same_maker);
     size_t n = 0;
 
     if (!error)
         return ft_fail(err, FT_ENOMEM, 0, "%u chips", h->n_chips);
     for (uint32_t c = 0; c < h->n_chips; c++)
-        if (strcmp(type_of(h, c), type) == 0)
+        if (same_maker(h, c, usual))
             n += share_errors(&error[n], h, c) >= LEAST_ROWS;
     *out = ft__share_of_learned(error, n);
     free(error);
@@ -160,7 +175,7 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
                               ft_error *err)
 {
     double *scratch = malloc((h->n + 1) * sizeof(*scratch));
-    const char *type = usual_type(h);
+    const uint32_t usual = usual_chip(h, same_type);
 
     *e = (ft__chip_effects){0};
     if (!scratch)
@@ -168,7 +183,7 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
     for (uint32_t c = 0; c < h->n_chips; c++) {
         const size_t n = residuals_of(scratch, h, c);
 
-        if (n >= LEAST_ROWS && strcmp(type_of(h, c), type) == 0)
+        if (n >= LEAST_ROWS && same_type(h, c, usual))
             add_chip(e, scratch, n);
     }
     for (size_t i = 0; i < h->n && !e->chips; i++)
