@@ -54,6 +54,7 @@ soak: all
 	$(B)/tests/test_properties . 100000
 	tests/cli/kill-clocks $(B)/foretell . $(B)/tests/libfake-nvidia-ml.so 200
 	tools/need slurmctld slurmd slurm-client
+	bench/web/flat $(B)/foretell 1000000
 	tests/cli/fleet $(B)/foretell $(B)/engines . 20
 	for i in 1 2 3 4; do $(B)/foretell explore front examples/anywhere/space.yaml --shard $$i/4 >$(B)/front-$$i.csv || exit 1; done
 	$(B)/foretell explore front examples/anywhere/space.yaml >$(B)/front.csv

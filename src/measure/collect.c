@@ -446,7 +446,7 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
         if (!st && left && ft__clock_now(k->clock) < until_s)
             learn_to_choose(k);
     }
-    ft__progress(k->opt->log, total - left, total, "");
+    ft__progress(k->opt->log, total, total, "");
     k->report->left = left;
     return st ? st : ft__measure_networks(k, 1, err);
 }

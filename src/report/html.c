@@ -68,9 +68,8 @@ bool ft__page_write_take(FILE *fp, ft__page page, json_t *data)
             pages[page].title, style, pages[page].title);
         good = json_dump_callback(data, put_piece, fp,
                                   JSON_COMPACT | JSON_REAL_PRECISION(6)) == 0;
-        fprintf(fp,
-                "</script>\n<script>\n%s%s</script>\n</body>\n</html>\n",
-                pieces, pages[page].script);
+        fprintf(fp, "</script>\n<script>\n%s%s</script>\n</body>\n</html>\n", pieces,
+                pages[page].script);
     }
     json_decref(data);
     return good && !ferror(fp);

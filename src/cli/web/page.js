@@ -31,8 +31,9 @@ function pointsOf(record) {
   if (record.choices)
     return record.choices.map(c => ({ name: c.device, device: c.device, front: c.pareto, state: state(c), x: c.values.time, y: c.values.energy,
       cost: plain(c.cost_per_item && 1e6 * c.cost_per_item), more: [c.values.power, c.values.memory] }));
-  return [...record.placed, ...record.others].map(c => ({ front: c.pareto, state: state(c),
-    name: `${c.device}${c.tp > 1 ? ` x ${c.tp}` : ""}${c.concurrency ? `, ${c.concurrency} at once` : ""}${c.precision ? `, ${c.precision}` : ""}`,
+  const all = [...record.placed, ...record.others], several = new Set(all.map(c => c.concurrency)).size > 1;
+  return all.map(c => ({ front: c.pareto, state: state(c),
+    name: `${c.device}${c.tp > 1 ? ` x ${c.tp}` : ""}${several ? `, ${c.concurrency} at once` : ""}${c.precision ? `, ${c.precision}` : ""}`,
     x: c.served?.tpot.mean ?? plain(null), y: c.served?.joules_per_token ?? plain(null), cost: c.served?.cost_per_million_tokens ?? plain(null),
     more: [c.served?.ttft.mean, c.served?.tokens_per_s] }));
 }
@@ -117,7 +118,7 @@ function show() {
     const [record, other] = await Promise.all([rank(now), kept && rank(new URLSearchParams(kept))]);
     if (mine !== last) return;
     const all = showCompared(record, other && pointsOf(other), served);
-    said.textContent = `${nameOf(record.model)}: ${served ? "a token of each user" : record.step} on ${all.length} devices or settings` +
+    said.textContent = `${nameOf(now.get("model"))}: ${served ? "a token of each user" : record.step} on ${all.length} devices or settings` +
       (other ? `; other than what was kept: ${difference(now)}` : "");
     if (offerDetail(all)) await showDetail(mine);
   });
