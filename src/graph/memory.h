@@ -3,8 +3,8 @@
 
 #include "foretell/op.h"
 
-/* What PyTorch's CPU kernels allocate besides operands and results (oneDNN 3,
- * MKL, AVX-512, one thread): docs/memory.md tells how it was found. */
+/* What PyTorch's CPU kernels allocate besides operands and results (oneDNN 3, MKL, one
+ * thread): docs/memory.md tells how it was found. */
 
 typedef struct ft__scratch {
     /* Most bytes alive at once inside the operation, less its results. */
@@ -17,6 +17,7 @@ typedef struct ft__scratch {
     uint64_t buffer;
 } ft__scratch;
 
-ft__scratch ft__scratch_of(const ft_op *op);
+/* policy: FT_POLICY_MKL_AVX2 counts. */
+ft__scratch ft__scratch_of(const ft_op *op, uint32_t policy);
 
 #endif
