@@ -137,8 +137,8 @@ typedef enum ft_part {
     FT_PART_COUNT
 } ft_part;
 
-/* bits: FT_POLICY_EAGER, FT_POLICY_CPU_SCRATCH and FT_POLICY_FOREACH count here; others are for
- * ft__graph_lower(), which goes first. */
+/* bits: FT_POLICY_EAGER, FT_POLICY_CPU_SCRATCH, FT_POLICY_MKL_AVX2 and FT_POLICY_FOREACH count
+ * here; others are for ft__graph_lower(), which goes first. */
 typedef struct ft_memory_policy {
     uint32_t bits;
 } ft_memory_policy;

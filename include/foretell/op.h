@@ -117,6 +117,9 @@ enum {
     /* Adam and AdamW update all parameters at once, as PyTorch does on GPUs. For
      * ft_memory_make(). */
     FT_POLICY_FOREACH = 1u << 4,
+    /* With FT_POLICY_CPU_SCRATCH: MKL multiplies matrices by its AVX2 kernels, as it does
+     * on all processors but Intel's, whatever else they have. */
+    FT_POLICY_MKL_AVX2 = 1u << 5,
 };
 
 enum {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import operator
 import os
 import stat
 import sys
@@ -33,6 +34,39 @@ _TEXTS = (
 )
 
 
+_KEYWORDS = {"dtype": "precision"}  # of fields with another name
+_PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+
+
+def _wrong(name: str, wanted: str, value: Any) -> Error:
+    return Error("EINVAL", f"{name} is {wanted}, not {value!r}", name.partition("[")[0] + "=")
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if not 0 < number < 1 << 63:
+        raise _wrong(name, "a whole number from 1 on", value)
+    return number
+
+
+def device_name(device: Any) -> str:
+    """As the library has it; a number, "cuda:1" or a torch.device is this machine's GPU."""
+    if isinstance(device, str) and device.partition(":")[0] != "cuda":
+        return device
+    torch = sys.modules.get("torch")
+    if not isinstance(device, (str, int)) and not (torch and isinstance(device, torch.device)):
+        raise _wrong("device", 'a name, such as "a100", or a list of them', device)
+    try:
+        return torch.cuda.get_device_name(device)  # type: ignore[union-attr]
+    except (AttributeError, RuntimeError, AssertionError, ValueError):
+        raise Error(
+            "ENOTFOUND", f"there is no GPU {device} here; name one, such as a100", "device="
+        ) from None
+
+
 class _Query:
     """An ft_query with what it borrows."""
 
@@ -50,9 +84,15 @@ class _Query:
     def set(self, name: str, value: Any) -> None:
         if value is None:
             return
+        given = value
         if isinstance(value, (str, os.PathLike)):
             value = self.keep(ffi.new("char[]", os.fsencode(value)))
-        setattr(self.c, name, value)
+        try:
+            setattr(self.c, name, value)
+        except (TypeError, OverflowError):
+            number = ffi.typeof("ft_query").fields  # name and type of each
+            kind = "a number" if dict(number)[name].type.kind == "primitive" else "a text"
+            raise _wrong(_KEYWORDS.get(name, name), kind, given) from None
 
     def set_list(self, specs: str) -> None:
         raw = specs.encode()
@@ -64,7 +104,8 @@ class _Query:
             return
         array = self.keep(ffi.new("ft_dim_value[]", len(dims)))
         for one, (name, value) in zip(array, dims.items()):
-            one.name, one.value = self.keep(ffi.new("char[]", name.encode())), value
+            one.name = self.keep(ffi.new("char[]", name.encode()))
+            one.value = _whole(f"dims[{name!r}]", value)
         self.c.dims, self.c.n_dims = array, len(dims)
 
     def set_inputs(self, inputs: dict[str, Sequence[int]] | None) -> None:
@@ -78,7 +119,7 @@ class _Query:
                 )
             one.name, one.shape.rank = self.keep(ffi.new("char[]", name.encode())), len(shape)
             for i, size in enumerate(shape):
-                one.shape.dim[i] = size
+                one.shape.dim[i] = _whole(f"inputs[{name!r}][{i}]", size)
         self.c.inputs, self.c.n_inputs = array, len(inputs)
 
     def read(self) -> Any:
@@ -226,8 +267,9 @@ def predict(
     model is in the cache of this machine, a list of specs, or, with PyTorch, an nn.Module, a
     function of tensors or an exported program, called as what(*args, **kwargs); tensors may be meta
     or fake ones, and nothing is computed.
-    device: a name, an alias ("NVIDIA H100 80GB HBM3"), a product ("h100") or "local"; of a list
-    of them the answer is a list, Predictions, otherwise a Prediction.
+    device: a name, an alias ("NVIDIA H100 80GB HBM3"), a product ("h100"), "local" (measured by
+    collect() and train()), or a GPU of this machine (0, "cuda:0", a torch.device); of a list of
+    them the answer is a list, Predictions, otherwise a Prediction.
     batch: where the model leaves it open; of a module: the first dimension of its tensors is
     made it.
     precision: cast to "fp64", "fp32", "fp16" or "bf16"; "amp-bf16", "amp-fp16": mixed precision,
@@ -242,6 +284,11 @@ def predict(
         from . import _command
 
         return _command.predict(what, args, kwargs, {**mine, **options})
+    if batch is not None:
+        mine["batch"] = batch = _whole("batch", batch)
+    several = hasattr(device, "__iter__") and not isinstance(device, str)
+    names = [device_name(one) for one in (device if several else [device])]
+    precision = _PRECISIONS.get(str(precision).removeprefix("torch."), precision)
     if precision == "tf32":
         precision, policy = None, policy or "tf32"
     fields = dict(
@@ -267,7 +314,6 @@ def predict(
     path = _hub.path_of(what)
     title: str | None = None if path is what else what
     what, specs = path, _specs(what)
-    names = [device] if isinstance(device, str) else list(device)
     query = _Query(**fields)
     query.set_dims(dims)
     query.set_inputs(inputs)
@@ -337,7 +383,9 @@ def predict(
     else:
         raise Error(
             "EINVAL",
-            f"what is a path, a list of specs or an nn.Module, not {type(what).__name__}",
+            f"{what.__name__} is a class: make one, {what.__name__}(...)"
+            if isinstance(what, type)
+            else f"what is a path, a list of specs or an nn.Module, not {type(what).__name__}",
             "",
         )
 
@@ -349,7 +397,7 @@ def predict(
     for name in names:
         answer = query.ask(data, name) if quick else call(functools.partial(query.ask, data, name))
         answers.append(Prediction(answer, query, list(notes), again, title, file, assumed))
-    return answers[0] if isinstance(device, str) else answers
+    return answers if several else answers[0]
 
 
 def devices(data_dir: Any = None) -> list[str]:

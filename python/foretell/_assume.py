@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -76,14 +76,30 @@ _DETECTION = (
 )
 
 
+def _is_unknown(value_of: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    """transformers reads no values of fake tensors: of those that have them it does."""
+    return lambda before, _: lambda x: before(x) and value_of(x) is None
+
+
 @contextlib.contextmanager
-def detection() -> Iterator[None]:
-    """What torchvision's detectors do where values of boxes decide."""
+def _replaced(functions: Any) -> Iterator[None]:
+    """(module, name, function that makes it of what it was) ..., where the module is loaded."""
     with contextlib.ExitStack() as stack:
-        for where, name, made in _DETECTION:
+        for where, name, made in functions:
             found = sys.modules.get(where)
             before = getattr(found, name, None)
             if before is not None:
                 setattr(found, name, made(before, found))
                 stack.callback(setattr, found, name, before)
         yield
+
+
+def detection() -> Any:
+    """What torchvision's detectors do where values of boxes decide."""
+    return _replaced(_DETECTION)
+
+
+def values_read(value_of: Callable[[Any], Any]) -> Any:
+    """Fake tensors with a value are read as others. value_of: -> value, None where unknown."""
+    where = "transformers.utils.import_utils"
+    return _replaced([(where, "is_fake_tensor", _is_unknown(value_of))])

@@ -194,7 +194,12 @@ def _known(command: str, names: Iterable[str]) -> None:
     """Raise Error for what the command does not have, before anything is exported."""
     for name in names:
         if _option(name) not in _options_of(command):
-            raise Error("EINVAL", f"{command}() has no option {name}", "")
+            import difflib
+
+            known = [one.replace("-", "_") for one in sorted(_options_of(command))]
+            near = difflib.get_close_matches(name, known, 1)
+            more = f"; did you mean {near[0]}?" if near else ""
+            raise Error("EINVAL", f"{command}() has no option {name}{more}", "")
 
 
 def predict(what: Any, args: Any, kwargs: dict | None, options: dict[str, Any]) -> Record:

@@ -7,6 +7,7 @@ torch.export, strict; operations recorded on the tensors given."""
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import os
 import tempfile
@@ -157,6 +158,8 @@ def _arguments(args: Any, kwargs: dict | None, batch: int | None) -> tuple[tuple
     """As they are called; with a batch, the first dimension of the tensors that share it is it."""
     if isinstance(args, torch.Tensor):
         args = (args,)
+    if isinstance(args, dict):
+        raise Error("EINVAL", "args are those without names; the others are kwargs", "kwargs=")
     args, kwargs = tuple(args), dict(kwargs or {})
     tensors = [
         t for t in _pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor) and t.dim()
@@ -172,6 +175,16 @@ def _arguments(args: Any, kwargs: dict | None, batch: int | None) -> tuple[tuple
         return make((batch, *t.shape[1:]), dtype=t.dtype, device=t.device)
 
     return _pytree.tree_map(resized, (args, kwargs))
+
+
+def _check_call(function: Any, name: str, args: tuple, kwargs: dict) -> None:
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except ValueError:
+        return  # of a function in C nobody knows
+    except TypeError as error:
+        said = f"{name} is not called so: {error}; args is what it takes, such as (x,)"
+        raise Error("EINVAL", said, "args=") from None
 
 
 def _batch_of(args: tuple, kwargs: dict) -> int:
@@ -220,6 +233,7 @@ def export(
         return read(path), [], "as it was exported"
     module = what if isinstance(what, torch.nn.Module) else _Function(what)
     args, kwargs = _arguments(args, kwargs, batch)
+    _check_call(module.forward if module is what else what, name_of(what), args, kwargs)
     size = _batch_of(args, kwargs) if open_batch else None
 
     def by_export(strict: bool) -> None:

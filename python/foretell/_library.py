@@ -38,6 +38,8 @@ class Error(Exception):
     sentence: what, where, and what to do. hint: the keyword that sets it, or "".
     """
 
+    __module__ = "foretell"
+
     def __init__(self, status: str, sentence: str, hint: str | None = None) -> None:
         if hint is None:
             said = re.sub(r"unknown option \S+|\bforetell .*", "", sentence)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from ._answer import Memory, Prediction
-from ._ask import predict
-from ._library import Error
+from ._ask import device_name, predict
 
 _MB = 2.0**20
 # Each part of the peak is in one of them, so that they sum to total_mb.
@@ -44,7 +42,7 @@ class MemoryEstimate:
     def fits(self, device: Any = None) -> bool | None:
         """Whether it is at most the device's memory; device: as of estimate_memory(), None: the
         same. None: the device's memory is not known."""
-        name = self.prediction.device if device is None else _name(device)
+        name = self.prediction.device if device is None else device_name(device)
         same = name == self.prediction.device
         return (self.prediction if same else self._ask(name)).fits()
 
@@ -52,18 +50,6 @@ class MemoryEstimate:
         parts = ", ".join(f"{name}={getattr(self, name):.1f}" for name in _PARTS)
         of = f"{self.prediction.model} on {self.prediction.device}"
         return f"<foretell.MemoryEstimate {of}: total_mb={self.total_mb:.1f}, {parts}>"
-
-
-def _name(device: Any) -> str:
-    """A device's name; a number, "cuda:1" or a torch.device is this machine's GPU."""
-    if isinstance(device, str) and device.partition(":")[0] != "cuda":
-        return device
-    try:
-        return sys.modules["torch"].cuda.get_device_name(device)
-    except (KeyError, RuntimeError, AssertionError, ValueError):
-        raise Error(
-            "ENOTFOUND", f"there is no GPU {device} here; name one, such as a100", "device="
-        ) from None
 
 
 def estimate_memory(
@@ -82,4 +68,4 @@ def estimate_memory(
     def ask(name: str) -> Prediction:
         return predict(model, args, kwargs, device=name, **options)
 
-    return MemoryEstimate(ask, _name(device))
+    return MemoryEstimate(ask, device_name(device))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -52,6 +53,9 @@ _FORMATS = {
     torch.channels_last_3d: 3,
     torch.preserve_format: 4,
 }
+_aten = torch.ops.aten
+_READING = {one.default for one in (_aten._local_scalar_dense, _aten.item, _aten.is_nonzero)}
+_MOST_VALUES = 1 << 20  # elements of a tensor whose values are kept
 
 
 def _size(n: Any) -> dict:
@@ -75,9 +79,10 @@ class _Recorder(TorchDispatchMode):
         self._calls: list[str] = []
         self._stack_of: dict[int, str] = {}  # modules by number of an operation in autograd
         self._seen: int = torch.autograd._get_sequence_nr()
-        self.backward = self.assumes = False
+        self.backward = self.assumes = self.fake = False
         self.mode: Any = None  # of fake tensors, where all are on the meta device
         self._faked: dict[int, tuple] = {}
+        self._values: dict[int, tuple] = {}  # id -> the fake tensor, weakly, and its value
 
     # ---- tensors ----
     def add(self, tensor: torch.Tensor, name: str) -> str:
@@ -109,6 +114,37 @@ class _Recorder(TorchDispatchMode):
     def specify(self, name: str, kind: str, **more: Any) -> None:
         arg = {"as_tensor": {"name": name}} if kind == "user_input" else {"name": name}
         self.inputs.append({kind: {"arg": arg, **more}})
+
+    # ---- values of integers that depend on no input, such as positions ----
+    def value(self, x: torch.Tensor) -> torch.Tensor | None:
+        known = self._values.get(id(x))
+        return known[1] if known and known[0]() is x else None
+
+    def _keep_value(self, func: Any, args: tuple, kwargs: dict, result: Any) -> None:
+        """Of a fake tensor that is made of such values alone: what a module decides by it is
+        decided as where the module runs."""
+        leaves = _pytree.tree_leaves((args, kwargs))
+        made = isinstance(result, torch.Tensor) and not result.dtype.is_floating_point
+        if (
+            not made
+            or any(isinstance(x, torch.SymInt) for x in (*leaves, result.numel()))
+            or any(self.value(x) is None for x in leaves if isinstance(x, torch.Tensor))
+            or result.numel() > _MOST_VALUES
+            or torch.Tag.nondeterministic_seeded in func.tags
+            or "empty" in func.name()
+        ):
+            if func._schema.is_mutable and self.value(args[0]) is not None:
+                self._values.clear()  # of what shares its elements, too
+            return
+
+        def real(x: Any) -> Any:
+            return self.value(x) if isinstance(x, torch.Tensor) else x
+
+        args, kwargs = _pytree.tree_map(real, (args, kwargs))
+        with unset_fake_temporarily():
+            value = func(*args, **{**kwargs, **({"device": "cpu"} if "device" in kwargs else {})})
+        key = id(result)
+        self._values[key] = weakref.ref(result, lambda _: self._values.pop(key, None)), value
 
     # ---- calls of modules ----
     @contextlib.contextmanager
@@ -204,6 +240,9 @@ class _Recorder(TorchDispatchMode):
             for name, arg in ((name, self._argument(x)) for name, x in named.items())
             if arg is not None
         ]
+        if func in _READING and self.value(args[0]) is not None:
+            with unset_fake_temporarily():
+                return func(self.value(args[0]))
         try:
             result = func(*args, **kwargs)
         except _assume.VALUES_DECIDE:
@@ -212,6 +251,8 @@ class _Recorder(TorchDispatchMode):
             result = _assume.result_of(func, args)
             if not isinstance(result, (torch.Tensor, tuple)):
                 return result
+        if self.fake:
+            self._keep_value(func, args, kwargs, result)
         if func is torch.ops.aten.detach.default:  # as autograd saves it
             self._names[id(result)] = weakref.ref(result), self.name(args[0])
             return result
@@ -327,7 +368,7 @@ def record(
     (tensors from outside, function -> (losses, their gradients)): the backward pass is recorded,
     too. assumes: of fake tensors, what their values decide is assumed (_assume)."""
     recorder = _Recorder(module)
-    recorder.assumes = assumes
+    recorder.assumes, recorder.fake = assumes, fake
     on_meta = is_on_meta(module, (args, kwargs))
     weights: tuple[dict, ...] = (dict(module.named_parameters()), dict(module.named_buffers()))
     with contextlib.ExitStack() as stack:
@@ -354,6 +395,7 @@ def record(
                 recorder.mode = mode
             args, kwargs = _pytree.tree_map(argument, (args, kwargs))
             stack.enter_context(mode)
+            stack.enter_context(_assume.values_read(recorder.value))
             if assumes:
                 stack.enter_context(_assume.detection())
 

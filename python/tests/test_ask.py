@@ -150,6 +150,15 @@ def test_settings_and_precision(resnet50):
         (LINES, {"device": "local"}, "ENOTFOUND", ""),
         (LINES, {"mode": "sleeping"}, "EINVAL", None),
         (42, {}, "EINVAL", ""),
+        (LINES, {"device": None}, "EINVAL", "device="),
+        (LINES, {"device": "cuda:0"}, "ENOTFOUND", "device="),
+        *((LINES, {"batch": batch}, "EINVAL", "batch=") for batch in (0, -1, "8", 2.5, [1, 2])),
+        (LINES, {"mode": 3}, "EINVAL", "mode="),
+        (LINES, {"precision": 16}, "EINVAL", "precision="),
+        (LINES, {"threads": "two"}, "EINVAL", "threads="),
+        (LINES, {"dims": {"seq": "long"}}, "EINVAL", "dims="),
+        (LINES, {"inputs": {"x": "1x3"}}, "EINVAL", "inputs="),
+        (LINES, {"bach": 8}, "EINVAL", ""),
     ],
 )
 def test_errors_have_a_status_and_a_sentence(what, options, status, hint):

@@ -272,10 +272,10 @@ def test_commands_take_modules():
 
 
 def test_a_call_that_fails_says_so_once(capfd):
-    for args in ((), torch.empty(2, 5)):
+    for args, status in (((), "EINVAL"), (torch.empty(2, 5), "EUNSUPPORTED")):
         with pytest.raises(foretell.Error) as caught:
             foretell.rank(nn.Linear(3, 4), args, devices="a30")
-        assert caught.value.status == "EUNSUPPORTED"
+        assert caught.value.status == status
         reasons = [one.partition(" failed: ")[2] for one in caught.value.sentence.split("; ")]
         assert len(set(reasons)) == len(reasons)
     assert capfd.readouterr() == ("", "")
@@ -314,6 +314,53 @@ def test_threads_export_at_the_same_time():
     for module, p in zip(modules * 2, answers, strict=True):
         n = module[0].in_features
         assert sum(op.product_flops for op in p.ops) == 2 * 4 * n * n and module.training
+
+
+@pytest.mark.parametrize(
+    "args, said, hint",
+    [
+        ((), "missing a required argument: 'input'", "args="),
+        ((2, 3), "too many positional arguments", "args="),
+        ({"input": torch.ones(2, 3)}, "kwargs", "kwargs="),
+    ],
+)
+def test_a_call_that_the_module_does_not_take(args, said, hint):
+    with pytest.raises(foretell.Error) as caught:
+        foretell.predict(nn.Linear(3, 4), args, device="h100")
+    assert (caught.value.status, caught.value.hint) == ("EINVAL", hint)
+    assert said in caught.value.sentence
+    with pytest.raises(foretell.Error, match="Linear is a class"):
+        foretell.predict(nn.Linear, torch.ones(2, 3), device="h100")
+
+
+def test_a_precision_of_torch():
+    p = foretell.predict(nn.Linear(3, 4), torch.ones(2, 3), device="h100", precision=torch.float16)
+    assert p.dtype == "fp16"
+
+
+class ReadsPositions(nn.Module):
+    """What runs depends on integers that no input decides; elsewhere on the input's."""
+
+    def __init__(self, of_input=False):
+        super().__init__()
+        self.inner, self.of_input = nn.Linear(4, 4), of_input
+
+    def forward(self, x):
+        positions = torch.arange(x.shape[0]).unsqueeze(0).expand(2, -1)
+        steps = torch.diff(positions, prepend=positions[:, :1] - 1, dim=-1)
+        if (steps == 1).all() and not (self.of_input and float(x.sum()) > 0):
+            return self.inner(x)
+        return x @ x.T @ self.inner(x)
+
+
+def test_positions_are_read_while_a_step_is_recorded():
+    with torch.device("meta"):
+        x = torch.empty(8, 4)
+        module, other = ReadsPositions(), ReadsPositions(of_input=True)
+    p = foretell.predict(module, x, device="h100", mode="training")
+    assert not p.notes and "matmul" not in {op.kind for op in p.ops if op.phase == "forward"}
+    q = foretell.predict(other, x, device="h100", mode="training")
+    assert "values decide" in q.notes[0]
 
 
 class Force(nn.Module):

@@ -85,7 +85,7 @@ static void widen_saved(struct memory *m)
 
         if (!kept || (op->kind != FT_KIND_dropout && op->kind != FT_KIND_attention))
             continue;
-        weights = ft__scratch_of(op).attention;
+        weights = ft__scratch_of(op, m->bits).attention;
         if (weights && (ft_op_at(op, FT_K_train, 0) & 1))
             weights *= 3;
         out = m->life[node->out[0]].bytes;
@@ -183,7 +183,7 @@ static void add_scratch(struct memory *m)
     uint64_t before = 0;
 
     for (uint32_t i = 0; i < m->g->n_ops; i++)
-        m->of_op[i] = ft__scratch_of(&m->g->op[i]);
+        m->of_op[i] = ft__scratch_of(&m->g->op[i], m->bits);
     for (uint32_t i = 0; i < m->n_nodes; i++) {
         uint32_t id = m->g->node[i].op;
         const ft_op *op = &m->g->op[id];

@@ -12,7 +12,7 @@ ft_status ft__hold_frames(ft__life *life, const ft_graph *g, ft_error *err);
 
 /* ---- scratch.c ---- */
 /* What PyTorch's CPU kernels allocate besides operands and results (oneDNN 3,
- * MKL, AVX-512, one thread): docs/memory.md tells how it was found. */
+ * MKL, one thread): docs/memory.md tells how it was found. */
 typedef struct ft__scratch {
     /* Most bytes alive at once inside the operation, less its results. */
     uint64_t bytes;
@@ -24,6 +24,7 @@ typedef struct ft__scratch {
     uint64_t buffer;
 } ft__scratch;
 
-ft__scratch ft__scratch_of(const ft_op *op);
+/* policy: FT_POLICY_MKL_AVX2 counts. */
+ft__scratch ft__scratch_of(const ft_op *op, uint32_t policy);
 
 #endif

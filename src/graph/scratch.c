@@ -6,10 +6,6 @@
 /* oneDNN's blocked layouts hold channels in sixteens. */
 enum { BLOCK = 16 };
 
-/* Matrices with so short a side are multiplied as they lie; transposed weights are
- * packed from so many rows on. */
-enum { SHORT = 176, ROWS = 16 };
-
 /* From so many images on, convolutions as matrix products are not preferred. */
 enum { MANY_IMAGES = 16 };
 
@@ -194,48 +190,73 @@ static uint64_t inside_bytes(const ft_op *op)
 
 /* ---- inside an operation: buffers of matrix products ---- */
 
-/* Room for packed panels of both operands, blocked as the library blocks them:
- * M x K by K x N. The library needs none when a side is short. */
-static uint64_t packed(int64_t m, int64_t k, int64_t n, int64_t shortest)
-{
-    enum {
-        FIXED = 4205088,
-        BLOCK_M = 384,
-        BLOCK_N = 9984,
-        BLOCK_K = 384,
-        LEAST_K = 128
-    };
+/* M x K by K x N: room for packed panels of both operands, blocked as the library
+ * blocks them. Matrices with a side up to `shortest` are multiplied as they lie;
+ * transposed weights are packed from `rows` rows on. */
+struct products {
+    uint64_t fixed;
+    int64_t block_m, block_n, block_k, least_k;
+    int64_t copies_m; /* of a panel of M rows */
+    int64_t shortest_m, shortest_n, rows;
+};
 
-    if (m < shortest || n <= SHORT)
-        return 0;
-    m = m < BLOCK_M ? m : BLOCK_M;
-    n = n < BLOCK_N ? (n + BLOCK - 1) / BLOCK * BLOCK : BLOCK_N;
-    if (k >= 2 * BLOCK_K)
-        k = BLOCK_K;
-    else if (k > BLOCK_K)
-        k = (k + 1) / 2;
-    else if (k < LEAST_K)
-        k = LEAST_K;
-    return FIXED + 4 * (uint64_t)k * (uint64_t)(m + n);
+static const struct products with_avx512 = {.fixed = 4205088,
+                                            .block_m = 384,
+                                            .block_n = 9984,
+                                            .block_k = 384,
+                                            .least_k = 128,
+                                            .copies_m = 1,
+                                            .shortest_m = 176,
+                                            .shortest_n = 176,
+                                            .rows = 16};
+static const struct products with_avx2 = {.fixed = 17056,
+                                          .block_m = 384,
+                                          .block_n = 6400,
+                                          .block_k = 192,
+                                          .least_k = 128,
+                                          .copies_m = 2,
+                                          .shortest_m = 3,
+                                          .shortest_n = 8,
+                                          .rows = 4};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
 }
 
-static uint64_t product(int64_t m, int64_t k, int64_t n)
+static uint64_t packed(const struct products *by, int64_t m, int64_t k, int64_t n,
+                       int64_t shortest)
 {
-    return packed(m, k, n, SHORT + 1);
+    if (m < shortest || n <= by->shortest_n)
+        return 0;
+    m = by->copies_m * least(m, by->block_m);
+    n = least((n + BLOCK - 1) / BLOCK * BLOCK, by->block_n);
+    if (k >= 2 * by->block_k)
+        k = by->block_k;
+    else if (k > by->block_k)
+        k = (k + 1) / 2;
+    else if (k < by->least_k)
+        k = by->least_k;
+    return by->fixed + 4 * (uint64_t)k * (uint64_t)(m + n);
+}
+
+static uint64_t product(const struct products *by, int64_t m, int64_t k, int64_t n)
+{
+    return packed(by, m, k, n, by->shortest_m + 1);
 }
 
 /* Transposed weights are packed for shorter operands too. */
-static uint64_t linear_buffer(const ft_op *op, bool backward)
+static uint64_t linear_buffer(const struct products *by, const ft_op *op, bool backward)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
     int64_t in = x.dim[x.rank - 1], out = ft_op_at(op, FT_K_out, 0);
     int64_t rows = in ? ft_shape_elements(&x) / in : 0;
 
-    return backward ? max2(product(rows, out, in), product(out, rows, in))
-                    : packed(rows, in, out, ROWS);
+    return backward ? max2(product(by, rows, out, in), product(by, out, rows, in))
+                    : packed(by, rows, in, out, by->rows);
 }
 
-static uint64_t matmul_buffer(const ft_op *op, bool backward)
+static uint64_t matmul_buffer(const struct products *by, const ft_op *op, bool backward)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
     int64_t m, k, n;
@@ -245,10 +266,11 @@ static uint64_t matmul_buffer(const ft_op *op, bool backward)
     m = x.dim[x.rank - 2];
     k = x.dim[x.rank - 1];
     n = y.dim[y.rank - 1];
-    return backward ? max2(product(m, n, k), product(k, m, n)) : product(m, k, n);
+    return backward ? max2(product(by, m, n, k), product(by, k, m, n))
+                    : product(by, m, k, n);
 }
 
-static uint64_t conv_buffer(const ft_op *op, bool backward)
+static uint64_t conv_buffer(const struct products *by, const ft_op *op, bool backward)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y;
     int64_t pixels = 1;
@@ -259,14 +281,14 @@ static uint64_t conv_buffer(const ft_op *op, bool backward)
     for (uint32_t i = 2; i < y.rank; i++)
         pixels *= y.dim[i];
     if (op->layout == FT_LAYOUT_CHANNELS_LAST && !backward)
-        return packed(pixels, x.dim[1], y.dim[1], ROWS);
-    return backward ? max2(product(x.dim[1], y.dim[1], pixels),
-                           product(y.dim[1], pixels, x.dim[1]))
-                    : product(y.dim[1], x.dim[1], pixels);
+        return packed(by, pixels, x.dim[1], y.dim[1], by->rows);
+    return backward ? max2(product(by, x.dim[1], y.dim[1], pixels),
+                           product(by, y.dim[1], pixels, x.dim[1]))
+                    : product(by, y.dim[1], x.dim[1], pixels);
 }
 
 /* The fused kernel goes by blocks of queries and of up to 512 keys. */
-static uint64_t attention_buffer(const ft_op *op)
+static uint64_t attention_buffer(const struct products *by, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
     int64_t queries, keys;
@@ -275,25 +297,27 @@ static uint64_t attention_buffer(const ft_op *op)
         return 0;
     queries = x.dim[2] >= 768 ? 256 : x.dim[2] >= 192 ? 64 : 32;
     keys = y.dim[2] < 512 ? y.dim[2] : 512;
-    return packed(queries, x.dim[3], keys, 0);
+    return packed(by, queries, x.dim[3], keys, 0);
 }
 
-static uint64_t buffer_bytes(const ft_op *op)
+static uint64_t buffer_bytes(const struct products *by, const ft_op *op)
 {
     bool backward = op->phase == FT_PHASE_BACKWARD;
 
     if (op->kind == FT_KIND_linear)
-        return linear_buffer(op, backward);
+        return linear_buffer(by, op, backward);
     if (op->kind == FT_KIND_matmul)
-        return matmul_buffer(op, backward);
+        return matmul_buffer(by, op, backward);
     if (op->kind == FT_KIND_attention)
-        return attention_buffer(op);
-    return ft_kind_class(op->kind) == FT_CLASS_CONV ? conv_buffer(op, backward) : 0;
+        return attention_buffer(by, op);
+    return ft_kind_class(op->kind) == FT_CLASS_CONV ? conv_buffer(by, op, backward) : 0;
 }
 
-ft__scratch ft__scratch_of(const ft_op *op)
+ft__scratch ft__scratch_of(const ft_op *op, uint32_t policy)
 {
+    const struct products *by = policy & FT_POLICY_MKL_AVX2 ? &with_avx2 : &with_avx512;
+
     return (ft__scratch){.bytes = inside_bytes(op),
                          .attention = attention_bytes(op),
-                         .buffer = buffer_bytes(op)};
+                         .buffer = buffer_bytes(by, op)};
 }

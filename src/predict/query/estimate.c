@@ -261,17 +261,24 @@ static void add_gpu(ft_network_estimate *e, const ft_device_facts *d, const ft_g
     sum_memory(e, &open);
 }
 
+/* What PyTorch's kernels need on the device besides. */
+static uint32_t workspace_policy(const ft_device_facts *d)
+{
+    if (!d->type)
+        return 0;
+    if (strcmp(d->type, "gpu") == 0)
+        return FT_POLICY_FOREACH;
+    return FT_POLICY_CPU_SCRATCH |
+           (d->vendor && strcmp(d->vendor, "Intel") == 0 ? 0 : FT_POLICY_MKL_AVX2);
+}
+
 /* As PyTorch allocates. */
 static ft_status memory_of_device(ft_network_estimate *e, const ft_device_facts *d,
                                   const ft_graph *g, ft_error *err)
 {
     const ft_estimate exact = {0};
     const bool gpu = d->type && strcmp(d->type, "gpu") == 0;
-    ft_status st = allocate(e, g,
-                            gpu       ? FT_POLICY_FOREACH
-                            : d->type ? FT_POLICY_CPU_SCRATCH
-                                      : 0,
-                            err);
+    ft_status st = allocate(e, g, workspace_policy(d), err);
 
     e->context_bytes = NAN;
     if (!d->type)
