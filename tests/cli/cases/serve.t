@@ -150,14 +150,15 @@ Engines have a host of their own, and options that nothing uses are refused:
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --clocks 1000,1410 --clock 900
   foretell rank: --clock or --clocks, not both
   [2]
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --by cost
-  llama-3-8b.json by cost of one forward pass
+  $ foretell rank examples/llm/llama-3-8b.json --devices t4 -q
+  llama-3-8b.json by time of one forward pass
   assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
   assumed: inference, bf16
+  warning: no hardware for bf16: t4; software converts it, or refuses to run; the times are guesses
   
-  not known: h100-sxm, l4: no price is given
+  does not fit: t4, 15.6 GiB of 15.0 GiB; not even batch 1 does
   foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
-  [4]
+  [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --launch-time 9us
   foretell rank: serving goes without --stdin, --batches, --co2, --seed and --launch-time
   [2]
