@@ -205,6 +205,32 @@ static void replicas_share_a_load(void)
     ft_serve_steps_close(two);
 }
 
+/* A token goes through both stages; while one has its half of the sequences, the other
+ * has the other half. */
+static void stages_work_on_batches_in_turn(void)
+{
+    const ft_dim_value dims[] = {{"pp", 2}};
+    const ft_serve_load l = load_of(8), four = load_of(4), alone = load_of(1);
+    ft_serve_steps *one = steps_of(dense, NULL, NULL, NULL, 0, &l);
+    ft_serve_steps *two = steps_of(dense, NULL, NULL, dims, 1, &l);
+    ft_served a = served(one, &four), b = served(two, &l);
+
+    CHECK_NEAR(seconds_of(two, 4) / seconds_of(one, 4), 1, 0.1);
+    CHECK_NEAR(b.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value /
+                   a.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value,
+               1, 0.1);
+    CHECK_NEAR(b.tokens_per_s.value / a.tokens_per_s.value, 2, 0.2);
+    CHECK_EQ(b.devices, 2);
+    CHECK_NEAR(b.joules_per_token.value / a.joules_per_token.value, 1, 0.15);
+    a = served(one, &alone); /* one of the stages has nothing to do */
+    b = served(two, &alone);
+    CHECK_NEAR(b.tokens_per_s.value / a.tokens_per_s.value, 1, 0.1);
+    CHECK(b.joules_per_token.value > a.joules_per_token.value);
+    CHECK_EQ(b.requests, a.requests);
+    ft_serve_steps_close(one);
+    ft_serve_steps_close(two);
+}
+
 int main(int argc, char **argv)
 {
     FILE *fp;
@@ -223,6 +249,7 @@ int main(int argc, char **argv)
     older_vllm_reads_experts_that_nobody_asks();
     cores_of_amd_read_less_in_llama_cpp();
     replicas_share_a_load();
+    stages_work_on_batches_in_turn();
     unlink(mixture);
     rmdir(folder);
     CHECK_DONE();

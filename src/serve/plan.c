@@ -464,6 +464,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
             p->ranks *= (uint64_t)(d->value > 0 ? d->value : 1);
         if (strcmp(d->name, "dp") == 0 && d->value > 0)
             p->replicas = (uint64_t)d->value;
+        if (strcmp(d->name, "pp") == 0 && d->value > 0)
+            p->stages = (uint64_t)d->value;
         m->dim[m->n_dims++] = *d;
     }
     return FT_OK;
@@ -527,7 +529,7 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
 
     *out = NULL;
     if (!st) {
-        p->ranks = p->replicas = 1;
+        p->ranks = p->replicas = p->stages = 1;
         st = read_model(&m, &q, p, err);
     }
     if (!st)

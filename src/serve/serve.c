@@ -31,10 +31,10 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
         b.tokens > s->bounds.tokens)
         return ft_fail(err, FT_EINVAL, 0,
                        "the load is larger than those that its steps were planned for");
-    if (load->n_recorded && s->replicas > 1)
+    if (load->n_recorded && s->replicas * s->stages > 1)
         return ft_fail(err, FT_EINVAL, 0,
-                       "recorded requests are not divided among replicas of attention: "
-                       "leave --dim dp away, or say how many arrive by --rate");
+                       "recorded requests are not divided among replicas or stages: "
+                       "leave --dim dp and pp away, or say how many arrive by --rate");
     if (!(s->memory_bytes > 0) && !load->kv_tokens)
         return ft_fail(err, FT_ENOTFOUND, 0, "the memory of %s is not known",
                        s->device);

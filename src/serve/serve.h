@@ -78,6 +78,7 @@ struct ft_serve_plan {
     ft_serve_step decode_step, prefill_step;
     uint64_t ranks;    /* devices of a replica */
     uint64_t replicas; /* of attention: their steps wait for each other */
+    uint64_t stages;   /* of a pipeline: graphs are of one of them */
     uint64_t layers;
     uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
     ft__serve_bounds bounds; /* of all loads */
@@ -137,7 +138,7 @@ struct ft_serve_steps {
     ft__serve_cost *cost[FT__SERVE_PARTS];
     ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
     ft__serve_bounds bounds;
-    uint64_t ranks, replicas, layers, issued;
+    uint64_t ranks, replicas, stages, layers, issued;
     double weight_bytes, activation_bytes, kv_bytes_per_token, logit_bytes;
     double memory_bytes, context_bytes;
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */

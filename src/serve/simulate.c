@@ -617,44 +617,62 @@ static void free_run(struct run *r)
     free(r->gap);
 }
 
-/* Of several replicas one is simulated: they share the load evenly, and wait for each
- * other in every step. */
-static ft_serve_load one_replica(const ft_serve_load *load, uint64_t replicas)
+/* Batches under way at once: of each replica as many as a pipeline has stages, which
+ * work on one each; no more than there are requests. */
+static uint64_t batches_of(const ft_serve_steps *s, const ft_serve_load *load)
+{
+    const uint64_t n = s->replicas * s->stages;
+
+    return load->concurrency && load->concurrency < n ? load->concurrency : n;
+}
+
+/* Of several batches one is simulated: they share the load evenly. Those of replicas
+ * wait for each other in every step. */
+static ft_serve_load of_one_batch(const ft_serve_load *load, uint64_t n)
 {
     ft_serve_load l = *load;
 
-    l.concurrency = (l.concurrency + replicas - 1) / replicas;
-    l.n_requests = (l.n_requests + replicas - 1) / replicas;
-    l.n_shown = (l.n_shown + replicas - 1) / replicas;
-    l.rate_per_s /= (double)replicas;
+    l.concurrency = (l.concurrency + n - 1) / n;
+    l.n_requests = (l.n_requests + n - 1) / n;
+    l.n_shown = (l.n_shown + n - 1) / n;
+    l.rate_per_s /= (double)n;
     return l;
 }
 
-static void count_replicas(ft__serve_run *out, uint64_t replicas)
+static void count_batches(ft__serve_run *out, const ft_serve_steps *s, uint64_t n)
 {
-    const double n = (double)replicas;
+    out->generated *= (double)n;
+    out->prefill_j *= (double)n;
+    out->decode_j *= (double)n;
+    out->idle_j *= (double)s->replicas;
+    out->batch_s *= (double)n;
+    out->requests *= n;
+    out->devices *= s->replicas;
+    out->preemptions *= n;
+    out->most_batch *= n;
+}
 
-    out->generated *= n;
-    out->prefill_j *= n;
-    out->decode_j *= n;
-    out->idle_j *= n;
-    out->batch_s *= n;
-    out->requests *= replicas;
-    out->devices *= replicas;
-    out->preemptions *= replicas;
-    out->most_batch *= replicas;
+/* Batches of a pipeline share its cache. */
+static uint64_t blocks_of(const ft_serve_steps *s, const ft_serve_load *load,
+                          double kv_tokens)
+{
+    const double own = kv_tokens / (double)s->stages;
+    const double least = fmin(kv_tokens, (double)s->bounds.most_context);
+
+    return (uint64_t)(fmax(own, least) / (double)load->block);
 }
 
 ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
                              const ft_serve_load *asked, double kv_tokens,
                              ft__serve_end end, ft_error *err)
 {
-    const ft_serve_load load = one_replica(asked, s->replicas);
+    const uint64_t batches = batches_of(s, asked);
+    const ft_serve_load load = of_one_batch(asked, batches);
     struct run r = {.steps = s,
                     .load = &load,
                     .end = end,
                     .out = out,
-                    .blocks = (uint64_t)(kv_tokens / (double)load.block),
+                    .blocks = blocks_of(s, &load, kv_tokens),
                     .transfer_s = s->link_bytes_per_s > 0
                                       ? s->kv_bytes_per_token / s->link_bytes_per_s
                                       : s->kv_bytes_per_token / pcie_bytes_per_s};
@@ -669,7 +687,7 @@ ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
         st = v ? run_all(&r, err) : ft_fail(err, FT_ENOMEM, 0, "serving");
     if (!st) {
         show(&r, v);
-        count_replicas(out, s->replicas);
+        count_batches(out, s, batches);
     }
     free(v);
     free_run(&r);

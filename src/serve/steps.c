@@ -88,7 +88,7 @@ static ft__serve_cost at_chunk(const ft__serve_cost *c, const ft_serve_steps *s,
 /* ---- a step ---- */
 
 struct step_parts {
-    ft__serve_cost shared, prefill, decode;
+    ft__serve_cost shared, head, prefill, decode;
 };
 
 static ft__serve_cost sum(ft__serve_cost a, ft__serve_cost b, double times)
@@ -123,8 +123,8 @@ static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *
 
     if (!(tokens > 0))
         return p;
-    p.shared = sum(at1(s->cost[FT__SERVE_ROWS], &s->rows, whole_tiles(tokens)),
-                   at1(s->cost[FT__SERVE_HEAD], &s->seqs, fmax(seqs, 1)), 1);
+    p.shared = at1(s->cost[FT__SERVE_ROWS], &s->rows, whole_tiles(tokens));
+    p.head = at1(s->cost[FT__SERVE_HEAD], &s->seqs, fmax(seqs, 1));
     if (step->prefill_tokens > 0)
         p.prefill = prefill_own(s, step);
     if (step->decode_seqs > 0)
@@ -158,19 +158,21 @@ ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step
                                     ft__serve_end end)
 {
     const struct step_parts p = parts_of(s, step);
+    const double stages = (double)s->stages; /* in turn; the last has the head */
+    const ft__serve_cost shared = sum(p.shared, p.head, 1 / stages);
     const double tokens = step->prefill_tokens + step->decode_seqs;
     const double share = tokens > 0 ? step->prefill_tokens / tokens : 0;
-    const double prefill = share * p.shared.time_s + p.prefill.time_s;
-    const double decode = (1 - share) * p.shared.time_s + p.decode.time_s;
+    const double prefill = share * shared.time_s + p.prefill.time_s;
+    const double decode = (1 - share) * shared.time_s + p.decode.time_s;
     const double prompts_s = factor(&s->prefill_time, end) * prefill;
     const double busy_s = prompts_s + factor(&s->decode_time, end) * decode;
 
-    return (ft__serve_split){fmax(busy_s, issued_s(s, step, end)), busy_s,
-                             busy_s > 0 ? prompts_s / busy_s : 0,
+    return (ft__serve_split){stages * fmax(busy_s, issued_s(s, step, end)),
+                             stages * busy_s, busy_s > 0 ? prompts_s / busy_s : 0,
                              factor(&s->prefill_energy, end) *
-                                 (share * p.shared.energy_j + p.prefill.energy_j),
+                                 (share * shared.energy_j + p.prefill.energy_j),
                              factor(&s->decode_energy, end) *
-                                 ((1 - share) * p.shared.energy_j + p.decode.energy_j)};
+                                 ((1 - share) * shared.energy_j + p.decode.energy_j)};
 }
 
 double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
@@ -366,7 +368,8 @@ static void take_ends(ft__serve_ends *time, ft__serve_ends *energy,
                       const ft_answer *a)
 {
     const struct step_parts p = parts_of(s, step);
-    const ft__serve_cost all = sum(sum(p.shared, p.prefill, 1), p.decode, 1);
+    const ft__serve_cost all =
+        sum(sum(sum(p.shared, p.head, 1), p.prefill, 1), p.decode, 1);
 
     *time = ends_of(&a->time, a->host_s > all.time_s ? a->host_s : all.time_s);
     *energy = ends_of(&a->energy, all.energy_j);
@@ -491,6 +494,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
         s->bounds = p->bounds;
         s->ranks = p->ranks;
         s->replicas = p->replicas;
+        s->stages = p->stages;
         s->layers = p->layers;
         s->issued = p->issued;
         s->engine = ft__serve_engine_of(q.engine, q.engine_version);

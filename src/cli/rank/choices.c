@@ -295,10 +295,14 @@ static int rank(ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-/* A language model, which may be served over several devices. */
-static bool is_alone(const ft__rank_question *q)
+/* A language model too large for a device, which may be served over several. */
+static bool is_too_large_alone(const ft__rank_question *q)
 {
-    return q->c->args.n == 1 && strcmp(q->c->args.v[0], "-") != 0 &&
+    bool too_large = false;
+
+    for (size_t i = 0; i < q->r.n; i++)
+        too_large = too_large || q->r.ranked[i].state == FT_RANK_TOO_LARGE;
+    return too_large && q->c->args.n == 1 && strcmp(q->c->args.v[0], "-") != 0 &&
            ft__is_language_model(q->c->args.v[0]);
 }
 
@@ -313,11 +317,12 @@ static int verdict(const ft__rank_question *q)
     if (q->r.n_placed)
         return FT__EXIT_GOOD;
     return ft__cli_exit(q->c, code,
-                        !q->r.n       ? "there is nothing to rank"
-                        : is_alone(q) ? "nothing can be placed on one device; with "
-                                        "--tp or --concurrency it is served, over "
-                                        "several"
-                                      : "nothing can be placed");
+                        !q->r.n ? "there is nothing to rank"
+                        : is_too_large_alone(q)
+                            ? "nothing can be placed on one device; with "
+                              "--tp or --concurrency it is served, over "
+                              "several"
+                            : "nothing can be placed");
 }
 
 /* Measurements that correct nothing were not meant so. */

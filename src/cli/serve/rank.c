@@ -12,7 +12,7 @@
 #include "cli/serve/serve.h"
 #include "report/units.h"
 
-enum { MOST_PLANS = 3 * FT__MAX_SERVED, MOST_SETTINGS = 65536, MOST_THREADS = 16 };
+enum { MOST_PLANS = 8 * FT__MAX_SERVED, MOST_SETTINGS = 65536, MOST_THREADS = 16 };
 
 /* ---- quantities; less is better ---- */
 
@@ -50,6 +50,7 @@ typedef enum state { PLACED, NO_FIT, OVER_LIMIT, UNKNOWN } state;
 struct setting {
     const char *device;
     uint64_t tp, concurrency;
+    double clock_hz; /* 0: as it comes */
     int64_t weight_bits;
     double price_per_s;
     ft_served s;
@@ -60,10 +61,12 @@ struct setting {
     char why[200];
 };
 
-/* A plan of steps, for ranks and a precision. */
+/* A plan of steps, for ranks, a precision and a clock. */
 struct plan {
     uint64_t tp;
     int64_t weight_bits;
+    double clock_hz;                 /* 0: as it comes */
+    char operating[FT__SETTING_MAX]; /* point, of all devices */
     ft_query query;
     ft__model_values values;
     ft_serve_plan *plan;
@@ -74,7 +77,6 @@ struct plan {
 struct ranking {
     ft__rank_question *q;
     ft__serving serving;
-    char operating[FT__SETTING_MAX];    /* point, of all devices */
     ft_serve_load load[FT__MAX_SERVED]; /* one for each concurrency */
     struct plan plan[MOST_PLANS];
     size_t n_plans;
@@ -175,11 +177,9 @@ static int read_options(struct ranking *r)
         code = read_limit(r, o->limits.v[i]);
     if (!code && r->by == BY_COST && !o->prices.n)
         code = ft__usage(r->q->c, "--by cost wants --price D=PRICE/h");
-    if (!code && (o->lists || o->batches || o->clocks || o->co2 || o->seed ||
-                  o->asked.launch_time))
-        code = ft__usage(r->q->c,
-                         "serving goes without --stdin, --batches, --clocks, --co2, "
-                         "--seed and --launch-time");
+    if (!code && (o->lists || o->batches || o->co2 || o->seed || o->asked.launch_time))
+        code = ft__usage(r->q->c, "serving goes without --stdin, --batches, --co2, "
+                                  "--seed and --launch-time");
     if (!code && o->correct && !ft__learned_is(o->correct))
         code = ft__usage(r->q->c,
                          "--correct %s: what is served is ranked by what verify "
@@ -187,9 +187,11 @@ static int read_options(struct ranking *r)
                          o->correct);
     if (!code)
         code = ft__operating_parse(r->q->c, &r->q->use, &o->use);
-    if (!code)
+    if (!code && o->clocks)
         code =
-            ft__operating_setting(r->q->c, r->operating, &r->q->use, o->asked.setting);
+            ft__clock_list_parse(r->q->c, r->q->clock_hz, &r->q->n_clocks, o->clocks);
+    if (!code && o->use.clock && r->q->n_clocks)
+        code = ft__usage(r->q->c, "--clock or --clocks, not both");
     if (!code)
         code = ft__serving_read(r->q->c, &r->serving, &o->serve);
     if (!code && o->correct)
@@ -223,30 +225,48 @@ static void fill_lists(struct ranking *r)
 
 /* ---- plans ---- */
 
+static int make_plan(struct ranking *r, struct plan *x)
+{
+    ft__rank_question *q = r->q;
+    ft__setting_options use = q->use;
+    int code;
+
+    if (x->clock_hz > 0)
+        ft__operating_set_clock(&use, x->clock_hz);
+    code = ft__operating_setting(q->c, x->operating, &use, q->o->asked.setting);
+    x->query = q->query;
+    x->query.setting = x->operating;
+    x->query.policy = use.policy;
+    x->query.engine = q->o->engine;
+    x->query.engine_version = q->o->asked.engine_version;
+    if (!code)
+        code =
+            ft__cli_check_asked(q->c, ft__model_values_read(&x->values, &x->query,
+                                                            &q->o->model, &q->c->err));
+    if (!code)
+        code = ft__serving_dims(q->c, &x->values, &x->query, &q->o->serve, x->tp,
+                                x->weight_bits);
+    x->query.model = q->c->args.v[0];
+    return code;
+}
+
 static int make_plans(struct ranking *r)
 {
     const ft__serving *s = &r->serving;
+    const size_t clocks = r->q->n_clocks ? r->q->n_clocks : 1;
     int code = FT__EXIT_GOOD;
 
-    for (size_t p = 0; p < s->n_precisions && !code; p++)
-        for (size_t t = 0; t < s->n_tp && !code; t++) {
-            struct plan *x = &r->plan[r->n_plans++];
+    if (s->n_precisions * s->n_tp * clocks > MOST_PLANS)
+        return ft__usage(r->q->c, "more than %d of --precision, --tp and --clocks",
+                         MOST_PLANS);
+    for (size_t i = 0; i < s->n_precisions * s->n_tp * clocks && !code; i++) {
+        struct plan *x = &r->plan[r->n_plans++];
 
-            x->tp = s->tp[t];
-            x->weight_bits = s->weight_bits[p];
-            x->query = r->q->query;
-            x->query.setting = r->operating;
-            x->query.policy = r->q->use.policy;
-            x->query.engine = r->q->o->engine;
-            x->query.engine_version = r->q->o->asked.engine_version;
-            code = ft__cli_check_asked(
-                r->q->c, ft__model_values_read(&x->values, &x->query, &r->q->o->model,
-                                               &r->q->c->err));
-            if (!code)
-                code = ft__serving_dims(r->q->c, &x->values, &x->query, &r->q->o->serve,
-                                        x->tp, x->weight_bits);
-            x->query.model = r->q->c->args.v[0];
-        }
+        x->clock_hz = r->q->n_clocks ? r->q->clock_hz[i % clocks] : 0;
+        x->tp = s->tp[i / clocks % s->n_tp];
+        x->weight_bits = s->weight_bits[i / clocks / s->n_tp];
+        code = make_plan(r, x);
+    }
     return code;
 }
 
@@ -286,6 +306,7 @@ static void serve(struct ranking *r, size_t p, size_t d)
         *s = (struct setting){.device = r->q->device[d],
                               .tp = x->tp,
                               .weight_bits = x->weight_bits,
+                              .clock_hz = x->clock_hz,
                               .concurrency = r->load[c].concurrency,
                               .price_per_s = r->q->price_per_s[d]};
         if (!of)
@@ -429,7 +450,7 @@ static void say_nearest(char *out, size_t size, const struct ranking *r)
 {
     const struct setting *x = nearest_better(r);
     const struct limit *l;
-    char gain[64] = "meets all limits but one";
+    char gain[64] = "meets all limits but one", clock[48] = "";
 
     *out = '\0';
     if (!x)
@@ -440,10 +461,13 @@ static void say_nearest(char *out, size_t size, const struct ranking *r)
             gain, sizeof(gain), "is %.0f %% better",
             100 * (1 - value_of(x, r->by, FT_SERVE_MEAN) /
                            value_of(&r->setting[r->order[0]], r->by, FT_SERVE_MEAN)));
+    if (x->clock_hz > 0)
+        snprintf(clock, sizeof(clock), " --clock %.0fMHz", x->clock_hz / 1e6);
     snprintf(out, size,
              "nearest better setting: %s, --tp %" PRIu64 " --concurrency %" PRIu64
-             "%s%s, %s where %s may be %s",
-             x->device, x->tp, x->concurrency, x->weight_bits ? " --precision " : "",
+             "%s%s%s, %s where %s may be %s",
+             x->device, x->tp, x->concurrency, clock,
+             x->weight_bits ? " --precision " : "",
              x->weight_bits ? precision_of(x) : "", gain, l->text,
              ft__text_in(quantity_unit[l->of], value_of(x, l->of, l->point)).s);
 }
@@ -498,18 +522,19 @@ static void print_rest(const struct ranking *r, uint64_t top)
 
 static bool print_text(const struct ranking *r, uint64_t top)
 {
-    ft__table *t = ft__table_new(
-        "place>u|device|n>u|tp>u|users>u|weights|TTFT>s|TPOT>s|tokens/s a user>|a "
-        "device>|J/token>J|?cost of 1e6>|Pareto",
-        r->q->o->prices.n > 0);
+    ft__table *t = ft__table_new("place>u|device|?clock>|n>u|tp>u|users>u|weights|TTFT>"
+                                 "s|TPOT>s|tokens/s a user>|a "
+                                 "device>|J/token>J|?cost of 1e6>|Pareto",
+                                 r->q->n_clocks > 0, r->q->o->prices.n > 0);
 
     ft__put_line(stdout, "", r->q->c->args.v[0]);
     putchar('\n');
     for (size_t i = 0; i < r->n_placed && i < top; i++) {
         const struct setting *x = &r->setting[r->order[i]];
 
-        ft__table_row(t, i + 1, x->device, x->s.devices, x->tp, x->concurrency,
-                      precision_of(x), value_of(x, BY_TTFT, FT_SERVE_MEAN),
+        ft__table_row(t, i + 1, x->device, ft__text_hertz(x->clock_hz).s, x->s.devices,
+                      x->tp, x->concurrency, precision_of(x),
+                      value_of(x, BY_TTFT, FT_SERVE_MEAN),
                       value_of(x, BY_TPOT, FT_SERVE_MEAN),
                       ft__text_plain(x->s.tokens_per_s_per_user.value).s,
                       ft__text_plain(x->s.tokens_per_s_per_device.value).s,
@@ -529,12 +554,12 @@ static json_t *setting_json(const struct ranking *r, const struct setting *x,
 {
     static const char *const name[] = {"placed", "does not fit", "over limit",
                                        "not known"};
-    json_t *o = ft__json("place:u device:s tp:u concurrency:u precision:z state:s "
-                         "limit:z why:z pareto:b",
-                         place, x->device, x->tp, x->concurrency,
-                         x->weight_bits ? precision_of(x) : "", name[x->state],
-                         x->state == OVER_LIMIT ? r->limit[x->limit].text : "", x->why,
-                         x->pareto);
+    json_t *o = ft__json(
+        "place:u device:s clock:g tp:u concurrency:u precision:z "
+        "state:s limit:z why:z pareto:b",
+        place, x->device, x->clock_hz > 0 ? x->clock_hz : NAN, x->tp, x->concurrency,
+        x->weight_bits ? precision_of(x) : "", name[x->state],
+        x->state == OVER_LIMIT ? r->limit[x->limit].text : "", x->why, x->pareto);
 
     if (x->state == PLACED || x->state == OVER_LIMIT)
         ft__json_set_take(&o, "served", ft__served_json(&x->s, x->price_per_s));

@@ -142,8 +142,25 @@ Engines have a host of their own, and options that nothing uses are refused:
   $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm --tp 1,2
   foretell verify: one --tp, --concurrency and --precision: several are for foretell rank
   [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --tp 1 --clocks 1000,1410 --by tpot -q | awk 'NR > 4 {print $2, $3, $4, $5, $6, $7}'
+  h100-sxm 1.41 GHz 1 1 4
+  h100-sxm 1.00 GHz 1 1 4
+       
+  settings: 2 placed, 0 do not
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --clocks 1000,1410 --clock 900
+  foretell rank: --clock or --clocks, not both
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices t4 -q
+  llama-3-8b.json by time of one forward pass
+  assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
+  assumed: inference, bf16
+  warning: no hardware for bf16: t4; software converts it, or refuses to run; the times are guesses
+  
+  does not fit: t4, 15.6 GiB of 15.0 GiB; not even batch 1 does
+  foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
+  [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --launch-time 9us
-  foretell rank: serving goes without --stdin, --batches, --clocks, --co2, --seed and --launch-time
+  foretell rank: serving goes without --stdin, --batches, --co2, --seed and --launch-time
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --limit tpo=3ms
   foretell rank: --limit tpo=3ms: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
