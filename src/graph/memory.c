@@ -209,7 +209,7 @@ static uint64_t denominator_bytes(const struct memory *m, uint32_t node)
 
     /* Of what it allocates, half: before scaling, and after. */
     return op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw
-               ? ft__scratch_of(op).bytes / 2
+               ? ft__scratch_of(op, m->bits).bytes / 2
                : 0;
 }
 
