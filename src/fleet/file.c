@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/space/space.h"
 #include "explore/space/yaml.h"
 #include "foretell/names.h"
 
 enum { MAX_KINDS = 1000, MAX_CLOCKS = 100, MAX_WANTED = 10000, MAX_BATCHES = 100 };
+enum { DEFAULT_POINTS = 40 };
 static const double default_op_s = 0.2, default_overhead_s = 30, default_job_s = 600;
 static const double default_calibration = 0.15;
 
@@ -223,9 +223,10 @@ static void read_design(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
                       "full, fractional, random, latin or sobol is wanted");
     w->design.design = (ft_design)d;
     w->design.seed = 1;
-    w->design.n = count_or(
-        y, map, "points",
-        d == FT_DESIGN_FULL || d == FT_DESIGN_FRACTIONAL ? FT__MAX_POINTS : 40);
+    if (d != FT_DESIGN_FULL && d != FT_DESIGN_FRACTIONAL)
+        w->design.n = DEFAULT_POINTS;
+    if (ft__yaml_get(y, map, "points"))
+        w->design.n = count_or(y, map, "points", 1);
 }
 
 static void read_model(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)

@@ -32,32 +32,30 @@ static void take(void *user, const char *point, bool left)
     ft__buf_free(&text);
 }
 
-static ft_status each_point(struct points *k, const char *kind, ft_store *store)
+static ft_status each_point(struct points *k, const char *kind, ft_store *store,
+                            ft_error *err)
 {
-    const char *path = k->at.of->explore;
+    const ft__fleet_wanted *w = k->at.of;
     ft_exploration *x;
     ft__buf name = {0};
-    ft_error why;
-    ft_status st = ft_exploration_load(&x, path, &why);
+    ft_status st = ft_exploration_load(&x, w->explore, err);
 
     if (st)
-        return ft_fail(k->err, st == FT_EIO ? FT_EFORMAT : st, 0, "wanted: %s",
-                       why.msg);
+        return st;
     ft__buf_fmt(&name, "%s@%s", x->name, kind);
     k->at.name = name.s;
     k->at.number = 0;
     k->at.runs = x->least_runs * (double)x->n_workloads;
     if (x->predict.n)
-        st =
-            ft_fail(k->err, FT_EFORMAT, 0,
-                    "wanted: %s: its points are predicted, not run; ask for them with: "
-                    "foretell explore report",
-                    path);
+        st = ft_fail(err, FT_EFORMAT, 0,
+                     "%s: its points are predicted, not run; ask for them with: "
+                     "foretell explore report",
+                     w->explore);
     else
-        st = name.bad ? ft_fail(k->err, FT_ENOMEM, 0, "%s", path)
-                      : ft_exploration_rename(x, name.s, k->err);
+        st = name.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", w->explore)
+                      : ft_exploration_rename(x, name.s, err);
     if (!st)
-        st = ft__explore_left(take, k, x, store, &k->at.of->design, k->err);
+        st = ft__explore_left(take, k, x, store, &w->design, err);
     ft__buf_free(&name);
     ft_exploration_free(x);
     return st ? st : k->st;
@@ -68,13 +66,19 @@ ft_status ft__part_points(ft__part *p, const ft_fleet *f, ft_store *store,
                                             ft_error *err),
                           void *user, ft_error *err)
 {
-    struct points k = {.each = each, .user = user, .err = err};
+    ft_error why;
+    struct points k = {.each = each, .user = user, .err = &why};
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < f->n_wanted && p->first && !st; i++) {
         k.at.of = &f->wanted[i];
-        if (f->wanted[i].explore && f->wanted[i].of_kind[p->n_kind])
-            st = each_point(&k, p->kind->name, store);
+        if (!f->wanted[i].explore || !f->wanted[i].of_kind[p->n_kind])
+            continue;
+        st = each_point(&k, p->kind->name, store, &why);
+        /* What the file of the fleet asks for is a mistake in it. */
+        if (st)
+            st = ft_fail(err, st == FT_EINVAL || st == FT_EIO ? FT_EFORMAT : st, 0,
+                         "wanted: %s", why.msg);
     }
     return st;
 }
