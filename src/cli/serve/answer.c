@@ -197,32 +197,55 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
             s->preemptions);
 }
 
-/* What measures the same. */
+/* How an engine is started, and the port where it listens; "": it is no server. */
+static bool server_line(char *out, size_t size, const char *engine, uint64_t tp,
+                        const ft_served *s)
+{
+    const uint64_t tokens = s->max_batched_tokens;
+
+    *out = '\0';
+    if (!engine || strcmp(engine, "vllm") == 0)
+        snprintf(out, size,
+                 "vllm serve MODEL --tensor-parallel-size %" PRIu64
+                 " --max-num-batched-tokens %" PRIu64,
+                 tp, tokens);
+    else if (strcmp(engine, "sglang") == 0)
+        snprintf(out, size,
+                 "python3 -m sglang.launch_server --model-path MODEL --tp-size %" PRIu64
+                 " --chunked-prefill-size %" PRIu64 " --port 8000",
+                 tp, tokens);
+    else if (strcmp(engine, "trtllm") == 0)
+        snprintf(out, size,
+                 "trtllm-serve MODEL --tp_size %" PRIu64 " --max_num_tokens %" PRIu64,
+                 tp, tokens);
+    else if (strcmp(engine, "llama.cpp") == 0)
+        snprintf(out, size, "llama-server --model MODEL.gguf --port 8000");
+    return *out != '\0';
+}
+
+/* What measures the same; vLLM's client asks any server with OpenAI's interface. */
 static void verify_line(char *out, size_t size, const ft_serve_load *load,
-                        const ft_served *s, uint64_t tp)
+                        const ft_served *s, const char *engine, uint64_t tp)
 {
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
-    char how[64];
+    char how[64], server[256];
 
     if (load->rate_per_s > 0)
         snprintf(how, sizeof(how), "--request-rate %g", load->rate_per_s);
     else
         snprintf(how, sizeof(how), "--max-concurrency %" PRIu64,
                  load->concurrency ? load->concurrency : 1);
-    if (load->n_recorded) {
-        *out = '\0';
+    *out = '\0';
+    if (load->n_recorded || !server_line(server, sizeof(server), engine, tp, s))
         return;
-    }
     snprintf(out, size,
-             "vllm serve MODEL --tensor-parallel-size %" PRIu64
-             " --max-num-batched-tokens %" PRIu64
-             " & vllm bench serve --model MODEL --dataset-name random "
+             "%s & vllm bench serve --model MODEL --dataset-name random "
              "--random-input-len %" PRIu64 " --random-output-len %" PRIu64
              " --random-range-ratio %g --num-prompts %" PRIu64
              " %s --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
              "--metric-percentiles 50,90,99 --save-result",
-             tp, s->max_batched_tokens, prompt, generate, load->vary, s->requests, how);
+             server, prompt, generate, load->vary, s->requests, how);
 }
 
 /* ---- text ---- */
@@ -303,7 +326,7 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
         ft__put_line(stdout, "steps by ", x->s.predictor);
     for (size_t i = 0; i < warned.n; i++)
         ft__put_line(stdout, "warning: ", warned.at[i]);
-    verify_line(verify, sizeof(verify), load, &x->s, tp);
+    verify_line(verify, sizeof(verify), load, &x->s, q->query.engine, tp);
     if (*verify)
         ft__put_line(stdout, "verify on those devices: ", verify);
     return true;
@@ -356,7 +379,7 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
-    verify_line(verify, sizeof(verify), load, &x->s, tp);
+    verify_line(verify, sizeof(verify), load, &x->s, q->query.engine, tp);
     return ft__json_join_take(
         ft__json("model:s", q->c->args.v[0]),
         ft__json_join_take(o, ft__json("assumptions:o warnings:o verify:z",
