@@ -219,14 +219,14 @@ static void spread(ft__physics_params *without, ft__physics_params params, uint3
             without[d] = params;
 }
 
-/* Is it of the sort, GPU of a maker or processor, that most rows are of? Others say
- * nothing of it. */
+/* Is it of the type, GPU or processor, that most rows are of? Others say nothing of it.
+ */
 static bool is_usual(const ft__physics_row *of, const ft__physics_row *row, size_t n)
 {
     size_t alike = 0;
 
     for (size_t i = 0; i < n; i++)
-        alike += row[i].chip->gpu == of->chip->gpu && row[i].chip->amd == of->chip->amd;
+        alike += row[i].chip->gpu == of->chip->gpu;
     return 2 * alike >= n;
 }
 
