@@ -29,11 +29,30 @@ static const char *beside_best(char *buf, size_t size, double median, double bes
     return buf;
 }
 
+/* Points within the limits that differ from the best by no more than both err. */
+static size_t as_good(const ft__explored *e, const ft__aspect *a)
+{
+    const size_t k = a->objective;
+    const ft_trial *best = &e->t.v[a->best];
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->t.n; i++) {
+        const ft_trial *t = &e->t.v[i];
+
+        n += i != a->best && t->workload == a->workload &&
+             ft_trial_keeps_limits(e->x, t) &&
+             fabs(t->value[k] - best->value[k]) <=
+                 HALF_WIDTH * hypot(t->error[k], best->error[k]);
+    }
+    return n;
+}
+
 static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
 {
     const ft_objective *o = &e->objective[a->objective];
     const char *workload = e->workload[a->workload];
     char point[POINT_TEXT], share[64];
+    size_t alike;
 
     if (a->best == e->t.n) {
         if (a->n)
@@ -41,6 +60,7 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
                     *workload ? " of " : "", workload, o->name);
         return;
     }
+    alike = as_good(e, a);
     ft_point_print(e->x, e->t.v[a->best].point, point, sizeof(point));
     fprintf(fp, "Set %s: %s%s%s is %s; the median of %zu point%s is %s%s, the worst ",
             point, o->name, *workload ? " of " : "", workload,
@@ -48,7 +68,11 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
             a->n == 1 ? "" : "s", ft__objective_text(o, a->median).s,
             beside_best(share, sizeof(share), a->median,
                         e->t.v[a->best].value[a->objective]));
-    fprintf(fp, "%s.\n", ft__objective_text(o, e->t.v[a->worst].value[a->objective]).s);
+    fputs(ft__objective_text(o, e->t.v[a->worst].value[a->objective]).s, fp);
+    if (alike)
+        fprintf(fp, "; %zu other point%s may be as good, by their errors", alike,
+                alike == 1 ? "" : "s");
+    fputs(".\n", fp);
 }
 
 /* ---- what decides ---- */
