@@ -46,6 +46,7 @@ examples: all
 	tools/run-examples $(B)/foretell $(B)/examples
 soak: all
 	tools/fuzz build-ci/fuzz 300
+	tools/fuzz build-ci/fuzz 3600 web
 	tests/answers/answers compare $(B)/foretell
 	tests/cli/kill $(B)/foretell $(B)/engines . 200
 	tests/store_postgres $(B)/foretell $(B)/engines . --all

@@ -5,6 +5,7 @@ byId("main").insertAdjacentHTML("beforeend", `<style>
 .range.off { stroke-opacity: .1; } .brush { fill: var(--front); fill-opacity: .15; stroke: var(--front); }
 .hit { fill: transparent; cursor: crosshair; } svg text { paint-order: stroke; stroke: var(--card); stroke-width: 3px; stroke-linejoin: round; }
 #transfer th { white-space: normal; vertical-align: bottom; } table { width: 100%; }
+.two svg { min-width: 27rem; }
 </style>
 <section><h2>In short</h2><ul id="short"></ul></section>
 <nav><label>workload <select id="workload"></select></label>

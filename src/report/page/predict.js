@@ -6,7 +6,7 @@ function drawTop() {
   const s = section("Before the figures"), d = html("dl");
   const put = (name, value) => { if (value) d.append(html("dt", name), html("dd", value)); };
   const basis = a => `${a.time.basis}${a.predictor ? `, ${a.predictor}` : ""}${a.lower_bound ? ": a lower bound, not an expectation" : ""}; ` +
-    `${a.n_ops} unique operations: ${a.n_measured} measured, ${a.n_learned} learned, ${a.n_scaled} scaled, ${a.n_roofline} roofline`;
+    `${a.n_ops} unique operations: ${["measured", "learned", "scaled", "roofline"].filter(k => a[`n_${k}`]).map(k => `${a[`n_${k}`]} ${k}`).join(", ")}`;
   const uniq = key => [...new Set(answers.flatMap(a => a[key]))];
   put("assumed", list(uniq("assumptions")));
   if (answers.length > 1) put("basis", list(answers.slice(0, 12).map(a => `${a.label}: ${basis(a)}`)));
