@@ -90,8 +90,8 @@ class _Query:
         try:
             setattr(self.c, name, value)
         except (TypeError, OverflowError):
-            number = ffi.typeof("ft_query").fields  # name and type of each
-            kind = "a number" if dict(number)[name].type.kind == "primitive" else "a text"
+            field = dict(ffi.typeof("ft_query").fields)[name]
+            kind = "a number" if field.type.kind == "primitive" else "a text"
             raise _wrong(_KEYWORDS.get(name, name), kind, given) from None
 
     def set_list(self, specs: str) -> None:
