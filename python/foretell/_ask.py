@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _hub, _library
 from ._answer import Prediction, Predictions
-from ._library import Error, call, check, ffi, lib, text
+from ._library import KEYWORDS, Error, call, check, ffi, lib, text
 
 _TEXTS = (
     "dtype",
@@ -34,7 +34,6 @@ _TEXTS = (
 )
 
 
-_KEYWORDS = {"dtype": "precision"}  # of fields with another name
 _PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 
 
@@ -90,9 +89,9 @@ class _Query:
         try:
             setattr(self.c, name, value)
         except (TypeError, OverflowError):
-            number = ffi.typeof("ft_query").fields  # name and type of each
-            kind = "a number" if dict(number)[name].type.kind == "primitive" else "a text"
-            raise _wrong(_KEYWORDS.get(name, name), kind, given) from None
+            field = dict(ffi.typeof("ft_query").fields)[name]
+            kind = "a number" if field.type.kind == "primitive" else "a text"
+            raise _wrong(KEYWORDS.get(name, name), kind, given) from None
 
     def set_list(self, specs: str) -> None:
         raw = specs.encode()

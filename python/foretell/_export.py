@@ -179,9 +179,11 @@ def _arguments(args: Any, kwargs: dict | None, batch: int | None) -> tuple[tuple
 
 def _check_call(function: Any, name: str, args: tuple, kwargs: dict) -> None:
     try:
-        inspect.signature(function).bind(*args, **kwargs)
-    except ValueError:
-        return  # of a function in C nobody knows
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # of what is no function of Python
+    try:
+        signature.bind(*args, **kwargs)
     except TypeError as error:
         said = f"{name} is not called so: {error}; args is what it takes, such as (x,)"
         raise Error("EINVAL", said, "args=") from None

@@ -27,7 +27,7 @@ _STATUS = {
     -8: "ENEEDED",
 }
 # Options that sentences name, where keywords have other names.
-_KEYWORDS = {"dim": "dims", "input": "inputs", "dtype": "precision"}
+KEYWORDS = {"dim": "dims", "input": "inputs", "dtype": "precision"}
 
 
 class Error(Exception):
@@ -44,7 +44,7 @@ class Error(Exception):
         if hint is None:
             said = re.sub(r"unknown option \S+|\bforetell .*", "", sentence)
             names = dict.fromkeys(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", said))
-            hint = ", ".join(_KEYWORDS.get(n, n.replace("-", "_")) + "=" for n in names)
+            hint = ", ".join(KEYWORDS.get(n, n.replace("-", "_")) + "=" for n in names)
         super().__init__(sentence + (f" (in Python: {hint})" if hint else ""))
         self.status, self.sentence, self.hint = status, sentence, hint
 
