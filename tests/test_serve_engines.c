@@ -94,8 +94,8 @@ static void what_is_fused_takes_no_time_of_its_own(void)
     ft_serve_steps *alone = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
     ft_serve_steps *alone_old = steps_of(dense, "trtllm", "0.9", NULL, 0, &l);
 
-    CHECK(seconds_of(any, 4) - seconds_of(old, 4) > 32 * 2e-6);
-    CHECK(seconds_of(old, 4) - seconds_of(now, 4) > 32 * 2e-6);
+    CHECK(CMP(seconds_of(any, 4) - seconds_of(old, 4), >, 32 * 2e-6));
+    CHECK(CMP(seconds_of(old, 4) - seconds_of(now, 4), >, 32 * 2e-6));
     CHECK_NEAR(seconds_of(alone, 4), seconds_of(alone_old, 4), 1e-12);
     ft_serve_steps_close(any);
     ft_serve_steps_close(old);
@@ -114,10 +114,10 @@ static void blocks_that_are_reserved_are_never_missed(void)
     l.kv_tokens = 5 * 712 + 5 * 16;
     a = served(vllm, &l);
     b = served(trtllm, &l);
-    CHECK(a.preemptions > 0);
+    CHECK(CMP(a.preemptions, >, 0));
     CHECK_EQ(b.preemptions, 0);
     CHECK_EQ(b.most_batch, 5);
-    CHECK(a.most_batch > 5);
+    CHECK(CMP(a.most_batch, >, 5));
     ft_serve_steps_close(vllm);
     ft_serve_steps_close(trtllm);
 }
@@ -142,7 +142,7 @@ static void prompts_alone_come_before_decoding(void)
     l.concurrency = 2; /* what the second one waits for holds up the first one */
     s = steps_of(dense, "sglang", NULL, NULL, 0, &l);
     r = served(s, &l);
-    CHECK(r.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value > 2 * seconds_of(s, 2));
+    CHECK(CMP(r.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value, >, 2 * seconds_of(s, 2)));
     ft_serve_steps_close(s);
 }
 
@@ -169,8 +169,8 @@ static void cores_of_amd_read_less_in_llama_cpp(void)
 
     device = "mi250";
     s = steps_of(dense, "llama.cpp", NULL, NULL, 0, &l);
-    CHECK(seconds_of(s, 1) > weights / rate);
-    CHECK(seconds_of(s, 1) < 1.15 * weights / rate);
+    CHECK(CMP(seconds_of(s, 1), >, weights / rate));
+    CHECK(CMP(seconds_of(s, 1), <, 1.15 * weights / rate));
     ft_serve_steps_close(s);
     device = "a100-sxm-80gb";
 }
@@ -195,8 +195,8 @@ static void replicas_share_a_load(void)
     CHECK_EQ(b.requests, 64);
     CHECK_NEAR(b.mean_batch, 2 * a.mean_batch, 0.05 * b.mean_batch);
     CHECK_NEAR(b.tokens_per_s.value * b.duration_s.value, 64 * 200, 1e-6);
-    CHECK(b.weight_bytes < 0.7 * a.weight_bytes);
-    CHECK(b.power_w.value > 1.3 * a.power_w.value);
+    CHECK(CMP(b.weight_bytes, <, 0.7 * a.weight_bytes));
+    CHECK(CMP(b.power_w.value, >, 1.3 * a.power_w.value));
     l.request = recorded;
     l.n_recorded = 1;
     CHECK_EQ(ft_serve_run(&b, two, &l, &err), FT_EINVAL);
@@ -225,7 +225,7 @@ static void stages_work_on_batches_in_turn(void)
     a = served(one, &alone); /* one of the stages has nothing to do */
     b = served(two, &alone);
     CHECK_NEAR(b.tokens_per_s.value / a.tokens_per_s.value, 1, 0.1);
-    CHECK(b.joules_per_token.value > a.joules_per_token.value);
+    CHECK(CMP(b.joules_per_token.value, >, a.joules_per_token.value));
     CHECK_EQ(b.requests, a.requests);
     ft_serve_steps_close(one);
     ft_serve_steps_close(two);
@@ -242,7 +242,7 @@ int main(int argc, char **argv)
     CHECK(mkdtemp(folder));
     snprintf(mixture, sizeof(mixture), "%s/config.json", folder);
     fp = fopen(mixture, "w");
-    CHECK(fp && fputs(mixture_text, fp) >= 0 && fclose(fp) == 0);
+    CHECK(fp && CMP(fputs(mixture_text, fp), >=, 0) && EQ(fclose(fp), 0));
     what_is_fused_takes_no_time_of_its_own();
     blocks_that_are_reserved_are_never_missed();
     prompts_alone_come_before_decoding();

@@ -100,7 +100,8 @@ ft_status ft__deal(ft__job_work *out, const ft__part *p, const size_t *chosen, s
 double ft__deal_planned_s(const char *list);
 
 /* ---- next.c ---- */
-/* Which to measure next of part p: those chosen[] of *n, networks and points first, then
+/* Which to measure next of part p: those chosen[] of *n, networks and points first,
+ * then
  * (`operations`) the most informative operations by all that any part knows, until they
  * take `most_s` or are `most`. */
 ft_status ft__fleet_choose(size_t *chosen, size_t *n, const ft__part *p,
