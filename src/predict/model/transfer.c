@@ -201,14 +201,14 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
  * saw counts as if of so many chips more. */
 enum { EVEN_CHIPS = 3 };
 
-/* The chip's effect is drawn from those of the others; about it rows scatter as on
- * these. */
+/* The chip's effect is drawn from those of the others, known from a few of them; about
+ * it rows scatter as on these. */
 static void cover_effects(double *low, double *high, const ft__chip_effects *e,
                           double between)
 {
     const double n = e->chips;
     const double common = (n * e->between + EVEN_CHIPS * between) / (n + EVEN_CHIPS);
-    const double chip = FT__Z90 * FT__Z90 * common;
+    const double chip = FT__Z90 * FT__Z90 * (1 + 1 / n) * common;
 
     *low = -sqrt(chip + e->below);
     *high = sqrt(chip + e->above);
