@@ -141,13 +141,15 @@ static double calibration_doubt(const ft_session *s, uint32_t like, double secon
  * times: does waiting take part of the time? */
 static void learn_issuing(ft_session *s)
 {
-    enum { N = 16 };
+    enum { N = 16, FEW = 2 };
+    static const double long_s = 0.25;
     const ft_engine *e = s->engine;
     ft_op op = ft__probe(FT__PROBE_PEAK);
-    double t0, t1, t2;
+    double first, t0, t1, t2;
+    uint64_t n;
     ft__op_job *j;
     ft__job job;
-    ft_status st = FT_OK;
+    ft_status st;
 
     if (s->knows_issuing)
         return;
@@ -156,9 +158,10 @@ static void learn_issuing(ft_session *s)
     if (ft__op_job_make(&j, s, &op, 1, NULL))
         return; /* whoever asks for the operation hears why */
     job = ft__op_job_get(j);
-    (void)ft__run_batch(&t0, &job, 0, 1, NULL);
+    st = ft__run_batch(&first, &job, 0, 1, NULL);
+    n = first > long_s ? FEW : N; /* a slow device: two say as much */
     t0 = e->now(s->context);
-    for (uint64_t i = 0; i < N && !st; i++)
+    for (uint64_t i = 0; i < n && !st; i++)
         st = job.run(job.self, i, NULL);
     t1 = e->now(s->context);
     if (!st)
