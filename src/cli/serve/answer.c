@@ -197,9 +197,9 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
             s->preemptions);
 }
 
-/* How an engine is started, and the port where it listens; "": it is no server. */
+/* How an engine is started; false: it is no server. */
 static bool server_line(char *out, size_t size, const char *engine, uint64_t tp,
-                        const ft_served *s)
+                        const ft_served *s, uint64_t concurrency)
 {
     const uint64_t tokens = s->max_batched_tokens;
 
@@ -219,7 +219,9 @@ static bool server_line(char *out, size_t size, const char *engine, uint64_t tp,
                  "trtllm-serve MODEL --tp_size %" PRIu64 " --max_num_tokens %" PRIu64,
                  tp, tokens);
     else if (strcmp(engine, "llama.cpp") == 0)
-        snprintf(out, size, "llama-server --model MODEL.gguf --port 8000");
+        snprintf(out, size,
+                 "llama-server --model MODEL.gguf --port 8000 --parallel %" PRIu64,
+                 concurrency);
     return *out != '\0';
 }
 
@@ -229,15 +231,16 @@ static void verify_line(char *out, size_t size, const ft_serve_load *load,
 {
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
+    const uint64_t concurrency = load->concurrency ? load->concurrency : 1;
     char how[64], server[256];
 
     if (load->rate_per_s > 0)
         snprintf(how, sizeof(how), "--request-rate %g", load->rate_per_s);
     else
-        snprintf(how, sizeof(how), "--max-concurrency %" PRIu64,
-                 load->concurrency ? load->concurrency : 1);
+        snprintf(how, sizeof(how), "--max-concurrency %" PRIu64, concurrency);
     *out = '\0';
-    if (load->n_recorded || !server_line(server, sizeof(server), engine, tp, s))
+    if (load->n_recorded ||
+        !server_line(server, sizeof(server), engine, tp, s, concurrency))
         return;
     snprintf(out, size,
              "%s & vllm bench serve --model MODEL --dataset-name random "

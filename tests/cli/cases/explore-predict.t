@@ -28,7 +28,7 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.2 mJ  1.26 ms  2.102e-07
   and 12 more between these; --top shows them
   
-  what decides time (40 points, R2 0.84 out of fold)
+  what decides time (40 points, R2 0.80 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
   ,a30,1,fp32,700,,0.0012699874987102549,0.057289031403971152,0.0012699874987102549,2.1166458311837582e-07,learned (nvidia-fp32.ftp),

@@ -64,8 +64,8 @@ what it has no answer for. A batch costs what its items cost.
   not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.85 ms  1.13 ms  3.05 ms     4320  284 mJ  618 MiB                   0.1286  *   88.7 %  scaled
-  2  l4      3.10 ms  1.92 ms  5.04 ms     2577  205 mJ  618 MiB                   0.1078  *~  11.3 %  scaled
+  1  a30     1.85 ms  1.14 ms  3.03 ms     4320  284 mJ  618 MiB                   0.1286  *   89.1 %  scaled
+  2  l4      3.10 ms  1.92 ms  5.02 ms     2577  205 mJ  618 MiB                   0.1078  *~  10.9 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1

@@ -38,10 +38,10 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  31.4 ms  19.1 ms  51.5 ms  87.1 W  2.73 J  930 MiB  yes   scaled
-  a30      900 MHz  24.9 ms  15.1 ms  40.9 ms   104 W  2.58 J  930 MiB  yes   scaled
-  a30     1.20 GHz  21.8 ms  13.3 ms  36.0 ms   145 W  3.16 J  930 MiB  yes   scaled
-  a30     1.44 GHz  20.3 ms  12.3 ms  33.4 ms   163 W  3.29 J  930 MiB  yes   scaled
+  a30      600 MHz  31.4 ms  19.0 ms  52.0 ms  87.1 W  2.73 J  930 MiB  yes   scaled
+  a30      900 MHz  24.9 ms  15.0 ms  41.4 ms   104 W  2.58 J  930 MiB  yes   scaled
+  a30     1.20 GHz  21.8 ms  13.1 ms  36.4 ms   145 W  3.16 J  930 MiB  yes   scaled
+  a30     1.44 GHz  20.3 ms  12.1 ms  33.9 ms   163 W  3.29 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
   - is not known; asked about one device alone, foretell says why
@@ -78,9 +78,9 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.18 ms  1.43 ms  7.51 ms  692 mJ  627 MiB  yes   scaled
+  v100-sxm2-16gb  3.18 ms  1.57 ms  7.51 ms  694 mJ  627 MiB  yes   scaled
   h100-sxm        3.17 ms  1.34 ms  7.49 ms  544 mJ  651 MiB  yes   scaled
-  epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  114 MiB  -     scaled
+  epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
 

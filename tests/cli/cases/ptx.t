@@ -326,7 +326,7 @@ What Triton, Inductor and XLA left behind.
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.43 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
   __cublas$lt$matmul                     5  65.5 kFLOP  3.66 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 71.1 us (38.4 us to 140 us), 9.80 mJ (2.91 mJ to 34.1 mJ), 138 W (78.6 W to 248 W)
+  on NVIDIA H100 SXM5 80 GB: 71.1 us (38.7 us to 137 us), 9.80 mJ (2.94 mJ to 33.4 mJ), 138 W (78.6 W to 248 W)
     kernels        48.4 us, by the data sheet; registers estimated
     library calls  22.7 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes

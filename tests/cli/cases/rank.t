@@ -9,11 +9,11 @@ Devices that nobody measured, each scaled from its data sheet.
   -------------------------------------------------------------------------------------
   1  a30         3.17 ms  1.34 ms  7.49 ms    315.2  205 mJ  627 MiB  *  51.4 %  scaled
   2  l4          3.18 ms  1.35 ms  7.50 ms    314.8  114 mJ  627 MiB  ~  48.6 %  scaled
-  3  jetson-tk1  80.2 ms  46.9 ms   139 ms    12.46       -  627 MiB      0.0 %  scaled
+  3  jetson-tk1  82.1 ms  50.9 ms   139 ms    12.19       -  627 MiB      0.0 %  scaled
   
   *: none beats it in time
   best: a30
-  expected regret of this answer: 47.4 %
+  expected regret of this answer: 47.3 %
   a30 and l4 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
@@ -22,7 +22,7 @@ Devices that nobody measured, each scaled from its data sheet.
   #  device  batch     time      low     high  items/s  energy    memory      chance  basis
   ------------------------------------------------------------------------------------------
   1  a30        64  3.92 ms  2.48 ms  6.19 ms    255.3  646 mJ  6.93 GiB  *  100.0 %  scaled
-  2  a30         8  4.88 ms  3.03 ms  7.90 ms    205.1  801 mJ  3.09 GiB       0.0 %  scaled
+  2  a30         8  4.88 ms  3.05 ms  7.82 ms    205.1  801 mJ  3.09 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does
@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million     low   high     time  items/s  energy   memory      chance  basis
   ------------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz              2.195  0.9294  5.185  3.17 ms    315.1  167 mJ  627 MiB  *  100.0 %  scaled
-  2  a30      600 MHz              2.198  0.9314   5.19  3.18 ms    314.6  145 mJ  627 MiB  *    0.0 %  scaled
+  1  a30     1.20 GHz              2.195  0.9299  5.183  3.17 ms    315.1  167 mJ  627 MiB  *  100.0 %  scaled
+  2  a30      600 MHz              2.198  0.9319  5.189  3.18 ms    314.6  145 mJ  627 MiB  *    0.0 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
@@ -72,8 +72,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  energy      low    high     time  items/s   memory      chance  basis
   ---------------------------------------------------------------------------------
-  1  l4      114 mJ  45.0 mJ  288 mJ  3.18 ms    314.8  627 MiB  *   77.1 %  scaled
-  2  a30     205 mJ  80.9 mJ  518 mJ  3.17 ms    315.2  627 MiB  *~  22.9 %  scaled
+  1  l4      114 mJ  45.0 mJ  287 mJ  3.18 ms    314.8  627 MiB  *   77.1 %  scaled
+  2  a30     205 mJ  81.0 mJ  518 mJ  3.17 ms    315.2  627 MiB  *~  22.9 %  scaled
   
   *: none beats it in time and energy at once
   best: l4
@@ -115,7 +115,7 @@ What cannot be understood.
   foretell rank: --devices wants names joined by commas, or all, not "a30,,l4"
   [2]
   $ foretell rank data/models/resnet50.onnx --devices nosuch 2>&1 | cut -c 1-40
-  foretell rank: no device "nosuch"; there
+  foretell rank: no device "nosuch", and n
   $ foretell rank data/models/resnet50.onnx --predictor nosuch.ftp
   foretell rank: nosuch.ftp: No such file or directory
   [3]
@@ -232,6 +232,7 @@ Is the order right? Always the fastest is, and it is known only afterwards.
 Devices that do not compute in the element type are named.
 
   $ foretell rank data/models/resnet50.onnx --devices t4,v100,a30,mi25 --dtype bf16 | grep warning
+  warning: v100 is v100-pcie-16gb (there are v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32gb)
   warning: no hardware for bf16: t4, v100-pcie-16gb, mi25; software converts it, or refuses to run; the times are guesses
   $ foretell rank data/models/resnet50.onnx --devices t4,a30 --policy tf32 --batches 1,8 | grep warning
   warning: no hardware for tf32: t4; products are computed, and priced, in fp32
@@ -239,6 +240,7 @@ Devices that do not compute in the element type are named.
   warnings.#: 1
   choices.0.no_hardware: true
   $ foretell rank data/models/resnet50.onnx --devices t4,v100,a30 --dtype fp16 | grep -c warning
+  warning: v100 is v100-pcie-16gb (there are v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32gb)
   0
   [1]
   $ echo 'linear x=1x4096 out=1000 dtype=fp8e4m3' | foretell predict - --device a100,h100 | grep warning

@@ -15,6 +15,13 @@ Language models that are served: continuous batching, by the steps that predict 
   cost of 1e6 tokens  N  N  N  B
   verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0.05 --num-prompts 40 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result
 
+Another engine is started otherwise, and asked alike; one that is no server is not:
+
+  $ for e in sglang trtllm llama.cpp transformers; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --concurrency 4 --num-requests 20 --engine $e -q | grep verify | cut -d'&' -f1; done
+  verify on those devices: python3 -m sglang.launch_server --model-path MODEL --tp-size 1 --chunked-prefill-size 8192 --port 8000 
+  verify on those devices: trtllm-serve MODEL --tp_size 1 --max_num_tokens 8192 
+  verify on those devices: llama-server --model MODEL.gguf --port 8000 --parallel 4 
+
 Prompts in groups of devices of their own, at a rate:
 
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --rate 2 --disaggregated 1:2 --json -q > groups; pick devices requests assumptions verify < groups
@@ -56,7 +63,7 @@ Ranked, by the same simulator:
   settings: 4
   nearest_better: null
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
-  1 settings: 0 placed, 0 do not fit, 1 miss a limit, 0 are not known
+  1 setting: 0 placed, 0 do not fit, 1 miss a limit, 0 are not known
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price D=PRICE/h

@@ -212,9 +212,9 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  22.6 ms  14.2 ms   35.8 ms  scaled
-    forward             7.10 ms  4.48 ms   11.3 ms  scaled
-    backward            15.3 ms  9.63 ms   24.2 ms  scaled
+  time                  22.6 ms  14.2 ms   35.9 ms  scaled
+    forward             7.10 ms  4.47 ms   11.3 ms  scaled
+    backward            15.3 ms  9.62 ms   24.3 ms  scaled
     optimizer            199 us   125 us    316 us  scaled
   energy                 3.69 J   2.07 J    6.59 J  scaled
   power                   163 W    115 W     165 W  scaled
