@@ -173,6 +173,19 @@ def is_module(what: Any) -> bool:
     )
 
 
+def _uncompiled(what: Any, run_mode: str | None) -> tuple[Any, str | None]:
+    """What torch.compile was given, and the run mode that it makes of it."""
+    torch = sys.modules.get("torch")
+    if torch is None or not (isinstance(what, torch.nn.Module) or callable(what)):
+        return what, run_mode
+    inner = getattr(what, "_orig_mod", None) or getattr(what, "_torchdynamo_orig_callable", None)
+    if inner is None:
+        return what, run_mode
+    config = getattr(getattr(what, "dynamo_ctx", None), "compiler_config", None) or {}
+    replayed = config.get("triton.cudagraphs", False)
+    return inner, run_mode or ("compiled-graph" if replayed else "compiled")
+
+
 def _bounded(graph: Any) -> int:
     return graph.n_bounded
 
@@ -275,9 +288,12 @@ def predict(
     as torch.autocast; "tf32": all products by TF32.
     mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
     optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
+    run_mode: "eager", "compiled", "graph", "compiled-graph"; None: that of torch.compile, where it
+    made the module, else the device's.
     clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md). With further
     options of it (prompt=, generate=, concurrency=, ...) its answer is returned, as llm() does.
     Raises foretell.Error."""
+    what, run_mode = _uncompiled(what, run_mode)
     mine = {k: v for k, v in locals().items() if k not in ("what", "args", "kwargs", "options")}
     if options:
         from . import _command

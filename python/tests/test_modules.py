@@ -334,6 +334,17 @@ def test_a_call_that_the_module_does_not_take(args, said, hint):
         foretell.predict(nn.Linear, torch.ones(2, 3), device="h100")
 
 
+def test_what_torch_compile_made_is_asked_about_as_compiled():
+    net, x = nn.Sequential(nn.Linear(16, 32), nn.ReLU()), (torch.empty(4, 16),)
+    eager = foretell.predict(net, x, device="a100-sxm-40gb")
+    modes = {"default": "compiled", "reduce-overhead": "compiled-graph"}
+    for how, run_mode in modes.items():
+        p = foretell.predict(torch.compile(net, mode=how), x, device="a100-sxm-40gb")
+        assert (p.run_mode, p.title) == (run_mode, eager.title)
+    p = foretell.predict(torch.compile(net), x, device="a100-sxm-40gb", run_mode="eager")
+    assert p.time.value == eager.time.value
+
+
 def test_a_precision_of_torch():
     p = foretell.predict(nn.Linear(3, 4), torch.ones(2, 3), device="h100", precision=torch.float16)
     assert p.dtype == "fp16"

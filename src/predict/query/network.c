@@ -362,6 +362,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     ft_device_use on = *asked;
     ft_device_facts none = {.name = ""};
     const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
+    const bool is_cpu = d->type && strcmp(d->type, "cpu") == 0;
     ft__buf setting = {0};
     ft_status st = ft__estimate_start(out, g, err);
 
@@ -371,9 +372,9 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         st = ft__query_context_open(&q, &setting, &on, err);
     if (!st)
         st = ft__query_context_learn(&q, out, err);
-    out->run_mode =
-        q.plain ? FT__RUN_EAGER
-                : (q.a.graph ? FT__RUN_REPLAYED : 0u) | (q.fused ? FT__RUN_FUSED : 0u);
+    if (!q.plain)
+        out->run_mode = (q.a.graph && !is_cpu ? FT__RUN_REPLAYED : 0u) |
+                        (q.fused ? FT__RUN_FUSED : 0u);
     if (!st)
         st = assemble(out, &q, err);
     if (!st)
@@ -383,7 +384,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         ft_network_estimate_free(out);
         return st;
     }
-    if (q.plain || strcmp(d->type ? d->type : "", "cpu") == 0) /* it issues its own */
+    if (q.plain || is_cpu) /* it issues its own */
         out->host_s = out->busy_s = NAN;
     if (q.plain)
         know_plain(out);
