@@ -1,6 +1,7 @@
 /* What a YAML document holds, with a line for every complaint. */
 #include "explore/space/yaml.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ ft_status ft__yaml_load(char **text, size_t *len, const char *path, const char *
     *text = fp ? malloc(MAX_FILE + 1) : NULL;
     *len = *text ? fread(*text, 1, MAX_FILE + 1, fp) : 0;
     if (!fp || ferror(fp))
-        st = ft_fail(err, FT_EIO, 0, "cannot read %s", path);
+        st = ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
     else if (!*text)
         st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
     else if (*len > MAX_FILE)

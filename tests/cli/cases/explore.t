@@ -244,5 +244,5 @@ Mistakes are told with their line.
   foretell explore: --design best: it is one of full, fractional, random, latin, sobol
   [2]
   $ foretell explore report missing.yaml --db toy.db
-  foretell explore: cannot read missing.yaml
+  foretell explore: cannot read missing.yaml: No such file or directory
   [3]

@@ -132,7 +132,7 @@ Networks are measured whole, and points of explorations run, by jobs, too.
 What is not good stops with a sentence.
 
   $ sed 's/echo.yaml/nothere.yaml/' whole.yaml >bad.yaml; foretell fleet plan bad.yaml --db bad.db
-  foretell fleet: wanted: cannot read nothere.yaml
+  foretell fleet: wanted: cannot read nothere.yaml: No such file or directory
   [3]
   $ sed 's/^command: .*/predict: [data\/models\/resnet18.onnx, --batch, "{x}"]/; s/^objectives:/objectives: [time]/; /match/d; /^runs/d' echo.yaml >asked.yaml; sed 's/echo.yaml/asked.yaml/' whole.yaml >bad.yaml; foretell fleet plan bad.yaml --db bad.db
   foretell fleet: wanted: asked.yaml: its points are predicted, not run; ask for them with: foretell explore report
@@ -141,7 +141,7 @@ What is not good stops with a sentence.
   foretell fleet: wanted: the space has more than 16777216 points: draw some of them (random, latin, sobol)
   [3]
   $ foretell fleet plan nothere.yaml
-  foretell fleet: cannot read nothere.yaml
+  foretell fleet: cannot read nothere.yaml: No such file or directory
   [3]
   $ foretell fleet plan some.ops
   foretell fleet: some.ops:1: here stand keys and values (kinds, wanted, error, node_hours, folder, calibration)

@@ -13,7 +13,7 @@ Any command is measured; several take turns. Figures differ, their places do not
     peak memory   T
     energy        unavailable: --no-power was given
   
-  first is the fastest; the others take
+  first has the shortest mean; the others take
     R +- R times its time, R times its memory: sleep R
   $ foretell measure --no-power -r 1 -L 'n=1..3..2' --shell 'exit 0 # {n}' -- true | grep '^[0-9]'
   1: true
