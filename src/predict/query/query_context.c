@@ -11,13 +11,7 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "physics/physics.h"
-#include "physics/power.h"
 #include "predict/model/calibration_set.h"
-#include "predict/model/clock.h"
-
-/* The physical estimate's host time is that of a call from C. A framework's layers in
- * Python take this many times as long. */
-static const double layer_factor = 1.8;
 
 /* ---- a few measurements ---- */
 
@@ -205,150 +199,6 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
     return FT_OK;
 }
 
-/* ---- between clocks that were measured: which ones ---- */
-
-/* Beyond the measured clocks power is not followed further than this. */
-static const double most_beyond = 0.7;
-
-static bool same_pair(const char *asked, const char *measured, const char *name)
-{
-    double a = ft__pair_number(asked, name), b = ft__pair_number(measured, name);
-
-    return isnan(a) ? isnan(b) : fabs(a - b) <= 1e-3 * a;
-}
-
-static double far_from(double a, double b)
-{
-    return fabs(log(a / b));
-}
-
-static bool is_between(const double clock_hz[2], double hz)
-{
-    return (clock_hz[0] - hz) * (clock_hz[1] - hz) <= 0;
-}
-
-/* Is (a, b) nearer to what is asked than the pair there is? Clocks on either side come
- * before the nearest. */
-static bool is_better(const struct clock_interpolation *s, const double clock_hz[2])
-{
-    bool between = is_between(clock_hz, s->asked_hz);
-
-    if (!s->at[0])
-        return true;
-    if (between != is_between(s->clock_hz, s->asked_hz))
-        return between;
-    return far_from(clock_hz[0], s->asked_hz) + far_from(clock_hz[1], s->asked_hz) <
-           far_from(s->clock_hz[0], s->asked_hz) +
-               far_from(s->clock_hz[1], s->asked_hz);
-}
-
-/* Its clock where it may serve; NaN otherwise. */
-static double clock_of(const ft__dataset *d, const ft__dataset *asked)
-{
-    if (strcmp(d->device, asked->device) != 0 || d->n == 0 ||
-        !same_pair(asked->setting, d->setting, "memory") ||
-        !same_pair(asked->setting, d->setting, "power"))
-        return NAN;
-    return ft__pair_number(d->setting, "clock");
-}
-
-/* False: it was measured at fewer than two clocks, or a memory clock or cap is asked
- * for under which it was not. */
-static bool find_interpolation(struct clock_interpolation *out, const ft__family *f,
-                               const ft__dataset *asked)
-{
-    *out = (struct clock_interpolation){.asked_hz =
-                                            ft__pair_number(asked->setting, "clock")};
-    for (uint32_t i = 0; i < f->n_datasets && out->asked_hz > 0; i++)
-        for (uint32_t k = 0; k < i; k++) {
-            const double hz[2] = {clock_of(&f->dataset[i], asked),
-                                  clock_of(&f->dataset[k], asked)};
-
-            if (!(hz[0] > 0) || !(hz[1] > 0) || far_from(hz[0], hz[1]) < 0.02 ||
-                strcmp(f->dataset[i].engine, f->dataset[k].engine) != 0 ||
-                strcmp(f->dataset[i].policy, f->dataset[k].policy) != 0 ||
-                !is_better(out, hz))
-                continue;
-            out->at[0] = &f->dataset[i];
-            out->at[1] = &f->dataset[k];
-            memcpy(out->clock_hz, hz, sizeof(hz));
-        }
-    if (out->at[0] && !is_between(out->clock_hz, out->asked_hz))
-        out->reach = fmin(far_from(out->clock_hz[0], out->asked_hz),
-                          far_from(out->clock_hz[1], out->asked_hz));
-    out->top_hz = fmax(fmax(out->clock_hz[0], out->clock_hz[1]), out->asked_hz);
-    if (asked->file)
-        out->top_hz = fmax(out->top_hz, ft_device_get(asked->file)->boost_clock_hz);
-    return out->at[0] != NULL;
-}
-
-/* ---- between and beyond ---- */
-
-/* t = a / f + b through both, neither below 0. */
-static double time_at(const struct clock_interpolation *s, double t0, double t1)
-{
-    const double *f = s->clock_hz;
-    double a = (t0 - t1) / (1 / f[0] - 1 / f[1]), b;
-
-    a = fmax(0, fmin(a, fmin(t0 * f[0], t1 * f[1])));
-    b = ((t0 - a / f[0]) + (t1 - a / f[1])) / 2;
-    return a / s->asked_hz + b;
-}
-
-static double power_at(const struct clock_interpolation *s, double p0, double p1)
-{
-    double first = ft__clock_swing(s->clock_hz[0] / s->top_hz), share;
-
-    if (s->reach == 0)
-        return p0 + (p1 - p0) * (ft__clock_swing(s->asked_hz / s->top_hz) - first) /
-                        (ft__clock_swing(s->clock_hz[1] / s->top_hz) - first);
-    share = log(s->asked_hz / s->clock_hz[0]) / log(s->clock_hz[1] / s->clock_hz[0]);
-    share = fmax(-most_beyond, fmin(1 + most_beyond, share));
-    return p0 * pow(p1 / p0, share);
-}
-
-/* The value of both, and the wider interval. */
-static void join(ft__op_answer *a, const ft__op_answer *b,
-                 const struct clock_interpolation *s, ft__metric metric)
-{
-    double low = fmax(log(a->value / a->low), log(b->value / b->low));
-    double high = fmax(log(a->high / a->value), log(b->high / b->value));
-    double value = metric == FT__METRIC_POWER ? power_at(s, a->value, b->value)
-                                              : time_at(s, a->value, b->value);
-
-    a->value = value;
-    a->low = value * exp(-low);
-    a->high = value * exp(high);
-    a->measured = false;
-    a->far = true; /* nobody measured anything at this clock */
-}
-
-/* Time: what computes goes with 1 / clock, the rest does not change (docs/clocks.md);
- * what the family says at both clocks tells how much of each there is. Power: a level
- * and what switches at a clock, between the two; beyond them a power of the clock,
- * which errs less there (docs/notes/clocks-model.md). As ft__family_query();
- * on->setting is not looked at. */
-static ft_status interpolate(ft__op_answer *out, const struct clock_interpolation *s,
-                             const ft__family *f, ft__metric metric,
-                             const ft__dataset *on, const ft_op *ops, size_t n,
-                             ft_error *err)
-{
-    ft__op_answer *other = calloc(n + 1, sizeof(*other));
-    ft__dataset at = *on;
-    ft_status st = other ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
-
-    at.setting = s->at[0]->setting;
-    if (!st)
-        st = ft__family_query(out, f, metric, &at, ops, NULL, n, err);
-    at.setting = s->at[1]->setting;
-    if (!st)
-        st = ft__family_query(other, f, metric, &at, ops, NULL, n, err);
-    for (size_t i = 0; i < n && !st; i++)
-        join(&out[i], &other[i], s, metric);
-    free(other);
-    return st;
-}
-
 /* ---- what was learned ---- */
 
 /* Of sessions that measured the operation, if any did, otherwise of all. */
@@ -429,8 +279,8 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
     if (q->as)
         return ask_sessions(out, q, metric, err);
     if (q->interpolated)
-        return interpolate(out, &q->interpolation, q->f, metric, &q->on, q->form, q->n,
-                           err);
+        return ft__clock_interpolation_query(out, &q->interpolation, q->f, metric,
+                                             &q->on, q->form, q->n, err);
     room = calloc(q->n + 1u, sizeof(*room));
     if (!room)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
@@ -503,65 +353,6 @@ ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *byt
     if (!st && bytes)
         st = learn_bytes(bytes->op_workspace, q, FT__METRIC_WORKSPACE, err);
     return st;
-}
-
-/* ---- the schedule ---- */
-
-double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
-{
-    const ft_op *op = &q->g->op[i];
-    const double w = q->powered ? q->power[i].value : (double)NAN;
-    double before;
-
-    if (!q->rescaled || !q->power_known || !(w > 0))
-        return 1;
-    q->measured.params = *ft__model_set_params(q->models, op);
-    before = ft__device_query_power(&q->measured, op, NULL);
-    return before > 0 ? w / before : 1;
-}
-
-double ft__query_context_device_share(const ft__query_context *q, uint32_t i)
-{
-    ft__device_query as = q->rescaled ? q->measured : q->a;
-    ft__terms t;
-
-    if (!q->known || q->plain || !as.device || strcmp(as.device->type, "gpu") != 0 ||
-        !isfinite(q->share[i]) || !as.graph || ft__is_graph_mode(q->on.setting))
-        return ft__device_share(&q->bare_form[i]);
-    as.graph = false;
-    as.params = *ft__model_set_params(q->models, &q->form[i]);
-    ft__device_query_terms(&t, &as, &q->form[i]);
-    return ft__device_share(&t);
-}
-
-/* Of the device as it comes; nothing fitted on networks. */
-static ft__schedule schedule_by_specification(const ft__device_query *a)
-{
-    const ft__physics_params params = ft__physics_default();
-    ft__schedule s = ft__schedule_plain();
-    double tdp = a->device ? a->device->tdp_w : NAN;
-
-    s.launch_s = layer_factor * params.v[FT__C_floor_s];
-    s.idle_w = tdp > 0 ? ft__idle_power(&a->params, tdp) : 0;
-    return s;
-}
-
-ft__schedule ft__query_context_schedule(ft__query_context *q,
-                                        const ft__device_query *at, double clock_hz)
-{
-    ft__schedule s;
-
-    if (q->f)
-        q->a.params = q->models->base.params[0];
-    s = q->device_schedule ? q->device_schedule->schedule
-                           : schedule_by_specification(&q->a);
-    if (!q->device_schedule && q->plain)
-        s.launch_s = 0;
-    else if (q->a.launch_s > 0)
-        s.launch_s = q->a.launch_s;
-    if (!q->device_schedule || q->rescaled || q->interpolated)
-        s.idle_w *= ft__device_query_idle(at, clock_hz);
-    return s;
 }
 
 /* ---- the device ---- */
@@ -771,27 +562,12 @@ static ft_status open_device(ft__query_context *q, const ft_device_use *on,
     return st;
 }
 
-/* What is not said is as in what was learned from. */
-ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
-                                 const ft_device_use *on, ft_error *err)
+/* May the family be asked about the operations at all, of the device of that name? */
+static ft_status check_asked(const ft__query_context *q, const char *name,
+                             ft_error *err)
 {
-    static const char as_usual[] = "default";
-    const ft__physics_params params = ft__physics_default();
-    const char *name = on->device ? ft_device_get(on->device)->name : on->name;
-    /* Nothing is written through these. */
-    ft__dataset asked = {.device = (char *)name,
-                         .setting = (char *)on->setting,
-                         .policy = (char *)on->policy,
-                         .engine = (char *)on->engine,
-                         .engine_version = (char *)on->engine_version,
-                         .any_engine = !on->engine,
-                         .file = (ft_device *)on->device};
-    ft_device_use use;
-    ft_status st;
+    ft_status st = ft__check_operations(q->g, err);
 
-    if (!q->f)
-        return open_device(q, on, err);
-    st = ft__check_operations(q->g, err);
     if (st)
         return st;
     if (q->f->kernels && !q->f->n_datasets && !q->f->n_alone && !q->f->clocked.n)
@@ -805,31 +581,54 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
             "the predictor was made of what was measured whole, and of none on %s in "
             "this phase and in elements as wide",
             name ? name : "this device");
-    if (!asked.engine)
-        like_known(&asked, q->f, on->known);
-    q->few = on->known;
-    q->known = ft__family_knows(q->f, FT__METRIC_TIME, &asked);
-    q->power_known = ft__family_knows(q->f, FT__METRIC_POWER, &asked);
+    return FT_OK;
+}
+
+/* Which of what the family measured answers for *asked, which becomes what the family
+ * is asked about: its setting where it is rescaled is that of the measurements. */
+static void choose_measured(ft__query_context *q, ft__dataset *asked,
+                            const ft_calibration_set *few)
+{
+    static const char as_usual[] = "default";
+
+    if (!asked->engine)
+        like_known(asked, q->f, few);
+    q->few = few;
+    q->known = ft__family_knows(q->f, FT__METRIC_TIME, asked);
+    q->power_known = ft__family_knows(q->f, FT__METRIC_POWER, asked);
     q->tf32 = saw_tf32(q->f);
-    if (!q->known && !asked.policy)
-        asked.policy = (char *)as_usual;
+    if (!q->known && !asked->policy)
+        asked->policy = (char *)as_usual;
     /* A few measurements are of the clock and cap asked for: so is what they correct.
      */
-    q->rescaled = !on->known && !was_driven_so(q->f, &asked, q->known);
-    q->interpolated =
-        q->rescaled && q->known && find_interpolation(&q->interpolation, q->f, &asked);
+    q->rescaled = !few && !was_driven_so(q->f, asked, q->known);
+    q->interpolated = q->rescaled && q->known &&
+                      ft__clock_interpolation_find(&q->interpolation, q->f, asked);
     q->rescaled = q->rescaled && !q->interpolated;
     if (q->rescaled)
-        asked.setting = NULL;
-    ft__family_complete(&q->on, setting, q->f, &asked);
-    if (setting->bad)
-        return ft_fail(err, FT_ENOMEM, 0, "setting");
+        asked->setting = NULL;
+}
+
+/* The models and the schedule of q->on, and whose sessions answer. */
+static void choose_models(ft__query_context *q, const ft__dataset *asked)
+{
     q->models = ft__family_model_set(q->f, FT__METRIC_TIME, &q->on);
     if (q->known)
         q->device_schedule = find_schedule(q->f, &q->on, q->phase);
     if (q->device_schedule && q->device_schedule->n_sessions && !q->interpolated &&
-        !names_session(q->f, &asked))
+        !names_session(q->f, asked))
         q->as = q->device_schedule;
+}
+
+/* The device as it is asked about, and as it was measured where that is another
+ * setting. */
+static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
+                              const char *name, ft_error *err)
+{
+    const ft__physics_params params = ft__physics_default();
+    ft_device_use use;
+    ft_status st = FT_OK;
+
     if (q->rescaled && !on->device)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s has no device file, which other clocks and caps than it was "
@@ -847,6 +646,34 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
         use.setting = on->setting;
     }
     return st ? st : open_device(q, &use, err);
+}
+
+/* What is not said is as in what was learned from. */
+ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
+                                 const ft_device_use *on, ft_error *err)
+{
+    const char *name = on->device ? ft_device_get(on->device)->name : on->name;
+    /* Nothing is written through these. */
+    ft__dataset asked = {.device = (char *)name,
+                         .setting = (char *)on->setting,
+                         .policy = (char *)on->policy,
+                         .engine = (char *)on->engine,
+                         .engine_version = (char *)on->engine_version,
+                         .any_engine = !on->engine,
+                         .file = (ft_device *)on->device};
+    ft_status st;
+
+    if (!q->f)
+        return open_device(q, on, err);
+    st = check_asked(q, name, err);
+    if (st)
+        return st;
+    choose_measured(q, &asked, on->known);
+    ft__family_complete(&q->on, setting, q->f, &asked);
+    if (setting->bad)
+        return ft_fail(err, FT_ENOMEM, 0, "setting");
+    choose_models(q, &asked);
+    return open_learned(q, on, name, err);
 }
 
 void ft__query_context_close(ft__query_context *q, ft__buf *setting)

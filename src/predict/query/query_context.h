@@ -3,19 +3,9 @@
 
 #include "graph/fuse.h"
 #include "predict/model/family.h"
+#include "predict/query/clock_interpolation.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
-
-/* A device that a family learned at several core clocks, asked about at another one. */
-struct clock_interpolation {
-    const ft__dataset
-        *at[2]; /* measured at these clocks: on either side of the one asked
-                   for where there are such, otherwise the nearest two */
-    double clock_hz[2];
-    double asked_hz;
-    double top_hz; /* the highest of the device */
-    double reach;  /* |log(asked / nearest)| outside of what was measured; 0: between */
-};
 
 /* A network that is asked about: for the files that do so. */
 typedef struct ft__query_context {

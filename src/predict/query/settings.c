@@ -65,7 +65,7 @@ static bool is_rescaled(const struct measured_at *s,
 
     if (!s->any)
         return ft__operating_point_differs(operating_point, &as_it_comes);
-    /* Several clocks may tell of others: find_interpolation(). */
+    /* Several clocks may tell of others: ft__clock_interpolation_find(). */
     if (s->at_clocks > 1)
         return false;
     for (uint32_t i = 0; i < s->n; i++)

@@ -1,0 +1,114 @@
+/* Attention as one kernel (Dao et al. 2022): many queries at once, or one query against
+ * the keys of all that came before. */
+#include <math.h>
+
+#include "physics/op_kernel_cost.h"
+
+static const double QUERIES = 128; /* of a tile */
+/* Blocks of one head multiply on vectors, as many FLOPs as so many rows on tensor cores
+ * take, and start in a part of the time. Decided on an A100 and an H200. */
+static const double APART_ROWS = 4, APART_START = 0.5;
+static const double KEYS = 128; /* a core's least share of the keys */
+static const double EXPS = 16;  /* of a core in a clock */
+static const double VERIFIED =
+    8; /* queries of a sequence that decodes: drafted tokens */
+/* What of the last-level cache operands keep from one call to the next, how sharply
+ * that ends, and the share of the specified bandwidth beyond. Not fitted: on one device
+ * these cannot be distinguished from arithmetic, and how two devices differ hangs on
+ * them. */
+static const double KEPT = 0.5;
+static const double MEMORY_SHARE = 0.85;
+
+static double streamed(ft__terms *out, double bytes, double blocks,
+                       const ft__hardware_spec *chip, const double *c)
+{
+    double over = bytes / (chip->l2_bytes * KEPT), hit = 0;
+
+    over *= over;
+    if (chip->l2_bytes > 0)
+        hit = 1 / (1 + over * over);
+    out->memory_s = (1 - hit) * bytes / (chip->bandwidth * MEMORY_SHARE);
+    if (chip->clock_hz > 0)
+        out->cache_s = bytes / (chip->clock_hz * c[FT__C_attention_cache] *
+                                fmin(blocks, chip->cores));
+    return fmax(out->memory_s, out->cache_s);
+}
+
+static double blended(double a, double b, double power)
+{
+    double most = fmax(a, b);
+
+    return most > 0 ? most * pow(1 + pow(fmin(a, b) / most, power), 1 / power) : 0;
+}
+
+static void many_queries(ft__terms *out, const ft__op_kernel *p,
+                         const ft__hardware_spec *chip, const double *c)
+{
+    double tiles = ceil(p->m / QUERIES), blocks = p->batch * p->heads * tiles;
+    double keys = p->causal ? p->n - p->m / 2 : p->n;
+    double flops = 4 * p->batch * p->heads * p->k * tiles * QUERIES *
+                   (keys + c[FT__C_attention_start]);
+    double rate = chip->peak_flops * c[FT__C_attention_share];
+    double exps = flops / (4 * p->k) * c[FT__C_attention_exp];
+    double busy = flops / rate;
+
+    if (chip->clock_hz > 0)
+        busy += exps / (EXPS * chip->cores * chip->clock_hz);
+    out->waves = blocks / chip->cores;
+    out->compute_s = busy * (out->waves < 1 ? 1 / out->waves
+                                            : 1 + c[FT__C_attention_tail] / out->waves);
+    out->busy_s =
+        c[FT__C_attention_s] +
+        blended(out->compute_s, streamed(out, p->read + p->written, blocks, chip, c),
+                c[FT__C_attention_blend]);
+}
+
+/* TensorRT-LLM's kernels of single tokens: does each head have a block of its own, as
+ * where none or more than 32 share keys? */
+static bool is_head_apart(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double shared = p->heads / p->kv_heads;
+
+    return chip->packed && p->m <= 1 && (shared <= 1 || shared > 32);
+}
+
+/* Heads that share keys are rows of one product; keys are split where there are fewer
+ * products than cores. */
+static void few_queries(ft__terms *out, const ft__op_kernel *p,
+                        const ft__hardware_spec *chip, const double *c)
+{
+    const bool apart = is_head_apart(p, chip);
+    const double of = apart ? p->heads : p->kv_heads,
+                 tile = apart ? APART_ROWS : FT__TENSOR_ROWS;
+    double rows = p->m * p->heads / of;
+    double groups = p->batch * of * ceil(rows / tile);
+    double split = floor(c[FT__C_decode_blocks] * chip->cores / groups), blocks;
+    double flops = 4 * groups * tile * p->k * fmax(p->n, 64);
+
+    split = fmax(1, fmin(split, ceil(p->n / KEYS)));
+    blocks = groups * split;
+    out->waves = blocks / chip->cores;
+    out->compute_s =
+        flops / (chip->peak_flops * c[FT__C_decode_share]) * fmax(1, 1 / out->waves);
+    out->fill = out->waves / ceil(out->waves);
+    out->drawing_s = ft__tensor_drawing_s(
+        4 * p->batch * p->heads * p->m * p->k * p->n / chip->peak_flops, out);
+    out->busy_s =
+        c[FT__C_decode_s] +
+        c[FT__C_decode_chain_s] * log1p(p->n / 32) / (1 + groups / chip->cores) +
+        blended(c[FT__C_decode_block_s] * (apart ? APART_START : 1) *
+                    fmax(out->waves, 1),
+                blended(out->compute_s,
+                        streamed(out, p->read + p->written, blocks, chip, c),
+                        c[FT__C_attention_blend]),
+                c[FT__C_attention_blend]);
+}
+
+void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+{
+    if (p->m * p->heads / p->kv_heads > FT__TENSOR_ROWS && p->m > VERIFIED)
+        many_queries(out, p, pace->chip, pace->c);
+    else
+        few_queries(out, p, pace->chip, pace->c);
+    out->fill = out->waves / ceil(out->waves);
+}

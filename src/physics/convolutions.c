@@ -1,0 +1,205 @@
+/* Convolutions: the algorithms that libraries have for one, each a product and passes
+ * over memory; and the kernel of those of one channel a group. */
+#include <math.h>
+
+#include "physics/op_kernel_cost.h"
+
+/* A convolution over square pieces of the image: each of `points` positions of the
+ * transformed pieces is a product over channels. */
+struct conv_pieces {
+    double step;   /* results of a piece along an axis */
+    double points; /* of a transformed piece */
+    double work;   /* real products for each */
+};
+
+static ft__op_kernel transformed(const ft__op_kernel *p, const struct conv_pieces *t)
+{
+    double n = p->images * ceil(p->height / t->step) * ceil(p->width / t->step);
+    ft__op_kernel q = *p;
+
+    q.batch = p->batch * t->points;
+    q.m = n;
+    q.n = p->out;
+    q.k = p->in * t->work;
+    if (p->gradient == FT_WRT_WEIGHTS) {
+        q.m = p->out;
+        q.n = p->in;
+        q.k = n * t->work;
+    }
+    return q;
+}
+
+/* An algorithm whose transforms pass through memory. */
+static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
+                           double share)
+{
+    ft__algorithm a = {.op_kernel = transformed(p, t), .share = share, .starts = 2};
+    double pieces =
+        p->gradient == FT_WRT_WEIGHTS ? a.op_kernel.k / t->work : a.op_kernel.m;
+    double points =
+        t->points * (t->work > 1 ? 2 : 1); /* complex ones are two numbers */
+    double spread = pieces * points * p->batch * (p->in + p->out) * p->size;
+    double weights = p->in * p->out * p->batch * points * p->size;
+
+    a.added = p->tensors + spread + weights;
+    a.op_kernel.read = spread + weights;
+    a.op_kernel.written = 0;
+    return a;
+}
+
+/* Libraries of GPUs with tensor cores keep few kernels for vectors whose steps are more
+ * than one: KernelBench's transposed convolutions on a T4. */
+static const double STRIDED_VECTORS = 0.55;
+
+/* A gradient of the data as one product, whose columns are added up afterwards. */
+static ft__algorithm by_columns(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                                bool tensor, double share)
+{
+    const bool few = chip->gpu && !tensor && !chip->early && !chip->amd;
+    ft__algorithm a = {
+        .op_kernel = *p, .share = share * (few ? STRIDED_VECTORS : 1), .starts = 1};
+    double values = p->out * p->taps * p->columns * p->batch * p->size;
+
+    a.op_kernel.m = p->out * p->taps;
+    a.op_kernel.n = p->columns;
+    a.op_kernel.k = p->in;
+    a.op_kernel.written = values;
+    a.added = values + p->written;
+    return a;
+}
+
+/* Whether tensor cores serve: TF32 wants a few channels on both sides. */
+static int is_tensor(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                     const double *c)
+{
+    return chip->tensor &&
+           (p->size <= 2 || fmin(p->in, p->out) >= c[FT__C_tensor_channels]);
+}
+
+/* TF32, 1 x 1: a product for every image, channels where they are. It loads numbers one
+ * by one, which is slower than after they are laid side by side; for few of them it is
+ * worth it. */
+static ft__algorithm by_image(const ft__op_kernel *p, double share)
+{
+    ft__algorithm a = {.op_kernel = *p, .share = share};
+
+    a.op_kernel.batch = p->batch * p->images;
+    a.op_kernel.m = p->height * p->width;
+    return a;
+}
+
+static double direction(const ft__op_kernel *p, const double *c)
+{
+    return p->gradient == FT_WRT_X         ? c[FT__C_data_share]
+           : p->gradient == FT_WRT_WEIGHTS ? c[FT__C_weights_share]
+                                           : 1;
+}
+
+/* Those that save multiplications; how many. */
+static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
+                     const double *c)
+{
+    static const struct conv_pieces fused = {2, 16, 1}, wide = {4, 36, 1};
+    const struct conv_pieces fft = {33 - p->kernel, 32 * 17, 4};
+    uint32_t n = 0;
+
+    if (p->kernel == 3) {
+        out[n++] = (ft__algorithm){.op_kernel = transformed(p, &fused),
+                                   .share = share * c[FT__C_fused_share]};
+        out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
+    }
+    if (p->kernel >= 5 && p->kernel < 16)
+        out[n++] = apart(p, &fft, share * c[FT__C_fft_share]);
+    return n;
+}
+
+/* Images of three channels: libraries of GPUs with tensor cores keep few kernels for
+ * vectors. */
+static bool is_few(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                   const double *c)
+{
+    return !chip->early && !chip->amd && (!p->volume || p->columns > 0) &&
+           fmin(p->in, p->out) < c[FT__C_tensor_channels];
+}
+
+/* Gradients of such images' data, which transposed convolutions are: KernelBench's, on
+ * T4, A100, A10 and A10G alike. */
+static const double FEW_TRANSPOSED = 0.5;
+
+/* Of a plain product's rate; beyond it only where constants say so of all. */
+static double implicit_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                             bool tensor, const double *c)
+{
+    const bool vectors = chip->gpu && !tensor;
+    const double all = c[tensor && p->size <= 2 ? FT__C_tensor_conv : FT__C_conv_share];
+    const double more = c[p->taps == 1 ? FT__C_pointwise_share : FT__C_window_share];
+
+    if (!vectors)
+        return all;
+    return fmin(all * more, fmax(all, 1)) *
+           (is_few(p, chip, c)
+                ? c[FT__C_few_share] * (p->columns > 0 ? FEW_TRANSPOSED : 1)
+                : 1);
+}
+
+/* Of the rate with channels first: vectors have few kernels for channels that lie last,
+ * and waste most of them where there are few. */
+static double last_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                         const double *c)
+{
+    if (!p->last || !chip->gpu || chip->tensor)
+        return 1;
+    return fmin(p->in, p->out) < c[FT__C_tensor_channels] ? c[FT__C_last_few]
+                                                          : c[FT__C_last_share];
+}
+
+/* Of the passes that lay channels last and back, with 16 bits: some kernels take
+ * channels first. Half of timm's networks on an RTX 3090 in mixed precision. */
+static const double RELAID_HALVES = 0.4;
+
+/* Fewest results of a tile of convolutions in three dimensions on tensor cores. */
+static const double VOLUME_CHANNELS = 64;
+
+uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
+                             const ft__hardware_spec *chip, const double *c)
+{
+    const int tensor = is_tensor(p, chip, c);
+    /* Tensor cores work channels-last: one pass there, one back. */
+    const double relaid = !tensor ? 0 : p->relaid * (p->size > 2 ? 1 : RELAID_HALVES);
+    const double own =
+        (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
+    const double share = own * direction(p, c);
+    const double product = own * implicit_share(p, chip, tensor, c);
+    uint32_t n = 0;
+
+    out[n] = (ft__algorithm){
+        .op_kernel = *p, .share = direction(p, c) * product, .added = relaid};
+    if (tensor && p->volume)
+        out[n].op_kernel.n = fmax(p->n, VOLUME_CHANNELS);
+    n++;
+    if (p->columns > 0) {
+        out[n] = by_columns(p, chip, tensor, product);
+        out[n++].added += relaid;
+    }
+    if (relaid > 0 && p->size > 2 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
+        out[n++] = by_image(p, share * c[FT__C_image_share]);
+    return tensor || !chip->gpu ? n : n + fast(out + n, p, share, c);
+}
+
+/* One channel a group: every value is read for few operations. A thread finds its place
+ * by divisions first; in a gradient of weights it does for every term. */
+void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double each = 1 / (direction(p, c) * c[FT__C_direct_share]), work;
+
+    if (pace->chip->gpu && p->gradient == FT_WRT_WEIGHTS)
+        each = fmax(each, c[FT__C_direct_sum]);
+    work = p->flops * each;
+    if (pace->chip->gpu)
+        work += 2 * p->places * c[FT__C_direct_place];
+    out->compute_s = work / (pace->chip->vector_flops * out->sustained);
+    out->memory_s = ft__moved_s(p, 0, pace);
+    out->busy_s = fmax(out->compute_s, out->memory_s);
+    out->waves = 1;
+}

@@ -1,0 +1,169 @@
+/* Kernels that wait for memory or links: elementwise ones, norms, softmax, pools and
+ * moves; storing keys and values; collectives. */
+#include <math.h>
+
+#include "physics/op_kernel_cost.h"
+
+/* What was touched just before is still in the last-level cache, the less the more
+ * there is of it. */
+static double kept(double bytes, const ft__pace *pace)
+{
+    double over = bytes / pace->kept_bytes;
+
+    return pace->kept_bytes > 0 ? 1 / (1 + over * over * over) : 0;
+}
+
+/* Seconds to move `bytes` when as many are touched. */
+double ft__cached_s(double bytes, const ft__pace *pace)
+{
+    double memory = bytes / pace->memory_rate, hit = kept(bytes, pace), fast;
+
+    if (!(hit > 0) || !(pace->chip->clock_hz > 0))
+        return memory;
+    fast = bytes / pace->cache_rate;
+    return hit * fmin(fast, memory) + (1 - hit) * memory;
+}
+
+/* Of a CPU: what operations hand on is in its caches, weights come from memory, and so
+ * do lines that are only written. */
+static double cpu_moved_s(const ft__op_kernel *p, double again, const ft__pace *pace)
+{
+    const double bytes = p->read - p->weights + p->written + again;
+    const double hit = kept(bytes, pace);
+
+    return p->weights / pace->memory_rate + hit * bytes / pace->cache_rate +
+           (1 - hit) * (bytes + p->written) / pace->memory_rate;
+}
+
+/* Seconds to move all that a kernel reads, `again` B of it twice, and writes. */
+double ft__moved_s(const ft__op_kernel *p, double again, const ft__pace *pace)
+{
+    return pace->chip->gpu ? ft__cached_s(p->read + p->written + again, pace)
+                           : cpu_moved_s(p, again, pace);
+}
+
+/* Rows of softmax that GPUs' libraries keep in registers between finding their maximum
+ * and dividing by their sum. */
+enum { IN_REGISTERS = 1024 };
+/* Those of norms that are still in a core's own cache when they are read again. */
+enum { IN_CACHE = 3072 };
+
+static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                         const double *c)
+{
+    switch (p->what) {
+    case FT__OP_KERNEL_NORM:
+        return c[FT__C_norm_passes] *
+               (chip->gpu && p->row > IN_CACHE ? c[FT__C_norm_wide] : 1);
+    case FT__OP_KERNEL_SOFTMAX:
+        return c[FT__C_softmax_passes] * (!chip->gpu   ? 1
+                                          : p->strided ? c[FT__C_softmax_strided]
+                                          : p->row > IN_REGISTERS
+                                              ? c[FT__C_softmax_wide]
+                                              : 1);
+    case FT__OP_KERNEL_BIAS: /* of convolutions a kernel of its own, on GPUs */
+        return chip->gpu && p->taps > 0 ? 1 : c[FT__C_bias_passes];
+    case FT__OP_KERNEL_LAYOUT: /* TF32 counts its own: ft__tensor_cost() */
+        return chip->tensor && p->size > 2 ? 0 : c[FT__C_layout_passes];
+    case FT__OP_KERNEL_LOSS: return c[FT__C_step_passes];
+    case FT__OP_KERNEL_QUANTIZE: return c[FT__C_quantize_passes];
+    default: return 1;
+    }
+}
+
+/* What is read after statistics is only read, whatever norms need besides: not `times`.
+ */
+static double read_again(const ft__op_kernel *p, const ft__pace *pace, double times)
+{
+    return p->what == FT__OP_KERNEL_NORM
+               ? pace->c[FT__C_norm_again] * p->again / times
+               : pace->c[FT__C_read_again] * p->again * (1 - kept(p->apart, pace));
+}
+
+/* What waits for itself: one block reads all of a channel, however few there are; a
+ * short row ends before the next loads of its block have come. */
+static double in_turn_s(const ft__op_kernel *p, double bytes, const ft__pace *pace)
+{
+    const ft__hardware_spec *chip = pace->chip;
+
+    if (!chip->gpu || !(chip->clock_hz > 0))
+        return 0;
+    if (p->blocks > 0)
+        return bytes / p->blocks / (pace->c[FT__C_norm_block] * chip->clock_hz);
+    return p->rows / chip->cores * pace->c[FT__C_norm_row] / chip->clock_hz;
+}
+
+/* Lane operations of pools: finding a place by divisions, then bounds for every tap.
+ * Since Turing at most 64 lanes of a core compute with integers. */
+static double pool_s(const ft__op_kernel *p, const ft__pace *pace)
+{
+    const ft__hardware_spec *chip = pace->chip;
+    const double lanes = chip->early ? 1 : fmax(1, chip->lanes / 64);
+    const double work = pace->c[FT__C_pool_place] + pace->c[FT__C_pool_tap] * p->taps;
+
+    return p->places * work * lanes * 2 / chip->vector_flops;
+}
+
+void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+{
+    const ft__hardware_spec *chip = pace->chip;
+    double times = op_kernels(p, chip, pace->c);
+    double again = read_again(p, pace, times), bytes = p->read + p->written + again;
+
+    out->memory_s = times * ft__moved_s(p, again, pace);
+    out->compute_s =
+        (p->special / pace->c[FT__C_special_rate] + p->lanes) / chip->vector_flops;
+    if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
+        out->compute_s += pool_s(p, pace);
+    out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
+}
+
+/* ---- keys and values ---- */
+
+/* A kernel that does next to nothing (kernel_s before anything is fitted). Not fitted
+ * either: where every row has it, it cannot be distinguished from attention's own
+ * start. */
+static const double STORE_S = 3e-6;
+
+/* The new keys and values to where the old ones are. */
+void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+{
+    out->memory_s =
+        (p->read + p->written) / (pace->chip->bandwidth * pace->c[FT__C_cache_share]);
+    out->busy_s = STORE_S + out->memory_s;
+    out->aside_s = out->busy_s;
+}
+
+/* ---- collectives ---- */
+
+/* Every device reads all of the others at once, or each a part of the sum, which the
+ * others then read from it (two steps), whichever is faster: vLLM's custom all-reduce,
+ * NCCL. Decided on all-reduces of aiconfigurator, 64 KiB and more, on A100 and H200:
+ * docs/physics.md. */
+static double summed_s(double bytes, double devices, double rate)
+{
+    static const double second_s = 3e-6;
+    const double others = devices - 1;
+
+    return fmin(bytes * others / rate, second_s + 2 * bytes * others / devices / rate);
+}
+
+/* Over several machines each device has a share of the network: sums are made within
+ * machines first, of a part on each device, then of that part between them; parts for
+ * devices of other machines go over the network. */
+void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
+{
+    static const double start_s = 1e-6, network_s = 1e-5, share = 0.7;
+    const double rate = pace->chip->link * share, apart = pace->chip->network * share;
+    const double inside = fmax(1, p->m / p->n), bytes = p->read;
+
+    if (p->sums)
+        out->memory_s =
+            summed_s(bytes, inside, rate) + summed_s(bytes / inside, p->n, apart);
+    else if (p->sends)
+        out->memory_s = bytes / (p->n > 1 ? apart : rate);
+    else
+        out->memory_s = fmax(bytes / p->m * (inside - 1) / rate,
+                             bytes / p->m * (p->m - inside) / apart);
+    out->busy_s = start_s + (p->n > 1 ? network_s : 0) + out->memory_s;
+}

@@ -1,0 +1,92 @@
+/* What the files that price one kernel share: op_kernel_cost.c chooses among them. */
+#ifndef PHYSICS_OP_KERNEL_COST_H
+#define PHYSICS_OP_KERNEL_COST_H
+
+#include "physics/op_kernels.h"
+
+/* Beyond what rounding may bring. */
+#define FT__SURELY (1 + 1e-9)
+/* Of the smallest product of tensor cores. */
+#define FT__TENSOR_ROWS 16.0
+
+/* One way of cutting a product into tiles, as far as no clock changes it. */
+struct tiling {
+    double work;  /* FLOPs, with those that are lost */
+    double drawn; /* B from the last-level cache, by so many cores: */
+    double cores;
+    double extra; /* B of partial results that are added up */
+    double waves;
+    uint32_t halved; /* size of the tiles */
+    uint32_t split;  /* k, into so many parts */
+};
+
+/* One algorithm for a product or convolution: a product of its own, and passes over
+ * memory before and behind it. */
+struct ft__algorithm {
+    ft__op_kernel op_kernel;
+    double share;             /* of the rate of a plain product */
+    double added;             /* B of those passes */
+    double starts;            /* of kernels */
+    int tensor;               /* on tensor cores, of numbers of 16 bits at most */
+    const struct tiling *way; /* NULL: worked out as it is priced */
+    uint32_t n_ways;
+};
+enum { MAX_ALGORITHMS = 5, MAX_WAYS = 64 };
+
+/* ceil() of what is not negative, without a call. */
+static inline double ft__up(double v)
+{
+    const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
+
+    return whole + (whole < v);
+}
+
+/* B of a step of k of a tile's operands, so many rows of each. */
+static inline double ft__drawn_b(const ft__op_kernel *p, double m, double n)
+{
+    const double packed = p->packed > 0 ? p->packed : p->size;
+
+    return p->packed_last ? m * p->size + n * packed : m * packed + n * p->size;
+}
+
+/* ---- memory_kernels.c ---- */
+
+/* Seconds to move `bytes` when as many are touched. */
+double ft__cached_s(double bytes, const ft__pace *pace);
+/* Seconds to move all that a kernel reads, `again` B of it twice, and writes. */
+double ft__moved_s(const ft__op_kernel *p, double again, const ft__pace *pace);
+void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+
+/* ---- attention.c ---- */
+
+void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+
+/* ---- vector_products.c ---- */
+
+void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+/* The ways that may be the fastest at some clock of the chip. */
+uint32_t ft__product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
+                          const ft__pace *pace);
+
+/* ---- tensor_products.c ---- */
+
+/* Is it of numbers of 16 bits at most, on tensor cores? */
+int ft__tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip);
+/* Seconds of full power: what is lost to tiles that are not full draws less. useful_s:
+ * of what is asked for. */
+double ft__tensor_drawing_s(double useful_s, const ft__terms *t);
+void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
+/* The ways that may be the fastest at some clock of the chip. */
+uint32_t ft__tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
+                         const ft__pace *pace);
+
+/* ---- convolutions.c ---- */
+
+/* The algorithms for a convolution, the plainest first; how many. */
+uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
+                             const ft__hardware_spec *chip, const double *c);
+void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+
+#endif

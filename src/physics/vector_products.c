@@ -1,0 +1,208 @@
+/* Matrix products on vectors: tiles dealt to cores in waves. */
+#include <math.h>
+
+#include "physics/op_kernel_cost.h"
+
+/* Tiles of the result that a core works on at a time; halved: 128 x 128 by 2^halved. */
+static const struct tile {
+    double m, n;
+    uint32_t halved;
+} tiles[] = {{128, 128, 0}, {128, 64, 1}, {64, 128, 1}, {64, 64, 2},
+             {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
+static const double LEAST_DEPTH = 64; /* of a part, where k is split */
+static const double ENOUGH_WAVES = 2; /* then it is not */
+
+/* Is an fp32 product cut as cuBLAS cuts those of one batched call? Its kernels for that
+ * are fewer, and leave k whole. */
+static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->ampere);
+}
+
+/* Before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
+ * ampere_sgemm_128x128 alone. */
+static bool has_tile(const ft__op_kernel *p, const struct tile *t,
+                     const ft__hardware_spec *chip)
+{
+    if (!is_batched_call(p, chip))
+        return true;
+    if (chip->ampere)
+        return t->halved == 0;
+    return t->halved == 0 ||
+           (t->halved == 1 && (t->n == 128 || p->phase != FT_PHASE_FORWARD));
+}
+
+struct product_machine {
+    const ft__pace *pace;
+    double rate;       /* FLOP/s */
+    double core_cache; /* B/s of one core from the last-level cache */
+};
+
+struct product_plan {
+    double compute_s, cache_s, waves, total_s;
+};
+
+/* k in `split` parts, added up afterwards. */
+static struct tiling way_of(const ft__op_kernel *p, const struct tile *t,
+                            uint32_t split, const ft__pace *pace)
+{
+    const double *c = pace->c;
+    double cores = pace->chip->cores;
+    double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
+    double depth = ft__up(p->k / split / 8) * 8, whole;
+    struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
+
+    whole = ft__up(w.waves);
+    w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
+             (depth + c[FT__C_depth_start]) * cores;
+    w.drawn = blocks * ft__drawn_b(p, t->m, t->n) * depth;
+    w.cores = fmin(cores, blocks);
+    if (split > 1)
+        w.extra =
+            (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
+    return w;
+}
+
+/* In place of *best where it is faster. */
+static void try_way(struct product_plan *best, const struct tiling *w,
+                    const struct product_machine *m)
+{
+    struct product_plan plan = {.waves = w->waves};
+
+    plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
+    if (plan.compute_s >= best->total_s)
+        return;
+    if (m->core_cache > 0)
+        plan.cache_s = w->drawn / (m->core_cache * w->cores);
+    plan.total_s = fmax(plan.compute_s, plan.cache_s);
+    if (w->split > 1)
+        plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
+    if (plan.total_s < best->total_s)
+        *best = plan;
+}
+
+/* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
+ * parts, whatever the way costs: then a faster device never leaves one out that a
+ * slower one takes. */
+static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
+                           const ft__pace *pace)
+{
+    const double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch;
+    uint32_t split = 1;
+
+    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || is_batched_call(p, pace->chip))
+        return 1;
+    while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
+        split *= 2;
+    return split;
+}
+
+static struct product_plan best_of(const ft__algorithm *a,
+                                   const struct product_machine *m)
+{
+    struct product_plan best = {.total_s = INFINITY};
+
+    for (uint32_t i = 0; i < a->n_ways; i++)
+        try_way(&best, &a->way[i], m);
+    return best;
+}
+
+static struct product_plan best_cut(const ft__op_kernel *p,
+                                    const struct product_machine *m)
+{
+    struct product_plan best = {.total_s = INFINITY};
+
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(p, &tiles[i], m->pace);
+
+        if (!has_tile(p, &tiles[i], m->pace->chip))
+            continue;
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            const struct tiling w = way_of(p, &tiles[i], split, m->pace);
+
+            try_way(&best, &w, m);
+        }
+    }
+    return best;
+}
+
+/* CPUs: what registers hold of the result, dealt to cores; blocks for the caches keep
+ * reading it no bottleneck (Goto, van de Geijn 2008). One row needs no more than one.
+ */
+static const double REGISTER_ROWS = 8, REGISTER_COLUMNS = 32;
+
+static struct product_plan cpu_cut(const ft__op_kernel *p,
+                                   const struct product_machine *m)
+{
+    const double cores = m->pace->chip->cores;
+    const double rows = fmin(REGISTER_ROWS, fmin(p->m, p->n));
+    const double blocks = ft__up(fmin(p->m, p->n) / rows) *
+                          ft__up(fmax(p->m, p->n) / REGISTER_COLUMNS) * p->batch;
+    struct product_plan plan = {.waves = blocks / cores};
+
+    plan.compute_s = ft__up(plan.waves) * rows * REGISTER_COLUMNS * 2 *
+                     (p->k + m->pace->c[FT__C_depth_start]) * cores /
+                     (m->rate * m->pace->tile[0]);
+    plan.total_s = plan.compute_s;
+    return plan;
+}
+
+void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
+{
+    const struct product_machine m = {
+        .pace = pace,
+        .rate = pace->chip->peak_flops * out->sustained * a->share,
+        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
+    struct product_plan plan = a->way            ? best_of(a, &m)
+                               : pace->chip->gpu ? best_cut(&a->op_kernel, &m)
+                                                 : cpu_cut(&a->op_kernel, &m);
+
+    out->compute_s = plan.compute_s;
+    out->cache_s = plan.cache_s;
+    out->memory_s = ft__moved_s(&a->op_kernel, 0, pace);
+    out->waves = plan.waves;
+    out->fill = plan.waves / ceil(plan.waves);
+    out->busy_s = fmax(plan.total_s, out->memory_s);
+}
+
+/* A way that is always tried, and faster at every clock. Arithmetic and cache go with
+ * the clock alike; of the sustained share only the most is known. */
+static bool beats(const struct tiling *a, const struct tiling *b,
+                  const ft__algorithm *of, const ft__pace *pace)
+{
+    const ft__hardware_spec *chip = pace->chip;
+    double most = pace->c[FT__C_sustain_most] * fmax(1, pace->c[FT__C_wide_share]);
+    double bytes_per_flop = chip->clock_hz * pace->c[FT__C_cache_width] /
+                            (chip->peak_flops * most * of->share);
+    double work_a = a->work / pace->tile[a->halved],
+           work_b = b->work / pace->tile[b->halved];
+    double drawn_b = b->drawn / b->cores, at_least = work_b * bytes_per_flop;
+
+    return a->split == 1 && work_a * FT__SURELY <= work_b &&
+           a->drawn / a->cores * FT__SURELY <=
+               (at_least > drawn_b ? at_least : drawn_b);
+}
+
+/* The ways that may be the fastest at some clock of the chip. */
+uint32_t ft__product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
+                          const ft__pace *pace)
+{
+    uint32_t n = 0;
+
+    for (int i = 0; i < N_TILES; i++) {
+        const uint32_t most = most_split(&a->op_kernel, &tiles[i], pace);
+
+        if (!has_tile(&a->op_kernel, &tiles[i], pace->chip))
+            continue;
+        for (uint32_t split = 1; split <= most; split *= 2) {
+            bool beaten = false;
+
+            out[n] = way_of(&a->op_kernel, &tiles[i], split, pace);
+            for (uint32_t j = 0; j < n && !beaten; j++)
+                beaten = beats(&out[j], &out[n], a, pace);
+            n += !beaten;
+        }
+    }
+    return n;
+}
