@@ -470,7 +470,9 @@ static void put_network(struct answer *x, const ft__question *q)
     if (q->many.n)
         return;
     a->run_mode = ft__run_mode_name(q->e.run_mode);
-    a->host = q->e.run_mode & FT__RUN_REPLAYED ? "" : text(x, "%s", q->s.host);
+    a->host = q->e.run_mode & FT__RUN_REPLAYED || isnan(q->e.host_s)
+                  ? ""
+                  : text(x, "%s", q->s.host);
 }
 
 /* Of a device, by who makes it; NULL: none inside. */
