@@ -138,6 +138,8 @@ static double lanes_of(const ft_device_facts *f)
 
     if (strcmp(f->vendor, "AMD") == 0)
         return strncmp(f->name, "mi3", 3) == 0 ? 128 : 64;
+    if (strcmp(f->vendor, "Arm") == 0)
+        return 8; /* two pipelines of four lanes: Midgard */
     if (strcmp(f->vendor, "NVIDIA") != 0)
         return strncmp(f->name, "arc", 3) == 0 ? 128 : NAN;
     if (cc < 5)
