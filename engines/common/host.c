@@ -14,6 +14,13 @@ double ft__host_now(ft_engine_context *c)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+ft_status ft__host_sync(ft_engine_context *c, ft_error *err)
+{
+    (void)c;
+    (void)err;
+    return FT_OK;
+}
+
 void *ft__host_alloc(ft_engine_context *c, uint64_t bytes)
 {
     void *p;

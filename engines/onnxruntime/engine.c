@@ -156,14 +156,6 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     return FT_OK;
 }
 
-/* Runs have ended when they return. */
-static ft_status engine_sync(ft_engine_context *c, ft_error *err)
-{
-    (void)c;
-    (void)err;
-    return FT_OK;
-}
-
 /* ---- blocks ---- */
 
 static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
@@ -194,7 +186,7 @@ const ft_engine *ft_engine_entry(void)
         .open = engine_open,
         .close = engine_close,
         .now = ft__host_now,
-        .sync = engine_sync,
+        .sync = ft__host_sync,
         .alloc = ft__host_alloc,
         .release = ft__host_release,
         .fill = ft__host_fill,

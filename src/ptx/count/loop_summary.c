@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ptx/count/reach.h"
-#include "ptx/count/trace.h"
+#include "ptx/count/record.h"
 
 /* With more affine expressions than that, loops are gone round. */
 enum { MOST_PAUSE = 256, MOST_AFFINES = 4096 };

@@ -7,37 +7,12 @@
 
 #include "base/index.h"
 #include "ptx/count/reach.h"
+#include "ptx/count/record.h"
 
 enum {
-    WORD = 4,
-    MOST_WORDS = 64,
-    MOST_ENTRIES = 256,
     MOST_ALIKE = 4, /* of one place, with other comparisons */
     IN_VAIN = 128   /* traces that are made, or looked at, before any is used */
 };
-
-typedef struct ft__trace {
-    struct ft__trace *next; /* of the same bucket */
-    uint64_t hash;
-    uint8_t *key;
-    size_t key_size;
-    uint32_t at[3];
-    ft__arena arena;
-    size_t bytes;
-    ft__trace_entry *entry;
-    size_t n, most;
-    uint64_t *count;   /* without what accesses of entries took */
-    ft__reach *reach;  /* by access of global memory */
-    uint64_t *reached; /* the same: words, or NOT_FREE; 0: not accessed */
-    ft__affines affines;
-    uint8_t *before, *after; /* by block of instructions: rounds that its loop's summary
-                                takes together */
-    uint64_t steps;
-    bool spoilt;
-} ft__trace;
-
-/* Of an access that is no entry. */
-static const uint64_t NOT_FREE = UINT64_MAX;
 
 /* ---- what is kept ---- */
 
@@ -69,22 +44,6 @@ void ft__trace_free(ft__run *r)
     ft__trace_forget(&r->traces);
     free(r->traces.key);
     free(r->traces.last);
-}
-
-static void *room(ft__trace *t, size_t n, size_t size)
-{
-    void *at = ft__arena_array(&t->arena, n, size);
-
-    t->bytes += n * size;
-    t->spoilt |= !at;
-    return at;
-}
-
-static void *copy(ft__trace *t, const void *from, size_t n, size_t size)
-{
-    void *to = room(t, n, size);
-
-    return to ? memcpy(to, from, n * size) : NULL;
 }
 
 /* ---- keys ---- */
@@ -123,8 +82,9 @@ static void find_key(ft__run *r)
     key->dynamic_shared = r->dynamic_shared;
     memcpy(key->param, r->param, r->param_bytes);
     memcpy(key->param + r->param_bytes, r->param_known, r->param_bytes);
-    for (uint64_t b = 0; b < r->param_bytes && b / WORD < MOST_WORDS; b++)
-        if (w->free >> b / WORD & 1)
+    for (uint64_t b = 0; b < r->param_bytes && b / FT__TRACE_WORD < FT__TRACE_WORDS;
+         b++)
+        if (w->free >> b / FT__TRACE_WORD & 1)
             key->param[b] = 0;
     w->hash = ft__hash_bytes(FT__HASH_BEGIN, key, w->key_size);
     w->on = false;
@@ -141,7 +101,7 @@ static void begin(ft__run *r)
     w->key_size = sizeof(struct trace_key) + 2 * (size_t)r->param_bytes;
     w->key = malloc(w->key_size);
     w->last = malloc(r->param_bytes + 1);
-    w->result = ft__arena_array(&r->arena, MOST_ENTRIES * FT__TRACE_RESULTS,
+    w->result = ft__arena_array(&r->arena, FT__TRACE_ENTRIES * FT__TRACE_RESULTS,
                                 sizeof(*w->result));
     w->periods = ft__arena_array(&r->arena, r->p->part[0].flow.n, 1);
     w->by_grid = reads_grid(&r->p->part[0]);
@@ -160,8 +120,9 @@ void ft__trace_launch(ft__run *r)
         begin(r);
     if (w->off)
         return;
-    for (uint64_t b = 0; b < r->param_bytes && b / WORD < MOST_WORDS; b++)
-        w->differed |= (uint64_t)(r->param[b] != w->last[b]) << b / WORD;
+    for (uint64_t b = 0; b < r->param_bytes && b / FT__TRACE_WORD < FT__TRACE_WORDS;
+         b++)
+        w->differed |= (uint64_t)(r->param[b] != w->last[b]) << b / FT__TRACE_WORD;
     memcpy(w->last, r->param, r->param_bytes);
     w->free = w->differed & ~w->barred;
     if (w->free != before)
@@ -203,211 +164,6 @@ static void set_periods(ft__run *r, const uint8_t *from)
 
 /* ---- recording ---- */
 
-uint64_t ft__trace_words(const ft__run *r, const ft__lane_value *v, uint32_t n)
-{
-    uint64_t words = 0;
-
-    for (uint32_t k = 0; r->trace && k < n; k++)
-        if (v[k].from)
-            words |= r->trace->entry[(v[k].from - 1) / FT__TRACE_RESULTS].words;
-    return words & r->traces.free;
-}
-
-void ft__trace_bar(ft__run *r, uint64_t words)
-{
-    if (!words)
-        return;
-    r->traces.barred |= words;
-    r->traces.free &= ~words;
-    r->trace->spoilt = true;
-}
-
-static ft__trace_entry *entry_new(ft__run *r, const ft__plan_step *s,
-                                  const ft__active *on, uint64_t words)
-{
-    ft__trace *t = r->trace;
-    ft__trace_entry *e = t->n < MOST_ENTRIES
-                             ? ft__list_grow(t->entry, t->n, &t->most, sizeof(*e))
-                             : NULL;
-
-    if (e) {
-        t->entry = e;
-        e += t->n;
-        *e = (ft__trace_entry){.step = s, .words = words};
-        e->on = t->n && ft__active_same(r, e[-1].on, on) ? e[-1].on
-                                                         : copy(t, on, 1, sizeof(*on));
-        e->source = room(t, s->n_source, sizeof(*e->source));
-        e->result = room(t, s->n_dest, sizeof(*e->result));
-    }
-    if (!e || !e->on || !e->source || !e->result) {
-        ft__trace_bar(r, words);
-        return NULL;
-    }
-    t->bytes += sizeof(*e);
-    t->n++;
-    return e;
-}
-
-/* As it stands in an entry: lanes of one that has been kept before, or a copy. */
-static void keep(ft__run *r, ft__lane_value *to, const ft__lane_value *v)
-{
-    ft__trace *t = r->trace;
-
-    *to = *v;
-    to->own = to->masks = NULL;
-    if (ft__trace_words(r, v, 1)) {
-        to->lane = NULL;
-        return;
-    }
-    to->from = 0;
-    if (!v->lane || !v->stamp) /* of all blocks */
-        return;
-    for (size_t e = 0; e < t->n; e++)
-        for (uint32_t k = 0; k < t->entry[e].step->n_source; k++) {
-            const ft__lane_value *s = &t->entry[e].source[k];
-
-            if (s != to && s->stamp == v->stamp && s->lane) {
-                to->lane = s->lane;
-                return;
-            }
-        }
-    to->lane = copy(t, v->lane, (size_t)r->words * 64, sizeof(*v->lane));
-}
-
-static ft__active all_of(const ft__set *who)
-{
-    ft__active on = {.known = true};
-
-    on.of[FT__MAYBE] = *who;
-    return on;
-}
-
-/* All results become all of their slots. */
-static bool whole(const ft__run *r, const ft__frame *f, const ft__plan_step *s,
-                  const ft__set *who)
-{
-    bool all = s->n_dest && s->n_dest <= FT__TRACE_RESULTS;
-
-    for (uint32_t k = 0; all && k < s->n_dest; k++) {
-        const uint32_t slot = f->part->dest[s->dest + k];
-
-        all = slot == FT__NO_SLOT || ft__value_is_whole(r, f, slot, who);
-    }
-    return all;
-}
-
-ft__trace_entry *ft__trace_param(ft__run *r, const ft__frame *f, const ft__plan_step *s,
-                                 const ft__set *who)
-{
-    const uint64_t end = s->at + (uint64_t)s->n_dest * s->bytes;
-    const ft__active on = all_of(who);
-    uint64_t words = 0;
-    bool high = false;
-
-    if (!r->trace || !s->n_dest)
-        return NULL;
-    for (uint64_t w = s->at / WORD; w < (end + WORD - 1) / WORD; w++) {
-        high |= w >= MOST_WORDS;
-        words |= w < MOST_WORDS ? (uint64_t)1 << w : 0;
-    }
-    words &= r->traces.free;
-    if (!words)
-        return NULL;
-    if (high || end > r->param_bytes || !whole(r, f, s, who)) {
-        ft__trace_bar(r, words);
-        return NULL;
-    }
-    return entry_new(r, s, &on, words);
-}
-
-ft__trace_entry *ft__trace_values(ft__run *r, const ft__frame *f,
-                                  const ft__plan_step *s, const ft__lane_value *a,
-                                  const ft__set *who)
-{
-    const uint64_t words = ft__trace_words(r, a, s->n_source);
-    const ft__active on = all_of(who);
-    bool ok = words && whole(r, f, s, who);
-    ft__trace_entry *e;
-
-    if (!words)
-        return NULL;
-    for (uint32_t k = 0; k < s->n_source; k++)
-        ok &= !a[k].unknown && !ft__affine_of_loops(&r->affines, a[k].affine);
-    if (!ok) {
-        ft__trace_bar(r, words);
-        return NULL;
-    }
-    e = entry_new(r, s, &on, words);
-    for (uint32_t k = 0; e && k < s->n_source; k++)
-        keep(r, &e->source[k], &a[k]);
-    r->affines.put_off = e != NULL;
-    r->affines.derived = false;
-    return e;
-}
-
-static bool is_comparison(const ft__run *r, const ft__plan_step *s, uint32_t k)
-{
-    const ft__plan_part *part = &r->p->part[0];
-    const uint32_t slot = part->dest[s->dest + k];
-
-    return s->kind == FT__STEP_EVAL && slot != FT__NO_SLOT && part->bits[slot] == 1;
-}
-
-uint32_t ft__trace_result(ft__run *r, ft__trace_entry *e, uint32_t k,
-                          const ft__lane_value *v)
-{
-    ft__trace *t = r->trace;
-
-    r->affines.put_off = false;
-    if (e->step->kind == FT__STEP_EVAL && r->affines.derived)
-        ft__trace_bar(r, e->words);
-    if (!is_comparison(r, e->step, k))
-        return (uint32_t)((size_t)(e - t->entry) * FT__TRACE_RESULTS + k + 1);
-    e->result[k] = *v;
-    if (v->lane)
-        e->result[k].lane = copy(t, v->lane, (size_t)r->words * 64, sizeof(*v->lane));
-    return 0;
-}
-
-/* In a loop, where a summary may count it for many. */
-static bool goes_round(const ft__plan_part *part, const ft__plan_step *s)
-{
-    const ft__flow *flow = &part->flow;
-    const ft__flow_block *b = &flow->block[flow->of[s->insn]];
-
-    return b->header ||
-           flow->component_first[b->component] != flow->component_last[b->component];
-}
-
-ft__trace_entry *ft__trace_access(ft__run *r, const ft__frame *f,
-                                  const ft__plan_step *s, const ft__lane_value *v,
-                                  const ft__active *on)
-{
-    uint64_t words = ft__trace_words(r, v, 1);
-    ft__trace_entry *e = NULL;
-
-    if (!r->trace)
-        return NULL;
-    if (words && (goes_round(f->part, s) || v->nothing || v->unknown ||
-                  ft__affine_of_loops(&r->affines, v->affine))) {
-        ft__trace_bar(r, words);
-        words = 0;
-    }
-    if (s->space == FT_PTX_GLOBAL && ft__set_any(r, &on->of[FT__MAYBE])) {
-        uint64_t *reached = &r->trace->reached[s->reach];
-
-        /* Its strides are all of entries, or none of them is. */
-        if (*reached && (*reached == NOT_FREE) != !words)
-            ft__trace_bar(r, words ? words : *reached);
-        *reached = words ? words : NOT_FREE;
-    }
-    if (words)
-        e = entry_new(r, s, on, words);
-    if (e)
-        keep(r, &e->source[0], v);
-    return e;
-}
-
 /* NULL: nothing is recorded. */
 static ft__trace *trace_new(const ft__run *r)
 {
@@ -417,8 +173,8 @@ static ft__trace *trace_new(const ft__run *r)
         return NULL;
     memcpy(t->at, r->at, sizeof(t->at));
     t->steps = r->steps;
-    t->reached = room(t, (size_t)r->p->n_reaches + 1, sizeof(*t->reached));
-    t->before = copy(t, r->traces.periods, r->p->part[0].flow.n, 1);
+    t->reached = ft__trace_room(t, (size_t)r->p->n_reaches + 1, sizeof(*t->reached));
+    t->before = ft__trace_copy(t, r->traces.periods, r->p->part[0].flow.n, 1);
     if (!t->reached || !t->before) {
         trace_free(t);
         return NULL;
@@ -431,7 +187,7 @@ static bool keep_counts(ft__run *r, ft__trace *t)
 {
     const size_t n = (size_t)r->p->n_items * FT__SETS;
 
-    t->count = copy(t, r->count, n, sizeof(*r->count));
+    t->count = ft__trace_copy(t, r->count, n, sizeof(*r->count));
     for (size_t k = 0; t->count && k < n; k++)
         if (t->count[k] == UINT64_MAX)
             return false;
@@ -451,10 +207,11 @@ static void put_away(ft__run *r, ft__trace *t)
     ft__trace **bucket;
 
     t->steps = r->steps - t->steps;
-    t->reach = copy(t, r->reach, (size_t)r->p->n_reaches + 1, sizeof(*r->reach));
-    t->key = copy(t, w->key, w->key_size, 1);
+    t->reach =
+        ft__trace_copy(t, r->reach, (size_t)r->p->n_reaches + 1, sizeof(*r->reach));
+    t->key = ft__trace_copy(t, w->key, w->key_size, 1);
     t->hash = hash_of(r);
-    t->after = room(t, r->p->part[0].flow.n, 1);
+    t->after = ft__trace_room(t, r->p->part[0].flow.n, 1);
     t->bytes += sizeof(*t) + r->affines.size * sizeof(*r->affines.affine);
     if ((t->steps < 2 * t->bytes && w->recorded > IN_VAIN / 4) ||
         t->bytes > FT__MOST_TRACED || !t->reach || !t->key || !t->after ||
@@ -533,7 +290,7 @@ static bool result_of(ft__run *r, const ft__trace *t, const ft__trace_entry *e,
         &r->traces.result[(size_t)(e - t->entry) * FT__TRACE_RESULTS + k];
     uint64_t *own = to->own;
 
-    if (is_comparison(r, e->step, k))
+    if (ft__trace_compares(r, e->step, k))
         return as_it_was(r, &e->result[k], v, &e->on->of[FT__MAYBE]);
     *to = *v;
     to->own = own;
@@ -589,7 +346,7 @@ static bool repeat(ft__run *r, const ft__trace *t)
     memcpy(r->count, t->count, (size_t)r->p->n_items * FT__SETS * sizeof(*r->count));
     for (uint32_t k = 0; k < r->p->n_reaches; k++) {
         r->reach[k] = t->reach[k];
-        r->reach[k].launch = t->reached[k] == NOT_FREE ? r->launch : 0;
+        r->reach[k].launch = t->reached[k] == FT__NOT_FREE ? r->launch : 0;
         r->reach[k].executed = r->executed;
     }
     for (size_t e = 0; same && e < t->n; e++)

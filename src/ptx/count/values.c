@@ -2,7 +2,7 @@
  * sets, reading sources, writing slots for some threads. */
 #include <string.h>
 
-#include "ptx/count/trace.h"
+#include "ptx/count/record.h"
 
 /* ---- sets ---- */
 
@@ -180,13 +180,6 @@ static void merge(ft__run *r, ft__lane_value *v, const ft__lane_value *now,
 
             v->lane[l] = now->lane ? now->lane[l] : now->base;
         }
-}
-
-bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
-                        const ft__set *who)
-{
-    return f->value[slot].fresh || ft__set_same(r, who, &f->present) ||
-           (f->part->within[slot] && ft__set_same(r, who, &f->here));
 }
 
 void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
