@@ -213,14 +213,6 @@ static inline void ft__value_touch(ft__run *r, ft__lane_value *v)
     v->stamp = ++r->stamps;
 }
 
-/* ft__value_put() for these threads puts all of the slot. */
-static inline bool ft__value_is_whole(const ft__run *r, const ft__frame *f,
-                                      uint32_t slot, const ft__set *who)
-{
-    return f->value[slot].fresh || ft__set_same(r, who, &f->present) ||
-           (f->part->within[slot] && ft__set_same(r, who, &f->here));
-}
-
 /* `now` becomes the slot's for the threads of `who`. */
 void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
                    const ft__set *who, bool hard);
@@ -288,6 +280,9 @@ void ft__step_access(ft__run *r, ft__frame *f, const ft__plan_step *s,
 /* Sectors or wavefronts of an access. */
 void ft__step_measure(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step *s,
                       const ft__lane_value *v, const ft__active *on);
+/* ft__value_put() for these threads puts all of the slot. */
+bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
+                        const ft__set *who);
 
 /* Executes the block at r->at: counts[] and affine expressions' bounds are of it then.
  */

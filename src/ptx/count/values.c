@@ -182,6 +182,13 @@ static void merge(ft__run *r, ft__lane_value *v, const ft__lane_value *now,
         }
 }
 
+bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
+                        const ft__set *who)
+{
+    return f->value[slot].fresh || ft__set_same(r, who, &f->present) ||
+           (f->part->within[slot] && ft__set_same(r, who, &f->here));
+}
+
 void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value *now,
                    const ft__set *who, bool hard)
 {
