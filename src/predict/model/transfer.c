@@ -90,7 +90,7 @@ static void add_chip(ft__chip_effects *e, double *residual, size_t n)
     e->chips++;
 }
 
-/* What is said of a chip; NULL: no device file tells. */
+/* Facts of a chip; NULL where no device file describes it. */
 static const ft_device_facts *facts_of(const struct left_out *h, uint64_t chip)
 {
     const ft_device *file = h->s->dataset[chip].file;
