@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "device/power/meter.h"
+#include "explore/exploration.h"
 #include "explore/run.h"
 #include "explore/space/params.h"
 #include "foretell/exploration.h"
@@ -274,7 +275,7 @@ static void points_of_a_design_are_run_by_their_numbers(void)
     ft_explored e;
     ft_trials t;
 
-    CHECK_EQ(ft_exploration_rename(x, "grid@n1", &err), FT_OK);
+    CHECK_EQ(ft__exploration_rename(x, "grid@n1", &err), FT_OK);
     CHECK(SAME(ft_exploration_get(x)->name, "grid@n1"));
     e = explored(x, s, &opt);
     CHECK(EQ(e.points, 2) && EQ(e.runs, 8) && EQ(e.left, 0));
@@ -593,9 +594,10 @@ static void a_file_is_loaded_and_run_with_its_plan(void)
     FILE *fp = fopen(in_folder("grid.yaml"), "w");
 
     CHECK(fp && CMP(fputs(grid, fp), >=, 0) && EQ(fclose(fp), 0));
-    CHECK(EQ(ft_exploration_load(&x, in_folder("nosuch.yaml"), &err), FT_EIO) && !x);
+    CHECK(EQ(ft_exploration_load(&x, in_folder("nosuch.yaml"), NULL, &err), FT_EIO) &&
+          !x);
     CHECK(HAS(err.msg, "nosuch.yaml"));
-    CHECK_EQ(ft_exploration_load(&x, in_folder("grid.yaml"), &err), FT_OK);
+    CHECK_EQ(ft_exploration_load(&x, in_folder("grid.yaml"), NULL, &err), FT_OK);
     if (!x)
         return;
     CHECK(SAME(ft_exploration_get(x)->name, "grid"));

@@ -37,13 +37,11 @@ typedef struct ft_objective {
 
 typedef struct ft_exploration ft_exploration;
 
-/* FT_EFORMAT names the file, the line and the key; FT_EIO. */
+/* name: that its results are kept under, one for each machine; NULL: the file's.
+ * FT_EFORMAT names the file, the line and the key; FT_EIO. */
 FT_API ft_status ft_exploration_load(ft_exploration **out, const char *path,
-                                     ft_error *err);
+                                     const char *name, ft_error *err);
 FT_API void ft_exploration_free(ft_exploration *x);
-/* Its results are kept under this name instead of the file's: one for each machine. */
-FT_API ft_status ft_exploration_rename(ft_exploration *x, const char *name,
-                                       ft_error *err);
 /* Contents of the file; borrowed from the exploration. */
 typedef struct ft_exploration_facts {
     const char *name;

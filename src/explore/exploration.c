@@ -512,7 +512,7 @@ ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t le
     return y.st;
 }
 
-ft_status ft_exploration_rename(ft_exploration *x, const char *name, ft_error *err)
+ft_status ft__exploration_rename(ft_exploration *x, const char *name, ft_error *err)
 {
     const char *copy = ft__arena_strndup(&x->arena, name, strlen(name));
 
@@ -522,7 +522,8 @@ ft_status ft_exploration_rename(ft_exploration *x, const char *name, ft_error *e
     return FT_OK;
 }
 
-ft_status ft_exploration_load(ft_exploration **out, const char *path, ft_error *err)
+ft_status ft_exploration_load(ft_exploration **out, const char *path, const char *name,
+                              ft_error *err)
 {
     char *text;
     size_t len;
@@ -532,6 +533,12 @@ ft_status ft_exploration_load(ft_exploration **out, const char *path, ft_error *
     if (!st)
         st = ft__exploration_read(out, text, len, path, err);
     free(text);
+    if (!st && name)
+        st = ft__exploration_rename(*out, name, err);
+    if (st) {
+        ft_exploration_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

@@ -50,4 +50,7 @@ struct ft_exploration {
 ft_status ft__exploration_read(ft_exploration **out, const char *text, size_t len,
                                const char *name, ft_error *err);
 
+/* Its results are kept under this name instead of the file's: one for each machine. */
+ft_status ft__exploration_rename(ft_exploration *x, const char *name, ft_error *err);
+
 #endif

@@ -38,7 +38,7 @@ static ft_status each_point(struct points *k, const char *kind, ft_store *store,
     const ft__fleet_wanted *w = k->at.of;
     ft_exploration *x;
     ft__buf name = {0};
-    ft_status st = ft_exploration_load(&x, w->explore, err);
+    ft_status st = ft_exploration_load(&x, w->explore, NULL, err);
 
     if (st)
         return st;
@@ -53,7 +53,7 @@ static ft_status each_point(struct points *k, const char *kind, ft_store *store,
                      w->explore);
     else
         st = name.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", w->explore)
-                      : ft_exploration_rename(x, name.s, err);
+                      : ft__exploration_rename(x, name.s, err);
     if (!st)
         st = ft__explore_left(take, k, x, store, &w->design, err);
     ft__buf_free(&name);

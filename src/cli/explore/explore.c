@@ -514,12 +514,7 @@ static int run(ft__cli *c, const void *user)
                          o->shard ? "--shard" : "more than one file");
     if (o->only && verb != RUN)
         return ft__usage(c, "--only is for run");
-    st = ft_exploration_load(&x, c->args.v[1], &c->err);
-    if (!st && o->name) {
-        st = ft_exploration_rename(x, o->name, &c->err);
-        if (st)
-            ft_exploration_free(x);
-    }
+    st = ft_exploration_load(&x, c->args.v[1], o->name, &c->err);
     if (st)
         return ft__cli_check(c, st);
     code = verb == FRONT                    ? front(c, o, x)
