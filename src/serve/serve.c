@@ -46,7 +46,7 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
             "it does not fit: %.1f GiB of weights on each of %llu x %s, which "
             "has %.1f GiB: divide them among more (--tp), or hold them in "
             "fewer bits (--precision fp8)",
-            s->weight_bytes / (1 << 30), (unsigned long long)(s->ranks * s->replicas),
+            s->weight_bytes / (1 << 30), (unsigned long long)s->ranks * s->replicas,
             s->device, s->memory_bytes / (1 << 30));
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "it does not fit: beside %.1f GiB of weights the cache of %s holds "
