@@ -279,8 +279,9 @@ static int run(ft__cli *c, const void *user)
     ft_graph *g = NULL;
     int code;
 
-    ft__precision_take(&own.serve, &own.model);
-    code = ft__predict_read(&q);
+    code = ft__precision_take(c, &own.serve, &own.model);
+    if (!code)
+        code = ft__predict_read(&q);
     if (!code && (ft__llm_train_asked(&o->train) || ft__serving_asked(&o->serve))) {
         code = ft__llm_train_asked(&o->train) ? ft__llm_train(&q)
                                               : ft__serve_predict(&q, &o->serve);

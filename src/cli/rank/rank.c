@@ -480,11 +480,12 @@ static int run(ft__cli *c, const void *user)
     if (!q)
         return ft__cli_done(c, false);
     q->c = c;
-    ft__precision_take(&own.serve, &own.model);
+    code = ft__precision_take(c, &own.serve, &own.model);
     q->o = &own;
     served = asks_for_serving(q->o);
     ft__path_data(c, q->data_dir);
-    code = check_model(q);
+    if (!code)
+        code = check_model(q);
     if (!code)
         code = served ? read_prices(q) : read_options(q);
     if (!code && !q->o->lists && !served)

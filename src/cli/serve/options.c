@@ -31,8 +31,8 @@ const ft__option ft__serve_table[] = {
     FT__COUNT(ft__serve_options, ep, "ep", "N",
               "of a mixture of experts, ranks with whole experts of their own; 1"),
     FT__TEXT(ft__serve_options, precision, "precision", "P",
-             "of weights: bf16, fp8 or fp4; as the configuration says; of networks: "
-             "amp-bf16, amp-fp16"),
+             "as --dtype; of a language model's weights: bf16, fp8 or fp4; as the "
+             "configuration says"),
     FT__COUNT(ft__serve_options, max_seqs, "max-num-seqs", "N",
               "serving: sequences of a step; 256"),
     FT__COUNT(ft__serve_options, max_batched_tokens, "max-num-batched-tokens", "N",
@@ -54,12 +54,18 @@ const ft__option ft__serve_table[] = {
     {0},
 };
 
-void ft__precision_take(ft__serve_options *serve, ft__model_options *model)
+int ft__precision_take(ft__cli *c, ft__serve_options *serve, ft__model_options *model)
 {
-    if (serve->precision && strncmp(serve->precision, "amp-", 4) == 0) {
-        model->dtype = serve->precision;
-        serve->precision = NULL;
-    }
+    const char *path = c->args.n ? c->args.v[0] : "-";
+    const bool of_weights = strcmp(path, "-") != 0 && ft__is_language_model(path);
+
+    if (!serve->precision || (of_weights && strncmp(serve->precision, "amp-", 4) != 0))
+        return FT__EXIT_GOOD;
+    if (model->dtype)
+        return ft__usage(c, "--precision or --dtype, not both");
+    model->dtype = serve->precision;
+    serve->precision = NULL;
+    return FT__EXIT_GOOD;
 }
 
 int ft__precision_check(ft__cli *c, const ft__model_options *model)
