@@ -288,6 +288,15 @@ bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
  */
 void ft__run_block(ft__run *r);
 
+/* ---- run.c ---- */
+
+/* *r, if it is for blocks of that size and has not run out of memory, or a new one. */
+ft_status ft__run_for(ft__run **r, ft__count_plan *p, const uint32_t block[3],
+                      ft_error *err);
+/* Of a new launch, for the blocks that follow: bytes of its parameters, and which of
+ * them are known. */
+void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
+                    const uint8_t *known);
 void ft__run_free(ft__run *r);
 
 #endif
