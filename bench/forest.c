@@ -3,21 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/stats.h"
+#include "cpu_time.h"
 #include "learn/learn_inside.h"
 #include "learn/tree/forest.h"
 
 enum { REPEATS = 7, SINGLE = 3000, FOLDS = 5, SEEDS = 3 };
-
-static double cpu_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The whole file folder/name; its length in *len. */
 static void *slurp(const char *folder, const char *name, size_t *len)

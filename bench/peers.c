@@ -2,7 +2,8 @@
  * after the other, called from C as a program would. Seconds a row; -1: it failed. */
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "cpu_time.h"
 
 /* What TL2cgen makes of a Treelite model takes a row as values with room to say that
  * one is missing. */
@@ -21,14 +22,6 @@ double rows_lightgbm(lightgbm_row *predict, void *config, const double *x, int n
 double rows_lleaves(lleaves_rows *predict, double *x, int n, int cols, double *out);
 double rows_treelite(treelite_row *predict, const double *x, int n, int cols,
                      double *out);
-
-static double cpu_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* LGBM_BoosterPredictForMatSingleRowFast */
 double rows_lightgbm(lightgbm_row *predict, void *config, const double *x, int n,

@@ -3,32 +3,23 @@
  *   predict MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS]]    "": the best there is */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "cpu_time.h"
 #include "foretell/query.h"
 
 enum { ROUNDS = 2000 };
-
-/* Of this process: what others do on the machine does not count. */
-static double processor_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* *wall_s, *work_s: by the clock, of the processor. */
 static ft_status ask(double *wall_s, double *work_s, uint32_t *n_ops, ft_data *data,
                      const ft_query *q, ft_error *err)
 {
-    double begin = ft__now_s(), work = processor_s();
+    double begin = ft__now_s(), work = cpu_s();
     ft_answer *a;
     ft_status st = ft_query_ask(&a, data, q, err);
 
-    *work_s = processor_s() - work;
+    *work_s = cpu_s() - work;
     *wall_s = ft__now_s() - begin;
     *n_ops = st ? 0 : a->n_ops;
     ft_answer_free(a);

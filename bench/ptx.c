@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/stats.h"
+#include "cpu_time.h"
 #include "foretell/ptx.h"
 #include "ptx/ptx_inside.h"
 
@@ -27,14 +27,6 @@ static char *read_all(const char *path, size_t *len)
     return text;
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int speed(const char *path)
 {
     double seconds[ROUNDS];
@@ -46,14 +38,14 @@ static int speed(const char *path)
     if (!text)
         return 1;
     for (int i = 0; i < ROUNDS; i++) {
-        const double begin = now_s();
+        const double begin = cpu_s();
 
         if (ft__ptx_parse(&m, text, len, path, &err)) {
             printf("%s\n", err.msg);
             free(text);
             return 1;
         }
-        seconds[i] = now_s() - begin;
+        seconds[i] = cpu_s() - begin;
         n = ft_ptx_get(m)->n_kernels;
         ft__ptx_free(m);
     }

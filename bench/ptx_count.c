@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "cpu_time.h"
 #include "foretell/ptx_launches.h"
 #include "ptx/ptx_inside.h"
 
@@ -17,14 +17,6 @@ typedef struct sums {
     const char *worst;
 } sums;
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* All launches of a list once; false: err says why. */
 static int count_list(sums *t, ft_ptx_launches *l, ft_error *err)
 {
@@ -32,7 +24,7 @@ static int count_list(sums *t, ft_ptx_launches *l, ft_error *err)
     const size_t n = ft_ptx_launches_get(l)->n;
 
     for (size_t i = 0; i < n; i++) {
-        const double begin = now_s();
+        const double begin = cpu_s();
         ft_ptx_counts c;
         double took;
 
@@ -40,7 +32,7 @@ static int count_list(sums *t, ft_ptx_launches *l, ft_error *err)
             continue;
         if (ft_ptx_launches_count(&c, l, i, err))
             return 0;
-        took = now_s() - begin;
+        took = cpu_s() - begin;
         if (took > t->worst_s) {
             t->worst_s = took;
             t->worst = at[i].kernel->name;
@@ -64,13 +56,13 @@ static int network(const char *path)
         fprintf(stderr, "%s\n", err.msg);
         return 1;
     }
-    begin = now_s();
+    begin = cpu_s();
     if (!count_list(&first, l, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         return 1;
     }
-    once = now_s() - begin;
-    begin = now_s();
+    once = cpu_s() - begin;
+    begin = cpu_s();
     if (!count_list(&again, l, &err)) {
         fprintf(stderr, "%s\n", err.msg);
         return 1;
@@ -79,7 +71,7 @@ static int network(const char *path)
            "their analysis, longest %s, %.1f ms; again in %.1f ms; %" PRIu64 " exact\n",
            path, first.launches, first.blocks, (double)first.threads, once * 1e3,
            first.worst ? first.worst : "none", first.worst_s * 1e3,
-           (now_s() - begin) * 1e3, first.exact);
+           (cpu_s() - begin) * 1e3, first.exact);
     ft_ptx_launches_free(l);
     return 0;
 }
@@ -120,17 +112,17 @@ static int modules(char **path, int n)
     for (int i = 0; i < n; i++) {
         ft_error err;
         ft_ptx *m;
-        double begin = now_s();
+        double begin = cpu_s();
 
         if (ft__ptx_open(&m, path[i], &err)) {
             fprintf(stderr, "%s\n", err.msg);
             return 1;
         }
-        read_s += now_s() - begin;
-        begin = now_s();
+        read_s += cpu_s() - begin;
+        begin = cpu_s();
         if (!count_module(&t, m, &err))
             fprintf(stderr, "%s: %s\n", path[i], err.msg);
-        count_s += now_s() - begin;
+        count_s += cpu_s() - begin;
         ft__ptx_free(m);
     }
     printf("%d files, %" PRIu64

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "cpu_time.h"
 #include "explore/search/search.h"
 #include "explore/space/space.h"
 #include "foretell/names.h"
@@ -30,14 +30,6 @@ struct table {
     bool category[MAX_COLUMNS];
     double reference[2], volume;
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -207,7 +199,7 @@ static void search(const struct table *t, const ft_space *s, ft_search_options o
 {
     double *y = malloc(2 * evaluations * sizeof(*y)), gain;
     double *point = malloc(evaluations * t->k * sizeof(*point));
-    double spent = -now();
+    double spent = -cpu_s();
     ft_search *search;
     size_t told = 0;
 
@@ -223,7 +215,7 @@ static void search(const struct table *t, const ft_space *s, ft_search_options o
             if (ft__search_tell(search, point + told * t->k, y + 2 * told, NULL))
                 die("no memory");
     }
-    spent += now();
+    spent += cpu_s();
     printf("%s,%s,%llu,%.6f,%.1f\n", name, ft_name(FT_NAMES_SEARCHER, opt.searcher),
            (unsigned long long)opt.seed, volume(t, y, evaluations) / t->volume,
            1e6 * spent / (double)evaluations);

@@ -6,17 +6,7 @@
 #include <string.h>
 
 #include "foretell/measure.h"
-
-static inline ft_op parse(const char *spec)
-{
-    ft_op op;
-
-    if (ft_op_parse(&op, spec, strlen(spec), NULL)) {
-        fprintf(stderr, "%s\n", spec);
-        exit(1);
-    }
-    return op;
-}
+#include "parse_spec.h"
 
 /* machine: "" or a copied tree of /sys, whose clocks the session holds at 1.2 GHz. */
 static inline ft_session *fake_session(const char *options, const char *plugin_dir,

@@ -8,19 +8,7 @@
 #include "foretell/graph.h"
 #include "graph/build.h"
 #include "graph/op_inside.h"
-
-static inline ft_op parse(const char *spec)
-{
-    ft_op op;
-    ft_error err = {0};
-
-    if (ft_op_parse(&op, spec, strlen(spec), &err)) {
-        fprintf(stderr, "%s: %s\n", spec, err.msg);
-        CHECK(0);
-        ft__op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
-    }
-    return op;
-}
+#include "parse_spec.h"
 
 static inline uint32_t tensor(ft__build *b, const char *name, ft_role role, ft_shape s)
 {

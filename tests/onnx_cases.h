@@ -11,7 +11,9 @@
 #include "import/graph_inside.h"
 #include "onnx_text.h"
 
-static ft_graph *import(const char *text, const ft_import_options *opt, ft_error *err)
+/* The model written as text; err may be NULL. */
+static inline ft_graph *import(const char *text, const ft_import_options *opt,
+                               ft_error *err)
 {
     size_t len;
     uint8_t *data = onnx_from_text(text, &len);
@@ -24,7 +26,7 @@ static ft_graph *import(const char *text, const ft_import_options *opt, ft_error
     return g;
 }
 
-static size_t print_dim(char *to, size_t size, const ft_tensor *t, uint32_t i)
+static inline size_t print_dim(char *to, size_t size, const ft_tensor *t, uint32_t i)
 {
     if (t->open >> i & 1)
         return (size_t)snprintf(to, size, "%s<=%lld", i ? "," : "",
@@ -34,7 +36,7 @@ static size_t print_dim(char *to, size_t size, const ft_tensor *t, uint32_t i)
 }
 
 /* "fp32 2,<=3; seq(fp32) *": dtype and shape of every result. */
-static void print_results(const ft_graph *g, char *buf, size_t size)
+static inline void print_results(const ft_graph *g, char *buf, size_t size)
 {
     size_t at = 0;
 
@@ -55,7 +57,7 @@ static void print_results(const ft_graph *g, char *buf, size_t size)
 }
 
 /* "3 relu x=... " for every node that computes. */
-static void print_nodes(const ft_graph *g, char *buf, size_t size)
+static inline void print_nodes(const ft_graph *g, char *buf, size_t size)
 {
     size_t at = 0;
 
@@ -80,8 +82,8 @@ struct flow {
     const char *nodes; /* NULL: any */
 };
 
-static void check_flows(const struct flow *cases, size_t n,
-                        const ft_import_options *opt)
+static inline void check_flows(const struct flow *cases, size_t n,
+                               const ft_import_options *opt)
 {
     for (size_t i = 0; i < n; i++) {
         ft_error err = {0};
@@ -114,18 +116,65 @@ static inline void check_rules(const struct flow *cases, size_t n)
     }
 }
 
-/* A model that is refused with this sentence. */
-static inline void check_refused(const char *model, const char *says)
-{
-    ft_error err = {0};
-    ft_graph *g = import(model, NULL, &err);
+struct misfit {
+    const char *model;
+    const char *says;
+};
 
-    if (g || strcmp(err.msg, says) != 0)
-        fprintf(stderr, "refused \"%s\" says \"%s\"\n", model, err.msg);
-    CHECK(!g && SAME(err.msg, says));
-    ft_graph_free(g);
+static inline void check_misfits(const struct misfit *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        ft_error err = {0};
+        ft_graph *g = import(cases[i].model, NULL, &err);
+
+        if (g || strcmp(err.msg, cases[i].says) != 0)
+            fprintf(stderr, "refused \"%s\" says \"%s\"\n", cases[i].model, err.msg);
+        CHECK(!g && SAME(err.msg, cases[i].says));
+        ft_graph_free(g);
+    }
 }
 
+#define CHECK_MISFITS(cases) check_misfits(cases, sizeof(cases) / sizeof(*(cases)))
+/* Specs of nodes in order, one a line; those of views where `views` is not 0. */
+static inline void print_specs(const ft_graph *g, char *buf, size_t size, int views)
+{
+    size_t at = 0;
+
+    buf[0] = '\0';
+    for (uint32_t i = 0; i < g->n_nodes && at < size; i++) {
+        const ft_op *op = &g->op[g->node[i].op];
+
+        if (op->kind == FT_KIND_view && !views)
+            continue;
+        at += ft_op_print(op, buf + at, size - at);
+        at += (size_t)snprintf(buf + at, at < size ? size - at : 0, "\n");
+    }
+}
+
+struct good {
+    const char *why;
+    const char *model;
+    const char *specs;
+};
+
+static inline void check_specs(const struct good *cases, size_t n, int views)
+{
+    for (size_t i = 0; i < n; i++) {
+        ft_error err = {0};
+        char specs[4096] = "";
+        ft_graph *g = import(cases[i].model, NULL, &err);
+
+        if (g)
+            print_specs(g, specs, sizeof(specs), views);
+        if (strcmp(specs, cases[i].specs) != 0)
+            fprintf(stderr, "case \"%s\" gives\n%s%s\n", cases[i].why, specs, err.msg);
+        CHECK(SAME(specs, cases[i].specs));
+        ft_graph_free(g);
+    }
+}
+
+#define CHECK_SPECS(cases, views)                                                      \
+    check_specs(cases, sizeof(cases) / sizeof(*(cases)), views)
 #define CHECK_RULES(cases) check_rules(cases, sizeof(cases) / sizeof(*(cases)))
 #define CHECK_FLOWS(cases, opt)                                                        \
     check_flows(cases, sizeof(cases) / sizeof(*(cases)), opt)

@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+#include "check.h"
+#include "foretell/error.h"
+
 static int allocs_left = -1;
 
 static int refused(void)
@@ -35,6 +38,23 @@ void *__wrap_malloc(size_t size)
 void *__wrap_realloc(void *p, size_t size)
 {
     return refused() ? NULL : __real_realloc(p, size);
+}
+
+/* One allocation after the other fails until the call succeeds: each failure comes back
+ * as FT_ENOMEM, and there are more of them than `least`. */
+static inline void every_refused_allocation_is_reported(ft_status (*call)(void),
+                                                        int least)
+{
+    ft_status st = FT_ENOMEM;
+    int n = 0;
+
+    while (st == FT_ENOMEM && n < 100000) {
+        allocs_left = ++n;
+        st = call();
+        allocs_left = -1;
+    }
+    CHECK_EQ(st, FT_OK);
+    CHECK(CMP(n, >, least));
 }
 
 #endif

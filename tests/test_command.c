@@ -310,31 +310,8 @@ static void failures_count_when_asked_to(void)
     ft_command_results_free(r, 1);
 }
 
-static void a_run_that_hangs_is_ended_with_its_children(void)
-{
-    char text[256];
-    ft_command_options o = {.min_runs = 1, .max_runs = 1, .timeout_s = HANGS_MS / 1e3};
-    struct leaping time = {.ahead_s = 0};
-    ft__clock clock = leaping_clock(&time);
-    ft__runner runner = {.run = ft__system_runner.run, .clock = &clock};
-    ft_command_result *r;
-    ft_error err = {0};
-    ft_command c;
-    long child;
-
-    snprintf(time.file, sizeof(time.file), "%s", in_folder("late"));
-    snprintf(text, sizeof(text),
-             "sleep 6000 & echo $! >%s; while :; do : >%s; sleep 0.1; done",
-             in_folder("child"), time.file);
-    c = shell(text);
-    CHECK(EQ(ft__runner_measure(&r, &c, 1, &o, &runner, &err), FT_EBACKEND) && !r);
-    CHECK(HAS(err.msg, "longer than 300 s"));
-    child = strtol(text_of(in_folder("child")), NULL, 10);
-    CHECK(CMP(child, >, 1) && has_ended((pid_t)child));
-}
-
-/* Its own session, and nobody's child any more. */
-static void a_run_that_hangs_is_ended_with_what_left_its_session(void)
+/* Measures `what`, which then makes one file after the other, until its time is up. */
+static void hangs(const char *what, const char *late)
 {
     char text[320];
     ft_command_options o = {.min_runs = 1, .max_runs = 1, .timeout_s = HANGS_MS / 1e3};
@@ -344,16 +321,37 @@ static void a_run_that_hangs_is_ended_with_what_left_its_session(void)
     ft_command_result *r;
     ft_error err = {0};
     ft_command c;
-    pid_t child;
 
-    snprintf(time.file, sizeof(time.file), "%s", in_folder("late-too"));
-    snprintf(text, sizeof(text),
-             "(setsid sh -c 'echo $$ >%s; exec sleep 6000' &); "
-             "while ! test -s %s; do sleep 0.01; done; "
-             "while :; do : >%s; sleep 0.1; done",
-             in_folder("away"), in_folder("away"), time.file);
+    snprintf(time.file, sizeof(time.file), "%s", in_folder(late));
+    snprintf(text, sizeof(text), "%s while :; do : >%s; sleep 0.1; done", what,
+             time.file);
     c = shell(text);
     CHECK(EQ(ft__runner_measure(&r, &c, 1, &o, &runner, &err), FT_EBACKEND) && !r);
+    CHECK(HAS(err.msg, "longer than 300 s"));
+}
+
+static void a_run_that_hangs_is_ended_with_its_children(void)
+{
+    char text[160];
+    long child;
+
+    snprintf(text, sizeof(text), "sleep 6000 & echo $! >%s;", in_folder("child"));
+    hangs(text, "late");
+    child = strtol(text_of(in_folder("child")), NULL, 10);
+    CHECK(CMP(child, >, 1) && has_ended((pid_t)child));
+}
+
+/* Its own session, and nobody's child any more. */
+static void a_run_that_hangs_is_ended_with_what_left_its_session(void)
+{
+    char text[256];
+    pid_t child;
+
+    snprintf(text, sizeof(text),
+             "(setsid sh -c 'echo $$ >%s; exec sleep 6000' &); "
+             "while ! test -s %s; do sleep 0.01; done;",
+             in_folder("away"), in_folder("away"));
+    hangs(text, "late-too");
     child = pid_in("away");
     CHECK(has_ended(child));
     kill(child, SIGKILL);

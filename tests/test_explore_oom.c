@@ -134,20 +134,6 @@ static ft_status correlate(void)
     return ft_correlate(&c, FT_KENDALL, y, y + N, N, NULL);
 }
 
-static void every_refused_allocation_is_reported(ft_status (*call)(void), int least)
-{
-    ft_status st = FT_ENOMEM;
-    int n = 0;
-
-    while (st == FT_ENOMEM && n < 100000) {
-        allocs_left = ++n;
-        st = call();
-        allocs_left = -1;
-    }
-    CHECK_EQ(st, FT_OK);
-    CHECK(CMP(n, >, least));
-}
-
 int main(void)
 {
     const ft_parameter param[] = {categories("c", 3), integers("i", 1, 50, 0),

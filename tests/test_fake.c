@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "foretell/engine.h"
+#include "parse_spec.h"
 
 static const ft_engine *fake;
 
@@ -20,12 +21,11 @@ static ft_engine_context *open_with(const char *options)
 
 static ft_block *prepare(ft_engine_context *c, const char *spec, ft_status want)
 {
-    ft_op op;
+    const ft_op op = parse(spec);
     ft_block *b = NULL;
     ft_block_info info;
     ft_error err = {0};
 
-    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     CHECK_EQ(fake->prepare(c, &b, &info, &op, 1, NULL, 0, &err), want);
     CHECK(EQ((want == FT_OK), (b != NULL)) && EQ((want == FT_OK), !err.msg[0]));
     return b;

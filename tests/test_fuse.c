@@ -35,112 +35,82 @@ static ft_shape images(void)
     return (ft_shape){4, {4, 8, 16, 16}};
 }
 
-/* relu reads, softplus stays inside, tanh writes. */
-static void a_chain_is_one_kernel(void)
+/* A network of up to three operations. Values are 1 for its input and k + 1 for what
+ * operation k gives; what is NAN may be anything. */
+struct net {
+    const char *why;
+    struct {
+        const char *spec;
+        int x, y; /* operands; y 0: none */
+    } op[3];
+    struct {
+        ft_kind kind;
+        double moved, launched;
+    } want[3];
+};
+
+#define CONV "conv2d " X " out=8 kernel=1x1 stride=1x1 pad=0x0"
+
+static const struct net nets[] = {
+    {"of a chain relu reads, softplus stays inside, tanh writes",
+     {{"relu " X, 1, 0}, {"softplus " X, 2, 0}, {"tanh " X, 3, 0}},
+     {{FT_KIND_relu, 0.5, 1}, {FT_KIND_softplus, 0, 0}, {FT_KIND_tanh, 0.5, 0}}},
+    {"one kernel of relu and add would have to run before and after the convolution",
+     {{"relu " X, 1, 0}, {CONV, 2, 0}, {"add " X " y=4x8x16x16", 3, 2}},
+     {{FT_KIND_relu, 1, NAN}, {FT_KIND_conv2d, 1, 1}, {FT_KIND_add, 1, 1}}},
+    {"inputs are copied outside of what is compiled",
+     {{"copy " X, 1, 0}, {"relu " X, 2, 0}},
+     {{FT_KIND_copy, 1, NAN}, {FT_KIND_relu, 1, 1}}},
+    {"the sum is over before anything is divided by it; exp is computed for both",
+     {{"reduce_sum " X " axes=1x2x3", 1, 0}, {"div " X " y=4x1x1x1", 1, 2}},
+     {{FT_KIND_reduce_sum, NAN, 1}, {FT_KIND_div, 1, 1}}},
+    {"both operands of the product are read once, by the first that needs them",
+     {{"sigmoid " X, 1, 0}, {"mul " X " y=4x8x16x16", 2, 1}},
+     {{FT_KIND_sigmoid, 0.5, NAN}, {FT_KIND_mul, 1. / 3, NAN}}},
+    {"norms go on with what follows, pools begin anew",
+     {{"softmax " X " axis=3", 1, 0},
+      {"relu " X, 2, 0},
+      {"avgpool2d " X " kernel=2x2 stride=2x2 pad=0x0", 3, 0}},
+     {{FT_KIND_softmax, 0.5, NAN}, {FT_KIND_relu, NAN, 0}, {FT_KIND_avgpool2d, 1, 1}}},
+};
+
+static ft_graph *graph_of(const struct net *net)
 {
     ft__build *b = ft__build_new("net");
-    const uint32_t x = input(b, images());
-    const uint32_t r = one(b, "relu " X " dtype=fp32", x);
-    const uint32_t s = one(b, "softplus " X " dtype=fp32", r);
-    ft_graph *g = finish(b, one(b, "tanh " X " dtype=fp32", s));
-    ft__fused *f = fused(g);
+    uint32_t value[5] = {[1] = input(b, images())}, n = 0;
 
-    CHECK_NEAR(of(f, g, FT_KIND_relu)->moved, 0.5, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_relu)->launched, 1, 0);
-    CHECK_NEAR(of(f, g, FT_KIND_softplus)->moved, 0, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_softplus)->launched, 0, 0);
-    CHECK_NEAR(of(f, g, FT_KIND_tanh)->moved, 0.5, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_tanh)->launched, 0, 0);
-    free(f);
-    ft_graph_free(g);
+    for (; n < 3 && net->op[n].spec; n++) {
+        const char *spec = net->op[n].spec;
+        const uint32_t x = value[net->op[n].x];
+
+        value[n + 2] =
+            net->op[n].y ? two(b, spec, x, value[net->op[n].y])
+            : strcmp(spec, CONV)
+                ? one(b, spec, x)
+                : with(b, spec, x, weight(b, "w", (ft_shape){4, {8, 8, 1, 1}}));
+    }
+    return finish(b, value[n + 1]);
 }
 
-/* relu feeds the convolution and what comes after it: one kernel would have to run both
- * before and after the convolution. */
-static void kernels_never_wait_for_themselves(void)
+static void operations_share_kernels_where_they_can(void)
 {
-    ft__build *b = ft__build_new("net");
-    const uint32_t x = input(b, images());
-    const uint32_t w = weight(b, "w", (ft_shape){4, {8, 8, 1, 1}});
-    const uint32_t r = one(b, "relu " X " dtype=fp32", x);
-    const uint32_t c =
-        with(b, "conv2d " X " out=8 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32", r, w);
-    ft_graph *g = finish(b, two(b, "add " X " y=4x8x16x16 dtype=fp32", c, r));
-    ft__fused *f = fused(g);
+    for (size_t i = 0; i < sizeof(nets) / sizeof(*nets); i++) {
+        ft_graph *g = graph_of(&nets[i]);
+        ft__fused *f = fused(g);
 
-    CHECK_NEAR(of(f, g, FT_KIND_relu)->moved, 1, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_conv2d)->moved, 1, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_conv2d)->launched, 1, 0);
-    CHECK_NEAR(of(f, g, FT_KIND_add)->moved, 1, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_add)->launched, 1, 0);
-    free(f);
-    ft_graph_free(g);
-}
+        for (int k = 0; k < 3 && nets[i].op[k].spec; k++) {
+            const ft__fused *is = of(f, g, nets[i].want[k].kind);
+            const double moved = nets[i].want[k].moved;
+            const double launched = nets[i].want[k].launched;
 
-/* Inputs are copied outside of what is compiled. */
-static void copies_of_inputs_are_nobodys_kernel(void)
-{
-    ft__build *b = ft__build_new("net");
-    const uint32_t c = one(b, "copy " X " dtype=fp32", input(b, images()));
-    ft_graph *g = finish(b, one(b, "relu " X " dtype=fp32", c));
-    ft__fused *f = fused(g);
-
-    CHECK_NEAR(of(f, g, FT_KIND_copy)->moved, 1, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_relu)->moved, 1, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_relu)->launched, 1, 0);
-    free(f);
-    ft_graph_free(g);
-}
-
-/* The sum is over before anything is divided by it; exp is computed for both. */
-static void a_sum_that_spreads_ends_its_kernel(void)
-{
-    ft__build *b = ft__build_new("net");
-    const uint32_t x = input(b, images());
-    const uint32_t s = one(b, "reduce_sum " X " axes=1x2x3 dtype=fp32", x);
-    ft_graph *g = finish(b, two(b, "div " X " y=4x1x1x1 dtype=fp32", x, s));
-    ft__fused *f = fused(g);
-
-    CHECK_NEAR(of(f, g, FT_KIND_reduce_sum)->launched, 1, 0);
-    CHECK_NEAR(of(f, g, FT_KIND_div)->launched, 1, 0);
-    CHECK_NEAR(of(f, g, FT_KIND_div)->moved, 1, 1e-12);
-    free(f);
-    ft_graph_free(g);
-}
-
-/* Both operands of the product are read once, by the first that needs them. */
-static void what_a_kernel_has_read_it_keeps(void)
-{
-    ft__build *b = ft__build_new("net");
-    const uint32_t x = input(b, images());
-    const uint32_t s = one(b, "sigmoid " X " dtype=fp32", x);
-    ft_graph *g = finish(b, two(b, "mul " X " y=4x8x16x16 dtype=fp32", s, x));
-    ft__fused *f = fused(g);
-
-    CHECK_NEAR(of(f, g, FT_KIND_sigmoid)->moved, 0.5, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_mul)->moved, 1. / 3, 1e-12);
-    free(f);
-    ft_graph_free(g);
-}
-
-/* Norms go on with what follows; pools begin anew. */
-static void norms_end_in_what_follows_and_pools_begin(void)
-{
-    ft__build *b = ft__build_new("net");
-    const uint32_t x = input(b, images());
-    const uint32_t n = one(b, "softmax " X " axis=3 dtype=fp32", x);
-    const uint32_t r = one(b, "relu " X " dtype=fp32", n);
-    const uint32_t p =
-        one(b, "avgpool2d " X " kernel=2x2 stride=2x2 pad=0x0 dtype=fp32", r);
-    ft_graph *g = finish(b, p);
-    ft__fused *f = fused(g);
-
-    CHECK_NEAR(of(f, g, FT_KIND_softmax)->moved, 0.5, 1e-12);
-    CHECK_NEAR(of(f, g, FT_KIND_relu)->launched, 0, 0);
-    CHECK_NEAR(of(f, g, FT_KIND_avgpool2d)->launched, 1, 0);
-    CHECK_NEAR(of(f, g, FT_KIND_avgpool2d)->moved, 1, 1e-12);
-    free(f);
-    ft_graph_free(g);
+            if (fabs(is->moved - moved) > 1e-12 || fabs(is->launched - launched) > 0)
+                fprintf(stderr, "%s\n", nets[i].why);
+            CHECK(isnan(moved) || CMP(fabs(is->moved - moved), <=, 1e-12));
+            CHECK(isnan(launched) || EQ(is->launched, launched));
+        }
+        free(f);
+        ft_graph_free(g);
+    }
 }
 
 /* A convolution of images between the network's ends: its operand is laid last by a
@@ -206,11 +176,6 @@ int main(void)
 {
     images_are_copied_where_nothing_generated_does_it();
     a_batch_norm_of_inference_is_elementwise();
-    a_chain_is_one_kernel();
-    kernels_never_wait_for_themselves();
-    copies_of_inputs_are_nobodys_kernel();
-    a_sum_that_spreads_ends_its_kernel();
-    what_a_kernel_has_read_it_keeps();
-    norms_end_in_what_follows_and_pools_begin();
+    operations_share_kernels_where_they_can();
     CHECK_DONE();
 }

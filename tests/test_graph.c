@@ -2,26 +2,10 @@
 #include <string.h>
 
 #include "base/prng.h"
-#include "check.h"
 #include "conformance_specs.h"
-#include "foretell/graph.h"
-#include "graph/build.h"
 #include "graph/graph_inside.h"
-#include "graph/op_inside.h"
 #include "import/list.h"
-
-static ft_op parse(const char *spec)
-{
-    ft_op op;
-    ft_error err = {0};
-
-    if (ft_op_parse(&op, spec, strlen(spec), &err)) {
-        fprintf(stderr, "%s: %s\n", spec, err.msg);
-        CHECK(0);
-        ft__op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
-    }
-    return op;
-}
+#include "nets.h"
 
 static void a_canonical_spec_reads_and_writes_itself(void)
 {
@@ -246,23 +230,6 @@ static uint32_t append(ft__build *b, const char *name, const char *spec,
     ft__build_node(b, name, strlen(name), &op, in, n_in, NULL, 0, out,
                    ft_op_n_outputs(&op));
     return out[0];
-}
-
-static uint32_t input(ft__build *b, ft_shape s)
-{
-    return ft__build_tensor(b, "in", 2, FT_ROLE_INPUT, FT_DTYPE_fp32, &s);
-}
-
-static ft_graph *finish(ft__build *b, uint32_t output)
-{
-    ft_graph *g;
-    ft_error err = {0};
-
-    ft__build_output(b, output);
-    if (ft__build_finish_take(&g, b, &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK(g != NULL);
-    return g;
 }
 
 static void equal_operations_are_counted_once(void)

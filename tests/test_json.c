@@ -44,7 +44,8 @@ static void walk(ft__json *r)
 
 /* NULL: the text is one whole value; else why not. Read in memory that is no
  * longer than the text, so that reading past its end is seen. */
-static const char *read_whole(const char *s, size_t n, size_t *pos)
+static const char *pass_whole(const char *s, size_t n, void (*pass)(ft__json *),
+                              size_t *pos)
 {
     char *copy = malloc(n ? n : 1);
     ft__json_doc doc = {.base = copy, .len = n};
@@ -54,7 +55,7 @@ static const char *read_whole(const char *s, size_t n, size_t *pos)
         return "out of memory";
     memcpy(copy, s, n);
     r = ft__json_open(&doc, (ft__text){copy, n});
-    walk(&r);
+    pass(&r);
     ft__json_done(&r);
     if (pos)
         *pos = doc.pos;
@@ -62,20 +63,19 @@ static const char *read_whole(const char *s, size_t n, size_t *pos)
     return doc.why;
 }
 
+static const char *read_whole(const char *s, size_t n, size_t *pos)
+{
+    return pass_whole(s, n, walk, pos);
+}
+
+static void skip(ft__json *r)
+{
+    ft__json_skip(r, NULL);
+}
+
 static const char *skip_whole(const char *s, size_t n)
 {
-    char *copy = malloc(n ? n : 1);
-    ft__json_doc doc = {.base = copy, .len = n};
-    ft__json r;
-
-    if (!copy)
-        return "out of memory";
-    memcpy(copy, s, n);
-    r = ft__json_open(&doc, (ft__text){copy, n});
-    ft__json_skip(&r, NULL);
-    ft__json_done(&r);
-    free(copy);
-    return doc.why;
+    return pass_whole(s, n, skip, NULL);
 }
 
 static void valid_texts_are_read(void)

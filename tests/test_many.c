@@ -4,40 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
-#include "foretell/predictor.h"
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
 #include "import/list.h"
 #include "predict/query/network.h"
-
-static char root[900];
-
-static bool same(double a, double b)
-{
-    return memcmp(&a, &b, sizeof(a)) == 0 || (isnan(a) && isnan(b));
-}
-
-static ft_device *device_of(const char *name)
-{
-    char data[1024];
-    ft_device *d = NULL;
-
-    snprintf(data, sizeof(data), "%s/data", root);
-    CHECK_EQ(ft_device_load(&d, data, name, NULL), FT_OK);
-    return d;
-}
-
-static ft_predictor *predictor_of(const char *name)
-{
-    char path[1024];
-    ft_predictor *p = NULL;
-
-    snprintf(path, sizeof(path), "%s/data/predictors/%s", root, name);
-    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
-    return p;
-}
+#include "shipped.h"
 
 static ft_graph *network(const char *model, int64_t batch, ft_dtype dtype, bool train)
 {

@@ -5,28 +5,12 @@
 #include <string.h>
 
 #include "base/prng.h"
-#include "check.h"
-#include "foretell/graph.h"
-#include "import/graph_inside.h"
 #include "import/onnx/onnx.h"
-#include "onnx_text.h"
+#include "onnx_cases.h"
 
 static const char *const files[] = {
     "attention.txt", "layers.txt", "others.txt", "products.txt", "quantised.txt",
 };
-
-static ft_graph *import(const char *text, ft_error *err)
-{
-    size_t len;
-    uint8_t *data = onnx_from_text(text, &len);
-    ft_graph *g = NULL;
-
-    CHECK(data != NULL);
-    if (data)
-        (void)ft__onnx_import(&g, data, len, "m.onnx", NULL, err);
-    free(data);
-    return g;
-}
 
 /* ---- results ---- */
 
@@ -95,7 +79,7 @@ static void spoil(const char *model)
 static void run_case(const struct one_case *c)
 {
     ft_error err = {0};
-    ft_graph *g = import(c->model, &err);
+    ft_graph *g = import(c->model, NULL, &err);
     char copy[1024], have[256], *save = NULL;
 
     if (!g)
@@ -170,49 +154,11 @@ static void results_are_those_of_onnx_runtime(const char *root)
 
 /* ---- what they are made of ---- */
 
-struct made {
-    const char *why;
-    const char *model;
-    const char *specs; /* of nodes that are more than views, one a line */
-};
-
-static void print_specs(const ft_graph *g, char *buf, size_t size)
-{
-    size_t at = 0;
-
-    buf[0] = '\0';
-    for (uint32_t i = 0; i < g->n_nodes && at < size; i++) {
-        const ft_op *op = &g->op[g->node[i].op];
-
-        if (op->kind == FT_KIND_view)
-            continue;
-        at += ft_op_print(op, buf + at, size - at);
-        at += (size_t)snprintf(buf + at, at < size ? size - at : 0, "\n");
-    }
-}
-
-static void check_all(const struct made *cases, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        ft_error err = {0};
-        char specs[4096] = "";
-        ft_graph *g = import(cases[i].model, &err);
-
-        if (g)
-            print_specs(g, specs, sizeof(specs));
-        if (strcmp(specs, cases[i].specs) != 0)
-            fprintf(stderr, "case \"%s\" gives\n%s%s\n", cases[i].why, specs, err.msg);
-        CHECK(SAME(specs, cases[i].specs));
-        ft_graph_free(g);
-    }
-}
-
-#define CHECK_ALL(cases) check_all(cases, sizeof(cases) / sizeof(*(cases)))
 #define MS "node com.microsoft."
 
 static void fused_operators_are_their_parts(void)
 {
-    static const struct made cases[] = {
+    static const struct good cases[] = {
         {"attention is one layer and one kernel",
          "in x fp32 2,3,8\nconst w fp32 8,24\nconst b fp32 24\nout y\n" MS
          "Attention x,w,b y num_heads=2 unidirectional=1",
@@ -269,7 +215,7 @@ static void fused_operators_are_their_parts(void)
          "linear x=3x8 out=5 to=fp32 weights=int8 dtype=uint8\n"},
     };
 
-    CHECK_ALL(cases);
+    CHECK_SPECS(cases, 0);
 }
 
 static double product_flops(const ft_graph *g)
@@ -291,7 +237,7 @@ static void an_activation_that_is_not_known_is_bounded(void)
 {
 #define FUSED "in x fp32 2,8\nconst w fp32 8,4\nout y\n" MS "FusedGemm x,w y"
 #define PRODUCT "linear x=2x8 out=4 dtype=fp32\n"
-    static const struct made cases[] = {
+    static const struct good cases[] = {
         {"named as the operator wants it", FUSED " activation:RELU",
          PRODUCT "relu x=2x4 dtype=fp32\n"},
         {"none", FUSED " activation:NONE", PRODUCT},
@@ -303,9 +249,9 @@ static void an_activation_that_is_not_known_is_bounded(void)
          "conv1d x=2x6x5 out=6 kernel=4 stride=1 pad=3x0 groups=6 dtype=fp32\n"
          "generic read=60 out=2x6x5 dtype=fp32\n"},
     };
-    ft_graph *g = import(cases[2].model, NULL);
+    ft_graph *g = import(cases[2].model, NULL, NULL);
 
-    CHECK_ALL(cases);
+    CHECK_SPECS(cases, 0);
     CHECK(g && EQ(g->n_bounded, 1) &&
           SAME(g->bounded[0], "unknown activation of FusedGemm (node y)"));
     ft_graph_free(g);
@@ -326,7 +272,7 @@ static void fused_attention_costs_what_its_pieces_do(void)
 
     for (size_t i = 0; i < 3; i++) {
         ft_error err = {0};
-        ft_graph *g = import(models[i], &err);
+        ft_graph *g = import(models[i], NULL, &err);
 
         CHECK(g != NULL);
         flops[i] = product_flops(g);
@@ -341,7 +287,7 @@ static void fused_attention_costs_what_its_pieces_do(void)
 
 static void layers_between_conversions_run_on_integers(void)
 {
-    static const struct made cases[] = {
+    static const struct good cases[] = {
         {"a weight that is dequantised is read as it is stored",
          SCALES "in x fp32 1,3,8,8\nconst w int8 4,3,3,3\nout y\n"
                 "node DequantizeLinear w,t,o r\nnode Conv x,r y",
@@ -381,7 +327,7 @@ static void layers_between_conversions_run_on_integers(void)
          "add x=2x8 y=2x8 dtype=fp32\nquantize x=2x8 to=uint8 dtype=fp32\n"},
     };
 
-    CHECK_ALL(cases);
+    CHECK_SPECS(cases, 0);
 }
 
 /* ---- quantised networks, as ONNX Runtime makes and runs them ---- */

@@ -279,10 +279,7 @@ static void losses_and_their_steps(void)
 
 static void what_does_not_fit_is_one_sentence(void)
 {
-    static const struct {
-        const char *model;
-        const char *says;
-    } cases[] = {
+    static const struct misfit cases[] = {
         {"in x fp32 2,3,8,8\nconst w fp32 4,2,3,3\nnode Conv x,w y\nout y",
          "m.onnx: node y (Conv): x has 3 channels, the weights are for 2"},
         {"in x fp32 2,8\nconst w fp32 4,2,3,3\nnode Conv x,w y\nout y",
@@ -312,8 +309,7 @@ static void what_does_not_fit_is_one_sentence(void)
          "m.onnx: node x (Adam): 2 operands are not 4 for each parameter"},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        check_refused(cases[i].model, cases[i].says);
+    CHECK_MISFITS(cases);
 }
 
 int main(void)

@@ -333,10 +333,7 @@ static void shapes_that_are_computed(void)
 
 static void what_does_not_fit_is_one_sentence(void)
 {
-    static const struct {
-        const char *model;
-        const char *says;
-    } cases[] = {
+    static const struct misfit cases[] = {
         {"in x fp32 3,5\nin i int64 3\nout y\nnode GatherElements x,i y",
          "m.onnx: node y (GatherElements): its indices have 1 dimensions, not 2"},
         {"in x fp32 3,5\nin i int64 2,3\nout y\nnode GatherND x,i y",
@@ -377,8 +374,7 @@ static void what_does_not_fit_is_one_sentence(void)
          "m.onnx: node y (Tile): it has not one repeat for each of 2 axes"},
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-        check_refused(cases[i].model, cases[i].says);
+    CHECK_MISFITS(cases);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "foretell/engine.h"
+#include "parse_spec.h"
 
 static const ft_engine *engine;
 
@@ -19,11 +20,10 @@ static ft_engine_context *open_with(const char *options, ft_error *err)
 
 static ft_block *prepare(ft_engine_context *c, const char *spec)
 {
+    const ft_op op = parse(spec);
     ft_block_info info;
     ft_block *b;
-    ft_op op;
 
-    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     CHECK_EQ(engine->values->prepare(c, &b, &info, &op, 0, NULL), FT_OK);
     return b;
 }

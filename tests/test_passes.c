@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "parse_spec.h"
 #include "physics/op_kernels.h"
 
 static char data_dir[4096];
@@ -22,15 +23,10 @@ static void chip_of(ft__hardware_spec *out, const char *policy, const ft_op *op)
 static ft__terms terms(const char *spec, const char *policy,
                        const ft__physics_params *c)
 {
-    ft_error err = {0};
+    const ft_op op = parse(spec);
     ft__hardware_spec chip;
     ft__terms t;
-    ft_op op;
 
-    if (ft_op_parse(&op, spec, strlen(spec), &err) != FT_OK) {
-        fprintf(stderr, "%s: %s\n", spec, err.msg);
-        exit(1);
-    }
     chip_of(&chip, policy, &op);
     ft__physics(&t, &op, &chip, c);
     return t;

@@ -6,30 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
 #include "graph/build.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
 #include "predict/query/network.h"
 #include "query/place.h"
+#include "shipped.h"
 
-static char root[900];
 static uint64_t state = 7;
 
 static double draw(void)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (double)(state >> 11) * 0x1p-53;
-}
-
-static ft_device *device_of(const char *name)
-{
-    char data[1024];
-    ft_device *d = NULL;
-
-    snprintf(data, sizeof(data), "%s/data", root);
-    CHECK_EQ(ft_device_load(&d, data, name, NULL), FT_OK);
-    return d;
 }
 
 static ft_graph *network(const char *model, int64_t batch)

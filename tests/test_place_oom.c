@@ -16,20 +16,6 @@ static ft_device *v100, *l4;
 static ft_predictor *family;
 static ft_graph *net;
 
-static void every_refused_allocation_is_reported(ft_status (*call)(void), int least)
-{
-    ft_status st = FT_ENOMEM;
-    int n = 0;
-
-    while (st == FT_ENOMEM && n < 100000) {
-        allocs_left = ++n;
-        st = call();
-        allocs_left = -1;
-    }
-    CHECK_EQ(st, FT_OK);
-    CHECK(CMP(n, >, least));
-}
-
 static ft_status many_of(const ft_predictor *p)
 {
     const char *const setting[] = {"clock=900MHz", "clock=500MHz power=100W", ""};

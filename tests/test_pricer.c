@@ -6,43 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "foretell/predictor.h"
 #include "graph/graph_inside.h"
 #include "predict/query/op_costs.h"
+#include "shipped.h"
 
-static char root[900];
 static uint64_t state = 1;
 
 static uint64_t draw(uint64_t n)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (state >> 33) % n;
-}
-
-static bool same(double a, double b)
-{
-    return memcmp(&a, &b, sizeof(a)) == 0 || (isnan(a) && isnan(b));
-}
-
-static ft_device *device_of(const char *name)
-{
-    char data[1024];
-    ft_device *d = NULL;
-
-    snprintf(data, sizeof(data), "%s/data", root);
-    CHECK_EQ(ft_device_load(&d, data, name, NULL), FT_OK);
-    return d;
-}
-
-static ft_predictor *predictor_of(const char *name)
-{
-    char path[1024];
-    ft_predictor *p = NULL;
-
-    snprintf(path, sizeof(path), "%s/data/predictors/%s", root, name);
-    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
-    return p;
 }
 
 /* A line of some kind; %d are sizes drawn by lot. */

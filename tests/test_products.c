@@ -6,21 +6,9 @@
 #include "check.h"
 #include "foretell/op.h"
 #include "graph/op_inside.h"
+#include "parse_spec.h"
 
 enum { TEXT = 512 };
-
-static ft_op parse(const char *spec)
-{
-    ft_op op;
-    ft_error err = {0};
-
-    if (ft_op_parse(&op, spec, strlen(spec), &err)) {
-        fprintf(stderr, "%s: %s\n", spec, err.msg);
-        CHECK(0);
-        ft__op_init(&op, FT_KIND_relu, FT_DTYPE_fp32);
-    }
-    return op;
-}
 
 /* "2 matmul ...; 1 matmul ...": counts and specs without dtype. */
 static void products_of(const char *spec, char *text)

@@ -4,92 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "foretell/graph.h"
 #include "import/graph_inside.h"
 #include "import/pt2/pt2.h"
 #include "import/pt2/zip.h"
-
-enum { MAX_LINES = 512, SPEC = 256 };
+#include "spec_counts.h"
 
 static const char *root;
-
-struct line {
-    char spec[SPEC];
-    unsigned long long count;
-};
-
-struct list {
-    struct line line[MAX_LINES];
-    size_t n;
-};
-
-static void add(struct list *l, const char *spec, unsigned long long count)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->line[i].spec, spec) == 0) {
-            l->line[i].count += count;
-            return;
-        }
-    CHECK(CMP(l->n, <, MAX_LINES));
-    if (l->n == MAX_LINES)
-        return;
-    snprintf(l->line[l->n].spec, SPEC, "%s", spec);
-    l->line[l->n++].count = count;
-}
-
-static void products_of(struct list *l, const ft_graph *g)
-{
-    l->n = 0;
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        ft_product p[FT_MAX_PRODUCTS];
-        uint32_t n = ft_op_products(&g->op[i], p);
-
-        for (uint32_t k = 0; k < n; k++) {
-            char spec[SPEC];
-
-            ft_op_print(&p[k].op, spec, sizeof(spec));
-            add(l, spec, p[k].count * g->op_count[i]);
-        }
-    }
-}
-
-static void read_golden(struct list *l, const char *path)
-{
-    char text[512], spec[SPEC];
-    unsigned long long count;
-    FILE *fp = fopen(path, "r");
-
-    l->n = 0;
-    CHECK(fp != NULL);
-    while (fp && fgets(text, sizeof(text), fp))
-        if (sscanf(text, "%llu %255[^\n]", &count, spec) == 2)
-            add(l, spec, count);
-    if (fp)
-        fclose(fp);
-}
-
-static unsigned long long count_of(const struct list *l, const char *spec)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->line[i].spec, spec) == 0)
-            return l->line[i].count;
-    return 0;
-}
-
-static void compare(const char *name, const struct list *a, const struct list *b)
-{
-    size_t differ = 0;
-
-    for (size_t i = 0; i < a->n; i++) {
-        if (count_of(b, a->line[i].spec) == a->line[i].count)
-            continue;
-        fprintf(stderr, "%s: %llu for %llu of %s\n", name, a->line[i].count,
-                count_of(b, a->line[i].spec), a->line[i].spec);
-        differ++;
-    }
-    CHECK(EQ(differ, 0) && EQ(a->n, b->n) && CMP(a->n, >, 0));
-}
 
 static const char *path_of(const char *folder, const char *name, const char *end)
 {

@@ -28,6 +28,18 @@ static ft_ptx_launches *opened(const char *name)
     return l;
 }
 
+/* The lines of a launch file in the folder nvcc. */
+static ft_ptx_launches *parsed(const char *text)
+{
+    ft_ptx_launches *l;
+
+    CHECK_EQ(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL),
+             FT_OK);
+    if (!l)
+        exit(1);
+    return l;
+}
+
 static int is(const char *a, const char *b)
 {
     return a && b && strcmp(a, b) == 0;
@@ -138,14 +150,9 @@ static void launches_of_other_buffers_are_others(void)
         "\"params\":[{\"pointer\":4096},{\"pointer\":1024}]}\n"
         "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
         "\"params\":[{\"pointer\":4096}]}\n";
-    ft_ptx_launches *l;
-    const ft_ptx_listed *v;
+    ft_ptx_launches *l = parsed(text);
+    const ft_ptx_listed *v = ft_ptx_launches_get(l)->listed;
 
-    CHECK_EQ(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL),
-             FT_OK);
-    if (!l)
-        return;
-    v = ft_ptx_launches_get(l)->listed;
     CHECK(EQ(ft_ptx_launches_get(l)->n, 3) && EQ(v[1].same, 1));
     CHECK(EQ(v[1].memory_bytes, 5120) &&
           EQ(v[2].memory_bytes, 0)); /* one is not given */
@@ -222,14 +229,9 @@ static void launches_with_other_registers_bytes_or_calls_are_others(void)
         "\"call\":\"axpy\"}\n"
         "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
         "\"call\":\"axpy\",\"name\":\"again\"}\n";
-    ft_ptx_launches *l;
-    const ft_ptx_listed *v;
+    ft_ptx_launches *l = parsed(text);
+    const ft_ptx_listed *v = ft_ptx_launches_get(l)->listed;
 
-    CHECK_EQ(ft_ptx_launches_parse(&l, text, strlen(text), "l", in("nvcc"), NULL),
-             FT_OK);
-    if (!l)
-        return;
-    v = ft_ptx_launches_get(l)->listed;
     CHECK_EQ(ft_ptx_launches_get(l)->n, 5);
     for (size_t i = 0; i < 5; i++)
         CHECK_EQ(v[i].same, (i == 4 ? 3 : i));

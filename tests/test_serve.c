@@ -49,6 +49,13 @@ static ft_serve_steps *steps_for(const ft_query *q, const ft_serve_load *l, size
     return s;
 }
 
+static ft_serve_steps *steps_of_load(const ft_serve_load *l)
+{
+    const ft_query q = about_model();
+
+    return steps_for(&q, l, 1);
+}
+
 static ft_served served(const ft_serve_steps *s, const ft_serve_load *l)
 {
     ft_error err = {0};
@@ -224,12 +231,11 @@ static void steps_between_grid_points_are_what_a_query_answers(void)
     const int64_t decode[][2] = {{3, 520}, {5, 900}, {8, 576}, {23, 700}};
     const int64_t prefill[] = {100, 300, 512, 900, 1500};
     ft_serve_load l = small_load();
-    ft_query q = about_model();
     ft_serve_steps *s;
 
     l.concurrency = 32;
     l.prompt = 1024;
-    s = steps_for(&q, &l, 1);
+    s = steps_of_load(&l);
     for (size_t i = 0; i < sizeof(decode) / sizeof(*decode); i++) {
         const double n = (double)decode[i][0], c = (double)decode[i][1];
 
@@ -255,8 +261,7 @@ static void a_mixed_step_costs_less_than_its_parts_alone(void)
         .prefill_tokens = 256, .prefill_pairs = 256 * 257 / 2, .prefill_seqs = 1};
     ft_serve_step both = prefill;
     ft_serve_load l = small_load();
-    ft_query q = about_model();
-    ft_serve_steps *s = steps_for(&q, &l, 1);
+    ft_serve_steps *s = steps_of_load(&l);
 
     both.decode_seqs = decode.decode_seqs;
     both.decode_context = decode.decode_context;
@@ -272,7 +277,6 @@ static void one_user_waits_for_each_step_in_turn(void)
 {
     const double n = 512, overhead = 0.002;
     ft_serve_load l = small_load();
-    ft_query q = about_model();
     ft_serve_steps *s;
     double first, rest = 0;
     ft_served r;
@@ -280,7 +284,7 @@ static void one_user_waits_for_each_step_in_turn(void)
     l.concurrency = 1;
     l.n_requests = 3;
     l.step_overhead_s = overhead;
-    s = steps_for(&q, &l, 1);
+    s = steps_of_load(&l);
     r = served(s, &l);
     first = seconds_of(s, (ft_serve_step){.prefill_tokens = n,
                                           .prefill_pairs = n * (n + 1) / 2,
@@ -302,12 +306,11 @@ static void one_user_waits_for_each_step_in_turn(void)
 static void little_s_law_holds_of_a_closed_load(void)
 {
     ft_serve_load l = small_load();
-    ft_query q = about_model();
     ft_serve_steps *s;
     ft_served r;
 
     l.n_requests = 400;
-    s = steps_for(&q, &l, 1);
+    s = steps_of_load(&l);
     r = served(s, &l);
     /* Until the last begin, 8 are under way. */
     CHECK(near(r.requests_per_s.value * mean_of(&r, FT_SERVE_E2E), 8, 0.03));
@@ -345,12 +348,11 @@ static void a_slow_poisson_load_is_served_as_one_user_is(void)
 static void a_small_cache_makes_sequences_begin_anew(void)
 {
     ft_serve_load l = small_load();
-    ft_query q = about_model();
     ft_served wide, tight;
     ft_serve_steps *s;
 
     l.generate = 200;
-    s = steps_for(&q, &l, 1);
+    s = steps_of_load(&l);
     wide = served(s, &l);
     l.kv_tokens = 5 * 712;
     tight = served(s, &l);
@@ -364,8 +366,7 @@ static void a_small_cache_makes_sequences_begin_anew(void)
 static void a_prefix_that_is_cached_is_not_computed_again(void)
 {
     ft_serve_load l = small_load();
-    ft_query q = about_model();
-    ft_serve_steps *s = steps_for(&q, &l, 1);
+    ft_serve_steps *s = steps_of_load(&l);
     ft_served plain = served(s, &l), cached;
 
     l.shared_prefix = 448;
@@ -379,12 +380,11 @@ static void a_prefix_that_is_cached_is_not_computed_again(void)
 static void groups_for_prompts_keep_decoding_undisturbed(void)
 {
     ft_serve_load l = small_load();
-    ft_query q = about_model();
     ft_served together, apart;
     ft_serve_steps *s;
 
     l.vary = 0.5;
-    s = steps_for(&q, &l, 1);
+    s = steps_of_load(&l);
     together = served(s, &l);
     l.prefill_workers = l.decode_workers = 1;
     apart = served(s, &l);
@@ -422,13 +422,12 @@ static void recorded_requests_come_when_they_did(void)
 {
     const ft_serve_request of[] = {{0, 400, 8}, {0.5, 300, 1}, {100, 512, 16}};
     ft_serve_load l = FT_SERVE_LOAD_INIT;
-    ft_query q = about_model();
     ft_serve_steps *s;
     ft_served r;
 
     l.request = of;
     l.n_recorded = 3;
-    s = steps_for(&q, &l, 1);
+    s = steps_of_load(&l);
     r = served(s, &l);
     CHECK_EQ(r.requests, 3);
     CHECK(near(r.tokens_per_s.value * r.duration_s.value, 25, 1e-9));
@@ -508,8 +507,7 @@ static void what_a_run_shows_is_learned_back(void)
 {
     static const double factor[][2] = {{1, 1}, {1.3, 0.8}, {0.5, 2}};
     ft_serve_load l = small_load();
-    ft_query q = about_model();
-    ft_serve_steps *s = steps_for(&q, &l, 1);
+    ft_serve_steps *s = steps_of_load(&l);
 
     for (size_t i = 0; i < sizeof(factor) / sizeof(*factor); i++) {
         ft_serve_measured m;
@@ -537,8 +535,7 @@ static void a_run_that_was_not_timed_teaches_nothing(void)
 {
     static const char mlperf[] = "MLPerf Results Summary\nSamples per second: 3.5\n";
     ft_serve_load l = small_load();
-    ft_query q = about_model();
-    ft_serve_steps *s = steps_for(&q, &l, 1);
+    ft_serve_steps *s = steps_of_load(&l);
     ft_serve_measured m;
     ft_error err = {0};
     double prompt, decode;
@@ -554,7 +551,6 @@ static void a_run_that_was_not_timed_teaches_nothing(void)
 static void the_first_requests_wait_less_than_all(void)
 {
     ft_serve_load l = small_load();
-    ft_query q = about_model();
     ft_serve_steps *s;
     ft_served all, first;
 
@@ -562,7 +558,7 @@ static void the_first_requests_wait_less_than_all(void)
     l.concurrency = 0;
     l.n_requests = 40;
     l.max_seqs = 4;
-    s = steps_for(&q, &l, 1);
+    s = steps_of_load(&l);
     all = served(s, &l);
     l.n_shown = 4;
     first = served(s, &l);

@@ -8,7 +8,8 @@
 #include "import/graph_inside.h"
 #include "refuse.h"
 
-static void every_refused_allocation_is_reported(const char *root, const char *model)
+static void every_refused_allocation_of_training_is_reported(const char *root,
+                                                             const char *model)
 {
     const ft_step_options opt = {.optimizer = FT_OPTIMIZER_ADAM, .loss = FT_LOSS_AUTO};
     char path[512];
@@ -33,7 +34,7 @@ int main(int argc, char **argv)
 {
     const char *root = argc > 1 ? argv[1] : ".";
 
-    every_refused_allocation_is_reported(root, "resnet18");
-    every_refused_allocation_is_reported(root, "vit_b_16");
+    every_refused_allocation_of_training_is_reported(root, "resnet18");
+    every_refused_allocation_of_training_is_reported(root, "vit_b_16");
     CHECK_DONE();
 }

@@ -62,42 +62,28 @@ struct ft__option {
 };
 
 /* Entries: for member `at` of `type`. */
+#define FT__ENTRY(type, at, name, kind, value, help, group)                            \
+    {                                                                                  \
+        name, 0, kind, offsetof(type, at), value, help, group                          \
+    }
 #define FT__FLAG(type, at, name, help)                                                 \
-    {                                                                                  \
-        name, 0, FT__OPT_FLAG, offsetof(type, at), NULL, help, NULL                    \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_FLAG, NULL, help, NULL)
 #define FT__TEXT(type, at, name, value, help)                                          \
-    {                                                                                  \
-        name, 0, FT__OPT_TEXT, offsetof(type, at), value, help, NULL                   \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_TEXT, value, help, NULL)
 #define FT__INPUT(type, at, name, value, help)                                         \
-    {                                                                                  \
-        name, 0, FT__OPT_INPUT, offsetof(type, at), value, help, NULL                  \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_INPUT, value, help, NULL)
 #define FT__INPUTS(type, at, name, value, help)                                        \
-    {                                                                                  \
-        name, 0, FT__OPT_INPUTS, offsetof(type, at), value, help, NULL                 \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_INPUTS, value, help, NULL)
 #define FT__OUTPUT(type, at, name, value, help)                                        \
-    {                                                                                  \
-        name, 0, FT__OPT_OUTPUT, offsetof(type, at), value, help, NULL                 \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_OUTPUT, value, help, NULL)
 #define FT__TEXTS(type, at, name, value, help)                                         \
-    {                                                                                  \
-        name, 0, FT__OPT_TEXTS, offsetof(type, at), value, help, NULL                  \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_TEXTS, value, help, NULL)
 #define FT__COUNT(type, at, name, value, help)                                         \
-    {                                                                                  \
-        name, 0, FT__OPT_COUNT, offsetof(type, at), value, help, NULL                  \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_COUNT, value, help, NULL)
 #define FT__SECONDS(type, at, name, value, help)                                       \
-    {                                                                                  \
-        name, 0, FT__OPT_SECONDS, offsetof(type, at), value, help, NULL                \
-    }
+    FT__ENTRY(type, at, name, FT__OPT_SECONDS, value, help, NULL)
 #define FT__GROUP(type, at, table)                                                     \
-    {                                                                                  \
-        NULL, 0, FT__OPT_GROUP, offsetof(type, at), NULL, NULL, table                  \
-    }
+    FT__ENTRY(type, at, NULL, FT__OPT_GROUP, NULL, NULL, table)
 
 static inline bool ft__option_has_value(ft__opt_type type)
 {

@@ -133,7 +133,7 @@ static bool is_energy(const struct work *w, size_t k)
 }
 
 /* Every objective that scatters is known to the precision wanted; or those of `energy`
- * alone. Energy that no run told none will tell. */
+ * alone. Where no run gave an energy, none will. */
 static ft_status is_tight(bool *tight, const struct work *w, const struct job *j,
                           bool energy)
 {

@@ -1,5 +1,5 @@
 /* What a collection measures once more: readings that disagree with what others say,
- * and some by lot. */
+ * and some at random. */
 #include "measure/collection.h"
 
 #include <math.h>
@@ -120,7 +120,7 @@ ft_status ft__measure_doubtful(struct ft__collection *k, ft_error *err)
     return st;
 }
 
-/* ---- by lot ---- */
+/* ---- at random ---- */
 
 enum { LEAST_REPEATS = 5 };
 static const double default_repeat_share = 0.03;
@@ -137,11 +137,11 @@ static size_t repeats_wanted(const struct ft__collection *k)
     return want < (double)most ? (size_t)want : most;
 }
 
-/* Some of what was measured, by lot, in the same manner, minutes later: how far
+/* Some of what was measured, at random, in the same manner, minutes later: how far
  * they come out apart says how well this machine repeats itself. */
 ft_status ft__measure_again(struct ft__collection *k, double time_s, ft_error *err)
 {
-    ft__prng lot = ft__prng_stream(k->session->seed, (uint64_t)k->run);
+    ft__prng rng = ft__prng_stream(k->session->seed, (uint64_t)k->run);
     size_t left = repeats_wanted(k), candidates = k->report->measured;
     ft_error why[GROUP];
     ft_op ops[GROUP];
@@ -152,7 +152,7 @@ ft_status ft__measure_again(struct ft__collection *k, double time_s, ft_error *e
          i++) {
         if (!k->c[i].measured)
             continue;
-        if (ft__prng_below(&lot, (uint32_t)candidates--) < left) {
+        if (ft__prng_below(&rng, (uint32_t)candidates--) < left) {
             ops[n++] = k->c[i].op;
             left--;
         }

@@ -60,7 +60,8 @@ ft_status ft__keep_usual(struct ft__collection *k, ft_error *err);
 /* Once more, heaviest first: operations whose readings scatter, or disagree with what
  * was learned of others by far more than both errors (predict/train/readings.h). */
 ft_status ft__measure_doubtful(struct ft__collection *k, ft_error *err);
-/* And some by lot, in the same manner as before: how well the machine repeats itself.
+/* And some at random, in the same manner as before: how well the machine repeats
+ * itself.
  */
 ft_status ft__measure_again(struct ft__collection *k, double time_s, ft_error *err);
 

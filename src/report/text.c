@@ -365,7 +365,7 @@ void ft__bar_print(FILE *fp, const char *name, double ratio, const char *value)
 
 enum { BAR_WIDTH = 30 };
 
-static double now_s(void)
+double ft__monotonic_s(void)
 {
     struct timespec t;
 
@@ -375,7 +375,7 @@ static double now_s(void)
 
 void ft__bar_draw(ft__bar *b, uint64_t done, uint64_t total, const char *what)
 {
-    double now = now_s();
+    double now = ft__monotonic_s();
     int filled;
 
     if (!isatty(STDERR_FILENO))

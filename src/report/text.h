@@ -58,5 +58,7 @@ typedef struct ft__bar {
     double last_s;
 } ft__bar;
 void ft__bar_draw(ft__bar *b, uint64_t done, uint64_t total, const char *what);
+/* Seconds of the clock that it goes by, which nobody sets. */
+double ft__monotonic_s(void);
 
 #endif

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_REASONS = UINT16_MAX };
 
@@ -27,14 +26,6 @@ struct sweep {
     const char **asked;       /* of the members of a group */
     ft__point_prediction *forecast;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- what sets the operating point ---- */
 
@@ -323,7 +314,7 @@ int ft__design_predict(ft__cli *c, ft__predicted_design *out, const ft_explorati
                        const ft_design_options *design, const ft__shard *shard)
 {
     const ft_exploration_facts *facts = ft_exploration_get(x);
-    const double begun = now_s();
+    const double begun = ft__monotonic_s();
     struct sweep s = {.c = c, .out = out};
     ft_status st;
     int code = FT__EXIT_GOOD;
@@ -342,7 +333,7 @@ int ft__design_predict(ft__cli *c, ft__predicted_design *out, const ft_explorati
     for (uint32_t w = 0; w < out->n_workloads && !code; w++)
         code = ask_workload(&s, w);
     sweep_free(&s);
-    out->seconds = now_s() - begun;
+    out->seconds = ft__monotonic_s() - begun;
     if (code)
         ft__predicted_design_free(out);
     return code;

@@ -35,14 +35,6 @@ struct printed {
     size_t len, cap;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Signals that would end this process wait until the program is gone. */
 struct signals {
     sigset_t held, before;
@@ -151,7 +143,7 @@ static bool has_ended(struct child *c)
 /* Its time is over, or this process is asked to end and ends it first. */
 static bool has_to_end(const struct child *c)
 {
-    return is_asked_to_end(c->signals) || now_s() >= c->until_s;
+    return is_asked_to_end(c->signals) || ft__monotonic_s() >= c->until_s;
 }
 
 /* Until it closes what it prints on, or has ended and left nothing to read. */
@@ -214,7 +206,7 @@ static enum ran run_program(char **out, char *const argv[], const char *in, size
 {
     struct printed p = {0};
     enum ran ran = RAN_NOT;
-    struct child c = {.until_s = now_s() + limit_s};
+    struct child c = {.until_s = ft__monotonic_s() + limit_s};
     int text = file_of(in, len), ends[2], code;
     struct signals signals;
 
@@ -514,7 +506,7 @@ static enum ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_
     char option[32], verbose[] = "-v", to[] = "-o", null[] = "/dev/null",
                      entry[] = "-e", from[] = "/dev/stdin";
     char *names = names_of(k, n), *argv[9] = {p->program, verbose, option, to, null};
-    const double began_s = now_s();
+    const double began_s = ft__monotonic_s();
     const ft_ptx_facts *module = ft_ptx_get(k->module);
     size_t at = 5;
     enum ran ran;
@@ -526,7 +518,7 @@ static enum ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_
     }
     argv[at] = from;
     ran = run_program(out, argv, module->text, module->len, p->left_s);
-    p->left_s -= now_s() - began_s;
+    p->left_s -= ft__monotonic_s() - began_s;
     free(names);
     return ran;
 }

@@ -49,14 +49,6 @@ struct server {
     struct connection *first;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void begin_connection(struct server *s, struct MHD_Connection *mhd, void **own)
 {
     struct connection *x = calloc(1, sizeof(*x));
@@ -69,7 +61,7 @@ static void begin_connection(struct server *s, struct MHD_Connection *mhd, void 
         return;
     x->fd = info->connect_fd;
     pthread_mutex_lock(&s->lock);
-    x->since_s = now_s();
+    x->since_s = ft__monotonic_s();
     x->next = s->first;
     if (s->first)
         s->first->previous = x;
@@ -105,7 +97,7 @@ static void on_connection(void *user, struct MHD_Connection *mhd, void **own,
 /* Bytes that come one by one keep a connection from being idle, but not from this. */
 static void close_slow(struct server *s)
 {
-    const double now = now_s();
+    const double now = ft__monotonic_s();
 
     pthread_mutex_lock(&s->lock);
     for (struct connection *x = s->first; x; x = x->next)
@@ -230,7 +222,7 @@ static struct reply ask_tool(ft__web *w, const ft__tool *t, const char *body,
 {
     const char *why, *model;
     json_t *arguments = ft__web_arguments(body, len, &why), *value;
-    const double begin_s = now_s();
+    const double begin_s = ft__monotonic_s();
     int status;
 
     if (!arguments)
@@ -242,7 +234,7 @@ static struct reply ask_tool(ft__web *w, const ft__tool *t, const char *body,
     if (value && model && strncmp(model, "upload-", 7) == 0)
         show_name(value, model);
     json_decref(arguments);
-    w->counts.nanoseconds += (unsigned long long)(1e9 * (now_s() - begin_s));
+    w->counts.nanoseconds += (unsigned long long)(1e9 * (ft__monotonic_s() - begin_s));
     w->counts.answers += status == 200;
     return reply_json(status, value);
 }
@@ -420,7 +412,7 @@ static void on_end(void *user, struct MHD_Connection *mhd, void **own,
     (void)code;
     if (x) {
         pthread_mutex_lock(&s->lock);
-        x->since_s = now_s();
+        x->since_s = ft__monotonic_s();
         pthread_mutex_unlock(&s->lock);
     }
     if (q)
@@ -485,13 +477,13 @@ static void stop(struct server *s, struct MHD_Daemon *daemon)
 {
     const struct timespec step = {.tv_nsec = 20000000};
     const int listening = MHD_quiesce_daemon(daemon);
-    const double end_s = now_s() + END_S;
+    const double end_s = ft__monotonic_s() + END_S;
 
     pthread_mutex_lock(&s->lock);
     for (struct connection *x = s->first; x; x = x->next)
         shutdown(x->fd, SHUT_RD);
     pthread_mutex_unlock(&s->lock);
-    while (s->w->counts.open && now_s() < end_s)
+    while (s->w->counts.open && ft__monotonic_s() < end_s)
         nanosleep(&step, NULL);
     MHD_stop_daemon(daemon);
     if (listening >= 0)

@@ -269,7 +269,7 @@ static size_t combinations(const struct anova *a)
     return n;
 }
 
-/* Over all combinations, or where they are too many, over so many drawn by lot. */
+/* Over all combinations, or where they are too many, over so many at random. */
 static ft_status forest_variance(double *out, const struct anova *a, const ft_forest *f,
                                  uint64_t seed, ft_error *err)
 {

@@ -366,10 +366,6 @@ ft_status ft__onnx_values(const void *data, size_t len, const char *name,
 /* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
 
-/* ---- rules_control.c ---- */
-/* What a body gives becomes what the node gives. */
-void ft__onnx_hand_over(ft__onnx_node *n, const ft__body *body);
-
 /* ---- rules.c ---- */
 extern const ft__rule_table ft__rules_control, ft__rules_layer, ft__rules_math,
     ft__rules_matmul, ft__rules_ml, ft__rules_move, ft__rules_ms_attention,

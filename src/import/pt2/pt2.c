@@ -161,7 +161,7 @@ static double cost_of(const ft__pt2_node *n, const struct graph_call *c,
     return flops + bytes;
 }
 
-/* cond(predicate, true graph, false graph, operands): the dearer one counts. */
+/* cond(predicate, true graph, false graph, operands): the costlier one counts. */
 static void aten_cond(ft__pt2_node *n)
 {
     ft__pt2_body body;

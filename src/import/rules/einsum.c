@@ -205,7 +205,7 @@ static void take_diagonal(const struct einsum *e, const ft__einsum_ops *ops,
     *t = (struct term){ops->part ? ops->part(ops->node, t->v, &s) : NULL, l};
 }
 
-/* Add up the axes that nobody else has. */
+/* Add up the axes that no other operand has. */
 static void add_up(const ft__einsum_ops *ops, const struct einsum_labels *wanted,
                    struct term *t)
 {

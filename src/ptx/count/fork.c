@@ -1,9 +1,9 @@
-/* Splits of which nobody knows: threads, where data decides, go both ways. In: a branch
- * and who may take it; out: who is there when the ways have met, and what they still
- * know. */
+/* Divergence on data, which counting does not have: threads go both ways. In: a branch
+ * and the threads that may take it; out: the active mask at the reconvergence point,
+ * and the values that are still known there. */
 #include "ptx/count/walk.h"
 
-/* Of a fork: ways may double with each of them. */
+/* Of a fork: paths may double with each of them. */
 enum { FORK_STEPS = 1 << 15 };
 
 /* Blocks that `to` leads to before `reconvergence`. */
@@ -91,8 +91,8 @@ static void forget_written(ft__run *r, ft__frame *f, const uint32_t *slots,
         ft__value_forget(r, &f->value[*slots], who);
 }
 
-/* Threads are on their way through these blocks, nobody knows how often: they may end
- * there, or return. */
+/* Threads go through these blocks an unknown number of times: they may end there, or
+ * return. */
 static void may_pass(ft__run *r, ft__frame *f, const bool *blocks, const ft__set *who)
 {
     const ft__plan_part *part = f->part;
@@ -120,7 +120,7 @@ static void may_pass(ft__run *r, ft__frame *f, const bool *blocks, const ft__set
 }
 
 /* The way ends in a trap, or a call that does not return, whatever happens. */
-static bool to_ruin(const ft__plan_part *part, uint32_t block)
+static bool ends_in_trap(const ft__plan_part *part, uint32_t block)
 {
     const ft__flow *flow = &part->flow;
     uint32_t far = 0;
@@ -207,7 +207,8 @@ static void add(const ft__run *r, ft__active *t, unsigned set, const ft__active 
         t->of[set].w[k] |= ft__active_set(of, set)->w[k] & who->w[k];
 }
 
-/* Round and round, nobody knows how often, or into ruin: guesses take the other way. */
+/* One way is a loop of unknown length, or ends in a trap: it is guessed that threads
+ * take the other. */
 static void keep_off(ft__walk *w, ft__active *t, ft__active *other, bool round,
                      const ft__set *open)
 {
@@ -217,7 +218,7 @@ static void keep_off(ft__walk *w, ft__active *t, ft__active *other, bool round,
         drop(w->r, t, FT__MAYBE, open);
 }
 
-/* What both ways have left; `round`: some may go round for ever. */
+/* What both ways have left; `round`: some may stay in the loop for ever. */
 static void join_both(ft__walk *w, const ft__active *yes, const ft__active *no,
                       bool round, bool always, const ft__set *open, const ft__set *left)
 {
@@ -234,7 +235,7 @@ static void join_both(ft__walk *w, const ft__active *yes, const ft__active *no,
     w->t.known = ft__set_same(r, &w->t.of[FT__SURE], &w->t.of[FT__MAYBE]);
 }
 
-/* A split of threads of which nobody knows. */
+/* A divergent branch whose condition is unknown. */
 struct fork {
     uint32_t to, next, reconvergence;
     bool *on_yes, *on_no; /* blocks before they meet */
@@ -274,9 +275,9 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
         may_pass(r, w->f, k->on_yes, open);
     if (round_no)
         may_pass(r, w->f, k->on_no, open);
-    if (round_yes || to_ruin(part, k->to))
+    if (round_yes || ends_in_trap(part, k->to))
         keep_off(w, yes, no, round_yes, open);
-    if (round_no || to_ruin(part, k->next))
+    if (round_no || ends_in_trap(part, k->next))
         keep_off(w, no, yes, round_no, open);
     if (round_yes && round_no)
         drop(r, yes, FT__GUESS, open);

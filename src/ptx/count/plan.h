@@ -38,7 +38,7 @@ typedef enum ft__step_kind {
     FT__STEP_PARAM,   /* dest[k] = the kernel's parameter at `at`, `bytes` each */
     FT__STEP_CONST,   /* dest[k] = memory of .const at source[0] + at */
     FT__STEP_LANES,   /* vote, activemask, elect, match */
-    FT__STEP_UNKNOWN, /* dest: nobody knows */
+    FT__STEP_UNKNOWN, /* dest becomes unknown */
     FT__STEP_ON,      /* items: threads with the guard on, warps with one of these */
     FT__STEP_ACCESS,  /* items: requests; sectors or wavefronts. source[0] + at */
     FT__STEP_BARRIER,
@@ -203,6 +203,16 @@ ft__plan_address(const ft__ptx_function *f, const ft__ptx_insn *i, uint32_t nth)
             return o;
     }
     return NULL;
+}
+
+/* In a loop, where a summary may count it for many. */
+static inline bool ft__plan_in_loop(const ft__plan_part *part, const ft__plan_step *s)
+{
+    const ft__flow *flow = &part->flow;
+    const ft__flow_block *b = &flow->block[flow->of[s->insn]];
+
+    return b->header ||
+           flow->component_first[b->component] != flow->component_last[b->component];
 }
 
 static inline uint64_t ft__element_bytes(const ft__ptx_insn *i)

@@ -191,16 +191,6 @@ uint32_t ft__trace_result(ft__run *r, ft__trace_entry *e, uint32_t k,
     return 0;
 }
 
-/* In a loop, where a summary may count it for many. */
-static bool goes_round(const ft__plan_part *part, const ft__plan_step *s)
-{
-    const ft__flow *flow = &part->flow;
-    const ft__flow_block *b = &flow->block[flow->of[s->insn]];
-
-    return b->header ||
-           flow->component_first[b->component] != flow->component_last[b->component];
-}
-
 ft__trace_entry *ft__trace_access(ft__run *r, const ft__frame *f,
                                   const ft__plan_step *s, const ft__lane_value *v,
                                   const ft__active *on)
@@ -210,7 +200,7 @@ ft__trace_entry *ft__trace_access(ft__run *r, const ft__frame *f,
 
     if (!r->trace)
         return NULL;
-    if (words && (goes_round(f->part, s) || v->nothing || v->unknown ||
+    if (words && (ft__plan_in_loop(f->part, s) || v->nothing || v->unknown ||
                   ft__affine_of_loops(&r->affines, v->affine))) {
         ft__trace_bar(r, words);
         words = 0;

@@ -1,166 +1,13 @@
 /* Affine expressions of results. Each rule says in front what must hold for it; where
  * that is not certain for every thread, it becomes a bound, or the rule does not apply.
  */
-#include <string.h>
-
-#include "ptx/count/run.h"
-
-struct ruling {
-    ft__run *r;
-    const ft__ptx_function *f;
-    const ft__ptx_insn *i;
-    const ft__lane_value *a;
-    const ft__set *who;
-    uint32_t n, bits;
-    bool is_signed, hard;
-    bool sign; /* only the sign of the result is ever read */
-};
-
-static bool has(const struct ruling *w, unsigned mod)
-{
-    return ft__ptx_has(w->f, w->i, mod);
-}
-
-/* ---- numbers ---- */
-
-/* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
- * are as many bits and no sign, less 2^31 or 2^63. */
-typedef struct number_keys {
-    uint64_t mask, flip, less;
-} number_keys;
-
-static number_keys number_keys_of(uint32_t bits, bool is_signed, uint32_t width)
-{
-    const uint64_t top = (uint64_t)1 << (bits - 1);
-
-    return (number_keys){ft__ptx_mask(bits), is_signed || bits == width ? top : 0,
-                         is_signed ? top : 0};
-}
-
-static int64_t key_of(const number_keys *k, uint64_t v)
-{
-    return (int64_t)(((v & k->mask) ^ k->flip) - k->less);
-}
-
-/* Of whole words of lanes in 32 bits, which a machine compares four at a time. */
-static void ends_32(const uint64_t *lane, const number_keys *how, int32_t *low,
-                    int32_t *high)
-{
-    const uint32_t mask = (uint32_t)how->mask, flip = (uint32_t)how->flip;
-    const uint32_t less = (uint32_t)how->less;
-    int32_t least = *low, most = *high;
-
-    for (uint32_t l = 0; l < 64; l++) {
-        const int32_t x = (int32_t)((((uint32_t)lane[l] & mask) ^ flip) - less);
-
-        least = x < least ? x : least;
-        most = x > most ? x : most;
-    }
-    *low = least;
-    *high = most;
-}
-
-/* The ends of a value's numbers; least > most: nobody is there. Of a value that is the
- * same in all threads nobody has to be. */
-static void number_ends(const ft__run *r, const ft__lane_value *v, uint32_t bits,
-                        bool is_signed, const ft__set *who, ft__i128 *least,
-                        ft__i128 *most)
-{
-    const uint32_t width = bits > 32 ? 64 : 32;
-    const number_keys how = number_keys_of(bits, is_signed, width);
-    const ft__i128 more = bits == width && !is_signed ? (ft__i128)1 << (width - 1) : 0;
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    int32_t low_32 = INT32_MAX, high_32 = INT32_MIN;
-    bool any = false, wide = false;
-
-    *least = *most = ft__number(v->base, bits, is_signed);
-    if (!v->lane)
-        return;
-    for (uint32_t k = 0; k < r->words; k++) {
-        const uint64_t *lane = v->lane + (size_t)k * 64;
-
-        any |= who->w[k] != 0;
-        if (who->w[k] == UINT64_MAX && width == 32) {
-            ends_32(lane, &how, &low_32, &high_32);
-            wide = true;
-            continue;
-        }
-        for (uint64_t m = who->w[k]; m; m &= m - 1) {
-            const uint64_t one = lane[__builtin_ctzll(m)];
-            const int64_t x =
-                width == 32 ? (int32_t)key_of(&how, one) : key_of(&how, one);
-
-            low = x < low ? x : low;
-            high = x > high ? x : high;
-        }
-    }
-    low = wide && low_32 < low ? low_32 : low;
-    high = wide && high_32 > high ? high_32 : high;
-    *least = any ? low + more : (ft__i128)1 << 100;
-    *most = any ? high + more : -((ft__i128)1 << 100);
-}
-
-/* ---- bounds ---- */
-
-/* An affine expression that numbers between these have: they stay numbers of so many
- * bits. */
-static void hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_signed,
-                        ft__i128 least, ft__i128 most)
-{
-    const ft__i128 top = (ft__i128)1 << (is_signed ? bits - 1 : bits);
-
-    if (least <= most)
-        ft__affine_hold(&r->affines, affine, ft__held((is_signed ? -top : 0) - least),
-                        ft__held(top - 1 - most));
-}
-
-/* Bounds so that source k, a number of so many bits, stays between its ends. */
-static void no_wrap(const struct ruling *w, uint32_t k, uint32_t bits, bool is_signed)
-{
-    ft__i128 least, most;
-
-    if (!w->a[k].affine)
-        return;
-    number_ends(w->r, &w->a[k], bits, is_signed, w->who, &least, &most);
-    hold_inside(w->r, w->a[k].affine, bits, is_signed, least, most);
-}
-
-static bool is_constant(const ft__lane_value *v)
-{
-    return !v->affine && !v->lane && !v->rough;
-}
-
-/* Keys of a value, of the threads of `who` in order; one where all have the same. */
-static uint32_t keys(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                     const ft__lane_value *v, const number_keys *how,
-                     const ft__set *who)
-{
-    uint32_t n = 0;
-
-    if (!v->lane) {
-        out[0] = key_of(how, v->base);
-        return 1;
-    }
-    for (uint32_t k = 0; k < r->words; k++) {
-        const uint64_t *lane = v->lane + (size_t)k * 64;
-
-        if (who->w[k] == UINT64_MAX) {
-            for (uint32_t l = 0; l < 64; l++)
-                out[n + l] = key_of(how, lane[l]);
-            n += 64;
-            continue;
-        }
-        for (uint64_t m = who->w[k]; m; m &= m - 1)
-            out[n++] = key_of(how, lane[__builtin_ctzll(m)]);
-    }
-    return n;
-}
+#include "ptx/count/ruling.h"
 
 /* ---- sums and products ---- */
 
-static bool sum(const struct ruling *w, uint32_t *affine, int64_t factor)
+static bool sum(const ft__ruling *w, uint32_t *affine, int64_t factor)
 {
-    if (has(w, FT__MOD_SAT))
+    if (ft__ruling_has(w, FT__MOD_SAT))
         return false;
     *affine =
         ft__affine_sum(&w->r->affines, w->a[0].affine, w->a[1].affine, factor, w->bits);
@@ -168,20 +15,20 @@ static bool sum(const struct ruling *w, uint32_t *affine, int64_t factor)
 }
 
 /* a * b + c, where one of a and b is a constant. */
-static bool product(const struct ruling *w, uint32_t *affine)
+static bool product(const ft__ruling *w, uint32_t *affine)
 {
     const uint32_t other = w->a[0].affine ? 1 : 0, varying = 1 - other;
-    const bool wide = has(w, FT__MOD_WIDE);
+    const bool wide = ft__ruling_has(w, FT__MOD_WIDE);
     const uint32_t bits = wide ? w->bits * 2 : w->bits;
 
-    if (has(w, FT__MOD_SAT) || bits > 64)
+    if (ft__ruling_has(w, FT__MOD_SAT) || bits > 64)
         return false;
     *affine = 0;
     if (w->a[varying].affine) {
-        if (!is_constant(&w->a[other]))
+        if (!ft__ruling_is_constant(&w->a[other]))
             return false;
         if (wide)
-            no_wrap(w, varying, w->bits, w->is_signed);
+            ft__ruling_no_wrap(w, varying, w->bits, w->is_signed);
         *affine = ft__affine_sum(
             &w->r->affines, 0, w->a[varying].affine,
             (int64_t)ft__number(w->a[other].base, w->bits, w->is_signed), bits);
@@ -191,9 +38,9 @@ static bool product(const struct ruling *w, uint32_t *affine)
     return true;
 }
 
-static bool shift_left(const struct ruling *w, uint32_t *affine)
+static bool shift_left(const ft__ruling *w, uint32_t *affine)
 {
-    if (!is_constant(&w->a[1]))
+    if (!ft__ruling_is_constant(&w->a[1]))
         return false;
     *affine = w->a[1].base >= w->bits
                   ? 0
@@ -259,7 +106,7 @@ static void want_rounds(ft__run *r, uint32_t affine, uint64_t d)
     }
 }
 
-static int64_t remainder_of(int64_t key, const number_keys *how, int64_t d)
+static int64_t remainder_of(int64_t key, const ft__number_keys *how, int64_t d)
 {
     const bool plain = how->less || !how->flip;
     const int64_t r =
@@ -269,14 +116,14 @@ static int64_t remainder_of(int64_t key, const number_keys *how, int64_t d)
 }
 
 /* The least and the most modulo d, rounded down, and the last thread's number; nothing
- * is written where nobody is there. */
+ * is written where no thread is active. */
 static void remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
                        bool is_signed, const ft__set *who, int64_t d, uint64_t *last,
                        int64_t *least, int64_t *most)
 {
-    const number_keys how = number_keys_of(bits, is_signed, 64);
+    const ft__number_keys how = ft__number_keys_of(bits, is_signed, 64);
     int64_t key[FT__MOST_THREADS], low = INT64_MAX, high = INT64_MIN;
-    const uint32_t n = keys(key, r, v, &how, who);
+    const uint32_t n = ft__number_keys_in(key, r, v, &how, who);
 
     for (uint32_t k = 0; k < n; k++) {
         low = key[k] < low ? key[k] : low;
@@ -303,7 +150,7 @@ static void remainders(const ft__run *r, const ft__lane_value *v, uint32_t bits,
  * Where d does not divide the affine expression, the quotient is a symbol of its own,
  * that of one thread's value, and the remainder is what is left; that it stays between
  * 0 and d is a bound. */
-static bool quotient(const struct ruling *w, const ft__lane_value *v, bool is_signed,
+static bool quotient(const ft__ruling *w, const ft__lane_value *v, bool is_signed,
                      int64_t d, uint32_t *q, uint32_t *rest)
 {
     ft__affines *affines = &w->r->affines;
@@ -329,7 +176,7 @@ static bool quotient(const struct ruling *w, const ft__lane_value *v, bool is_si
 
 /* Remainders by 2^bits leave next to no room: products that make numbers look random,
  * which no two blocks have in common. */
-static bool is_scattered(const struct ruling *w, const ft__lane_value *product)
+static bool is_scattered(const ft__ruling *w, const ft__lane_value *product)
 {
     const int64_t d = (int64_t)1 << w->bits;
     int64_t least = 0, most = 0;
@@ -341,21 +188,21 @@ static bool is_scattered(const struct ruling *w, const ft__lane_value *product)
 
 /* The upper half of a * b + c, where one of a and b is a constant: the quotient of the
  * whole product by 2^bits. So compilers divide by a constant. */
-static bool upper_half(const struct ruling *w, uint32_t *affine)
+static bool upper_half(const ft__ruling *w, uint32_t *affine)
 {
     const uint32_t other = w->a[0].affine ? 1 : 0, varying = 1 - other;
     const ft__lane_value *v = &w->a[varying];
     uint64_t lane[FT__MOST_THREADS];
     ft__lane_value product = {.lane = lane};
-    struct ruling wide = *w;
+    ft__ruling wide = *w;
     ft__i128 least, most, by;
     uint32_t rest;
 
-    if (!w->hard || w->bits > 32 || has(w, FT__MOD_SAT) || !is_constant(&w->a[other]) ||
-        !v->affine || !v->lane)
+    if (!w->hard || w->bits > 32 || ft__ruling_has(w, FT__MOD_SAT) ||
+        !ft__ruling_is_constant(&w->a[other]) || !v->affine || !v->lane)
         return false;
     by = ft__number(w->a[other].base, w->bits, w->is_signed);
-    number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
+    ft__number_ends(w->r, v, w->bits, w->is_signed, w->who, &least, &most);
     if (least > most || most * by > INT64_MAX ||
         !fits(&w->r->affines, v->affine, (int64_t)by))
         return false;
@@ -367,25 +214,25 @@ static bool upper_half(const struct ruling *w, uint32_t *affine)
     if (is_scattered(w, &product) ||
         !quotient(&wide, &product, true, (int64_t)1 << w->bits, affine, &rest))
         return false;
-    hold_inside(w->r, v->affine, w->bits, w->is_signed, least, most);
+    ft__ruling_hold_inside(w->r, v->affine, w->bits, w->is_signed, least, most);
     if (w->n > 2)
         *affine = ft__affine_sum(&w->r->affines, *affine, w->a[2].affine, 1, w->bits);
     return true;
 }
 
 /* By a positive constant, of what is not negative. */
-static bool divided(const struct ruling *w, uint32_t *affine, bool remainder)
+static bool divided(const ft__ruling *w, uint32_t *affine, bool remainder)
 {
     const ft__i128 d = ft__number(w->a[1].base, w->bits, w->is_signed);
     ft__i128 least, most;
     uint32_t q, rest;
 
-    if (!is_constant(&w->a[1]) || d < 1 || d > INT64_MAX)
+    if (!ft__ruling_is_constant(&w->a[1]) || d < 1 || d > INT64_MAX)
         return false;
-    number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
+    ft__number_ends(w->r, &w->a[0], w->bits, w->is_signed, w->who, &least, &most);
     if (least < 0 || !quotient(w, &w->a[0], w->is_signed, (int64_t)d, &q, &rest))
         return false;
-    hold_inside(w->r, w->a[0].affine, w->bits, w->is_signed, least, most);
+    ft__ruling_hold_inside(w->r, w->a[0].affine, w->bits, w->is_signed, least, most);
     ft__affine_hold(&w->r->affines, w->a[0].affine, ft__held(-least), INT64_MAX);
     *affine = remainder ? rest : q;
     return true;
@@ -394,7 +241,7 @@ static bool divided(const struct ruling *w, uint32_t *affine, bool remainder)
 /* ---- bits ---- */
 
 /* The lowest bits that an affine expression leaves as they are. */
-static uint64_t untouched(const struct ruling *w, uint32_t affine)
+static uint64_t untouched(const ft__ruling *w, uint32_t affine)
 {
     const ft__affine *f = ft__affine_at(&w->r->affines, affine);
     uint64_t any = 0;
@@ -404,13 +251,13 @@ static uint64_t untouched(const struct ruling *w, uint32_t affine)
     return any ? (any & (0 - any)) - 1 : UINT64_MAX;
 }
 
-static bool masked(const struct ruling *w, uint32_t *affine)
+static bool masked(const ft__ruling *w, uint32_t *affine)
 {
     const uint32_t varying = w->a[0].affine ? 0 : 1, other = 1 - varying;
     const uint64_t all = ft__ptx_mask(w->bits), mask = w->a[other].base & all;
     uint32_t q;
 
-    if (!is_constant(&w->a[other]))
+    if (!ft__ruling_is_constant(&w->a[other]))
         return false;
     *affine = 0;
     if ((mask & ~untouched(w, w->a[varying].affine)) == 0)
@@ -425,7 +272,7 @@ static bool masked(const struct ruling *w, uint32_t *affine)
 }
 
 /* or, xor of low bits that the affine expression does not reach. */
-static bool joined(const struct ruling *w, uint32_t *affine)
+static bool joined(const ft__ruling *w, uint32_t *affine)
 {
     const uint32_t varying = w->a[0].affine ? 0 : 1, other = 1 - varying;
     const uint64_t low = untouched(w, w->a[varying].affine);
@@ -433,7 +280,7 @@ static bool joined(const struct ruling *w, uint32_t *affine)
 
     if (w->a[other].affine || w->a[other].rough)
         return false;
-    number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
+    ft__number_ends(w->r, &w->a[other], w->bits, false, w->who, &least, &most);
     if (w->a[other].lane ? most > (ft__i128)low
                          : (w->a[other].base & ft__ptx_mask(w->bits) & ~low) != 0)
         return false;
@@ -443,259 +290,58 @@ static bool joined(const struct ruling *w, uint32_t *affine)
 
 /* ---- conversions ---- */
 
-static bool converted(const struct ruling *w, uint32_t *affine)
+static bool converted(const ft__ruling *w, uint32_t *affine)
 {
     const ft__ptx_kind to = ft__ptx_type_kind(w->i->type[0]);
     const ft__ptx_kind from = ft__ptx_type_kind(w->i->type[1]);
     const uint32_t bits = ft__ptx_type_bits(w->i->type[1]);
 
     if (w->i->n_types < 2 || to == FT__KIND_FLOAT || from == FT__KIND_FLOAT ||
-        has(w, FT__MOD_SAT))
+        ft__ruling_has(w, FT__MOD_SAT))
         return false;
     if (bits < w->bits)
-        no_wrap(w, 0, bits, from == FT__KIND_SIGNED);
+        ft__ruling_no_wrap(w, 0, bits, from == FT__KIND_SIGNED);
     else if (w->bits < 32) /* the register may be wider */
-        no_wrap(w, 0, w->bits, to == FT__KIND_SIGNED);
+        ft__ruling_no_wrap(w, 0, w->bits, to == FT__KIND_SIGNED);
     *affine = ft__affine_sum(&w->r->affines, 0, w->a[0].affine, 1, w->bits);
     return true;
 }
 
-/* ---- choices ---- */
-
-/* Both affine expressions become one; which. */
-static bool one_affine(const struct ruling *w, uint32_t *affine, uint32_t a, uint32_t b)
-{
-    const uint32_t d = ft__affine_sum(&w->r->affines, a, b, -1, 64);
-
-    *affine = a;
-    if (d && !w->hard)
-        return false;
-    ft__affine_pin(&w->r->affines, d);
-    return true;
-}
-
-/* What of two things the threads took: bit 0: some the first, bit 1: some the second.
- */
-static unsigned taken(const struct ruling *w, const ft__lane_value *p)
-{
-    unsigned both = 0;
-
-    if (!p->lane)
-        return p->base & 1 ? 1 : 2;
-    for (uint32_t k = 0; k < w->r->words; k++)
-        for (uint64_t m = w->who->w[k]; m; m &= m - 1)
-            both |= p->lane[k * 64 + (uint32_t)__builtin_ctzll(m)] & 1 ? 1 : 2;
-    return both;
-}
-
-static bool selected(const struct ruling *w, uint32_t *affine)
-{
-    const unsigned which = taken(w, &w->a[2]);
-
-    if (w->a[2].affine)
-        return false;
-    *affine = w->a[which == 2 ? 1 : 0].affine;
-    return which != 3 || one_affine(w, affine, w->a[0].affine, w->a[1].affine);
-}
-
-/* ---- comparisons ---- */
-
-enum relation { LESS, LESS_OR_EQUAL, EQUAL };
-
-/* x + affine expression stays <= limit where x is, and > limit, or for EQUAL > 0, where
- * that is. */
-static void hold_side(const struct ruling *w, uint32_t affine, enum relation relation,
-                      const ft__i128 *below, const ft__i128 *above)
-{
-    const int limit = relation == LESS_OR_EQUAL ? 0 : -1;
-    const int least = relation == EQUAL ? 1 : limit + 1;
-
-    ft__affine_hold(&w->r->affines, affine,
-                    above ? ft__held(least - *above) : INT64_MIN,
-                    below ? ft__held(limit - *below) : INT64_MAX);
-}
-
-/* a - b, or the end of what 64 bits hold. */
-static int64_t held_difference(int64_t a, int64_t b)
-{
-    int64_t d;
-
-    return !__builtin_sub_overflow(a, b, &d) ? d : a < b ? INT64_MIN : INT64_MAX;
-}
-
-/* a - b thread by thread, or the end of what 64 bits hold; how many. */
-static uint32_t differences(int64_t out[FT__MOST_THREADS], const ft__run *r,
-                            const ft__lane_value *a, const ft__lane_value *b,
-                            uint32_t bits, bool is_signed, const ft__set *who)
-{
-    const number_keys how = number_keys_of(bits, is_signed, 64);
-    int64_t other[FT__MOST_THREADS];
-    const uint32_t of_a = keys(out, r, a, &how, who);
-    const uint32_t of_b = keys(other, r, b, &how, who);
-    const uint32_t n = a->lane ? of_a : of_b;
-    const int64_t first = out[0];
-
-    for (uint32_t l = 0; l < n && !a->lane; l++)
-        out[l] = first;
-    if (bits < 64)
-        for (uint32_t l = 0; l < n; l++)
-            out[l] -= other[b->lane ? l : 0];
-    else
-        for (uint32_t l = 0; l < n; l++)
-            out[l] = held_difference(out[l], other[b->lane ? l : 0]);
-    return n;
-}
-
-/* Keeps a - b on the side of 0 where it is, thread by thread. */
-static void keep_sides(const struct ruling *w, uint32_t affine, const ft__lane_value *a,
-                       const ft__lane_value *b, bool is_signed, enum relation relation)
-{
-    const int64_t limit = relation == LESS_OR_EQUAL ? 0 : -1;
-    int64_t x[FT__MOST_THREADS], low = INT64_MIN, high = INT64_MAX;
-    const uint32_t n = differences(x, w->r, a, b, w->bits, is_signed, w->who);
-    bool any_below = false, any_above = false, any_equal = false;
-    ft__i128 below, above;
-
-    for (uint32_t l = 0; l < n; l++) {
-        const bool is_below = x[l] <= limit;
-
-        low = is_below && x[l] > low ? x[l] : low;
-        high = !is_below && x[l] < high ? x[l] : high;
-        any_below |= is_below;
-        any_above |= !is_below;
-        any_equal |= x[l] == 0;
-    }
-    below = low;
-    above = high;
-    if (relation == EQUAL && any_equal)
-        ft__affine_pin(&w->r->affines, affine);
-    else
-        hold_side(w, affine, relation, any_below ? &below : NULL,
-                  any_above ? &above : NULL);
-}
-
-/* Keeps a and b numbers, and a - b on the side of 0 where it is, for every thread. */
-static void keep_order(const struct ruling *w, const ft__lane_value *a,
-                       const ft__lane_value *b, bool is_signed, enum relation relation)
-{
-    const uint32_t d = ft__affine_sum(&w->r->affines, a->affine, b->affine, -1, 64);
-    ft__i128 a_least, a_most, b_least, b_most, least, most;
-
-    if (!a->affine && !b->affine)
-        return;
-    number_ends(w->r, a, w->bits, is_signed, w->who, &a_least, &a_most);
-    number_ends(w->r, b, w->bits, is_signed, w->who, &b_least, &b_most);
-    if (a->affine)
-        hold_inside(w->r, a->affine, w->bits, is_signed, a_least, a_most);
-    if (b->affine)
-        hold_inside(w->r, b->affine, w->bits, is_signed, b_least, b_most);
-    if (!d || a_least > a_most || b_least > b_most)
-        return;
-    least = a_least - b_most;
-    most = a_most - b_least;
-    if (!(a->lane && b->lane) && most <= (relation == LESS_OR_EQUAL ? 0 : -1))
-        hold_side(w, d, relation, &most, NULL);
-    else if (!(a->lane && b->lane) && least >= (relation == LESS ? 0 : 1))
-        hold_side(w, d, relation, NULL, &least);
-    else
-        keep_sides(w, d, a, b, is_signed, relation);
-}
-
-static bool compared(const struct ruling *w, uint32_t *affine)
-{
-    static const struct {
-        unsigned mod;
-        enum relation relation;
-        bool is_unsigned;
-    } known[] = {
-        {FT__MOD_EQ, EQUAL, false},         {FT__MOD_NE, EQUAL, false},
-        {FT__MOD_LT, LESS, false},          {FT__MOD_LE, LESS_OR_EQUAL, false},
-        {FT__MOD_GT, LESS_OR_EQUAL, false}, {FT__MOD_GE, LESS, false},
-        {FT__MOD_LO, LESS, true},           {FT__MOD_LS, LESS_OR_EQUAL, true},
-        {FT__MOD_HI, LESS_OR_EQUAL, true},  {FT__MOD_HS, LESS, true},
-    };
-
-    *affine = 0;
-    if (w->n > 2 && w->a[2].affine)
-        return false;
-    for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
-        const bool is_signed = w->is_signed && !known[k].is_unsigned;
-
-        if (!has(w, known[k].mod))
-            continue;
-        keep_order(w, &w->a[0], &w->a[1], is_signed, known[k].relation);
-        return true;
-    }
-    return false;
-}
-
-/* The smaller or the larger: a comparison, and a choice. */
-static bool least_or_most(const struct ruling *w, uint32_t *affine)
-{
-    unsigned which = 0;
-    const uint32_t threads = w->a[0].lane || w->a[1].lane ? w->r->threads : 1;
-
-    if (has(w, FT__MOD_RELU))
-        return false;
-    keep_order(w, &w->a[0], &w->a[1], w->is_signed, LESS);
-    for (uint32_t l = 0; l < threads; l++) {
-        const uint64_t a = w->a[0].lane ? w->a[0].lane[l] : w->a[0].base;
-        const uint64_t b = w->a[1].lane ? w->a[1].lane[l] : w->a[1].base;
-        const bool less =
-            ft__number(a, w->bits, w->is_signed) < ft__number(b, w->bits, w->is_signed);
-
-        if (threads == 1 || ft__set_has(w->who->w, l))
-            which |= less == (w->i->opcode == FT__PTX_MIN) ? 1 : 2;
-    }
-    *affine = w->a[which == 2 ? 1 : 0].affine;
-    return which != 3 || one_affine(w, affine, w->a[0].affine, w->a[1].affine);
-}
-
-/* ---- signs ---- */
-
-/* Source k stays a number, and negative or not. */
-static void keep_sign(const struct ruling *w, uint32_t k)
-{
-    static const ft__lane_value zero;
-
-    keep_order(w, &w->a[k], &zero, true, LESS);
-}
+/* ---- signs, shifts to the right ---- */
 
 /* or, and of which only the sign matters: it stays where those of the sources do. */
-static bool sign_kept(const struct ruling *w, uint32_t *affine)
+static bool sign_kept(const ft__ruling *w, uint32_t *affine)
 {
     for (uint32_t k = 0; k < w->n; k++)
-        keep_sign(w, k);
+        ft__ruling_keep_sign(w, k);
     *affine = 0;
     return true;
 }
 
-/* ---- shifts to the right ---- */
-
-static bool shift_right(const struct ruling *w, uint32_t *affine)
+static bool shift_right(const ft__ruling *w, uint32_t *affine)
 {
     uint32_t rest;
 
-    if (!is_constant(&w->a[1]) || w->a[1].base >= w->bits)
+    if (!ft__ruling_is_constant(&w->a[1]) || w->a[1].base >= w->bits)
         return false;
     /* What is left is the sign. Rounds of loops are held, as by any quotient, so that
      * addresses that come from there are known. */
     if (w->hard && w->a[1].base == w->bits - 1 &&
         !ft__affine_of_loops(&w->r->affines, w->a[0].affine)) {
-        keep_sign(w, 0);
+        ft__ruling_keep_sign(w, 0);
         *affine = 0;
         return true;
     }
     if (w->a[1].base > 62 ||
         !quotient(w, &w->a[0], w->is_signed, (int64_t)1 << w->a[1].base, affine, &rest))
         return false;
-    no_wrap(w, 0, w->bits, w->is_signed);
+    ft__ruling_no_wrap(w, 0, w->bits, w->is_signed);
     return true;
 }
 
 /* ---- all ---- */
 
-static bool whole_numbers(const struct ruling *w)
+static bool whole_numbers(const ft__ruling *w)
 {
     switch (w->i->type[0]) {
     case FT__TYPE_U16X2:
@@ -712,7 +358,7 @@ static bool whole_numbers(const struct ruling *w)
     }
 }
 
-static bool of_numbers(const struct ruling *w, uint32_t *affine)
+static bool of_numbers(const ft__ruling *w, uint32_t *affine)
 {
     switch (w->i->opcode) {
     case FT__PTX_MOV:
@@ -721,7 +367,8 @@ static bool of_numbers(const struct ruling *w, uint32_t *affine)
     case FT__PTX_SUB: return sum(w, affine, -1);
     case FT__PTX_MUL:
     case FT__PTX_MAD:
-        return has(w, FT__MOD_HI) ? upper_half(w, affine) : product(w, affine);
+        return ft__ruling_has(w, FT__MOD_HI) ? upper_half(w, affine)
+                                             : product(w, affine);
     case FT__PTX_NEG:
     case FT__PTX_NOT:
         *affine = ft__affine_sum(&w->r->affines, 0, w->a[0].affine, -1, w->bits);
@@ -734,10 +381,10 @@ static bool of_numbers(const struct ruling *w, uint32_t *affine)
     case FT__PTX_OR: return w->sign ? sign_kept(w, affine) : joined(w, affine);
     case FT__PTX_XOR: return joined(w, affine);
     case FT__PTX_CVT: return converted(w, affine);
-    case FT__PTX_SELP: return selected(w, affine);
-    case FT__PTX_SETP: return compared(w, affine);
+    case FT__PTX_SELP: return ft__ruling_select(w, affine);
+    case FT__PTX_SETP: return ft__ruling_compare(w, affine);
     case FT__PTX_MIN:
-    case FT__PTX_MAX: return least_or_most(w, affine);
+    case FT__PTX_MAX: return ft__ruling_least_or_most(w, affine);
     default: return false;
     }
 }
@@ -746,20 +393,19 @@ bool ft__rule(ft__run *r, uint32_t *affine, const ft__plan_part *part,
               const ft__plan_step *s, const ft__lane_value *a, const ft__set *who)
 {
     const ft__ptx_insn *i = &part->f->insn[s->insn];
-    const struct ruling w = {.r = r,
-                             .f = part->f,
-                             .i = i,
-                             .a = a,
-                             .who = who,
-                             .n = s->n_source,
-                             .bits = ft__ptx_type_bits(i->type[0]),
-                             .is_signed =
-                                 ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED,
-                             .hard = s->need & FT__HARD,
-                             .sign = s->sign};
+    const ft__ruling w = {.r = r,
+                          .f = part->f,
+                          .i = i,
+                          .a = a,
+                          .who = who,
+                          .n = s->n_source,
+                          .bits = ft__ptx_type_bits(i->type[0]),
+                          .is_signed = ft__ptx_type_kind(i->type[0]) == FT__KIND_SIGNED,
+                          .hard = s->need & FT__HARD,
+                          .sign = s->sign};
 
     if (i->opcode == FT__PTX_LD) { /* from a cell: it stays a number of so many bits */
-        no_wrap(&w, 0, w.bits, w.is_signed);
+        ft__ruling_no_wrap(&w, 0, w.bits, w.is_signed);
         *affine = a[0].affine;
         return true;
     }

@@ -35,7 +35,7 @@ typedef struct ft__lane_value {
     uint64_t stamp;        /* another one after each change; 0: of no slot */
     uint32_t affine;
     uint32_t from; /* the entry of a trace, and which result of it; 0: of none */
-    bool nothing;  /* nobody knows it, of any thread */
+    bool nothing;  /* unknown in every thread */
     bool rough;    /* affine expression is not known: right in this block only */
     bool fresh;    /* never written */
 } ft__lane_value;
@@ -44,7 +44,7 @@ typedef struct ft__lane_value {
 typedef struct ft__loop {
     ft__lane_value *was, *start; /* of part->live, in order */
     uint64_t *count;             /* room for a loop summary's */
-    uint32_t first_item, end_item, n_live;
+    uint32_t first_item, end_item;
     ft__active active;
     uint64_t walk; /* 0: never */
     uint32_t wait, pause;
@@ -61,8 +61,8 @@ typedef struct ft__frame {
     struct ft__frame *caller, *free; /* free: list of those not in use */
     ft__active back, exited;         /* threads that returned, ended, before the end */
     ft__set left;                    /* that may have gone before the function's end */
-    ft__set torn;    /* that may return at several places: nobody knows with
-                        which results */
+    ft__set torn;    /* that may return at several places: with which results is
+                        unknown */
     ft__set present; /* that came in */
     ft__set here;    /* in the block that is executed */
     uint32_t depth;
@@ -164,7 +164,7 @@ static inline const ft__set *ft__active_set(const ft__active *t, unsigned which)
 
 /* What is known of a condition, thread by thread. */
 typedef struct ft__lane_condition {
-    ft__set holds, open; /* open: nobody knows; not in holds */
+    ft__set holds, open; /* open: unknown; not in holds */
     bool any_open;
 } ft__lane_condition;
 
@@ -192,7 +192,7 @@ static inline void ft__add_times(uint64_t *to, uint64_t n, uint64_t times)
 }
 
 void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS]);
-/* Once for each warp with somebody in it, or for each thread. */
+/* Once for each warp with an active thread, or for each thread. */
 typedef enum ft__unit { FT__WARPS, FT__THREADS } ft__unit;
 void ft__run_tally(ft__run *r, uint32_t item, const ft__active *t, ft__unit unit);
 /* Room for values that are kept; false: there is none left. */
@@ -288,6 +288,15 @@ bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
  */
 void ft__run_block(ft__run *r);
 
+/* ---- run.c ---- */
+
+/* *r, if it is for blocks of that size and has not run out of memory, or a new one. */
+ft_status ft__run_for(ft__run **r, ft__count_plan *p, const uint32_t block[3],
+                      ft_error *err);
+/* Of a new launch, for the blocks that follow: bytes of its parameters, and which of
+ * them are known. */
+void ft__run_launch(ft__run *r, const ft_ptx_launch *l, const uint8_t *param,
+                    const uint8_t *known);
 void ft__run_free(ft__run *r);
 
 #endif

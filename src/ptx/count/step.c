@@ -246,7 +246,7 @@ static uint64_t little_endian(const uint8_t *b, uint32_t n)
     return v;
 }
 
-/* Pointers that nobody gave are taken as aligned for addresses, not for branches. */
+/* Pointers that were not given are taken as aligned for addresses, not for branches. */
 void ft__step_param(ft__run *r, ft__lane_value *out, const ft__plan_part *part,
                     const ft__plan_step *s, uint32_t k)
 {
@@ -409,15 +409,6 @@ struct ft__memo {
     ft__set who;
 };
 
-static bool in_loop(const ft__plan_part *part, const ft__plan_step *s)
-{
-    const ft__flow *flow = &part->flow;
-    const ft__flow_block *b = &flow->block[flow->of[s->insn]];
-
-    return b->header ||
-           flow->component_first[b->component] != flow->component_last[b->component];
-}
-
 static uint64_t stamp_of(const ft__frame *f, const ft__step_source *s)
 {
     return s->kind == FT__SOURCE_SLOT && s->index != FT__NO_SLOT
@@ -453,7 +444,7 @@ static void once(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set
         &r->memo[(size_t)f->part->first_step + (size_t)(s - f->part->step)];
     struct ft__memo *m = *at;
 
-    if (!m && in_loop(f->part, s) && s->n_source <= 5 && s->n_dest <= 2)
+    if (!m && ft__plan_in_loop(f->part, s) && s->n_source <= 5 && s->n_dest <= 2)
         m = *at = ft__arena_alloc(&r->arena, sizeof(*m));
     if (m && is_done(r, m, f, s, who)) {
         r->steps += 20;

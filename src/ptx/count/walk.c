@@ -1,6 +1,7 @@
 /* All threads of a block go through a function together; each warp's part of the way is
- * the way it goes alone. Ways of a split are walked one after the other up to where
- * they meet. Calls: calls.c; splits that nobody knows: fork.c. */
+ * the way it goes alone. The paths of a divergent branch are walked one after the
+ * other up to their reconvergence point. Calls: calls.c; divergence on unknown
+ * conditions: fork.c. */
 #include "ptx/count/walk.h"
 
 #include "ptx/count/record.h"

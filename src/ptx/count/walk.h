@@ -5,8 +5,8 @@
 
 #include "ptx/count/run.h"
 
-/* What walks through a function (walk.c), its calls (calls.c) and splits that nobody
- * knows (fork.c) have in common: each goes on with walks of its own. */
+/* What walks through a function (walk.c), its calls (calls.c) and divergence on unknown
+ * conditions (fork.c) have in common: each goes on with walks of its own. */
 
 /* Where a walk goes on. */
 typedef struct ft__walk {
@@ -42,12 +42,12 @@ void ft__frame_end(ft__run *r, ft__frame *f);
 void ft__walk_call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
                    const ft__active *on);
 
-/* ---- splits that nobody knows: threads go both ways ---- */
+/* ---- divergence on unknown conditions: threads go both ways ---- */
 
-/* A branch at the end of block b, of which for `open` threads nobody knows. */
+/* A branch at the end of block b, whose condition is unknown for `open` threads. */
 void ft__walk_fork(ft__walk *w, ft__active *yes, ft__active *no,
                    const ft__flow_block *b, const ft__set *open);
-/* Nobody knows where a brx.idx leads. */
+/* A brx.idx whose target is unknown. */
 void ft__walk_anywhere(ft__walk *w, const ft__plan_step *s, uint32_t reconvergence);
 
 /* ---- sets ---- */

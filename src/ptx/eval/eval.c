@@ -544,7 +544,8 @@ static bool logic(const ft__ptx_lanes *w)
 
 static bool compute(const ft__ptx_lanes *w)
 {
-    return ft__ptx_eval_float(w) || logic(w) || ft__ptx_eval_int(w);
+    return ft__ptx_eval_convert(w) || ft__ptx_eval_float(w) || logic(w) ||
+           ft__ptx_eval_int(w);
 }
 
 static void begin(ft__ptx_lanes *w, const ft__ptx_function *f, const ft__ptx_insn *i)

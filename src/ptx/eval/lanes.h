@@ -55,7 +55,8 @@ static inline bool ft__ptx_lanes_has(const ft__ptx_lanes *w, unsigned mod)
 
 /* Each computes what it knows and says whether it did; with n == 0 that is all. */
 bool ft__ptx_eval_int(const ft__ptx_lanes *w);
-bool ft__ptx_eval_float(const ft__ptx_lanes *w); /* and conversions */
+bool ft__ptx_eval_float(const ft__ptx_lanes *w);
+bool ft__ptx_eval_convert(const ft__ptx_lanes *w); /* address spaces, too */
 
 /* ---- floats narrower than 32 bits, and rounding to any precision ---- */
 
@@ -102,5 +103,8 @@ static inline double ft__ptx_flushed(double x, bool ftz)
 /* Rounded from v. NaN is the type's own one; beyond the largest: infinity or, `finite`
  * and for E4M3, the largest. */
 uint64_t ft__ptx_from_double(unsigned type, double v, ft__ptx_round r, bool finite);
+/* From sign and magnitude, each bit of which counts. */
+uint64_t ft__ptx_from_integer(unsigned type, uint64_t magnitude, bool negative,
+                              ft__ptx_round r);
 
 #endif

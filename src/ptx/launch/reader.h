@@ -117,8 +117,14 @@ extern const ft__ptx_reader ft__ptx_xla, ft__ptx_xla_ir, ft__ptx_inductor,
 ft_status ft__ptx_launch_file(ft__ptx_rows *r, const char *text, size_t len,
                               const char *name, const char *folder, ft_error *err);
 
-/* ---- launches.c ---- */
+/* ---- arguments.c ---- */
 
+/* The arguments of row r for the kernel of `out`, in `a`, and what it leaves open.
+ * `alias` are further names of the first n_alias parameters. The message names
+ * parameter and value, not the row. */
+ft_status ft__ptx_bind(ft_ptx_listed *out, const ft__ptx_row *r,
+                       const char *const *alias, size_t n_alias, ft__arena *a,
+                       ft_error *err);
 /* x as an IEEE number of 2, 4 or 8 bytes, little endian; brain: of 2, as bf16. */
 void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain);
 

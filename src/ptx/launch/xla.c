@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "ptx/launch/reader.h"
 
-enum { MOST_LOOPS = 16, MOST_THUNKS = 1 << 20 };
+enum { MOST_LOOPS = 16 };
 
 struct xla_loop {
     size_t indent; /* of the line that opened it */

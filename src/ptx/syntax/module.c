@@ -178,7 +178,6 @@ static void keep(ft__parser *p)
 
     m->n_functions = (uint32_t)p->functions.n;
     m->n_variables = (uint32_t)p->variables.n;
-    m->n_locs = (uint32_t)p->locs.n;
     m->n_files = (uint32_t)p->files.n;
     m->n_kernels = (uint32_t)p->kernels.n;
     m->function = ft__ptx_keep(p, &p->functions, sizeof(*m->function));
@@ -567,20 +566,6 @@ void ft_ptx_modules_free(ft_ptx **m, size_t n)
 const ft_ptx_facts *ft_ptx_get(const ft_ptx *m)
 {
     return &m->facts;
-}
-
-const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t reg)
-{
-    const ft__ptx_reg *r = &f->reg[reg];
-    const int len = r->len < 40 ? (int)r->len : 40;
-
-    if (r->number)
-        snprintf(buf, 64, "%.*s%u", len, r->name, r->number - 1);
-    else if (r->component)
-        snprintf(buf, 64, "%.*s.%c", len, r->name, r->component);
-    else
-        snprintf(buf, 64, "%.*s", len, r->name);
-    return buf;
 }
 
 static ft_status no_kernel(const ft_ptx *m, const char *name, ft_error *err)

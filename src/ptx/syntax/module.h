@@ -136,12 +136,8 @@ typedef struct ft__ptx_insn {
 } ft__ptx_insn;
 
 typedef struct ft__ptx_reg {
-    const char *name; /* as declared; see ft__ptx_reg_name() */
-    uint32_t len;
-    uint32_t number; /* 1 + n: %rn of `%r<100>`; 0: the name is all */
     uint8_t type;
-    char component; /* 'x' .. 'w' of a vector; 0: none */
-    bool implied;   /* what an implied instruction writes */
+    bool implied; /* what an implied instruction writes */
 } ft__ptx_reg;
 
 typedef struct ft__ptx_variable {
@@ -190,7 +186,7 @@ typedef struct ft__ptx_function {
     ft__ptx_reg *reg;
     ft__ptx_label *label; /* in the order of the text */
     ft__ptx_targets *targets;
-    uint32_t n_insns, n_operands, n_mods, n_regs, n_labels, n_targets;
+    uint32_t n_insns, n_operands, n_mods, n_regs, n_labels;
     ft__ptx_formal *param, *result; /* in order; registers only of .func */
     uint32_t n_params, n_results;
     uint32_t n_module_regs; /* the first registers are the module's, of all functions */
@@ -220,7 +216,7 @@ struct ft_ptx {
     ft__ptx_variable *variable; /* of module and functions */
     ft__ptx_loc *loc;
     ft__ptx_file *file; /* by number */
-    uint32_t n_functions, n_variables, n_locs, n_files;
+    uint32_t n_functions, n_variables, n_files;
     ft_ptx_kernel *kernel; /* entries, in order */
     uint32_t *kernel_function;
     uint32_t n_kernels;
@@ -249,8 +245,6 @@ enum { FT__PTX_MAX_FILE = 1 << 30 }; /* bytes of PTX in one file */
 /* The whole file, terminated, for the caller to free. Up to `most` bytes. */
 ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
                        ft_error *err);
-/* "%r12", for messages; into buf. */
-const char *ft__ptx_reg_name(char buf[64], const ft__ptx_function *f, uint32_t reg);
 /* The kernel of that name, or the only one: its index. FT_ENOTFOUND, FT_ENEEDED. */
 ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
                               ft_error *err);

@@ -156,9 +156,13 @@ bool ft__ptx_directive(ft__parser *p, unsigned linkage);
  * function's it goes to. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to);
 
-/* ---- instruction.c, function.c ---- */
+/* ---- operand.c, instruction.c, kernel.c, function.c ---- */
 
+/* The operands up to the semicolon, as the opcode wants them. */
+void ft__ptx_operands(ft__parser *p, ft__ptx_insn *i);
 void ft__ptx_instruction(ft__parser *p);
+/* The parser's kernel, from what its function is now. */
+void ft__ptx_kernel_describe(ft__parser *p);
 void ft__ptx_function_read(ft__parser *p, bool entry);
 
 #endif

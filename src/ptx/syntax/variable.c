@@ -114,21 +114,17 @@ static ft__ptx_list *registers_of(ft__parser *p)
     return p->function < 0 ? &p->module_regs : &p->regs;
 }
 
-/* `range` of them, 0: one without a number; each of `vector` components. */
-static void add_registers(ft__parser *p, const ft__ptx_reg *model, uint32_t range,
-                          uint32_t vector)
+/* `range` of them, 0: one without a number; each of d->vector components. */
+static void add_registers(ft__parser *p, const char *at, const declared *d,
+                          uint32_t range)
 {
-    const uint64_t n = (uint64_t)(range ? range : 1) * vector;
+    const uint64_t n = (uint64_t)(range ? range : 1) * d->vector;
 
-    if (!ft__ptx_count_registers(p, model->name, n))
+    if (!ft__ptx_count_registers(p, at, n))
         return;
-    for (uint32_t i = 0; i < n && !p->st; i++) {
-        ft__ptx_reg *r = ft__ptx_push(p, registers_of(p), sizeof(*r));
-
-        *r = *model;
-        r->number = range ? i / vector + 1 : 0;
-        r->component = vector > 1 ? "xyzw"[i % vector % 4] : 0;
-    }
+    for (uint32_t i = 0; i < n && !p->st; i++)
+        ((ft__ptx_reg *)ft__ptx_push(p, registers_of(p), sizeof(ft__ptx_reg)))->type =
+            d->type;
 }
 
 /* A count behind a name: `%r<100>`; false: none. */
@@ -146,7 +142,6 @@ static bool range_behind(ft__parser *p, uint32_t *n)
 static void register_name(ft__parser *p, const declared *d)
 {
     const ft__lex at = p->lex;
-    const ft__ptx_reg model = {.name = at.start, .len = at.len, .type = d->type};
     uint32_t range;
     ft__symbol *s;
 
@@ -161,7 +156,7 @@ static void register_name(ft__parser *p, const declared *d)
                              range);
     s->type = d->type;
     s->vector = (uint8_t)d->vector;
-    add_registers(p, &model, range, d->vector);
+    add_registers(p, at.start, d, range);
 }
 
 static void registers(ft__parser *p)
