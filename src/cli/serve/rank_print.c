@@ -8,7 +8,7 @@
 #include "report/units.h"
 
 /* Characters of a way's options. */
-enum { MORE = 64 + FT__MAX_DIM_LISTS * 32 };
+enum { MORE = 64 + FT__MAX_DIM_LISTS * 48 };
 
 static const char *const quantity_unit[] = {
     [FT__BY_ENERGY] = "J", [FT__BY_POWER] = "W",  [FT__BY_TTFT] = "s",

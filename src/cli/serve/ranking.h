@@ -45,7 +45,7 @@ typedef struct ft__serve_way {
     uint64_t tp;
     int64_t weight_bits;
     double clock_hz, cap_w;            /* 0: as the device comes */
-    char dims[FT__MAX_DIM_LISTS * 24]; /* of lists: "pp=2 dp=4" */
+    char dims[FT__MAX_DIM_LISTS * 40]; /* of lists: "pp=2 dp=4" */
     char operating[FT__SETTING_MAX];   /* point, of all devices */
     ft_query query;
     ft__model_values values;
