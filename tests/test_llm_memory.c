@@ -1,4 +1,7 @@
 /* Memory of a server of a language model, against what vLLM's logs say. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "check.h"
 #include "foretell/foretell.h"
 
@@ -46,6 +49,95 @@ static void a_cache_is_as_large_as_vllm_logs_it(void)
 
     CHECK_NEAR(h100.cache / GiB / 51.38, 1, 0.01);
     CHECK_NEAR(rtx.tokens / 41408, 1, 0.05);
+}
+
+#define DENSE(family, hidden, wide, layers, heads, kv_heads, words)                    \
+    "{\"model_type\": \"" family "\", \"hidden_size\": " #hidden                       \
+    ", \"intermediate_size\": " #wide ", \"num_hidden_layers\": " #layers              \
+    ", \"num_attention_heads\": " #heads ", \"num_key_value_heads\": " #kv_heads       \
+    ", \"vocab_size\": " #words ", \"torch_dtype\": \"bfloat16\"}"
+#define TWO_LAYERS "\"sliding_attention\", \"full_attention\""
+#define SIX_LAYERS TWO_LAYERS ", " TWO_LAYERS ", " TWO_LAYERS
+
+/* Runs that threads quote (docs/llm.md has each with its address): GiB of a device that
+ * vLLM saw, its share, the largest step, ranks, and GiB of cache that it logged, or
+ * blocks of 16 tokens. */
+static const struct run {
+    const char *config;
+    double memory, share;
+    uint64_t tokens, seqs;
+    int64_t tp;
+    double cache, blocks;
+} runs[] = {
+    /* Llama-3-8B, H100; vLLM pull request 10511 */
+    {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.22, 0.9, 8192, 256, 1, 53.29,
+     0},
+    /* Llama-2-7B, A100 of 80 GB; pull request 2031 */
+    {DENSE("llama", 4096, 11008, 32, 32, 32, 32000), 79.15, 0.9, 4096, 256, 1, 0, 7351},
+    /* DeepSeek-R1-Distill-Qwen-14B, two RTX 4090; issue 13061 */
+    {DENSE("qwen2", 5120, 13824, 48, 40, 8, 152064), 23.55, 0.98, 2048, 256, 2, 0,
+     5096},
+    /* gpt-oss-20b, L40S; pull request 29830 */
+    {"{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880, \"intermediate_size\": 2880,"
+     " \"head_dim\": 64, \"num_attention_heads\": 64, \"num_key_value_heads\": 8,"
+     " \"num_hidden_layers\": 24, \"num_local_experts\": 32, \"num_experts_per_tok\": "
+     "4,"
+     " \"attention_bias\": true, \"sliding_window\": 128, \"vocab_size\": 201088,"
+     " \"tie_word_embeddings\": false, \"layer_types\": [" SIX_LAYERS ", " SIX_LAYERS
+     ", " SIX_LAYERS ", " SIX_LAYERS "], \"quantization_config\":"
+     " {\"modules_to_not_convert\": [\"model.layers.*.self_attn\", "
+     "\"model.layers.*.mlp."
+     "router\", \"model.embed_tokens\", \"lm_head\"], \"quant_method\": \"mxfp4\"}}",
+     44.4, 0.9, 2048, 256, 1, 24.38, 0},
+    /* Qwen3-30B-A3B, two H100; issue 21524 */
+    {"{\"model_type\": \"qwen3_moe\", \"hidden_size\": 2048, \"intermediate_size\": "
+     "6144,"
+     " \"moe_intermediate_size\": 768, \"head_dim\": 128, \"num_attention_heads\": 32,"
+     " \"num_key_value_heads\": 4, \"num_hidden_layers\": 48, \"num_experts\": 128,"
+     " \"num_experts_per_tok\": 8, \"decoder_sparse_step\": 1, \"mlp_only_layers\": [],"
+     " \"tie_word_embeddings\": false, \"vocab_size\": 151936,"
+     " \"torch_dtype\": \"bfloat16\"}",
+     79.18, 0.9, 8192, 256, 2, 0, 54901},
+};
+
+static void write_config(const char *text)
+{
+    FILE *fp;
+    int fd;
+
+    snprintf(path, sizeof(path), "/tmp/foretell-config-XXXXXX");
+    fd = mkstemp(path);
+    fp = fd < 0 ? NULL : fdopen(fd, "w");
+    CHECK(fp && CMP(fputs(text, fp), >=, 0));
+    if (fp)
+        fclose(fp);
+}
+
+static void caches_of_published_runs_are_within_a_twentieth(void)
+{
+    char before[sizeof(path)];
+
+    memcpy(before, path, sizeof(before));
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++) {
+        const struct run *r = &runs[i];
+        const ft_dim_value tp = {"tp", r->tp};
+        ft_llm_limits l = FT_LLM_LIMITS_INIT;
+        ft_llm_memory m;
+        double off;
+
+        l.share = r->share;
+        l.seqs = r->seqs;
+        l.batched_tokens = r->tokens;
+        write_config(r->config);
+        m = asked(r->memory * GiB, &l, &tp, 1);
+        off = (r->blocks > 0 ? m.tokens / (16 * r->blocks) : m.cache / GiB / r->cache) -
+              1;
+        if (fabs(off) > 0.05)
+            fprintf(stderr, "run %zu: %+.3f\n", i + 1, off);
+        CHECK(CMP(fabs(off), <=, 0.05));
+        remove(path);
+    }
+    memcpy(path, before, sizeof(path));
 }
 
 static void ranks_and_narrow_caches_hold_more(void)
@@ -113,6 +205,7 @@ int main(int argc, char **argv)
              argc > 1 ? argv[1] : ".");
     the_rest_of_the_budget_is_cache();
     a_cache_is_as_large_as_vllm_logs_it();
+    caches_of_published_runs_are_within_a_twentieth();
     ranks_and_narrow_caches_hold_more();
     more_requests_have_shorter_contexts();
     what_does_not_fit_has_no_cache();

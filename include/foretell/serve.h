@@ -35,9 +35,9 @@ typedef struct ft_serve_load {
     const ft_serve_request *request; /* a recorded load in place of all that, by arrival;
                                         borrowed for the call */
     uint64_t n_recorded;
-    uint64_t max_seqs;           /* sequences of a step; 256 */
-    uint64_t max_batched_tokens; /* tokens of a step; 2048, 8192 where a device has
-                                    70 GiB and more (as vLLM) */
+    uint64_t max_seqs;           /* sequences of a step; 256, from 70 GiB of memory on
+                                    1024 (as vLLM) */
+    uint64_t max_batched_tokens; /* tokens of a step; 2048, from 70 GiB on 8192 */
     uint64_t whole_prompts; /* 1: no chunks, a prompt is one step, alone */
     uint64_t shared_prefix; /* tokens that all prompts begin with and that stay cached */
     uint64_t block;         /* tokens of a block of the cache; 16 */

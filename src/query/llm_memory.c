@@ -1,6 +1,6 @@
 /* Memory of a server of a language model: what is left for its cache, and how many
  * requests that holds. Sizes are read off the graphs of its steps. */
-#include "foretell/llm.h"
+#include "query/llm_memory.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -17,13 +17,6 @@ static const double sampled_bytes = 38.4;
 static const double alone_bytes = 0.2 * (1 << 30), together_bytes = 0.55 * (1 << 30);
 
 enum { MOST_TOKENS = 1 << 24 };
-
-/* Of one step. */
-struct step_sizes {
-    double weights, cache;
-    double hidden, widest, vocab; /* features of a token; widest: in a layer, in B */
-    double ranks;
-};
 
 /* ---- steps ---- */
 
@@ -55,7 +48,7 @@ static double wide_of(const ft_op *op)
     return 2 * (double)ft_op_at(op, FT_K_topk, 0) * (fmax(in, 2 * hidden) + hidden);
 }
 
-static void take_op(struct step_sizes *s, const ft_op *op, const char *name)
+static void take_op(ft__llm_sizes *s, const ft_op *op, const char *name)
 {
     if (op->kind == FT_KIND_collective && strcmp(name, "all_reduce") == 0)
         s->ranks = (double)ft_op_at(op, FT_K_ranks, 0);
@@ -67,9 +60,8 @@ static void take_op(struct step_sizes *s, const ft_op *op, const char *name)
     }
 }
 
-/* Of a step of one sequence that decodes with so many tokens in the cache. */
-static ft_status sizes_of(struct step_sizes *out, const ft_query *q, double context,
-                          ft_error *err)
+ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double context,
+                               ft_error *err)
 {
     ft_dim_value *dims = calloc(q->n_dims + 2, sizeof(*dims));
     ft_query asked = *q;
@@ -78,7 +70,7 @@ static ft_status sizes_of(struct step_sizes *out, const ft_query *q, double cont
     size_t n = 0;
     ft_status st;
 
-    *out = (struct step_sizes){.ranks = 1};
+    *out = (ft__llm_sizes){.ranks = 1};
     if (!dims)
         return ft_fail(err, FT_ENOMEM, 0, "memory of %s", q->model);
     for (size_t i = 0; i < q->n_dims; i++)
@@ -106,21 +98,40 @@ static ft_status sizes_of(struct step_sizes *out, const ft_query *q, double cont
     return FT_OK;
 }
 
+uint64_t ft__llm_step_seqs(double memory_bytes)
+{
+    return memory_bytes >= large_bytes ? 1024 : 256;
+}
+
+uint64_t ft__llm_step_tokens(double memory_bytes)
+{
+    return memory_bytes >= large_bytes ? 8192 : 2048;
+}
+
+double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs)
+{
+    return fmax(tokens * (6 * s->hidden + s->widest),
+                sampled_bytes * fmin(seqs, tokens) * s->vocab * s->ranks +
+                    2 * tokens * s->hidden);
+}
+
+double ft__llm_workspace(const ft__llm_sizes *s)
+{
+    return s->ranks > 1 ? together_bytes : alone_bytes;
+}
+
 /* ---- limits ---- */
 
 static ft_status read_limits(ft_llm_limits *out, const ft_llm_limits *in, double memory,
                              ft_error *err)
 {
-    const bool large = memory >= large_bytes;
-
     *out = (ft_llm_limits)FT_LLM_LIMITS_INIT;
     if (in)
         memcpy(out, in, in->size < sizeof(*out) ? in->size : sizeof(*out));
     out->share = out->share > 0 ? out->share : 0.9;
-    out->seqs = out->seqs ? out->seqs : large ? 1024 : 256;
-    out->batched_tokens = out->batched_tokens ? out->batched_tokens
-                          : large             ? 8192
-                                              : 2048;
+    out->seqs = out->seqs ? out->seqs : ft__llm_step_seqs(memory);
+    out->batched_tokens =
+        out->batched_tokens ? out->batched_tokens : ft__llm_step_tokens(memory);
     out->context = out->context ? out->context : 4096;
     out->concurrency = out->concurrency ? out->concurrency : 1;
     out->block = out->block ? out->block : 16;
@@ -145,8 +156,8 @@ static double in_blocks(double tokens, const ft_llm_limits *l)
 static ft_status request_bytes(double *out, const ft_query *q, double context,
                                const ft_llm_limits *l, ft_error *err)
 {
-    struct step_sizes s;
-    ft_status st = sizes_of(&s, q, in_blocks(context, l), err);
+    ft__llm_sizes s;
+    ft_status st = ft__llm_memory_sizes(&s, q, in_blocks(context, l), err);
 
     *out = s.cache;
     return st;
@@ -200,28 +211,24 @@ static const char *largest(const ft_llm_memory *m)
 ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q, double memory_bytes,
                             const ft_llm_limits *limits, ft_error *err)
 {
-    struct step_sizes s;
+    ft__llm_sizes s;
     ft_llm_limits l;
-    double tokens, seqs;
     ft_status st = read_limits(&l, limits, memory_bytes, err);
 
     *out = (ft_llm_memory){.most = ""};
     if (!st && q->graph && !has_cache(q->graph))
         st = no_model(q, err);
     if (!st)
-        st = sizes_of(&s, q, in_blocks((double)l.context, &l), err);
+        st = ft__llm_memory_sizes(&s, q, in_blocks((double)l.context, &l), err);
     if (!st && !(s.vocab > 0 && s.cache > 0))
         st = no_model(q, err);
     if (st)
         return st;
-    tokens = (double)l.batched_tokens;
-    seqs = fmin((double)l.seqs, tokens);
     out->budget = l.share * memory_bytes;
     out->weights = s.weights;
     out->activations =
-        fmax(tokens * (6 * s.hidden + s.widest),
-             sampled_bytes * seqs * s.vocab * s.ranks + 2 * tokens * s.hidden);
-    out->workspace = s.ranks > 1 ? together_bytes : alone_bytes;
+        ft__llm_activations(&s, (double)l.batched_tokens, (double)l.seqs);
+    out->workspace = ft__llm_workspace(&s);
     out->cache = out->budget - out->weights - out->activations - out->workspace;
     out->request = s.cache;
     out->requests = fmax(0, out->cache / s.cache);

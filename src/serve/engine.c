@@ -94,6 +94,13 @@ ft__serve_engine ft__serve_engine_of(const char *name, const char *version)
         .step_s = FT_SERVE_OVERHEAD_S, .issue_s = 8.5e-5, .graph_tokens = 512};
 }
 
+const char *ft__serve_engine_measured(size_t i)
+{
+    static const char *const names[] = {"vllm", "trtllm"};
+
+    return i < sizeof(names) / sizeof(*names) ? names[i] : NULL;
+}
+
 static void take_at_least(ft__serve_cost *c, double time_s, double idle_w)
 {
     if (!(time_s > c->time_s))

@@ -65,7 +65,7 @@ static ft_status check(const ft_serve_load *load, ft_error *err)
 }
 
 ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
-                              uint64_t tokens, ft_error *err)
+                              double memory_bytes, ft_error *err)
 {
     ft_status st = ft__read_sized(out, sizeof(*out), in, "ft_serve_load",
                                   "FT_SERVE_LOAD_INIT", err);
@@ -77,8 +77,8 @@ ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
     set(&out->generate, FT__SERVE_GENERATE);
     if (!(out->rate_per_s > 0) && !out->n_recorded)
         set(&out->concurrency, 1);
-    set(&out->max_seqs, FT__SERVE_MAX_SEQS);
-    set(&out->max_batched_tokens, tokens);
+    set(&out->max_seqs, ft__llm_step_seqs(memory_bytes));
+    set(&out->max_batched_tokens, ft__llm_step_tokens(memory_bytes));
     set(&out->block, FT__SERVE_BLOCK);
     if (out->max_batched_tokens < out->max_seqs)
         out->max_batched_tokens = out->max_seqs;

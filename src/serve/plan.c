@@ -394,45 +394,16 @@ static ft_status plan_prefill(ft_serve_plan *p, struct plan_model *m, ft_error *
 
 /* ---- memory ---- */
 
-static double input_bytes(const ft_graph *g)
-{
-    double sum = 0;
-
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        if (g->tensor[i].role == FT_ROLE_INPUT && g->tensor[i].dtype != FT_DTYPE_int64)
-            sum += (double)ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype);
-    return sum;
-}
-
+/* A sequence with the most context tells what a token takes of the cache. */
 static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
     const double context = p->context.at[p->context.n - 1];
-    const double tokens = (double)p->bounds.tokens;
-    const ft_memory_policy policy = {FT_POLICY_EAGER};
-    ft_graph *one, *chunk = NULL;
-    ft_memory memory = {0};
-    ft_status st = whole_graph(&one, m, 1, 1, context, err);
+    ft_status st;
 
-    if (!st)
-        st = whole_graph(&chunk, m, 1, tokens, tokens, err);
-    if (!st)
-        st = ft_memory_make(&memory, chunk, &policy, err);
-    if (!st) {
-        p->kv_bytes_per_token = input_bytes(one) / context;
-        p->weight_bytes = (double)memory.part[FT_PART_WEIGHTS];
-        p->activation_bytes = (double)memory.part[FT_PART_ACTIVATIONS] +
-                              (double)memory.part[FT_PART_WORKSPACE];
-    }
-    for (uint32_t i = 0; !st && i < one->n_nodes; i++)
-        if (is_head(&one->node[i])) {
-            ft_shape shape;
-            ft_dtype t;
-
-            ft_op_output(&one->op[one->node[i].op], 0, &shape, &t);
-            p->logit_bytes = 4.0 * (double)ft_shape_elements(&shape);
-        }
-    ft_graph_free(one);
-    ft_graph_free(chunk);
+    m->q.dims = m->dim;
+    m->q.n_dims = m->n_dims;
+    st = ft__llm_memory_sizes(&p->sizes, &m->q, context, err);
+    p->kv_bytes_per_token = p->sizes.cache / context;
     return st;
 }
 
@@ -485,7 +456,7 @@ static ft_status read_loads(ft_serve_plan *p, const ft_serve_load *load, size_t 
         ft__serve_bounds b;
         ft_serve_load l;
 
-        st = ft__serve_load_read(&l, &load[i], FT__SERVE_TOKENS_LARGE, err);
+        st = ft__serve_load_read(&l, &load[i], INFINITY, err);
         if (st)
             return st;
         ft__serve_bounds_of(&b, &l);

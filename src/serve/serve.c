@@ -5,16 +5,16 @@
 
 #include "serve/serve.h"
 
-/* vLLM's budget of a step for devices with so much memory and more. */
-static const double large_bytes = 70.0 * 1024 * 1024 * 1024;
-/* While it samples, logits and probabilities of all sequences are kept in fp32. */
-static const double logits_kept = 2;
+static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
+{
+    return ft__llm_activations(&s->sizes, (double)load->max_batched_tokens,
+                               (double)load->max_seqs);
+}
 
 static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
-    const double left = load->memory_share * s->memory_bytes - s->weight_bytes -
-                        s->activation_bytes - s->context_bytes -
-                        logits_kept * (double)load->max_seqs * s->logit_bytes;
+    const double left = load->memory_share * s->memory_bytes - s->sizes.weights -
+                        activations_of(s, load) - ft__llm_workspace(&s->sizes);
 
     if (load->kv_tokens)
         return (double)load->kv_tokens;
@@ -40,18 +40,18 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        s->device);
     if (out->kv_tokens >= (double)b.most_context)
         return FT_OK;
-    if (!load->kv_tokens && s->weight_bytes > load->memory_share * s->memory_bytes)
+    if (!load->kv_tokens && s->sizes.weights > load->memory_share * s->memory_bytes)
         return ft_fail(
             err, FT_ENOTFOUND, 0,
             "it does not fit: %.1f GiB of weights on each of %llu x %s, which "
             "has %.1f GiB: divide them among more (--tp), or hold them in "
             "fewer bits (--precision fp8)",
-            s->weight_bytes / (1 << 30), (unsigned long long)s->ranks * s->replicas,
+            s->sizes.weights / (1 << 30), (unsigned long long)s->ranks * s->replicas,
             s->device, s->memory_bytes / (1 << 30));
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "it does not fit: beside %.1f GiB of weights the cache of %s holds "
                    "%.0f tokens, and a request has up to %llu",
-                   s->weight_bytes / (1 << 30), s->device, out->kv_tokens,
+                   s->sizes.weights / (1 << 30), s->device, out->kv_tokens,
                    (unsigned long long)b.most_context);
 }
 
@@ -153,9 +153,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
                             const ft_serve_steps *s, const ft_serve_load *asked,
                             ft_error *err)
 {
-    const uint64_t tokens =
-        s->memory_bytes >= large_bytes ? FT__SERVE_TOKENS_LARGE : FT__SERVE_TOKENS;
-    ft_status st = ft__serve_load_read(load, asked, tokens, err);
+    ft_status st = ft__serve_load_read(load, asked, s->memory_bytes, err);
 
     memset(out, 0, sizeof(*out));
     if (st)
@@ -168,8 +166,8 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->basis = s->basis;
     out->kv_tokens = kv_tokens_of(s, load);
     out->kv_bytes_per_token = s->kv_bytes_per_token;
-    out->weight_bytes = s->weight_bytes;
-    out->activation_bytes = s->activation_bytes;
+    out->weight_bytes = s->sizes.weights;
+    out->activation_bytes = activations_of(s, load);
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;

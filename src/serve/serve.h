@@ -6,25 +6,23 @@
 #include "base/buf.h"
 #include "base/index.h"
 #include "foretell/serve.h"
+#include "query/llm_memory.h"
 
 /* ---- load.c ---- */
 
 enum {
     FT__SERVE_PROMPT = 1024,
     FT__SERVE_GENERATE = 256,
-    FT__SERVE_MAX_SEQS = 256,
-    FT__SERVE_TOKENS = 2048,
-    FT__SERVE_TOKENS_LARGE = 8192,
     FT__SERVE_BLOCK = 16,
     FT__SERVE_MOST_REQUESTS = 1000000,
     FT__SERVE_MOST_TOKENS = 1 << 24, /* of a request */
     FT__SERVE_MOST_SEQS = 1 << 16,
 };
 
-/* Of any size as today's, with defaults in the place of 0; budget of a step when
- * nothing is said: `tokens`. */
+/* Of any size as today's, with defaults in the place of 0, those of a device with so
+ * much memory. */
 ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
-                              uint64_t tokens, ft_error *err);
+                              double memory_bytes, ft_error *err);
 /* Bounds of what its requests have, and how many run at once. */
 typedef struct ft__serve_bounds {
     uint64_t least_prompt, most_prompt, most_context, seqs, tokens;
@@ -82,7 +80,8 @@ struct ft_serve_plan {
     uint64_t layers;
     uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
     ft__serve_bounds bounds; /* of all loads */
-    double weight_bytes, activation_bytes, kv_bytes_per_token, logit_bytes;
+    ft__llm_sizes sizes;
+    double kv_bytes_per_token;
 };
 
 /* ---- costs ---- */
@@ -118,6 +117,8 @@ typedef struct ft__serve_engine {
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);
 /* Of a name and a version, each NULL: any; the newest one's. */
 ft__serve_engine ft__serve_engine_of(const char *name, const char *version);
+/* Names of engines that were measured, from 0 on; NULL: no more. */
+const char *ft__serve_engine_measured(size_t i);
 /* Has it kernels of its own? */
 bool ft__serve_engine_changes(const ft__serve_engine *e);
 /* Change the cost of an operation as far as its kernels are its own. width: of what is
@@ -139,8 +140,8 @@ struct ft_serve_steps {
     ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
     ft__serve_bounds bounds;
     uint64_t ranks, replicas, stages, layers, issued;
-    double weight_bytes, activation_bytes, kv_bytes_per_token, logit_bytes;
-    double memory_bytes, context_bytes;
+    ft__llm_sizes sizes;
+    double kv_bytes_per_token, memory_bytes;
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */
     ft__serve_engine engine;
     double idle_w; /* of a device; NaN: not known */

@@ -375,6 +375,43 @@ static void take_ends(ft__serve_ends *time, ft__serve_ends *energy,
     *energy = ends_of(&a->energy, all.energy_j);
 }
 
+static void widen(ft__serve_ends *e, const ft__serve_ends *other)
+{
+    e->low = fmin(e->low, other->low);
+    e->high = fmax(e->high, other->high);
+}
+
+/* Of an engine that nothing was measured of: its kernels may be as any measured one's.
+ */
+static ft_status span_engines(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p,
+                              const ft_query *q, ft_error *err)
+{
+    ft_status st = FT_OK;
+    const char *name;
+
+    for (size_t i = 0; !st && (name = ft__serve_engine_measured(i)); i++) {
+        struct networks n = {NULL, NULL};
+        ft__serve_ends time, energy;
+        ft_query of = *q;
+
+        of.engine = name;
+        st = ask_network(&n.decode, d, p->decode, &of, err);
+        if (!st)
+            st = ask_network(&n.prefill, d, p->prefill, &of, err);
+        if (!st) {
+            take_ends(&time, &energy, s, &p->decode_step, n.decode);
+            widen(&s->decode_time, &time);
+            widen(&s->decode_energy, &energy);
+            take_ends(&time, &energy, s, &p->prefill_step, n.prefill);
+            widen(&s->prefill_time, &time);
+            widen(&s->prefill_energy, &energy);
+        }
+        ft_answer_free(n.decode);
+        ft_answer_free(n.prefill);
+    }
+    return st;
+}
+
 static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
                              ft_error *err)
 {
@@ -398,7 +435,6 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
         s->link_bytes_per_s = f->link_bytes_per_s;
     }
     s->memory_bytes = a->limit_bytes;
-    s->context_bytes = isfinite(a->context_bytes) ? a->context_bytes : 0;
     s->basis = a->time.basis;
     s->host_s = isfinite(a->host_s) ? a->host_s : 0;
     return FT_OK;
@@ -463,6 +499,8 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
         take_ends(&s->prefill_time, &s->prefill_energy, s, &p->prefill_step, n.prefill);
         st = read_device(s, d, n.decode, err);
     }
+    if (!st && s->engine.no_dataset)
+        st = span_engines(s, d, p, q, err);
     if (!st && n.prefill->time.basis > s->basis)
         s->basis = n.prefill->time.basis;
     if (!st && ft__serve_engine_changes(&s->engine))
@@ -504,10 +542,8 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
             q.run_mode = "eager";
         snprintf(s->run_mode, sizeof(s->run_mode), "%s",
                  q.run_mode ? q.run_mode : "compiled-graph");
-        s->weight_bytes = p->weight_bytes;
-        s->activation_bytes = p->activation_bytes;
+        s->sizes = p->sizes;
         s->kv_bytes_per_token = p->kv_bytes_per_token;
-        s->logit_bytes = p->logit_bytes;
         st = make_tables(s, d, p, &q, err);
     }
     if (st)

@@ -31,6 +31,8 @@ static const ft__option options[] = {
              "at each of these batch sizes; values are then of an item"),
     FT__TEXT(ft__rank_options, clocks, "clocks", "MHZ,...",
              "at each of these core clocks"),
+    FT__TEXT(ft__rank_options, power_caps, "power-caps", "WATTS,...",
+             "serving: under each of these power caps"),
     FT__TEXTS(ft__rank_options, prices, "price", "D=PRICE/h",
               "what device D costs; without D: every one; may be repeated"),
     FT__TEXT(ft__rank_options, co2, "co2", "400g/kWh", "of the electricity"),
@@ -170,6 +172,9 @@ static int read_options(ft__rank_question *q)
         code = ft__clock_list_parse(q->c, q->clock_hz, &q->n_clocks, q->o->clocks);
     if (!code && q->o->use.clock && q->n_clocks)
         code = ft__usage(q->c, "--clock or --clocks, not both");
+    if (!code && q->o->power_caps)
+        code = ft__usage(q->c, "--power-caps is of serving (--prompt, --concurrency); "
+                               "of networks there is --power-cap");
     if (!code)
         code = read_method(q);
     if (!code)

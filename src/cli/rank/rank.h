@@ -59,6 +59,7 @@ typedef struct ft__rank_options {
     uint64_t threads;
     const char *batches;
     const char *clocks;
+    const char *power_caps;
     ft__texts prices;
     const char *co2;
     const char *correct;

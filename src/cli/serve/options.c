@@ -34,7 +34,7 @@ const ft__option ft__serve_table[] = {
              "as --dtype; of a language model's weights: bf16, fp8 or fp4; as the "
              "configuration says"),
     FT__COUNT(ft__serve_options, max_seqs, "max-num-seqs", "N",
-              "serving: sequences of a step; 256"),
+              "serving: sequences of a step; 256, with 70 GiB of memory 1024"),
     FT__COUNT(ft__serve_options, max_batched_tokens, "max-num-batched-tokens", "N",
               "serving: tokens of a step; 2048, with 70 GiB of memory 8192"),
     FT__FLAG(ft__serve_options, whole_prompts, "no-chunked-prefill",

@@ -72,6 +72,28 @@ Ranked, by the same simulator:
   foretell rank: --limit tpot-p42=3ms: of serving it wants ttft, tpot, itl or e2e, each also with -p50, -p90 or -p99, energy, power or cost, and the most of it, such as tpot=30ms
   [2]
 
+Ranks, stages and what else --dim names, clocks and caps may be several, too:
+
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --dim tp=1,2 --dim pp=1,2 --power-caps 400,700 --concurrency 8 --prompt 512 --generate 32 --top 8 -q --json > ways; pick settings < ways; grep -oE '"(tp|power_cap|dims)": [^,]*' ways | sort | uniq -c
+  settings: 8
+        4 "dims": "pp=1"
+        4 "dims": "pp=2"
+        4 "power_cap": 400.0
+        4 "power_cap": 700.0
+        4 "tp": 1
+        4 "tp": 2
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --dim tp=1,2 --dim pp=2,1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -1 | grep -oE -- '--tp [12] .* --dim pp=[12],'
+  --tp 2 --concurrency 8 --dim pp=2,
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --dim tp=1,2
+  foretell rank: --dim tp=1,2 says what another option says
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --dim pp=1,x
+  foretell rank: --dim wants NAME=N or NAME=N,N,..., not "pp=1,x"
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --power-cap 300 --power-caps 300,400
+  foretell rank: --power-cap or --power-caps, not both
+  [2]
+
 What a benchmark measured, beside it:
 
   $ printf '{"request_rate": "inf", "max_concurrency": 4, "completed": 40, "total_input_tokens": 20480, "total_output_tokens": 1280, "mean_tpot_ms": 100}' > bench.json

@@ -1,0 +1,207 @@
+/* What rank says of a language model that is served: a table, what is left out and why,
+ * and the nearest better setting. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/serve/ranking.h"
+#include "report/units.h"
+
+/* Characters of a way's options. */
+enum { MORE = 64 + FT__MAX_DIM_LISTS * 48 };
+
+static const char *const quantity_unit[] = {
+    [FT__BY_ENERGY] = "J", [FT__BY_POWER] = "W",  [FT__BY_TTFT] = "s",
+    [FT__BY_TPOT] = "s",   [FT__BY_ITL] = "s",    [FT__BY_E2E] = "s",
+    [FT__BY_USER] = "s",   [FT__BY_DEVICE] = "s", [FT__BY_COST] = "",
+};
+
+/* ---- the nearest better setting ---- */
+
+/* Of those that miss a limit by half of it at most and are better than the first, the
+ * one that misses least; NULL: none. */
+static const ft__serve_setting *nearest_better(const ft__serve_ranking *r)
+{
+    const double best =
+        r->n_placed ? ft__serve_value_of(&r->setting[r->order[0]], r->by, FT_SERVE_MEAN)
+                    : INFINITY;
+    const ft__serve_setting *found = NULL;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__serve_setting *x = &r->setting[i];
+
+        if (x->state == FT__SERVE_OVER_LIMIT &&
+            ft__serve_value_of(x, r->by, FT_SERVE_MEAN) < 0.98 * best &&
+            (x->excess < 0.5 || !r->n_placed) && (!found || x->excess < found->excess))
+            found = x;
+    }
+    return found;
+}
+
+static const char *precision_of(const ft__serve_way *w)
+{
+    return w->weight_bits == 16  ? "bf16"
+           : w->weight_bits == 8 ? "fp8"
+           : w->weight_bits == 4 ? "fp4"
+                                 : "as is";
+}
+
+/* The options of a way, but for its ranks. */
+static void say_way(char out[MORE], const ft__serve_way *w)
+{
+    size_t n = 0;
+
+    *out = '\0';
+    if (w->clock_hz > 0)
+        n += (size_t)snprintf(out + n, MORE - n, " --clock %.0fMHz", w->clock_hz / 1e6);
+    if (w->cap_w > 0)
+        n += (size_t)snprintf(out + n, MORE - n, " --power-cap %.0fW", w->cap_w);
+    if (w->weight_bits)
+        n += (size_t)snprintf(out + n, MORE - n, " --precision %s", precision_of(w));
+    for (const char *at = w->dims; *at && n < MORE; at += strspn(at, " ")) {
+        const size_t len = strcspn(at, " ");
+
+        n += (size_t)snprintf(out + n, MORE - n, " --dim %.*s", (int)len, at);
+        at += len;
+    }
+}
+
+static void say_nearest(char *out, size_t size, const ft__serve_ranking *r)
+{
+    const ft__serve_setting *x = nearest_better(r);
+    const ft__serve_limit *l;
+    char gain[64] = "meets all limits but one", more[MORE];
+
+    *out = '\0';
+    if (!x)
+        return;
+    l = &r->limit[x->limit];
+    if (r->n_placed)
+        snprintf(gain, sizeof(gain), "is %.0f %% better",
+                 100 * (1 - ft__serve_value_of(x, r->by, FT_SERVE_MEAN) /
+                                ft__serve_value_of(&r->setting[r->order[0]], r->by,
+                                                   FT_SERVE_MEAN)));
+    say_way(more, x->way);
+    snprintf(
+        out, size,
+        "nearest better setting: %s, --tp %" PRIu64 " --concurrency %" PRIu64
+        "%s, %s where %s may be %s",
+        x->device, x->way->tp, x->concurrency, more, gain, l->text,
+        ft__text_in(quantity_unit[l->of], ft__serve_value_of(x, l->of, l->point)).s);
+}
+
+/* ---- printing ---- */
+
+static size_t count_of(const ft__serve_ranking *r, ft__serve_state of)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        n += r->setting[i].state == of;
+    return n;
+}
+
+static void print_no_hardware(const ft__serve_ranking *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__serve_setting *x = &r->setting[i];
+        bool said = x->state == FT__SERVE_UNKNOWN || x->state == FT__SERVE_NO_FIT ||
+                    !*x->s.no_hardware;
+
+        for (size_t k = 0; k < i && !said; k++)
+            said = r->setting[k].s.no_hardware &&
+                   strcmp(r->setting[k].s.no_hardware, x->s.no_hardware) == 0;
+        if (!said)
+            ft__put_line(stdout, "warning: ", x->s.no_hardware);
+    }
+}
+
+static void print_rest(const ft__serve_ranking *r, uint64_t top)
+{
+    char nearest[900];
+
+    if (r->serving.learned.n)
+        printf("steps of the devices in %s are corrected by the runs measured there\n",
+               r->q->o->correct);
+    printf("%zu setting%s: %zu placed", r->n, r->n == 1 ? "" : "s", r->n_placed);
+    if (r->n_placed > top)
+        printf(" (--top %zu shows all)", r->n_placed);
+    printf(", %zu do not fit, %zu miss a limit, %zu are not known\n",
+           count_of(r, FT__SERVE_NO_FIT), count_of(r, FT__SERVE_OVER_LIMIT),
+           count_of(r, FT__SERVE_UNKNOWN));
+    for (size_t i = 0; i < r->n; i++)
+        if (r->setting[i].state == FT__SERVE_UNKNOWN && *r->setting[i].why) {
+            ft__put_line(stdout, "not known, the first: ", r->setting[i].why);
+            break;
+        }
+    say_nearest(nearest, sizeof(nearest), r);
+    if (*nearest)
+        puts(nearest);
+    print_no_hardware(r);
+}
+
+bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
+{
+    ft__table *t = ft__table_new("place>u|device|?clock>|?cap>|n>u|tp>u|?dims|users>u|"
+                                 "weights|TTFT>s|TPOT>s|tokens/s a user>|a "
+                                 "device>|J/token>J|?cost of 1e6>|Pareto",
+                                 r->q->n_clocks > 0, r->n_caps > 0, r->n_lists > 0,
+                                 r->q->o->prices.n > 0);
+
+    ft__put_line(stdout, "", r->q->c->args.v[0]);
+    putchar('\n');
+    for (size_t i = 0; i < r->n_placed && i < top; i++) {
+        const ft__serve_setting *x = &r->setting[r->order[i]];
+
+        ft__table_row(
+            t, i + 1, x->device, ft__text_hertz(x->way->clock_hz).s,
+            ft__text_watts(x->way->cap_w).s, x->s.devices, x->way->tp, x->way->dims,
+            x->concurrency, precision_of(x->way),
+            ft__serve_value_of(x, FT__BY_TTFT, FT_SERVE_MEAN),
+            ft__serve_value_of(x, FT__BY_TPOT, FT_SERVE_MEAN),
+            ft__text_plain(x->s.tokens_per_s_per_user.value).s,
+            ft__text_plain(x->s.tokens_per_s_per_device.value).s,
+            x->s.joules_per_token.value,
+            ft__text_plain(ft__serve_value_of(x, FT__BY_COST, FT_SERVE_MEAN)).s,
+            x->pareto ? "yes" : "");
+    }
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    putchar('\n');
+    print_rest(r, top);
+    return true;
+}
+
+static json_t *setting_json(const ft__serve_ranking *r, const ft__serve_setting *x,
+                            uint64_t place)
+{
+    static const char *const name[] = {"placed", "does not fit", "over limit",
+                                       "not known"};
+    json_t *o = ft__json(
+        "place:u device:s clock:g power_cap:g tp:u dims:z concurrency:u precision:z "
+        "state:s limit:z why:z pareto:b",
+        place, x->device, x->way->clock_hz > 0 ? x->way->clock_hz : NAN,
+        x->way->cap_w > 0 ? x->way->cap_w : NAN, x->way->tp, x->way->dims,
+        x->concurrency, x->way->weight_bits ? precision_of(x->way) : "", name[x->state],
+        x->state == FT__SERVE_OVER_LIMIT ? r->limit[x->limit].text : "", x->why,
+        x->pareto);
+
+    if (x->state == FT__SERVE_PLACED || x->state == FT__SERVE_OVER_LIMIT)
+        ft__json_set_take(&o, "served", ft__served_json(&x->s, x->price_per_s));
+    return o;
+}
+
+json_t *ft__serve_ranking_json(const ft__serve_ranking *r, uint64_t top)
+{
+    json_t *placed = json_array(), *others = json_array();
+    char nearest[900];
+
+    for (size_t i = 0; i < r->n_placed && i < top; i++)
+        ft__json_append_take(&placed, setting_json(r, &r->setting[r->order[i]], i + 1));
+    for (size_t i = 0; i < r->n && json_array_size(others) < top; i++)
+        if (r->setting[i].state != FT__SERVE_PLACED)
+            ft__json_append_take(&others, setting_json(r, &r->setting[i], 0));
+    say_nearest(nearest, sizeof(nearest), r);
+    return ft__json("model:s settings:u placed:o others:o nearest_better:z",
+                    r->q->c->args.v[0], (uint64_t)r->n, placed, others, nearest);
+}
