@@ -391,7 +391,11 @@ static void judge(const ft__serve_ranking *r, ft__serve_setting *x)
     if (x->state == FT__SERVE_PLACED &&
         !isfinite(ft__serve_value_of(x, r->by, FT_SERVE_MEAN))) {
         x->state = FT__SERVE_UNKNOWN;
-        snprintf(x->why, sizeof(x->why), "what it is ranked by is not known");
+        if (r->by == FT__BY_COST)
+            snprintf(x->why, sizeof(x->why), "%s has no --price", x->device);
+        else
+            snprintf(x->why, sizeof(x->why), "the energy of %s is not known",
+                     x->device);
     }
 }
 
