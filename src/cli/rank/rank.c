@@ -104,32 +104,6 @@ static int read_limits(ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-/* "a30=2.49/h"; "2.49/h" is of every device. */
-static int read_prices(ft__rank_question *q)
-{
-    const ft__texts *t = &q->o->prices;
-
-    q->price = calloc(t->n + 1, sizeof(*q->price));
-    if (!q->price)
-        return ft__cli_done(q->c, false);
-    for (size_t i = 0; i < t->n; i++) {
-        const char *equals = strchr(t->v[i], '=');
-        ft__price *p = &q->price[i];
-
-        if (equals)
-            snprintf(p->device, sizeof(p->device), "%.*s", (int)(equals - t->v[i]),
-                     t->v[i]);
-        if (!ft__number_from_text(&p->per_s, equals ? equals + 1 : t->v[i],
-                                  "/h=1/3600 /min=1/60 /s=1 /day=1/86400"))
-            return ft__usage(q->c,
-                             "--price %s: it wants a device and what it costs, such "
-                             "as a30=2.49/h",
-                             t->v[i]);
-    }
-    q->r.priced = t->n > 0;
-    return FT__EXIT_GOOD;
-}
-
 static int read_co2(ft__rank_question *q)
 {
     q->co2_g_per_j = NAN;
@@ -161,8 +135,6 @@ static int read_options(ft__rank_question *q)
 
     if (!code)
         code = read_limits(q);
-    if (!code)
-        code = read_prices(q);
     if (!code)
         code = read_co2(q);
     if (!code)
@@ -352,26 +324,17 @@ static int name_devices(ft__rank_question *q)
     return few && !list ? FT__EXIT_GOOD : add_every_file(q);
 }
 
-/* The price of device q->device[d]: one of its own goes before that of every device. */
-static double price_of(const ft__rank_question *q, size_t d)
-{
-    double v = NAN;
-
-    for (size_t i = 0; i < q->o->prices.n; i++)
-        if (strcmp(q->price[i].device, q->device[d]) == 0 ||
-            (!*q->price[i].device && isnan(v)))
-            v = q->price[i].per_s;
-    return v;
-}
-
 static int price_devices(ft__rank_question *q)
 {
+    int code = FT__EXIT_GOOD;
+
     q->price_per_s = calloc(q->n_devices + 1, sizeof(*q->price_per_s));
     if (!q->price_per_s)
         return ft__cli_done(q->c, false);
-    for (size_t d = 0; d < q->n_devices; d++)
-        q->price_per_s[d] = price_of(q, d);
-    return FT__EXIT_GOOD;
+    for (size_t d = 0; d < q->n_devices && !code; d++)
+        code = ft__price_of(q->c, &q->price_per_s[d], &q->o->prices, q->device[d]);
+    q->r.priced = q->o->prices.n > 0;
+    return code;
 }
 
 static int find_devices(ft__rank_question *q)
@@ -492,7 +455,7 @@ static int run(ft__cli *c, const void *user)
     if (!code)
         code = check_model(q);
     if (!code)
-        code = served ? read_prices(q) : read_options(q);
+        code = served ? FT__EXIT_GOOD : read_options(q);
     if (!code && !q->o->lists && !served)
         code = read_models(q);
     if (!code)
@@ -510,7 +473,6 @@ static int run(ft__cli *c, const void *user)
         ft__model_close(c, q->graph[b]);
     ft_device_names_free(q->device, q->n_devices);
     ft__data_close(c, q->data);
-    free(q->price);
     free(q->price_per_s);
     free(q->r.choice);
     free(q->r.ranked);

@@ -75,11 +75,6 @@ typedef struct ft__rank_options {
 
 enum { FT__MAX_RANK_PREDICTORS = 64 };
 
-typedef struct ft__price {
-    char device[128]; /* "": every one */
-    double per_s;
-} ft__price;
-
 typedef struct ft__rank_question ft__rank_question;
 struct ft__rank_question {
     ft__cli *c;
@@ -94,7 +89,6 @@ struct ft__rank_question {
         *predictor_of[FT__MAX_RANK_PREDICTORS]; /* device, "local"; "": a family */
     size_t n_predictors;
     ft_data *data;
-    ft__price *price;
     double co2_g_per_j;
     char **device;       /* names */
     double *price_per_s; /* of each; NaN: not known */

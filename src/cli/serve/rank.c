@@ -486,17 +486,6 @@ static void free_ranking(ft__serve_ranking *r)
     free(r);
 }
 
-/* By any name that devices have. */
-static int price_devices(ft__serve_ranking *r)
-{
-    ft__rank_question *q = r->q;
-    int code = FT__EXIT_GOOD;
-
-    for (size_t d = 0; d < q->n_devices && !code; d++)
-        code = ft__price_of(q->c, &q->price_per_s[d], &q->o->prices, q->device[d]);
-    return code;
-}
-
 static int rank_all(ft__serve_ranking *r)
 {
     const uint64_t top = r->q->o->top ? r->q->o->top : 20;
@@ -536,9 +525,6 @@ int ft__serve_rank(ft__rank_question *q)
         code = read_options(r);
     if (!code) {
         fill_lists(r);
-        code = price_devices(r);
-    }
-    if (!code) {
         code = make_ways(r);
     }
     if (!code)
