@@ -278,7 +278,8 @@ static void print_known(const ft__ranking *r)
 
         if (!x->n_known || strcmp(last, x->device) == 0)
             continue;
-        printf("%s: corrected by %u measurements of it\n", x->device, x->n_known);
+        printf("%s: corrected by %s of it\n", x->device,
+               ft__text_counted(x->n_known, "measurement").s);
         last = x->device;
     }
 }

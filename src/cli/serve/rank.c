@@ -504,11 +504,11 @@ static void print_rest(const struct ranking *r, uint64_t top)
     if (r->serving.learned.n)
         printf("steps of the devices in %s are corrected by the runs measured there\n",
                r->q->o->correct);
-    printf("%zu setting%s: %zu placed", r->n, r->n == 1 ? "" : "s", r->n_placed);
+    printf("%s: %zu placed", ft__text_counted(r->n, "setting").s, r->n_placed);
     if (r->n_placed > top)
         printf(" (--top %zu shows all)", r->n_placed);
-    printf(", %zu do not fit, %zu miss a limit, %zu are not known\n",
-           count_of(r, NO_FIT), count_of(r, OVER_LIMIT), count_of(r, UNKNOWN));
+    printf(", %zu too large, %zu over a limit, %zu not known\n", count_of(r, NO_FIT),
+           count_of(r, OVER_LIMIT), count_of(r, UNKNOWN));
     for (size_t i = 0; i < r->n; i++)
         if (r->setting[i].state == UNKNOWN && *r->setting[i].why) {
             ft__put_line(stdout, "not known, the first: ", r->setting[i].why);

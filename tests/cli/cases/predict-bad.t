@@ -44,7 +44,6 @@ At other clocks, with the one that takes the least energy; under a cap.
   a30     1.44 GHz  20.3 ms  12.1 ms  33.9 ms   163 W  3.29 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
-  - is not known; asked about one device alone, foretell says why
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"

@@ -65,6 +65,10 @@ Devices that nobody measured, each scaled from its data sheet.
   misses time=1us: a30 (3.17 ms), l4 (3.18 ms)
   foretell rank: nothing can be placed
   [1]
+  $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=500ns > /dev/null
+  misses time=500ns: a30 (3.17 ms), l4 (3.18 ms)
+  foretell rank: nothing can be placed
+  [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by energy
   resnet50.onnx by energy of one forward pass
   assumed: batch 1 (the model leaves it open; --batch N sets it)
@@ -94,10 +98,10 @@ What cannot be understood.
   foretell rank: --by speed: it is one of time, energy, power, edp, memory, cost, co2
   [2]
   $ foretell rank data/models/resnet50.onnx --limit time
-  foretell rank: --limit time: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
   $ foretell rank data/models/resnet50.onnx --limit time=10J
-  foretell rank: --limit time=10J: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  foretell rank: --limit time=10J: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
   $ foretell rank data/models/resnet50.onnx --price a30=2.49
   foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h
