@@ -82,7 +82,7 @@ static bool is_planned(const ft_answer *a)
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, g->n_assumptions + 6, sizeof(*list));
+    const ft_remark **list = piece(x, g->n_assumptions + 7, sizeof(*list));
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -105,6 +105,9 @@ static void put_assumptions(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_RUN,
                text(x, "%s, not %s: of this device no other run mode is known",
                     x->a.run_mode, q->q.run_mode));
+    if (x->a.power.value > 1.001 * ft__pair_number(x->a.setting, "power"))
+        remark(x, list, n, FT_REMARK_RUN,
+               "as much power as the lowest clock leaves, which is more than the cap");
     if (q->e.run_mode & FT__RUN_REPLAYED)
         remark(x, list, n, FT_REMARK_RUN,
                text(x,

@@ -148,7 +148,10 @@ static ft_status check_dtype(const char *dtype, ft_error *err)
     return narrow
                ? ft_fail(err, FT_EINVAL, 0,
                          "mixed precision is amp-bf16 or amp-fp16, not \"%s\"", dtype)
-               : ft_fail(err, FT_EINVAL, 0, "there is no element type \"%s\"", dtype);
+               : ft_fail(err, FT_EINVAL, 0,
+                         "there is no element type \"%s\"; networks are predicted in "
+                         "fp64, fp32, fp16 or bf16",
+                         dtype);
 }
 
 /* `made` in place of *g. */

@@ -116,15 +116,22 @@ static int read_list(ft__cli *c, uint64_t *out, size_t *n, const char *option,
 
 static int read_precisions(ft__cli *c, ft__serving *out, const char *list)
 {
+    static const char *const name[] = {"bf16", "fp8", "fp4"};
     static const int64_t bits[] = {16, 8, 4};
     char word[16];
 
     out->n_precisions = list ? 0 : 1;
     while (list && ft__word_next(word, sizeof(word), &list)) {
-        int of, code = ft__choice_parse(c, &of, "precision", word, "bf16, fp8, fp4");
+        size_t of = 0;
 
-        if (code)
-            return code;
+        while (of < 3 && strcmp(name[of], word) != 0)
+            of++;
+        if (of == 3)
+            return ft__usage(c,
+                             "--precision %s: weights of a language model are in bf16, "
+                             "fp8 or fp4; other networks take amp-bf16 and amp-fp16, "
+                             "or --dtype",
+                             word);
         if (out->n_precisions == sizeof(bits) / sizeof(*bits))
             return ft__usage(c, "--precision names one of them twice");
         out->weight_bits[out->n_precisions++] = bits[of];

@@ -43,7 +43,6 @@ them and for others.
   least energy x time on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy x time on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
-  - is not known; asked about one device alone, foretell says why
   
   $ ./ask --device l4 --top 1 | grep -E 'learned from|interval'
   learned from several devices, l4 not among them: both.ftp

@@ -180,8 +180,14 @@ What is missing is named, with the way to get it.
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype int8
   foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in int8
   [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --power-cap 10 | grep -E '^assumed:.* cap|^power'
+  assumed: as much power as the lowest clock leaves, which is more than the cap
+  power            17.5 W   12.4 W    17.5 W  scaled
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype float
-  foretell predict: there is no element type "float"
+  foretell predict: there is no element type "float"; networks are predicted in fp64, fp32, fp16 or bf16
+  [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --precision bfloat16
+  foretell predict: --precision bfloat16: weights of a language model are in bf16, fp8 or fp4; other networks take amp-bf16 and amp-fp16, or --dtype
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --precision amp-fp8
   foretell predict: mixed precision is amp-bf16 or amp-fp16, not "amp-fp8"
