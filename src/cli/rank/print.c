@@ -306,10 +306,11 @@ static void print_sureness(const ft__ranking *r)
         return;
     }
     if (isfinite(best->regret) && count_best(r) > 1)
-        printf("expected regret of taking one of them: up to %s\n",
-               ft__text_percent(most_regret(r)).s);
+        printf(
+            "on average each of them lies up to %s above the best (expected regret)\n",
+            ft__text_percent(most_regret(r)).s);
     else if (isfinite(best->regret))
-        printf("expected regret of this answer: %s\n",
+        printf("on average this answer lies %s above the best (expected regret)\n",
                ft__text_percent(best->regret).s);
     else
         puts("Lower bounds stand behind estimates: what they bound may be better or "

@@ -126,7 +126,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 | tail -3
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   best: a30
-  expected regret of this answer: 51.8 %
+  on average this answer lies 51.8 % above the best (expected regret)
   a30 and l4 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
