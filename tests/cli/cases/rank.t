@@ -238,6 +238,8 @@ Devices that do not compute in the element type are named.
   $ foretell rank data/models/resnet50.onnx --devices t4,v100,a30,mi25 --dtype bf16 | grep warning
   warning: v100 is v100-pcie-16gb (there are v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32gb)
   warning: no hardware for bf16: t4, v100-pcie-16gb, mi25; software converts it, or refuses to run; the times are guesses
+  $ foretell rank data/models/resnet50.onnx --devices xeon-e5-2680v3,a30 --run-mode graph --batches 1,8 | grep warning
+  warning: answered in another run mode, for the one asked for is not known: xeon-e5-2680v3
   $ foretell rank data/models/resnet50.onnx --devices t4,a30 --policy tf32 --batches 1,8 | grep warning
   warning: no hardware for tf32: t4; products are computed, and priced, in fp32
   $ foretell rank data/models/resnet50.onnx --devices t4 --dtype bf16 --mode training --json | pick warnings.# choices.0.no_hardware
