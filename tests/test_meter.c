@@ -261,6 +261,8 @@ static void named_sources_must_work(void)
          "no power sensor on this machine (powercap: not exposed to this virtual "
          "machine",
          FT_EUNSUPPORTED},
+        {"bare-vm", "all", "no power sensor on this machine (powercap",
+         FT_EUNSUPPORTED},
         {"bare-vm", "nvml", "not part of a recorded machine", FT_ENOTFOUND},
     };
 

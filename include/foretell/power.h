@@ -17,7 +17,7 @@ typedef struct ft_meter_options {
     /* Names joined by commas, as in ft_sensor.name, or a source ("nvml",
      * "powercap"); a GPU also by UUID or PCI id ("nvml:GPU-5fd4..."); or alone
      * "replay:FILE" (a recorded trace, at its speed) or "command:PROGRAM
-     * ARGUMENTS" (prints watts, one number a line); NULL: every usable one. */
+     * ARGUMENTS" (prints watts, one number a line); NULL or "all": every usable one. */
     const char *sources;
     const char *root;  /* as for ft_device_local(); NULL: this machine */
     const char *nvml;  /* NVIDIA's management library; NULL: the usual name */

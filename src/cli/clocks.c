@@ -351,7 +351,7 @@ static int reset(ft__cli *c, const ft__this_machine *m)
     if (c->json)
         printed = ft__json_print_take(ft__json("restored:u", n), stdout);
     else if (n)
-        printf("%zu values put back\n", n);
+        printf("%s put back\n", ft__text_counted(n, "value").s);
     else
         puts("nothing was set");
     return ft__cli_done(c, printed);

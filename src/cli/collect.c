@@ -366,12 +366,13 @@ static bool print_json(const ft_collect_report *r, const char *setting,
 static void print_text(const ft__cli *c, const ft_collect_report *r,
                        const ft_session *s, const char *store)
 {
-    printf("%zu operations measured in %s with %s %s, %s\n", r->measured,
-           ft__text_seconds(r->seconds).s, ft_session_get(s)->engine,
-           ft_session_get(s)->engine_version, ft_session_get(s)->setting);
+    printf("%s measured in %s with %s %s, %s\n",
+           ft__text_counted(r->measured, "operation").s, ft__text_seconds(r->seconds).s,
+           ft_session_get(s)->engine, ft_session_get(s)->engine_version,
+           ft_session_get(s)->setting);
     if (r->networks)
-        printf("%zu %s run whole: what this machine takes beside operations\n",
-               r->networks, r->networks == 1 ? "network" : "networks");
+        printf("%s run whole: what this machine takes beside operations\n",
+               ft__text_counted(r->networks, "network").s);
     printf("%zu wanted: %zu were in the store before, %zu the engine does not run, "
            "%zu failed, %zu left\n",
            r->wanted, r->present, r->refused, r->failed, r->left);
@@ -402,10 +403,13 @@ static void print_text(const ft__cli *c, const ft_collect_report *r,
     if (r->why_no_power[0])
         printf("no power: %s\n", r->why_no_power);
     printf("store: %s\n", store);
-    fputs(r->left ? "next: the same command again goes on with what is left, or "
-                  : "next: ",
-          stdout);
-    ft__print_train(c, s);
+    fputs("next: ", stdout);
+    if (r->left)
+        fputs("the same command again goes on with what is left", stdout);
+    if (r->left && r->measured + r->present)
+        fputs(", or ", stdout);
+    if (!r->left || r->measured + r->present)
+        ft__print_train(c, s);
     putchar('\n');
 }
 

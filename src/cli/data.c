@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "foretell/store.h"
+#include "report/units.h"
 
 struct data_options {
     const char *out;
@@ -420,7 +421,7 @@ static ft_status import_files(ft__cli *c, ft_store *store, size_t *n_taken,
             break;
         ++*n_taken;
         if (!c->json)
-            printf("%" PRIu64 " measurements taken", rows);
+            printf("%s taken", ft__text_counted(rows, "measurement").s);
         if (!c->json)
             ft__put_line(stdout, " from ", path);
         ft__json_append_take(&all, ft__json("file:s measurements:u", path, rows));
@@ -443,11 +444,13 @@ static bool report(const ft__cli *c, const ft_merge_report *r, const char *path)
                 path, r->measurements, r->repeats, r->present, r->runs, r->facts,
                 r->trials),
             stdout);
-    printf("%" PRIu64 " measurements taken (%" PRIu64 " of them repeats), %" PRIu64
-           " were there; %" PRIu64 " runs and %" PRIu64 " facts taken\n",
-           r->measurements, r->repeats, r->present, r->runs, r->facts);
+    printf("%s taken (of them %s), %" PRIu64 " %s there; %s and %s taken\n",
+           ft__text_counted(r->measurements, "measurement").s,
+           ft__text_counted(r->repeats, "repeat").s, r->present,
+           r->present == 1 ? "was" : "were", ft__text_counted(r->runs, "run").s,
+           ft__text_counted(r->facts, "fact").s);
     if (r->trials)
-        printf("%" PRIu64 " runs of explorations taken\n", r->trials);
+        printf("%s of explorations taken\n", ft__text_counted(r->trials, "run").s);
     printf("store: %s\n", path);
     return true;
 }

@@ -133,7 +133,8 @@ static void look_at_store(struct findings *f, const ft__cli *c)
     if (st)
         snprintf(f->store_state, sizeof(f->store_state), "%s", err.msg);
     else
-        snprintf(f->store_state, sizeof(f->store_state), "%" PRIu64 " measurements", n);
+        snprintf(f->store_state, sizeof(f->store_state), "%s",
+                 ft__text_counted(n, "measurement").s);
 }
 
 static void look_at_predictor(struct findings *f)
@@ -511,13 +512,13 @@ static int record_machine(ft__cli *c, const char *dir, const char *root, double 
                                             dir, r.files, r.unreadable, r.gpus,
                                             r.no_nvml, r.readings, r.no_trace),
                                    stdout));
-    printf("%s: %" PRIu64 " files", dir, r.files);
+    printf("%s: %s", dir, ft__text_counted(r.files, "file").s);
     if (r.unreadable)
         printf(", %" PRIu64 " that may not be read (files.txt)", r.unreadable);
     if (r.gpus)
-        printf(", NVML of %" PRIu64 " GPUs", r.gpus);
+        printf(", NVML of %s", ft__text_counted(r.gpus, "GPU").s);
     if (r.readings)
-        printf(", %" PRIu64 " readings of power", r.readings);
+        printf(", %s of power", ft__text_counted(r.readings, "reading").s);
     putchar('\n');
     if (*r.no_nvml)
         printf("no nvml.txt: %s\n", r.no_nvml);

@@ -100,10 +100,12 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
 {
     bool good;
 
-    printf("%s of %zu measurements of %u datasets, held out by %s: %zu times, learned "
-           "from %.0f on average\n\n",
-           how->metric ? how->metric : "time", e->n_rows, e->n_datasets,
-           ft_name(FT_NAMES_PROTOCOL, how->protocol), e->n_splits, e->n_learned);
+    printf("%s of %s of %s, held out by %s: %s, learned from %.0f on average\n\n",
+           how->metric ? how->metric : "time",
+           ft__text_counted(e->n_rows, "measurement").s,
+           ft__text_counted(e->n_datasets, "dataset").s,
+           ft_name(FT_NAMES_PROTOCOL, how->protocol),
+           ft__text_counted(e->n_splits, "time").s, e->n_learned);
     good = print_tables(e, by);
     printf(
         "\nconstant and physics: MAPE of %s; covered: inside the 90 %% interval; "

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/record.h"
@@ -55,4 +56,23 @@ json_t *ft__server_memory_json(const ft__server_memory *s)
                     m->budget, m->weights, m->activations, m->workspace, m->cache,
                     m->tokens, s->limits.context, m->requests, s->limits.concurrency,
                     m->longest, m->most);
+}
+
+double ft__cache_bytes(const ft_graph *g)
+{
+    bool *counted = calloc(g->n_tensors + 1, sizeof(*counted));
+    double bytes = 0;
+
+    for (uint32_t i = 0; counted && i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
+        const uint32_t at = n->n_out ? g->tensor[n->out[0]].storage : FT_NONE;
+
+        if (at == FT_NONE || g->tensor[at].role != FT_ROLE_INPUT || counted[at] ||
+            (strcmp(n->name, "cache") != 0 && strcmp(n->name, "state") != 0))
+            continue;
+        counted[at] = true;
+        bytes += (double)ft_tensor_bytes(&g->tensor[at].shape, g->tensor[at].dtype);
+    }
+    free(counted);
+    return bytes;
 }

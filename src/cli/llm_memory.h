@@ -20,4 +20,8 @@ ft_status ft__server_memory_ask(ft__server_memory *out, const ft_query *q,
 void ft__server_memory_print(const ft__server_memory *s);
 json_t *ft__server_memory_json(const ft__server_memory *s);
 
+/* Keys, values and states that a step of a language model writes into, which are among
+ * its inputs; 0: there are none. */
+double ft__cache_bytes(const ft_graph *g);
+
 #endif

@@ -237,6 +237,11 @@ static bool print_parts(const ft_split_answer *a)
     return ft__table_print_take(t, stdout);
 }
 
+static ft__formatted energy_text(double j)
+{
+    return isnan(j) ? (ft__formatted){"energy not known"} : ft__text_joules(j);
+}
+
 static bool print_split(const struct place_question *p, const ft_split_answer *a)
 {
     const ft_split *s = &a->best, *alone = a->alone;
@@ -249,12 +254,11 @@ static bool print_split(const struct place_question *p, const ft_split_answer *a
            g->n_nodes);
     printed = print_parts(a);
     printf("\none pass takes %s and %s; passes that follow each other take %s each\n",
-           ft__text_seconds(s->time_s).s, ft__text_joules(s->energy_j).s,
+           ft__text_seconds(s->time_s).s, energy_text(s->energy_j).s,
            ft__text_seconds(s->period_s).s);
     for (size_t d = 0; d < p->n_devices; d++)
         printf("alone on %s: %s, %s%s\n", a->device[d],
-               ft__text_seconds(alone[d].time_s).s,
-               ft__text_joules(alone[d].energy_j).s,
+               ft__text_seconds(alone[d].time_s).s, energy_text(alone[d].energy_j).s,
                alone[d].fits ? "" : "; it does not fit there");
     return printed;
 }
@@ -382,7 +386,8 @@ static bool print_assignment(const struct place_question *p,
     ft__table *t = ft__table_new("network<|device<|time>s|energy>J|memory>B");
     bool printed;
 
-    printf("%zu networks on %zu devices: the least %s\n\n", p->n_models, p->n_devices,
+    printf("%s on %s: the least %s\n\n", ft__text_counted(p->n_models, "network").s,
+           ft__text_counted(p->n_devices, "device").s,
            p->by == FT_PLACE_BY_ENERGY ? "energy" : "time until all are done");
     for (size_t i = 0; i < p->n_models; i++) {
         size_t at = i * p->n_devices + a->device[i];
@@ -391,8 +396,8 @@ static bool print_assignment(const struct place_question *p,
                       e->energy_j[at], e->memory_bytes[at]);
     }
     printed = ft__table_print_take(t, stdout);
-    printf("\nall are done after %s and have taken %s; ", ft__text_seconds(a->time_s).s,
-           ft__text_joules(a->energy_j).s);
+    printf("\nall are done after %s%s%s; ", ft__text_seconds(a->time_s).s,
+           isnan(a->energy_j) ? ", " : " and have taken ", energy_text(a->energy_j).s);
     if (a->exact)
         puts("no other way is better");
     else

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/llm_memory.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
@@ -42,10 +43,17 @@ static void memory_rows(ft__table *t, const ft_answer *a)
         [FT_PART_WORKSPACE] = "workspace",
     };
 
+    const double cache = ft__cache_bytes(a->graph);
+
     total_row(t, "peak memory", &a->memory, "B");
-    for (int p = 0; p < FT_PART_COUNT; p++)
+    for (int p = 0; p < FT_PART_COUNT; p++) {
+        const bool holds = p == FT_PART_INPUTS && cache > 0;
+
+        if (holds)
+            part_row(t, "KV cache", cache);
         if (!(a->part_bytes[p] <= 0) || p == FT_PART_ACTIVATIONS)
-            part_row(t, name[p], a->part_bytes[p]);
+            part_row(t, name[p], a->part_bytes[p] - (holds ? cache : 0));
+    }
     part_row(t, "process", a->context_bytes);
 }
 
@@ -110,14 +118,16 @@ static void print_sureness(const ft_answer *a)
         printf("learned from several devices, %s %s: %s\n", a->device,
                a->among ? "among them" : "not among them", a->predictor);
     if (a->n_known)
-        printf("corrected by %u measurements of %s\n", a->n_known, a->device);
-    if (a->n_networks)
-        printf("host and device as %u networks of %s showed\n", a->n_networks,
+        printf("corrected by %s of %s\n", ft__text_counted(a->n_known, "measurement").s,
                a->device);
+    if (a->n_networks)
+        printf("host and device as %s of %s showed\n",
+               ft__text_counted(a->n_networks, "network").s, a->device);
     if (a->by != FT_ANSWERED_BY_SPECIFICATION) {
-        printf("low .. high is a 90 %% interval; %u unique operations: %u measured, %u "
+        printf("low .. high is a 90 %% interval; %s: %u measured, %u "
                "learned, %u scaled, %u roofline%s\n",
-               a->n_ops, a->n_measured, a->n_learned, a->n_scaled, a->n_roofline,
+               ft__text_counted(a->n_ops, "unique operation").s, a->n_measured,
+               a->n_learned, a->n_scaled, a->n_roofline,
                n_views(a) ? ", the others take no time" : "");
         return;
     }
@@ -270,6 +280,9 @@ static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
                strcmp(a->device, "local") != 0 ? " on that device" : "",
                strcmp(c->args.v[0], "-") == 0 ? ", with the same standard input" : "",
                a->verify);
+    else if (strcmp(a->run_mode, "eager") != 0)
+        puts("to verify it: engines of foretell run networks eagerly; --run-mode eager "
+             "says what they take");
     else if (a->by != FT_ANSWERED_BY_DEVICE)
         puts("to verify it: no engine of foretell runs it on that device");
     else
@@ -344,7 +357,7 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
                       "?power>W|energy>J|memory>B|fits|?largest batch>i|basis",
                       sweep == FT__SWEEP_CLOCKS, sweep == FT__SWEEP_CAPS,
                       sweep != FT__SWEEP_NOTHING, a[0].x->max_batch >= 0);
-    bool good;
+    bool good, known = true;
 
     ft__put_line(stdout, "", a[0].x->graph->name);
     print_all_warnings(a, n, true);
@@ -353,6 +366,8 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
         const ft_answer *x = a[i].x;
         double spare = spare_bytes(x);
 
+        known = known && isfinite(spare) && isfinite(x->time.high) &&
+                isfinite(x->energy.value) && isfinite(x->power.value);
         ft__table_row(t, x->device, a[i].point, a[i].point, x->time.value, x->time.low,
                       x->time.high, x->power.value, x->energy.value, x->memory.value,
                       !isfinite(spare) ? "-"
@@ -366,7 +381,9 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
     good = ft__table_print_take(t, stdout);
     if (sweep != FT__SWEEP_NOTHING)
         print_all_best(a, n, sweep);
-    puts("- is not known; asked about one device alone, foretell says why\n");
+    if (!known)
+        puts("- is not known; asked about one device alone, foretell says why");
+    putchar('\n');
     ft__model_print_bounded(a[0].x->graph);
     print_all_warnings(a, n, false);
     return good;

@@ -259,7 +259,7 @@ void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i)
 int ft__power_open(ft__cli *c, ft_meter **out, const char *sources, ft_error *why)
 {
     bool any = !sources || strcmp(sources, "all") == 0;
-    ft_meter_options how = {.sources = any ? NULL : sources};
+    const ft_meter_options how = {.sources = sources};
     ft_status st = ft_meter_open(out, &how, why);
 
     if (!st || any)

@@ -97,10 +97,15 @@ static bool print_text(const ft_predictor *p)
     putchar('\n');
     if (isfinite(info.peak_flops))
         print_machine(&info);
-    printf("holds    %u regressors, %u measured operations\n\n", info.n_regressors,
-           info.n_measured);
-    good = print_regressors(p, info.n_regressors) && good;
-    print_explanation(&info);
+    printf("holds    %s, %s\n\n", ft__text_counted(info.n_regressors, "regressor").s,
+           ft__text_counted(info.n_measured, "measured operation").s);
+    if (info.n_regressors) {
+        good = print_regressors(p, info.n_regressors) && good;
+        print_explanation(&info);
+    } else {
+        puts("too few operations were measured to learn from; what was not measured is "
+             "answered by\nrooflines, lower bounds");
+    }
     if (!info.n_schedules)
         return good;
     putchar('\n');

@@ -95,7 +95,9 @@ static int check_options(struct validate_work *w)
     const struct validate_options *o = w->o;
 
     if (!o->from_store && (o->device || o->setting))
-        return ft__usage(w->c, "--%s goes with --from-store",
+        return ft__usage(w->c,
+                         "--%s goes with --from-store; without it this machine is "
+                         "measured",
                          o->device ? "device" : "setting");
     if (o->tune && !(o->outliers && o->from_store))
         return ft__usage(w->c, "--tune goes with --from-store --outliers");
@@ -160,13 +162,11 @@ static int open_query(struct validate_work *w)
 
 static int open_meter(struct validate_work *w)
 {
-    const char *sources = w->o->power;
-    ft_meter_options how = {0};
+    const ft_meter_options how = {.sources = w->o->power};
     ft_status st;
 
-    if (!sources)
+    if (!how.sources)
         return FT__EXIT_GOOD;
-    how.sources = strcmp(sources, "all") == 0 ? NULL : sources;
     st = ft_meter_open(&w->meter, &how, &w->c->err);
     return ft__cli_check(w->c, st);
 }

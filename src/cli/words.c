@@ -204,7 +204,8 @@ bool ft__seconds_from_text(double *out, const char *text)
 {
     double v;
 
-    if (!number_with_unit(&v, text, "=1 s=1 ms=1e-3 us=1e-6 m=60 min=60 h=3600") ||
+    if (!number_with_unit(&v, text,
+                          "=1 s=1 ms=1e-3 us=1e-6 ns=1e-9 m=60 min=60 h=3600") ||
         !(v < 1e9))
         return false;
     *out = v;

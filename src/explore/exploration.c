@@ -208,8 +208,8 @@ static double limit(ft__yaml *y, ft__node *n, const ft_objective *o)
         const char *unit;
         double factor;
     } known[] = {{"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},  {"KiB", 0x1p10},
-                 {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"us", 1e-6}, {"ms", 1e-3},
-                 {"mJ", 1e-3},    {"mW", 1e-3}};
+                 {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"ns", 1e-9}, {"us", 1e-6},
+                 {"ms", 1e-3},    {"mJ", 1e-3},    {"mW", 1e-3}};
     const char *text = ft__yaml_text(y, n, "limit");
     char *unit;
     double v;
@@ -359,7 +359,8 @@ static double read_seconds(ft__yaml *y, ft__node *n, const char *where)
     static const struct {
         const char *name;
         double s;
-    } unit[] = {{"ms", 1e-3}, {"min", 60}, {"s", 1}, {"h", 3600}, {"", 1}};
+    } unit[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
+                {"min", 60},  {"h", 3600},  {"", 1}};
     const char *text = ft__yaml_text(y, n, where);
     char digits[FT__NUMBER_TEXT];
     size_t len;

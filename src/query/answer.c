@@ -82,7 +82,7 @@ static bool is_planned(const ft_answer *a)
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, g->n_assumptions + 5, sizeof(*list));
+    const ft_remark **list = piece(x, g->n_assumptions + 7, sizeof(*list));
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -101,11 +101,19 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                     "%" PRIu64 " thread%s, as oneDNN runs it: what Python and PyTorch "
                     "do between operations is not in it",
                     q->s.threads, q->s.threads > 1 ? "s" : ""));
+    if (q->q.run_mode && *x->a.run_mode && strcmp(q->q.run_mode, x->a.run_mode) != 0)
+        remark(x, list, n, FT_REMARK_RUN,
+               text(x, "%s, not %s: of this device no other run mode is known",
+                    x->a.run_mode, q->q.run_mode));
+    if (x->a.power.value > 1.001 * ft__pair_number(x->a.setting, "power"))
+        remark(x, list, n, FT_REMARK_RUN,
+               "as much power as the lowest clock leaves, which is more than the cap");
     if (q->e.run_mode & FT__RUN_REPLAYED)
-        remark(
-            x, list, n, FT_REMARK_RUN,
-            "replayed as a CUDA graph, as what it was learned from: --run-mode eager "
-            "has the host's time in it");
+        remark(x, list, n, FT_REMARK_RUN,
+               text(x,
+                    "replayed as a CUDA graph%s: --run-mode eager has the host's time "
+                    "in it",
+                    q->q.run_mode ? "" : ", as what it was learned from"));
     if (!x->a.memory_planned)
         remark(x, list, n, FT_REMARK_MEMORY,
                "memory as PyTorch allocates it, operation by operation");
@@ -585,7 +593,8 @@ static void put_answer(struct answer *x, const ft__question *q)
     put_assumptions(x, q);
     put_ops(x, &q->e);
     put_unmodelled(x);
-    x->a.verify = measuring(x, q, "measure");
+    /* Engines run networks eagerly. */
+    x->a.verify = q->e.run_mode == FT__RUN_EAGER ? measuring(x, q, "measure") : "";
 }
 
 /* Of many settings or lists there are values alone. */

@@ -1,6 +1,7 @@
 /* In: a number and its unit; out: text in a multiple of the unit that fits. */
 #include "report/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -77,5 +78,13 @@ ft__formatted ft__text_in(const char *unit, double v)
         snprintf(t.s, sizeof(t.s),
                  fabs(v) >= 1e4 && fabs(v) < 1e9 ? "%.0f%s%.16s" : "%.4g%s%.16s", v,
                  *unit ? " " : "", unit);
+    return t;
+}
+
+ft__formatted ft__text_counted(uint64_t n, const char *noun)
+{
+    ft__formatted t;
+
+    snprintf(t.s, sizeof(t.s), "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
     return t;
 }

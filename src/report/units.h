@@ -1,6 +1,8 @@
 #ifndef REPORT_UNITS_H
 #define REPORT_UNITS_H
 
+#include <stdint.h>
+
 /* Numbers as people read them, three significant digits, with their unit; "-"
  * for NaN. Returned by value: printf("%s", ft__text_seconds(t).s). */
 typedef struct ft__formatted {
@@ -53,6 +55,9 @@ static inline ft__formatted ft__text_plain(double v)
 {
     return ft__text_in("", v);
 }
+
+/* "1 run", "2 runs": of a noun whose plural has an s */
+ft__formatted ft__text_counted(uint64_t n, const char *noun);
 
 static inline ft__formatted ft__text_percent(double fraction)
 {

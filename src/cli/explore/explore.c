@@ -199,12 +199,12 @@ static void tell(const ft_explored *e, const ft_exploration *x, const char *file
 {
     size_t workloads = ft_exploration_get(x)->n_workloads;
 
-    fprintf(stderr, "%s: %zu point%s", ft_exploration_get(x)->name, e->points,
-            e->points == 1 ? "" : "s");
+    fprintf(stderr, "%s: %s", ft_exploration_get(x)->name,
+            ft__text_counted(e->points, "point").s);
     if (workloads > 1)
         fprintf(stderr, " with %zu workloads each", workloads);
-    fprintf(stderr, ", %zu run%s now, %zu failed, %zu left\n", e->runs,
-            e->runs == 1 ? "" : "s", e->failed, e->left);
+    fprintf(stderr, ", %s now, %zu failed, %zu left\n",
+            ft__text_counted(e->runs, "run").s, e->failed, e->left);
     if (e->left)
         fprintf(stderr, "go on with: foretell explore resume %s\n", file);
 }

@@ -314,11 +314,15 @@ static ft__table *front_table(const ft__explored *e, const size_t *at, size_t n)
 
 static void front_line(const ft__explored *e, uint32_t w, size_t n)
 {
-    printf("\n%s%s: %zu point%s that no other beats in every objective", e->workload[w],
-           *e->workload[w] ? "" : "front", n, n == 1 ? "" : "s");
+    printf("\n%s%s: ", e->workload[w], *e->workload[w] ? "" : "front");
+    if (n)
+        printf("%s that no other beats in every objective",
+               ft__text_counted(n, "point").s);
+    else
+        fputs("no point is known that is within the limits", stdout);
     if (!isnan(e->hypervolume[w]))
         printf(", hypervolume %.3f", e->hypervolume[w]);
-    puts(n == 0 ? " and is within the limits" : "");
+    putchar('\n');
 }
 
 /* What is not on a front because nobody knows it. */
@@ -334,8 +338,8 @@ static void print_unknown(const ft__explored *e, uint32_t w)
             printf("%s is known of no point: the front is of the other objectives\n",
                    name);
         else
-            printf("not compared, because %s is not known: %zu point%s, %s\n", name,
-                   u->points, u->points == 1 ? "" : "s", u->which);
+            printf("not compared, because %s is not known: %s, %s\n", name,
+                   ft__text_counted(u->points, "point").s, u->which);
     }
 }
 
@@ -507,8 +511,9 @@ static bool print_text(const ft__explored *e, uint64_t top)
     if (e->predicted)
         print_predicted(e);
     else
-        printf("%s: %zu results (points and workloads), %zu runs in all, %zu failed\n",
-               ft_exploration_get(e->x)->name, e->t.n, e->runs, e->failed);
+        printf("%s: %s (points and workloads), %s in all, %zu failed\n",
+               ft_exploration_get(e->x)->name, ft__text_counted(e->t.n, "result").s,
+               ft__text_counted(e->runs, "run").s, e->failed);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++)
         printed = print_front(e, w, top);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++) {

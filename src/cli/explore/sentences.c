@@ -62,16 +62,16 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
     }
     alike = as_good(e, a);
     ft_point_print(e->x, e->t.v[a->best].point, point, sizeof(point));
-    fprintf(fp, "Set %s: %s%s%s is %s; the median of %zu point%s is %s%s, the worst ",
-            point, o->name, *workload ? " of " : "", workload,
-            ft__objective_text(o, e->t.v[a->best].value[a->objective]).s, a->n,
-            a->n == 1 ? "" : "s", ft__objective_text(o, a->median).s,
+    fprintf(fp, "Set %s: %s%s%s is %s; the median of %s is %s%s, the worst ", point,
+            o->name, *workload ? " of " : "", workload,
+            ft__objective_text(o, e->t.v[a->best].value[a->objective]).s,
+            ft__text_counted(a->n, "point").s, ft__objective_text(o, a->median).s,
             beside_best(share, sizeof(share), a->median,
                         e->t.v[a->best].value[a->objective]));
     fputs(ft__objective_text(o, e->t.v[a->worst].value[a->objective]).s, fp);
     if (alike)
-        fprintf(fp, "; %zu other point%s may be as good, by their errors", alike,
-                alike == 1 ? "" : "s");
+        fprintf(fp, "; %s may be as good, by their errors",
+                ft__text_counted(alike, "other point").s);
     fputs(".\n", fp);
 }
 
@@ -185,8 +185,8 @@ static void add_within_errors(FILE *fp, const ft__explored *e, size_t k,
             percent(&text, HALF_WIDTH * p->most->regret_error),
             e->workload[p->most->from], e->workload[p->most->to]);
     if (p->unsure)
-        fprintf(fp, "; of %zu pair%s the error is not known", p->unsure,
-                p->unsure == 1 ? "" : "s");
+        fprintf(fp, "; of %s the error is not known",
+                ft__text_counted(p->unsure, "pair").s);
 }
 
 static void add_transfer(FILE *fp, const ft__explored *e, size_t k)

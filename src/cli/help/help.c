@@ -129,7 +129,8 @@ static int run_help(ft__cli *c, const void *user)
         if (strcmp(ft__commands[i]->name, c->args.v[0]) == 0)
             command = ft__commands[i];
     if (!code && c->args.n && !command)
-        code = ft__usage(c, "there is no command \"%s\"", c->args.v[0]);
+        code = ft__usage(c, "there is no command \"%s\"; foretell help lists them",
+                         c->args.v[0]);
     if (!code && c->json)
         code = ft__usage(c, "there is no --json here");
     if (code)

@@ -1,5 +1,6 @@
 /* foretell measure -- CMD ...: which commands, with which parameters. */
 #include "cli/measure/commands.h"
+#include "report/units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -308,7 +309,8 @@ static int collect(ft__cli *c, struct command_set *s, const ft__commands_options
     if (!code && s->bad)
         return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
     if (!code && o->names.n > s->n)
-        return ft__usage(c, "%zu names for %zu commands", o->names.n, s->n);
+        return ft__usage(c, "%s for %s", ft__text_counted(o->names.n, "name").s,
+                         ft__text_counted(s->n, "command").s);
     for (size_t i = 0; i < o->names.n && !code; i++)
         s->command[i].name = o->names.v[i];
     return code;

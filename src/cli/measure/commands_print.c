@@ -67,12 +67,15 @@ static void print_one(const ft_command_result *r, size_t i)
 {
     printf("%zu: ", i + 1);
     ft__put_clean(stdout, r->name);
-    printf("\n  mean          %s +- %s (std)   user %s, system %s\n",
-           ft__text_seconds(r->time.mean).s, ft__text_seconds(r->time.std).s,
-           ft__text_seconds(r->user.mean).s, ft__text_seconds(r->system.mean).s);
-    printf("  median        %s, 95 %% below %s, range %s .. %s, %zu runs\n",
+    printf("\n  mean          %s", ft__text_seconds(r->time.mean).s);
+    if (r->n_runs > 1) /* of one it is not known */
+        printf(" +- %s (std)", ft__text_seconds(r->time.std).s);
+    printf("   user %s, system %s\n", ft__text_seconds(r->user.mean).s,
+           ft__text_seconds(r->system.mean).s);
+    printf("  median        %s, 95 %% below %s, range %s .. %s, %s\n",
            ft__text_seconds(r->time.value).s, ft__text_seconds(r->p95_s).s,
-           ft__text_seconds(r->min_s).s, ft__text_seconds(r->max_s).s, r->n_runs);
+           ft__text_seconds(r->min_s).s, ft__text_seconds(r->max_s).s,
+           ft__text_counted(r->n_runs, "run").s);
     printf("  peak memory   %s\n", ft__text_bytes(r->memory.value).s);
     print_energy(r);
 }
@@ -91,8 +94,8 @@ static void print_warnings(const ft_command_result *r)
     double load = mean_load(r);
 
     if (r->n_failed)
-        printf("  note: %zu of %zu runs ended with something else than 0\n",
-               r->n_failed, r->n_runs);
+        printf("  note: %zu of %s ended with something else than 0\n", r->n_failed,
+               ft__text_counted(r->n_runs, "run").s);
     if (r->n_runs > 3 && r->run[0].wall_s > r->time.value + 5 * r->time.mad &&
         r->run[0].wall_s > 1.5 * r->time.value)
         printf(

@@ -109,8 +109,8 @@ static bool print_text(const ft_graph *g)
     ft__model_print_bounded(g);
     ft__model_print_assumptions(g);
     ft__put_clean(stdout, g->name);
-    printf(": %u node%s in the order in which they run\n", g->n_nodes,
-           g->n_nodes == 1 ? "" : "s");
+    printf(": %s in the order in which they run\n",
+           ft__text_counted(g->n_nodes, "node").s);
     print_ends(g, "input", false);
     print_ends(g, "output", true);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -451,8 +451,8 @@ static void put_optimizer(const ft_graph *g)
     if (!n)
         return;
     begin_cluster("optimizer");
-    printf("    optimizer [label=\"%s, %u times\", fillcolor=\"%s\"];\n  }\n", kind, n,
-           colour_of(FT_CLASS_OPTIMIZER));
+    printf("    optimizer [label=\"%s, %s\", fillcolor=\"%s\"];\n  }\n", kind,
+           ft__text_counted(n, "time").s, colour_of(FT_CLASS_OPTIMIZER));
     if (last != FT_NONE)
         printf("  n%u -> optimizer [label=\" gradients %s\"];\n", last,
                ft__text_bytes(bytes).s);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/llm_memory.h"
 #include "cli/ops/ops.h"
 #include "foretell/names.h"
 #include "report/units.h"
@@ -233,8 +234,9 @@ static bool print_phases(const struct ops_list *l)
 }
 
 /* One line: the peak and its parts. */
-static void print_memory(const ft_memory *m)
+static void print_memory(const ft_memory *m, const ft_graph *g)
 {
+    const double cache = ft__cache_bytes(g);
     const char *lead = " = ";
 
     printf("memory at its peak: %s", ft__text_bytes((double)m->peak_bytes).s);
@@ -244,6 +246,8 @@ static void print_memory(const ft_memory *m)
                    ft__text_bytes((double)m->part[p]).s);
             lead = " + ";
         }
+    if (cache > 0)
+        printf("; %s of the inputs are the KV cache", ft__text_bytes(cache).s);
     putchar('\n');
 }
 
@@ -270,7 +274,7 @@ static bool print_text(const struct ops_list *l, uint64_t top)
     if (is_training(l->g) && !print_phases(l))
         return false;
     putchar('\n');
-    print_memory(&l->memory);
+    print_memory(&l->memory, l->g);
     if (!is_training(l->g))
         printf("activations and inputs at planned offsets: %s\n",
                ft__text_bytes((double)l->plan.arena_bytes).s);

@@ -282,11 +282,6 @@ static size_t find_remarks(struct remark out[REMARKS], const ft__ptx_counted *v)
 
 /* ---- text ---- */
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* "1024", "1024 (512 to 4096)", or "1024 (512 to unbounded)". */
 struct tally_text {
     char s[80];
@@ -483,11 +478,10 @@ static void print_head(const ft__ptx_counted *v)
     printf(" of ");
     ft__put_clean(stdout, v->launch->path);
     printf(" (%s)\n", ft_ptx_get(v->launch->module)->target);
-    printf("grid %s, block %s: %" PRIu64 " block%s, %" PRIu64 " warp%s, %" PRIu64
-           " thread%s",
-           ft__ptx_dims_text(l->grid).s, ft__ptx_dims_text(l->block).s, c->blocks,
-           plural(c->blocks), c->warps, plural(c->warps), c->threads,
-           plural(c->threads));
+    printf("grid %s, block %s: %s, %s, %s", ft__ptx_dims_text(l->grid).s,
+           ft__ptx_dims_text(l->block).s, ft__text_counted(c->blocks, "block").s,
+           ft__text_counted(c->warps, "warp").s,
+           ft__text_counted(c->threads, "thread").s);
     if (l->cluster[0])
         printf("; clusters of %s", ft__ptx_dims_text(l->cluster).s);
     printf("\nshared memory of a block: %" PRIu64 " B",

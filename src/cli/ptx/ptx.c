@@ -290,8 +290,8 @@ static void print_module(const struct shown_files *s, const struct shown_module 
 
     printf("%s", s->n ? "\n" : "");
     ft__put_clean(stdout, m->path);
-    printf(": PTX %u.%u for %s, %zu kernel%s\n", f->version / 10, f->version % 10,
-           f->target, f->n_kernels, f->n_kernels == 1 ? "" : "s");
+    printf(": PTX %u.%u for %s, %s\n", f->version / 10, f->version % 10, f->target,
+           ft__text_counted(f->n_kernels, "kernel").s);
 }
 
 static void show_module(struct shown_files *s, const struct shown_module *m)

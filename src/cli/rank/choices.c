@@ -115,6 +115,7 @@ static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clo
     q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
     take_warnings(&q->r, x, a);
+    x->other_mode = query.run_mode && strcmp(a->run_mode, query.run_mode) != 0;
     ft__warn_damaged(q->c, a->warning, a->n_warnings);
     ft_answer_free(a);
     find_max_batch(x, q, &query);

@@ -6,6 +6,7 @@
 
 #include "cli/rank/rank.h"
 #include "foretell/explore.h"
+#include "report/units.h"
 
 enum { AT_ONCE = 256 }; /* networks that are priced together */
 
@@ -419,11 +420,11 @@ static size_t count_state(const struct rank_lists *s, ft_rank_state state)
 
 static bool print_text(const struct rank_lists *s)
 {
-    printf("%zu network%s by %s", s->n - s->n_bad, s->n - s->n_bad == 1 ? "" : "s",
+    printf("%s by %s", ft__text_counted(s->n - s->n_bad, "network").s,
            ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
     for (size_t d = 0; d < s->q->n_devices; d++)
         printf("%s%s", d ? ", " : " on ", s->q->device[d]);
-    printf(": %zu placed, %zu miss a limit, %zu do not fit, %zu are not known\n\n",
+    printf(": %zu placed, %zu over a limit, %zu too large, %zu not known\n\n",
            s->n_placed, count_state(s, FT_RANK_OVER_LIMIT),
            count_state(s, FT_RANK_TOO_LARGE), count_state(s, FT_RANK_UNKNOWN));
     return print_table(s, s->q->o->top ? s->q->o->top : 20);

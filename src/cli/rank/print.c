@@ -278,7 +278,8 @@ static void print_known(const ft__ranking *r)
 
         if (!x->n_known || strcmp(last, x->device) == 0)
             continue;
-        printf("%s: corrected by %u measurements of it\n", x->device, x->n_known);
+        printf("%s: corrected by %s of it\n", x->device,
+               ft__text_counted(x->n_known, "measurement").s);
         last = x->device;
     }
 }
@@ -305,10 +306,11 @@ static void print_sureness(const ft__ranking *r)
         return;
     }
     if (isfinite(best->regret) && count_best(r) > 1)
-        printf("expected regret of taking one of them: up to %s\n",
-               ft__text_percent(most_regret(r)).s);
+        printf(
+            "on average each of them lies up to %s above the best (expected regret)\n",
+            ft__text_percent(most_regret(r)).s);
     else if (isfinite(best->regret))
-        printf("expected regret of this answer: %s\n",
+        printf("on average this answer lies %s above the best (expected regret)\n",
                ft__text_percent(best->regret).s);
     else
         puts("Lower bounds stand behind estimates: what they bound may be better or "
@@ -361,29 +363,40 @@ static void print_answer(const ft__ranking *r)
     print_sureness(r);
 }
 
-/* Each device once, though it has several batches and clocks. */
-static bool is_without_hardware(const ft__ranking *r, size_t i)
+/* Devices with that flag, each once, though it has several batches and clocks; how
+ * many.
+ */
+static size_t print_marked(const ft__ranking *r, size_t flag, const char *what)
 {
-    const ft__choice *x = &r->choice[i];
+    size_t n = 0;
 
-    return x->no_hardware && (i == 0 || strcmp(x->device, x[-1].device) != 0);
+    for (size_t i = 0; i < r->n; i++) {
+        const ft__choice *x = &r->choice[i];
+
+        if (!*(const bool *)((const char *)x + flag) ||
+            (i && strcmp(x->device, x[-1].device) == 0))
+            continue;
+        printf("%s%s%s", n ? "" : "warning: ", n ? "" : what, n ? ", " : ": ");
+        ft__put_clean(stdout, x->device);
+        n++;
+    }
+    return n;
 }
 
 /* Before the figures. */
 static void print_warnings(const ft__ranking *r)
 {
     const bool tf32 = strcmp(r->dtype, "fp32") == 0;
-    size_t n = 0;
+    char what[64];
 
     if (*r->folded)
         ft__put_line(stdout, "warning: ", r->folded);
-    for (size_t i = 0; i < r->n; i++)
-        if (is_without_hardware(r, i)) {
-            printf(n++ ? ", " : "warning: no hardware for %s: ",
-                   tf32 ? "tf32" : r->dtype);
-            ft__put_clean(stdout, r->choice[i].device);
-        }
-    if (n)
+    snprintf(what, sizeof(what), "no hardware for %s", tf32 ? "tf32" : r->dtype);
+    if (print_marked(
+            r, offsetof(ft__choice, other_mode),
+            "answered in another run mode, for the one asked for is not known"))
+        putchar('\n');
+    if (print_marked(r, offsetof(ft__choice, no_hardware), what))
         puts(tf32 ? "; products are computed, and priced, in fp32"
                   : "; software converts it, or refuses to run; the times are guesses");
 }

@@ -95,8 +95,10 @@ static int read_limits(ft__rank_question *q)
         l->of = (ft_rank_by)of;
         if (of < 0 || !t->v[i][len] || !amount(&l->most, l->of, t->v[i] + len + 1))
             return ft__usage(q->c,
-                             "--limit %s: it wants a quantity and the most of it, "
-                             "such as time=10ms, energy=2J or memory=8GiB",
+                             "--limit %s: it wants time, energy, power, edp, memory, "
+                             "cost or co2 and the most of it, such as time=10ms, or, "
+                             "of a language model that is served, ttft, tpot, itl or "
+                             "e2e",
                              t->v[i]);
         q->r.limit_text[i] = t->v[i];
     }

@@ -22,6 +22,7 @@ typedef struct ft__choice {
     ft_estimate memory;
     uint32_t n_known; /* measurements of the device that corrected its predictions */
     bool no_hardware; /* for the network's element type */
+    bool other_mode;  /* than --run-mode asked for */
 } ft__choice;
 
 /* The whole question with its answer. */

@@ -123,10 +123,10 @@ static void print_rest(const ft__serve_ranking *r, uint64_t top)
     if (r->serving.learned.n)
         printf("steps of the devices in %s are corrected by the runs measured there\n",
                r->q->o->correct);
-    printf("%zu setting%s: %zu placed", r->n, r->n == 1 ? "" : "s", r->n_placed);
+    printf("%s: %zu placed", ft__text_counted(r->n, "setting").s, r->n_placed);
     if (r->n_placed > top)
         printf(" (--top %zu shows all)", r->n_placed);
-    printf(", %zu do not fit, %zu miss a limit, %zu are not known\n",
+    printf(", %zu too large, %zu over a limit, %zu not known\n",
            count_of(r, FT__SERVE_NO_FIT), count_of(r, FT__SERVE_OVER_LIMIT),
            count_of(r, FT__SERVE_UNKNOWN));
     for (size_t i = 0; i < r->n; i++)

@@ -416,7 +416,8 @@ static bool watch(ft_meter *m, double seconds, ft_status *st, ft_error *err)
 /* The sources of this machine that are wanted. */
 static ft_status use_found(ft_meter *m, const ft_meter_options *opt, ft_error *err)
 {
-    const char *list = opt->sources;
+    const bool any = opt->sources && strcmp(opt->sources, "all") == 0;
+    const char *list = any ? NULL : opt->sources;
     bool real = !*m->all.root;
     ft_status st;
 

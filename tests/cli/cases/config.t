@@ -16,13 +16,13 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   ----------------------------------------------------------------------------------------------------------------------
   20 unique                                                             677  257.6204  18513.88       101.16  8030261248
   
-  memory at its peak: 19.0 GiB = weights 15.0 GiB + inputs 4.00 GiB + activations 4.04 MiB
+  memory at its peak: 19.0 GiB = weights 15.0 GiB + inputs 4.00 GiB + activations 4.04 MiB; 4.00 GiB of the inputs are the KV cache
   activations and inputs at planned offsets: 4.00 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --batch 16 --dim context=2048 | head -22
   llama-3-8b.json on h100-sxm: NVIDIA H100 SXM5 80 GB
   assumed: one step: tokens=1 new of each sequence, context=2048 in the cache, batch 16 (--dim tokens=N, --dim context=N, --batch N)
   assumed: inference, one forward pass at a time, bf16
-  assumed: replayed as a CUDA graph, as what it was learned from: --run-mode eager has the host's time in it
+  assumed: replayed as a CUDA graph: --run-mode eager has the host's time in it
   assumed: memory as PyTorch allocates it, operation by operation
   
   of one pass    estimate       low      high  basis
@@ -32,7 +32,8 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   power             449 W     316 W     637 W  scaled
   peak memory    19.5 GiB  18.6 GiB  24.3 GiB  scaled
     weights      15.0 GiB
-    inputs       4.00 GiB
+    KV cache     4.00 GiB
+    inputs          128 B
     activations  7.95 MiB
     workspace    32.0 MiB
     process       512 MiB
@@ -40,7 +41,6 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   the host issues everything in 72.0 us, the device executes it in 8.55 ms: the device sets the time
   learned from several devices, h100-sxm among them: SOURCE/data/predictors/llm.ftp
   low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
-  
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
   assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
   time             141 ms    127 ms    157 ms  scaled

@@ -40,10 +40,10 @@
 
 Stores of several machines become one; again changes nothing.
   $ foretell data merge copy.db --db whole.db | sed 's/^[0-9]* meas/# meas/'
-  # measurements taken (0 of them repeats), 0 were there; 1 runs and 0 facts taken
+  # measurements taken (of them 0 repeats), 0 were there; 1 run and 0 facts taken
   store: whole.db
   $ foretell data merge copy.db all.csv --db whole.db | sed 's/, [0-9]* were/, # were/'
-  0 measurements taken (0 of them repeats), # were there; 0 runs and 0 facts taken
+  0 measurements taken (of them 0 repeats), # were there; 0 runs and 0 facts taken
   store: whole.db
   $ foretell data export --readings --db whole.db | cut -d , -f 1-17,19- > c; cmp b c
   $ foretell data merge all.csv short.csv --db none.db

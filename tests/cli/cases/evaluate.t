@@ -15,7 +15,7 @@ How well held-out operations are predicted: times that follow a law but for two 
   $ chmod +x make; ./make > all.csv; foretell data import all.csv --db a.db | head -1
   120 measurements taken from all.csv
   $ foretell evaluate --db a.db --where device=one --by kind,split -q
-  time of 60 measurements of 1 datasets, held out by folds: 5 times, learned from 48 on average
+  time of 60 measurements of 1 dataset, held out by folds: 5 times, learned from 48 on average
   
   rows     n   MAPE  median    p90  within 10 %      R2    bias  constant  physics  covered  high/low
   ---------------------------------------------------------------------------------------------------

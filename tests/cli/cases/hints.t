@@ -7,7 +7,15 @@ name in quotes, the loss, clocks, caps and TF32 are as they were asked for.
   $ foretell predict data/models/resnet18.onnx --device a30 --batch 2 --mode training --loss mse --loss-on all --optimizer none | tail -1
   verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer none --loss mse --loss-on all --batch 2
   $ foretell predict data/models/resnet18.onnx --device a30 --run-mode graph | tail -1
-  to verify it: no engine of foretell runs it on that device
+  to verify it: engines of foretell run networks eagerly; --run-mode eager says what they take
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm -q | tail -1
+  to verify it: engines of foretell run networks eagerly; --run-mode eager says what they take
+  $ for m in graph compiled-graph eager; do foretell predict data/models/resnet18.onnx --device xeon-e5-2680v3 --run-mode $m | grep -E '^(assumed: [a-z]*, not|.*verify)'; done
+  assumed: eager, not graph: of this device no other run mode is known
+  verify on that device: foretell measure data/models/resnet18.onnx --engine onednn --threads 12
+  assumed: compiled, not compiled-graph: of this device no other run mode is known
+  to verify it: engines of foretell run networks eagerly; --run-mode eager says what they take
+  verify on that device: foretell measure data/models/resnet18.onnx --engine onednn --threads 12
   $ foretell predict data/models/resnet18.onnx --device a30 --engine vllm | tail -1
   to verify it: no engine of foretell runs it on that device
   $ echo 'relu x=4x1000 dtype=fp32' | foretell predict - --device a30 | tail -1
@@ -78,7 +86,7 @@ what it has no answer for. A batch costs what its items cost.
 A device that lacks a fact keeps no network from the others.
 
   $ foretell rank --stdin --devices a30,iphone-6 < some.ops
-  1 network by time on a30, iphone-6: 1 placed, 0 miss a limit, 0 do not fit, 1 are not known
+  1 network by time on a30, iphone-6: 1 placed, 0 over a limit, 0 too large, 1 not known
   
   #  network  device     time   energy   memory
   ------------------------------------------------
@@ -118,7 +126,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 | tail -3
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   best: a30
-  expected regret of this answer: 51.8 %
+  on average this answer lies 51.8 % above the best (expected regret)
   a30 and l4 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again

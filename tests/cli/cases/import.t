@@ -455,7 +455,7 @@ Again changes nothing; packed by gzip it is the same, both ways.
   69 measurements taken from before.csv.gz
   $ gzip -dc before.csv.gz | cut -d , -f 1-17,19- > a; cut -d , -f 1-17,19- after.csv | cmp a
   $ foretell data merge s.db --db merged.db; foretell data show --db merged.db
-  69 measurements taken (0 of them repeats), 0 were there; 2 runs and 0 facts taken
+  69 measurements taken (of them 0 repeats), 0 were there; 2 runs and 0 facts taken
   store: merged.db
   store: merged.db
   

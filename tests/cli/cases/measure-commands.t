@@ -15,6 +15,12 @@ Any command is measured; several take turns. Figures differ, their places do not
   
   first has the shortest mean; the others take
     R +- R times its time, R times its memory: sleep R
+  $ foretell measure --no-power -r 1 -- true | sed -E -f mask
+  1: true
+    mean          T   user T, system T
+    median        T, 95 % below T, range T .. T, 1 run
+    peak memory   T
+    energy        unavailable: --no-power was given
   $ foretell measure --no-power -r 1 -L 'n=1..3..2' --shell 'exit 0 # {n}' -- true | grep '^[0-9]'
   1: true
   2: exit 0 # 1
@@ -95,7 +101,7 @@ What cannot be measured says why.
   foretell measure: --list wants NAME=A,B,... or NAME=1..8, not "n"
   2
   $ foretell measure -n a -n b -- true; echo $?
-  foretell measure: 2 names for 1 commands
+  foretell measure: 2 names for 1 command
   2
   $ foretell measure --reference b -n a -- true; echo $?
   foretell measure: --reference b: no command has that --name

@@ -24,7 +24,7 @@ One network over two devices, by what is predicted of every part.
   alone on a30: 3.17 ms, 205 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
   one pass takes 538 ms and 37.6 J; passes that follow each other take 538 ms each
-  alone on jetson-tk1: 10.9 s, -; it does not fit there
+  alone on jetson-tk1: 10.9 s, energy not known; it does not fit there
   alone on t4: 538 ms, 37.6 J
 
 Several networks on several devices.

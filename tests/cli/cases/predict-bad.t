@@ -44,7 +44,6 @@ At other clocks, with the one that takes the least energy; under a cap.
   a30     1.44 GHz  20.3 ms  12.1 ms  33.9 ms   163 W  3.29 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
-  - is not known; asked about one device alone, foretell says why
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
@@ -181,6 +180,9 @@ What is missing is named, with the way to get it.
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype int8
   foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in int8
   [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --power-cap 10 | grep -E '^assumed:.* cap|^power'
+  assumed: as much power as the lowest clock leaves, which is more than the cap
+  power            17.5 W   12.4 W    17.5 W  scaled
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype float
   foretell predict: there is no element type "float": fp64, fp32, fp16, bf16, amp-bf16, amp-fp16
   [2]
@@ -189,6 +191,9 @@ What is missing is named, with the way to get it.
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --precision fp16 --dtype bf16
   foretell predict: --precision or --dtype, not both
+  [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --precision bfloat16
+  foretell predict: there is no element type "bfloat16": fp64, fp32, fp16, bf16, amp-bf16, amp-fp16
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --precision amp-fp8
   foretell predict: mixed precision is amp-bf16 or amp-fp16, not "amp-fp8"

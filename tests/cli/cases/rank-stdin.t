@@ -16,7 +16,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   > relu x=1x64x56x56 dtype=fp32 *3
   > END
   $ foretell rank --stdin --devices a30 <nets
-  3 networks by time on a30: 3 placed, 0 miss a limit, 0 do not fit, 0 are not known
+  3 networks by time on a30: 3 placed, 0 over a limit, 0 too large, 0 not known
   
   #  network     time   energy   memory
   ----------------------------------------
@@ -30,7 +30,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   $ foretell rank --stdin --devices a30 -q <nets 2>/dev/null >/dev/null
   [3]
   $ foretell rank --stdin --devices a30,l4 --by energy --limit time=1ms --top 3 <nets 2>/dev/null
-  3 networks by energy on a30, l4: 4 placed, 2 miss a limit, 0 do not fit, 0 are not known
+  3 networks by energy on a30, l4: 4 placed, 2 over a limit, 0 too large, 0 not known
   
   #  network  device     time   energy   memory
   ------------------------------------------------
@@ -76,7 +76,7 @@ One without a name is called by its number; nothing behind the last line is no n
   $ foretell rank --stdin --devices l4 --limit time=1us <nets >/dev/null 2>&1
   [3]
   $ printf 'relu x=8x8 dtype=fp32\n' | foretell rank --stdin --devices l4 --limit time=1us | head -1
-  1 network by time on l4: 0 placed, 1 miss a limit, 0 do not fit, 0 are not known
+  1 network by time on l4: 0 placed, 1 over a limit, 0 too large, 0 not known
   $ printf 'relu x=8x8 dtype=fp32\n' | foretell rank --stdin --devices l4 --limit time=1us -q >/dev/null
   [1]
 
@@ -104,7 +104,7 @@ Mistakes, and what is not known.
   foretell rank: --stdin: --method is physics, or left out
   [2]
   $ foretell rank --stdin --devices iphone-6,l4 --top 1 <nets
-  3 networks by time on iphone-6, l4: 3 placed, 0 miss a limit, 0 do not fit, 3 are not known
+  3 networks by time on iphone-6, l4: 3 placed, 0 over a limit, 0 too large, 3 not known
   
   #  network  device     time   energy   memory
   ------------------------------------------------

@@ -13,7 +13,7 @@ Devices that nobody measured, each scaled from its data sheet.
   
   *: none beats it in time
   best: a30
-  expected regret of this answer: 47.3 %
+  on average this answer lies 47.3 % above the best (expected regret)
   a30 and l4 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
@@ -28,7 +28,7 @@ Devices that nobody measured, each scaled from its data sheet.
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does
   *: none beats it in time and energy at once
   best: a30 at batch 64
-  expected regret of this answer: 0.0 %
+  on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet50.onnx --devices a30,l4,iphone-6 --by cost --price a30=2.49/h --clocks 600,1200,2000MHz
   resnet50.onnx by cost of one forward pass
   assumed: batch 1 (the model leaves it open; --batch N sets it)
@@ -44,7 +44,7 @@ Devices that nobody measured, each scaled from its data sheet.
   not known: iphone-6: its file does not say "peak_fp32", which an estimate needs
   *: none beats it in time, energy and cost at once
   best: a30 at 1.20 GHz
-  expected regret of this answer: 0.0 %
+  on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
   1,a30,1,,placed,0.003172527844425068
@@ -65,6 +65,10 @@ Devices that nobody measured, each scaled from its data sheet.
   misses time=1us: a30 (3.17 ms), l4 (3.18 ms)
   foretell rank: nothing can be placed
   [1]
+  $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=500ns > /dev/null
+  misses time=500ns: a30 (3.17 ms), l4 (3.18 ms)
+  foretell rank: nothing can be placed
+  [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by energy
   resnet50.onnx by energy of one forward pass
   assumed: batch 1 (the model leaves it open; --batch N sets it)
@@ -77,10 +81,10 @@ Devices that nobody measured, each scaled from its data sheet.
   
   *: none beats it in time and energy at once
   best: l4
-  expected regret of this answer: 18.0 %
+  on average this answer lies 18.0 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  expected regret of this answer: 18.0 %
+  on average this answer lies 18.0 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
@@ -94,10 +98,10 @@ What cannot be understood.
   foretell rank: --by speed: it is one of time, energy, power, edp, memory, cost, co2
   [2]
   $ foretell rank data/models/resnet50.onnx --limit time
-  foretell rank: --limit time: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
   $ foretell rank data/models/resnet50.onnx --limit time=10J
-  foretell rank: --limit time=10J: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  foretell rank: --limit time=10J: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
   $ foretell rank data/models/resnet50.onnx --price a30=2.49
   foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h
@@ -156,7 +160,7 @@ down, under their names.
   
   *: none beats it in time and energy at once
   best: a30
-  expected regret of this answer: 0.0 %
+  on average this answer lies 0.0 % above the best (expected regret)
   $ ./ask --json | pick best by per choices.\# choices.0.state choices.0.pareto choices.1.device choices.1.level choices.2.level
   best: "a30"
   by: "time"
@@ -181,7 +185,7 @@ down, under their names.
   
   *: none beats it in time and energy at once
   best: h100-sxm
-  expected regret of this answer: 0.0 %
+  on average this answer lies 0.0 % above the best (expected regret)
 
 At a clock: the predictor trained at it, otherwise the data sheet.
 
@@ -195,7 +199,7 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   
   *: none beats it in time and energy at once
   best: a30 at 1.20 GHz with fake 1, threads=1 clock=1200MHz
-  expected regret of this answer: 0.0 %
+  on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30
   1  a30  81.6 ms  74.4 ms  89.5 ms  12.26  12.0 J  # B  *  100.0 %  measured  fake 1, threads=1
   2  a30  85.7 ms  78.2 ms  94.1 ms  11.66  9.45 J  # B  *  0.0 %  measured  fake 1, threads=1 clock=1200MHz
@@ -234,6 +238,8 @@ Devices that do not compute in the element type are named.
   $ foretell rank data/models/resnet50.onnx --devices t4,v100,a30,mi25 --dtype bf16 | grep warning
   warning: v100 is v100-pcie-16gb (there are v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32gb)
   warning: no hardware for bf16: t4, v100-pcie-16gb, mi25; software converts it, or refuses to run; the times are guesses
+  $ foretell rank data/models/resnet50.onnx --devices xeon-e5-2680v3,a30 --run-mode graph --batches 1,8 | grep warning
+  warning: answered in another run mode, for the one asked for is not known: xeon-e5-2680v3
   $ foretell rank data/models/resnet50.onnx --devices t4,a30 --policy tf32 --batches 1,8 | grep warning
   warning: no hardware for tf32: t4; products are computed, and priced, in fp32
   $ foretell rank data/models/resnet50.onnx --devices t4 --dtype bf16 --mode training --json | pick warnings.# choices.0.no_hardware

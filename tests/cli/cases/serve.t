@@ -63,7 +63,7 @@ Ranked, by the same simulator:
   settings: 4
   nearest_better: null
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
-  1 setting: 0 placed, 0 do not fit, 1 miss a limit, 0 are not known
+  1 setting: 0 placed, 0 too large, 1 over a limit, 0 not known
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price D=PRICE/h
@@ -175,7 +175,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   h100-sxm 1.41 GHz 1 1 4
   h100-sxm 1.00 GHz 1 1 4
        
-  settings: 2 placed, 0 do not
+  settings: 2 placed, 0 too large,
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --clocks 1000,1410 --clock 900
   foretell rank: --clock or --clocks, not both
   [2]
@@ -192,7 +192,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   foretell rank: serving goes without --stdin, --batches, --co2, --seed and --launch-time
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --limit tpo=3ms
-  foretell rank: --limit tpo=3ms: it wants a quantity and the most of it, such as time=10ms, energy=2J or memory=8GiB
+  foretell rank: --limit tpo=3ms: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
 
 Trained over many devices:

@@ -87,7 +87,7 @@ A training step is derived from a forward graph: loss, backward pass, optimizer.
     }
     subgraph cluster_optimizer {
       label="optimizer"; color="#999999";
-      optimizer [label="sgd, 1 times", fillcolor="#f4cccc"];
+      optimizer [label="sgd, 1 time", fillcolor="#f4cccc"];
     }
     n6 -> optimizer [label=" gradients 64.0 KiB"];
     t0 [shape=ellipse, peripheries=2, label="x\nfp32 4x128x64"];

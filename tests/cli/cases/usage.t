@@ -27,7 +27,7 @@ With --verbose it has the commit, where it was built in a repository.
 `help` explains as `--help` does, as wide as COLUMNS says.
 
   $ foretell help frobnicate
-  foretell help: there is no command "frobnicate"
+  foretell help: there is no command "frobnicate"; foretell help lists them
   [2]
   $ foretell help ops --man | head -4
   .TH FORETELL\-OPS 1 2026-11-28 "foretell 0.1.0" "User Commands"

@@ -173,7 +173,7 @@ What does not go together.
   foretell validate: name models; only --from-store --outliers goes without
   [2]
   $ foretell validate resnet18.onnx --device a30
-  foretell validate: --device goes with --from-store
+  foretell validate: --device goes with --from-store; without it this machine is measured
   [2]
   $ foretell validate resnet18.onnx --forget --predictor p.ftp
   foretell validate: --forget trains a predictor itself; --predictor does not go with it
