@@ -83,6 +83,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
     const ft_remark **list = piece(x, g->n_assumptions + 5, sizeof(*list));
+    const ft_device_use *on = &q->s.source.on;
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -106,6 +107,10 @@ static void put_assumptions(struct answer *x, const ft__question *q)
             x, list, n, FT_REMARK_RUN,
             "replayed as a CUDA graph, as what it was learned from: --run-mode eager "
             "has the host's time in it");
+    if (on->run_mode && q->q.run_mode && strcmp(on->run_mode, q->q.run_mode) != 0)
+        remark(x, list, n, FT_REMARK_RUN,
+               "its batch norms keep statistics (training mode), so that PyTorch "
+               "replays no CUDA graph of it: each operation is issued");
     if (!x->a.memory_planned)
         remark(x, list, n, FT_REMARK_MEMORY,
                "memory as PyTorch allocates it, operation by operation");
