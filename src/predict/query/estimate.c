@@ -392,13 +392,16 @@ static double time_at(const ft__network_load *l, const ft__schedule *s, double d
 }
 
 /* How far from `time` such a pass is, where the device and the host err independently
- * of each other; a logarithm. */
+ * of each other; a logarithm. Where one waits for the other, no further than with both
+ * at their ends. */
 static double reach_at(const ft__network_load *l, const ft__schedule *s, double time,
                        double device, double host)
 {
-    return time > 0 ? hypot(log(time_at(l, s, device, 0) / time),
-                            log(time_at(l, s, 0, host) / time))
-                    : 0;
+    if (!(time > 0))
+        return 0;
+    return fmin(fabs(log(time_at(l, s, device, host) / time)),
+                hypot(log(time_at(l, s, device, 0) / time),
+                      log(time_at(l, s, 0, host) / time)));
 }
 
 static double device_s(const ft__op_task *w, const ft__schedule *s)
