@@ -501,6 +501,43 @@ static void convolutions_reach_what_their_kernels_do(void)
     CHECK(CMP(three, >, 0.9 * four));
 }
 
+/* As seconds(), by TF32 where the device has it. */
+static double rounded_seconds(const char *spec, const char *device)
+{
+    ft_op op = op_of(spec);
+    ft__hardware_spec chip = chip_of(device, "", "default", &op);
+    ft__physics_params theta = ft__physics_default();
+    ft__terms t;
+
+    ft__physics(&t, &op, &chip, &theta);
+    return t.total_s;
+}
+
+/* Eight times as many results of as many multiplications that are not zeros: tensor
+ * cores skip the others, vectors multiply them, or add up columns. */
+static void steps_of_transposed_convolutions_are_skipped_on_tensor_cores(void)
+{
+    static const char at_once[] = "conv_transpose3d x=16x64x32x32x32 out=64 "
+                                  "kernel=4x4x4 stride=1x1x1 pad=1x1x1",
+                      in_steps[] = "conv_transpose3d x=16x64x32x32x32 out=64 "
+                                   "kernel=4x4x4 stride=2x2x2 pad=1x1x1";
+
+    CHECK(
+        CMP(rounded_seconds(in_steps, "a10"), <, 2 * rounded_seconds(at_once, "a10")));
+    CHECK(CMP(seconds(in_steps, "t4", ""), >, 1.7 * seconds(at_once, "t4", "")));
+}
+
+/* A T4's 70 W bind while all of its cores multiply, not for one tile after another. */
+static void few_cores_stay_below_the_budget(void)
+{
+    const double few = seconds("lstm x=100x8x256 hidden=64", "t4", ""),
+                 capped = seconds("lstm x=100x8x256 hidden=64", "t4", "power=35W");
+
+    CHECK(CMP(capped, <, 1.1 * few));
+    CHECK(CMP(seconds("matmul x=4096x4096 y=4096x4096", "t4", "power=35W"), >,
+              1.5 * seconds("matmul x=4096x4096 y=4096x4096", "t4", "")));
+}
+
 static double attention_share(const char *device, double peak)
 {
     return 4.0 * 8 * 32 * 4096 * 4096 * 64 / peak /
@@ -876,6 +913,8 @@ int main(int argc, char **argv)
     chains_of_steps_have_their_own_products();
     mixtures_narrow_what_they_multiply();
     convolutions_reach_what_their_kernels_do();
+    steps_of_transposed_convolutions_are_skipped_on_tensor_cores();
+    few_cores_stay_below_the_budget();
     exponentials_bound_attention();
     more_work_takes_longer();
     a_better_device_is_never_slower();

@@ -100,7 +100,7 @@ static ft_status mixed(void)
 static ft_status copied(void)
 {
     ft_graph *g = NULL;
-    ft_status st = ft__graph_copy_inputs(&g, net, NULL);
+    ft_status st = ft__graph_copy_inputs(&g, net, true, NULL);
 
     CHECK_EQ((st == FT_OK), (g != NULL));
     ft_graph_free(g);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "nets.h"
 #include "query/data.h"
 
 static const char LIST[] =
@@ -520,6 +521,42 @@ static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
     ft_data_close(d);
 }
 
+/* A network of one batch norm, in training mode or not, asked in a run mode, which it
+ * answers in another one: it says so. */
+static void answers_in(const char *run_mode, const char *asked, int train)
+{
+    ft__build *b = ft__build_new("norm");
+    uint32_t x = input(b, (ft_shape){4, {2, 4, 8, 8}}), p[4];
+    ft_data *d = open_data();
+    ft_query q = FT_QUERY_INIT;
+    ft_graph *g;
+    ft_answer *a;
+    bool said = false;
+
+    for (int i = 0; i < 4; i++)
+        p[i] = weight(b, "bn", (ft_shape){1, {4}});
+    x = layer(b, train ? "batchnorm x=2x4x8x8 train=1" : "batchnorm x=2x4x8x8", &x, 1,
+              p, 4);
+    q.graph = g = finish(b, x);
+    q.device = "a30";
+    q.run_mode = asked;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(SAME(a->run_mode, run_mode));
+    for (size_t i = 0; i < a->n_assumptions; i++)
+        said |= strstr(a->assumption[i]->text, "keep statistics") != NULL;
+    CHECK_EQ(said, strcmp(run_mode, asked) != 0);
+    ft_answer_free(a);
+    ft_graph_free(g);
+    ft_data_close(d);
+}
+
+static void statistics_are_kept_without_a_graph(void)
+{
+    answers_in("graph", "graph", 0);
+    answers_in("eager", "graph", 1);
+    answers_in("compiled-graph", "compiled-graph", 1);
+}
+
 /* A list has no tensors, so that nothing is fused: a compiled network is called more
  * slowly, its channels lie last, and replaying it takes one call. */
 static void run_modes_have_names(void)
@@ -645,6 +682,7 @@ int main(int argc, char **argv)
     many_lists_are_each_asked_alone();
     a_host_is_named_or_not_known();
     run_modes_have_names();
+    statistics_are_kept_without_a_graph();
     views_take_no_time_in_any_phase();
     a_launch_time_narrows_what_waits_for_the_host();
     a_replayed_graph_has_no_launches_of_eager_measurements();

@@ -470,7 +470,7 @@ static void inputs_of_a_replayed_graph_are_copied_first(void)
     ft_graph *made = NULL;
 
     CHECK(g && !ft__graph_writes_inputs(g));
-    CHECK_EQ(ft__graph_copy_inputs(&made, g, NULL), FT_OK);
+    CHECK_EQ(ft__graph_copy_inputs(&made, g, false, NULL), FT_OK);
     expect(made, FT_PHASE_FORWARD,
            "copy x=4x8\ncopy x=4x8\nadd x=4x8 y=4x8\nrelu x=4x8\n");
     CHECK(made && EQ(count_role(made, FT_ROLE_INPUT), 2));
@@ -478,6 +478,29 @@ static void inputs_of_a_replayed_graph_are_copied_first(void)
     for (uint32_t i = 0; made && i < 2; i++) {
         CHECK_EQ(made->tensor[made->node[i].in[0]].role, FT_ROLE_INPUT);
         CHECK_EQ(made->node[2].in[i], made->node[i].out[0]);
+    }
+    ft_graph_free(made);
+    ft_graph_free(g);
+}
+
+static void weights_of_a_replayed_graph_are_copied_at_once(void)
+{
+    ft__build *b = ft__build_new("replayed");
+    const uint32_t x = input(b, (ft_shape){2, {4, 3}}),
+                   w = weight(b, "w", (ft_shape){2, {5, 3}}),
+                   v = weight(b, "v", (ft_shape){2, {2, 5}});
+    ft_graph *g = finish(
+        b, with(b, "linear x=4x5 out=2", with(b, "linear x=4x3 out=5", x, w), v));
+    ft_graph *made = NULL;
+    ft_totals totals;
+
+    CHECK(g && !ft__graph_keeps_statistics(g));
+    CHECK_EQ(ft__graph_copy_inputs(&made, g, true, NULL), FT_OK);
+    expect(made, FT_PHASE_FORWARD,
+           "copy x=4x3\ncopy x=25\nlinear x=4x3 out=5\nlinear x=4x5 out=2\n");
+    if (made) {
+        ft_graph_totals(made, &totals);
+        CHECK(EQ(totals.parameters, 25));
     }
     ft_graph_free(made);
     ft_graph_free(g);
@@ -779,6 +802,7 @@ int main(void)
     a_step_in_mixed_precision_keeps_its_weights_in_fp32();
     a_list_in_mixed_precision_casts_weights_and_what_is_fp32();
     inputs_of_a_replayed_graph_are_copied_first();
+    weights_of_a_replayed_graph_are_copied_at_once();
     norms_use_and_keep_statistics();
     moved_elements_go_back();
     operations_without_a_rule_are_bounded_and_named();

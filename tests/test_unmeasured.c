@@ -178,6 +178,28 @@ static void what_is_not_known_is_said(void)
     ft_graph_free(g);
 }
 
+static double width(const ft_estimate *e)
+{
+    return e->high / e->low;
+}
+
+/* Of many devices left out, or of few; and where neither host nor device decides, both
+ * do not err the same way at once. */
+static void intervals_are_as_wide_as_devices_left_out_showed(void)
+{
+    static const char both[] = "relu x=16x256x56x56 dtype=fp32 *10\n"
+                               "relu x=1x8 dtype=fp32 *50\n";
+    const ft_network_estimate nvidia = totals("a30", NULL, NULL, moving),
+                              amd = totals("mi100", NULL, NULL, moving),
+                              host = totals("a30", NULL, NULL, small),
+                              mixed = totals("a30", NULL, NULL, both);
+
+    CHECK(CMP(width(&nvidia.time), <, 0.9 * width(&amd.time)));
+    CHECK(CMP(mixed.host_s, >, 0.3 * mixed.busy_s) &&
+          CMP(mixed.busy_s, >, 0.3 * mixed.host_s));
+    CHECK(CMP(width(&mixed.time), <, width(&host.time)));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -191,5 +213,6 @@ int main(int argc, char **argv)
     a_cap_is_kept_and_costs_time();
     phases_add_up_to_the_step();
     what_is_not_known_is_said();
+    intervals_are_as_wide_as_devices_left_out_showed();
     CHECK_DONE();
 }

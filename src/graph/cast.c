@@ -129,7 +129,38 @@ static void copy_input(ft__build *b, const ft_tensor *input, uint32_t number)
                           &number, 1);
 }
 
-ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, ft_error *err)
+static bool is_weight(const ft_graph *g, uint32_t i)
+{
+    return g->tensor[i].role == FT_ROLE_WEIGHT && g->tensor[i].storage == i;
+}
+
+/* All weights of one type at once, as PyTorch's _foreach_copy_(). `first` of them. */
+static void copy_weights(ft__build *b, const ft_graph *g, uint32_t first)
+{
+    const ft_dtype dtype = g->tensor[first].dtype;
+    ft_shape all = {.rank = 1};
+    uint32_t from, to;
+    ft_op op;
+
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        if (!is_weight(g, i) || g->tensor[i].dtype != dtype)
+            continue;
+        if (i < first)
+            return; /* done */
+        all.dim[0] += ft_shape_elements(&g->tensor[i].shape);
+    }
+    ft__op_init(&op, FT_KIND_copy, dtype);
+    ft__op_set_shape(&op, FT_K_x, &all);
+    from = ft__build_tensor(b, "weights", 7, FT_ROLE_WEIGHT, dtype, &all);
+    to = ft__build_tensor(b, "weights", 7, FT_ROLE_ACTIVATION, dtype, &all);
+    if (ft__build_failed(b))
+        return;
+    ft__build_alias(b, from, first);
+    ft__build_checked(b, "weights", 7, &op, &from, 1, NULL, 0, &to, 1);
+}
+
+ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, bool weights,
+                                ft_error *err)
 {
     ft__build *b = ft__build_new(g->name);
 
@@ -140,6 +171,8 @@ ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, ft_error *err
     for (uint32_t i = 0; i < g->n_tensors && !ft__build_failed(b); i++)
         if (g->tensor[i].role == FT_ROLE_INPUT && g->tensor[i].storage == i)
             copy_input(b, &g->tensor[i], i);
+        else if (weights && is_weight(g, i))
+            copy_weights(b, g, i);
     copy_graph(b, g, FT_DTYPE_NONE, FT_DTYPE_NONE);
     return ft__build_finish_take(out, b, err);
 }

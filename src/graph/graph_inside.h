@@ -9,8 +9,13 @@
  * it; what has another type (indices, masks, quantised weights) stays. FT_EINVAL:
  * either of them is none of fp64, fp32, fp16, bf16. */
 ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err);
-/* The same network behind copies of its inputs to where a CUDA graph reads them. */
-ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, ft_error *err);
+/* The same network behind copies of its inputs to where a CUDA graph reads them, and of
+ * its weights, too. */
+ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, bool weights,
+                                ft_error *err);
+/* A network, not a list, whose forward pass changes statistics that its batch norms
+ * keep: it was exported in training mode. */
+bool ft__graph_keeps_statistics(const ft_graph *g);
 /* A copy writes into an input and stays there: the keys and values of a step of
  * generation. */
 bool ft__graph_writes_inputs(const ft_graph *g);

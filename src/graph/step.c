@@ -92,6 +92,14 @@ bool ft__graph_writes_inputs(const ft_graph *g)
     return false;
 }
 
+bool ft__graph_keeps_statistics(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_batchnorm && ft_op_at(&g->op[i], FT_K_train, 0))
+            return !is_list(g);
+    return false;
+}
+
 ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                        ft_error *err)
 {

@@ -49,15 +49,41 @@ static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
 
 /* Libraries of GPUs with tensor cores keep few kernels for vectors whose steps are more
  * than one: KernelBench's transposed convolutions on a T4. */
-static const double STRIDED_VECTORS = 0.55;
+static double strided_vectors(const ft__hardware_spec *chip)
+{
+    return chip->gpu && !chip->early && !chip->amd ? 0.55 : 1;
+}
+
+/* Of what a gradient of the data multiplies; the rest are zeros between its steps. */
+static double useful(const ft__op_kernel *p)
+{
+    return p->flops / (2 * p->batch * p->m * p->n * p->k);
+}
+
+/* Padding alone leaves more than that, two steps along one axis less. */
+static bool in_steps(const ft__op_kernel *p)
+{
+    return p->columns > 0 && useful(p) < 0.7;
+}
+
+/* Tensor cores' kernels take the results by their place between two steps, so that they
+ * multiply no zeros (CUTLASS 2.9, "strided dgrad"): short products, of which they reach
+ * less. KernelBench's transposed convolutions on A10, A10G and A100. */
+static const double STRIDED_TENSOR = 0.7;
+
+static void skip_zeros(ft__algorithm *a)
+{
+    a->op_kernel.k *= useful(&a->op_kernel);
+    a->share *= STRIDED_TENSOR;
+}
 
 /* A gradient of the data as one product, whose columns are added up afterwards. */
 static ft__algorithm by_columns(const ft__op_kernel *p, const ft__hardware_spec *chip,
                                 bool tensor, double share)
 {
-    const bool few = chip->gpu && !tensor && !chip->early && !chip->amd;
-    ft__algorithm a = {
-        .op_kernel = *p, .share = share * (few ? STRIDED_VECTORS : 1), .starts = 1};
+    ft__algorithm a = {.op_kernel = *p,
+                       .share = share * (tensor ? 1 : strided_vectors(chip)),
+                       .starts = 1};
     double values = p->out * p->taps * p->columns * p->batch * p->size;
 
     a.op_kernel.m = p->out * p->taps;
@@ -174,6 +200,10 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
 
     out[n] = (ft__algorithm){
         .op_kernel = *p, .share = direction(p, c) * product, .added = relaid};
+    if (in_steps(p) && tensor && p->batch == 1)
+        skip_zeros(&out[n]);
+    else if (in_steps(p) && !tensor)
+        out[n].share *= strided_vectors(chip);
     if (tensor && p->volume)
         out[n].op_kernel.n = fmax(p->n, VOLUME_CHANNELS);
     n++;

@@ -107,6 +107,7 @@ typedef struct ft__pace {
     const ft__hardware_spec *chip;
     const double *c;
     double sustained;
+    double held; /* of the clock: what the budget leaves of it while all cores work */
     double tensor_sustained; /* of products of at most 16 bits on tensor cores */
     double memory_rate;      /* B/s */
     double cache_rate;       /* of all cores, B/s */

@@ -374,11 +374,17 @@ ft__physics_params ft__physics_default(void)
     return *ft__physics_defaults();
 }
 
+/* Of the peak, whatever the budget. */
+static double most_sustained(const ft__hardware_spec *chip, const double *c)
+{
+    return c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1);
+}
+
 double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)
 {
     const double *c = params->v;
     double budget = chip->power_w / (chip->vector_flops / 1e12);
-    double most = c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1);
+    double most = most_sustained(chip, c);
     double share, corner = c[FT__C_sustain_corner];
 
     if (!(budget > 0) || !chip->gpu)
@@ -478,6 +484,7 @@ static void pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sust
 {
     pace->chip = chip;
     pace->sustained = sustained;
+    pace->held = sustained / most_sustained(chip, pace->c);
     pace->tensor_sustained = tensor_sustained(chip, pace->c);
     pace->memory_rate = memory_rate(chip, pace->c);
     pace->cache_rate = chip->clock_hz * chip->cores * pace->c[FT__C_cache_width];

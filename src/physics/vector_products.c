@@ -71,6 +71,8 @@ static void try_way(struct product_plan *best, const struct tiling *w,
     struct product_plan plan = {.waves = w->waves};
 
     plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
+    if (w->waves < 1) /* few cores stay below the budget */
+        plan.compute_s *= fmax(m->pace->held, w->waves);
     if (plan.compute_s >= best->total_s)
         return;
     if (m->core_cache > 0)
@@ -167,7 +169,8 @@ void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pa
 }
 
 /* A way that is always tried, and faster at every clock. Arithmetic and cache go with
- * the clock alike; of the sustained share only the most is known. */
+ * the clock alike; of the sustained share only the most is known, and that fewer cores
+ * are held back less. */
 static bool beats(const struct tiling *a, const struct tiling *b,
                   const ft__algorithm *of, const ft__pace *pace)
 {
@@ -179,7 +182,8 @@ static bool beats(const struct tiling *a, const struct tiling *b,
            work_b = b->work / pace->tile[b->halved];
     double drawn_b = b->drawn / b->cores, at_least = work_b * bytes_per_flop;
 
-    return a->split == 1 && work_a * FT__SURELY <= work_b &&
+    return a->split == 1 && (b->waves >= 1 || a->waves <= b->waves) &&
+           work_a * FT__SURELY <= work_b &&
            a->drawn / a->cores * FT__SURELY <=
                (at_least > drawn_b ? at_least : drawn_b);
 }

@@ -83,6 +83,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
     const ft_remark **list = piece(x, g->n_assumptions + 7, sizeof(*list));
+    const ft_device_use *on = &q->s.source.on;
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -101,7 +102,12 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                     "%" PRIu64 " thread%s, as oneDNN runs it: what Python and PyTorch "
                     "do between operations is not in it",
                     q->s.threads, q->s.threads > 1 ? "s" : ""));
-    if (q->q.run_mode && *x->a.run_mode && strcmp(q->q.run_mode, x->a.run_mode) != 0)
+    if (on->run_mode && q->q.run_mode && strcmp(on->run_mode, q->q.run_mode) != 0)
+        remark(x, list, n, FT_REMARK_RUN,
+               "its batch norms keep statistics (training mode), so that PyTorch "
+               "replays no CUDA graph of it: each operation is issued");
+    else if (q->q.run_mode && *x->a.run_mode &&
+             strcmp(q->q.run_mode, x->a.run_mode) != 0)
         remark(x, list, n, FT_REMARK_RUN,
                text(x, "%s, not %s: of this device no other run mode is known",
                     x->a.run_mode, q->q.run_mode));

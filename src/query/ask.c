@@ -45,6 +45,23 @@ static bool copies_inputs(const ft__answer_source *s, const ft_graph *g)
            g->mode == FT_MODE_INFERENCE && !ft__graph_writes_inputs(g);
 }
 
+/* torch.compile(backend="cudagraphs"), for which weights are inputs, too. */
+static bool is_graph_alone(const char *run_mode, const ft_step *step)
+{
+    return run_mode && strcmp(run_mode, "graph") == 0 &&
+           !(step->given && step->mode == FT_MODE_TRAINING);
+}
+
+/* It replays nothing that writes what it was given. */
+static void issue_what_is_not_replayed(ft__question *a)
+{
+    ft_device_use *on = &a->s.source.on;
+
+    if (is_graph_alone(on->run_mode, &a->step) &&
+        a->graph->mode == FT_MODE_INFERENCE && ft__graph_keeps_statistics(a->graph))
+        on->run_mode = "eager";
+}
+
 /* g, or its training step, as it is run; NULL: it is g itself. */
 static ft_status lower(ft_graph **out, const ft__answer_source *s, const ft_graph *g,
                        const ft_step *step, ft_error *err)
@@ -54,7 +71,7 @@ static ft_status lower(ft_graph **out, const ft__answer_source *s, const ft_grap
 
     *out = NULL;
     if (copies_inputs(s, g))
-        st = ft__graph_copy_inputs(&made, g, err);
+        st = ft__graph_copy_inputs(&made, g, is_graph_alone(s->on.run_mode, step), err);
     if (!st)
         st = ft_step_lower(out, made ? made : g, policy_of(s), step, err);
     if (st || *out)
@@ -209,6 +226,7 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
 
     a->q.setting = local ? "" : first_set(&a->q);
     st = ft__select(&a->s, d, &a->q, a->graph, err);
+    issue_what_is_not_replayed(a);
     *a->s.setting = '\0';
     if (!st)
         st = many_new(&a->many, a->q.n_settings, err);
@@ -450,6 +468,7 @@ static ft_status ask_one(ft__question *a, ft_data *d, ft_error *err)
 {
     ft_status st = ft__select(&a->s, d, &a->q, a->graph, err);
 
+    issue_what_is_not_replayed(a);
     if (!st)
         st = predict_lowered(&a->e, &a->lowered, &a->s.source, a->graph, &a->step, err);
     if (!st && strcmp(a->s.device, "local") == 0 &&

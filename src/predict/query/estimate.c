@@ -391,6 +391,19 @@ static double time_at(const ft__network_load *l, const ft__schedule *s, double d
     return ft__schedule_time(l, &at);
 }
 
+/* How far from `time` such a pass is, where the device and the host err independently
+ * of each other; a logarithm. Where one waits for the other, no further than with both
+ * at their ends. */
+static double reach_at(const ft__network_load *l, const ft__schedule *s, double time,
+                       double device, double host)
+{
+    if (!(time > 0))
+        return 0;
+    return fmin(fabs(log(time_at(l, s, device, host) / time)),
+                hypot(log(time_at(l, s, device, 0) / time),
+                      log(time_at(l, s, 0, host) / time)));
+}
+
 static double device_s(const ft__op_task *w, const ft__schedule *s)
 {
     return ft__schedule_device(w) *
@@ -500,9 +513,9 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     free(count);
     e->host_s = ft__schedule_host(&load, s);
     e->busy_s = busy_s;
-    e->time = (ft_estimate){
-        t, time_at(&load, s, residual->time_low, residual->host_low),
-        time_at(&load, s, residual->time_high, residual->host_high), basis, ""};
+    e->time =
+        around(t, -reach_at(&load, s, t, residual->time_low, residual->host_low),
+               reach_at(&load, s, t, residual->time_high, residual->host_high), basis);
     if (residual->host_low == 0)
         e->time = around(t, residual->time_low, residual->time_high, basis);
     share_phases(e, g, task, s, busy_s);
