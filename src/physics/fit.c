@@ -13,7 +13,8 @@ enum { MOST_ROWS = 4000, ROUNDS = 25, MOST_GROUPS = 48 };
 static const double NUDGE = 0.02;  /* of a logarithm, for derivatives */
 static const double TYPICAL = 0.2; /* size of an error, to weigh the prior against */
 static const double LEAST = 0.03;  /* errors below this weigh alike */
-static const double LONE_SPREAD = 0.2; /* of one that a single group depends on */
+static const double LONE_SPREAD = 0.2;       /* of one that a single group depends on */
+static const double LONE_HOST_SPREAD = 0.05; /* its host is its own affair */
 static const double OWN_SPREAD = 0.15; /* of how devices differ, which some do much */
 static const double OWN_LEAST = 0.02;
 static const double LONGEST = 0.7; /* step of a logarithm */
@@ -126,7 +127,8 @@ static void find_spreads(struct params_fit *f)
         }
         f->spread[i] = ranges[i].spread > 0 ? ranges[i].spread : 1;
         if (groups == 1 && f->n_groups > 1)
-            f->spread[i] = fmin(f->spread[i], LONE_SPREAD);
+            f->spread[i] =
+                fmin(f->spread[i], i == FT__C_floor_s ? LONE_HOST_SPREAD : LONE_SPREAD);
     }
 }
 

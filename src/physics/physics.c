@@ -566,6 +566,12 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
     ft__work_cost(out, &w, chip, params);
 }
 
+void ft__physics_with_host(ft__terms *t, double times, const ft__physics_params *params)
+{
+    t->launch_s *= times;
+    t->total_s = together(t->launch_s, t->busy_s, params->v[FT__C_overlap]);
+}
+
 /* Winograd's method and transforms save multiplications, a causal mask half of them;
  * what GPUs without tensor cores do with 8 bits stands in no device file. */
 static bool may_save(const ft_op *op, const ft__hardware_spec *chip)

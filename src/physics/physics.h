@@ -117,6 +117,10 @@ ft__physics_params ft__physics_default(void);
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
                  const ft__physics_params *params);
 
+/* The same estimate beside a host that takes `times` as long. */
+void ft__physics_with_host(ft__terms *t, double times,
+                           const ft__physics_params *params);
+
 /* What no algorithm is faster than, s: FLOPs at the peak, where none may be saved, and
  * bytes that the last-level cache does not hold at the bandwidth. */
 double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip);

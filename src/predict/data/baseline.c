@@ -71,14 +71,18 @@ static bool is_drawn(uint64_t seed, uint32_t row, size_t n)
 }
 
 /* The first dataset of the same device: one number a device. */
-static uint32_t device_of(const ft__samples *s, uint32_t i)
+static uint32_t first_of_device(const ft__samples *s, uint32_t dataset)
 {
-    const char *name = s->dataset[s->v[i].dataset].device;
     uint32_t d = 0;
 
-    while (strcmp(s->dataset[d].device, name) != 0)
+    while (strcmp(s->dataset[d].device, s->dataset[dataset].device) != 0)
         d++;
     return d;
+}
+
+static uint32_t device_of(const ft__samples *s, uint32_t i)
+{
+    return first_of_device(s, s->v[i].dataset);
 }
 
 /* Rows of chips that are known, as many as are wanted. */
@@ -209,14 +213,14 @@ static ft_status leave_chip_out(ft__share_errors *out, ft__physics_params *fitte
 }
 
 /* To every dataset of the chip of dataset `at`. */
-static void spread(ft__physics_params *without, ft__physics_params params, uint32_t at,
+static void spread(ft__own_base *own, ft__physics_params params, uint32_t at,
                    const ft__samples *s)
 {
     const char *chip = ft__dataset_chip(&s->dataset[at]);
 
     for (uint32_t d = 0; d < s->n_datasets; d++)
         if (strcmp(ft__dataset_chip(&s->dataset[d]), chip) == 0)
-            without[d] = params;
+            own[d].without = params;
 }
 
 /* Is it of the type, GPU or processor, that most rows are of? Others say nothing of it.
@@ -241,9 +245,9 @@ static size_t rows_of_chip(const ft__physics_row *of, const ft__physics_row *row
     return own;
 }
 
-/* without[d]: of each dataset d whose chip has rows, where those of others remain, the
+/* own[d]: of each dataset d whose chip has rows, where those of others remain, the
  * constants that they have in the share that is taken. */
-static ft_status share_of_fit(double *share, ft__physics_params *without,
+static ft_status share_of_fit(double *share, ft__own_base *own,
                               const ft__physics_params *start,
                               const ft__physics_row *row, size_t n,
                               const ft__samples *s, uint64_t seed, ft_error *err)
@@ -258,45 +262,140 @@ static ft_status share_of_fit(double *share, ft__physics_params *without,
         chips += is_first(row, i, s);
     for (size_t i = 0; i < n && chips > 1 && !st; i++)
         if (is_first(row, i, s)) {
-            st = leave_chip_out(&error[usual], &without[row[i].group], start, row, n,
-                                scratch, s, ft__dataset_chip(&s->dataset[row[i].group]),
-                                seed, err);
+            st = leave_chip_out(&error[usual], &own[row[i].group].without, start, row,
+                                n, scratch, s,
+                                ft__dataset_chip(&s->dataset[row[i].group]), seed, err);
             usual += is_usual(&row[i], row, n) &&
                      rows_of_chip(&row[i], row, n, s) >= CHIP_ROWS;
         }
     *share = st ? 0 : ft__share_of_learned(error, usual);
     for (size_t i = 0; i < n && chips > 1 && !st; i++)
         if (is_first(row, i, s))
-            spread(without, between(start, &without[row[i].group], *share),
+            spread(own, between(start, &own[row[i].group].without, *share),
                    row[i].group, s);
     free(error);
     free(scratch);
     return st;
 }
 
+/* Octaves that a host may be slower or faster than estimated, and steps of one. */
+enum { HOST_OCTAVES = 3, HOST_STEPS = 8 };
+/* Rows that say it is as estimated. */
+static const double usual_host_rows = 1.3;
+
+/* What the estimates of n rows err by that wait for a host which takes `times` as long:
+ * others say nothing of it. */
+static double error_on_host(const ft__terms *t, const ft__physics_row *row, size_t n,
+                            uint32_t device, double times,
+                            const ft__physics_params *params)
+{
+    double sum = usual_host_rows * fabs(log(times));
+
+    for (size_t i = 0; i < n; i++) {
+        ft__terms one = t[i];
+
+        if (row[i].group != device || !(one.launch_s > one.busy_s))
+            continue;
+        ft__physics_with_host(&one, times, params);
+        sum += fabs(log(one.total_s / row[i].time_s));
+    }
+    return sum;
+}
+
+/* How many times as long as estimated a device's host takes; NaN: no row waits for it.
+ * t: scratch of n. */
+static double host_of(const ft__physics_row *row, size_t n, uint32_t device,
+                      const ft__physics_params *params, ft__terms *t)
+{
+    double least = INFINITY, best = 1;
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++)
+        if (row[i].group == device) {
+            ft__physics(&t[i], row[i].op, row[i].chip, params);
+            any = any || t[i].launch_s > t[i].busy_s;
+        }
+    for (int k = -HOST_OCTAVES * HOST_STEPS; k <= HOST_OCTAVES * HOST_STEPS; k++) {
+        const double times = exp2((double)k / HOST_STEPS);
+        const double error = error_on_host(t, row, n, device, times, params);
+
+        if (error < least) {
+            least = error;
+            best = times;
+        }
+    }
+    return any ? best : NAN;
+}
+
+/* Times of what the mean of several hosts takes, as far as they are known: all that is
+ * learned of one alone is its own affair. */
+static void relate_to_mean(double *host, const ft__samples *s)
+{
+    double sum = 0;
+    int n = 0;
+
+    for (uint32_t d = 0; d < s->n_datasets; d++)
+        if (isfinite(host[d])) {
+            sum += log(host[d]);
+            n++;
+        }
+    for (uint32_t d = 0; d < s->n_datasets; d++)
+        host[d] = !isfinite(host[d]) ? 1 : n > 1 ? host[d] / exp(sum / n) : host[d];
+}
+
+/* Of every device, to its datasets. */
+static ft_status find_hosts(ft__own_base *own, const ft__physics_params *params,
+                            const ft__physics_row *row, size_t n, const ft__samples *s,
+                            ft_error *err)
+{
+    ft__terms *t = calloc(n + 1, sizeof(*t));
+    double *host = calloc(2 * s->n_datasets + 1u, sizeof(*host));
+    double *without = host ? host + s->n_datasets : NULL;
+    ft_status st = t && host ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+
+    for (uint32_t d = 0; d < s->n_datasets && !st; d++) {
+        host[d] = host_of(row, n, d, params, t);
+        without[d] = host_of(row, n, d, &own[d].without, t);
+    }
+    if (!st) {
+        relate_to_mean(host, s);
+        relate_to_mean(without, s);
+    }
+    for (uint32_t d = 0; d < s->n_datasets && !st; d++) {
+        own[d].host = host[first_of_device(s, d)];
+        own[d].host_without = without[first_of_device(s, d)];
+    }
+    free(t);
+    free(host);
+    return st;
+}
+
 static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t seed,
                             ft_error *err)
 {
-    ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
-    ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+    ft__physics_row *row = calloc(k->n + 1, sizeof(*row));
+    ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
 
     for (uint32_t g = 0; g < FT__N_GROUPS && !st; g++) {
-        size_t n = take_group(own, k, g);
+        size_t n = take_group(row, k, g);
         const ft__physics_params start = ft__physics_default();
         ft__physics_params fitted = start;
-        ft__physics_params *without = b->without + g * (size_t)b->n_datasets;
+        ft__own_base *own = b->own + g * (size_t)b->n_datasets;
         double share = 1;
 
         if (n >= GROUP_ROWS)
-            st = ft__physics_fit(&fitted, own, n, seed, err);
+            st = ft__physics_fit(&fitted, row, n, seed, err);
         if (n >= GROUP_ROWS && !st) {
-            st = share_of_fit(&share, without, &start, own, n, k->s, seed, err);
+            st = share_of_fit(&share, own, &start, row, n, k->s, seed, err);
             b->params[g] = between(&start, &fitted, share);
         }
         for (uint32_t d = 0; d < b->n_datasets; d++)
-            without[d] = without[d].v[0] > 0 ? without[d] : b->params[g];
+            if (!(own[d].without.v[0] > 0))
+                own[d].without = b->params[g];
+        if (!st)
+            st = find_hosts(own, &b->params[g], row, n, k->s, err);
     }
-    free(own);
+    free(row);
     return st;
 }
 
@@ -386,9 +485,9 @@ static ft_status fit_roofs(ft__base *b, uint32_t first, const ft__samples *s,
     return st;
 }
 
-static ft__physics_params *without_new(uint32_t n_datasets)
+static ft__own_base *own_new(uint32_t n_datasets)
 {
-    return calloc((size_t)n_datasets * FT__N_GROUPS + 1, sizeof(ft__physics_params));
+    return calloc((size_t)n_datasets * FT__N_GROUPS + 1, sizeof(ft__own_base));
 }
 
 ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
@@ -398,8 +497,8 @@ ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
 
     *out = (ft__base){.params = {ft__physics_default()}, .n_datasets = s->n_datasets};
     out->roof = calloc(2 * s->n_datasets + 1u, sizeof(*out->roof));
-    out->without = without_new(s->n_datasets);
-    if (!out->roof || !out->without) {
+    out->own = own_new(s->n_datasets);
+    if (!out->roof || !out->own) {
         ft__base_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     }
@@ -420,16 +519,16 @@ ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples 
     *out = *old;
     out->n_datasets = s->n_datasets;
     out->roof = calloc(last + 1, sizeof(*out->roof));
-    out->without = NULL;
-    if (old->without && old->n_datasets == s->n_datasets)
-        out->without = without_new(s->n_datasets);
-    if (!out->roof || (old->without && !out->without)) {
+    out->own = NULL;
+    if (old->own && old->n_datasets == s->n_datasets)
+        out->own = own_new(s->n_datasets);
+    if (!out->roof || (old->own && !out->own)) {
         ft__base_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     }
-    if (out->without)
-        memcpy(out->without, old->without,
-               (size_t)s->n_datasets * FT__N_GROUPS * sizeof(*out->without));
+    if (out->own)
+        memcpy(out->own, old->own,
+               (size_t)s->n_datasets * FT__N_GROUPS * sizeof(*out->own));
     memcpy(out->roof, old->roof, 2 * (size_t)old->n_datasets * sizeof(*out->roof));
     if (s->n_datasets > old->n_datasets)
         st = fit_roofs(out, 2 * old->n_datasets, s, row, n, err);
@@ -442,9 +541,9 @@ ft_status ft__base_extend(ft__base *out, const ft__base *old, const ft__samples 
 void ft__base_free(ft__base *b)
 {
     free(b->roof);
-    free(b->without);
+    free(b->own);
     b->roof = NULL;
-    b->without = NULL;
+    b->own = NULL;
 }
 
 static const ft__roof *known_roof(const ft__base *b, const ft__samples *s, uint32_t i)
@@ -462,15 +561,42 @@ void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s, uin
     ft__base_terms_by(b, &b->params[ft__group_of(&s->v[i].op)], out, s, i);
 }
 
-double ft__base_without_chip(const ft__base *b, const ft__samples *s, uint32_t i)
+/* NULL: it is not known. */
+static const ft__own_base *own_of(const ft__base *b, const ft__samples *s, uint32_t i)
 {
     const uint32_t d = s->v[i].dataset;
-    const uint32_t group = ft__group_of(&s->v[i].op);
+
+    return b->own && d < b->n_datasets
+               ? &b->own[ft__group_of(&s->v[i].op) * (size_t)b->n_datasets + d]
+               : NULL;
+}
+
+static void terms_on_host(const ft__base *b, ft__terms *out,
+                          const ft__physics_params *params, double host,
+                          const ft__samples *s, uint32_t i)
+{
+    ft__base_terms_by(b, params, out, s, i);
+    if (out->launch_s > 0)
+        ft__physics_with_host(out, host, params);
+}
+
+void ft__base_terms_on_host(const ft__base *b, ft__terms *out, const ft__samples *s,
+                            uint32_t i)
+{
+    const ft__own_base *own = own_of(b, s, i);
+
+    terms_on_host(b, out, &b->params[ft__group_of(&s->v[i].op)], own ? own->host : 1, s,
+                  i);
+}
+
+double ft__base_without_chip(const ft__base *b, const ft__samples *s, uint32_t i)
+{
+    const ft__own_base *own = own_of(b, s, i);
     ft__terms t;
 
-    if (!b->without || d >= b->n_datasets)
+    if (!own)
         return NAN;
-    ft__base_terms_by(b, &b->without[group * (size_t)b->n_datasets + d], &t, s, i);
+    terms_on_host(b, &t, &own->without, own->host_without, s, i);
     return t.total_s;
 }
 

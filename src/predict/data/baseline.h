@@ -32,14 +32,20 @@ const char *ft__group_name(uint32_t group);
  */
 #define FT__ESTIMATE_REACH 0.9
 
+/* What holds of the rows of one group and dataset, in training alone. */
+typedef struct ft__own_base {
+    ft__physics_params without; /* constants that rows of its chip had no part in */
+    /* How many times as long as estimated its host takes: by the group's constants, and
+     * by those. */
+    double host, host_without;
+} ft__own_base;
+
 typedef struct ft__base {
     ft__physics_params params[FT__N_GROUPS]; /* a group with rows enough has its own, as
                                                 far as they serve chips left out */
     ft__roof *roof; /* per dataset and whether gradients are taken, then of all rows */
     uint32_t n_datasets;
-    /* Of each group and dataset, constants that rows of its chip had no part in; not in
-     * files: NULL. */
-    ft__physics_params *without;
+    ft__own_base *own; /* of each group and dataset; not in files: NULL */
 } ft__base;
 
 /* row[n]: indices into s->v, times known. */
@@ -54,7 +60,11 @@ void ft__base_free(ft__base *b);
  * roofline. */
 void ft__base_terms(const ft__base *b, ft__terms *out, const ft__samples *s,
                     uint32_t i);
-/* The base of sample i had its chip not been among the rows; NaN: that is not known. */
+/* The base of sample i as it would be beside the host that it was measured beside: what
+ * rows say of their hosts they say of no other's. */
+void ft__base_terms_on_host(const ft__base *b, ft__terms *out, const ft__samples *s,
+                            uint32_t i);
+/* The same had its chip not been among the rows; NaN: that is not known. */
 double ft__base_without_chip(const ft__base *b, const ft__samples *s, uint32_t i);
 /* With other constants than those of its group. */
 void ft__base_terms_by(const ft__base *b, const ft__physics_params *params,

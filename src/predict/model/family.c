@@ -442,7 +442,7 @@ static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
 
 /* What hosts differ by beyond what known devices showed, 90 % of the logarithm either
  * way: a few devices were measured beside fewer hosts. */
-static const double between_hosts = 0.35;
+static const double between_hosts = 0.5;
 
 /* As much of an eager operation as its host takes may be off by that, too. */
 static void widen_by_host(ft__op_answer *out, const ft__samples *s)

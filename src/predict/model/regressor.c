@@ -173,6 +173,7 @@ void ft__rows_free(struct regressor_rows *r)
     free(r->y);
     free(r->scale);
     free(r->shift);
+    free(r->busy);
     free(r->out);
     free(r->residual_scale);
     free(r->pooled);
@@ -196,19 +197,24 @@ static double shift_of(const ft__base *b, const ft__samples *s, uint32_t i, doub
 
 static void fill(struct regressor_rows *r, const ft__model_set *l, const ft__samples *s)
 {
+    const bool others = l->opt.unseen && l->opt.metric == FT__METRIC_TIME && !s->terms;
+
     for (size_t i = 0; i < r->n; i++) {
         uint32_t at = r->index[i];
         ft__terms t;
 
         if (s->terms)
             t = s->terms[at];
+        else if (others)
+            ft__base_terms_on_host(&l->base, &t, s, at);
         else
             ft__base_terms(&l->base, &t, s, at);
         ft__columns_fill(&l->columns, r->x + i * l->columns.n, s, at, &t);
         r->scale[i] = scale_of(l, s, at, &t);
         r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
-        if (l->opt.unseen && l->opt.metric == FT__METRIC_TIME && !s->terms)
+        if (others)
             r->shift[i] = shift_of(&l->base, s, at, r->scale[i]);
+        r->busy[i] = others && t.busy_s > 0 ? t.busy_s / t.total_s : 1;
         r->out[i] = r->residual_scale[i] = r->pooled[i] = NAN;
         r->scope[i] = FT__N_SCOPES;
     }
@@ -227,6 +233,7 @@ ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
                                  .y = calloc(m, sizeof(double)),
                                  .scale = calloc(m, sizeof(double)),
                                  .shift = calloc(m, sizeof(double)),
+                                 .busy = calloc(m, sizeof(double)),
                                  .out = calloc(m, sizeof(double)),
                                  .residual_scale = calloc(m, sizeof(double)),
                                  .pooled = calloc(m, sizeof(double)),
@@ -239,9 +246,9 @@ ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
                                  .presidual_scale = calloc(m, sizeof(double)),
                                  .ppooled = calloc(m, sizeof(double)),
                                  .punused = calloc(m, sizeof(double))};
-    if (!r->x || !r->y || !r->scale || !r->shift || !r->out || !r->residual_scale ||
-        !r->pooled || !r->scope || !r->of || !r->px || !r->py || !r->group ||
-        !r->pout || !r->presidual_scale || !r->ppooled || !r->punused) {
+    if (!r->x || !r->y || !r->scale || !r->shift || !r->busy || !r->out ||
+        !r->residual_scale || !r->pooled || !r->scope || !r->of || !r->px || !r->py ||
+        !r->group || !r->pout || !r->presidual_scale || !r->ppooled || !r->punused) {
         ft__rows_free(r);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     }
@@ -264,7 +271,7 @@ ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,
 
         if (!isfinite(r->pout[i]))
             continue;
-        truth[n] = ft__model_set_value(l, r->py[i], scale);
+        truth[n] = ft__model_set_value(l, r->y[r->of[i]], scale);
         predicted[n] = ft__model_set_value(l, r->pout[i], scale);
         same[n] = ft__model_set_value(l, p->fit.centre, scale);
         base[n++] = scale;

@@ -15,7 +15,8 @@ struct regressor_rows {
     double *y;
     double *scale;
     double *shift; /* added to y: the target, had the base not known the row's chip */
-    double *out;   /* out of fold */
+    double *busy; /* of times: the device's share of the base; the rest is the host's */
+    double *out;  /* out of fold */
     double *residual_scale;
     double *pooled;   /* out of fold, by the regressor of all kinds; NaN: not wanted */
     ft__scope *scope; /* of the regressor that out and residual scale are of */

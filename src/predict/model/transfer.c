@@ -46,8 +46,13 @@ ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *
     ft__fit_options how = l->opt.fit;
 
     how.no_residual_scale = l->opt.unseen;
-    if (!l->opt.unseen || !several_chips(r, s))
+    if (!l->opt.unseen)
         return how;
+    if (!several_chips(r, s)) {
+        for (size_t i = 0; i < r->m; i++)
+            r->py[i] *= r->busy[r->of[i]];
+        return how;
+    }
     for (size_t i = 0; i < r->m; i++)
         r->group[i] = chip_of(s, r->index[r->of[i]]);
     how.mix = 1;
