@@ -173,6 +173,10 @@ ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, bool weights,
             copy_input(b, &g->tensor[i], i);
         else if (weights && is_weight(g, i))
             copy_weights(b, g, i);
+    if (weights)
+        ft__build_assume(b, "weights are copied before each replay, as by "
+                            "torch.compile(backend=\"cudagraphs\"); by compiled-graph, "
+                            "and by graphs captured by hand, they are not");
     copy_graph(b, g, FT_DTYPE_NONE, FT_DTYPE_NONE);
     return ft__build_finish_take(out, b, err);
 }
