@@ -4,7 +4,7 @@ const WORDS = { ttft: "time to first token", tpot: "time of an output token", it
   edp: "energy x time", mape: "MAPE", median_ape: "median APE", p90_ape: "90 % of APE below", max_ape: "largest APE", within_10: "within 10 %",
   r2: "R2", adjusted_r2: "adjusted R2", mae: "mean error", median_ae: "median error", max_error: "largest error", co2: "CO2", tp: "GPUs of a replica",
   family: "predictor", covered: "intervals that hold", width: "width of intervals, high / low", regret: "expected regret", tied: "as good as the best",
-  chance: "chance to be the best", corrected_by: "corrected by rows", no_hardware: "never measured", level: "as good as above", risky: "may be over the limit",
+  chance: "chance to be the best", corrected_by: "corrected by rows", no_hardware: "never measured", level: "not told from the one above", risky: "may be over the limit",
   concurrency: "requests at once", ipc: "instructions per cycle", descriptor_bytes: "bytes of descriptors", on: "threads that are on" };
 const label = name => WORDS[name] || name.replace(/^n_/, "").replace(/(?<!per)_(s|j|w|hz|bytes)$/, "").replaceAll("_", " ");
 const isRow = v => v !== null && typeof v === "object" && !Array.isArray(v);
