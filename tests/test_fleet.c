@@ -139,7 +139,7 @@ static void make_part(ft__part *p, const ft_fleet *f, size_t kind, ft_store *sto
 
     CHECK_EQ(ft__part_make(p, f, kind, 0, kind, &err), FT_OK);
     CHECK_EQ(ft__part_gather(p, f, store, &opt, &err), FT_OK);
-    CHECK_EQ(ft__part_refresh(p, f, store, NULL, 0, &err), FT_OK);
+    CHECK_EQ(ft__part_refresh(p, f, store, &(ft__batches){0}, &err), FT_OK);
     ft__part_costs(p, &opt);
 }
 

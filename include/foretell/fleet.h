@@ -50,6 +50,7 @@ typedef struct ft_fleet_node {
     const char *why;
 } ft_fleet_node;
 
+/* Its texts are there as long as the fleet. */
 typedef struct ft_fleet_report {
     const char *folder; /* of jobs and refused.csv */
     ft_fleet_part *part;

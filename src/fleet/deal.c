@@ -1,11 +1,13 @@
-/* What a job is to do: a list of operations, and commands for all else. */
+/* What jobs are to do, and how: lists of operations, commands for all else, the script.
+ */
 #define _XOPEN_SOURCE 700 /* realpath */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "base/buf.h"
 #include "fleet/want.h"
 #include "foretell/names.h"
 #include "graph/op_inside.h"
@@ -85,52 +87,108 @@ static void put_operation(ft__buf *b, const ft_op *op)
     ft__buf_fmt(b, "%s\n", spec);
 }
 
-ft_status ft__deal(ft__job_work *out, const ft__part *p, const size_t *chosen, size_t n,
-                   size_t job, size_t n_jobs, ft_error *err)
+/* The operations chosen[job], chosen[job + n_jobs], ... of n, so that jobs are alike.
+ */
+static ft_status deal(const ft__fleet_job *j, size_t n_jobs, const ft__part *p,
+                      const size_t *chosen, size_t n, ft_error *err)
 {
-    double cost_s = p->kind->overhead_s;
     const ft_op probe = ft__probe(FT__PROBE_PEAK);
+    double cost_s = p->kind->overhead_s;
     size_t operations = 0;
-    ft__buf list = {0}, more = {0}, head = {0};
+    ft__buf list = {0}, more = {0};
+    ft_status st = FT_OK;
 
-    for (size_t i = job; i < n; i += n_jobs) {
+    for (size_t i = j->index; i < n; i += n_jobs)
+        cost_s += p->op[chosen[i]].cost_s;
+    ft__buf_fmt(&list, FT__PLANNED_LINE("%.4g") "\n", cost_s);
+    for (size_t i = j->index; i < n; i += n_jobs) {
         const ft__wanted_op *o = &p->op[chosen[i]];
 
-        cost_s += o->cost_s;
-        if (o->what == FT__OPERATION) {
+        operations += o->what == FT__OPERATION;
+        if (o->what == FT__OPERATION)
             put_operation(&list, &o->op);
-            operations++;
-            continue;
-        }
-        ft__buf_fmt(&list, FT__TEXT_LINE "%s\n", o->text);
+        else
+            ft__buf_fmt(&list, FT__TEXT_LINE "%s\n", o->text);
         if (o->what == FT__NETWORK)
             put_network(&more, o);
-        else if (is_first(p, chosen, i, job, n_jobs))
+        else if (o->what == FT__POINT && is_first(p, chosen, i, j->index, n_jobs))
             put_points(&more, p, chosen, i, n, n_jobs);
     }
     /* So that the node can be compared with others. */
     if (!operations)
         put_operation(&list, &probe);
-    ft__buf_fmt(&head, "# about %.4g s\n%s", cost_s, list.s ? list.s : "");
-    *out = (ft__job_work){.list = head.s, .more = more.s};
-    head.bad = head.bad || list.bad || more.bad;
+    if (list.bad || more.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    if (!st)
+        st = ft__job_note(j->folder, "list.ops", list.s, err);
+    if (!st && more.s)
+        st = ft__job_note(j->folder, "more.sh", more.s, err);
     ft__buf_free(&list);
-    if (!head.bad)
-        return FT_OK;
-    ft__job_work_free(out);
-    return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    ft__buf_free(&more);
+    return st;
 }
 
-void ft__job_work_free(ft__job_work *w)
+ft_status ft__make_folder(const char *path, ft_error *err)
 {
-    free(w->list);
-    free(w->more);
-    *w = (ft__job_work){0};
+    return mkdir(path, 0777) == 0 || errno == EEXIST
+               ? FT_OK
+               : ft_fail(err, FT_EIO, 0, "cannot make %s: %s", path, strerror(errno));
 }
 
-double ft__deal_planned_s(const char *list)
+ft_status ft__batch_write(ft__batches *list, ft_fleet *f, ft__part *p,
+                          const size_t *chosen, size_t n, size_t n_jobs, ft_error *err)
 {
-    double planned_s;
+    ft__fleet_batch *b;
+    ft_status st = ft__batch_new(&b, list, f, p, n_jobs, err);
 
-    return sscanf(list, "# about %lf s", &planned_s) == 1 ? planned_s : (double)NAN;
+    if (!st)
+        st = ft__make_folder(b->folder, err);
+    for (size_t i = 0; i < n_jobs && !st; i++) {
+        st = ft__make_folder(b->job[i].folder, err);
+        if (!st)
+            st = deal(&b->job[i], n_jobs, p, chosen, n, err);
+    }
+    return st;
+}
+
+/* ---- how it does it ---- */
+
+/* What is the same in all of them: job.sh. */
+static const char script[] = {
+#include "fleet_job.inc"
+    , '\0'};
+
+/* What differs from job to job is the number of its folder. */
+ft_status ft__batch_script(const ft__fleet_batch *batch, const ft__part *p,
+                           const char *foretell, ft_error *err)
+{
+    const ft__fleet_kind *k = p->kind;
+    const double mhz = p->clock_hz / 1e6;
+    ft__buf b = {0};
+    ft_status st;
+
+    put_word(&b,
+             "#!/bin/sh\n# Job ${SLURM_ARRAY_TASK_ID:-$1} of a batch of foretell "
+             "fleet.\ncd ",
+             batch->folder);
+    ft__buf_fmt(&b,
+                "/\"${SLURM_ARRAY_TASK_ID:-$1}\" || exit 1\n"
+                "setup() {\n:\n%s\n}\nlowered=%s",
+                k->setup, p->lowered ? "--lowered" : "");
+    put_word(&b, " portable=", k->portable ? k->portable : "");
+    put_word(&b, " foretell=", k->foretell ? k->foretell : foretell);
+    if (isnan(mhz))
+        ft__buf_str(&b, " clock='as it is'\nset --");
+    else
+        ft__buf_fmt(&b, " clock=%.9gMHz\nset -- --clocks %.9g", mhz, mhz);
+    put_word(&b, " --engine ", k->engine);
+    ft__buf_fmt(&b, " --threads %u --op-time %.9gs --repeat-share 0 -v", k->threads,
+                k->op_seconds);
+    if (*k->power)
+        put_word(&b, " --power ", k->power);
+    ft__buf_fmt(&b, "\n%s", script);
+    st = b.bad ? ft_fail(err, FT_ENOMEM, 0, "a script")
+               : ft__job_note(batch->folder, "job.sh", b.s, err);
+    ft__buf_free(&b);
+    return st;
 }

@@ -1,18 +1,18 @@
 /* A fleet's file: kinds of devices, and what is wanted of them. */
 #include "fleet/file.h"
 
-#include <inttypes.h>
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "explore/space/yaml.h"
 #include "foretell/names.h"
 
-enum { MAX_KINDS = 1000, MAX_CLOCKS = 100, MAX_WANTED = 10000, MAX_BATCHES = 100 };
-enum { DEFAULT_POINTS = 40 };
+enum { MOST_LISTED = 10000, DEFAULT_POINTS = 40 };
 static const double default_op_s = 0.2, default_overhead_s = 30, default_job_s = 600;
 static const double default_calibration = 0.15;
 
@@ -26,51 +26,89 @@ static const char *text_or(ft__yaml *y, ft__node *map, const char *key,
     return n ? ft__yaml_text(y, n, key) : otherwise;
 }
 
+static double number_at(ft__yaml *y, ft__node *n, const char *key, double least)
+{
+    const double v = ft__yaml_number(y, n, key);
+
+    if (!y->st && !(v >= least && v <= 1e9))
+        ft__yaml_fail(y, n, key, "a number from %g is wanted", least);
+    return v;
+}
+
+static uint32_t count_at(ft__yaml *y, ft__node *n, const char *key)
+{
+    const double v = number_at(y, n, key, 1);
+
+    if (!y->st && v != floor(v))
+        ft__yaml_fail(y, n, key, "a whole number is wanted");
+    return y->st ? 1 : (uint32_t)v;
+}
+
 static double number_or(ft__yaml *y, ft__node *map, const char *key, double least,
                         double otherwise)
 {
     ft__node *n = ft__yaml_get(y, map, key);
-    const double v = n ? ft__yaml_number(y, n, key) : otherwise;
 
-    if (n && !y->st && !(v >= least && v <= 1e9))
-        ft__yaml_fail(y, n, key, "a number from %g is wanted", least);
-    return v;
+    return n ? number_at(y, n, key, least) : otherwise;
 }
 
 static uint32_t count_or(ft__yaml *y, ft__node *map, const char *key,
                          uint32_t otherwise)
 {
-    const double v = number_or(y, map, key, 1, otherwise);
+    ft__node *n = ft__yaml_get(y, map, key);
 
-    if (!y->st && v != floor(v))
-        ft__yaml_fail(y, ft__yaml_get(y, map, key), key, "a whole number is wanted");
-    return y->st ? 1 : (uint32_t)v;
+    return n ? count_at(y, n, key) : otherwise;
 }
 
-static bool at_most(ft__yaml *y, ft__node *n, const char *where, size_t most)
+/* What is in a list, none where there is no key; `one` says what there is at least one
+ * of, where that is wanted. */
+static size_t count_listed(ft__yaml *y, ft__node *n, const char *key, const char *one,
+                           size_t most)
 {
-    if (!y->st && ft__yaml_count(n) > most)
-        ft__yaml_fail(y, n, where, "more than %zu", most);
-    return !y->st;
+    const size_t listed = ft__yaml_count(n);
+
+    if (n && !listed && one)
+        ft__yaml_fail(y, n, key, "at least one %s is wanted", one);
+    if (listed > most)
+        ft__yaml_fail(y, n, key, "more than %zu", most);
+    return y->st ? 0 : listed;
+}
+
+/* A path in the folder whose name, with its slash, are so many letters. */
+static const char *path_in(ft__yaml *y, const char *folder, size_t len,
+                           const char *path)
+{
+    char *out;
+
+    if (y->st || !path || *path == '/')
+        return path;
+    out = ft__yaml_array(y, len + strlen(path), 1);
+    if (out)
+        sprintf(out, "%.*s%s", (int)len, folder, path);
+    return out;
 }
 
 /* A path, as it is from where the file lies. */
 static const char *path_or(ft__yaml *y, ft__node *map, const char *key,
                            const char *otherwise)
 {
-    const char *path = text_or(y, map, key, otherwise);
-    const char *slash = strrchr(y->file, '/');
-    const size_t len = slash ? (size_t)(slash - y->file) + 1 : 0;
-    char *out;
+    const char *path = text_or(y, map, key, otherwise), *slash = strrchr(y->file, '/');
 
     if (!y->st && path && !*path)
         ft__yaml_fail(y, ft__yaml_get(y, map, key), key, "a path is wanted");
-    if (y->st || !path || *path == '/' || !len)
-        return path;
-    out = ft__yaml_array(y, len + strlen(path), 1);
-    if (out)
-        sprintf(out, "%.*s%s", (int)len, y->file, path);
-    return out;
+    return path_in(y, y->file, slash ? (size_t)(slash - y->file) + 1 : 0, path);
+}
+
+/* The same wherever a job stands. */
+static const char *absolute(ft__yaml *y, const char *path)
+{
+    char here[PATH_MAX];
+
+    if (!getcwd(here, sizeof(here) - 1))
+        ft__yaml_fail(y, NULL, "", "this folder: %s", strerror(errno));
+    else
+        strcat(here, "/");
+    return path_in(y, here, strlen(here), path);
 }
 
 /* ---- kinds ---- */
@@ -79,28 +117,19 @@ static void read_clocks(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
 {
     ft__node *n = ft__yaml_get(y, map, "clocks_mhz");
 
-    k->n_clocks = n ? ft__yaml_count(n) : 1;
-    if (!at_most(y, n, "clocks_mhz", MAX_CLOCKS))
-        return;
-    if (k->n_clocks == 0)
-        ft__yaml_fail(y, n, "clocks_mhz", "name a clock, or leave it out");
+    k->n_clocks = n ? count_listed(y, n, "clocks_mhz", "clock", MOST_LISTED) : 1;
     k->clock_hz = ft__yaml_array(y, k->n_clocks, sizeof(*k->clock_hz));
-    for (size_t i = 0; i < k->n_clocks && !y->st; i++) {
-        ft__node *at = n ? ft__yaml_at(y, n, i) : NULL;
-
-        k->clock_hz[i] = n ? ft__yaml_number(y, at, "clocks_mhz") * 1e6 : (double)NAN;
-        if (n && !y->st && !(k->clock_hz[i] >= 1e6 && k->clock_hz[i] <= 1e11))
-            ft__yaml_fail(y, at, "clocks_mhz", "a clock in MHz is wanted");
-    }
+    if (!n && !y->st)
+        k->clock_hz[0] = NAN;
+    for (size_t i = 0; i < k->n_clocks && n && !y->st; i++)
+        k->clock_hz[i] = 1e6 * number_at(y, ft__yaml_at(y, n, i), "clocks_mhz", 1);
 }
 
 static void read_sbatch(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
 {
     ft__node *n = ft__yaml_get(y, map, "sbatch");
 
-    if (!at_most(y, n, "sbatch", 100))
-        return;
-    k->n_sbatch = ft__yaml_count(n);
+    k->n_sbatch = count_listed(y, n, "sbatch", NULL, MOST_OPTIONS);
     k->sbatch = ft__yaml_array(y, k->n_sbatch, sizeof(*k->sbatch));
     for (size_t i = 0; i < k->n_sbatch && !y->st; i++) {
         ft__node *at = ft__yaml_at(y, n, i);
@@ -130,8 +159,8 @@ static void read_kind(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
         .partition = text_or(y, map, "partition", ""),
         .account = text_or(y, map, "account", ""),
         .nodes = count_or(y, map, "nodes", 1),
-        .foretell = path_or(y, map, "foretell", NULL),
-        .portable = path_or(y, map, "portable", NULL),
+        .foretell = absolute(y, path_or(y, map, "foretell", NULL)),
+        .portable = absolute(y, path_or(y, map, "portable", NULL)),
         .setup = text_or(y, map, "setup", ""),
         .power = text_or(y, map, "power", ""),
         .op_seconds = number_or(y, map, "op_seconds", 1e-4, default_op_s),
@@ -148,12 +177,8 @@ static void read_kinds(ft__yaml *y, ft__node *root, ft_fleet *f)
 {
     ft__node *n = ft__yaml_need(y, root, "", "kinds");
 
-    if (!at_most(y, n, "kinds", MAX_KINDS))
-        return;
-    f->n_kinds = ft__yaml_count(n);
+    f->n_kinds = count_listed(y, n, "kinds", "kind of device", MOST_LISTED);
     f->kind = ft__yaml_array(y, f->n_kinds, sizeof(*f->kind));
-    if (!y->st && f->n_kinds == 0)
-        ft__yaml_fail(y, n, "kinds", "at least one kind of device is wanted");
     for (size_t i = 0; i < f->n_kinds && !y->st; i++) {
         read_kind(y, ft__yaml_at(y, n, i), &f->kind[i]);
         for (size_t j = 0; j < i && !y->st; j++)
@@ -169,20 +194,10 @@ static void read_batches(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
 {
     ft__node *n = ft__yaml_get(y, map, "batches");
 
-    w->n_batches = n ? ft__yaml_count(n) : 1;
-    if (!at_most(y, n, "batches", MAX_BATCHES))
-        return;
-    if (w->n_batches == 0)
-        ft__yaml_fail(y, n, "batches", "name a batch, or leave it out");
+    w->n_batches = n ? count_listed(y, n, "batches", "batch", MOST_LISTED) : 1;
     w->batch = ft__yaml_array(y, w->n_batches, sizeof(*w->batch));
-    for (size_t i = 0; i < w->n_batches && n && !y->st; i++) {
-        ft__node *at = ft__yaml_at(y, n, i);
-        const double v = ft__yaml_number(y, at, "batches");
-
-        if (!y->st && !(v >= 1 && v <= 1e9 && v == floor(v)))
-            ft__yaml_fail(y, at, "batches", "a whole number from 1 is wanted");
-        w->batch[i] = y->st ? 0 : (int64_t)v;
-    }
+    for (size_t i = 0; i < w->n_batches && n && !y->st; i++)
+        w->batch[i] = count_at(y, ft__yaml_at(y, n, i), "batches");
 }
 
 static void read_of_kinds(ft__yaml *y, ft__node *map, ft__fleet_wanted *w,
@@ -223,28 +238,26 @@ static void read_design(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
                       "full, fractional, random, latin or sobol is wanted");
     w->design.design = (ft_design)d;
     w->design.seed = 1;
-    if (d != FT_DESIGN_FULL && d != FT_DESIGN_FRACTIONAL)
-        w->design.n = DEFAULT_POINTS;
-    if (ft__yaml_get(y, map, "points"))
-        w->design.n = count_or(y, map, "points", 1);
+    w->design.n =
+        count_or(y, map, "points",
+                 d == FT_DESIGN_FULL || d == FT_DESIGN_FRACTIONAL ? 0 : DEFAULT_POINTS);
 }
 
 static void read_model(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
 {
-    const char *what = text_or(y, map, "measure", "operations");
-    const bool both = !y->st && strcmp(what, "both") == 0;
-    size_t len;
+    const char *what = text_or(y, map, "measure", "operations"), *dot;
 
     w->model = path_or(y, map, "model", "");
-    len = y->st ? 0 : strlen(w->model);
-    w->whole = both || (!y->st && strcmp(what, "whole") == 0);
-    w->ops = both || (!y->st && strcmp(what, "operations") == 0);
-    if (!y->st && !w->whole && !w->ops)
+    if (y->st)
+        return;
+    dot = strrchr(w->model, '.');
+    w->whole = strcmp(what, "operations") != 0;
+    w->ops = strcmp(what, "whole") != 0;
+    if (w->whole && w->ops && strcmp(what, "both") != 0)
         ft__yaml_fail(y, ft__yaml_get(y, map, "measure"), "measure",
                       "operations, whole or both is wanted");
-    if (!y->st && w->whole &&
-        ((len > 4 && strcmp(w->model + len - 4, ".ops") == 0) ||
-         (w->mode && strcmp(w->mode, "training") == 0)))
+    if (w->whole && ((dot && strcmp(dot, ".ops") == 0) ||
+                     (w->mode && strcmp(w->mode, "training") == 0)))
         ft__yaml_fail(y, map, "measure",
                       "models are run whole in inference, lists of operations are not");
 }
@@ -256,12 +269,8 @@ static void read_wanted(ft__yaml *y, ft__node *root, ft_fleet *f)
                                        "design", "points",    NULL};
     ft__node *n = ft__yaml_need(y, root, "", "wanted");
 
-    if (!at_most(y, n, "wanted", MAX_WANTED))
-        return;
-    f->n_wanted = ft__yaml_count(n);
+    f->n_wanted = count_listed(y, n, "wanted", "model", MOST_LISTED);
     f->wanted = ft__yaml_array(y, f->n_wanted, sizeof(*f->wanted));
-    if (!y->st && f->n_wanted == 0)
-        ft__yaml_fail(y, n, "wanted", "at least one model is wanted");
     for (size_t i = 0; i < f->n_wanted && !y->st; i++) {
         ft__node *map = ft__yaml_at(y, n, i);
         ft__fleet_wanted *w = &f->wanted[i];
@@ -286,14 +295,12 @@ static void read_wanted(ft__yaml *y, ft__node *root, ft_fleet *f)
 /* "lab.yaml" -> "lab.fleet" */
 static const char *folder_beside(ft__yaml *y)
 {
-    size_t len = strlen(y->file);
-    char *out = ft__yaml_array(y, len + sizeof(".fleet"), 1);
+    const char *end = strstr(y->file, ".yaml");
+    const size_t len = strlen(y->file);
 
-    if (len > 5 && strcmp(y->file + len - 5, ".yaml") == 0)
-        len -= 5;
-    if (out)
-        sprintf(out, "%.*s.fleet", (int)len, y->file);
-    return out;
+    while (end && end[strlen(".yaml")])
+        end = strstr(end + 1, ".yaml");
+    return path_in(y, y->file, end ? (size_t)(end - y->file) : len, ".fleet");
 }
 
 static void read_all(ft__yaml *y, ft_fleet *f)
@@ -312,8 +319,7 @@ static void read_all(ft__yaml *y, ft_fleet *f)
     f->budget_s = 3600 * number_or(y, root, "node_hours", 0, INFINITY);
     f->calibration = number_or(y, root, "calibration", 0.01, default_calibration);
     f->folder = path_or(y, root, "folder", NULL);
-    if (!f->folder)
-        f->folder = folder_beside(y);
+    f->folder = absolute(y, f->folder ? f->folder : folder_beside(y));
 }
 
 ft_status ft__fleet_read(ft_fleet **out, const char *text, size_t len, const char *path,

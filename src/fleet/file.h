@@ -7,6 +7,8 @@
 #include "foretell/explore.h"
 #include "foretell/fleet.h"
 
+enum { MOST_OPTIONS = 100 }; /* of sbatch */
+
 /* A fleet's file, read. Texts are "" where the file says nothing, unless otherwise
  * noted. */
 typedef struct ft__fleet_kind {
@@ -36,7 +38,7 @@ typedef struct ft__fleet_wanted {
     const char *explore;                  /* path of a space instead, else NULL: */
     ft_design_options design;             /* points of it */
     const char *mode, *dtype, *optimizer; /* NULL: as the model is */
-    int64_t *batch;                       /* 0: as the model is */
+    uint32_t *batch;                      /* 0: as the model is */
     size_t n_batches;
     bool *of_kind; /* wanted of it */
 } ft__fleet_wanted;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "decide/choose.h"
 #include "fleet/want.h"
 
@@ -36,16 +35,6 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
-static ft_status take_point(void *user, const ft__wanted_point *at, ft_error *err)
-{
-    ft__wanted_op *o = ft__part_named(user, at->text);
-
-    (void)err;
-    if (o)
-        o->known = !at->left;
-    return FT_OK;
-}
-
 /* What the collection says of an operation that it did not measure, "failed: SPEC:
  * why"; NULL: nothing. */
 static const char *said_of(const char *log, const char *words, const char *spec)
@@ -72,12 +61,13 @@ static void take_reason(ft__wanted_op *o, const char *log, const char *spec)
 }
 
 /* What the job was to do, and did not: a line an operation; and what all of it took. */
-static void take_job(ft__part *p, const ft__fleet_batch *b, size_t i)
+static void take_job(ft__part *p, const ft__fleet_job *j)
 {
-    const ft__fleet_job *j = &b->job[i];
-    char *list = ft__job_text(b, i, "list.ops"), *rest = list, *line, *log = NULL;
-    double planned_s = list ? ft__deal_planned_s(list) : (double)NAN;
+    char *list = ft__job_text(j->folder, "list.ops"), *rest = list, *line, *log = NULL;
+    double planned_s = NAN;
 
+    if (list)
+        (void)sscanf(list, FT__PLANNED_LINE("%lf"), &planned_s);
     while (list && (line = strtok_r(rest, "\n", &rest))) {
         ft__wanted_op *o = strncmp(line, FT__TEXT_LINE, strlen(FT__TEXT_LINE)) == 0
                                ? ft__part_named(p, line + strlen(FT__TEXT_LINE))
@@ -91,7 +81,7 @@ static void take_job(ft__part *p, const ft__fleet_batch *b, size_t i)
         } else if (j->state == FT__JOB_MERGED && j->died) {
             o->deaths++;
         } else if (j->state == FT__JOB_MERGED) {
-            log = log ? log : ft__job_text(b, i, "log");
+            log = log ? log : ft__job_text(j->folder, "log");
             o->tries++;
             take_reason(o, log, o->text ? o->text : line);
         }
@@ -106,7 +96,7 @@ static void take_job(ft__part *p, const ft__fleet_batch *b, size_t i)
 }
 
 ft_status ft__part_refresh(ft__part *p, const ft_fleet *f, ft_store *store,
-                           const ft__fleet_batch *list, size_t n, ft_error *err)
+                           const ft__batches *list, ft_error *err)
 {
     const ft_key filter = {.device = p->kind->device,
                            .setting = "",
@@ -130,21 +120,14 @@ ft_status ft__part_refresh(ft__part *p, const ft_fleet *f, ft_store *store,
     p->n_took = 0;
     st = ft_store_each(store, &filter, true, take_row, p, err);
     if (!st)
-        st = ft__part_points(p, f, store, take_point, p, err);
-    for (size_t b = 0; b < n && !st; b++)
-        for (size_t i = 0; i < list[b].n_jobs && list[b].part == p->index; i++)
-            take_job(p, &list[b], i);
+        st = ft__part_points(p, false, f, store, err);
+    FT__EACH_JOB(list, b, j)
+        if (j->part == p->index && !st)
+            take_job(p, j);
     return st;
 }
 
 /* ---- what it costs ---- */
-
-static double cost_of(const ft__part *p, const ft__wanted_op *o)
-{
-    return o->what == FT__POINT
-               ? o->runs * p->kind->op_seconds
-               : fmax(p->kind->op_seconds * beside, passes * o->time_s) + prepare_s;
-}
 
 /* What a job takes over what was planned of it: by those there were, and one that took
  * as long as planned. */
@@ -155,9 +138,9 @@ double ft__part_took(const ft__part *p)
     return p->planned_s > 0 ? (p->took_s + one_s) / (p->planned_s + one_s) : 1;
 }
 
-/* Times of those that are missing, by the product's own answer; false: there is none,
- * as of a device without a file. */
-static bool predict_times(ft__part *p, const ft_fleet_options *opt)
+/* Times of those that have become missing, by the product's own answer, where there is
+ * one. */
+static void predict_times(ft__part *p, const ft_fleet_options *opt)
 {
     ft_query q = FT_QUERY_INIT;
     ft_answer *a = NULL;
@@ -165,10 +148,9 @@ static bool predict_times(ft__part *p, const ft_fleet_options *opt)
     ft_error why;
     char spec[2048];
 
-    if (!opt->data)
-        return false;
     for (size_t i = 0; i < p->n_ops; i++) {
-        if (p->op[i].what != FT__OPERATION || !ft__op_missing(&p->op[i]))
+        if (p->op[i].what != FT__OPERATION || !ft__op_missing(&p->op[i]) ||
+            p->op[i].time_s > 0)
             continue;
         ft_op_print(&p->op[i].op, spec, sizeof(spec));
         ft__buf_fmt(&text, "%s\n", spec);
@@ -177,7 +159,7 @@ static bool predict_times(ft__part *p, const ft_fleet_options *opt)
     q.list = text.s;
     q.list_len = text.len;
     q.device = p->kind->device;
-    if (!text.bad && text.len && !ft_query_ask(&a, opt->data, &q, &why))
+    if (opt->data && !text.bad && text.len && !ft_query_ask(&a, opt->data, &q, &why))
         for (uint32_t i = 0; i < a->n_ops; i++) {
             ft__wanted_op *o = ft__part_find(p, a->op[i]->spec);
 
@@ -186,23 +168,19 @@ static bool predict_times(ft__part *p, const ft_fleet_options *opt)
         }
     ft_answer_free(a);
     ft__buf_free(&text);
-    return a != NULL;
 }
 
 void ft__part_costs(ft__part *p, const ft_fleet_options *opt)
 {
-    bool new = false;
-
-    for (size_t i = 0; i < p->n_ops; i++)
-        new = new || (p->op[i].what == FT__OPERATION && ft__op_missing(&p->op[i]) &&
-                      !(p->op[i].time_s > 0));
-    if (new)
-        (void)predict_times(p, opt);
+    predict_times(p, opt);
     for (size_t i = 0; i < p->n_ops; i++) {
         ft__wanted_op *o = &p->op[i];
 
         if (!(o->time_s > 0) && o->what == FT__OPERATION)
             o->time_s = ft__choosing_work(&o->op);
-        o->cost_s = cost_of(p, o);
+        o->cost_s =
+            o->what == FT__POINT
+                ? o->runs * p->kind->op_seconds
+                : fmax(p->kind->op_seconds * beside, passes * o->time_s) + prepare_s;
     }
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "decide/choose.h"
 #include "fleet/want.h"
 #include "foretell/evaluate.h"
@@ -16,17 +15,13 @@ static double alike(const ft__part *a, const ft__part *b)
     enum { LEAST = 16 };
     double n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
 
-    for (size_t i = 0, j = 0; i < a->n_ops && j < b->n_ops;) {
-        const double u = a->op[i].log_ratio, v = b->op[j].log_ratio;
+    for (size_t i = 0; i < a->n_ops; i++) {
+        const ft__wanted_op *o = ft__part_at(b, a->op[i].hash);
+        const double u = a->op[i].log_ratio, v = o ? o->log_ratio : (double)NAN;
 
-        if (a->op[i].hash != b->op[j].hash) {
-            a->op[i].hash < b->op[j].hash ? i++ : j++;
-            continue;
-        }
-        if (!isnan(u) && !isnan(v)) {
+        if (!isnan(u + v)) {
             n++, x += u, y += v, xx += u * u, yy += v * v, xy += u * v;
         }
-        i++, j++;
     }
     xx -= x * x / n, yy -= y * y / n, xy -= x * y / n;
     return n >= LEAST && xx > 0 && yy > 0 ? fmax(0, xy / sqrt(xx * yy)) : 0;
@@ -42,12 +37,11 @@ static void learn_of_others(double *left, const ft__part *p, const ft__part *all
         const double r = &all[k] == p ? 0 : alike(p, &all[k]);
         const double unknown = sqrt(fmax(0, 1 - r * r));
 
-        for (size_t i = 0, j = 0; r > 0 && i < p->n_ops && j < all[k].n_ops;) {
-            const ft__wanted_op *o = &all[k].op[j];
+        for (size_t i = 0; i < p->n_ops && r > 0; i++) {
+            const ft__wanted_op *o = ft__part_at(&all[k], p->op[i].hash);
 
-            if (p->op[i].hash == o->hash && (o->known || o->submitted))
+            if (o && (o->known || o->submitted))
                 left[i] = fmin(left[i], unknown);
-            p->op[i].hash < o->hash ? i++ : j++;
         }
     }
 }

@@ -1,6 +1,5 @@
 /* What jobs brought: merged, or not where their node is far from the others of its
  * kind. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,44 +49,32 @@ static int take_job_row(void *user, const ft_row *row)
 
 /* *from NULL: it left none that can be read. */
 static void open_job(ft_store **from, struct job_rows *rows, const ft__part *p,
-                     const ft__fleet_batch *b, size_t i)
+                     ft__fleet_job *j)
 {
     char path[PATH_MAX];
     ft_error why;
 
-    *rows = (struct job_rows){.part = p, .job = &b->job[i]};
-    ft__job_path(path, b, i, "store.db");
+    *rows = (struct job_rows){.part = p, .job = j};
+    ft__job_path(path, j->folder, "store.db");
     if (ft_store_open(from, path, FT_STORE_MERGE, &why))
         *from = NULL;
     if (*from && ft_store_each(*from, NULL, false, take_job_row, rows, &why)) {
         ft_store_close(*from);
         *from = NULL;
     }
-    b->job[i].measured = true;
+    j->measured = true;
 }
 
-/* Probes of jobs that were merged earlier. */
-static void measure_node(ft__fleet_run *r, ft__fleet_batch *b, size_t i)
+static ft_status merge(ft__fleet_run *r, ft__fleet_job *j, ft_error *err)
 {
-    struct job_rows rows;
-    ft_store *from;
-
-    if (b->job[i].measured)
-        return;
-    open_job(&from, &rows, &r->part[b->part], b, i);
-    ft_store_close(from);
-}
-
-static ft_status merge(ft__fleet_run *r, ft__fleet_batch *b, size_t i, ft_error *err)
-{
-    ft__part *p = &r->part[b->part];
+    ft__part *p = &r->part[j->part];
     struct job_rows rows;
     char text[1200];
     ft_store *from;
     ft_error why;
     ft_status st = FT_OK;
 
-    open_job(&from, &rows, p, b, i);
+    open_job(&from, &rows, p, j);
     if (from) {
         const ft_rename same = {rows.device, p->kind->device};
         const ft_merge_options how = {
@@ -102,16 +89,16 @@ static ft_status merge(ft__fleet_run *r, ft__fleet_batch *b, size_t i, ft_error 
     /* A store that is damaged is no reason to stop the others. */
     if (st == FT_EFORMAT || st == FT_EINVAL) {
         snprintf(text, sizeof(text), "its store cannot be merged: %s\n", why.msg);
-        b->job[i].state = FT__JOB_QUARANTINED;
-        return ft__job_note(b, i, "quarantined", text, err);
+        j->state = FT__JOB_QUARANTINED;
+        return ft__job_note(j->folder, "quarantined", text, err);
     }
     if (st)
         return ft_fail(err, st, 0, "%s", why.msg);
     snprintf(text, sizeof(text), "rows=%zu\ndevice=%s\n%s%s%sended=%.0f\n", rows.n,
              rows.device, rows.n ? "setting=" : "", rows.setting, rows.n ? "\n" : "",
-             b->job[i].ended_s);
-    st = ft__job_note(b, i, "merged", text, err);
-    b->job[i].state = FT__JOB_MERGED;
+             j->ended_s);
+    st = ft__job_note(j->folder, "merged", text, err);
+    j->state = FT__JOB_MERGED;
     return st;
 }
 
@@ -125,51 +112,48 @@ struct nodes {
 static ft_status list_nodes(struct nodes *out, ft__fleet_run *r, size_t part,
                             ft_error *err)
 {
-    size_t most = 0;
+    size_t most = 1;
 
-    for (size_t b = 0; b < r->n_batches; b++)
-        most += r->batch[b].n_jobs;
-    *out = (struct nodes){.last = calloc(most + 1, sizeof(*out->last))};
+    FT__EACH_JOB(&r->batches, b, j)
+        most++;
+    *out = (struct nodes){.last = calloc(most, sizeof(*out->last))};
     if (!out->last)
         return ft_fail(err, FT_ENOMEM, 0, "%zu jobs", most);
-    for (size_t b = 0; b < r->n_batches; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs; i++) {
-            const ft__fleet_job *j = &r->batch[b].job[i];
-            size_t k = 0;
+    FT__EACH_JOB(&r->batches, b, j) {
+        struct job_rows rows;
+        ft_store *from = NULL;
+        size_t k = 0;
 
-            if (r->batch[b].part != part || j->state < FT__JOB_OVER)
-                continue;
-            measure_node(r, &r->batch[b], i);
-            if (isnan(j->probe_s[FT__PROBE_PEAK]))
-                continue;
-            while (k < out->n && strcmp(out->last[k]->node, j->node) != 0)
-                k++;
-            out->last[k] = j;
-            out->n += k == out->n;
-        }
+        if (j->part != part || j->state < FT__JOB_OVER)
+            continue;
+        if (!j->measured)
+            open_job(&from, &rows, &r->part[part], j);
+        ft_store_close(from);
+        if (isnan(j->probe_s[FT__PROBE_PEAK]))
+            continue;
+        while (k < out->n && strcmp(out->last[k]->node, j->node) != 0)
+            k++;
+        out->last[k] = j;
+        out->n += k == out->n;
+    }
     return FT_OK;
-}
-
-static double median_probe(const struct nodes *nodes, size_t probe)
-{
-    double v[256];
-    size_t n = 0;
-
-    for (size_t k = 0; k < nodes->n && n < sizeof(v) / sizeof(*v); k++)
-        if (!isnan(nodes->last[k]->probe_s[probe]))
-            v[n++] = nodes->last[k]->probe_s[probe];
-    return n ? ft__median(v, n) : (double)NAN;
 }
 
 /* By how much the worst of its probes differs, signed; which one in *probe. */
 static double deviation(const ft__fleet_job *j, const struct nodes *nodes,
                         uint32_t *probe)
 {
-    double most = 0;
+    double most = 0, v[256];
 
     for (uint32_t i = 0; i < FT__N_PROBES; i++) {
-        const double usual = median_probe(nodes, i), d = j->probe_s[i] / usual - 1;
+        size_t n = 0;
+        double usual, d;
 
+        for (size_t k = 0; k < nodes->n && n < sizeof(v) / sizeof(*v); k++)
+            if (!isnan(nodes->last[k]->probe_s[i]))
+                v[n++] = nodes->last[k]->probe_s[i];
+        usual = ft__median(v, n);
+        d = j->probe_s[i] / usual - 1;
         if (usual >= steady_s && fabs(d) > fabs(most)) {
             most = d;
             *probe = i;
@@ -178,37 +162,35 @@ static double deviation(const ft__fleet_job *j, const struct nodes *nodes,
     return most;
 }
 
-static ft_status judge_job(bool *good, ft__fleet_run *r, const struct nodes *nodes,
-                           ft__fleet_batch *b, size_t i, ft_error *err)
+/* It is quarantined, or over as before. */
+static ft_status judge_job(ft__fleet_run *r, const struct nodes *nodes,
+                           ft__fleet_job *j, ft_error *err)
 {
     const double limit = r->fleet->calibration;
-    ft__fleet_job *j = &b->job[i];
     uint32_t probe = 0;
     const double d = nodes->n < LEAST_NODES ? 0 : deviation(j, nodes, &probe);
     char spec[512], text[1024];
     ft_op op = ft__probe(probe);
 
-    *good = fabs(d) <= limit;
-    if (*good)
+    if (fabs(d) <= limit)
         return FT_OK;
     ft_op_print(&op, spec, sizeof(spec));
     snprintf(text, sizeof(text),
              "%s takes %.1f %% %s there than the median of %zu nodes of %s; up to %.3g "
              "%% are allowed\n",
              spec, 100 * fabs(d), d > 0 ? "longer" : "less", nodes->n,
-             r->part[b->part].kind->name, 100 * limit);
+             r->part[j->part].kind->name, 100 * limit);
     ft__log(r->opt->log, FT_LOG_WARN, "node %s is quarantined: %.*s", j->node,
             (int)strcspn(text, "\n"), text);
     j->state = FT__JOB_QUARANTINED;
-    return ft__job_note(b, i, "quarantined", text, err);
+    return ft__job_note(j->folder, "quarantined", text, err);
 }
 
 bool ft__fleet_has_open(const ft__fleet_run *r, size_t part)
 {
-    for (size_t b = 0; b < r->n_batches; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs && r->batch[b].part == part; i++)
-            if (r->batch[b].job[i].state < FT__JOB_OVER)
-                return true;
+    FT__EACH_JOB(&r->batches, b, j)
+        if (j->part == part && j->state < FT__JOB_OVER)
+            return true;
     return false;
 }
 
@@ -218,49 +200,39 @@ ft_status ft__fleet_merge(size_t *merged, ft__fleet_run *r, size_t part, ft_erro
     ft_status st = FT_OK;
     size_t over = 0;
 
-    for (size_t b = 0; b < r->n_batches; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs && r->batch[b].part == part; i++)
-            over += r->batch[b].job[i].state == FT__JOB_OVER;
+    FT__EACH_JOB(&r->batches, b, j)
+        over += j->part == part && j->state == FT__JOB_OVER;
     if (!over)
         return FT_OK;
     st = list_nodes(&nodes, r, part, err);
     if (!st && nodes.n < LEAST_NODES && ft__fleet_has_open(r, part))
         over = 0;
-    for (size_t b = 0; b < r->n_batches && over && !st; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs && !st; i++) {
-            bool good;
-
-            if (r->batch[b].part != part || r->batch[b].job[i].state != FT__JOB_OVER)
-                continue;
-            st = judge_job(&good, r, &nodes, &r->batch[b], i, err);
-            if (!st && good)
-                st = merge(r, &r->batch[b], i, err);
-            ++*merged;
-        }
+    FT__EACH_JOB(&r->batches, b, j) {
+        if (j->part != part || j->state != FT__JOB_OVER || !over || st)
+            continue;
+        st = judge_job(r, &nodes, j, err);
+        if (!st && j->state == FT__JOB_OVER)
+            st = merge(r, j, err);
+        ++*merged;
+    }
     free(nodes.last);
     return st;
 }
 
-static bool is_listed(const char *list, const char *node)
+bool ft__fleet_is_out(const ft__fleet_run *r, const ft__fleet_job *of)
 {
-    const size_t len = strlen(node);
-
-    for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
-        if (strcspn(at, ",") == len && memcmp(at, node, len) == 0)
-            return true;
+    FT__EACH_JOB(&r->batches, b, j) {
+        if (j->state == FT__JOB_QUARANTINED && strcmp(j->node, of->node) == 0 &&
+            r->part[j->part].kind == r->part[of->part].kind)
+            return j == of;
+    }
     return false;
 }
 
 void ft__fleet_excluded(ft__buf *out, const ft__fleet_run *r,
                         const ft__fleet_kind *kind)
 {
-    for (size_t b = 0; b < r->n_batches; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs; i++) {
-            const ft__fleet_job *j = &r->batch[b].job[i];
-
-            if (r->part[r->batch[b].part].kind == kind &&
-                j->state == FT__JOB_QUARANTINED && *j->node &&
-                !is_listed(out->s, j->node))
-                ft__buf_fmt(out, "%s%s", out->len ? "," : "", j->node);
-        }
+    FT__EACH_JOB(&r->batches, b, j)
+        if (r->part[j->part].kind == kind && *j->node && ft__fleet_is_out(r, j))
+            ft__buf_fmt(out, "%s%s", out->len ? "," : "", j->node);
 }

@@ -1,5 +1,4 @@
 /* What became of a fleet: node hours, what is known, missing, given up, quarantined. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +12,12 @@ double ft__fleet_spent_s(const ft__fleet_run *r, size_t part)
 {
     double sum = 0;
 
-    for (size_t b = 0; b < r->n_batches; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs; i++) {
-            const ft__fleet_job *j = &r->batch[b].job[i];
-            const double end_s = isnan(j->ended_s) ? (double)time(NULL) : j->ended_s;
+    FT__EACH_JOB(&r->batches, b, j) {
+        const double end_s = isnan(j->ended_s) ? (double)time(NULL) : j->ended_s;
 
-            if ((part == SIZE_MAX || r->batch[b].part == part) && j->began_s <= end_s)
-                sum += end_s - j->began_s;
-        }
+        if ((part == SIZE_MAX || j->part == part) && j->began_s <= end_s)
+            sum += end_s - j->began_s;
+    }
     return sum;
 }
 
@@ -42,11 +39,8 @@ static void add_quoted(ft__buf *b, const char *text)
 static void add_csv(ft__buf *b, const ft__part *p, const char *what, const char *name,
                     const char *why)
 {
-    ft__buf_fmt(b, "%s,%s,", p->name.s, what);
-    if (strpbrk(name, "\",\n"))
-        add_quoted(b, name);
-    else
-        ft__buf_str(b, name);
+    ft__buf_fmt(b, "%s,%s,", p->name, what);
+    add_quoted(b, name);
     ft__buf_str(b, ",");
     add_quoted(b, why);
     ft__buf_str(b, "\n");
@@ -81,19 +75,16 @@ ft_status ft__fleet_refused(ft__fleet_run *r, ft_error *err)
     ft__buf_str(&b, "kind,what,name,reason\n");
     for (size_t k = 0; k < r->n_parts; k++)
         add_refused_ops(&b, &r->part[k]);
-    for (size_t n = 0; n < r->n_batches; n++)
-        for (size_t i = 0; i < r->batch[n].n_jobs; i++) {
-            char *why = r->batch[n].job[i].state == FT__JOB_QUARANTINED
-                            ? ft__job_text(&r->batch[n], i, "quarantined")
-                            : NULL;
-            char name[PATH_MAX];
+    FT__EACH_JOB(&r->batches, in, j) {
+        char *why = j->state == FT__JOB_QUARANTINED
+                        ? ft__job_text(j->folder, "quarantined")
+                        : NULL;
 
-            ft__job_path(name, &r->batch[n], i, "");
-            if (why)
-                add_csv(&b, &r->part[r->batch[n].part], "job",
-                        name + strlen(r->fleet->folder) + 1, why);
-            free(why);
-        }
+        if (why)
+            add_csv(&b, &r->part[j->part], "job",
+                    j->folder + strlen(r->fleet->folder) + 1, why);
+        free(why);
+    }
     snprintf(path, sizeof(path), "%.4000s/refused.csv", r->fleet->folder);
     st = b.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", path)
                : ft_file_write(path, b.s, b.len, err);
@@ -105,16 +96,15 @@ ft_status ft__fleet_refused(ft__fleet_run *r, ft_error *err)
 
 static void count_jobs(ft_fleet_part *out, const ft__fleet_run *r, size_t part)
 {
-    for (size_t b = 0; b < r->n_batches; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs && r->batch[b].part == part; i++) {
-            const ft__fleet_job *j = &r->batch[b].job[i];
-
-            out->jobs++;
-            out->waiting += j->state == FT__JOB_WAITING;
-            out->running += j->state == FT__JOB_RUNNING;
-            out->quarantined += j->state == FT__JOB_QUARANTINED;
-            out->died += j->state == FT__JOB_MERGED && j->died;
-        }
+    FT__EACH_JOB(&r->batches, b, j) {
+        if (j->part != part)
+            continue;
+        out->jobs++;
+        out->waiting += j->state == FT__JOB_WAITING;
+        out->running += j->state == FT__JOB_RUNNING;
+        out->quarantined += j->state == FT__JOB_QUARANTINED;
+        out->died += j->state == FT__JOB_MERGED && j->died;
+    }
     out->spent_s = ft__fleet_spent_s(r, part);
 }
 
@@ -145,22 +135,17 @@ static void count_ops(ft_fleet_part *out, const ft__part *p)
                   ceil((double)n / p->kind->job_operations)));
 }
 
-static void add_node(ft_fleet_report *out, const ft__fleet_run *r, ft__fleet_batch *b,
-                     size_t i)
+static void add_node(ft_fleet_report *out, const ft__fleet_run *r,
+                     const ft__fleet_job *j)
 {
-    const char *kind = r->part[b->part].kind->name;
-    char *why = ft__job_text(b, i, "quarantined");
+    ft__arena *arena = &r->fleet->arena;
+    char *why = ft__job_text(j->folder, "quarantined");
 
-    for (size_t k = 0; k < out->n_nodes; k++)
-        if (strcmp(out->node[k].node, b->job[i].node) == 0 &&
-            out->node[k].kind == kind) {
-            free(why);
-            return;
-        }
-    if (why)
-        why[strcspn(why, "\n")] = '\0';
-    out->node[out->n_nodes++] =
-        (ft_fleet_node){.kind = kind, .node = strdup(b->job[i].node), .why = why};
+    out->node[out->n_nodes++] = (ft_fleet_node){
+        .kind = r->part[j->part].kind->name,
+        .node = ft__arena_strndup(arena, j->node, strlen(j->node)),
+        .why = why ? ft__arena_strndup(arena, why, strcspn(why, "\n")) : NULL};
+    free(why);
 }
 
 ft_status ft__fleet_report(ft_fleet_report *out, const ft__fleet_run *r, ft_error *err)
@@ -174,33 +159,28 @@ ft_status ft__fleet_report(ft_fleet_report *out, const ft__fleet_run *r, ft_erro
     out->part = calloc(r->n_parts + 1, sizeof(*out->part));
     for (size_t k = 0; k < r->n_parts && out->part; k++) {
         const ft__part *p = &r->part[k];
+        const char *setting = *p->held ? p->held : p->setting;
         ft_fleet_part *q = &out->part[out->n_parts++];
 
-        *q = (ft_fleet_part){.kind = p->kind->name,
-                             .device = p->kind->device,
-                             .setting = strdup(*p->held ? p->held : p->setting),
-                             .error = p->error,
-                             .enough = ft__fleet_is_enough(r, p)};
+        *q = (ft_fleet_part){
+            .kind = p->kind->name,
+            .device = p->kind->device,
+            .setting = ft__arena_strndup(&r->fleet->arena, setting, strlen(setting)),
+            .error = p->error,
+            .enough = ft__fleet_is_enough(r, p)};
         count_ops(q, p);
         count_jobs(q, r, k);
         quarantined += q->quarantined;
     }
     out->node = calloc(quarantined + 1, sizeof(*out->node));
-    for (size_t b = 0; b < r->n_batches && out->node; b++)
-        for (size_t i = 0; i < r->batch[b].n_jobs; i++)
-            if (r->batch[b].job[i].state == FT__JOB_QUARANTINED)
-                add_node(out, r, &r->batch[b], i);
+    FT__EACH_JOB(&r->batches, b, j)
+        if (out->node && ft__fleet_is_out(r, j))
+            add_node(out, r, j);
     return out->part && out->node ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "a report");
 }
 
 void ft_fleet_report_free(ft_fleet_report *r)
 {
-    for (size_t k = 0; k < r->n_parts; k++)
-        free((char *)(uintptr_t)r->part[k].setting);
-    for (size_t k = 0; k < r->n_nodes; k++) {
-        free((char *)(uintptr_t)r->node[k].node);
-        free((char *)(uintptr_t)r->node[k].why);
-    }
     free(r->part);
     free(r->node);
     *r = (ft_fleet_report){0};

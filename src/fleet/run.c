@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,36 +15,6 @@
 enum { MOST_JOBS = 1000 };
 
 /* ---- opening ---- */
-
-/* From here on, wherever a job stands. */
-static ft_status absolute(const char **path, ft_fleet *f, ft_error *err)
-{
-    char here[PATH_MAX];
-    char *out;
-
-    if (!*path || **path == '/')
-        return FT_OK;
-    if (!getcwd(here, sizeof(here)))
-        return ft_fail(err, FT_EIO, 0, "this folder: %s", strerror(errno));
-    out = ft__arena_array(&f->arena, strlen(here) + strlen(*path) + 2, 1);
-    if (!out)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", *path);
-    sprintf(out, "%s/%s", here, *path);
-    *path = out;
-    return FT_OK;
-}
-
-static ft_status make_absolute(ft_fleet *f, ft_error *err)
-{
-    ft_status st = absolute(&f->folder, f, err);
-
-    for (size_t k = 0; k < f->n_kinds && !st; k++) {
-        st = absolute(&f->kind[k].foretell, f, err);
-        if (!st)
-            st = absolute(&f->kind[k].portable, f, err);
-    }
-    return st;
-}
 
 static ft_status make_parts(ft__fleet_run *r, ft_error *err)
 {
@@ -63,25 +32,9 @@ static ft_status make_parts(ft__fleet_run *r, ft_error *err)
 
             st = ft__part_make(&r->part[i], r->fleet, k, c, i, err);
             if (!st)
-                st = ft__batches_read(&r->batch, &r->n_batches, r->fleet, i,
-                                      &r->part[i].name, err);
+                st = ft__batches_read(&r->batches, r->fleet, &r->part[i], err);
         }
     return st;
-}
-
-/* What jobs of before said: how many batches there were, which setting was held. */
-static void recall(ft__fleet_run *r)
-{
-    for (size_t b = 0; b < r->n_batches; b++) {
-        ft__part *p = &r->part[r->batch[b].part];
-        const char *dash = strrchr(r->batch[b].folder, '-');
-        const unsigned number = dash ? (unsigned)strtoul(dash + 1, NULL, 10) : 0;
-
-        p->batches = number > p->batches ? number : p->batches;
-        for (size_t i = 0; i < r->batch[b].n_jobs; i++)
-            (void)ft__job_field(p->held, sizeof(p->held), &r->batch[b], i, "merged",
-                                "setting");
-    }
 }
 
 static ft_status refresh(ft__fleet_run *r, ft__part *p, ft_error *err)
@@ -89,7 +42,7 @@ static ft_status refresh(ft__fleet_run *r, ft__part *p, ft_error *err)
     ft_status st = ft__part_gather(p, r->fleet, r->store, r->opt, err);
 
     if (!st)
-        st = ft__part_refresh(p, r->fleet, r->store, r->batch, r->n_batches, err);
+        st = ft__part_refresh(p, r->fleet, r->store, &r->batches, err);
     if (!st)
         ft__part_costs(p, r->opt);
     return st;
@@ -100,13 +53,8 @@ static ft_status open_run(ft__fleet_run *r, ft_fleet *f, ft_store *store,
 {
     ft_status st;
 
-    *r = (ft__fleet_run){
-        .fleet = f, .store = store, .opt = opt, .runs = {.local = opt->local}};
-    st = make_absolute(f, err);
-    if (!st)
-        st = make_parts(r, err);
-    if (!st)
-        recall(r);
+    *r = (ft__fleet_run){.fleet = f, .store = store, .opt = opt};
+    st = make_parts(r, err);
     for (size_t k = 0; k < r->n_parts && !st; k++)
         st = refresh(r, &r->part[k], err);
     return st;
@@ -117,47 +65,10 @@ static void close_run(ft__fleet_run *r)
     for (size_t k = 0; k < r->n_parts; k++)
         ft__part_free(&r->part[k]);
     free(r->part);
-    ft__batches_free(r->batch, r->n_batches);
-    ft__runners_free(&r->runs);
+    ft__batches_free(&r->batches);
 }
 
 /* ---- a new batch ---- */
-
-static ft__batch_plan plan_of(const ft__fleet_run *r, const ft__part *p)
-{
-    return (ft__batch_plan){.kind = p->kind,
-                            .clock_hz = p->clock_hz,
-                            .foretell = r->opt->foretell,
-                            .lowered = p->lowered,
-                            .part = p->index,
-                            .name = &p->name};
-}
-
-static ft_status write_batch(ft__fleet_run *r, ft__part *p, const size_t *chosen,
-                             size_t n, size_t n_jobs, ft_error *err)
-{
-    ft__job_work *work = calloc(n_jobs + 1, sizeof(*work));
-    ft__batch_plan plan = plan_of(r, p);
-    ft__fleet_batch *grown = realloc(r->batch, (r->n_batches + 1) * sizeof(*grown));
-    ft_status st =
-        work && grown ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu jobs", n_jobs);
-
-    r->batch = grown ? grown : r->batch;
-    plan.number = p->batches + 1;
-    plan.work = work;
-    plan.n_jobs = n_jobs;
-    for (size_t i = 0; i < n_jobs && !st; i++)
-        st = ft__deal(&work[i], p, chosen, n, i, n_jobs, err);
-    if (!st) {
-        st = ft__batch_write(&r->batch[r->n_batches], r->fleet, &plan, err);
-        r->n_batches++;
-        p->batches++;
-    }
-    for (size_t i = 0; i < n_jobs && work; i++)
-        ft__job_work_free(&work[i]);
-    free(work);
-    return st;
-}
 
 /* Enough jobs for the nodes; fewer where little is left. All seconds are as planned. */
 static ft_status plan_batch(ft__fleet_run *r, ft__part *p, ft_error *err)
@@ -185,7 +96,8 @@ static ft_status plan_batch(ft__fleet_run *r, ft__part *p, ft_error *err)
         st = ft__fleet_choose(chosen, &n, p, r->part, r->n_parts, r->store,
                               (double)jobs * job_s, most, operations, r->opt, err);
     if (!st && n)
-        st = write_batch(r, p, chosen, n, n < jobs ? n : jobs, err);
+        st = ft__batch_write(&r->batches, r->fleet, p, chosen, n, n < jobs ? n : jobs,
+                             err);
     free(chosen);
     return st;
 }
@@ -196,19 +108,18 @@ static ft_status submit(ft__fleet_run *r, ft_error *err)
 {
     ft_status st = FT_OK;
 
-    for (size_t b = 0; b < r->n_batches && !st; b++) {
-        const ft__part *p = &r->part[r->batch[b].part];
-        const ft__fleet_kind *k = p->kind;
-        const ft__batch_plan plan = plan_of(r, p);
+    for (size_t i = 0; i < r->batches.n && !st; i++) {
+        ft__fleet_batch *b = &r->batches.list[i];
+        const ft__part *p = &r->part[b->part];
         ft__buf excluded = {0};
 
-        if (r->batch[b].local || r->batch[b].array)
+        if (b->local || b->array)
             continue;
-        ft__fleet_excluded(&excluded, r, k);
-        st = ft__batch_script(&r->batch[b], &plan, err);
+        ft__fleet_excluded(&excluded, r, p->kind);
+        st = ft__batch_script(b, p, r->opt->foretell, err);
         if (!st)
-            st = ft__batch_submit(&r->runs, &r->batch[b], k,
-                                  excluded.s ? excluded.s : "", k->job_s, err);
+            st = ft__batch_submit(b, r->opt->local > 0, p->kind,
+                                  excluded.s ? excluded.s : "", err);
         ft__buf_free(&excluded);
     }
     return st;
@@ -222,7 +133,7 @@ static ft_status plan(bool *any, ft__fleet_run *r, ft_error *err)
     *any = false;
     r->out_of_budget = false;
     for (size_t k = 0; k < r->n_parts && !st; k++) {
-        const size_t before = r->n_batches;
+        const size_t before = r->batches.n;
         ft__part *p = &r->part[k];
 
         if (ft__fleet_has_open(r, k)) {
@@ -234,7 +145,7 @@ static ft_status plan(bool *any, ft__fleet_run *r, ft_error *err)
             st = ft__part_judge(p, r->store, r->opt, err);
         if (!st)
             st = plan_batch(r, p, err);
-        *any = *any || r->n_batches > before;
+        *any = *any || r->batches.n > before;
     }
     return st ? st : submit(r, err);
 }
@@ -244,17 +155,13 @@ static ft_status plan(bool *any, ft__fleet_run *r, ft_error *err)
 ft_status ft_fleet_look(ft_fleet_report *out, ft_fleet *f, ft_store *store,
                         const ft_fleet_options *opt, ft_error *err)
 {
-    ft_fleet_options look = *opt;
     ft__fleet_run r;
-    ft_status st;
-
-    look.local = 0;
-    st = open_run(&r, f, store, &look, err);
+    ft_status st = open_run(&r, f, store, opt, err);
 
     *out = (ft_fleet_report){0};
     /* Where Slurm does not answer, jobs are as their files say. */
     if (!st)
-        (void)ft__batches_poll(&r.runs, r.batch, r.n_batches, NULL);
+        (void)ft__batches_poll(&r.batches, 0, NULL);
     for (size_t k = 0; k < r.n_parts && f->error > 0 && !st; k++)
         st = ft__part_judge(&r.part[k], store, opt, err);
     if (!st)
@@ -268,9 +175,10 @@ static ft_status lock(int *fd, const ft_fleet *f, ft_error *err)
 {
     char path[PATH_MAX];
 
-    if (mkdir(f->folder, 0777) && errno != EEXIST)
-        return ft_fail(err, FT_EIO, 0, "cannot make %s: %s", f->folder,
-                       strerror(errno));
+    const ft_status st = ft__make_folder(f->folder, err);
+
+    if (st)
+        return st;
     snprintf(path, sizeof(path), "%.4000s/lock", f->folder);
     *fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     if (*fd < 0)
@@ -300,7 +208,7 @@ static void say_progress(const ft__fleet_run *r)
 static ft_status poll_jobs(bool *said, ft__fleet_run *r, ft_error *err)
 {
     ft_error why;
-    const ft_status st = ft__batches_poll(&r->runs, r->batch, r->n_batches, &why);
+    const ft_status st = ft__batches_poll(&r->batches, r->opt->local, &why);
 
     if (st == FT_EIO && !r->opt->local) {
         if (!*said)
@@ -345,11 +253,9 @@ ft_status ft_fleet_run(ft_fleet_report *out, ft_fleet *f, ft_store *store,
 {
     ft__fleet_run r = {0};
     int fd = -1;
-    ft_status st = make_absolute(f, err);
+    ft_status st = lock(&fd, f, err);
 
     *out = (ft_fleet_report){0};
-    if (!st)
-        st = lock(&fd, f, err);
     if (!st)
         st = open_run(&r, f, store, opt, err);
     if (!st)

@@ -1,7 +1,6 @@
 #ifndef FLEET_RUN_H
 #define FLEET_RUN_H
 
-#include "base/buf.h"
 #include "fleet/want.h"
 
 /* A fleet while it is worked on: its parts, and all batches of jobs there ever were. */
@@ -11,9 +10,7 @@ typedef struct ft__fleet_run {
     const ft_fleet_options *opt;
     ft__part *part;
     size_t n_parts;
-    ft__fleet_batch *batch;
-    size_t n_batches;
-    ft__runners runs;
+    ft__batches batches;
     bool out_of_budget;
 } ft__fleet_run;
 
@@ -25,6 +22,8 @@ bool ft__fleet_has_open(const ft__fleet_run *r, size_t part);
  * too few to be compared, and others are on their way, they wait. *merged: grows by as
  * many as were looked at. */
 ft_status ft__fleet_merge(size_t *merged, ft__fleet_run *r, size_t part, ft_error *err);
+/* Is this job the first for which its node is quarantined? */
+bool ft__fleet_is_out(const ft__fleet_run *r, const ft__fleet_job *of);
 /* "gpu3,gpu7": quarantined nodes of a kind. */
 void ft__fleet_excluded(ft__buf *out, const ft__fleet_run *r,
                         const ft__fleet_kind *kind);

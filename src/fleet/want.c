@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "decide/choose.h"
 #include "foretell/engine.h"
 #include "foretell/settings.h"
@@ -32,12 +31,14 @@ ft_status ft__part_make(ft__part *out, const ft_fleet *f, size_t kind, size_t cl
                       .index = index,
                       .first = clock == 0,
                       .clock_hz = k->clock_hz[clock],
-                      .name = ft__part_name_of(k, k->clock_hz[clock]),
                       .error = NAN};
+    snprintf(out->name, sizeof(out->name), "%.120s", k->name);
     snprintf(out->engine, sizeof(out->engine), "%.*s", (int)strcspn(k->engine, ","),
              k->engine);
     len = snprintf(out->setting, sizeof(out->setting), "threads=%u", k->threads);
     if (!isnan(s.core_clock_hz)) {
+        snprintf(out->name, sizeof(out->name), "%.120s-%.9gMHz", k->name,
+                 s.core_clock_hz / 1e6);
         out->setting[len++] = ' ';
         (void)ft_settings_print(&s, out->setting + len,
                                 sizeof(out->setting) - (size_t)len);
@@ -73,7 +74,7 @@ static int by_hash(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static ft__wanted_op *find_hash(const ft__part *p, uint64_t hash)
+ft__wanted_op *ft__part_at(const ft__part *p, uint64_t hash)
 {
     const ft__wanted_op at = {.hash = hash};
 
@@ -82,7 +83,7 @@ static ft__wanted_op *find_hash(const ft__part *p, uint64_t hash)
 
 ft__wanted_op *ft__part_named(const ft__part *p, const char *text)
 {
-    return find_hash(p, ft__hash_text(FT__HASH_BEGIN, text));
+    return ft__part_at(p, ft__hash_text(FT__HASH_BEGIN, text));
 }
 
 ft__wanted_op *ft__part_find(const ft__part *p, const char *spec)
@@ -92,12 +93,12 @@ ft__wanted_op *ft__part_find(const ft__part *p, const char *spec)
     if (*spec == '#' || ft_op_parse(&op, spec, strlen(spec), NULL))
         return NULL;
     return op.kind == FT_KIND_network ? ft__part_named(p, spec)
-                                      : find_hash(p, ft__op_hash(&op));
+                                      : ft__part_at(p, ft__op_hash(&op));
 }
 
 /* ---- operations and networks ---- */
 
-static ft_status add(ft__part *p, const ft__wanted_op *o, ft_error *err)
+ft_status ft__part_add(ft__part *p, const ft__wanted_op *o, ft_error *err)
 {
     ft__wanted_op *grown = ft__list_grow(p->op, p->n_ops, &p->cap, sizeof(*grown));
 
@@ -108,15 +109,14 @@ static ft_status add(ft__part *p, const ft__wanted_op *o, ft_error *err)
     return FT_OK;
 }
 
-/* What is no operation goes by its text. */
-static ft_status add_text(ft__part *p, ft__wanted_op o, const ft__buf *text,
-                          ft_error *err)
+ft_status ft__part_add_text(ft__part *p, ft__wanted_op o, const ft__buf *text,
+                            ft_error *err)
 {
     o.text = text->bad ? NULL : ft__arena_strndup(&p->arena, text->s, text->len);
     if (!o.text)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", p->n_ops);
     o.hash = ft__hash_text(FT__HASH_BEGIN, o.text);
-    return add(p, &o, err);
+    return ft__part_add(p, &o, err);
 }
 
 static ft_status add_graph(ft__part *p, const ft_graph *g, ft_error *err)
@@ -130,28 +130,27 @@ static ft_status add_graph(ft__part *p, const ft_graph *g, ft_error *err)
             continue;
         ft__op_lower(&o.op, p->policy);
         o.hash = ft__op_hash(&o.op);
-        st = add(p, &o, err);
+        st = ft__part_add(p, &o, err);
     }
     return st;
 }
 
-static ft_status add_network(ft__part *p, const ft__fleet_wanted *w, int64_t batch,
+static ft_status add_network(ft__part *p, const ft__fleet_wanted *w, uint32_t batch,
                              const ft_graph *g, ft_error *err)
 {
-    ft__wanted_op o = {
-        .what = FT__NETWORK, .of = w, .number = (uint64_t)batch, .count = 1};
+    ft__wanted_op o = {.what = FT__NETWORK, .of = w, .number = batch, .count = 1};
     ft__buf spec = {0};
     ft_status st;
 
     for (uint32_t i = 0; i < g->n_ops; i++)
         o.time_s += (double)g->op_count[i] * ft__choosing_work(&g->op[i]);
     ft__whole_spec(&spec, w->model, g);
-    st = add_text(p, o, &spec, err);
+    st = ft__part_add_text(p, o, &spec, err);
     ft__buf_free(&spec);
     return st;
 }
 
-static ft_status add_model(ft__part *p, const ft__fleet_wanted *w, int64_t batch,
+static ft_status add_model(ft__part *p, const ft__fleet_wanted *w, uint32_t batch,
                            ft_error *err)
 {
     const ft_step_names names = {.mode = w->mode, .optimizer = w->optimizer};
@@ -178,27 +177,6 @@ static ft_status add_model(ft__part *p, const ft__fleet_wanted *w, int64_t batch
         st = add_network(p, w, batch, g, err);
     ft_graph_free(lowered);
     ft_graph_free(g);
-    return st;
-}
-
-/* ---- points of explorations ---- */
-
-static ft_status add_point(void *user, const ft__wanted_point *at, ft_error *err)
-{
-    ft__part *p = user;
-    const char *name = ft__arena_strndup(&p->arena, at->name, strlen(at->name));
-    const ft__wanted_op o = {.what = FT__POINT,
-                             .of = at->of,
-                             .number = at->number,
-                             .name = name ? name : "",
-                             .count = 1,
-                             .runs = at->runs};
-    ft__buf text = {.bad = !name};
-    ft_status st;
-
-    ft__buf_str(&text, at->text);
-    st = add_text(p, o, &text, err);
-    ft__buf_free(&text);
     return st;
 }
 
@@ -262,7 +240,7 @@ ft_status ft__part_gather(ft__part *p, const ft_fleet *f, ft_store *store,
             if (f->wanted[i].of_kind[p->n_kind] && f->wanted[i].model)
                 st = add_model(p, &f->wanted[i], f->wanted[i].batch[b], err);
     if (!st)
-        st = ft__part_points(p, f, store, add_point, p, err);
+        st = ft__part_points(p, true, f, store, err);
     make_unique(p);
     return st;
 }

@@ -1,7 +1,7 @@
 #ifndef FLEET_WANT_H
 #define FLEET_WANT_H
 
-#include "base/arena.h"
+#include "base/buf.h"
 #include "base/index.h"
 #include "fleet/jobs.h"
 
@@ -34,7 +34,7 @@ typedef struct ft__part {
     size_t n_kind, index; /* of the kind, of the part */
     bool first;           /* of the kind: explorations, which set clocks themselves */
     double clock_hz;
-    ft__part_name name;
+    char name[160]; /* "a30", "a30-1200MHz": the beginning of its batches' names */
     char engine[64];
     char setting[256]; /* as keys of the store have it, */
     char held[256];    /* and as a job found it, where clocks were rounded; "" */
@@ -58,29 +58,27 @@ void ft__part_free(ft__part *p);
  * anew. */
 ft_status ft__part_gather(ft__part *p, const ft_fleet *f, ft_store *store,
                           const ft_fleet_options *opt, ft_error *err);
-/* By its spec, or by the text of what is no operation; NULL: it is not wanted. */
+/* By its spec, by the text of what is no operation, by either's hash; NULL: it is not
+ * wanted. */
 ft__wanted_op *ft__part_find(const ft__part *p, const char *spec);
 ft__wanted_op *ft__part_named(const ft__part *p, const char *text);
+ft__wanted_op *ft__part_at(const ft__part *p, uint64_t hash);
+
+/* An operation more, at the end; what is none goes by its text. */
+ft_status ft__part_add(ft__part *p, const ft__wanted_op *o, ft_error *err);
+ft_status ft__part_add_text(ft__part *p, ft__wanted_op o, const ft__buf *text,
+                            ft_error *err);
 
 /* ---- points.c ---- */
-typedef struct ft__wanted_point {
-    const ft__fleet_wanted *of;
-    const char *name; /* of the results: the space's, '@', the kind's */
-    const char *text; /* "point 7 of conv@a30: threads=2" */
-    uint64_t number;  /* in the design, from 1 */
-    double runs;      /* at least */
-    bool left;        /* runs are missing in the store */
-} ft__wanted_point;
-/* Of every point wanted of the part. */
-ft_status ft__part_points(ft__part *p, const ft_fleet *f, ft_store *store,
-                          ft_status (*each)(void *user, const ft__wanted_point *at,
-                                            ft_error *err),
-                          void *user, ft_error *err);
+/* Of every point wanted of the part whether it is known; `add`: they are to become
+ * wanted. */
+ft_status ft__part_points(ft__part *p, bool add, const ft_fleet *f, ft_store *store,
+                          ft_error *err);
 
 /* ---- known.c ---- */
 /* What the store has of all that, and what its jobs were about. */
 ft_status ft__part_refresh(ft__part *p, const ft_fleet *f, ft_store *store,
-                           const ft__fleet_batch *list, size_t n, ft_error *err);
+                           const ft__batches *list, ft_error *err);
 /* What measuring the others takes, if jobs take as long as planned. */
 void ft__part_costs(ft__part *p, const ft_fleet_options *opt);
 /* What they took over what was planned. */
@@ -90,14 +88,18 @@ bool ft__op_given_up(const ft__wanted_op *o);
 bool ft__op_missing(const ft__wanted_op *o);
 
 /* ---- deal.c ---- */
-/* The line of a list that stands for what is no operation begins so. */
+/* How a list says what it takes, in seconds, on its first line; and how the line begins
+ * that stands for what is no operation. */
+#define FT__PLANNED_LINE(number) "# about " number " s"
 #define FT__TEXT_LINE "#: "
-/* What a job is to do, for ft__batch_write(): the operations chosen[job], chosen[job +
- * n_jobs], ... of n, so that jobs are alike. */
-ft_status ft__deal(ft__job_work *out, const ft__part *p, const size_t *chosen, size_t n,
-                   size_t job, size_t n_jobs, ft_error *err);
-/* What a list says that it takes; NaN. */
-double ft__deal_planned_s(const char *list);
+/* A new batch and its folder, complete but for the script: its jobs are to measure the
+ * n operations chosen, each of them as much. */
+ft_status ft__batch_write(ft__batches *list, ft_fleet *f, ft__part *p,
+                          const size_t *chosen, size_t n, size_t n_jobs, ft_error *err);
+/* The script that runs its jobs, by this command unless the kind names one. */
+ft_status ft__batch_script(const ft__fleet_batch *b, const ft__part *p,
+                           const char *foretell, ft_error *err);
+ft_status ft__make_folder(const char *path, ft_error *err);
 
 /* ---- next.c ---- */
 /* Which to measure next of part p: those chosen[] of *n, networks and points first,

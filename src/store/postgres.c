@@ -2,7 +2,9 @@
  * one is asked for, since linking it would cost every command 20 ms. Numbers travel as
  * the bytes that they are, rows in bulk by COPY, large answers by cursor. Who writes
  * holds an advisory lock until the end of the transaction. */
+#define _DEFAULT_SOURCE /* htobe64 */
 #include <dlfcn.h>
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,16 +35,6 @@ static struct server *server(const ft_store *s)
 
 /* ---- failures ---- */
 
-/* What the server or libpq says, its first line, without a full stop. */
-static void first_line(char *out, size_t size, const char *text)
-{
-    size_t n;
-
-    text = text && *text ? text : "no reason given";
-    n = strcspn(text, "\n");
-    snprintf(out, size, "%.*s", (int)n, text);
-}
-
 static ft_status lost(const ft_store *s, ft_error *err)
 {
     return ft_fail(err, FT_EIO, 0,
@@ -51,33 +43,36 @@ static ft_status lost(const ft_store *s, ft_error *err)
                    s->path);
 }
 
-/* By SQLSTATE, of which classes are the first two letters. */
+/* What a SQLSTATE that begins so means: a sentence around what the server says, or one
+ * of its own. */
+static const struct {
+    const char *state;
+    ft_status st;
+    bool own;
+    const char *before, *behind;
+} meanings[] = {
+    {"42501", FT_EIO, 0, ": ", "; docs/data.md has the roles of readers and writers"},
+    {"25006", FT_EIO, 0, ": ", "; docs/data.md has the roles of readers and writers"},
+    {"53100", FT_EIO, 1, ": the disk is full; make room there", ""},
+    {"23503", FT_EINVAL, 1, ": a measurement belongs to a run that was begun there",
+     ""},
+    {"22", FT_EFORMAT, 0, ": PostgreSQL cannot keep a value: ", ""},
+    {"42", FT_EFORMAT, 0, " has other tables than foretell makes: ", ""},
+    {"", FT_EIO, 0, ": ", ""},
+};
+
 static ft_status refused(const ft_store *s, const char *state, const char *why,
                          ft_error *err)
 {
-    const char *path = s->path;
+    size_t i = 0;
 
-    if (strcmp(state, "42501") == 0 || strcmp(state, "25006") == 0)
-        return ft_fail(
-            err, FT_EIO, 0,
-            "store %s: %s; docs/data.md has the roles of readers and writers", path,
-            why);
-    if (strcmp(state, "53100") == 0)
-        return ft_fail(err, FT_EIO, 0, "store %s: the disk is full; make room there",
-                       path);
     if (strncmp(state, "57P", 3) == 0 || strncmp(state, "08", 2) == 0)
         return lost(s, err);
-    if (strcmp(state, "23503") == 0)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "store %s: a measurement belongs to a run that was begun there",
-                       path);
-    if (strncmp(state, "22", 2) == 0)
-        return ft_fail(err, FT_EFORMAT, 0,
-                       "store %s: PostgreSQL cannot keep a value: %s", path, why);
-    if (strncmp(state, "42", 2) == 0)
-        return ft_fail(err, FT_EFORMAT, 0,
-                       "store %s has other tables than foretell makes: %s", path, why);
-    return ft_fail(err, FT_EIO, 0, "store %s: %s", path, why);
+    while (strncmp(state, meanings[i].state, strlen(meanings[i].state)) != 0)
+        i++;
+    return ft_fail(err, meanings[i].st, 0, "store %s%s%.*s%s", s->path,
+                   meanings[i].before, meanings[i].own ? 0 : (int)strcspn(why, "\n"),
+                   why, meanings[i].behind);
 }
 
 /* Takes the result (may be NULL). */
@@ -85,7 +80,6 @@ static ft_status judge_take(const ft_store *s, ft__pg_result *r, ft_error *err)
 {
     const struct server *v = server(s);
     int status = r ? v->resultStatus(r) : -1;
-    char why[256];
     ft_status st = FT_OK;
 
     if (v->status(v->connection) != CONNECTION_OK)
@@ -94,9 +88,9 @@ static ft_status judge_take(const ft_store *s, ft__pg_result *r, ft_error *err)
         st = ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     else if (status != COMMAND_OK && status != TUPLES_OK && status != COPY_IN) {
         const char *state = v->resultErrorField(r, 'C');
+        const char *why = v->resultErrorField(r, 'M');
 
-        first_line(why, sizeof(why), v->resultErrorField(r, 'M'));
-        st = refused(s, state ? state : "", why, err);
+        st = refused(s, state ? state : "", why ? why : "no reason given", err);
     }
     v->clear(r);
     return st;
@@ -241,18 +235,18 @@ static ft_status log_in(ft_store *s, const char *path, ft_error *err)
                                        "dbname", "client_encoding", NULL};
     const char *const values[] = {"10", "foretell", path, "UTF8", NULL};
     struct server *v = server(s);
-    char why[256];
+    const char *why;
 
     v->connection = can_parse(v, path) ? v->connectdbParams(keys, values, 1) : NULL;
-    first_line(why, sizeof(why),
-               v->connection ? v->errorMessage(v->connection) : "invalid");
+    why = v->connection ? v->errorMessage(v->connection) : "invalid";
     if (strncmp(why, "invalid", 7) == 0)
         return ft_fail(err, FT_EIO, 0,
                        "store %s: a database is named by "
                        "postgresql://USER@HOST:PORT/DATABASE",
                        s->path);
     if (v->status(v->connection) != CONNECTION_OK)
-        return ft_fail(err, FT_EIO, 0, "store %s: %s", s->path, why);
+        return ft_fail(err, FT_EIO, 0, "store %s: %.*s", s->path,
+                       (int)strcspn(why, "\n"), why);
     (void)v->setNoticeReceiver(v->connection, keep_quiet, NULL);
     return FT_OK;
 }
@@ -301,7 +295,7 @@ struct query {
     bool prepared, running, own; /* own: the transaction of a cursor */
     unsigned name;
     unsigned type[MOST_PARAMETERS];
-    char number[MOST_PARAMETERS][8]; /* in the order of the network */
+    uint64_t number[MOST_PARAMETERS]; /* in the order of the network */
     const char *value[MOST_PARAMETERS];
     int size[MOST_PARAMETERS];
     ft__pg_result *rows;
@@ -316,21 +310,6 @@ static const int binary[MOST_PARAMETERS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 static struct query *of(ft__query *q)
 {
     return (struct query *)q;
-}
-
-static void put_number(char *out, uint64_t v, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        out[i] = (char)(unsigned char)(v >> (8 * (bytes - 1 - i)));
-}
-
-static uint64_t get_number(const char *in, int bytes)
-{
-    uint64_t v = 0;
-
-    for (int i = 0; i < bytes; i++)
-        v = v << 8 | (unsigned char)in[i];
-    return v;
 }
 
 static ft__query *query(ft_store *s, const char *sql, ft__query_kind kind)
@@ -373,8 +352,8 @@ static void bind(ft__query *base, int at, const ft__value *v)
     } else {
         if (v->type == FT__REAL)
             memcpy(&bits, &v->f64, sizeof(bits));
-        put_number(q->number[i], bits, 8);
-        q->value[i] = q->number[i];
+        q->number[i] = htobe64(bits);
+        q->value[i] = (const char *)&q->number[i];
         q->size[i] = 8;
     }
 }
@@ -416,13 +395,13 @@ static ft_status begin_copy(struct query *q, ft_error *err)
 static ft_status add_row(struct query *q, ft_error *err)
 {
     ft_status st = q->running ? FT_OK : begin_copy(q, err);
-    char number[4];
+    const uint16_t fields = htobe16((uint16_t)q->q.n_parameters);
 
-    put_number(number, (uint64_t)q->q.n_parameters, 2);
-    ft__buf_add(&q->out, number, 2);
+    ft__buf_add(&q->out, (const char *)&fields, sizeof(fields));
     for (int i = 0; i < q->q.n_parameters; i++) {
-        put_number(number, q->value[i] ? (uint64_t)q->size[i] : UINT32_MAX, 4);
-        ft__buf_add(&q->out, number, 4);
+        const uint32_t size = htobe32(q->value[i] ? (uint32_t)q->size[i] : UINT32_MAX);
+
+        ft__buf_add(&q->out, (const char *)&size, sizeof(size));
         if (q->value[i])
             ft__buf_add(&q->out, q->value[i], (size_t)q->size[i]);
     }
@@ -577,20 +556,24 @@ static ft_status finish(ft__query *base, ft_error *err)
 {
     struct query *q = of(base);
     ft_status st = FT_OK;
-    char sql[64];
 
     if (q->kind == FT__FILL && q->running)
         st = end_copy(q, err);
     else
         reset(base);
-    if (q->prepared) {
-        snprintf(sql, sizeof(sql), "DEALLOCATE q%u", q->name);
-        (void)tell(base->s, sql, NULL, NULL);
-    }
     ft__buf_free(&q->sql);
     ft__buf_free(&q->out);
     free(q);
     return st;
+}
+
+/* Of up to eight bytes in the order of the network, the first ones highest. */
+static uint64_t number_of(const char *bytes, int len)
+{
+    uint64_t v = 0;
+
+    memcpy(&v, bytes, len > 8 ? 8 : (size_t)len);
+    return be64toh(v);
 }
 
 static ft__value column(ft__query *base, int at)
@@ -599,19 +582,18 @@ static ft__value column(ft__query *base, int at)
     const struct server *v = server(base->s);
     const char *bytes = v->getvalue(q->rows, q->at, at);
     int len = v->getlength(q->rows, q->at, at);
+    uint64_t bits;
     ft__value value = {.null = v->getisnull(q->rows, q->at, at) != 0, .bytes = bytes};
 
     switch (v->ftype(q->rows, at)) {
-    case BOOL: value.i64 = len == 1 && *bytes; break;
-    case INT4: value.i64 = len == 4 ? (int32_t)get_number(bytes, 4) : 0; break;
-    case INT8: value.i64 = len == 8 ? (int64_t)get_number(bytes, 8) : 0; break;
-    case FLOAT8: {
-        uint64_t bits = len == 8 ? get_number(bytes, 8) : 0;
-
+    case BOOL: value.i64 = *bytes != 0; break;
+    case INT4: value.i64 = (int32_t)(number_of(bytes, len) >> 32); break;
+    case INT8: value.i64 = (int64_t)number_of(bytes, len); break;
+    case FLOAT8:
         value.type = FT__REAL;
+        bits = number_of(bytes, len);
         memcpy(&value.f64, &bits, sizeof(bits));
         break;
-    }
     case BYTES:
         value.type = FT__BLOB;
         value.size = (size_t)len;
@@ -627,9 +609,7 @@ static const char *column_name(ft__query *base, int at)
 {
     const struct server *v = server(base->s);
 
-    return of(base)->rows && at < v->nfields(of(base)->rows)
-               ? v->fname(of(base)->rows, at)
-               : NULL;
+    return of(base)->rows ? v->fname(of(base)->rows, at) : NULL;
 }
 
 /* Views and functions: postgres.sql. */

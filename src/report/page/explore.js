@@ -87,10 +87,10 @@ function isKept(t) {
 const cls = (name, t) => `${name}${t.front ? " front" : ""}${isKept(t) ? "" : " off"}`;
 
 function drawScatter() {
-  const w = 560, h = 380, l = 70, b = 40, x = axisOf(byId("x").value), y = axisOf(byId("y").value);
-  const s = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "every point and the front" });
+  const w = Math.max(300, Math.min(560, byId("scatter").clientWidth || 560)), h = 380, l = 70, b = 40, x = axisOf(byId("x").value), y = axisOf(byId("y").value);
+  const s = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": "every point and the front", style: "min-width: 0" });
   const px = v => l + v * (w - l - 36), py = v => h - b - v * (h - b - 26);
-  for (const [v, text] of x.ticks) {
+  for (const [v, text] of x.ticks.filter((_, i) => i % (w < 450 && x.ticks.length > 4 ? 2 : 1) === 0)) {
     s.append(svg("line", { x1: px(v), x2: px(v), y1: py(0), y2: py(1), class: "grid" }),
       svg("text", { x: px(v), y: h - b + 16, "text-anchor": "middle", class: "faint" }, text));
   }

@@ -93,6 +93,11 @@ function table(head, rows, classes, caption) {
   t.append(top, body);
   return t;
 }
+// A name that may take two lines: parted at the space next to its middle.
+function twoLines(name) {
+  const off = at => Math.abs(at - name.length / 2), [cut] = [...name.matchAll(/ /g)].map(m => m.index).sort((p, q) => off(p) - off(q));
+  return cut ? [html("span", name.slice(0, cut)), " ", html("span", name.slice(cut + 1))] : [name];
+}
 // A table whose columns sort: columns of { name, of(row), cell(row) or text }, at most `most` rows at first; classOf(row)
 // is the class of a row.
 function sortable(columns, rows, most, caption, classOf = () => "") {
@@ -104,7 +109,8 @@ function sortable(columns, rows, most, caption, classOf = () => "") {
       return (a === null) - (b === null) || (a < b ? -1 : a > b ? 1 : 0) * (falling ? -1 : 1);
     }) : rows;
     const head = columns.map((c, i) => {
-      const th = html("th", undefined, c.left ? "left" : ""), b = html("button", c.name);
+      const th = html("th", undefined, c.left ? "left" : ""), b = html("button");
+      b.append(...twoLines(c.name));
       if (i === by) th.setAttribute("aria-sort", falling ? "descending" : "ascending");
       b.type = "button";
       b.addEventListener("click", () => { falling = by === i ? !falling : true; by = i; draw(); host.querySelectorAll("th button")[i].focus(); });

@@ -84,7 +84,7 @@ function rowsTable(rows) {
     const top = errors ? Math.max(...values.map(v => v || 0)) : 0;
     return { name: label(short(n)), left: !number, cls: long ? "spec left" : number ? "" : "left",
       of: r => isEstimate(r[n]) ? r[n].value : r[n] ?? null,
-      cell: r => isEstimate(r[n]) ? estimateCell(r[n], most, 90) : top > 0 && typeof r[n] === "number" ?
+      cell: r => isEstimate(r[n]) ? estimateCell(r[n], most, names.length > 10 ? 50 : 90) : top > 0 && typeof r[n] === "number" ?
         shareCell(r[n], top) : textOf(last(n), r[n]) };
   });
   const host = html("div");
@@ -108,7 +108,8 @@ function seriesOf(name, v, w) {
   const s = picture(w, h, `${label(name)}: ${v.length} readings, median ${shown(median, unit)}`);
   frame(s, x, y, box, "", unit, "reading", label(name));
   s.append(svg("line", { x1: box.l, x2: box.r, y1: y.at(median), y2: y.at(median), class: "limit" }));
-  v.forEach((p, i) => { if (p !== null) s.append(tip(svg("circle", { cx: x.at(i), cy: y.at(Math.min(p, y.hi)), r: 2.5, class: "dot" }), shown(p, unit))); });
+  v.forEach((p, i) => { if (p !== null) s.append(tip(svg("circle", { cx: x.at(i), cy: y.at(Math.min(p, y.hi)), r: 2.5, class: "dot", ...p > y.hi ? { style: "fill: none; stroke: var(--dot)" } : {} }), shown(p, unit))); });
+  if (known.some(p => p > y.hi)) s.append(svg("text", { x: box.r, y: 12, "text-anchor": "end", class: "faint" }, "hollow: beyond the picture"));
   return s;
 }
 // Two quantities that are known of several rows, against each other.
@@ -179,7 +180,7 @@ function fillRow(s, record, name) {
 }
 
 const { page, ...record } = data;
-const DONE = { rank: `devices ordered by ${record.by || "cost"}`, predict: "served", measure: "measured", evaluate: "How accurate predictions are",
+const DONE = { rank: `devices ordered by ${record.by || "cost"}`, predict: "served", measure: record.model ? "measured" : "Commands measured", evaluate: "How accurate predictions are",
   ptx: "Kernels from PTX" };
 byId("title").textContent = document.title = [record.model?.split("/").pop(), DONE[page.title.split(" ").pop()]].filter(Boolean).join(": ");
 byId("lead").textContent = page.lead.replace(/ (--html[= ]\S+|-q)(?= |$)/g, "");

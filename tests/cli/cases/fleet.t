@@ -48,7 +48,7 @@ A fleet on this machine: what is missing is planned, measured by jobs, merged, a
   refused.csv
   setup
   kind,what,name,reason
-  large,operation,matmul x=2x8x8 y=2x8x8 dtype=fp32,"3 jobs ended without it and 0 died: fake: failure of matmul as planned"
+  large,operation,"matmul x=2x8x8 y=2x8x8 dtype=fp32","3 jobs ended without it and 0 died: fake: failure of matmul as planned"
   $ foretell data export --db lab.db --metric time | grep linear | grep -vc x=512x1024
   14
   $ foretell fleet plan lab.yaml --db lab.db | sed 's/^[0-9.e-]* node/# node/'
