@@ -21,17 +21,17 @@ def fill_missing(onnx, graph):
 def turn_weights(graph):
     """Matrices lie as products read them, in x out: deployed networks turn them once, before they run."""
     weights = {tensor.name: tensor for tensor in graph.initializer}
-    given = {value.name for value in graph.input}
+    seen = {value.name for value in [*graph.input, *graph.output]}
     uses = collections.Counter(name for node in graph.node for name in node.input)
 
     def own(name):
-        return name in weights and name not in given and uses[name] == 1
+        return name in weights and name not in seen and uses[name] == 1
     for node in list(graph.node):
         attributes = {a.name: a for a in node.attribute}
         if node.op_type == "Gemm" and own(node.input[1]) and "transB" in attributes and attributes["transB"].i:
             attributes["transB"].i = 0
             weights[node.input[1]].dims[:] = list(weights[node.input[1]].dims)[::-1]
-        elif node.op_type == "Transpose" and own(node.input[0]):
+        elif node.op_type == "Transpose" and own(node.input[0]) and node.output[0] not in seen:
             tensor = weights[node.input[0]]
             order = list(attributes["perm"].ints) if "perm" in attributes else range(len(tensor.dims))[::-1]
             tensor.dims[:] = [tensor.dims[axis] for axis in order]
