@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "host.h"
+#include "options.h"
 #include "ort.h"
+
+const char ft__engine_name[] = "onnxruntime";
 
 static int score(ft_error *err)
 {
@@ -17,32 +20,17 @@ static int score(ft_error *err)
 
 typedef struct options {
     char lib[4096];
-    bool cuda;
+    int cuda;
 } options;
 
-static bool read_option(options *o, const char *text, size_t len)
+static bool read_option(void *to, const char *name, const char *value)
 {
-    if (len > 4 && memcmp(text, "lib=", 4) == 0)
-        return (size_t)snprintf(o->lib, sizeof(o->lib), "%.*s", (int)(len - 4),
-                                text + 4) < sizeof(o->lib);
-    o->cuda = len == 11 && memcmp(text, "device=cuda", len) == 0;
-    return o->cuda || (len == 10 && memcmp(text, "device=cpu", len) == 0);
-}
+    options *o = to;
 
-static ft_status read_options(options *o, const char *text, ft_error *err)
-{
-    memset(o, 0, sizeof(*o));
-    while (text && *text) {
-        size_t len = strcspn(text, ",");
-
-        if (!read_option(o, text, len))
-            return ft_fail(err, FT_EINVAL, 0,
-                           "onnxruntime: bad option \"%.*s\"; it knows lib=PATH, "
-                           "device=cpu, device=cuda",
-                           (int)len, text);
-        text += len + (text[len] == ',');
-    }
-    return FT_OK;
+    if (strcmp(name, "lib") == 0)
+        return ft__option_text(o->lib, sizeof(o->lib), value);
+    o->cuda = ft__option_word("cpu|cuda", value);
+    return strcmp(name, "device") == 0 && o->cuda >= 0;
 }
 
 /* ---- context ---- */
@@ -131,20 +119,21 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
                              ft_error *err)
 {
     ft_engine_context *c;
-    options opt;
+    options opt = {0};
     ft_status st;
 
     *out = NULL;
     if (cfg->threads < 1)
         return ft_fail(err, FT_EINVAL, 0, "onnxruntime: at least one thread is needed");
-    st = read_options(&opt, cfg->options, err);
+    st = ft__options_read(&opt, ft__engine_name, cfg->options, read_option,
+                          "lib=PATH, device=cpu, device=cuda", err);
     if (st)
         return st;
     c = calloc(1, sizeof(*c));
     if (!c)
-        return ft_fail(err, FT_ENOMEM, 0, "onnxruntime: out of memory");
+        return ft__no_memory(err);
     *c = (ft_engine_context){
-        .threads = cfg->threads, .seed = cfg->seed, .cuda = opt.cuda};
+        .threads = cfg->threads, .seed = cfg->seed, .cuda = opt.cuda == 1};
     st = ft__ort_load(&c->api, opt.lib, err);
     if (!st)
         st = start(c, err);
@@ -156,30 +145,13 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     return FT_OK;
 }
 
-/* ---- blocks ---- */
-
-static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
-                     void *const *out, void *workspace, ft_error *err)
-{
-    if (instance >= b->instances)
-        return ft_fail(err, FT_EINVAL, 0, "onnxruntime: instance %u of %u", instance,
-                       b->instances);
-    return b->run(b, instance, in, out, workspace, err);
-}
-
-static void free_block(ft_block *b)
-{
-    if (b)
-        b->free(b);
-}
-
 FT_API const ft_engine *ft_engine_entry(void);
 
 const ft_engine *ft_engine_entry(void)
 {
     static const ft_engine onnxruntime = {
         .abi = FT_ENGINE_ABI,
-        .name = "onnxruntime",
+        .name = ft__engine_name,
         .policy = 0,
         .version = ft__ort_version,
         .score = score,
@@ -191,8 +163,8 @@ const ft_engine *ft_engine_entry(void)
         .release = ft__host_release,
         .fill = ft__host_fill,
         .prepare = ft__op_block,
-        .run = run,
-        .free_block = free_block,
+        .run = ft__block_run,
+        .free_block = ft__block_free,
         .load_model = ft__network_block,
     };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "ort.h"
 
 /* Every function used here is at least as old as this version of the interface,
@@ -19,41 +20,22 @@ const char *ft__ort_version(void)
     return loaded_version;
 }
 
-static void *open_library(const char *path)
-{
-    static const char *const names[] = {"libonnxruntime.so.1", "libonnxruntime.so"};
-    void *dl = NULL;
-
-    if (*path)
-        return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !dl; i++)
-        dl = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return dl;
-}
-
-static ft_status not_there(const char *path, ft_error *err)
-{
-    const char *why = dlerror();
-
-    if (*path)
-        return ft_fail(err, FT_ENOTFOUND, 0, "onnxruntime: cannot load %s: %s", path,
-                       why);
-    return ft_fail(err, FT_ENOTFOUND, 0,
-                   "onnxruntime: ONNX Runtime is not installed: pip install "
-                   "onnxruntime, or install the system's libonnxruntime, or set "
-                   "FORETELL_ONNXRUNTIME to the path of libonnxruntime.so");
-}
-
 ft_status ft__ort_load(const OrtApi **api, const char *path, ft_error *err)
 {
-    void *dl = open_library(path);
+    static const char *const names[2] = {"libonnxruntime.so.1", "libonnxruntime.so"};
+    void *dl = ft__library_load(
+        ft__engine_name, path, names, RTLD_NOW | RTLD_LOCAL,
+        "ONNX Runtime is not installed: pip install onnxruntime, or install the "
+        "system's libonnxruntime, or set FORETELL_ONNXRUNTIME to the path of "
+        "libonnxruntime.so",
+        err);
     const OrtApiBase *(*get)(void);
     const OrtApiBase *base;
     unsigned long newest = 0;
 
     *api = NULL;
     if (!dl)
-        return not_there(path, err);
+        return FT_ENOTFOUND;
     *(void **)&get = dlsym(dl, "OrtGetApiBase");
     if (!get)
         return ft_fail(err, FT_ENOTFOUND, 0, "onnxruntime: %s is not ONNX Runtime",

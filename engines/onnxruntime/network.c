@@ -267,7 +267,7 @@ ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info 
 
     *out = NULL;
     if (!b)
-        return ft_fail(err, FT_ENOMEM, 0, "onnxruntime: out of memory");
+        return ft__no_memory(err);
     b->base = (ft_block){.ctx = c, .instances = 1, .run = run, .free = free_net_block};
     *info = (ft_block_info){.implementation = "ONNX Runtime, the whole graph"};
     st = open_file(b, path, info, err);

@@ -157,39 +157,20 @@ static void free_op_block(ft_block *base)
     free(b);
 }
 
-static ft_status unsupported(const ft_op *op, const char *why, ft_error *err)
-{
-    return ft_fail(err, FT_EUNSUPPORTED, 0, "onnxruntime: %s (%s) is not run: %s",
-                   ft_kind_name(op->kind), ft_dtype_name(op->dtype), why);
-}
-
-/* More weights than any machine holds: sizes below this do not overflow. */
-#define MAX_WEIGHT_BYTES 0x1p46
 /* A model in one piece of memory ends here. */
 #define MAX_MODEL_BYTES 0x1p31
 
-static ft_status check_request(const ft_op *op, uint32_t instances, ft_error *err)
+static ft_status check_request(const ft_engine_context *c, const ft_op *op,
+                               ft_error *err)
 {
     ft_cost cost;
 
     ft_op_cost(op, &cost);
-    if (instances < 1)
-        return ft_fail(err, FT_EINVAL, 0,
-                       "onnxruntime: at least one instance is needed");
-    if (op->phase != FT_PHASE_FORWARD)
-        return unsupported(op, "the runtime is for inference, forward only", err);
-    if (cost.weight_bytes * instances > MAX_WEIGHT_BYTES)
-        return ft_fail(err, FT_ENOMEM, 0,
-                       "onnxruntime: no memory for the weights of %s",
-                       ft_kind_name(op->kind));
     if (cost.weight_bytes > MAX_MODEL_BYTES - 0x1p20)
-        return unsupported(op, "its weights pass 2 GiB, the most a model may hold",
-                           err);
-    if (op->layout != FT_LAYOUT_PLAIN)
-        return unsupported(op,
-                           "the runtime keeps tensors in its own blocked layout, "
-                           "and takes and gives them plain",
-                           err);
+        return ft__unsupported(op, "its weights pass 2 GiB, the most a model may hold",
+                               err);
+    if (c->cuda)
+        return ft__unsupported(op, "with device=cuda only models are run, whole", err);
     return FT_OK;
 }
 
@@ -203,7 +184,7 @@ static ft_status make_operands(op_block *b, const ft__model *m, ft_error *err)
     b->names = calloc(n, sizeof(*b->names));
     b->values = calloc(n, sizeof(*b->values));
     if (!b->operands || !b->names || !b->values)
-        return ft_fail(err, FT_ENOMEM, 0, "onnxruntime: out of memory");
+        return ft__no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         operand *o = &b->operands[i];
         bool in = i < m->n_in;
@@ -243,7 +224,7 @@ static ft_status start_session(op_block *b, const OrtSessionOptions *o, uint32_t
     ft_engine_context *c = b->base.ctx;
 
     if (file->bad)
-        return ft_fail(err, FT_ENOMEM, 0, "onnxruntime: out of memory");
+        return ft__no_memory(err);
     return ft__ort_check(
         c->api,
         c->api->CreateSessionFromArray(c->env, file->s, file->len, o, &b->sessions[i]),
@@ -263,7 +244,7 @@ static ft_status make_instance(op_block *b, const OrtSessionOptions *o, uint32_t
     begin_model(&m, &b->op, seed, params);
     ft__write_nodes(&m);
     if (m.why)
-        st = unsupported(&b->op, m.why, err);
+        st = ft__unsupported(&b->op, m.why, err);
     if (!st && i == 0)
         st = make_operands(b, &m, err);
     if (!st) {
@@ -300,26 +281,21 @@ ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info
                        uint32_t n_params, ft_error *err)
 {
     op_block *b;
-    ft_status st = check_request(op, instances, err);
+    ft_status st = ft__request_check(op, instances, params, n_params, err);
 
     *out = NULL;
-    if (!st && c->cuda)
-        st = unsupported(op, "with device=cuda only models are run, whole", err);
-    if (!st && params && n_params != ft_op_n_params(op))
-        st =
-            ft_fail(err, FT_EINVAL, 0, "onnxruntime: %s takes %u weights, given are %u",
-                    ft_kind_name(op->kind), ft_op_n_params(op), n_params);
+    if (!st)
+        st = check_request(c, op, err);
     if (st)
         return st;
     b = calloc(1, sizeof(*b));
     if (!b)
-        return ft_fail(err, FT_ENOMEM, 0, "onnxruntime: out of memory");
+        return ft__no_memory(err);
     b->base = (ft_block){.ctx = c, .instances = instances, .run = run};
     b->base.free = free_op_block;
     b->op = *op;
     b->sessions = calloc(instances, sizeof(*b->sessions));
-    st = b->sessions ? make_sessions(b, params, info, err)
-                     : ft_fail(err, FT_ENOMEM, 0, "onnxruntime: out of memory");
+    st = b->sessions ? make_sessions(b, params, info, err) : ft__no_memory(err);
     if (st) {
         free_op_block(&b->base);
         return st;

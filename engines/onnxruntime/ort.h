@@ -3,7 +3,7 @@
 
 #include <onnxruntime_c_api.h>
 
-#include "foretell/engine.h"
+#include "block.h"
 
 /* What the files of this plug-in share. */
 
@@ -14,15 +14,6 @@ struct ft_engine_context {
     uint32_t threads;
     uint64_t seed;
     bool cuda;
-};
-
-/* A block is one operation's (ops.c) or a whole model (network.c). */
-struct ft_block {
-    ft_engine_context *ctx;
-    uint32_t instances;
-    ft_status (*run)(ft_block *b, uint32_t instance, const void *const *in,
-                     void *const *out, void *workspace, ft_error *err);
-    void (*free)(ft_block *b);
 };
 
 /* Load the library: at `path`, or, where that is "", from where the system keeps

@@ -6,75 +6,29 @@
 
 #include "host.h"
 #include "opencl.h"
+#include "options.h"
 
 /* ---- options ---- */
 
-/* Which of the words, joined by '|', a value is; -1: none. */
-static int word(const char *words, const char *value)
+static bool read_option(void *to, const char *name, const char *value)
 {
-    size_t len = strlen(value);
-    int n = 0;
-
-    for (const char *p = words; *p; n++) {
-        size_t end = strcspn(p, "|");
-
-        if (end == len && memcmp(p, value, len) == 0)
-            return n;
-        p += end + (p[end] == '|');
-    }
-    return -1;
-}
-
-static bool read_device(int *out, const char *text)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-
-    *out = (int)n;
-    return end != text && !*end && n >= 0 && n < FT__MAX_DEVICES;
-}
-
-static bool read_option(ft__options *o, const char *name, const char *value)
-{
+    ft__options *o = to;
     int n = -1;
 
     if (strcmp(name, "lib") == 0)
-        return (size_t)snprintf(o->lib, sizeof(o->lib), "%s", value) < sizeof(o->lib);
+        return ft__option_text(o->lib, sizeof(o->lib), value);
     if (strcmp(name, "device") == 0)
-        return read_device(&o->device, value);
+        return ft__option_number(&o->device, value, FT__MAX_DEVICES - 1);
     if (strcmp(name, "as") == 0)
-        o->as = n = word("cpu|gpu", value);
+        o->as = n = ft__option_word("cpu|gpu", value);
     else if (strcmp(name, "clock") == 0)
-        o->clock = (ft__clock)(n = word("wall|device|cpu", value));
+        o->clock = (ft__clock)(n = ft__option_word("wall|device|cpu", value));
     else if (strcmp(name, "tune") == 0)
-        o->tune = (n = word("0|1", value)) == 1;
+        o->tune = (n = ft__option_word("0|1", value)) == 1;
     else if (strcmp(name, "products") == 0 &&
-             (n = word("direct|tiles|clblast", value)) >= 0)
+             (n = ft__option_word("direct|tiles|clblast", value)) >= 0)
         o->products = (ft__products)(n + 1);
     return n >= 0;
-}
-
-static ft_status read_options(ft__options *o, const char *text, ft_error *err)
-{
-    char pair[600], *value;
-
-    *o = (ft__options){.device = -1, .as = -1, .tune = true};
-    while (text && *text) {
-        size_t len = strcspn(text, ",");
-
-        snprintf(pair, sizeof(pair), "%.*s", (int)(len < 599 ? len : 599), text);
-        value = strchr(pair, '=');
-        if (value)
-            *value++ = '\0';
-        if (!value || !read_option(o, pair, value))
-            return ft_fail(err, FT_EINVAL, 0,
-                           "opencl: bad option \"%.*s\"; it knows lib=FILE, device=N, "
-                           "as=cpu|gpu, clock=wall|device|cpu, tune=0|1, "
-                           "products=direct|tiles|clblast",
-                           (int)(len < 191 ? len : 191), text);
-        text += len + (text[len] == ',');
-    }
-    return FT_OK;
 }
 
 /* ---- context ---- */
@@ -114,7 +68,11 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     c = calloc(1, sizeof(*c));
     if (!c)
         return ft_fail(err, FT_ENOMEM, 0, "opencl: out of memory");
-    st = read_options(&c->opt, cfg->options, err);
+    c->opt = (ft__options){.device = -1, .as = -1, .tune = true};
+    st = ft__options_read(&c->opt, "opencl", cfg->options, read_option,
+                          "lib=FILE, device=N, as=cpu|gpu, clock=wall|device|cpu, "
+                          "tune=0|1, products=direct|tiles|clblast",
+                          err);
     if (!st)
         st = ft__library_open(c, err);
     if (!st)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "opencl.h"
+#include "options.h"
 
 #define HOW_TO_GET_IT                                                                  \
     "install the driver of the GPU with its OpenCL part, or PoCL for the CPU "         \
@@ -55,18 +56,13 @@ static ft_status find_functions(ft_engine_context *c, ft_error *err)
 
 static ft_status load(ft_engine_context *c, ft_error *err)
 {
-    static const char *const names[] = {"libOpenCL.so.1", "libOpenCL.so"};
+    static const char *const names[2] = {"libOpenCL.so.1", "libOpenCL.so"};
 
-    for (size_t i = 0; i < 2 && !c->lib; i++)
-        c->lib = dlopen(*c->opt.lib ? c->opt.lib : names[i], RTLD_NOW | RTLD_LOCAL);
-    if (c->lib)
-        return find_functions(c, err);
-    if (*c->opt.lib)
-        return ft_fail(err, FT_ENOTFOUND, 0, "opencl: cannot load %.300s: %.300s",
-                       c->opt.lib, dlerror());
-    return ft_fail(err, FT_ENOTFOUND, 0,
-                   "opencl: the loader finds no libOpenCL.so.1: " HOW_TO_GET_IT
-                   ", or say where it is: engine option lib=FILE");
+    c->lib = ft__library_load("opencl", c->opt.lib, names, RTLD_NOW | RTLD_LOCAL,
+                              "the loader finds no libOpenCL.so.1: " HOW_TO_GET_IT
+                              ", or say where it is: engine option lib=FILE",
+                              err);
+    return c->lib ? find_functions(c, err) : FT_ENOTFOUND;
 }
 
 /* ---- devices ---- */

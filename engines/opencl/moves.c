@@ -104,24 +104,27 @@ static void launch_move(ft_block *b, move *m)
     ft__range(b, n);
 }
 
-static void set_sizes(move *m, const ft_shape *s)
+/* As many elements as `part` has, from the first of x to the first of y on. */
+static move move_of(const ft_shape *part, const ft_shape *x, const ft_shape *y)
 {
-    m->rank = s->rank;
-    for (uint32_t d = 0; d < s->rank; d++)
-        m->size[d] = (int32_t)s->dim[d];
+    move m = {.rank = part->rank};
+
+    for (uint32_t d = 0; d < part->rank; d++)
+        m.size[d] = (int32_t)part->dim[d];
+    ft__strides(m.stride[0], x, part);
+    ft__strides(m.stride[1], y, part);
+    return m;
 }
 
 static void build_transpose(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
+    move m = move_of(&out, &out, &out);
     int32_t own[FT_MAX_RANK];
-    move m = {0};
 
-    set_sizes(&m, &out);
     ft__strides(own, &x, &x);
     for (uint32_t d = 0; d < out.rank; d++)
         m.stride[0][d] = own[ft_op_at(&b->op, FT_K_perm, d)];
-    ft__strides(m.stride[1], &out, &out);
     launch_move(b, &m);
 }
 
@@ -135,16 +138,13 @@ static void build_parts(ft_block *b, bool split)
     int64_t inner = ft__elements(&whole, axis + 1, whole.rank), at = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        move m = {.in = split ? 0 : i,
-                  .out = split ? i : 0,
-                  .from = split ? at * inner : 0,
-                  .to = split ? 0 : at * inner};
         ft_shape part = whole;
+        move m;
 
         part.dim[axis] = ft_op_at(&b->op, FT_K_sizes, i);
-        set_sizes(&m, &part);
-        ft__strides(m.stride[!split], &whole, &whole);
-        ft__strides(m.stride[split], &part, &part);
+        m = move_of(&part, split ? &whole : &part, split ? &part : &whole);
+        *(split ? &m.out : &m.in) = i;
+        *(split ? &m.from : &m.to) = at * inner;
         at += part.dim[axis];
         launch_move(b, &m);
     }
@@ -154,11 +154,9 @@ static void build_slice(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
-    move m = {0};
+    move m = move_of(&out, &out, &out);
 
-    set_sizes(&m, &out);
     ft__strides(m.stride[0], &x, &x);
-    ft__strides(m.stride[1], &out, &out);
     for (uint32_t d = 0; d < out.rank; d++)
         if ((out.dim[d] - 1) * step < x.dim[d])
             m.stride[0][d] *= (int32_t)step;
@@ -168,11 +166,8 @@ static void build_slice(ft_block *b)
 static void build_expand(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
-    move m = {0};
+    move m = move_of(&out, &x, &out);
 
-    set_sizes(&m, &out);
-    ft__strides(m.stride[0], &x, &out);
-    ft__strides(m.stride[1], &out, &out);
     launch_move(b, &m);
 }
 

@@ -5,65 +5,32 @@
 
 #include "heap.h"
 #include "host.h"
+#include "options.h"
 #include "torch.h"
 
 /* ---- options ---- */
-
-static bool read_number(int *out, const char *text, long most)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-
-    *out = (int)n;
-    return end != text && !*end && n >= 0 && n <= most;
-}
 
 static bool read_device(int *out, const char *text)
 {
     *out = strcmp(text, "cpu") == 0 ? -1 : 0;
     if (*out < 0 || strcmp(text, "cuda") == 0)
         return true;
-    return strncmp(text, "cuda:", 5) == 0 && read_number(out, text + 5, 1023);
+    return strncmp(text, "cuda:", 5) == 0 && ft__option_number(out, text + 5, 1023);
 }
 
-static bool read_text(char *out, size_t size, const char *text)
+static bool read_option(void *to, const char *name, const char *value)
 {
-    return (size_t)snprintf(out, size, "%s", text) < size;
-}
+    ft__options *o = to;
 
-static bool read_option(ft__options *o, const char *name, const char *value)
-{
     if (strcmp(name, "lib") == 0)
-        return read_text(o->lib, sizeof(o->lib), value);
+        return ft__option_text(o->lib, sizeof(o->lib), value);
     if (strcmp(name, "device") == 0)
         return read_device(&o->device, value);
     if (strcmp(name, "tf32") == 0)
-        return read_number(&o->tf32, value, 1);
+        return ft__option_number(&o->tf32, value, 1);
     if (strcmp(name, "without") == 0)
-        return read_text(o->without, sizeof(o->without), value);
+        return ft__option_text(o->without, sizeof(o->without), value);
     return false;
-}
-
-static ft_status read_options(ft__options *o, const char *text, ft_error *err)
-{
-    char pair[4200], *value;
-
-    *o = (ft__options){.device = -1, .tf32 = -1};
-    while (text && *text) {
-        size_t len = strcspn(text, ",");
-
-        snprintf(pair, sizeof(pair), "%.*s", (int)(len < 4199 ? len : 4199), text);
-        value = strchr(pair, '=');
-        if (value)
-            *value++ = '\0';
-        if (!value || !read_option(o, pair, value))
-            return ft_fail(err, FT_EINVAL, 0,
-                           "torch: bad option \"%.*s\"; it knows lib=PATH, "
-                           "device=cpu|cuda[:N], tf32=0|1, without=SYMBOL+SYMBOL",
-                           (int)(len < 191 ? len : 191), text);
-        text += len + (text[len] == ',');
-    }
-    return FT_OK;
 }
 
 /* ---- context ---- */
@@ -165,7 +132,11 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
         return ft_fail(err, FT_ENOMEM, 0, "torch: out of memory");
     c->threads = cfg->threads;
     c->seed = cfg->seed;
-    st = read_options(&c->opt, cfg->options, err);
+    c->opt = (ft__options){.device = -1, .tf32 = -1};
+    st = ft__options_read(&c->opt, "torch", cfg->options, read_option,
+                          "lib=PATH, device=cpu|cuda[:N], tf32=0|1, "
+                          "without=SYMBOL+SYMBOL",
+                          err);
     if (!st)
         st = start(c, err);
     if (st) {

@@ -233,6 +233,18 @@ static bool get_line(int from, char *out, size_t size)
 
 /* ---- asking ---- */
 
+void ft__put_operand(char *text, size_t size, const char *role, const ft_shape *s,
+                     ft_dtype t)
+{
+    size_t n = strlen(text);
+
+    n += (size_t)snprintf(text + n, size - n, "\t%s %s %s", role, ft_dtype_name(t),
+                          s->rank ? "" : "-");
+    for (uint32_t d = 0; d < s->rank && n < size; d++)
+        n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? "x" : "",
+                              (long long)s->dim[d]);
+}
+
 static ft_status understand(const char *answer, const char *what, ft_error *err)
 {
     if (strcmp(answer, "ok") == 0)
@@ -274,7 +286,7 @@ ft_status ft__tvm_compile(ft_engine_context *c, char path[FT__TVM_PATH],
         return st;
     text = malloc(size);
     if (!text)
-        return ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+        return ft__no_memory(err);
     snprintf(text, size, "%s\t%s\t%s\t%s\t%d\t%s%s\n", r->verb, path, c->target,
              c->schedule, c->threads > 1, r->subject, r->operands);
     st = ask(c, text, r->what, err);

@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "host.h"
+#include "options.h"
 #include "tvm.h"
+
+const char ft__engine_name[] = "tvm";
 
 static int score(ft_error *err)
 {
@@ -35,49 +38,25 @@ static bool read_schedule(ft_engine_context *c, const char *text)
     return true;
 }
 
-static bool read_option(ft_engine_context *c, const char *pair)
+static bool read_option(void *to, const char *name, const char *value)
 {
+    ft_engine_context *c = to;
     const struct text_option {
         const char *name;
         char *to;
         size_t size;
-    } texts[] = {{"lib=", c->lib, sizeof(c->lib)},
-                 {"python=", c->python, sizeof(c->python)},
-                 {"cache=", c->cache, sizeof(c->cache)},
-                 {"target=", c->target, sizeof(c->target)}};
+    } texts[] = {{"lib", c->lib, sizeof(c->lib)},
+                 {"python", c->python, sizeof(c->python)},
+                 {"cache", c->cache, sizeof(c->cache)},
+                 {"target", c->target, sizeof(c->target)}};
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        size_t n = strlen(texts[i].name);
-
-        if (strncmp(pair, texts[i].name, n) == 0)
-            return (size_t)snprintf(texts[i].to, texts[i].size, "%s", pair + n) <
-                       texts[i].size &&
-                   pair[n] && !strpbrk(pair, "\t\n");
-    }
-    if (strcmp(pair, "export=1") == 0)
-        return c->export = true;
-    return strncmp(pair, "schedule=", 9) == 0 && read_schedule(c, pair + 9);
-}
-
-static ft_status read_options(ft_engine_context *c, const char *text, ft_error *err)
-{
-    snprintf(c->target, sizeof(c->target), "host");
-    snprintf(c->schedule, sizeof(c->schedule), "rules");
-    while (text && *text) {
-        size_t len = strcspn(text, ",");
-        char pair[FT__TVM_PATH + 16];
-
-        snprintf(pair, sizeof(pair), "%.*s", (int)len, text);
-        if (len >= sizeof(pair) || !read_option(c, pair))
-            return ft_fail(err, FT_EINVAL, 0,
-                           "tvm: bad option \"%.*s\"; it knows lib=PATH, python=PATH, "
-                           "cache=FOLDER, target=llvm:NAME=VALUE..., "
-                           "schedule=default|rules|tiles:COLUMNSxROWS|tuned[:TRIALS], "
-                           "export=1",
-                           (int)len, text);
-        text += len + (text[len] == ',');
-    }
-    return FT_OK;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        if (strcmp(name, texts[i].name) == 0)
+            return *value && !strpbrk(value, "\t\n") &&
+                   ft__option_text(texts[i].to, texts[i].size, value);
+    if (strcmp(name, "export") == 0)
+        return c->export = strcmp(value, "1") == 0;
+    return strcmp(name, "schedule") == 0 && read_schedule(c, value);
 }
 
 /* ---- context ---- */
@@ -124,10 +103,17 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
         return ft_fail(err, FT_EINVAL, 0, "tvm: at least one thread is needed");
     c = calloc(1, sizeof(*c));
     if (!c)
-        return ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+        return ft__no_memory(err);
     c->threads = cfg->threads;
     c->seed = cfg->seed;
-    st = read_options(c, cfg->options, err);
+    snprintf(c->target, sizeof(c->target), "host");
+    snprintf(c->schedule, sizeof(c->schedule), "rules");
+    st = ft__options_read(c, ft__engine_name, cfg->options, read_option,
+                          "lib=PATH, python=PATH, cache=FOLDER, "
+                          "target=llvm:NAME=VALUE..., "
+                          "schedule=default|rules|tiles:COLUMNSxROWS|tuned[:TRIALS], "
+                          "export=1",
+                          err);
     if (!st)
         st = ft__tvm_load(&c->tvm, c->lib, err);
     if (!st && !*c->cache)
@@ -145,25 +131,12 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     return FT_OK;
 }
 
-/* ---- blocks ---- */
-
-static ft_status run(ft_block *b, uint32_t instance, const void *const *in,
-                     void *const *out, void *workspace, ft_error *err)
+ft_status ft__run_elsewhere(ft_block *b, uint32_t instance, const void *const *in,
+                            void *const *out, void *workspace, ft_error *err)
 {
-    (void)workspace; /* modules have their own */
-    if (instance >= b->instances)
-        return ft_fail(err, FT_EINVAL, 0, "tvm: instance %u of %u", instance,
-                       b->instances);
-    if (b->ctx->export)
-        return ft_fail(err, FT_EUNSUPPORTED, 0,
-                       "tvm: with export=1 modules are written, to be run elsewhere");
-    return b->run(b, instance, in, out, err);
-}
-
-static void free_block(ft_block *b)
-{
-    if (b)
-        b->free(b);
+    (void)b, (void)instance, (void)in, (void)out, (void)workspace;
+    return ft_fail(err, FT_EUNSUPPORTED, 0,
+                   "tvm: with export=1 modules are written, to be run elsewhere");
 }
 
 FT_API const ft_engine *ft_engine_entry(void);
@@ -172,7 +145,7 @@ const ft_engine *ft_engine_entry(void)
 {
     static const ft_engine tvm = {
         .abi = FT_ENGINE_ABI,
-        .name = "tvm",
+        .name = ft__engine_name,
         .policy = 0,
         .version = version,
         .score = score,
@@ -184,8 +157,8 @@ const ft_engine *ft_engine_entry(void)
         .release = ft__host_release,
         .fill = ft__host_fill,
         .prepare = ft__op_block,
-        .run = run,
-        .free_block = free_block,
+        .run = ft__block_run,
+        .free_block = ft__block_free,
         .load_model = ft__network_block,
     };
 

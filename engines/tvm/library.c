@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "options.h"
 #include "tvm.h"
 
 /* The one thing kept between calls: ft_engine.version() does not get the context, and
@@ -74,32 +75,25 @@ static void read_version(const char *runtime)
         fclose(f);
 }
 
-static ft_status not_there(const char *path, ft_error *err)
-{
-    const char *why = dlerror();
-
-    if (*path)
-        return ft_fail(err, FT_ENOTFOUND, 0, "tvm: cannot load %s: %s", path, why);
-    return ft_fail(err, FT_ENOTFOUND, 0,
-                   "tvm: Apache TVM is not installed: pip install apache-tvm, or set "
-                   "FORETELL_TVM to the folder of the package tvm");
-}
-
 ft_status ft__tvm_load(ft__tvm *t, const char *path, ft_error *err)
 {
-    void *ffi = open_ffi(path), *dl;
+    static const char *const names[2] = {"libtvm_runtime.so", "libtvm_runtime.so.0"};
+    void *ffi = open_ffi(path); /* which the runtime needs */
+    void *dl = ft__library_load(
+        ft__engine_name, path, names, RTLD_NOW | RTLD_GLOBAL,
+        "Apache TVM is not installed: pip install apache-tvm, or set FORETELL_TVM to "
+        "the folder of the package tvm",
+        err);
     ft_status st;
 
-    if (!ffi)
-        return not_there(path, err);
-    dl = dlopen(*path ? path : "libtvm_runtime.so", RTLD_NOW | RTLD_GLOBAL);
     if (!dl)
-        return not_there(path, err);
-    *(void **)&t->call = dlsym(ffi, "TVMFFIFunctionCall");
-    *(void **)&t->get_global = dlsym(ffi, "TVMFFIFunctionGetGlobal");
-    *(void **)&t->take_error = dlsym(ffi, "TVMFFIErrorMoveFromRaised");
-    *(void **)&t->release = dlsym(ffi, "TVMFFIObjectDecRef");
-    *(void **)&t->from_dlpack = dlsym(ffi, "TVMFFITensorFromDLPack");
+        return FT_ENOTFOUND;
+    dl = ffi ? ffi : dl;
+    *(void **)&t->call = dlsym(dl, "TVMFFIFunctionCall");
+    *(void **)&t->get_global = dlsym(dl, "TVMFFIFunctionGetGlobal");
+    *(void **)&t->take_error = dlsym(dl, "TVMFFIErrorMoveFromRaised");
+    *(void **)&t->release = dlsym(dl, "TVMFFIObjectDecRef");
+    *(void **)&t->from_dlpack = dlsym(dl, "TVMFFITensorFromDLPack");
     if (!t->call || !t->get_global || !t->take_error || !t->release || !t->from_dlpack)
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "tvm: %s is too old, version 0.27 is needed: pip install "
@@ -150,7 +144,8 @@ void ft__tvm_release(const ft__tvm *t, tvm_any *value)
     *value = (tvm_any){.type = TVM_NONE};
 }
 
-bool ft__tvm_dtype(dl_dtype *out, ft_dtype t)
+/* False: it has none. */
+static bool find_dtype(dl_dtype *out, ft_dtype t)
 {
     const uint32_t bits = ft_dtype_bits(t);
 
@@ -171,6 +166,22 @@ bool ft__tvm_dtype(dl_dtype *out, ft_dtype t)
     case FT_DTYPE_int64: out->code = DL_INT; return true;
     default: return false;
     }
+}
+
+bool ft__tensor_make(ft__tensor *out, const ft_shape *s, ft_dtype t)
+{
+    dl_tensor *d = &out->managed.tensor;
+    int64_t step = 1;
+
+    *d = (dl_tensor){.device = {.type = DL_CPU},
+                     .rank = (int32_t)s->rank,
+                     .shape = out->shape,
+                     .strides = out->strides};
+    for (uint32_t i = s->rank; i-- > 0; step *= s->dim[i]) {
+        out->shape[i] = s->dim[i];
+        out->strides[i] = step;
+    }
+    return find_dtype(&d->dtype, t);
 }
 
 /* ---- functions ---- */

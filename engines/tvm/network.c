@@ -12,9 +12,7 @@ enum { MAX_ARGUMENTS = 65536, POOLED = 2 };
 
 /* Memory that a tensor of TVM's uses; it is the block's. */
 typedef struct holder {
-    dl_managed_tensor managed;
-    int64_t shape[FT_MAX_RANK];
-    int64_t strides[FT_MAX_RANK];
+    ft__tensor tensor;
     void *memory;
 } holder;
 
@@ -27,16 +25,14 @@ typedef struct net_block {
 } net_block;
 
 static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
-                     void *const *out, ft_error *err)
+                     void *const *out, void *workspace, ft_error *err)
 {
     net_block *b = (net_block *)base;
     const ft__tvm *t = &base->ctx->tvm;
     tvm_any result = {.type = TVM_NONE};
     int rc = t->call(b->function.v.ptr, b->values, (int32_t)b->n, &result);
 
-    (void)instance;
-    (void)in;
-    (void)out;
+    (void)instance, (void)in, (void)out, (void)workspace;
     ft__tvm_release(t, &result);
     return rc ? ft__tvm_check(t, rc, err) : FT_OK;
 }
@@ -138,33 +134,24 @@ static ft_status add_argument(net_block *b, const line *l, const ft_model_input 
     const ft__tvm *t = &b->base.ctx->tvm;
     holder *h = calloc(1, sizeof(*h));
     dl_tensor *d;
-    int64_t step = 1;
     ft_status st;
 
     if (!h)
-        return ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
-    d = &h->managed.tensor;
-    *d = (dl_tensor){.device = {.type = DL_CPU},
-                     .rank = (int32_t)l->shape.rank,
-                     .shape = h->shape,
-                     .strides = h->strides};
-    for (uint32_t i = l->shape.rank; i-- > 0; step *= l->shape.dim[i]) {
-        h->shape[i] = l->shape.dim[i];
-        h->strides[i] = step;
-    }
-    h->managed.deleter = keep;
+        return ft__no_memory(err);
+    (void)ft__tensor_make(&h->tensor, &l->shape, l->dtype);
+    d = &h->tensor.managed.tensor;
+    h->tensor.managed.deleter = keep;
     *bytes = (uint64_t)ft_tensor_bytes(&l->shape, l->dtype);
     h->memory = d->data = ft__host_alloc(b->base.ctx, *bytes);
     b->holders[b->n] = h;
     b->values[b->n] = (tvm_any){.type = TVM_NONE};
     st = h->memory ? fill(b, h->memory, l, inputs, n_inputs, err)
                    : ft_fail(err, FT_ENOMEM, 0, "tvm: no memory for %s", l->name);
-    (void)ft__tvm_dtype(&d->dtype, l->dtype);
     if (l->dtype == FT_DTYPE_bool)
         d->dtype.code = DL_BOOL;
     if (!st)
         st = ft__tvm_check(
-            t, t->from_dlpack(&h->managed, 64, 1, &b->values[b->n].v.ptr), err);
+            t, t->from_dlpack(&h->tensor.managed, 64, 1, &b->values[b->n].v.ptr), err);
     if (!st)
         b->values[b->n].type = TVM_TENSOR;
     b->n++;
@@ -226,21 +213,18 @@ static ft_status start_machine(net_block *b, const char *path, ft_error *err)
 /* "\tin fp32 1x3x224x224 NAME..." of all inputs; NULL: out of memory. */
 static char *describe(const ft_model_input *inputs, uint32_t n)
 {
-    size_t size = 1, used = 0;
+    size_t size = 1;
     char *text;
 
     for (uint32_t i = 0; i < n; i++)
         size += strlen(inputs[i].name) + 32 + 21 * FT_MAX_RANK;
     text = calloc(size, 1);
     for (uint32_t i = 0; text && i < n; i++) {
-        const ft_shape *s = &inputs[i].shape;
+        size_t used;
 
-        used += (size_t)snprintf(text + used, size - used, "\tin %s %s",
-                                 ft_dtype_name(inputs[i].dtype), s->rank ? "" : "-");
-        for (uint32_t d = 0; d < s->rank; d++)
-            used += (size_t)snprintf(text + used, size - used, "%s%lld", d ? "x" : "",
-                                     (long long)s->dim[d]);
-        used += (size_t)snprintf(text + used, size - used, " %s", inputs[i].name);
+        ft__put_operand(text, size, "in", &inputs[i].shape, inputs[i].dtype);
+        used = strlen(text);
+        snprintf(text + used, size - used, " %s", inputs[i].name);
     }
     return text;
 }
@@ -268,7 +252,7 @@ static ft_status build(net_block *b, const char *model, const ft_model_input *in
 {
     char path[FT__TVM_PATH], id[17], *text = describe(inputs, n_inputs);
     ft__request r = {"network", model, id, text, "the network"};
-    ft_status st = text ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+    ft_status st = text ? FT_OK : ft__no_memory(err);
 
     if (!st && (!contents(id, model) || strpbrk(model, "\t\n")))
         st = ft_fail(err, FT_EIO, 0, "tvm: cannot read %s", model);
@@ -290,13 +274,16 @@ ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info 
 
     *out = NULL;
     if (!b)
-        return ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
-    b->base = (ft_block){.ctx = c, .instances = 1, .run = run, .free = free_net_block};
+        return ft__no_memory(err);
+    b->base = (ft_block){.ctx = c,
+                         .instances = 1,
+                         .run = c->export ? ft__run_elsewhere : run,
+                         .free = free_net_block};
     b->holders = calloc(MAX_ARGUMENTS, sizeof(*b->holders));
     b->values = calloc(MAX_ARGUMENTS, sizeof(*b->values));
     *info = (ft_block_info){.implementation = "TVM, the whole graph"};
     st = b->holders && b->values ? build(b, path, inputs, n_inputs, info, err)
-                                 : ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+                                 : ft__no_memory(err);
     if (st) {
         free_net_block(&b->base);
         return st;

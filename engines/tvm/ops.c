@@ -9,18 +9,12 @@
 
 enum { MAX_PARAMS = 16, MAX_ARGS = 2 * FT_OP_MAX_OPERANDS + MAX_PARAMS };
 
-typedef struct argument {
-    dl_tensor tensor;
-    int64_t shape[FT_MAX_RANK];
-    int64_t strides[FT_MAX_RANK];
-} argument;
-
 typedef struct op_block {
     ft_block base;
     ft_op op;
     tvm_any module, function;
     uint32_t n_in, n_params, n_out;
-    argument *args; /* operands, weights, results */
+    ft__tensor *args; /* operands, weights, results */
     tvm_any *values;
     void **weights; /* n_params an instance */
 } op_block;
@@ -28,20 +22,21 @@ typedef struct op_block {
 /* ---- running ---- */
 
 static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
-                     void *const *out, ft_error *err)
+                     void *const *out, void *workspace, ft_error *err)
 {
     op_block *b = (op_block *)base;
     const ft__tvm *t = &base->ctx->tvm;
-    argument *a = b->args;
+    ft__tensor *a = b->args;
     tvm_any result = {.type = TVM_NONE};
     int rc;
 
+    (void)workspace; /* modules have their own */
     for (uint32_t i = 0; i < b->n_in; i++)
-        (a++)->tensor.data = (void *)in[i];
+        (a++)->managed.tensor.data = (void *)in[i];
     for (uint32_t i = 0; i < b->n_params; i++)
-        (a++)->tensor.data = b->weights[instance * b->n_params + i];
+        (a++)->managed.tensor.data = b->weights[instance * b->n_params + i];
     for (uint32_t i = 0; i < b->n_out; i++)
-        (a++)->tensor.data = out[i];
+        (a++)->managed.tensor.data = out[i];
     rc = t->call(b->function.v.ptr, b->values, (int32_t)(a - b->args), &result);
     return rc ? ft__tvm_check(t, rc, err) : FT_OK;
 }
@@ -63,66 +58,6 @@ static void free_op_block(ft_block *base)
 
 /* ---- what is asked for ---- */
 
-static ft_status unsupported(const ft_op *op, const char *why, ft_error *err)
-{
-    return ft_fail(err, FT_EUNSUPPORTED, 0, "tvm: %s (%s) is not run: %s",
-                   ft_kind_name(op->kind), ft_dtype_name(op->dtype), why);
-}
-
-/* More weights than any machine holds: sizes below this do not overflow. */
-#define MAX_WEIGHT_BYTES 0x1p46
-
-static ft_status check_request(const ft_op *op, uint32_t instances, ft_error *err)
-{
-    ft_cost cost;
-
-    ft_op_cost(op, &cost);
-    if (instances < 1)
-        return ft_fail(err, FT_EINVAL, 0, "tvm: at least one instance is needed");
-    if (op->phase != FT_PHASE_FORWARD)
-        return unsupported(op, "only the forward phase is compiled", err);
-    if (op->layout != FT_LAYOUT_PLAIN)
-        return unsupported(op, "operations are compiled for plain tensors", err);
-    if (op->kind == FT_KIND_view || op->kind == FT_KIND_generic)
-        return unsupported(op,
-                           "a view costs nothing, and nobody knows what a generic "
-                           "operation computes",
-                           err);
-    if (cost.weight_bytes * instances > MAX_WEIGHT_BYTES)
-        return ft_fail(err, FT_ENOMEM, 0, "tvm: no memory for the weights of %s",
-                       ft_kind_name(op->kind));
-    return FT_OK;
-}
-
-static bool set_argument(argument *a, const ft_shape *s, ft_dtype t)
-{
-    int64_t step = 1;
-
-    a->tensor = (dl_tensor){.device = {.type = DL_CPU},
-                            .rank = (int32_t)s->rank,
-                            .shape = a->shape,
-                            .strides = a->strides};
-    for (uint32_t d = s->rank; d-- > 0; step *= s->dim[d]) {
-        a->shape[d] = s->dim[d];
-        a->strides[d] = step;
-    }
-    return ft__tvm_dtype(&a->tensor.dtype, t);
-}
-
-/* "\tin fp32 1x3x8x8" to the request, and the argument; false: no such type. */
-static bool add_operand(char *text, size_t size, const char *role, argument *a,
-                        const ft_shape *s, ft_dtype t)
-{
-    size_t n = strlen(text);
-
-    n += (size_t)snprintf(text + n, size - n, "\t%s %s %s", role, ft_dtype_name(t),
-                          s->rank ? "" : "-");
-    for (uint32_t d = 0; d < s->rank && n < size; d++)
-        n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? "x" : "",
-                              (long long)s->dim[d]);
-    return set_argument(a, s, t);
-}
-
 /* A linear layer's matrix lies in x out, as in networks that are deployed. */
 static ft_shape lying(const op_block *b, uint32_t i, const ft_param *p)
 {
@@ -137,29 +72,39 @@ static ft_shape lying(const op_block *b, uint32_t i, const ft_param *p)
 
 static ft_status describe(op_block *b, char *text, size_t size, ft_error *err)
 {
-    argument *a = b->args;
+    ft__tensor *a = b->args;
     bool good = true;
     ft_shape s;
     ft_dtype t;
     ft_param p;
 
+    if (b->op.kind == FT_KIND_view || b->op.kind == FT_KIND_generic)
+        return ft__unsupported(&b->op,
+                               "a view costs nothing, and nobody knows what a generic "
+                               "operation computes",
+                               err);
     text[0] = '\0';
     for (uint32_t i = 0; i < b->n_in; i++) {
         ft_op_input(&b->op, i, &s, &t);
-        good = add_operand(text, size, "in", a++, &s, t) && good;
+        ft__put_operand(text, size, "in", &s, t);
+        good = ft__tensor_make(a++, &s, t) && good;
     }
     for (uint32_t i = 0; i < b->n_params; i++) {
         ft_op_param(&b->op, i, &p);
         s = lying(b, i, &p);
-        good = add_operand(text, size, "weight", a++, &s, p.dtype) && good;
+        ft__put_operand(text, size, "weight", &s, p.dtype);
+        good = ft__tensor_make(a++, &s, p.dtype) && good;
     }
     for (uint32_t i = 0; i < b->n_out; i++) {
         ft_op_output(&b->op, i, &s, &t);
-        good = add_operand(text, size, "out", a++, &s, t) && good;
+        ft__put_operand(text, size, "out", &s, t);
+        good = ft__tensor_make(a++, &s, t) && good;
     }
     for (int64_t i = 0; i < a - b->args; i++)
-        b->values[i] = (tvm_any){.type = TVM_DLTENSOR, .v.ptr = &b->args[i].tensor};
-    return good ? FT_OK : unsupported(&b->op, "TVM has no such type of elements", err);
+        b->values[i] =
+            (tvm_any){.type = TVM_DLTENSOR, .v.ptr = &b->args[i].managed.tensor};
+    return good ? FT_OK
+                : ft__unsupported(&b->op, "TVM has no such type of elements", err);
 }
 
 /* ---- weights ---- */
@@ -203,7 +148,7 @@ static ft_status make_weights(op_block *b, const float *const *params,
 
     b->weights = calloc((size_t)b->n_params * b->base.instances + 1, sizeof(void *));
     if (!b->weights)
-        return ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+        return ft__no_memory(err);
     for (uint32_t k = 0; k < b->base.instances; k++)
         for (uint32_t i = 0; i < b->n_params; i++) {
             void **w = &b->weights[k * b->n_params + i];
@@ -216,7 +161,8 @@ static ft_status make_weights(op_block *b, const float *const *params,
             if (!*w)
                 return ft_fail(err, FT_ENOMEM, 0, "tvm: no memory for weights");
             if (!fill_weight(b, *w, i, &p, params ? params[i] : NULL, seed))
-                return unsupported(&b->op, "no weights of such a type are made", err);
+                return ft__unsupported(&b->op, "no weights of such a type are made",
+                                       err);
             info->weight_bytes += k == 0 ? bytes : 0;
         }
     return FT_OK;
@@ -231,7 +177,7 @@ static ft_status load(op_block *b, ft_error *err)
     const ft__tvm *t = &b->base.ctx->tvm;
     char path[FT__TVM_PATH], what[96], spec[SPEC_BYTES], *text = malloc(OPERANDS_BYTES);
     ft__request r = {"op", spec, spec, text, what};
-    ft_status st = text ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+    ft_status st = text ? FT_OK : ft__no_memory(err);
 
     snprintf(what, sizeof(what), "%s (%s)", ft_kind_name(b->op.kind),
              ft_dtype_name(b->op.dtype));
@@ -251,20 +197,19 @@ ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info
                        const ft_op *op, uint32_t instances, const float *const *params,
                        uint32_t n_params, ft_error *err)
 {
-    ft_status st = check_request(op, instances, err);
+    ft_status st = ft__request_check(op, instances, params, n_params, err);
     op_block *b;
 
     *out = NULL;
-    if (!st && params && n_params != ft_op_n_params(op))
-        st = ft_fail(err, FT_EINVAL, 0, "tvm: %s takes %u weights, given are %u",
-                     ft_kind_name(op->kind), ft_op_n_params(op), n_params);
     if (st)
         return st;
     b = calloc(1, sizeof(*b));
     if (!b)
-        return ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
-    b->base = (ft_block){.ctx = c, .instances = instances, .run = run};
-    b->base.free = free_op_block;
+        return ft__no_memory(err);
+    b->base = (ft_block){.ctx = c,
+                         .instances = instances,
+                         .run = c->export ? ft__run_elsewhere : run,
+                         .free = free_op_block};
     b->op = *op;
     b->n_in = ft_op_n_inputs(op);
     b->n_params = ft_op_n_params(op);
@@ -273,7 +218,7 @@ ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info
     b->values = calloc(MAX_ARGS, sizeof(*b->values));
     *info = (ft_block_info){.implementation = c->schedule};
     if (!b->args || !b->values || b->n_in + b->n_params + b->n_out > MAX_ARGS)
-        st = ft_fail(err, FT_ENOMEM, 0, "tvm: out of memory");
+        st = ft__no_memory(err);
     if (!st)
         st = load(b, err);
     if (!st && !c->export)

@@ -5,6 +5,7 @@ import itertools
 import multiprocessing
 import os
 import random
+import re
 import tempfile
 import time
 
@@ -239,13 +240,23 @@ def best_tile(func, target, linker, trials, shared):
     return tile
 
 
+def described(sch, block):
+    """A product's loops and where it reads its operands, whatever axes and operands are called."""
+    stmt = sch.get(block)
+    axes = {v.var.name: f"v{i}" for i, v in enumerate(stmt.iter_vars)}
+
+    def plain(read):
+        index = re.sub(r"T\.int(?:32|64)\((\d+)\)", r"\1", str(read).partition("[")[2])
+        return re.sub(r"[^\W\d]\w*", lambda word: axes.get(word[0], word[0]), index)
+    return [e[1:] for e in extents(sch, block)], [plain(read) for read in stmt.reads]
+
+
 def tuned(func, target, linker, trials, shared, folder):
     """A product is searched once: alone, and in every network that has it, it gets the same tile."""
     product = first_product(func)
     if not product:
         return by_rules(func, shared)
-    sch, block = product
-    what = [str(target), trials, shared, [e[1:] for e in extents(sch, block)], str(sch.get(block).reads)]
+    what = [str(target), trials, shared, described(*product)]
     known = os.path.join(folder, hashlib.sha256(repr(what).encode()).hexdigest()[:32] + ".tile")
     if not os.path.exists(known):
         tile = best_tile(func, target, linker, trials, shared)

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "abi.h"
-#include "foretell/engine.h"
+#include "block.h"
 
 /* What the files of this plug-in share. */
 
@@ -37,14 +37,10 @@ struct ft_engine_context {
     ft__compiler *compiler;    /* started when first needed */
 };
 
-/* A block is one operation's (ops.c) or a whole model (network.c). */
-struct ft_block {
-    ft_engine_context *ctx;
-    uint32_t instances;
-    ft_status (*run)(ft_block *b, uint32_t instance, const void *const *in,
-                     void *const *out, ft_error *err);
-    void (*free)(ft_block *b);
-};
+/* ---- engine.c ---- */
+/* Runs no block: it was compiled for another machine. */
+ft_status ft__run_elsewhere(ft_block *b, uint32_t instance, const void *const *in,
+                            void *const *out, void *workspace, ft_error *err);
 
 /* ---- library.c ---- */
 /* Load libtvm_runtime.so at `path`, or, where that is "", from where the system keeps
@@ -63,8 +59,14 @@ ft_status ft__tvm_function(const ft__tvm *t, tvm_any *f, tvm_any *module,
 void ft__tvm_release(const ft__tvm *t, tvm_any *value);
 tvm_any ft__tvm_text(const char *text);
 tvm_any ft__tvm_number(int64_t number);
-/* The dtype TVM gives an operand of ours; false: it has none. */
-bool ft__tvm_dtype(dl_dtype *out, ft_dtype t);
+/* A tensor in rows, of no memory yet. */
+typedef struct ft__tensor {
+    dl_managed_tensor managed;
+    int64_t shape[FT_MAX_RANK];
+    int64_t strides[FT_MAX_RANK];
+} ft__tensor;
+/* It stays where it is; false: TVM has no such type of elements. */
+bool ft__tensor_make(ft__tensor *out, const ft_shape *s, ft_dtype t);
 
 /* ---- compiler.c ---- */
 /* A module, in compile.py's words. */
@@ -76,6 +78,9 @@ typedef struct ft__request {
     const char *what;     /* in messages */
 } ft__request;
 
+/* "\tROLE fp32 1x3x8x8" behind what stands in text[size]. */
+void ft__put_operand(char *text, size_t size, const char *role, const ft_shape *s,
+                     ft_dtype t);
 /* The module's file, compiled unless the cache holds it. FT_EUNSUPPORTED: it cannot be
  * had, with the reason. */
 ft_status ft__tvm_compile(ft_engine_context *c, char path[FT__TVM_PATH],

@@ -6,21 +6,6 @@ typedef struct window {
     int x[3], y[3], extent[3], stride[3], pad[3], dilation[3];
 } window;
 
-static window read_window(__constant int *w)
-{
-    window r;
-
-    for (int d = 0; d < 3; d++) {
-        r.x[d] = w[d];
-        r.y[d] = w[3 + d];
-        r.extent[d] = w[6 + d];
-        r.stride[d] = w[9 + d];
-        r.pad[d] = w[12 + d];
-        r.dilation[d] = w[15 + d];
-    }
-    return r;
-}
-
 /* Runs `work` for every tap t of result (z, y, x) that lies inside, with the position p
  * in the operand. */
 #define TAPS(w, i, work)                                                               \
@@ -52,10 +37,10 @@ static int product(const int *v)
     return v[0] * v[1] * v[2];
 }
 
-__kernel void k_maxpool(__global const T *x, __global T *y, uint n, __constant int *g)
+__kernel void k_maxpool(__global const T *x, __global T *y, uint n, __constant window *g)
 {
     int i = get_global_id(0);
-    window w = read_window(g);
+    window w = *g;
     T most = -INFINITY;
 
     if (i >= (int)n)
@@ -65,10 +50,10 @@ __kernel void k_maxpool(__global const T *x, __global T *y, uint n, __constant i
     y[i] = most;
 }
 
-__kernel void k_avgpool(__global const T *x, __global T *y, uint n, __constant int *g)
+__kernel void k_avgpool(__global const T *x, __global T *y, uint n, __constant window *g)
 {
     int i = get_global_id(0), taps = 0;
-    window w = read_window(g);
+    window w = *g;
     T sum = 0;
 
     if (i >= (int)n)
@@ -81,10 +66,10 @@ __kernel void k_avgpool(__global const T *x, __global T *y, uint n, __constant i
 /* groups of ins channels into outs. */
 __kernel void k_conv(__global const T *x, __global const T *filter,
                      __global const T *bias, __global T *out, uint n,
-                     __constant int *g, int groups, int ins, int outs, int has_bias)
+                     __constant window *g, int groups, int ins, int outs, int has_bias)
 {
     int i = get_global_id(0);
-    window w = read_window(g);
+    window w = *g;
     int size_x = product(w.x), taps = product(w.extent), channel, group;
     T sum;
 
@@ -106,11 +91,11 @@ __kernel void k_conv(__global const T *x, __global const T *filter,
 /* Gathers what the transposed convolution would scatter. */
 __kernel void k_conv_transpose(__global const T *x, __global const T *filter,
                                __global const T *bias, __global T *out, uint n,
-                               __constant int *g, int groups, int ins, int outs,
+                               __constant window *g, int groups, int ins, int outs,
                                int has_bias)
 {
     int i = get_global_id(0);
-    window w = read_window(g);
+    window w = *g;
     int size_x = product(w.x), taps = product(w.extent);
     int at[3], channel, group;
     T sum;
@@ -147,9 +132,9 @@ __kernel void k_conv_transpose(__global const T *x, __global const T *filter,
 /* What every result reads: a column of channels x taps; results side by side. Work-items:
  * some that share the results of a line, other lines, channels x taps of all images. */
 __kernel void k_columns(__global const T *x, __global T *columns, uint n,
-                        __constant int *g, uint first)
+                        __constant window *g, uint first)
 {
-    window w = read_window(g);
+    window w = *g;
     int row = get_global_id(1), column = get_global_id(2);
     int tap = column % product(w.extent), lanes = get_global_size(0);
     int z = row / w.y[1] * w.stride[0] - w.pad[0] +
