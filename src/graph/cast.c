@@ -139,7 +139,7 @@ static void copy_weights(ft__build *b, const ft_graph *g, uint32_t first)
 {
     const ft_dtype dtype = g->tensor[first].dtype;
     ft_shape all = {.rank = 1};
-    uint32_t from, to;
+    uint32_t to;
     ft_op op;
 
     for (uint32_t i = 0; i < g->n_tensors; i++) {
@@ -151,12 +151,9 @@ static void copy_weights(ft__build *b, const ft_graph *g, uint32_t first)
     }
     ft__op_init(&op, FT_KIND_copy, dtype);
     ft__op_set_shape(&op, FT_K_x, &all);
-    from = ft__build_tensor(b, "weights", 7, FT_ROLE_WEIGHT, dtype, &all);
     to = ft__build_tensor(b, "weights", 7, FT_ROLE_ACTIVATION, dtype, &all);
-    if (ft__build_failed(b))
-        return;
-    ft__build_alias(b, from, first);
-    ft__build_checked(b, "weights", 7, &op, &from, 1, NULL, 0, &to, 1);
+    if (!ft__build_failed(b))
+        ft__build_checked(b, "weights", 7, &op, &first, 1, NULL, 0, &to, 1);
 }
 
 ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, bool weights,
