@@ -27,8 +27,8 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   
   of one pass    estimate       low      high  basis
   ---------------------------------------------------
-  time            8.62 ms   7.67 ms   9.77 ms  scaled
-  energy           3.87 J    2.68 J    5.61 J  scaled
+  time            8.62 ms   7.71 ms   9.68 ms  scaled
+  energy           3.87 J    2.68 J    5.59 J  scaled
   power             449 W     316 W     637 W  scaled
   peak memory    19.5 GiB  18.6 GiB  24.3 GiB  scaled
     weights      15.0 GiB
@@ -43,7 +43,7 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
   assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
-  time             141 ms    127 ms    157 ms  scaled
+  time             141 ms    127 ms    156 ms  scaled
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
   largest batch that fits: 7
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --batch 2 --max-batch -q | tail -2

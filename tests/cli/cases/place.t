@@ -10,36 +10,36 @@ One network over two devices, by what is predicted of every part.
   
   one pass takes 156 ms and 8.79 J; passes that follow each other take 66.8 ms each
   alone on t4: 189 ms, 13.2 J
-  alone on l4: 116 ms, 6.96 J
+  alone on l4: 116 ms, 6.95 J
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics --json | pick period_s parts.0.nodes parts.1.nodes parts.0.sent_bytes alone.1.time_s
   period_s: 0.0668284608238706
   parts.0.nodes: 28
   parts.1.nodes: 94
   parts.0.sent_bytes: 231211008.0
-  alone.1.time_s: 0.116459109676887
+  alone.1.time_s: 0.116451161870413
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
   one pass takes 3.17 ms and 205 mJ; passes that follow each other take 3.17 ms each
-  alone on jetson-tx2: 27.3 ms, 409 mJ
+  alone on jetson-tx2: 25.7 ms, 384 mJ
   alone on a30: 3.17 ms, 205 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 538 ms and 37.6 J; passes that follow each other take 538 ms each
-  alone on jetson-tk1: 10.9 s, energy not known; it does not fit there
-  alone on t4: 538 ms, 37.6 J
+  one pass takes 534 ms and 37.4 J; passes that follow each other take 534 ms each
+  alone on jetson-tk1: 11.2 s, energy not known; it does not fit there
+  alone on t4: 534 ms, 37.4 J
 
 Several networks on several devices.
 
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx data/models/vit_b_16.onnx data/models/mobilenet_v2.onnx --devices l4,t4,a30 --method physics
   4 networks on 3 devices: the least time until all are done
   
-  network            device     time   energy    memory
-  -----------------------------------------------------
-  resnet50.onnx      a30     3.17 ms   200 mJ   627 MiB
-  vgg16.onnx         a30     2.47 ms   396 mJ  1.05 GiB
-  vit_b_16.onnx      l4      5.94 ms   388 mJ   856 MiB
-  mobilenet_v2.onnx  t4      2.76 ms  95.8 mJ   543 MiB
+  network            device     time  energy    memory
+  ----------------------------------------------------
+  resnet50.onnx      t4      4.22 ms  279 mJ   627 MiB
+  vgg16.onnx         a30     2.47 ms  396 mJ  1.05 GiB
+  vit_b_16.onnx      l4      5.27 ms  330 mJ   856 MiB
+  mobilenet_v2.onnx  a30     2.76 ms  128 mJ   543 MiB
   
-  all are done after 5.94 ms and have taken 1.08 J; no other way is better
+  all are done after 5.27 ms and have taken 1.13 J; no other way is better
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
   by: "energy"
   exact: true
@@ -51,12 +51,12 @@ A device of which too little is known for a network does without it.
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics
   2 networks on 2 devices: the least time until all are done
   
-  network        device     time  energy    memory
-  ------------------------------------------------
-  resnet50.onnx  l4      3.18 ms  116 mJ   627 MiB
-  vgg16.onnx     l4      4.69 ms  323 mJ  1.05 GiB
+  network        device     time   energy    memory
+  -------------------------------------------------
+  resnet50.onnx  l4      3.17 ms  89.5 mJ   627 MiB
+  vgg16.onnx     l4      4.60 ms   311 mJ  1.05 GiB
   
-  all are done after 7.86 ms and have taken 439 mJ; no other way is better
+  all are done after 7.77 ms and have taken 400 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

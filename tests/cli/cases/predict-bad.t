@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.17 ms  1.34 ms   7.49 ms  scaled
-  energy           205 mJ  81.0 mJ    518 mJ  scaled
-  power            64.5 W   45.5 W    91.6 W  scaled
+  time            3.17 ms  1.35 ms   7.49 ms  scaled
+  energy           205 mJ  81.1 mJ    517 mJ  scaled
+  power            64.5 W   45.4 W    91.5 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -38,16 +38,16 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  31.4 ms  19.0 ms  52.0 ms  87.1 W  2.73 J  930 MiB  yes   scaled
-  a30      900 MHz  24.9 ms  15.0 ms  41.4 ms   104 W  2.58 J  930 MiB  yes   scaled
-  a30     1.20 GHz  21.8 ms  13.1 ms  36.4 ms   145 W  3.16 J  930 MiB  yes   scaled
-  a30     1.44 GHz  20.3 ms  12.1 ms  33.9 ms   163 W  3.29 J  930 MiB  yes   scaled
+  a30      600 MHz  31.4 ms  19.7 ms  50.0 ms  87.1 W  2.73 J  930 MiB  yes   scaled
+  a30      900 MHz  24.9 ms  15.7 ms  39.4 ms   104 W  2.58 J  930 MiB  yes   scaled
+  a30     1.20 GHz  21.8 ms  13.9 ms  34.5 ms   145 W  3.16 J  930 MiB  yes   scaled
+  a30     1.44 GHz  20.3 ms  12.9 ms  32.0 ms   163 W  3.29 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.8810301762627
+  power.value: 99.8810376920538
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
@@ -77,8 +77,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.18 ms  1.57 ms  7.51 ms  694 mJ  627 MiB  yes   scaled
-  h100-sxm        3.17 ms  1.34 ms  7.49 ms  544 mJ  651 MiB  yes   scaled
+  v100-sxm2-16gb  3.18 ms  2.48 ms  7.51 ms  673 mJ  627 MiB  yes   scaled
+  h100-sxm        3.17 ms  1.34 ms  7.48 ms  544 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
