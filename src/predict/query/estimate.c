@@ -425,12 +425,23 @@ static ft_basis weakest(const double share[FT_BASIS_COUNT])
     return basis;
 }
 
+static double issued_s(const ft_graph *g, const ft__op_task *task,
+                       const ft__schedule *s)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        sum += (double)g->node[i].repeat * task[g->node[i].op].launches;
+    return sum * s->launch_s;
+}
+
 /* A phase's part of the time: its share of the device's, or of the host's where that is
- * the busier of the two. */
+ * the busier of the two and issues each operation. */
 static void share_phases(ft_network_estimate *e, const ft_graph *g,
                          const ft__op_task *task, const ft__schedule *s, double busy_s)
 {
-    const bool host = e->host_s > busy_s, any = e->time.value > 0;
+    const bool host = e->host_s > busy_s && issued_s(g, task, s) > 0;
+    const bool any = e->time.value > 0;
     const double low = any ? log(e->time.low / e->time.value) : 0;
     const double high = any ? log(e->time.high / e->time.value) : 0;
     double part[FT_PHASE_COUNT] = {0}, share[FT_PHASE_COUNT][FT_BASIS_COUNT] = {0};

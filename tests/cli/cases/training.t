@@ -161,6 +161,10 @@ A training step is derived from a forward graph: loss, backward pass, optimizer.
   
   no difference: A and B run the same operations, equally often
 
+A graph that takes less than its call has its phase, too.
+  $ echo 'relu x=1x64 dtype=fp16' | foretell predict - --device a100-sxm-80gb --run-mode graph --json | pick phases.0.phase
+  phases.0.phase: "forward"
+
 A list of operations has its phases in its lines.
 
   $ printf '%s\n' 'linear x=8x64 out=32 dtype=fp32' 'linear x=8x64 out=32 dtype=fp32 phase=backward' 'sgd x=64x32 dtype=fp32 phase=optimizer' > step.ops
