@@ -57,8 +57,8 @@ static void issue_what_is_not_replayed(ft__question *a)
 {
     ft_device_use *on = &a->s.source.on;
 
-    if (is_graph_alone(on->run_mode, &a->step) &&
-        a->graph->mode == FT_MODE_INFERENCE && ft__graph_keeps_statistics(a->graph))
+    if (is_graph_alone(on->run_mode, &a->step) && a->graph->mode == FT_MODE_INFERENCE &&
+        ft__graph_keeps_statistics(a->graph))
         on->run_mode = "eager";
 }
 
