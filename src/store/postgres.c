@@ -224,8 +224,7 @@ static bool can_parse(const struct server *v, const char *path)
 {
     void *options = v->conninfoParse(path, NULL);
 
-    if (options)
-        v->conninfoFree(options);
+    v->conninfoFree(options);
     return options != NULL;
 }
 
@@ -237,18 +236,21 @@ static ft_status log_in(ft_store *s, const char *path, ft_error *err)
     struct server *v = server(s);
     const char *why;
 
-    v->connection = can_parse(v, path) ? v->connectdbParams(keys, values, 1) : NULL;
+    /* Begun and reset, since a server that goes down may send a notice on connecting,
+     * which a receiver has to be there for. Of no connection both do nothing. */
+    v->connection = can_parse(v, path) ? v->connectStartParams(keys, values, 1) : NULL;
+    (void)v->setNoticeReceiver(v->connection, keep_quiet, NULL);
+    v->reset(v->connection);
     why = v->connection ? v->errorMessage(v->connection) : "invalid";
     if (strncmp(why, "invalid", 7) == 0)
         return ft_fail(err, FT_EIO, 0,
                        "store %s: a database is named by "
                        "postgresql://USER@HOST:PORT/DATABASE",
                        s->path);
-    if (v->status(v->connection) != CONNECTION_OK)
-        return ft_fail(err, FT_EIO, 0, "store %s: %.*s", s->path,
-                       (int)strcspn(why, "\n"), why);
-    (void)v->setNoticeReceiver(v->connection, keep_quiet, NULL);
-    return FT_OK;
+    return v->status(v->connection) == CONNECTION_OK
+               ? FT_OK
+               : ft_fail(err, FT_EIO, 0, "store %s: %.*s", s->path,
+                         (int)strcspn(why, "\n"), why);
 }
 
 static ft_status connect_to(ft_store *s, const char *path, ft__identity *out,
