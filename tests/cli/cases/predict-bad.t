@@ -77,7 +77,7 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.18 ms  2.48 ms  7.51 ms  673 mJ  627 MiB  yes   scaled
+  v100-sxm2-16gb  3.18 ms  2.15 ms  7.51 ms  673 mJ  627 MiB  yes   scaled
   h100-sxm        3.17 ms  1.34 ms  7.48 ms  544 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
