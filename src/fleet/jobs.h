@@ -61,9 +61,9 @@ typedef struct ft__batches {
 } ft__batches;
 
 #define FT__EACH_JOB(batches, b, j)                                                    \
-    for (ft__fleet_batch *b = (batches)->list; b < (batches)->list + (batches)->n;     \
-         b++)                                                                          \
-        for (ft__fleet_job *j = b->job; j < b->job + b->n_jobs; j++)
+    for (ft__fleet_batch *b = (batches)->list;                                         \
+         b && b < (batches)->list + (batches)->n; b++)                                 \
+        for (ft__fleet_job *j = b->job; j && j < b->job + b->n_jobs; j++)
 
 struct ft__part;
 /* Those batches of a part that are in the folder, appended. */
