@@ -393,7 +393,7 @@ static double time_at(const ft__network_load *l, const ft__schedule *s, double d
 
 /* Of two that err independently both are beyond this part of their reach in a twentieth
  * of all cases: the normal quantile of sqrt(0.05) by that of 0.05. */
-static const double both = 0.46;
+static const double joint_reach = 0.46;
 
 /* How far from `time` such a pass is, where the device and the host err independently
  * of each other; a logarithm. Where one waits for the other, no further than with both
@@ -403,10 +403,11 @@ static double reach_at(const ft__network_load *l, const ft__schedule *s, double 
 {
     if (!(time > 0))
         return 0;
-    return fmax(fabs(log(time_at(l, s, both * device, both * host) / time)),
-                fmin(fabs(log(time_at(l, s, device, host) / time)),
-                     hypot(log(time_at(l, s, device, 0) / time),
-                           log(time_at(l, s, 0, host) / time))));
+    return fmax(
+        fabs(log(time_at(l, s, joint_reach * device, joint_reach * host) / time)),
+        fmin(fabs(log(time_at(l, s, device, host) / time)),
+             hypot(log(time_at(l, s, device, 0) / time),
+                   log(time_at(l, s, 0, host) / time))));
 }
 
 static double device_s(const ft__op_task *w, const ft__schedule *s)
