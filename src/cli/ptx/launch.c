@@ -1,8 +1,7 @@
-/* One launch, as options describe it: as text that pastes into an issue, with what
- * stands out of it for who has to make it faster; as JSON and CSV. */
+/* One launch, as options describe it: as text that pastes into an issue; as JSON and
+ * CSV. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,273 +11,6 @@
 #include "report/units.h"
 
 enum { BLOCKS = 5 };
-
-static double ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : 0;
-}
-
-/* Sectors (of global) or cycles (of shared memory) that a request would need if the
- * bytes it asks for lay side by side. */
-static double ideal_of(const ft_ptx_counts *c, ft_ptx_space s, int stored)
-{
-    bool global = s == FT_PTX_GLOBAL;
-    uint64_t n = global ? c->requests[stored].value : c->shared[stored].value;
-    uint64_t took = global ? c->sectors[stored].value : c->wavefronts[stored].value;
-    double least = ratio(c->bytes[s][stored].value, n) / (global ? 32 : 128);
-
-    if (least < 1)
-        least = 1;
-    return least < ratio(took, n) ? least : ratio(took, n);
-}
-
-/* Warps' instructions of a block. */
-static uint64_t weight(const ft_ptx_block *b)
-{
-    return b->warp.value * b->instructions;
-}
-
-/* The blocks with most instructions first, at most n; the count comes back. */
-static size_t heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counted *v)
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < v->n_blocks; i++) {
-        const ft_ptx_block *b = &v->block[i];
-        size_t at = found;
-
-        if (!weight(b))
-            continue;
-        while (at > 0 && weight(out[at - 1]) < weight(b))
-            at--;
-        if (at == n)
-            continue;
-        if (found < n)
-            found++;
-        memmove(&out[at + 1], &out[at], (found - at - 1) * sizeof(*out));
-        out[at] = b;
-    }
-    return found;
-}
-
-/* ---- what stands out ---- */
-
-enum { REMARKS = 5 };
-
-struct remark {
-    char s[240];
-};
-
-struct remarks {
-    struct {
-        double weight; /* share of the launch that it is about, roughly */
-        struct remark r;
-    } v[16];
-    size_t n;
-};
-
-FT_PRINTF(3, 4)
-static void say(struct remarks *s, double weight, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (s->n == sizeof(s->v) / sizeof(s->v[0]))
-        return;
-    va_start(ap, fmt);
-    vsnprintf(s->v[s->n].r.s, sizeof(s->v[0].r.s), fmt, ap);
-    va_end(ap);
-    s->v[s->n++].weight = weight;
-}
-
-static const char *accesses(int stored)
-{
-    return stored ? "stores" : "loads";
-}
-
-/* The access that wastes most sectors (cycles), NULL: none wastes any; *least: what a
- * request would need. */
-static const ft_ptx_access *wasteful(double *least, const ft__ptx_counted *v,
-                                     ft_ptx_space space, int stored)
-{
-    const ft_ptx_access *worst = NULL;
-    double most = 0;
-
-    for (size_t i = 0; i < v->n_accesses; i++) {
-        const ft_ptx_access *a = &v->access[i];
-        /* 32 threads side by side, in sectors of 32 or cycles of 128 bytes. */
-        double ideal = a->bytes / (space == FT_PTX_GLOBAL ? 1.0 : 4.0);
-        double waste =
-            (double)a->took.value - (double)a->requests.value * (ideal < 1 ? 1 : ideal);
-
-        if (a->space != space || a->stored != stored || waste <= most)
-            continue;
-        most = waste;
-        worst = a;
-        *least = ideal < 1 ? 1 : ideal;
-    }
-    return worst;
-}
-
-/* "; worst are those of saxpy.cu:21, 32.0 instead of 4.0" */
-static struct remark of_line(const ft__ptx_counted *v, ft_ptx_space space, int stored)
-{
-    struct remark r = {""};
-    double least = 0;
-    const ft_ptx_access *a = wasteful(&least, v, space, stored);
-
-    if (a && a->source)
-        snprintf(r.s, sizeof(r.s),
-                 "; worst are those of %.100s:%u, %.1f instead of %.1f",
-                 ft__ptx_base(a->source), a->source_line,
-                 ratio(a->took.value, a->requests.value), least);
-    else if (a)
-        snprintf(r.s, sizeof(r.s), "; worst are those of line %u, %.1f instead of %.1f",
-                 a->line, ratio(a->took.value, a->requests.value), least);
-    return r;
-}
-
-static void on_sectors(struct remarks *s, const ft__ptx_counted *v, int stored)
-{
-    const ft_ptx_counts *c = &v->counts;
-    double took = ratio(c->sectors[stored].value, c->requests[stored].value);
-    double ideal = ideal_of(c, FT_PTX_GLOBAL, stored);
-    uint64_t all = c->sectors[0].value + c->sectors[1].value;
-
-    if (took > 1.25 * ideal)
-        say(s, ratio(c->sectors[stored].value, all) * (1 - ideal / took),
-            "global %s touch %.1f sectors a request where %.1f would do%s",
-            accesses(stored), took, ideal, of_line(v, FT_PTX_GLOBAL, stored).s);
-}
-
-static void on_conflicts(struct remarks *s, const ft__ptx_counted *v, int stored)
-{
-    const ft_ptx_counts *c = &v->counts;
-    double took = ratio(c->wavefronts[stored].value, c->shared[stored].value);
-    double ideal = ideal_of(c, FT_PTX_SHARED, stored);
-
-    if (took > 1.25 * ideal)
-        say(s, ratio(c->wavefronts[stored].value, ft__ptx_sum(c->warp)),
-            "shared %s take %.1f cycles a request where %.1f would do (bank "
-            "conflicts)%s",
-            accesses(stored), took, ideal, of_line(v, FT_PTX_SHARED, stored).s);
-}
-
-static void on_local(struct remarks *s, const ft_ptx_counts *c)
-{
-    uint64_t bytes = c->bytes[FT_PTX_LOCAL][0].value + c->bytes[FT_PTX_LOCAL][1].value;
-
-    if (bytes)
-        say(s, ratio(bytes, bytes + ft__ptx_global_bytes(c)),
-            "%s go through local memory: an array that is indexed by what is not known "
-            "to the compiler, or a call",
-            ft__text_bytes((double)bytes).s);
-}
-
-static void on_lanes(struct remarks *s, const ft_ptx_counts *c)
-{
-    double lanes = ratio(ft__ptx_sum(c->on), ft__ptx_sum(c->warp));
-    uint64_t size = c->blocks ? c->threads / c->blocks : 0;
-
-    if (lanes < 28)
-        say(s, 1 - lanes / 32,
-            "an instruction does something for %.1f threads of 32 on average%s", lanes,
-            size % 32 ? ", with blocks that are no multiple of 32" : "");
-}
-
-static void on_spills(struct remarks *s, const ft__ptxas_entry *e)
-{
-    if (e && e->spill_stores + e->spill_loads)
-        say(s, 1,
-            "ptxas spills registers: its code stores %s a thread to local memory and "
-            "loads %s, which is not in the counts",
-            ft__text_bytes((double)e->spill_stores).s,
-            ft__text_bytes((double)e->spill_loads).s);
-}
-
-static void on_divergence(struct remarks *s, const ft_ptx_counts *c)
-{
-    double share = ratio(c->divergent.low, c->branches.high);
-
-    if (share > 0.05)
-        say(s, share / 4, "%s of the warps' branches diverge",
-            ft__text_percent(share).s);
-}
-
-static void on_block(struct remarks *s, const ft__ptx_counted *v)
-{
-    const ft_ptx_block *b;
-    double share;
-
-    if (!heaviest(&b, 1, v))
-        return;
-    share = ratio(weight(b), ft__ptx_sum(v->counts.warp));
-    if (share > 0.6 && v->n_blocks > 1 && b->source)
-        say(s, 0.3, "the %u instructions of lines %u to %u, from %s:%u, are %s of all",
-            b->instructions, b->line, b->last_line, ft__ptx_base(b->source),
-            b->source_line, ft__text_percent(share).s);
-    else if (share > 0.6 && v->n_blocks > 1)
-        say(s, 0.3, "the %u instructions of lines %u to %u are %s of all",
-            b->instructions, b->line, b->last_line, ft__text_percent(share).s);
-}
-
-static void on_classes(struct remarks *s, const ft_ptx_counts *c)
-{
-    const ft_ptx_tally *n = c->warp;
-    uint64_t all = ft__ptx_sum(n);
-    uint64_t useful = n[FT_PTX_FP32].value + n[FT_PTX_FP64].value +
-                      n[FT_PTX_FP16].value + n[FT_PTX_SPECIAL].value +
-                      n[FT_PTX_FDIV].value + n[FT_PTX_TENSOR].value;
-    uint64_t address = n[FT_PTX_INT].value + n[FT_PTX_MUL].value + n[FT_PTX_DIV].value +
-                       n[FT_PTX_LOGIC].value + n[FT_PTX_COMPARE].value;
-
-    if (useful && address > 3 * useful)
-        say(s, ratio(address, all) / 2,
-            "%.1f integer instructions stand beside each floating-point one",
-            ratio(address, useful));
-    if (ratio(n[FT_PTX_DIV].value, all) > 0.02)
-        say(s, 5 * ratio(n[FT_PTX_DIV].value, all),
-            "%s of the instructions divide integers, which takes some 20 of the "
-            "machine's each",
-            ft__text_percent(ratio(n[FT_PTX_DIV].value, all)).s);
-    if (n[FT_PTX_FP64].value && !c->flops[1].value)
-        return;
-    if (ratio(n[FT_PTX_FP64].value, all) > 0.005 && n[FT_PTX_FP32].value)
-        say(s, 8 * ratio(n[FT_PTX_FP64].value, all),
-            "%s of the instructions are fp64, beside fp32: a constant without f, "
-            "perhaps",
-            ft__text_percent(ratio(n[FT_PTX_FP64].value, all)).s);
-}
-
-static int by_weight(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? 1 : x > y ? -1 : 0;
-}
-
-/* The weightiest first; the count comes back. */
-static size_t find_remarks(struct remark out[REMARKS], const ft__ptx_counted *v)
-{
-    const ft_ptx_counts *c = &v->counts;
-    struct remarks s = {.n = 0};
-
-    for (int stored = 0; stored < 2; stored++) {
-        on_sectors(&s, v, stored);
-        on_conflicts(&s, v, stored);
-    }
-    on_local(&s, c);
-    on_spills(&s, v->ptxas);
-    on_lanes(&s, c);
-    on_divergence(&s, c);
-    on_block(&s, v);
-    on_classes(&s, c);
-    qsort(s.v, s.n, sizeof(s.v[0]), by_weight);
-    if (s.n > REMARKS)
-        s.n = REMARKS;
-    for (size_t i = 0; i < s.n; i++)
-        out[i] = s.v[i].r;
-    return s.n;
-}
 
 /* ---- text ---- */
 
@@ -331,9 +63,9 @@ static ft_ptx_tally total(const ft_ptx_tally *of)
 static void put_class(ft__table *t, const char *name, const ft_ptx_tally *warp,
                       const ft_ptx_tally *thread, const ft_ptx_tally *on, uint64_t all)
 {
-    ft__table_row(t, name, tally_text(warp).s, ratio(warp->value, all),
+    ft__table_row(t, name, tally_text(warp).s, ft__ptx_ratio(warp->value, all),
                   tally_text(thread).s, tally_text(on).s,
-                  ratio(on->value, warp->value));
+                  ft__ptx_ratio(on->value, warp->value));
 }
 
 static bool print_classes(const ft_ptx_counts *c)
@@ -369,9 +101,9 @@ static void put_access(ft__table *t, const ft_ptx_counts *c, ft_ptx_space s, int
              stored ? "stores" : "loads");
     if (known && n) {
         snprintf(requests, sizeof(requests), "%" PRIu64, n);
-        snprintf(each, sizeof(each), "%.2f %s", ratio(took, n),
+        snprintf(each, sizeof(each), "%.2f %s", ft__ptx_ratio(took, n),
                  sectors ? "sectors" : "cycles");
-        snprintf(least, sizeof(least), "%.2f", ideal_of(c, s, stored));
+        snprintf(least, sizeof(least), "%.2f", ft__ptx_ideal(c, s, stored));
     }
     ft__table_row(t, name, (double)c->bytes[s][stored].value, requests, each, least);
 }
@@ -415,7 +147,7 @@ static void print_work(const ft_ptx_counts *c)
     if (!flops)
         printf("no floating-point arithmetic");
     if (flops && bytes)
-        printf("; %.3g FLOP a byte of global memory", ratio(flops, bytes));
+        printf("; %.3g FLOP a byte of global memory", ft__ptx_ratio(flops, bytes));
     puts("");
 }
 
@@ -423,7 +155,7 @@ static void print_flow(const ft_ptx_counts *c)
 {
     printf("branches    %" PRIu64 " conditional ones of warps, %s divergent",
            c->branches.value,
-           ft__text_percent(ratio(c->divergent.value, c->branches.value)).s);
+           ft__text_percent(ft__ptx_ratio(c->divergent.value, c->branches.value)).s);
     if (c->barriers.value)
         printf("; %" PRIu64 " barriers of blocks", c->barriers.value);
     puts("");
@@ -441,7 +173,8 @@ static void put_block(ft__table *t, const ft_ptx_block *b, uint64_t all)
     else
         snprintf(from, sizeof(from), "%s", b->label ? b->label : "");
     ft__table_row(t, lines, b->instructions, tally_text(&b->warp).s,
-                  ratio(b->thread.value, b->warp.value), ratio(weight(b), all), from);
+                  ft__ptx_ratio(b->thread.value, b->warp.value),
+                  ft__ptx_ratio(ft__ptx_weight(b), all), from);
 }
 
 static bool print_blocks(const ft__ptx_counted *v, size_t most)
@@ -450,7 +183,7 @@ static bool print_blocks(const ft__ptx_counted *v, size_t most)
         ft__table_new("lines<|instructions>n|entered by warps>|threads of 32>.1|"
                       "share>%|from<");
     const ft_ptx_block **b = calloc(most, sizeof(const ft_ptx_block *));
-    size_t n = b ? heaviest(b, most, v) : 0;
+    size_t n = b ? ft__ptx_heaviest(b, most, v) : 0;
 
     for (size_t i = 0; i < n; i++)
         put_block(t, b[i], ft__ptx_sum(v->counts.warp));
@@ -500,8 +233,8 @@ static void print_head(const ft__ptx_counted *v)
 
 static void print_remarks(const ft__ptx_counted *v)
 {
-    struct remark r[REMARKS];
-    size_t n = find_remarks(r, v);
+    ft__ptx_remark r[FT__PTX_REMARKS];
+    size_t n = ft__ptx_remarks(r, v);
 
     for (size_t i = 0; i < n; i++)
         printf("%s- %s\n", i ? "" : "\n", r[i].s);
@@ -525,8 +258,8 @@ static bool print_text(const ft__ptx_counted *v, const ft__ptx_options *o)
 
 static json_t *remarks_json(const ft__ptx_counted *v)
 {
-    struct remark r[REMARKS];
-    size_t n = find_remarks(r, v);
+    ft__ptx_remark r[FT__PTX_REMARKS];
+    size_t n = ft__ptx_remarks(r, v);
     json_t *all = json_array();
 
     for (size_t i = 0; i < n; i++)

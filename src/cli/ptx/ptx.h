@@ -77,6 +77,17 @@ static inline uint64_t ft__ptx_sum(const ft_ptx_tally *t)
     return sum;
 }
 
+static inline double ft__ptx_ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+/* Warps' instructions of a block. */
+static inline uint64_t ft__ptx_weight(const ft_ptx_block *b)
+{
+    return b->warp.value * b->instructions;
+}
+
 static inline uint64_t ft__ptx_flops(const ft_ptx_counts *c)
 {
     return c->flops[0].value + c->flops[1].value + c->flops[2].value +
@@ -121,6 +132,23 @@ bool ft__ptx_csv(const ft__ptx_counted *v);
 /* A launch that was counted, with `blocks` each block of instructions and each access,
  * too. Of any other, a library's or one of which something is missing, what it is. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
+
+/* ---- remarks.c ---- */
+
+/* Sectors (of global) or cycles (of shared memory) that a request would need if the
+ * bytes it asks for lay side by side. */
+double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
+/* The blocks with most instructions first, at most n; the count comes back. */
+size_t ft__ptx_heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counted *v);
+
+enum { FT__PTX_REMARKS = 5 };
+
+typedef struct ft__ptx_remark {
+    char s[240];
+} ft__ptx_remark;
+
+/* What stands out, the weightiest first; the count comes back. */
+size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counted *v);
 
 /* ---- what ptx.c hands on; they return exit codes. d: the device that --device names,
  * NULL: none ---- */

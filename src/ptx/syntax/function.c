@@ -1,5 +1,9 @@
 /* Functions: heading, performance directives, statements, scopes with their labels. In:
  * tokens; out: the function's instructions, registers and labels. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/index.h"
 #include "ptx/syntax/parser.h"
 
 /* ---- scopes ---- */
@@ -38,7 +42,7 @@ static void resolve(ft__parser *p)
         if (s && s->scope == p->symbols.depth && s->kind == FT__SYMBOL_LABEL) {
             settle_label(p, &x[i], s);
         } else if (p->symbols.depth == 1) {
-            ft__ptx_fail(p, x[i].name, "there is no label '%.*s'", (int)x[i].len,
+            ft__ptx_fail(p, x[i].at, "there is no label '%.*s'", (int)x[i].len,
                          x[i].name);
             return;
         } else {
@@ -153,26 +157,78 @@ static bool performance(ft__parser *p)
 
 /* ---- statements ---- */
 
-static void target_label(ft__parser *p, uint32_t *target)
-{
-    ft__fixup *x = ft__ptx_push(p, &p->fixups, sizeof(*x));
+enum { MOST_TARGETS = 1 << 20 }; /* of a list */
 
-    *x = (ft__fixup){
-        .name = p->lex.start, .len = p->lex.len, .hash = p->lex.hash, .target = target};
+/* `name`, or `name<n>`, which stands for name0 and so on. */
+static bool target_names(ft__parser *p, ft__lex *name, uint32_t *n)
+{
+    *name = p->lex;
+    *n = 1;
+    ft__ptx_next(p);
+    if (!ft__ptx_accept(p, '<'))
+        return false;
+    *n = ft__ptx_small(p, "how many there are");
+    ft__ptx_expect(p, '>', "'>'");
+    return true;
 }
 
-static uint32_t listed(const ft__parser *p)
+static ft__lex numbered(ft__parser *p, const ft__lex *name, uint32_t number)
 {
-    ft__lex ahead = p->lex;
-    uint32_t n = 0;
+    ft__lex x = *name;
+    char digits[12];
+    const uint32_t n = (uint32_t)snprintf(digits, sizeof(digits), "%u", number);
+    char *text = ft__arena_array(&p->m->arena, (size_t)name->len + n, 1);
 
-    for (; ahead.kind == FT__TOK_NAME; ft__lex_next(&ahead)) {
-        n++;
-        ft__lex_next(&ahead);
-        if (ahead.kind != ',')
+    if (!text) {
+        ft__ptx_no_memory(p);
+        return x;
+    }
+    memcpy(text, name->start, name->len);
+    memcpy(text + name->len, digits, n);
+    x.start = text;
+    x.len += n;
+    x.hash = ft__hash_bytes(FT__HASH_BEGIN, text, x.len);
+    return x;
+}
+
+static void target(ft__parser *p, const ft__lex *name, const char *at, bool function,
+                   uint32_t *to)
+{
+    const ft__symbol *s;
+
+    if (function) {
+        s = ft__symbol_find(p, name);
+        if (!s || s->kind != FT__SYMBOL_FUNCTION)
+            ft__ptx_fail(p, at, "'%.*s' is no function", (int)name->len, name->start);
+        else
+            *to = s->number;
+        return;
+    }
+    *(ft__fixup *)ft__ptx_push(p, &p->fixups, sizeof(ft__fixup)) =
+        (ft__fixup){.name = name->start,
+                    .at = at,
+                    .len = name->len,
+                    .hash = name->hash,
+                    .target = to};
+}
+
+/* How many targets follow. */
+static uint32_t listed(ft__parser *p)
+{
+    const ft__lex here = p->lex;
+    uint32_t all = 0, n;
+    ft__lex name;
+
+    while (p->lex.kind == FT__TOK_NAME && !p->st) {
+        target_names(p, &name, &n);
+        if (n > MOST_TARGETS - all)
+            ft__ptx_fail(p, name.start, "more than %d targets", MOST_TARGETS);
+        all += p->st ? 0 : n;
+        if (!ft__ptx_accept(p, ','))
             break;
     }
-    return n;
+    p->lex = p->st ? p->lex : here;
+    return all;
 }
 
 /* .branchtargets and .calltargets: names, apart by commas. */
@@ -180,29 +236,29 @@ static void targets(ft__parser *p, bool functions)
 {
     ft__ptx_targets *t = ft__ptx_push(p, &p->targets, sizeof(*t));
     const uint32_t n = listed(p);
-    uint32_t *index = ft__arena_array(&p->m->arena, n ? n : 1, sizeof(*index)),
-             number = 0;
+    uint32_t *index = ft__arena_array(&p->m->arena, n ? n : 1, sizeof(*index));
 
     if (!index) {
         ft__ptx_no_memory(p);
         return;
     }
-    t->index = index;
-    t->functions = functions;
-    for (t->n = 0; t->n < n; index++) {
-        const ft__symbol *s = functions ? ft__symbol_here(p, &number) : NULL;
+    *t = (ft__ptx_targets){.index = index, .n = n, .functions = functions};
+    do {
+        uint32_t many;
+        ft__lex name;
+        bool range;
 
-        if (!functions)
-            target_label(p, index);
-        else if (!s || s->kind != FT__SYMBOL_FUNCTION)
-            ft__ptx_expected(p, "a function's name");
-        *index = number;
-        ft__ptx_next(p);
-        if (++t->n < n && !ft__ptx_expect(p, ',', "','"))
+        if (p->lex.kind != FT__TOK_NAME) {
+            ft__ptx_expected(p, "a name");
             return;
-    }
-    if (n == 0)
-        ft__ptx_expected(p, "a name");
+        }
+        range = target_names(p, &name, &many);
+        for (uint32_t k = 0; k < many && !p->st; k++) {
+            const ft__lex one = range ? numbered(p, &name, k) : name;
+
+            target(p, &one, name.start, functions, index++);
+        }
+    } while (!p->st && ft__ptx_accept(p, ','));
 }
 
 /* .callprototype (result) _ (parameters): only that there is one. */

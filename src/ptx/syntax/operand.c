@@ -171,7 +171,7 @@ static void wait_for_label(ft__parser *p)
 {
     ft__fixup *x = ft__ptx_push(p, &p->fixups, sizeof(*x));
 
-    x->name = p->lex.start;
+    x->name = x->at = p->lex.start;
     x->len = p->lex.len;
     x->hash = p->lex.hash;
     x->operand = (uint32_t)p->stage.n;

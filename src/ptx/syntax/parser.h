@@ -58,7 +58,7 @@ typedef struct ft__symbols {
 
 /* A label or list that is used before it is there: resolved as scopes end. */
 typedef struct ft__fixup {
-    const char *name;
+    const char *name, *at; /* at: in the text */
     uint64_t hash;
     uint32_t len;
     uint32_t operand; /* of the function's; where there is no target */

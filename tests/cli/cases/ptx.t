@@ -140,6 +140,12 @@ A branch that depends on data: bounds, and why.
   load                            3182    8.3 %                        101800                        101800           32.0
   control                         2382    6.2 %                         76200        38700 (26200 to 51200)           16.2
 
+What stands out is said of counts that are known alone: of how many threads take part here only bounds are.
+
+  $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spmv_csr --grid 100 --block 250 --param 5=20000 | grep -c "^- "
+  0
+  [1]
+
 A size that is not known leaves bounds, too.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 | sed -n 4,6p
