@@ -296,12 +296,8 @@ static void wrapped_values(const struct classes *w, uint64_t *out, const ft__aff
         const uint32_t k = (uint32_t)__builtin_ctz(m);
         const int64_t *delta = w->delta + (size_t)k * CHUNK;
 
-        if (f->a[k] == 1) /* products of 64 bits take several instructions */
-            for (uint32_t l = 0; l < n; l++)
-                out[l] += (uint64_t)delta[l];
-        else
-            for (uint32_t l = 0; l < n; l++)
-                out[l] += (uint64_t)f->a[k] * (uint64_t)delta[l];
+        for (uint32_t l = 0; l < n; l++)
+            out[l] += (uint64_t)f->a[k] * (uint64_t)delta[l];
     }
 }
 
