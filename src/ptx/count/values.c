@@ -296,6 +296,8 @@ static void of_cluster(ft__run *r, ft__lane_value *out, uint32_t sreg)
                             ? r->grid[axis(sreg, FT__SREG_NCLUSTERID_X)] /
                                   r->cluster[axis(sreg, FT__SREG_NCLUSTERID_X)]
                             : 0;
+        else if (!clustered(r))
+            of_block(r, out, axis(sreg, FT__SREG_CLUSTERID_X));
         else
             out->base = sreg <= FT__SREG_CLUSTERID_Z
                             ? r->at[axis(sreg, FT__SREG_CLUSTERID_X)] /
