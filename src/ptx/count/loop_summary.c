@@ -12,6 +12,8 @@
 
 /* With more affine expressions than that, loops are gone round. */
 enum { MOST_PAUSE = 256, MOST_AFFINES = 4096 };
+/* What keeping a value takes: nested loops keep each other's counters. */
+enum { KEEP_STEPS = 2 };
 
 static int64_t change(uint64_t was, uint64_t now, uint32_t bits)
 {
@@ -128,9 +130,11 @@ static bool keep_all(ft__run *r, ft__frame *f, uint32_t block, ft__lane_value *t
 {
     const uint32_t *live = f->part->live[block];
     bool kept = true;
+    uint32_t n = 0;
 
-    for (uint32_t k = 0; kept && live[k] != FT__NO_SLOT; k++)
-        kept = keep(r, &to[k], &f->value[live[k]]);
+    for (; kept && live[n] != FT__NO_SLOT; n++)
+        kept = keep(r, &to[n], &f->value[live[n]]);
+    r->steps += (uint64_t)n * KEEP_STEPS;
     return kept;
 }
 
