@@ -26,7 +26,8 @@ static const ft__option options[] = {
     FT__TEXT(ft__ptx_options, device, "device", "D",
              "tell time, power and occupancy on this GPU; without --grid, registers"),
     FT__INPUT(ft__ptx_options, predictor, "predictor", "P.ftp",
-              "of train --kernels; the user's own, otherwise the device's data sheet"),
+              "of train --kernels; the user's own, one of the data folder, else the "
+              "device's data sheet"),
     FT__TEXT(ft__ptx_options, method, "method", "physics",
              "from the device's data sheet alone"),
     FT__COUNT(ft__ptx_options, registers, "registers", "N",
