@@ -158,24 +158,37 @@ static void make_new_op(ft_op *op, uint64_t i, const char *dtype)
     make_op(op, 1000 + i, dtype);
 }
 
-static void another_maker_s_gpu_is_slower_by_half_as_much_as_the_known_ones(void)
-{
-    ft_predictor *plain = trained(1, 1, 1), *slow = trained(3, 3, 3);
+enum { COMPARED = 20 };
 
-    for (uint64_t i = 0; i < 20; i++) {
+/* What becomes of answers where all known GPUs take three times as long (log). */
+static double change_by_slow_gpus(const ft_predictor *plain, const ft_predictor *slow,
+                                  const char *device)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < COMPARED; i++) {
         double there_s;
         ft__op_answer before, after;
         ft_op op;
 
         make_new_op(&op, i, "fp32");
-        before = asked(plain, "l4", &op, &there_s);
-        after = asked(slow, "l4", &op, &there_s);
-        CHECK_NEAR(after.value / before.value, 3, 0.2);
-        before = asked(plain, "mi100", &op, &there_s);
-        after = asked(slow, "mi100", &op, &there_s);
-        CHECK_NEAR(after.value / before.value, sqrt(3), 0.2);
-        CHECK(after.far && CMP(after.high / after.value, >, 1.64));
+        before = asked(plain, device, &op, &there_s);
+        after = asked(slow, device, &op, &there_s);
+        CHECK(CMP(after.high / after.value, >, 1.64));
+        sum += log(after.value / before.value);
     }
+    return sum / COMPARED;
+}
+
+/* They are of NVIDIA, as the L4 is. */
+static void another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show(void)
+{
+    ft_predictor *plain = trained(1, 1, 1), *slow = trained(3, 3, 3);
+    const double same = change_by_slow_gpus(plain, slow, "l4"),
+                 another = change_by_slow_gpus(plain, slow, "mi100");
+
+    CHECK(CMP(same, >, log(1.7)) && CMP(same, <, log(3.1)));
+    CHECK(CMP(another, >, 0.2 * same) && CMP(another, <, 0.6 * same));
     ft_predictor_free(plain);
     ft_predictor_free(slow);
 }
@@ -223,18 +236,29 @@ static void what_a_device_of_the_chip_measured_is_sure(void)
     ft_predictor_free(p);
 }
 
+/* Of operations on an L4, in the mean. */
+static double width(const ft_predictor *p)
+{
+    double sum = 0;
+
+    for (uint64_t i = 0; i < COMPARED; i++) {
+        double there_s;
+        ft__op_answer a;
+        ft_op op;
+
+        make_new_op(&op, i, "fp32");
+        a = asked(p, "l4", &op, &there_s);
+        sum += log(a.high / a.low);
+    }
+    return exp(sum / COMPARED);
+}
+
 static void intervals_are_as_wide_as_chips_lie_apart(void)
 {
     ft_predictor *alike = trained(1.5, 1.5, 1.5), *apart = trained(1, 1.5, 2.25);
-    double there_s;
-    ft__op_answer a, b;
-    ft_op op;
 
-    make_new_op(&op, 0, "fp32");
-    a = asked(alike, "l4", &op, &there_s);
-    b = asked(apart, "l4", &op, &there_s);
-    CHECK(CMP(a.high / a.low, <, 1.7));
-    CHECK(CMP(b.high / b.low, >, 2.5));
+    CHECK(CMP(width(alike), <, 5));
+    CHECK(CMP(width(apart), >, 2 * width(alike)));
     ft_predictor_free(alike);
     ft_predictor_free(apart);
 }
@@ -363,7 +387,7 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(data, sizeof(data), "%s/data", argv[1]);
-    another_maker_s_gpu_is_slower_by_half_as_much_as_the_known_ones();
+    another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show();
     gpus_tell_nothing_of_a_processor();
     what_a_device_of_the_chip_measured_is_sure();
     intervals_are_as_wide_as_chips_lie_apart();
