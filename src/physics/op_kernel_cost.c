@@ -26,14 +26,15 @@ static const double DEEP_ROW = 80e3, DEEP_BEND = 2.5, DEEPEST = 1.7;
  * two. */
 static const double SECTOR = 32, RAGGED_SHARE = 0.92;
 
-static const double LEAST_TILE = 32; /* other kernels serve less, and do not lose it */
+/* Kernels for products with a shorter side lose nothing so. */
+static const double LEAST_SIDE = 32;
 
 /* Of cuBLAS before Volta, where both operands lie along k. */
 static double crossed_share(const ft__op_kernel *p, const double *c)
 {
     const double row = p->k * p->size;
     const double deep =
-        fmin(p->m, p->n) < LEAST_TILE ? 0 : pow(row / DEEP_ROW, DEEP_BEND);
+        fmin(p->m, p->n) < LEAST_SIDE ? 0 : pow(row / DEEP_ROW, DEEP_BEND);
 
     return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
            (1 + DEEPEST * deep / (1 + deep));
