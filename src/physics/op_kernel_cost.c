@@ -18,6 +18,28 @@ static void stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *
         ft__passes_cost(out, p, pace);
 }
 
+/* B from a row of both operands to the next that make a product half as slow again as
+ * the deepest ones are, how sharply, and how much longer those take: the pages that a
+ * wave of tiles reads are then more than translations are kept of. */
+static const double DEEP_ROW = 80e3, DEEP_BEND = 2.5, DEEPEST = 1.7;
+/* What a tile reads of a row at a time is one sector where rows begin with one, else
+ * two. */
+static const double SECTOR = 32, RAGGED_SHARE = 0.92;
+
+/* Kernels for products with a shorter side lose nothing so. */
+static const double LEAST_SIDE = 32;
+
+/* Of cuBLAS before Volta, where both operands lie along k. */
+static double crossed_share(const ft__op_kernel *p, const double *c)
+{
+    const double row = p->k * p->size;
+    const double deep =
+        fmin(p->m, p->n) < LEAST_SIDE ? 0 : pow(row / DEEP_ROW, DEEP_BEND);
+
+    return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
+           (1 + DEEPEST * deep / (1 + deep));
+}
+
 /* What a library's plain products reach of the best ones'. */
 static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                             const double *c)
@@ -29,7 +51,7 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
                (p->scaled ? c[FT__C_scaled_share] : 1);
     return (chip->amd ? c[FT__C_amd_share] * (p->batch > 1 ? c[FT__C_amd_batched] : 1)
                       : 1) *
-           (chip->early && p->crossed ? c[FT__C_crossed_share] : 1);
+           (chip->early && p->crossed ? crossed_share(p, c) : 1);
 }
 
 /* Those of a product or convolution, the plainest first. */

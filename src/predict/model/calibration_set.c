@@ -57,40 +57,48 @@ size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
 /* Times or power predicted for a device that nobody measured, corrected by the few
  * operations that were measured on it since: a Gaussian process over log(measured /
  * answer) (Rasmussen, Williams 2006, chapter 2), whose covariance has a part that all
- * operations share, one for each kind and phase and one for each of their element
- * types, one linear in what bounds an operation (arithmetic, cache, memory, host), as
- * rates and floors that differ from the estimate's would make it, and for operations of
- * like size a smooth, a rough, and for all kinds a far-reaching one; of time also one
- * linear in how much longer than answered other devices took for the operation; of
- * power also one for rows that divide by the same power of two, and no answer is above
- * the cap. Noise is Student's t (Lange, Little, Taylor 1989): single rows may be far
- * off. Intervals are those of the process, scaled so that of the known rows, each
- * predicted from the others (leave-one-out), nine tenths are covered. */
+ * operations share, one for each kind and phase, one linear in what bounds an operation
+ * (arithmetic, cache, memory, host), as rates and floors that differ from the
+ * estimate's would make it, both of them for each element type, too, and for operations
+ * of like size a smooth, a rough, and for all kinds a far-reaching one; of time also
+ * one linear in how much longer than answered other devices took for the operation, and
+ * one for products as narrow as another; of power also one for rows that divide by the
+ * same power of two, and no answer is above the cap. How far element types lie apart is
+ * what the known rows are likeliest with. Noise is Student's t (Lange, Little, Taylor
+ * 1989): single rows may be far off. Intervals are those of the process, scaled so that
+ * of the known rows, each predicted from the others (leave-one-out), nine tenths are
+ * covered. */
 
 enum { N_SHARES = 4, N_SIZES = 5 };
 
 /* Standard deviations of log(measured / answer), before anything was measured. */
 struct scales {
-    double shared, of_kind, of_type, of_share, of_size, noise;
-    double octaves;              /* sizes that differ by so much are independent */
-    double rough, rough_octaves; /* kernels that libraries choose by size */
-    double far, far_octaves;     /* of all kinds */
+    double shared, of_kind, of_share, of_size, noise;
+    double of_type, of_type_share; /* for each element type */
+    double octaves;                /* sizes that differ by so much are independent */
+    double rough, rough_octaves;   /* kernels that libraries choose by size */
+    double far, far_octaves;       /* of all kinds */
     /* Where rows divide by the same power of two, of all sizes and of like ones. */
     double of_twos, of_twos_size;
-    double of_other; /* for each device */
+    double of_other;  /* for each device */
+    double of_narrow; /* products of one length of the shorter side */
+    double of_order;  /* correlation where operands lie otherwise */
 };
 static const struct scales of_time = {.shared = 0.2,
                                       .of_kind = 0.15,
                                       .of_type = 0.3,
+                                      .of_type_share = 0.4,
                                       .of_share = 0.3,
                                       .of_size = 0.25,
                                       .noise = 0.2,
                                       .octaves = 3,
-                                      .rough = 0.2,
+                                      .rough = 0.3,
                                       .rough_octaves = 4,
                                       .far = 0.3,
                                       .far_octaves = 8,
-                                      .of_other = 0.3};
+                                      .of_other = 0.3,
+                                      .of_narrow = 0.15,
+                                      .of_order = 0.4};
 /* A sensor saw a loop or its idle surroundings, depending on how long the loop ran,
  * which went by round numbers of rows: power jumps where time does not. */
 static const struct scales of_power = {.shared = 0.2,
@@ -102,20 +110,27 @@ static const struct scales of_power = {.shared = 0.2,
                                        .rough_octaves = 1,
                                        .far_octaves = 1,
                                        .of_twos = 0.4,
-                                       .of_twos_size = 0.4};
+                                       .of_twos_size = 0.4,
+                                       .of_order = 1};
+/* Octaves of the shorter side: libraries have kernels for single lengths of it. */
+static const double narrow_octaves = 0.25;
 
 struct process_point {
     uint32_t kind; /* and phase */
     ft_dtype type;
-    double share[N_SHARES];        /* of the estimate: what bounds the operation */
-    double size[N_SIZES];          /* logarithms to base 2 */
+    double share[N_SHARES]; /* of the estimate: what bounds the operation */
+    double size[N_SIZES];   /* logarithms to base 2 */
+    double side[N_SIZES];   /* those of a product's sides; of others the sizes */
+    double narrow;          /* of a product's shorter side */
+    bool is_product;
+    int64_t order;                 /* how its operands lie */
     double twos;                   /* power of two in the rows */
     double other[FT__MOST_OTHERS]; /* log(time on a device / answer), as estimates
                                          differ; 0: it was not measured there */
 };
 
 struct process {
-    const struct scales *scale;
+    struct scales scale;
     size_t n;
     struct process_point *at;
     double *inverse; /* of the covariance, n x n */
@@ -139,6 +154,28 @@ static double twos_in_rows(const ft_op *op)
     for (; rows > 0 && rows % 2 == 0 && twos < 6; rows /= 2)
         twos++;
     return twos;
+}
+
+/* Of the last product that the operation is made of. */
+static void set_sides(struct process_point *p, const ft_op *op)
+{
+    ft_product list[FT_MAX_PRODUCTS];
+    const uint32_t n =
+        ft_kind_class(op->kind) == FT_CLASS_MATMUL ? ft_op_products(op, list) : 0;
+    ft_shape x, y;
+
+    p->is_product = n > 0;
+    if (!n) {
+        memcpy(p->side, p->size, sizeof(p->side));
+        return;
+    }
+    x = ft_op_shape(&list[n - 1].op, FT_K_x);
+    y = ft_op_shape(&list[n - 1].op, FT_K_y);
+    for (int k = 0; k < 3; k++)
+        p->side[k] = log2((double)x.dim[k]);
+    p->side[3] = log2((double)y.dim[2]);
+    p->narrow = fmin(p->side[1], p->side[3]);
+    p->order = ft_op_at(op, FT_K_order, 0);
 }
 
 /* A device takes at most so many times longer or shorter than answered (log). */
@@ -183,6 +220,7 @@ static struct process_point point_of(const ft__model_set *l, const ft__samples *
     ft__features(f, &v->op, &cost, &one);
     for (int k = 0; k < N_SIZES; k++)
         p.size[k] = isfinite(f[sizes[k]]) ? (double)f[sizes[k]] : 0;
+    set_sides(&p, &v->op);
     return p;
 }
 
@@ -198,37 +236,58 @@ static double similarity(double squared, double octaves)
     return exp(-squared / (2 * square(octaves)));
 }
 
+static double distance(const double *a, const double *b, int n)
+{
+    double d = 0;
+
+    for (int k = 0; k < n; k++)
+        d += square(a[k] - b[k]);
+    return d;
+}
+
+/* Of operations of one kind and phase; shares: the product of what bounds them. */
+static double covariance_of_kind(const struct scales *s, const struct process_point *a,
+                                 const struct process_point *b, double d, double shares)
+{
+    const double of_twos = similarity(square(a->twos - b->twos), 1);
+    const double of_order = a->order == b->order ? 1 : s->of_order;
+    const double alike = similarity(d, s->octaves);
+    double sum = square(s->of_kind) + square(s->of_size) * alike * of_order +
+                 of_twos * (square(s->of_twos) + square(s->of_twos_size) * alike);
+
+    if (a->is_product)
+        sum += square(s->of_narrow) * of_order *
+               similarity(square(a->narrow - b->narrow), narrow_octaves);
+    if (a->type != b->type)
+        return sum;
+    return sum + square(s->of_type) + square(s->of_type_share) * shares +
+           square(s->rough) * of_order *
+               exp(-sqrt(distance(a->side, b->side, N_SIZES)) / s->rough_octaves);
+}
+
 static double covariance(const struct scales *s, const struct process_point *a,
                          const struct process_point *b)
 {
-    const double of_twos = exp(-square(a->twos - b->twos) / 2);
-    double sum = square(s->shared), d = 0, other = 0, alike;
+    const double d = distance(a->size, b->size, N_SIZES);
+    double shares = 0, other = 0, sum;
 
     for (int k = 0; k < N_SHARES; k++)
-        sum += square(s->of_share) * a->share[k] * b->share[k];
-    for (int k = 0; k < N_SIZES; k++)
-        d += square(a->size[k] - b->size[k]);
+        shares += a->share[k] * b->share[k];
     for (int k = 0; k < FT__MOST_OTHERS; k++)
         other += a->other[k] * b->other[k];
-    sum += square(s->of_other) * other;
-    sum += square(s->far) * similarity(d, s->far_octaves);
-    if (a->kind != b->kind)
-        return sum;
-    alike = similarity(d, s->octaves);
-    sum += square(s->of_kind) + square(s->of_size) * alike +
-           of_twos * (square(s->of_twos) + square(s->of_twos_size) * alike);
-    if (a->type != b->type)
-        return sum;
-    return sum + square(s->of_type) +
-           square(s->rough) * exp(-sqrt(d) / s->rough_octaves);
+    sum = square(s->shared) + square(s->of_share) * shares +
+          square(s->of_other) * other + square(s->far) * similarity(d, s->far_octaves);
+    return a->kind == b->kind ? sum + covariance_of_kind(s, a, b, d, shares) : sum;
 }
 
 /* ---- the process ---- */
 
-/* covariances: n x n, the lower half, without noise; factor: 2 n x n, scratch. */
-static void invert(struct process *p, const double *covariances, double *factor)
+/* covariances: n x n, the lower half, without noise; factor: 2 n x n, scratch. The
+ * logarithm of their determinant with noise. */
+static double invert(struct process *p, const double *covariances, double *factor)
 {
     size_t n = p->n;
+    double sum = 0;
     bool good;
 
     memcpy(factor, covariances, n * n * sizeof(*factor));
@@ -237,10 +296,13 @@ static void invert(struct process *p, const double *covariances, double *factor)
     good = ft__cholesky(factor, n);
     assert(good); /* the noise sees to it */
     (void)good;
+    for (size_t i = 0; i < n; i++)
+        sum += 2 * log(factor[i * n + i]);
     ft__cholesky_invert(p->inverse, factor, factor + n * n, n);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
             p->inverse[j * n + i] = p->inverse[i * n + j];
+    return sum;
 }
 
 /* Degrees of freedom of the noise, and how often its variances are found anew. */
@@ -252,22 +314,66 @@ static void reweigh(struct process *p)
 {
     for (size_t i = 0; i < p->n; i++)
         p->noise[i] =
-            (DEGREES * square(p->scale->noise) + square(p->noise[i] * p->weight[i])) /
+            (DEGREES * square(p->scale.noise) + square(p->noise[i] * p->weight[i])) /
             (DEGREES + 1);
 }
 
 /* Each known row predicted from the others: its residual is weight / d, its variance 1
- * / d, d on the diagonal of the inverse (Rasmussen, Williams 5.4.2). Of few rows each
- * end has hardly any: both have one reach. */
+ * / d, d on the diagonal of the inverse (Rasmussen, Williams 5.4.2), with the noise
+ * that rows have before they are seen. Of few rows each end has hardly any: both have
+ * one reach. */
 static ft_status set_reach(struct process *p, ft_error *err)
 {
     double low;
 
     for (size_t i = 0; i < p->n; i++) {
-        p->cross[i] = p->weight[i] / sqrt(p->inverse[i * p->n + i]);
+        const double d = p->inverse[i * p->n + i], noise = square(p->scale.noise);
+
+        p->cross[i] = p->weight[i] / d / sqrt(fmax(1 / d - p->noise[i] + noise, noise));
         p->cross[p->n + i] = -p->cross[i];
     }
     return ft__conformal(&low, &p->reach, p->cross, 2 * p->n, FT__COVERAGE, err);
+}
+
+/* The logarithm of the residuals' density, less a constant; covariances: 3 n x n,
+ * scratch, the first n x n of which stay. */
+static double weigh(struct process *p, const double *residual, double *covariances)
+{
+    const size_t n = p->n;
+    double determinant;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++)
+            covariances[i * n + j] = covariance(&p->scale, &p->at[i], &p->at[j]);
+    for (size_t i = 0; i < n; i++)
+        p->noise[i] = square(p->scale.noise);
+    determinant = invert(p, covariances, covariances + n * n);
+    for (size_t i = 0; i < n; i++)
+        p->weight[i] = ft__dot(p->inverse + i * n, residual, n);
+    return -(determinant + ft__dot(p->weight, residual, n)) / 2;
+}
+
+static bool has_types(const struct process *p)
+{
+    for (size_t i = 1; i < p->n; i++)
+        if (p->at[i].type != p->at[0].type)
+            return true;
+    return false;
+}
+
+/* How many times farther element types may lie apart. */
+static const double apart = 4;
+
+/* Types lie farther apart if the residuals are likelier so. */
+static void set_types_apart(struct process *p, const double *residual,
+                            double *covariances)
+{
+    const struct scales usual = p->scale;
+    const double likelihood = weigh(p, residual, covariances);
+
+    p->scale.of_type *= apart;
+    if (weigh(p, residual, covariances) <= likelihood)
+        p->scale = usual;
 }
 
 static ft_status learn(struct process *p, const double *residual, ft_error *err)
@@ -277,14 +383,11 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
 
     if (!covariances)
         return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++)
-            covariances[i * n + j] = covariance(p->scale, &p->at[i], &p->at[j]);
-    for (size_t i = 0; i < n; i++)
-        p->noise[i] = square(p->scale->noise);
-    for (int k = 0; k <= REWEIGHTINGS; k++) {
-        if (k > 0)
-            reweigh(p);
+    if (has_types(p))
+        set_types_apart(p, residual, covariances);
+    weigh(p, residual, covariances);
+    for (int k = 0; k < REWEIGHTINGS; k++) {
+        reweigh(p);
         invert(p, covariances, covariances + n * n);
         for (size_t i = 0; i < n; i++)
             p->weight[i] = ft__dot(p->inverse + i * n, residual, n);
@@ -297,11 +400,11 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct process_point *at, double most)
 {
-    double noise = p->scale->noise, change, residual_scale;
-    double variance = covariance(p->scale, at, at) + noise * noise;
+    double noise = p->scale.noise, change, residual_scale;
+    double variance = covariance(&p->scale, at, at) + noise * noise;
 
     for (size_t i = 0; i < p->n; i++)
-        p->cross[i] = covariance(p->scale, at, &p->at[i]);
+        p->cross[i] = covariance(&p->scale, at, &p->at[i]);
     change = ft__dot(p->cross, p->weight, p->n);
     for (size_t i = 0; i < p->n; i++)
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
@@ -325,7 +428,7 @@ static void process_free(struct process *p)
 static ft_status process_make(struct process *p, ft__metric metric, size_t n,
                               ft_error *err)
 {
-    *p = (struct process){.scale = metric == FT__METRIC_POWER ? &of_power : &of_time,
+    *p = (struct process){.scale = metric == FT__METRIC_POWER ? of_power : of_time,
                           .at = calloc(n + 1, sizeof(*p->at)),
                           .inverse = calloc(n * n + 1, sizeof(double)),
                           .weight = calloc(n + 1, sizeof(double)),
