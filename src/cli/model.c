@@ -47,7 +47,7 @@ static bool parse_dim(ft_dim_value *out, char *text)
     errno = 0;
     out->name = text;
     out->value = strtoll(equals + 1, &end, 10);
-    return equals[1] && !*end && !errno && out->value >= 1;
+    return equals[1] && !*end && !errno && out->value >= 0;
 }
 
 /* "ids=1x128", or the shape alone. */

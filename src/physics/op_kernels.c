@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/op.h"
+
 static ft__op_kernel *next(ft__work *w, ft__op_kernel_kind what, const ft_op *op)
 {
     ft__op_kernel *p =
@@ -280,9 +282,27 @@ static void products(ft__work *w, const ft_op *op, bool gpu)
  * from that, and rows are sorted by them. */
 static const double ROUTING = 2;
 
+/* The largest of so many normal variables, in standard deviations above their mean:
+ * Blom's quantile, that by Tukey's lambda. */
+static double largest_of(double n)
+{
+    const double p = (n - 0.375) / (n + 0.25);
+
+    return n > 1 ? 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14)) : 0;
+}
+
+/* Experts of the device that has most to read, for which the others wait. */
+static double most_used(const ft_op *op, double all, double ways)
+{
+    const double share = ft__experts_used(op), own = all / ways;
+    const double above = ft_op_at(op, FT_K_dealt, 0) ? 0 : largest_of(ways);
+
+    return fmin(own, fmax(1, own * share + above * sqrt(own * share * (1 - share))));
+}
+
 /* A mixture of experts: the rows that each expert of this device is given, gathered, by
  * its two matrices side by side, the activation between, by the third, and added up
- * where they came from. Rows pick their experts evenly. */
+ * where they came from. */
 static void mixture(ft__work *w, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
@@ -294,7 +314,7 @@ static void mixture(ft__work *w, const ft_op *op)
     double hidden = (double)ft_op_at(op, FT_K_hidden, 0) /
                     fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
     double picks = rows * topk / ways;
-    double used = fmax(1, all / ways * (1 - pow(1 - topk / all, rows)));
+    double used = most_used(op, all, ways);
     double weight = weight_size(op);
     double wide = ft_op_at(op, FT_K_gated, 0) ? 2 : 1;
 
@@ -615,6 +635,7 @@ static void attention_kernel(ft__op_kernel *p, const ft_op *op)
     p->n = (double)y.dim[2];
     p->k = (double)x.dim[3];
     p->causal = ft_op_at(op, FT_K_causal, 0) != 0;
+    p->latent = ft_op_at(op, FT_K_shared, 0) != 0;
     p->flops = cost.flops;
     p->read = cost.bytes_read;
     p->written = cost.bytes_written;

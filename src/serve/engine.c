@@ -39,7 +39,7 @@ static const struct {
     {"trtllm",
      NULL,
      {.step_s = FT_SERVE_OVERHEAD_S,
-      .issue_s = 8.5e-5,
+      .issue_s = 2e-4,
       .graph_tokens = 512,
       .whole_attention = true,
       .whole_sums = true,

@@ -79,6 +79,7 @@ struct ft_serve_plan {
     uint64_t stages;   /* of a pipeline: graphs are of one of them */
     uint64_t layers;
     uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
+    bool may_draft;  /* it has speculative layers, and nothing is said of them */
     ft__serve_bounds bounds; /* of all loads */
     ft__llm_sizes sizes;
     double kv_bytes_per_token;
@@ -140,6 +141,7 @@ struct ft_serve_steps {
     ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
     ft__serve_bounds bounds;
     uint64_t ranks, replicas, stages, layers, issued;
+    bool may_draft;
     ft__llm_sizes sizes;
     double kv_bytes_per_token, memory_bytes;
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */

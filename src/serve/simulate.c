@@ -410,6 +410,16 @@ static void account(struct run *r, const struct schedule *x, const ft__serve_spl
     out->kv_peak = fmax(out->kv_peak, used);
 }
 
+/* A step of a server that drafts a token makes two where it is accepted: at the low end
+ * all are. */
+static double decode_factor(const struct run *r)
+{
+    static const double accepted = 0.5;
+    const bool drafts = r->steps->may_draft && r->end == FT__SERVE_LOW;
+
+    return r->load->decode_factor * (drafts ? accepted : 1);
+}
+
 /* Of a step with what follows it: seconds, corrected by the load's factors. Sampling is
  * at the power of the step. */
 static double cost_of(const struct run *r, const ft_serve_step *step,
@@ -421,7 +431,7 @@ static double cost_of(const struct run *r, const ft_serve_step *step,
 
     *c = ft__serve_step_cost(r->steps, step, r->end);
     factor =
-        c->prefill_share * l->prompt_factor + (1 - c->prefill_share) * l->decode_factor;
+        c->prefill_share * l->prompt_factor + (1 - c->prefill_share) * decode_factor(r);
     longer = c->busy_s > 0 ? factor * (1 + sampling_s / c->busy_s) : factor;
     *between_s = factor * ft__serve_between(r->steps, step, l->step_overhead_s);
     c->time_s = factor * (c->time_s + sampling_s);
