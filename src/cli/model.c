@@ -47,7 +47,9 @@ static bool parse_dim(ft_dim_value *out, char *text)
     errno = 0;
     out->name = text;
     out->value = strtoll(equals + 1, &end, 10);
-    return equals[1] && !*end && !errno && out->value >= 0;
+    /* None is drafted, which only a served model may have to say. */
+    return equals[1] && !*end && !errno &&
+           out->value >= (strcmp(text, "mtp") == 0 ? 0 : 1);
 }
 
 /* "ids=1x128", or the shape alone. */

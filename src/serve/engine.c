@@ -153,7 +153,7 @@ static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
 /* Weights of experts that no row goes to are read as well. */
 static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidth)
 {
-    static const double reached = 0.7; /* of the bandwidth, by mixtures as measured */
+    static const double reached = 0.6; /* of the bandwidth, by mixtures as measured */
     const double was_s = c->time_s;
     ft_cost cost;
 

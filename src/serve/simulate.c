@@ -410,34 +410,26 @@ static void account(struct run *r, const struct schedule *x, const ft__serve_spl
     out->kv_peak = fmax(out->kv_peak, used);
 }
 
-/* A step of a server that drafts a token makes two where it is accepted: at the low end
- * all are. */
-static double decode_factor(const struct run *r)
-{
-    static const double accepted = 0.5;
-    const bool drafts = r->steps->may_draft && r->end == FT__SERVE_LOW;
-
-    return r->load->decode_factor * (drafts ? accepted : 1);
-}
-
 /* Of a step with what follows it: seconds, corrected by the load's factors. Sampling is
  * at the power of the step. */
 static double cost_of(const struct run *r, const ft_serve_step *step,
                       ft__serve_split *c, double *between_s)
 {
     const ft_serve_load *l = r->load;
-    const double sampling_s = ft__serve_sampling(r->steps, step, l->step_overhead_s);
+    const ft_serve_step own = ft__serve_replica_step(r->steps, step);
+    const double sampling_s = ft__serve_sampling(r->steps, &own, l->step_overhead_s);
     double factor, longer;
 
-    *c = ft__serve_step_cost(r->steps, step, r->end);
+    *c = ft__serve_step_cost(r->steps, &own, r->end);
     factor =
-        c->prefill_share * l->prompt_factor + (1 - c->prefill_share) * decode_factor(r);
+        c->prefill_share * l->prompt_factor +
+        (1 - c->prefill_share) * l->decode_factor * ft__serve_drafted(r->steps, r->end);
     longer = c->busy_s > 0 ? factor * (1 + sampling_s / c->busy_s) : factor;
-    *between_s = factor * ft__serve_between(r->steps, step, l->step_overhead_s);
+    *between_s = factor * ft__serve_between(r->steps, &own, l->step_overhead_s);
     c->time_s = factor * (c->time_s + sampling_s);
     c->busy_s *= longer;
-    c->prefill_j *= longer;
-    c->decode_j *= longer;
+    c->prefill_j *= longer * fmax(1, step->prefill_seqs / fmax(1, own.prefill_seqs));
+    c->decode_j *= longer * (double)r->steps->replicas;
     return c->time_s + *between_s;
 }
 
@@ -627,21 +619,24 @@ static void free_run(struct run *r)
     free(r->gap);
 }
 
-/* Batches under way at once: of each replica as many as a pipeline has stages, which
- * work on one each; no more than there are requests. */
+/* Batches under way at once: as many as a pipeline has stages, which work on one each;
+ * no more than there are requests. */
 static uint64_t batches_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
-    const uint64_t n = s->replicas * s->stages;
+    const uint64_t n = s->stages;
 
     return load->concurrency && load->concurrency < n ? load->concurrency : n;
 }
 
-/* Of several batches one is simulated: they share the load evenly. Those of replicas
- * wait for each other in every step. */
-static ft_serve_load of_one_batch(const ft_serve_load *load, uint64_t n)
+/* Of several batches one is simulated: they share the load evenly. All replicas of
+ * attention have one scheduler, whose step has room for as many of each. */
+static ft_serve_load of_one_batch(const ft_serve_load *load, const ft_serve_steps *s,
+                                  uint64_t n)
 {
     ft_serve_load l = *load;
 
+    l.max_seqs *= s->replicas;
+    l.max_batched_tokens *= s->replicas;
     l.concurrency = (l.concurrency + n - 1) / n;
     l.n_requests = (l.n_requests + n - 1) / n;
     l.n_shown = (l.n_shown + n - 1) / n;
@@ -669,7 +664,7 @@ static uint64_t blocks_of(const ft_serve_steps *s, const ft_serve_load *load,
     const double own = kv_tokens / (double)s->stages;
     const double least = fmin(kv_tokens, (double)s->bounds.most_context);
 
-    return (uint64_t)(fmax(own, least) / (double)load->block);
+    return s->replicas * (uint64_t)(fmax(own, least) / (double)load->block);
 }
 
 ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
@@ -677,7 +672,7 @@ ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
                              ft__serve_end end, ft_error *err)
 {
     const uint64_t batches = batches_of(s, asked);
-    const ft_serve_load load = of_one_batch(asked, batches);
+    const ft_serve_load load = of_one_batch(asked, s, batches);
     struct run r = {.steps = s,
                     .load = &load,
                     .end = end,

@@ -175,6 +175,26 @@ ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step
                                  ((1 - share) * shared.energy_j + p.decode.energy_j)};
 }
 
+/* At the low end all tokens that a server may draft are accepted: two are made. */
+double ft__serve_drafted(const ft_serve_steps *s, ft__serve_end end)
+{
+    return s->may_draft && end == FT__SERVE_LOW ? 0.5 : 1;
+}
+
+ft_serve_step ft__serve_replica_step(const ft_serve_steps *s, const ft_serve_step *step)
+{
+    const double n = (double)s->replicas;
+    const double prompts = fmax(1, fmin(n, step->prefill_seqs));
+    ft_serve_step one = *step;
+
+    one.prefill_tokens /= prompts;
+    one.prefill_pairs /= prompts;
+    one.prefill_seqs /= prompts;
+    one.decode_seqs /= n;
+    one.decode_context /= n;
+    return one;
+}
+
 double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
                           double overhead_s)
 {
