@@ -176,7 +176,7 @@ double ft__serve_drafted(const ft_serve_steps *s, ft__serve_end end);
 /* Of the device for sampling, and of the host until the next step; overhead_s 0: the
  * engine's, else it is all that there is. */
 double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
-                          double overhead_s);
+                          double overhead_s, ft__serve_end end);
 double ft__serve_between(const ft_serve_steps *s, const ft_serve_step *step,
                          double overhead_s);
 

@@ -1,8 +1,8 @@
-/* Continuous batching, step by step, as vLLM documents its scheduler (V1): every
- * sequence under way first, with one token or the next chunk of its prompt; then
- * prompts that wait, in order, until the step has its tokens. A sequence for whose
- * token there is no block ends the youngest one, which computes all of its tokens anew
- * (preemption by recomputation). */
+/* Continuous batching, step by step, as vLLM documents its scheduler (V1): sequences
+ * under way first, with one token or the next chunk of a prompt; then prompts that
+ * wait, in order, until the step has its tokens. A sequence without a block for its
+ * token ends the youngest one, which computes all of its tokens anew (preemption by
+ * recomputation). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -417,7 +417,8 @@ static double cost_of(const struct run *r, const ft_serve_step *step,
 {
     const ft_serve_load *l = r->load;
     const ft_serve_step own = ft__serve_replica_step(r->steps, step);
-    const double sampling_s = ft__serve_sampling(r->steps, &own, l->step_overhead_s);
+    const double sampling_s =
+        ft__serve_sampling(r->steps, &own, l->step_overhead_s, r->end);
     double factor, longer;
 
     *c = ft__serve_step_cost(r->steps, &own, r->end);

@@ -195,10 +195,11 @@ ft_serve_step ft__serve_replica_step(const ft_serve_steps *s, const ft_serve_ste
     return one;
 }
 
+/* At the low end the most likely tokens are taken, which needs none. */
 double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
-                          double overhead_s)
+                          double overhead_s, ft__serve_end end)
 {
-    return overhead_s != 0
+    return overhead_s != 0 || end == FT__SERVE_LOW
                ? 0
                : s->engine.sampling_s * (step->decode_seqs + step->prefill_seqs);
 }
