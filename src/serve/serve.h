@@ -169,8 +169,8 @@ ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step
                                     ft__serve_end end);
 /* What a step is for the replica that has most of it, for which the others wait, those
  * without a prompt, too: sequences are spread over replicas evenly. */
-ft_serve_step ft__serve_replica_step(const ft_serve_steps *s,
-                                     const ft_serve_step *step);
+ft_serve_step ft__serve_replica_step(const ft_serve_steps *s, const ft_serve_step *step,
+                                     ft__serve_end end);
 /* Of the time of a step, what a token of it takes where a token is drafted. */
 double ft__serve_drafted(const ft_serve_steps *s, ft__serve_end end);
 /* Of the device for sampling, and of the host until the next step; overhead_s 0: the

@@ -416,7 +416,7 @@ static double cost_of(const struct run *r, const ft_serve_step *step,
                       ft__serve_split *c, double *between_s)
 {
     const ft_serve_load *l = r->load;
-    const ft_serve_step own = ft__serve_replica_step(r->steps, step);
+    const ft_serve_step own = ft__serve_replica_step(r->steps, step, r->end);
     const double sampling_s =
         ft__serve_sampling(r->steps, &own, l->step_overhead_s, r->end);
     double factor, longer;
@@ -429,7 +429,8 @@ static double cost_of(const struct run *r, const ft_serve_step *step,
     *between_s = factor * ft__serve_between(r->steps, &own, l->step_overhead_s);
     c->time_s = factor * (c->time_s + sampling_s);
     c->busy_s *= longer;
-    c->prefill_j *= longer * fmax(1, step->prefill_seqs / fmax(1, own.prefill_seqs));
+    if (own.prefill_tokens > 0)
+        c->prefill_j *= longer * step->prefill_tokens / own.prefill_tokens;
     c->decode_j *= longer * (double)r->steps->replicas;
     return c->time_s + *between_s;
 }
@@ -683,14 +684,12 @@ ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
                                       ? s->kv_bytes_per_token / s->link_bytes_per_s
                                       : s->kv_bytes_per_token / pcie_bytes_per_s};
     struct gap *v;
-    ft_status st = FT_OK;
+    ft_status st;
 
     memset(out, 0, sizeof(*out));
-    if (!make_sequences(&r) || !make_engines(&r))
-        st = ft_fail(err, FT_ENOMEM, 0, "serving");
-    v = st ? NULL : calloc(r.n_seqs + 1, sizeof(*v));
-    if (!st)
-        st = v ? run_all(&r, err) : ft_fail(err, FT_ENOMEM, 0, "serving");
+    v = make_sequences(&r) && make_engines(&r) ? calloc(r.n_seqs + 1, sizeof(*v))
+                                               : NULL;
+    st = v ? run_all(&r, err) : ft_fail(err, FT_ENOMEM, 0, "serving");
     if (!st) {
         show(&r, v);
         count_batches(out, s, batches);

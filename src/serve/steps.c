@@ -181,10 +181,13 @@ double ft__serve_drafted(const ft_serve_steps *s, ft__serve_end end)
     return s->may_draft && end == FT__SERVE_LOW ? 0.5 : 1;
 }
 
-ft_serve_step ft__serve_replica_step(const ft_serve_steps *s, const ft_serve_step *step)
+/* At the low end the engine holds prompts back until every replica has one. */
+ft_serve_step ft__serve_replica_step(const ft_serve_steps *s, const ft_serve_step *step,
+                                     ft__serve_end end)
 {
     const double n = (double)s->replicas;
-    const double prompts = fmax(1, fmin(n, step->prefill_seqs));
+    const double prompts =
+        end == FT__SERVE_LOW ? n : fmax(1, fmin(n, step->prefill_seqs));
     ft_serve_step one = *step;
 
     one.prefill_tokens /= prompts;
