@@ -154,10 +154,10 @@ typedef struct ft_served {
     const char *title;
     const char *predictor;
     int prompts_alone; /* a step has prompts, or decodes */
-    const char *no_hardware; /* a sentence where the device does not compute in the
-                                model's element type; else "" */
     int may_draft; /* the model has speculative layers, and no dimension mtp=0 says that
                       the server does not draft with them: intervals reach there */
+    const char *no_hardware; /* a sentence where the device does not compute in the
+                                model's element type; else "" */
 } ft_served;
 
 /* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does not
