@@ -572,17 +572,6 @@ static double weight_bytes(const ft_op *op, double all)
     return (sum + bias * (is_byte(op->dtype) ? 32 : bits)) / 8;
 }
 
-double ft__experts_used(const ft_op *op)
-{
-    ft_shape x = ft_op_shape(op, FT_K_x);
-    double rows = (double)ft_shape_elements(&x) / ft__last_dim(op, FT_K_x);
-    double picked =
-        (double)ft_op_at(op, FT_K_topk, 0) / (double)ft_op_at(op, FT_K_experts, 0);
-
-    return ft_op_at(op, FT_K_dealt, 0) ? fmin(1, rows * picked)
-                                       : 1 - pow(1 - picked, rows);
-}
-
 /* Backward, weights are read where the gradient of an operand needs them. */
 static double weights_read(const ft_op *op, double bytes)
 {

@@ -30,5 +30,7 @@ static inline double ft__last_dim(const ft_op *op, ft_key_id key)
 
 /* The share of a mixture's experts that any row goes to. */
 double ft__experts_used(const ft_op *op);
+/* Experts of the device that has most to read, for which the others wait. */
+double ft__experts_read(const ft_op *op);
 
 #endif

@@ -282,24 +282,6 @@ static void products(ft__work *w, const ft_op *op, bool gpu)
  * from that, and rows are sorted by them. */
 static const double ROUTING = 2;
 
-/* The largest of so many normal variables, in standard deviations above their mean:
- * Blom's quantile, that by Tukey's lambda. */
-static double largest_of(double n)
-{
-    const double p = (n - 0.375) / (n + 0.25);
-
-    return n > 1 ? 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14)) : 0;
-}
-
-/* Experts of the device that has most to read, for which the others wait. */
-static double most_used(const ft_op *op, double all, double ways)
-{
-    const double share = ft__experts_used(op), own = all / ways;
-    const double above = ft_op_at(op, FT_K_dealt, 0) ? 0 : largest_of(ways);
-
-    return fmin(own, fmax(1, own * share + above * sqrt(own * share * (1 - share))));
-}
-
 /* A mixture of experts: the rows that each expert of this device is given, gathered, by
  * its two matrices side by side, the activation between, by the third, and added up
  * where they came from. */
@@ -309,12 +291,11 @@ static void mixture(ft__work *w, const ft_op *op)
     double size = (double)x.dim[x.rank - 1],
            rows = (double)ft_shape_elements(&x) / size;
     double topk = (double)ft_op_at(op, FT_K_topk, 0);
-    double all = (double)ft_op_at(op, FT_K_experts, 0);
     double ways = fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
     double hidden = (double)ft_op_at(op, FT_K_hidden, 0) /
                     fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
     double picks = rows * topk / ways;
-    double used = most_used(op, all, ways);
+    double used = ft__experts_read(op);
     double weight = weight_size(op);
     double wide = ft_op_at(op, FT_K_gated, 0) ? 2 : 1;
 
