@@ -1,4 +1,6 @@
 /* Headers of GGUF files: layers are read off the tensors. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -134,6 +136,56 @@ static ft_graph *imported(const struct file *f)
 
 /* ---- reading it ---- */
 
+static uint8_t *file_at(const char *folder, const char *name, size_t *n)
+{
+    char path[4096];
+    uint8_t *bytes = malloc(1 << 17);
+    FILE *fp;
+
+    snprintf(path, sizeof(path), "%s/tests/data/gguf/%s", folder, name);
+    fp = fopen(path, "rb");
+    CHECK(fp && bytes);
+    *n = fread(bytes, 1, 1 << 17, fp);
+    fclose(fp);
+    return bytes;
+}
+
+/* Headers by llama.cpp's own writer (tests/data/gguf/make), with the sizes that it
+ * counts: parameters exactly, bytes as far as one type for a part has them. */
+static void headers_of_another_writer_count_what_it_counts(const char *folder)
+{
+    size_t len, n;
+    char *sizes = (char *)file_at(folder, "sizes.csv", &len), name[64], path[80];
+    double parameters, bytes;
+    int files = 0;
+
+    sizes[len] = 0;
+    for (const char *at = strchr(sizes, '\n'); at && at[1]; at = strchr(at + 1, '\n')) {
+        ft_error err = {0};
+        ft_graph *g = NULL;
+        ft_totals sum;
+        uint8_t *file;
+
+        CHECK_EQ(sscanf(at + 1, "%63[^,],%lf,%lf", name, &parameters, &bytes), 3);
+        snprintf(path, sizeof(path), "%s.gguf", name);
+        file = file_at(folder, path, &n);
+        if (ft__import_gguf(&g, file, n, path, NULL, &err))
+            fprintf(stderr, "%s\n", err.msg);
+        CHECK(g);
+        ft_graph_totals(g, &sum);
+        if (fabs(sum.weight_bytes / bytes - 1) > 0.02 || sum.parameters != parameters)
+            fprintf(stderr, "%s: %.0f parameters, %.0f B\n", name, sum.parameters,
+                    sum.weight_bytes);
+        CHECK_NEAR(sum.parameters, parameters, 0);
+        CHECK_NEAR(sum.weight_bytes / bytes, 1, 0.02);
+        ft_graph_free(g);
+        free(file);
+        files++;
+    }
+    CHECK_EQ(files, 9);
+    free(sizes);
+}
+
 static void parameters_and_bytes_are_those_of_its_tensors(void)
 {
     static struct file f;
@@ -258,8 +310,11 @@ static void a_damaged_header_is_refused_with_its_byte(void)
     CHECK(HAS(err.msg, "linear attention"));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc < 2)
+        return 2;
+    headers_of_another_writer_count_what_it_counts(argv[1]);
     parameters_and_bytes_are_those_of_its_tensors();
     parts_have_the_types_of_their_tensors();
     tensors_tell_biases_norms_and_tied_embeddings();

@@ -152,7 +152,7 @@ static void older_vllm_reads_experts_that_nobody_asks(void)
     const ft_serve_load l = load_of(2);
     ft_serve_steps *old = steps_of(mixture, "vllm", "0.12", NULL, 0, &l);
     ft_serve_steps *now = steps_of(mixture, "vllm", "0.14", NULL, 0, &l);
-    const double unused = pow(1 - 8.0 / 128, 2) * weights / (0.7 * 2.039e12);
+    const double unused = pow(1 - 8.0 / 128, 2) * weights / (0.6 * 2.039e12);
 
     CHECK_NEAR((seconds_of(old, 2) - seconds_of(now, 2)) / unused, 1, 0.1);
     ft_serve_steps_close(old);
@@ -205,6 +205,30 @@ static void replicas_share_a_load(void)
     ft_serve_steps_close(two);
 }
 
+/* While one replica reads a prompt, the other waits: a token of theirs takes longer
+ * than that of one alone with half of the users. */
+static void replicas_wait_for_each_other_s_prompts(void)
+{
+    const ft_dim_value dims[] = {{"dp", 4}};
+    ft_serve_load l = load_of(16), quarter = load_of(4);
+    ft_serve_steps *one, *four;
+    ft_served a, b;
+
+    l.generate = quarter.generate = 20;
+    l.prompt = quarter.prompt = 4096;
+    l.vary = quarter.vary = 0.1;
+    one = steps_of(dense, NULL, NULL, NULL, 0, &quarter);
+    four = steps_of(dense, NULL, NULL, dims, 1, &l);
+    a = served(one, &quarter);
+    b = served(four, &l);
+    CHECK(CMP(b.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value, >,
+              1.3 * a.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value));
+    CHECK(CMP(b.tokens_per_s.value, >, 1.2 * a.tokens_per_s.value));
+    CHECK(CMP(b.tokens_per_s.value, <, 4 * a.tokens_per_s.value));
+    ft_serve_steps_close(one);
+    ft_serve_steps_close(four);
+}
+
 /* A token goes through both stages; while one has its half of the sequences, the other
  * has the other half. */
 static void stages_work_on_batches_in_turn(void)
@@ -231,6 +255,60 @@ static void stages_work_on_batches_in_turn(void)
     ft_serve_steps_close(two);
 }
 
+/* Nobody says whether a server drafts; where it does, a step makes two tokens at best.
+ */
+static void intervals_reach_to_servers_that_draft(void)
+{
+    const ft_dim_value none[] = {{"mtp", 0}}, one[] = {{"mtp", 1}};
+    const ft_serve_load l = load_of(4);
+    ft_query q = FT_QUERY_INIT;
+    ft_serve_plan *p = NULL;
+    ft_error err = {0};
+    ft_serve_steps *open, *said;
+    ft_served a, b;
+    FILE *fp = fopen(mixture, "w");
+
+    CHECK(fp &&
+          CMP(fprintf(fp, "{\"num_nextn_predict_layers\": 1, %s", mixture_text + 1), >,
+              0) &&
+          EQ(fclose(fp), 0));
+    open = steps_of(mixture, "trtllm", NULL, NULL, 0, &l);
+    said = steps_of(mixture, "trtllm", NULL, none, 1, &l);
+    a = served(open, &l);
+    b = served(said, &l);
+    CHECK(a.may_draft && !b.may_draft);
+    CHECK_NEAR(a.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value,
+               b.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value, 1e-12);
+    CHECK_NEAR(a.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].low /
+                   b.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].low,
+               0.5, 0.1);
+    ft_serve_steps_close(open);
+    ft_serve_steps_close(said);
+    q.model = mixture;
+    q.dims = one;
+    q.n_dims = 1;
+    CHECK_EQ(ft_serve_plan_open(&p, &q, &l, 1, &err), FT_EINVAL);
+    CHECK(HAS(err.msg, "--dim mtp"));
+}
+
+/* 1.15 either way where a step decodes, 1.5 where it has a mixture's prompts, beside
+ * what steps err by. */
+static void engines_are_less_sure_than_their_kernels(void)
+{
+    const ft_serve_load l = load_of(4);
+    ft_serve_steps *s = steps_of(mixture, "vllm", NULL, NULL, 0, &l);
+    const ft_serve_step decode = {.decode_seqs = 4, .decode_context = 2400};
+    const ft_serve_step prompt = {
+        .prefill_tokens = 512, .prefill_seqs = 1, .prefill_pairs = 512. * 513 / 2};
+    ft_estimate time, energy;
+
+    ft_serve_step_ask(&time, &energy, s, &decode);
+    CHECK(CMP(time.high / time.value, >, 1.15) && CMP(time.value / time.low, >, 1.15));
+    ft_serve_step_ask(&time, &energy, s, &prompt);
+    CHECK(CMP(time.high / time.value, >, 1.5) && CMP(time.value / time.low, >, 1.5));
+    ft_serve_steps_close(s);
+}
+
 int main(int argc, char **argv)
 {
     FILE *fp;
@@ -249,7 +327,10 @@ int main(int argc, char **argv)
     older_vllm_reads_experts_that_nobody_asks();
     cores_of_amd_read_less_in_llama_cpp();
     replicas_share_a_load();
+    replicas_wait_for_each_other_s_prompts();
     stages_work_on_batches_in_turn();
+    engines_are_less_sure_than_their_kernels();
+    intervals_reach_to_servers_that_draft();
     unlink(mixture);
     rmdir(folder);
     CHECK_DONE();

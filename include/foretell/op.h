@@ -50,7 +50,7 @@ typedef enum ft_key_id {
     FT_K_dim, FT_K_to, FT_K_read, FT_K_hidden, FT_K_directions, FT_K_causal, FT_K_mask,
     FT_K_train, FT_K_weights, FT_K_block, FT_K_order, FT_K_experts, FT_K_topk, FT_K_tp,
     FT_K_ep, FT_K_ranks, FT_K_id, FT_K_shared, FT_K_gated,
-    FT_K_nodes,
+    FT_K_nodes, FT_K_dealt,
     FT_K_COUNT
 } ft_key_id;
 

@@ -119,7 +119,8 @@ typedef enum ft_serve_point {
 enum { FT_SERVE_WATCHED = 64 };
 
 /* Of a simulated run, from the first arrival to the last token. Intervals: the run
- * again, every step at its low and at its high end: what steps err by, they share. */
+ * again, every step at its low and at its high end: what steps err by, and what engines
+ * do that nobody measured, they share. */
 typedef struct ft_served {
     ft_estimate latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT]; /* s */
     ft_estimate tokens_per_s;          /* generated, of the group */
@@ -153,6 +154,8 @@ typedef struct ft_served {
     const char *title;
     const char *predictor;
     int prompts_alone; /* a step has prompts, or decodes */
+    int may_draft; /* the model has speculative layers, and no dimension mtp=0 says that
+                      the server does not draft with them: intervals reach there */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
 } ft_served;

@@ -323,6 +323,8 @@ typedef struct ft__model_options {
     ft__texts dims;    /* "name=value" */
     ft__texts inputs;  /* "name=1x3x224x224" */
     const char *dtype; /* NULL: the model's own */
+    /* Of a step of a language model, as its dimensions of these names; 0: not given. */
+    uint64_t tp, ep, weight_bits;
 } ft__model_options;
 /* The same as a query takes them. */
 enum { FT__MAX_VALUES = 64 };
@@ -335,6 +337,9 @@ typedef struct ft__model_values {
 /* Into q, which points into *v; ft__model_values_free() in any case. */
 ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
                                 const ft__model_options *opt, ft_error *err);
+/* Another dimension, which q must not have. */
+ft_status ft__model_values_add(ft__model_values *v, ft_query *q, const char *name,
+                               uint64_t value, ft_error *err);
 void ft__model_values_free(ft__model_values *v);
 /* Read a model; "-" is a spec list on standard input. Complains itself; given back by
  * ft__model_close(). */

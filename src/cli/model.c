@@ -47,7 +47,9 @@ static bool parse_dim(ft_dim_value *out, char *text)
     errno = 0;
     out->name = text;
     out->value = strtoll(equals + 1, &end, 10);
-    return equals[1] && !*end && !errno && out->value >= 1;
+    /* None is drafted, which only a served model may have to say. */
+    return equals[1] && !*end && !errno &&
+           out->value >= (strcmp(text, "mtp") == 0 ? 0 : 1);
 }
 
 /* "ids=1x128", or the shape alone. */
@@ -89,6 +91,35 @@ static char *copy_of(ft__model_values *v, const char *text)
     return copy;
 }
 
+ft_status ft__model_values_add(ft__model_values *v, ft_query *q, const char *name,
+                               uint64_t value, ft_error *err)
+{
+    for (size_t i = 0; i < q->n_dims; i++)
+        if (strcmp(v->dim[i].name, name) == 0)
+            return ft_fail(err, FT_EINVAL, 0, "--dim %s says what another option says",
+                           name);
+    if (q->n_dims == FT__MAX_VALUES)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d values for --dim",
+                       FT__MAX_VALUES);
+    v->dim[q->n_dims++] = (ft_dim_value){name, (int64_t)value};
+    q->dims = v->dim;
+    return FT_OK;
+}
+
+static ft_status add_step(ft__model_values *v, ft_query *q,
+                          const ft__model_options *opt, ft_error *err)
+{
+    ft_status st = FT_OK;
+
+    if (opt->tp)
+        st = ft__model_values_add(v, q, "tp", opt->tp, err);
+    if (!st && opt->ep)
+        st = ft__model_values_add(v, q, "ep", opt->ep, err);
+    if (!st && opt->weight_bits)
+        st = ft__model_values_add(v, q, "weight_bits", opt->weight_bits, err);
+    return st;
+}
+
 ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
                                 const ft__model_options *opt, ft_error *err)
 {
@@ -122,7 +153,7 @@ ft_status ft__model_values_read(ft__model_values *v, ft_query *q,
                 "--input wants NAME=SHAPE, such as x=1x3x224x224, not \"%s\"",
                 opt->inputs.v[i]);
     }
-    return FT_OK;
+    return add_step(v, q, opt, err);
 }
 
 void ft__model_values_free(ft__model_values *v)

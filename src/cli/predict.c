@@ -279,7 +279,7 @@ static int run(ft__cli *c, const void *user)
     ft_graph *g = NULL;
     int code;
 
-    code = ft__precision_take(c, &own.serve, &own.model);
+    code = ft__step_take(c, &own.serve, &own.model);
     if (!code)
         code = ft__predict_read(&q);
     if (!code && (ft__llm_train_asked(&o->train) || ft__serving_asked(&o->serve))) {

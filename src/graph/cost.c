@@ -564,7 +564,7 @@ static double weight_bytes(const ft_op *op, double all)
     double out = (double)ft_op_at(op, FT_K_out, 0), sum, scales = 0;
     double bias = (double)ft_op_at(op, FT_K_bias, 0) * out;
 
-    if (block > 0 && op->kind == FT_KIND_moe)
+    if (block > 0 && (op->kind == FT_KIND_moe || op->kind == FT_KIND_embedding))
         scales = all / (double)block;
     else if (block > 0)
         scales = ceil(ft__last_dim(op, FT_K_x) / (double)block) * out;
@@ -572,21 +572,11 @@ static double weight_bytes(const ft_op *op, double all)
     return (sum + bias * (is_byte(op->dtype) ? 32 : bits)) / 8;
 }
 
-/* The share of experts that any row goes to, when each row picks its own evenly. */
-static double experts_used(const ft_op *op)
-{
-    ft_shape x = ft_op_shape(op, FT_K_x);
-    double rows = (double)ft_shape_elements(&x) / ft__last_dim(op, FT_K_x);
-    double topk = (double)ft_op_at(op, FT_K_topk, 0);
-
-    return 1 - pow(1 - topk / (double)ft_op_at(op, FT_K_experts, 0), rows);
-}
-
 /* Backward, weights are read where the gradient of an operand needs them. */
 static double weights_read(const ft_op *op, double bytes)
 {
     if (op->kind == FT_KIND_moe)
-        bytes *= experts_used(op);
+        bytes *= ft__experts_used(op);
     if (op->phase != FT_PHASE_BACKWARD)
         return bytes;
     return op->kind != FT_KIND_embedding && ft_op_wrt(op) & FT_WRT_X ? bytes : 0;

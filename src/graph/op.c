@@ -73,7 +73,8 @@ static const char *const key_names[FT_K_COUNT] = {
     "axis",   "axes",     "keep",    "perm",  "sizes",  "step",       "mode",
     "rows",   "dim",      "to",      "read",  "hidden", "directions", "causal",
     "mask",   "train",    "weights", "block", "order",  "experts",    "topk",
-    "tp",     "ep",       "ranks",   "id",    "shared", "gated",      "nodes"};
+    "tp",     "ep",       "ranks",   "id",    "shared", "gated",      "nodes",
+    "dealt"};
 static const char *const phase_names[FT_PHASE_COUNT] = {
     "forward", "backward", "forward_backward", "optimizer", "step"};
 

@@ -1,4 +1,6 @@
-/* The weights inside an operation: how many elements they have, and one by one. */
+/* The weights inside an operation: how many elements they have, one by one, and how
+ * many of a mixture are read. */
+#include <math.h>
 #include <string.h>
 
 #include "graph/op.h"
@@ -217,4 +219,34 @@ void ft_op_param(const ft_op *op, uint32_t i, ft_param *out)
         out->shape = normalised(op);
         out->trained = i < 2;
     }
+}
+
+double ft__experts_used(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+    double rows = (double)ft_shape_elements(&x) / ft__last_dim(op, FT_K_x);
+    double picked =
+        (double)ft_op_at(op, FT_K_topk, 0) / (double)ft_op_at(op, FT_K_experts, 0);
+
+    return ft_op_at(op, FT_K_dealt, 0) ? fmin(1, rows * picked)
+                                       : 1 - pow(1 - picked, rows);
+}
+
+/* The largest of so many normal variables, in standard deviations above their mean:
+ * Blom's quantile, that by Tukey's lambda. */
+static double largest_of(double n)
+{
+    const double p = (n - 0.375) / (n + 0.25);
+
+    return n > 1 ? 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14)) : 0;
+}
+
+double ft__experts_read(const ft_op *op)
+{
+    const double ways = fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
+    const double share = ft__experts_used(op);
+    const double own = (double)ft_op_at(op, FT_K_experts, 0) / ways;
+    const double above = ft_op_at(op, FT_K_dealt, 0) ? 0 : largest_of(ways);
+
+    return fmin(own, fmax(1, own * share + above * sqrt(own * share * (1 - share))));
 }

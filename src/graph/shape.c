@@ -501,7 +501,8 @@ static bool single(ft_key_id key, enum result_rule r)
         FT_K_dim,    FT_K_to,      FT_K_read,   FT_K_hidden,  FT_K_directions,
         FT_K_causal, FT_K_mask,    FT_K_train,  FT_K_weights, FT_K_block,
         FT_K_order,  FT_K_experts, FT_K_topk,   FT_K_tp,      FT_K_ep,
-        FT_K_ranks,  FT_K_id,      FT_K_shared, FT_K_gated,   FT_K_nodes};
+        FT_K_ranks,  FT_K_id,      FT_K_shared, FT_K_gated,   FT_K_nodes,
+        FT_K_dealt};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (keys[i] == key)

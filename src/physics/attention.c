@@ -8,6 +8,9 @@ static const double QUERIES = 128; /* of a tile */
 /* Blocks of one head multiply on vectors, as many FLOPs as so many rows on tensor cores
  * take, and start in a part of the time. Decided on an A100 and an H200. */
 static const double APART_ROWS = 4, APART_START = 0.5;
+/* Heads of latent attention, so many and more, multiply at the rate of prompts:
+ * FlashMLA reaches 660 TFLOP/s of an H800, 0.67 of its peak (its documentation). */
+static const double LATENT_ROWS = 64;
 static const double KEYS = 128; /* a core's least share of the keys */
 static const double EXPS = 16;  /* of a core in a clock */
 static const double VERIFIED =
@@ -64,12 +67,12 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
 }
 
 /* TensorRT-LLM's kernels of single tokens: does each head have a block of its own, as
- * where none or more than 32 share keys? */
+ * where none or more than 32 share keys? Latent attention has kernels of its own. */
 static bool is_head_apart(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double shared = p->heads / p->kv_heads;
 
-    return chip->packed && p->m <= 1 && (shared <= 1 || shared > 32);
+    return chip->packed && p->m <= 1 && !p->latent && (shared <= 1 || shared > 32);
 }
 
 /* Heads that share keys are rows of one product; keys are split where there are fewer
@@ -78,9 +81,11 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
                         const ft__hardware_spec *chip, const double *c)
 {
     const bool apart = is_head_apart(p, chip);
-    const double of = apart ? p->heads : p->kv_heads,
-                 tile = apart ? APART_ROWS : FT__TENSOR_ROWS;
+    const double of = apart ? p->heads : p->kv_heads;
     double rows = p->m * p->heads / of;
+    const bool wide = p->latent && rows >= LATENT_ROWS;
+    const double tile = apart ? APART_ROWS : wide ? LATENT_ROWS : FT__TENSOR_ROWS;
+    const double share = c[wide ? FT__C_attention_share : FT__C_decode_share];
     double groups = p->batch * of * ceil(rows / tile);
     double split = floor(c[FT__C_decode_blocks] * chip->cores / groups), blocks;
     double flops = 4 * groups * tile * p->k * fmax(p->n, 64);
@@ -88,8 +93,7 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
     split = fmax(1, fmin(split, ceil(p->n / KEYS)));
     blocks = groups * split;
     out->waves = blocks / chip->cores;
-    out->compute_s =
-        flops / (chip->peak_flops * c[FT__C_decode_share]) * fmax(1, 1 / out->waves);
+    out->compute_s = flops / (chip->peak_flops * share) * fmax(1, 1 / out->waves);
     out->fill = out->waves / ceil(out->waves);
     out->drawing_s = ft__tensor_drawing_s(
         4 * p->batch * p->heads * p->m * p->k * p->n / chip->peak_flops, out);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/op.h"
+
 static ft__op_kernel *next(ft__work *w, ft__op_kernel_kind what, const ft_op *op)
 {
     ft__op_kernel *p =
@@ -282,19 +284,18 @@ static const double ROUTING = 2;
 
 /* A mixture of experts: the rows that each expert of this device is given, gathered, by
  * its two matrices side by side, the activation between, by the third, and added up
- * where they came from. Rows pick their experts evenly. */
+ * where they came from. */
 static void mixture(ft__work *w, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
     double size = (double)x.dim[x.rank - 1],
            rows = (double)ft_shape_elements(&x) / size;
     double topk = (double)ft_op_at(op, FT_K_topk, 0);
-    double all = (double)ft_op_at(op, FT_K_experts, 0);
     double ways = fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
     double hidden = (double)ft_op_at(op, FT_K_hidden, 0) /
                     fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
     double picks = rows * topk / ways;
-    double used = fmax(1, all / ways * (1 - pow(1 - topk / all, rows)));
+    double used = ft__experts_read(op);
     double weight = weight_size(op);
     double wide = ft_op_at(op, FT_K_gated, 0) ? 2 : 1;
 
@@ -615,6 +616,7 @@ static void attention_kernel(ft__op_kernel *p, const ft_op *op)
     p->n = (double)y.dim[2];
     p->k = (double)x.dim[3];
     p->causal = ft_op_at(op, FT_K_causal, 0) != 0;
+    p->latent = ft_op_at(op, FT_K_shared, 0) != 0;
     p->flops = cost.flops;
     p->read = cost.bytes_read;
     p->written = cost.bytes_written;

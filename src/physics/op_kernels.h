@@ -48,6 +48,7 @@ typedef struct ft__op_kernel {
     /* Of attention: */
     double heads, kv_heads;
     int causal;
+    int latent; /* values lie in the keys, which all heads share */
     /* Of collectives; neither: each sends every other a part. */
     int sums, sends;
 

@@ -147,6 +147,7 @@ struct plan_model {
     ft_query q;
     ft_dim_value dim[MAX_DIMS];
     size_t n_dims;
+    bool never_drafts;
     unsigned char *common; /* of each node of a step that decodes: is it of tokens? */
     unsigned char *head;
     uint32_t n_nodes;
@@ -416,6 +417,28 @@ static ft_status not_of_one(ft_error *err)
                    "one");
 }
 
+static ft_status no_drafts(ft_error *err)
+{
+    return ft_fail(err, FT_EINVAL, 0,
+                   "serving knows nothing of how many drafted tokens are accepted: "
+                   "--dim mtp is of one step, or 0");
+}
+
+/* Has it speculative layers, of which nothing is said? */
+static bool may_draft(struct plan_model *m)
+{
+    ft_graph *g = NULL;
+    bool has;
+
+    if (m->never_drafts)
+        return false;
+    m->dim[m->n_dims++] = (ft_dim_value){"mtp", 1};
+    has = step_graph(&g, m, 1, 1, FT__SERVE_PROMPT, NULL) == FT_OK;
+    m->n_dims--;
+    ft_graph_free(g);
+    return has;
+}
+
 static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_plan *p,
                             ft_error *err)
 {
@@ -431,6 +454,12 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
 
         if (strcmp(d->name, "tokens") == 0 || strcmp(d->name, "context") == 0)
             return not_of_one(err);
+        if (strcmp(d->name, "mtp") == 0 && d->value > 0)
+            return no_drafts(err);
+        if (strcmp(d->name, "mtp") == 0) {
+            m->never_drafts = true;
+            continue;
+        }
         if (strcmp(d->name, "tp") == 0 || strcmp(d->name, "pp") == 0)
             p->ranks *= (uint64_t)(d->value > 0 ? d->value : 1);
         if (strcmp(d->name, "dp") == 0 && d->value > 0)
@@ -509,6 +538,8 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
         make_grids(p);
         st = make_cells(p, err);
     }
+    if (!st)
+        p->may_draft = may_draft(&m);
     if (!st)
         st = find_common(&m, err);
     if (!st)

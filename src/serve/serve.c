@@ -171,6 +171,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
+    out->may_draft = s->may_draft;
     st = check(s, load, out, err);
     out->fits = !st;
     return st;

@@ -79,6 +79,7 @@ struct ft_serve_plan {
     uint64_t stages;   /* of a pipeline: graphs are of one of them */
     uint64_t layers;
     uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
+    bool may_draft;  /* it has speculative layers, and nothing is said of them */
     ft__serve_bounds bounds; /* of all loads */
     ft__llm_sizes sizes;
     double kv_bytes_per_token;
@@ -140,6 +141,7 @@ struct ft_serve_steps {
     ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
     ft__serve_bounds bounds;
     uint64_t ranks, replicas, stages, layers, issued;
+    bool may_draft;
     ft__llm_sizes sizes;
     double kv_bytes_per_token, memory_bytes;
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */
@@ -165,10 +167,16 @@ typedef struct ft__serve_split {
 } ft__serve_split;
 ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step *step,
                                     ft__serve_end end);
+/* What a step is for the replica that has most of it, for which the others wait, those
+ * without a prompt, too: sequences are spread over replicas evenly. */
+ft_serve_step ft__serve_replica_step(const ft_serve_steps *s, const ft_serve_step *step,
+                                     ft__serve_end end);
+/* Of the time of a step, what a token of it takes where a token is drafted. */
+double ft__serve_drafted(const ft_serve_steps *s, ft__serve_end end);
 /* Of the device for sampling, and of the host until the next step; overhead_s 0: the
  * engine's, else it is all that there is. */
 double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
-                          double overhead_s);
+                          double overhead_s, ft__serve_end end);
 double ft__serve_between(const ft_serve_steps *s, const ft_serve_step *step,
                          double overhead_s);
 

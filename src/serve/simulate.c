@@ -1,8 +1,8 @@
-/* Continuous batching, step by step, as vLLM documents its scheduler (V1): every
- * sequence under way first, with one token or the next chunk of its prompt; then
- * prompts that wait, in order, until the step has its tokens. A sequence for whose
- * token there is no block ends the youngest one, which computes all of its tokens anew
- * (preemption by recomputation). */
+/* Continuous batching, step by step, as vLLM documents its scheduler (V1): sequences
+ * under way first, with one token or the next chunk of a prompt; then prompts that
+ * wait, in order, until the step has its tokens. A sequence without a block for its
+ * token ends the youngest one, which computes all of its tokens anew (preemption by
+ * recomputation). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -416,18 +416,22 @@ static double cost_of(const struct run *r, const ft_serve_step *step,
                       ft__serve_split *c, double *between_s)
 {
     const ft_serve_load *l = r->load;
-    const double sampling_s = ft__serve_sampling(r->steps, step, l->step_overhead_s);
+    const ft_serve_step own = ft__serve_replica_step(r->steps, step, r->end);
+    const double sampling_s =
+        ft__serve_sampling(r->steps, &own, l->step_overhead_s, r->end);
     double factor, longer;
 
-    *c = ft__serve_step_cost(r->steps, step, r->end);
+    *c = ft__serve_step_cost(r->steps, &own, r->end);
     factor =
-        c->prefill_share * l->prompt_factor + (1 - c->prefill_share) * l->decode_factor;
+        c->prefill_share * l->prompt_factor +
+        (1 - c->prefill_share) * l->decode_factor * ft__serve_drafted(r->steps, r->end);
     longer = c->busy_s > 0 ? factor * (1 + sampling_s / c->busy_s) : factor;
-    *between_s = factor * ft__serve_between(r->steps, step, l->step_overhead_s);
+    *between_s = factor * ft__serve_between(r->steps, &own, l->step_overhead_s);
     c->time_s = factor * (c->time_s + sampling_s);
     c->busy_s *= longer;
-    c->prefill_j *= longer;
-    c->decode_j *= longer;
+    if (own.prefill_tokens > 0)
+        c->prefill_j *= longer * step->prefill_tokens / own.prefill_tokens;
+    c->decode_j *= longer * (double)r->steps->replicas;
     return c->time_s + *between_s;
 }
 
@@ -617,21 +621,24 @@ static void free_run(struct run *r)
     free(r->gap);
 }
 
-/* Batches under way at once: of each replica as many as a pipeline has stages, which
- * work on one each; no more than there are requests. */
+/* Batches under way at once: as many as a pipeline has stages, which work on one each;
+ * no more than there are requests. */
 static uint64_t batches_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
-    const uint64_t n = s->replicas * s->stages;
+    const uint64_t n = s->stages;
 
     return load->concurrency && load->concurrency < n ? load->concurrency : n;
 }
 
-/* Of several batches one is simulated: they share the load evenly. Those of replicas
- * wait for each other in every step. */
-static ft_serve_load of_one_batch(const ft_serve_load *load, uint64_t n)
+/* Of several batches one is simulated: they share the load evenly. All replicas of
+ * attention have one scheduler, whose step has room for as many of each. */
+static ft_serve_load of_one_batch(const ft_serve_load *load, const ft_serve_steps *s,
+                                  uint64_t n)
 {
     ft_serve_load l = *load;
 
+    l.max_seqs *= s->replicas;
+    l.max_batched_tokens *= s->replicas;
     l.concurrency = (l.concurrency + n - 1) / n;
     l.n_requests = (l.n_requests + n - 1) / n;
     l.n_shown = (l.n_shown + n - 1) / n;
@@ -659,7 +666,7 @@ static uint64_t blocks_of(const ft_serve_steps *s, const ft_serve_load *load,
     const double own = kv_tokens / (double)s->stages;
     const double least = fmin(kv_tokens, (double)s->bounds.most_context);
 
-    return (uint64_t)(fmax(own, least) / (double)load->block);
+    return s->replicas * (uint64_t)(fmax(own, least) / (double)load->block);
 }
 
 ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
@@ -667,7 +674,7 @@ ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
                              ft__serve_end end, ft_error *err)
 {
     const uint64_t batches = batches_of(s, asked);
-    const ft_serve_load load = of_one_batch(asked, batches);
+    const ft_serve_load load = of_one_batch(asked, s, batches);
     struct run r = {.steps = s,
                     .load = &load,
                     .end = end,
@@ -677,14 +684,12 @@ ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
                                       ? s->kv_bytes_per_token / s->link_bytes_per_s
                                       : s->kv_bytes_per_token / pcie_bytes_per_s};
     struct gap *v;
-    ft_status st = FT_OK;
+    ft_status st;
 
     memset(out, 0, sizeof(*out));
-    if (!make_sequences(&r) || !make_engines(&r))
-        st = ft_fail(err, FT_ENOMEM, 0, "serving");
-    v = st ? NULL : calloc(r.n_seqs + 1, sizeof(*v));
-    if (!st)
-        st = v ? run_all(&r, err) : ft_fail(err, FT_ENOMEM, 0, "serving");
+    v = make_sequences(&r) && make_engines(&r) ? calloc(r.n_seqs + 1, sizeof(*v))
+                                               : NULL;
+    st = v ? run_all(&r, err) : ft_fail(err, FT_ENOMEM, 0, "serving");
     if (!st) {
         show(&r, v);
         count_batches(out, s, batches);

@@ -60,10 +60,12 @@ static bool make_key(char key[MOST_KEY], const char *path, const struct stat *fi
                      const ft__model_options *opt)
 {
     size_t n = (size_t)snprintf(
-        key, MOST_KEY, "%s\n%ju.%ju.%jd.%jd.%ld\n%" PRIu64 " %" PRIu64 " %s", path,
-        (uintmax_t)file->st_dev, (uintmax_t)file->st_ino, (intmax_t)file->st_size,
+        key, MOST_KEY,
+        "%s\n%ju.%ju.%jd.%jd.%ld\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+        " %" PRIu64 " %s",
+        path, (uintmax_t)file->st_dev, (uintmax_t)file->st_ino, (intmax_t)file->st_size,
         (intmax_t)file->st_mtim.tv_sec, file->st_mtim.tv_nsec, opt->batch, opt->trips,
-        opt->dtype ? opt->dtype : "");
+        opt->tp, opt->ep, opt->weight_bits, opt->dtype ? opt->dtype : "");
 
     for (size_t i = 0; i < opt->dims.n && n < MOST_KEY; i++)
         n += (size_t)snprintf(key + n, MOST_KEY - n, "\nd%s", opt->dims.v[i]);

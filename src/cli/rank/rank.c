@@ -450,7 +450,7 @@ static int run(ft__cli *c, const void *user)
     if (!q)
         return ft__cli_done(c, false);
     q->c = c;
-    code = ft__precision_take(c, &own.serve, &own.model);
+    code = ft__step_take(c, &own.serve, &own.model);
     q->o = &own;
     served = asks_for_serving(q->o);
     ft__path_data(c, q->data_dir);

@@ -159,6 +159,9 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
             " for decoding, the cache sent over the link between them",
             load->prefill_workers, load->prefill_workers > 1 ? "s" : "",
             load->decode_workers);
+    if (s->may_draft)
+        say(l, "nobody says whether the server drafts with the model's speculative "
+               "layer: low .. high reaches there (--dim mtp=0: it does not)");
     say(l, "what steps err by they have in common: low .. high is the run with all of "
            "them at an end");
 }

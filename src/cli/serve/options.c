@@ -54,20 +54,6 @@ const ft__option ft__serve_table[] = {
     {0},
 };
 
-int ft__precision_take(ft__cli *c, ft__serve_options *serve, ft__model_options *model)
-{
-    const char *path = c->args.n ? c->args.v[0] : "-";
-    const bool of_weights = strcmp(path, "-") != 0 && ft__is_language_model(path);
-
-    if (!serve->precision || (of_weights && strncmp(serve->precision, "amp-", 4) != 0))
-        return FT__EXIT_GOOD;
-    if (model->dtype)
-        return ft__usage(c, "--precision or --dtype, not both");
-    model->dtype = serve->precision;
-    serve->precision = NULL;
-    return FT__EXIT_GOOD;
-}
-
 int ft__precision_check(ft__cli *c, const ft__model_options *model)
 {
     if (!model->dtype || strncmp(model->dtype, "amp-", 4) != 0)
@@ -81,6 +67,22 @@ int ft__precision_check(ft__cli *c, const ft__model_options *model)
 bool ft__serving_asked(const ft__serve_options *o)
 {
     return ft__option_given(ft__serve_table, o) != NULL;
+}
+
+/* Nothing but how a step is divided and in what type its weights are, beside the size
+ * of one. */
+static bool is_of_one_step(const ft__serve_options *o, const ft__model_options *model)
+{
+    static const char *const sizes[] = {"tokens=", "context=", "train="};
+    ft__serve_options others = *o;
+    bool sized = model->batch > 0;
+
+    others.tp = others.precision = NULL;
+    others.ep = 0;
+    for (size_t i = 0; i < model->dims.n; i++)
+        for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++)
+            sized = sized || strncmp(model->dims.v[i], sizes[k], strlen(sizes[k])) == 0;
+    return sized && !ft__serving_asked(&others);
 }
 
 /* Of a closed load the lengths, where nothing is said: equal ones that begin together
@@ -211,6 +213,39 @@ int ft__serving_read(ft__cli *c, ft__serving *out, const ft__serve_options *o)
     return code;
 }
 
+static int take_step(ft__cli *c, ft__serve_options *serve, ft__model_options *model)
+{
+    ft__serving s;
+    int code = ft__serving_read(c, &s, serve);
+
+    if (!code && (s.n_tp > 1 || s.n_precisions > 1))
+        code = ft__usage(c, "a step has one --tp and one --precision");
+    model->tp = serve->tp ? s.tp[0] : 0;
+    model->ep = serve->ep;
+    model->weight_bits = (uint64_t)s.weight_bits[0];
+    serve->tp = serve->precision = NULL;
+    serve->ep = 0;
+    ft__serving_end(&s);
+    return code;
+}
+
+int ft__step_take(ft__cli *c, ft__serve_options *serve, ft__model_options *model)
+{
+    const char *path = c->args.n ? c->args.v[0] : "-";
+    const bool of_weights = strcmp(path, "-") != 0 && ft__is_language_model(path);
+
+    if (of_weights && is_of_one_step(serve, model) &&
+        !(serve->precision && strncmp(serve->precision, "amp-", 4) == 0))
+        return take_step(c, serve, model);
+    if (!serve->precision || (of_weights && strncmp(serve->precision, "amp-", 4) != 0))
+        return FT__EXIT_GOOD;
+    if (model->dtype)
+        return ft__usage(c, "--precision or --dtype, not both");
+    model->dtype = serve->precision;
+    serve->precision = NULL;
+    return FT__EXIT_GOOD;
+}
+
 void ft__serving_end(ft__serving *s)
 {
     free(s->recorded);
@@ -220,22 +255,15 @@ void ft__serving_end(ft__serving *s)
 int ft__serving_dims(ft__cli *c, ft__model_values *v, ft_query *q,
                      const ft__serve_options *o, uint64_t tp, int64_t weight_bits)
 {
-    const ft_dim_value more[] = {
-        {"tp", (int64_t)tp}, {"ep", (int64_t)o->ep}, {"weight_bits", weight_bits}};
+    ft_status st = FT_OK;
 
-    for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++) {
-        if (more[i].value <= (i == 0 ? 1 : 0))
-            continue;
-        if (q->n_dims == FT__MAX_VALUES)
-            return ft__usage(c, "more than %d values for --dim", FT__MAX_VALUES);
-        for (size_t k = 0; k < q->n_dims; k++)
-            if (strcmp(v->dim[k].name, more[i].name) == 0)
-                return ft__usage(c, "--dim %s says what another option says",
-                                 more[i].name);
-        v->dim[q->n_dims++] = more[i];
-    }
-    q->dims = v->dim;
-    return FT__EXIT_GOOD;
+    if (tp > 1)
+        st = ft__model_values_add(v, q, "tp", tp, &c->err);
+    if (!st && o->ep)
+        st = ft__model_values_add(v, q, "ep", o->ep, &c->err);
+    if (!st && weight_bits)
+        st = ft__model_values_add(v, q, "weight_bits", (uint64_t)weight_bits, &c->err);
+    return ft__cli_check_asked(c, st);
 }
 
 int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices, const char *device)

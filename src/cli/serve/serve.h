@@ -43,8 +43,10 @@ typedef struct ft__serving {
     ft__learned learned; /* as --correct says, which is a command's own */
 } ft__serving;
 
-/* --precision of a network, and amp-bf16 or amp-fp16 of any model, is its --dtype. */
-int ft__precision_take(ft__cli *c, ft__serve_options *serve, ft__model_options *model);
+/* What the options say of the model where nothing is served: --precision of a network,
+ * and amp-bf16 or amp-fp16 of any model, is its --dtype; --tp, --ep and --precision
+ * beside the size of one step are that step's. Complains itself. */
+int ft__step_take(ft__cli *c, ft__serve_options *serve, ft__model_options *model);
 /* Refuses such a type for served models. */
 int ft__precision_check(ft__cli *c, const ft__model_options *model);
 /* Was any of them given? */

@@ -512,6 +512,7 @@ static void override(ft__llm *m, const struct tensors *t, bool whole)
     m->tied = whole && !t->output;
     m->like_llama = false;
     m->table = table.weights;
+    m->table_block = table.block;
     for (int part = 0; part < FT__LLM_PARTS; part++)
         m->quant[part] = quant_of(t->bytes[part], t->elements[part]);
     if (m->tied)

@@ -124,6 +124,7 @@ typedef struct ft__llm {
     int64_t tied, attention_bias, mlp_bias, use_window, qk_norm, multi_query, out_gate,
         k_is_v, parallel_experts; /* 0, 1; -1: not said */
     ft_dtype table;               /* of the embeddings; NONE: dtype */
+    int64_t table_block;          /* likewise, as ft__llm_quant.block */
     ft_dtype dtype, kv, state;    /* kv: of the cache; state: of linear layers */
     ft__llm_quant quant[FT__LLM_PARTS];
     ft__llm_norm_kind norm;

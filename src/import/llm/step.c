@@ -275,6 +275,18 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
     return x;
 }
 
+static ft__llm_sizes table_types(const ft__llm *m)
+{
+    ft__llm_sizes out = {""};
+
+    if (m->table && m->table_block)
+        snprintf(out.s, sizeof(out.s), " weights=%s block=%" PRId64,
+                 ft_dtype_name(m->table), m->table_block);
+    else if (m->table)
+        snprintf(out.s, sizeof(out.s), " weights=%s", ft_dtype_name(m->table));
+    return out;
+}
+
 static uint32_t embed(ft__llm_step *s)
 {
     const ft__llm *m = &s->m;
@@ -288,9 +300,13 @@ static uint32_t embed(ft__llm_step *s)
     x = ft__llm_node(s, "", x, "view x=%s out=%s dtype=int64", X(s->batch, s->tokens),
                      X(s->rows));
     x = ft__llm_node_with(s, "embed_tokens", x, s->embedding,
-                          "embedding x=%s rows=%s dim=%s%s%s", X(s->rows), X(m->vocab),
-                          X(m->hidden), m->table ? " weights=" : "",
-                          m->table ? ft_dtype_name(m->table) : "");
+                          "embedding x=%s rows=%s dim=%s%s", X(s->rows), X(m->vocab),
+                          X(m->hidden), table_types(m).s);
+    if (m->table_block)
+        ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, FT_DTYPE_fp8e8m0,
+                          &(ft_shape){.rank = 1,
+                                      .dim = {m->vocab * m->hidden / m->table_block *
+                                              ft_dtype_bits(m->dtype) / 8}});
     if (m->embed_norm)
         x = ft__llm_norm(s, "embed_norm", x, m->hidden);
     if (!m->learned_positions)

@@ -79,3 +79,19 @@ A folder has it in its config.json; what is not known is named.
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training
   foretell predict: llama-3-8b.json: a step with a cache of keys and values is not trained; export the module itself for --mode training
   [4]
+
+A step of the model at another precision, and one of several ranks: as dimensions have it.
+
+  $ for p in bf16 fp8 fp4; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --precision $p --batch 16 --dim context=4096 --json -q | pick memory.weights; done
+  memory.weights: 16060522496.0
+  memory.weights: 9081200640.0
+  memory.weights: 5809643520.0
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --precision fp8 --tp 2 --batch 16 --json -q > options; foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --dim weight_bits=8 --dim tp=2 --batch 16 --json -q > dims; cmp options dims
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --tp 2 --dim tp=2 --batch 16
+  foretell predict: --dim tp says what another option says
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --precision bf16,fp8 --batch 16
+  foretell predict: a step has one --tp and one --precision
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --precision fp8 --dim context=4096 --run-mode graph -q | grep -c 'l4\|h100-sxm'
+  3
