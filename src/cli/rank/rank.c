@@ -335,6 +335,9 @@ static int price_devices(ft__rank_question *q)
         return ft__cli_done(q->c, false);
     for (size_t d = 0; d < q->n_devices && !code; d++)
         code = ft__price_of(q->c, &q->price_per_s[d], &q->o->prices, q->device[d]);
+    if (!code)
+        code = ft__prices_check(q->c, &q->o->prices, (const char *const *)q->device,
+                                q->n_devices);
     q->r.priced = q->o->prices.n > 0;
     return code;
 }
