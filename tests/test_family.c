@@ -7,8 +7,6 @@
 
 #include "base/prng.h"
 #include "family_rig.h"
-#include "graph/build.h"
-#include "import/list.h"
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/network.h"
