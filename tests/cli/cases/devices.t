@@ -2,6 +2,8 @@
   foretell devices: no device "nosuch", and none with a name l
   $ foretell devices a30 l4 nosuch 2>/dev/null
   [4]
+  $ foretell devices h100 "RTX 4090" --json -q | pick 0.name 1.name
+  $ foretell devices h100 2>&1 >/dev/null
   $ foretell devices a30 h100-sxm
   name      device                  cores  TFLOP/s fp32   fp16  GB/s    memory    TDP
   -----------------------------------------------------------------------------------
