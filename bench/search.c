@@ -17,10 +17,9 @@
 
 #include "cpu_time.h"
 #include "explore/search/search.h"
-#include "explore/space/space.h"
 #include "foretell/names.h"
 
-enum { MAX_COLUMNS = 16, MAX_ROWS = 1 << 20 };
+enum { MAX_COLUMNS = 16, MAX_VALUES = 256, MAX_ROWS = 1 << 20 };
 
 struct table {
     size_t n, k;
@@ -157,39 +156,25 @@ static void find_front(struct table *t)
     free(on);
 }
 
-/* Names of categories: numbers. */
-static const char *const *texts_of(ft__arena *a, uint32_t n)
+static ft_space *space_of(const struct table *t)
 {
-    const char **text = ft__arena_array(a, n, sizeof(*text));
-
-    for (uint32_t v = 0; text && v < n; v++) {
-        char name[16];
-
-        snprintf(name, sizeof(name), "%u", v);
-        text[v] = ft__arena_strndup(a, name, strlen(name));
-        if (!text[v])
-            die("no memory");
-    }
-    if (!text)
-        die("no memory");
-    return text;
-}
-
-static ft_space *space_of(ft__arena *a, const struct table *t)
-{
+    static const char *const text[MAX_VALUES]; /* values are told apart by index */
     ft_parameter param[MAX_COLUMNS];
     ft_space *s;
 
     for (size_t k = 0; k < t->k; k++)
         param[k] = t->category[k] ? (ft_parameter){.name = "option",
                                                    .type = FT_PARAM_CATEGORICAL,
-                                                   .value = texts_of(a, t->n_values[k]),
+                                                   .value = text,
                                                    .n_values = t->n_values[k]}
                                   : (ft_parameter){.name = "clock",
                                                    .type = FT_PARAM_INTEGER,
                                                    .n_values = t->n_values[k],
                                                    .high = t->n_values[k] - 1};
-    if (ft__space_new(&s, a, param, t->k, NULL, 0, NULL, 0, NULL))
+    for (size_t k = 0; k < t->k; k++)
+        if (t->category[k] && t->n_values[k] > MAX_VALUES)
+            die("too many values of a category");
+    if (ft_space_new(&s, param, t->k, NULL))
         die("no space");
     return s;
 }
@@ -228,7 +213,6 @@ int main(int argc, char **argv)
 {
     struct table t = {0};
     ft_search_options opt = {.objectives = 2};
-    ft__arena arena = {0};
     const char *name;
     ft_space *s;
 
@@ -241,12 +225,12 @@ int main(int argc, char **argv)
     find_values(&t);
     order_rows(&t);
     find_front(&t);
-    s = space_of(&arena, &t);
+    s = space_of(&t);
     name = strrchr(argv[1], '/') ? strrchr(argv[1], '/') + 1 : argv[1];
     for (opt.seed = 0; opt.seed < strtoull(argv[4], NULL, 10); opt.seed++)
         search(&t, s, opt, strtoull(argv[3], NULL, 10),
                argc > 5 ? strtoull(argv[5], NULL, 10) : 1, name);
-    ft__arena_free(&arena);
+    free(s);
     for (size_t k = 0; k < t.k; k++)
         free(t.value[k]);
     free(t.v);

@@ -15,6 +15,7 @@ struct simulated {
     double host_s;                /* the host is free again */
     double device_s;              /* the last kernel ends */
     double busy_s;                /* of the device; the rest are gaps */
+    double energy_j;              /* of the device */
     double ends[SIMULATED_QUEUE]; /* of the last kernels */
     unsigned n;
 };
@@ -30,14 +31,24 @@ static inline double simulated_about(struct simulated *m, double x, double devia
     return x * (1 + deviation * (2 * ft__prng_unit(&m->rng) - 1));
 }
 
+/* Watts of a kernel and of a gap; at its begin the clocks are still up for a while,
+ * which no formula of energy knows. */
+static const double simulated_kernel_w = 140, simulated_gap_w = 40,
+                    simulated_slowing_w = 90, simulated_slowing_s = 15e-6;
+
 static inline void simulated_launch(struct simulated *m, double launch_s,
                                     double kernel_s)
 {
     double *const slot = &m->ends[m->n++ % SIMULATED_QUEUE];
     const double ran = simulated_about(m, kernel_s, 0.1);
+    double gap, slowing;
 
     m->host_s = fmax(m->host_s, *slot) + simulated_about(m, launch_s, 0.2);
-    m->device_s = fmax(m->device_s, m->host_s) + ran;
+    gap = fmax(0, m->host_s - m->device_s);
+    slowing = fmin(gap, simulated_slowing_s);
+    m->energy_j += simulated_kernel_w * ran + simulated_slowing_w * slowing +
+                   simulated_gap_w * (gap - slowing);
+    m->device_s += gap + ran;
     m->busy_s += ran;
     *slot = m->device_s;
 }

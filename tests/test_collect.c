@@ -311,6 +311,12 @@ static int has_three_rounds(void *user, const ft_row *row)
     return 0;
 }
 
+static void keep_warning(void *user, ft_log_level level, const char *text)
+{
+    if (level == FT_LOG_WARN)
+        snprintf(user, 400, "%s", text);
+}
+
 /* The probes at least, for they always are. */
 static void a_short_budget_takes_fewer_rounds(void)
 {
@@ -326,6 +332,24 @@ static void a_short_budget_takes_fewer_rounds(void)
     CHECK_EQ(ft_store_each(s, NULL, 0, has_three_rounds, &n, NULL), FT_OK);
     CHECK(CMP(n, >=, FT__N_PROBES) && CMP(n, <, 1000));
     ft_store_close(s);
+    clean(path);
+}
+
+/* What is said of the machine takes longer than that. */
+static void however_short_a_budget_one_operation_is_measured_and_the_reason_said(void)
+{
+    char said[400] = "", path[128];
+    const ft_log log = {.message = keep_warning, .user = said};
+    const ft_collect_options how = {.budget_s = 1e-6, .repeat_share = -1, .log = &log};
+    ft_collect_report r;
+
+    temporary(path);
+    for (size_t known = 0; known < 2; known++) {
+        CHECK_EQ(collect_these(&r, "", path, wanted, N_WANTED, &how), FT_OK);
+        CHECK(EQ(r.present, known) && EQ(r.measured, 1) &&
+              EQ(r.left, N_UNIQUE - known - 1));
+        CHECK(HAS(said, "of the machine itself") && HAS(said, "a budget of 1e-06 s"));
+    }
     clean(path);
 }
 
@@ -567,6 +591,7 @@ int main(int argc, char **argv)
     a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from();
     without_learning_what_to_measure_next_all_is_measured();
     a_short_budget_takes_fewer_rounds();
+    however_short_a_budget_one_operation_is_measured_and_the_reason_said();
     part_is_measured_again_and_reproducibility_told();
     networks_are_measured_whole_once();
     a_killed_collection_goes_on_where_it_was(argc > 3 ? atoi(argv[3]) : 20);

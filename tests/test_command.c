@@ -4,98 +4,12 @@
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "asked_program.h"
-#include "check.h"
-#include "device/power/meter.h"
-#include "measure/spawn.h"
-#include "stepped_clock.h"
-
-static char folder[] = "/tmp/foretell-command-XXXXXX";
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][64];
-    static unsigned next;
-    char *p = path[next++ % 4];
-
-    snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
-    return p;
-}
-
-static ft_command shell(const char *text)
-{
-    static const char *words[8][4];
-    static unsigned next;
-    const char **argv = words[next++ % 8];
-
-    argv[0] = "sh";
-    argv[1] = "-c";
-    argv[2] = text;
-    argv[3] = NULL;
-    return (ft_command){.argv = argv};
-}
-
-static ft_command_result *measured_by(const ft__runner *runner, const ft_command *c,
-                                      size_t n, const ft_command_options *o)
-{
-    ft_command_result *r = NULL;
-    ft_error err = {0};
-
-    CHECK_EQ(ft__runner_measure(&r, c, n, o, runner, &err), FT_OK);
-    if (!r) {
-        fprintf(stderr, "%s\n", err.msg);
-        exit(1);
-    }
-    return r;
-}
-
-static ft_command_result *measured(const ft_command *c, size_t n,
-                                   const ft_command_options *o)
-{
-    return measured_by(&ft__system_runner, c, n, o);
-}
-
-/* ---- commands in time of the test's own ---- */
-
-struct world {
-    struct stepped time;
-    ft__clock clock;
-    ft__runner runner;
-    ft_meter *meter; /* or NULL */
-    unsigned runs;
-};
-
-/* "takes SECONDS [FILE]": FILE is there as long as it takes. Between two runs lies a
- * millisecond. */
-static ft_status take_time(void *user, ft_command_run *out, const ft__spawn *s,
-                           ft_error *err)
-{
-    struct world *w = user;
-    double seconds = strtod(s->argv[1], NULL);
-    FILE *fp = s->argv[2] ? fopen(s->argv[2], "w") : NULL;
-
-    (void)err;
-    CHECK(SAME(s->argv[0], "takes") && EQ(s->clock, &w->clock));
-    if (fp)
-        fclose(fp);
-    w->runs++;
-    *out = (ft_command_run){.start_s = w->time.now_s, .wall_s = seconds};
-    if (w->meter)
-        ft__meter_pass(w->meter, seconds);
-    else
-        ft__clock_sleep(&w->clock, seconds);
-    if (fp)
-        remove(s->argv[2]);
-    ft__clock_sleep(&w->clock, 1e-3);
-    return FT_OK;
-}
+#include "command_rig.h"
 
 /* And the others scatter a little. */
 static ft_status take_longer_the_fifth_time(void *user, ft_command_run *out,
@@ -110,13 +24,6 @@ static ft_status take_longer_the_fifth_time(void *user, ft_command_run *out,
     snprintf(seconds, sizeof(seconds), "%g",
              w->runs == 4 ? 0.51 : strtod(s->argv[1], NULL) + 1e-4 * (w->runs % 3));
     return take_time(w, out, &other, err);
-}
-
-static void make_world(struct world *w)
-{
-    *w = (struct world){.time = {.now_s = 0}};
-    w->clock = stepped_clock(&w->time);
-    w->runner = (ft__runner){take_time, w, &w->clock};
 }
 
 /* The text of a file made by commands; "" when there is none. */
@@ -480,227 +387,9 @@ static void a_run_whose_guard_is_killed_ends_and_says_so(void)
     CHECK(HAS(err.msg, "by signal 9"));
 }
 
-/* ---- energy ---- */
-
-/* A recording of 20 s: a machine at 50 W, of which a part draws 30 W. */
-static const char *recording(void)
-{
-    const char *path = in_folder("trace");
-    FILE *fp = fopen(path, "w");
-
-    CHECK(fp != NULL);
-    if (!fp)
-        exit(1);
-    fputs(
-        "# foretell trace 1\n"
-        "# domain,part_of,counts,tells_power,all_fresh,period_s,window_s,duty,least_s\n"
-        "# wall,,0,1,1,0.01,0.01,1,\n# wall/cpu,wall,0,1,1,0.01,0.01,1,\n"
-        "at_s,domain,watts,joules\n",
-        fp);
-    for (int i = 0; i < 20000; i++)
-        fprintf(fp, "%g,wall,50,\n%g,wall/cpu,30,\n", 0.01 * i, 0.01 * i);
-    fclose(fp);
-    return path;
-}
-
-static ft_meter *meter_of(const char *sources, const ft__clock *clock)
-{
-    ft_meter_options o = {.sources = sources};
-    ft_meter *m = NULL;
-    ft_error err = {0};
-
-    if (ft__meter_open(&m, &o, clock, &err)) {
-        fprintf(stderr, "%s\n", err.msg);
-        exit(1);
-    }
-    return m;
-}
-
-static bool near(double value, double truth, double share)
-{
-    return fabs(value - truth) <= share * truth;
-}
-
-static void energy_is_power_times_time_in_every_domain(void)
-{
-    static const double watts[] = {50, 30};
-    static const char *const longer[] = {"takes", "0.3", NULL};
-    static const char *const shorter[] = {"takes", "0.2", NULL};
-    char sources[128];
-    ft_command c[2] = {{.argv = longer}, {.argv = shorter}};
-    ft_command_options o = {.min_runs = 3, .max_runs = 3};
-    ft_command_result *r;
-    struct world w;
-
-    make_world(&w);
-    snprintf(sources, sizeof(sources), "replay:%s", recording());
-    w.meter = o.meter = meter_of(sources, &w.clock);
-    r = measured_by(&w.runner, c, 2, &o);
-    for (int i = 0; i < 2; i++) {
-        CHECK(EQ(r[i].n_domains, 2) && EQ(*r[i].no_energy, '\0'));
-        CHECK(SAME(r[i].energy[0].domain, "wall") && !*r[i].energy[0].part_of);
-        CHECK(SAME(r[i].energy[1].part_of, "wall"));
-        for (int k = 0; k < 2; k++) {
-            const ft_command_energy *e = &r[i].energy[k];
-
-            CHECK(EQ(e->runs, 3) && EQ(*e->reason, '\0'));
-            CHECK(near(e->energy.value, watts[k] * r[i].time.mean, 0.01));
-            CHECK(near(e->power.value, watts[k], 0.01));
-            CHECK(near(e->idle_w, watts[k], 0.01));
-            for (size_t j = 0; e->joules && j < 3; j++)
-                CHECK(near(e->joules[j], watts[k] * r[i].run[j].wall_s, 0.01));
-            CHECK(e->joules != NULL);
-        }
-    }
-    ft_command_results_free(r, 2);
-    ft_meter_close(o.meter);
-}
-
-static void commands_too_short_for_the_sensor_are_looped(void)
-{
-    static const char *const brief[] = {"takes", "0.005", NULL};
-    char sources[128];
-    ft_command c = {.argv = brief};
-    ft_command_options o = {.min_runs = 5, .max_runs = 5, .power_time_s = 0.5};
-    ft_command_result *r;
-    struct world w;
-
-    make_world(&w);
-    snprintf(sources, sizeof(sources), "replay:%s", recording());
-    w.meter = o.meter = meter_of(sources, &w.clock);
-    r = measured_by(&w.runner, &c, 1, &o);
-    CHECK(CMP(r->energy[0].runs, >, 5) && near(r->energy[0].power.value, 50, 0.01));
-    /* Joules of the run itself, not of what lies between two runs. */
-    CHECK(CMP(r->energy[0].energy.value, >, 50 * r->min_s * 0.9));
-    CHECK(near(r->energy[1].energy.value, r->energy[0].energy.value * 3 / 5, 0.01));
-    ft_command_results_free(r, 1);
-    /* What has to be prepared cannot be run back to back. */
-    o.prepare = "true";
-    r = measured_by(&w.runner, &c, 1, &o);
-    CHECK(isnan(r->energy[0].energy.value) && HAS(r->energy[0].reason, "prepare"));
-    ft_command_results_free(r, 1);
-    ft_meter_close(o.meter);
-}
-
-/* The recording brings a value every 0.01 s. */
-static void loops_are_as_long_as_the_wanted_error_needs(void)
-{
-    static const struct {
-        double time_s, error, takes_s;
-    } wanted[] = {{0, 0, 1}, {0, 0.1, 0.2}, {0, 0.001, 5}, {0.3, 0.1, 0.3}};
-    static const char *const brief[] = {"takes", "0.009", NULL};
-    char sources[128];
-    ft_command c = {.argv = brief};
-    ft_command_options o = {.min_runs = 1, .max_runs = 1, .no_idle = 1};
-    struct world w;
-
-    make_world(&w);
-    snprintf(sources, sizeof(sources), "replay:%s", recording());
-    w.meter = o.meter = meter_of(sources, &w.clock);
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-        ft_command_result *r;
-        double before_s = w.time.now_s;
-
-        o.power_time_s = wanted[i].time_s;
-        o.power_error = wanted[i].error;
-        r = measured_by(&w.runner, &c, 1, &o);
-        CHECK(near((double)r->energy->runs * 0.01, wanted[i].takes_s, 0.06));
-        CHECK(CMP(w.time.now_s - before_s, <, wanted[i].takes_s + 0.3));
-        CHECK(near(r->energy->energy.value, 50 * 0.009, 0.01));
-        CHECK(isnan(r->energy->idle_w));
-        ft_command_results_free(r, 1);
-    }
-    ft_meter_close(o.meter);
-}
-
-/* Twelve of a hundred parts of the loop pass between runs, at a quarter of the power.
- */
-static void what_is_drawn_between_runs_is_in_the_error(void)
-{
-    char print[160], busy[64];
-    const char *const brief[] = {"takes", "0.0075", busy, NULL};
-    ft_command c = {.argv = brief};
-    ft_command_options o = {.min_runs = 1, .max_runs = 1, .power_time_s = 2};
-    ft_command_result *r;
-    struct asked program;
-    struct world w;
-
-    make_world(&w);
-    snprintf(busy, sizeof(busy), "%s", in_folder("busy"));
-    snprintf(print, sizeof(print), "[ -e %s ] && echo 80 || echo 20", busy);
-    w.time.step_s = 0.01;
-    w.time.tick = ask_for_line;
-    w.time.user = &program;
-    w.meter = o.meter = meter_of(be_asked(&program, folder, print, 100000), &w.clock);
-    r = measured_by(&w.runner, &c, 1, &o);
-    CHECK(near(r->energy->idle_w, 20, 0.01));
-    CHECK(CMP(fabs(r->energy->energy.value - 80 * 0.0075), <,
-              2 * r->energy->energy.error));
-    CHECK(CMP(r->energy->energy.error, <, 0.1 * r->energy->energy.value));
-    ft_command_results_free(r, 1);
-    ft_meter_close(o.meter);
-    ask_no_more(&program);
-}
-
-/* The meter is a program that tells 80 W while a file is there, else 20 W. */
-static void energy_is_that_of_the_command_whose_turn_it_is(void)
-{
-    char print[160], busy[64];
-    const char *const heavy[] = {"takes", "0.5", busy, NULL};
-    static const char *const light[] = {"takes", "0.5", NULL};
-    ft_command c[2] = {{.argv = heavy}, {.argv = light}};
-    ft_command_options o = {.min_runs = 3, .max_runs = 3, .power_time_s = 1};
-    ft_command_result *r;
-    struct asked program;
-    struct world w;
-
-    make_world(&w);
-    snprintf(busy, sizeof(busy), "%s", in_folder("busy"));
-    snprintf(print, sizeof(print), "[ -e %s ] && echo 80 || echo 20", busy);
-    w.time.step_s = 0.01;
-    w.time.tick = ask_for_line;
-    w.time.user = &program;
-    w.meter = o.meter = meter_of(be_asked(&program, folder, print, 100000), &w.clock);
-    r = measured_by(&w.runner, c, 2, &o);
-    CHECK(near(r[0].energy->energy.value, 80 * r[0].time.mean, 0.05));
-    CHECK(near(r[1].energy->energy.value, 20 * r[1].time.mean, 0.05));
-    CHECK(near(r[0].energy->idle_w, 20, 0.01));
-    ft_command_results_free(r, 2);
-    ft_meter_close(o.meter);
-    ask_no_more(&program);
-}
-
-/* The same in real time, whatever the figures: with a thread that reads. */
-static void energy_is_told_in_real_time_as_well(void)
-{
-    ft_command c = shell("exec sleep 0.1");
-    ft_command_options o = {.min_runs = 2, .max_runs = 2, .power_time_s = 0.1};
-    ft_command_result *r;
-
-    o.meter = meter_of("command:while :; do echo 80; sleep 0.01; done", NULL);
-    for (; o.power_time_s < HANGS_MS / 1e3; o.power_time_s *= 2) {
-        bool told;
-
-        r = measured(&c, 1, &o);
-        CHECK(EQ(r->n_domains, 1) && EQ(*r->no_energy, '\0'));
-        told = isfinite(r->energy->energy.value);
-        if (told)
-            CHECK(near(r->energy->power.value, 80, 0.01));
-        else
-            CHECK(*r->energy->reason);
-        ft_command_results_free(r, 1);
-        if (told)
-            break;
-    }
-    CHECK(CMP(o.power_time_s, <, HANGS_MS / 1e3));
-    ft_meter_close(o.meter);
-}
-
 int main(void)
 {
-    char text[96];
-
-    CHECK(mkdtemp(folder) != NULL);
+    make_folder();
     a_sleep_takes_its_time_and_no_processor();
     work_is_processor_time();
     memory_is_that_of_the_program();
@@ -717,13 +406,6 @@ int main(void)
     runs_far_from_the_others_are_marked_and_kept();
     a_signal_that_ends_us_ends_the_run_first();
     a_run_that_does_not_mind_signals_is_ended_all_the_same();
-    energy_is_power_times_time_in_every_domain();
-    commands_too_short_for_the_sensor_are_looped();
-    loops_are_as_long_as_the_wanted_error_needs();
-    what_is_drawn_between_runs_is_in_the_error();
-    energy_is_that_of_the_command_whose_turn_it_is();
-    energy_is_told_in_real_time_as_well();
-    snprintf(text, sizeof(text), "rm -r %s", folder);
-    CHECK_EQ(system(text), 0);
+    remove_folder();
     CHECK_DONE();
 }

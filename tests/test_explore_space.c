@@ -34,6 +34,31 @@ static void each_value_owns_an_equal_share(void)
     CHECK_NEAR(greatest, 10, 0.01);
 }
 
+/* Without a file: its points are those of the same space in one. */
+static void a_program_makes_a_space_and_points_of_it(void)
+{
+    const ft_parameter param[] = {categories("c", 3), integers("i", 1, 4, 0),
+                                  reals("r", 2, 10, 0)};
+    const ft_design_options how = {.design = FT_DESIGN_LATIN, .n = 20, .seed = 1};
+    double *points = NULL, *same = NULL;
+    size_t n = 0, n_same = 0;
+    ft_space *s = NULL;
+    ft_error err;
+
+    CHECK_EQ(ft_space_new(&s, param, 3, NULL), FT_OK);
+    CHECK_EQ(ft_design_make(&points, &n, s, &how, NULL), FT_OK);
+    CHECK_EQ(ft_design_make(&same, &n_same, space_of(param, 3), &how, NULL), FT_OK);
+    CHECK(EQ(n, 20) && EQ(n_same, n) && BYTES(points, same, 3 * n * sizeof(*points)));
+    free(points);
+    free(same);
+    free(s);
+    CHECK_EQ(ft_space_new(&s, &(const ft_parameter){.name = "r", .type = FT_PARAM_REAL},
+                          1, &err),
+             FT_EINVAL);
+    CHECK(HAS(err.msg, "r goes from 0 to 0") && EQ(s == NULL, 1));
+    CHECK_EQ(ft_space_new(&s, param, 0, NULL), FT_EINVAL);
+}
+
 static void orders_of_magnitude_count_alike(void)
 {
     const ft_parameter param[] = {integers("i", 1, 1023, 1), reals("r", 1e-3, 1e3, 1)};
@@ -192,6 +217,7 @@ static void mistakes_are_refused_with_a_sentence(void)
 int main(void)
 {
     each_value_owns_an_equal_share();
+    a_program_makes_a_space_and_points_of_it();
     orders_of_magnitude_count_alike();
     every_point_comes_back_from_its_coordinates();
     coordinates_next_to_1_stay_inside();

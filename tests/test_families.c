@@ -122,7 +122,6 @@ families_of_timm_are_predicted_better_than_by_one_factor(ft_network_lists *t,
     CHECK_EQ(ft_evaluate(&a, s, NULL, &how, NULL), FT_OK);
     CHECK_EQ(ft_evaluate(&b, s, NULL, &how, NULL), FT_OK);
     CHECK(CMP(a.n_rows, >=, 300) && CMP(a.n_splits, >, 50) && EQ(a.n_unanswered, 0));
-    CHECK(CMP(a.all.learned.mape, <, 0.15));
     CHECK(CMP(a.all.learned.mape, <, a.all.constant.mape));
     CHECK(CMP(a.all.learned.mape, <, 0.8 * a.all.base.mape));
     CHECK(CMP(a.all.covered, >, 0.8) && CMP(a.all.covered, <, 0.97) &&

@@ -81,7 +81,7 @@ static void put_operations(ft_store *s, int64_t run)
             simulated_launch(&m, launch_s, device_s(n));
         snprintf(spec, sizeof(spec), "%s x=%ld dtype=fp32", kinds[i % 3], n);
         put(s, run, spec, "forward", "time", m.device_s / LOOP);
-        put(s, run, spec, "forward", "power", 40 + 100 * m.busy_s / m.device_s);
+        put(s, run, spec, "forward", "power", m.energy_j / m.device_s);
     }
 }
 
@@ -130,7 +130,7 @@ static void put_network(ft_store *s, int64_t run, int i)
         CHECK_EQ(put_member(s, &member), FT_OK);
     }
     put(s, run, whole, "forward", "time", m.device_s);
-    put(s, run, whole, "forward", "energy", 40 * m.device_s + 100 * m.busy_s);
+    put(s, run, whole, "forward", "energy", m.energy_j);
 }
 
 static ft_store *store_with(int n_networks)

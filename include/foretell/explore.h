@@ -41,6 +41,11 @@ typedef struct ft_parameter {
  * because the condition it depends on does not hold. */
 
 typedef struct ft_space ft_space;
+/* A space of n parameters, 1 to 256, without conditions; those of a file are in
+ * ft_exploration_get(). The parameters are copied, their texts and lists of values
+ * borrowed. Freed with free(). FT_EINVAL names what is no range or has no values. */
+FT_API ft_status ft_space_new(ft_space **out, const ft_parameter *param, size_t n,
+                              ft_error *err);
 
 /* ---- designs ---- */
 

@@ -66,6 +66,16 @@ def device_name(device: Any) -> str:
         ) from None
 
 
+def _without_arguments(args: Any, kwargs: dict | None) -> None:
+    """Of what is no module: predict("net.onnx", "a100") names no device."""
+    if kwargs or not (isinstance(args, (tuple, list)) and not args):
+        raise Error(
+            "EINVAL",
+            'args and kwargs are those of a module; a device is named: device="a100"',
+            "device=",
+        )
+
+
 class _Query:
     """An ft_query with what it borrows."""
 
@@ -214,6 +224,8 @@ def files(
     models: Sequence[Any], args: Any, kwargs: Any, options: dict[str, Any]
 ) -> Iterator[list[Any]]:
     """Paths of models: modules are exported and lists written for as long as this lasts."""
+    if not any(is_module(what) for what in models):
+        _without_arguments(args, kwargs)
     with contextlib.ExitStack() as stack:
         paths = []
         for what in models:
@@ -301,6 +313,8 @@ def predict(
         return _command.predict(what, args, kwargs, {**mine, **options})
     if batch is not None:
         mine["batch"] = batch = _whole("batch", batch)
+    if isinstance(device, str) and "," in device:  # as the command has them
+        device = [one.strip() for one in device.split(",")]
     several = hasattr(device, "__iter__") and not isinstance(device, str)
     names = [device_name(one) for one in (device if several else [device])]
     precision = _PRECISIONS.get(str(precision).removeprefix("torch."), precision)
@@ -335,6 +349,8 @@ def predict(
     notes: list[str] = []
     assumed: list[str] = []
     again: Any = None
+    if specs is not None or isinstance(what, (str, os.PathLike)):
+        _without_arguments(args, kwargs)
     if specs is not None:
         query.set_list(specs)
     elif isinstance(what, (str, os.PathLike)):

@@ -61,6 +61,17 @@ def test_an_answer_is_what_the_command_says(resnet50):
     )
 
 
+def test_devices_are_named_and_several_as_the_command_has_them(resnet50):
+    for what in resnet50, LINES:
+        with pytest.raises(foretell.Error) as caught:
+            foretell.predict(what, "a100")
+        assert caught.value.hint == "device=" and "device=" in caught.value.sentence
+    with pytest.raises(foretell.Error):
+        foretell.rank(resnet50, "a100")
+    both = foretell.predict(resnet50, device="a30, l4")
+    assert [p.device for p in both] == ["a30", "l4"]
+
+
 def test_a_list_of_specs():
     p = foretell.predict(LINES, device="h100")
     assert [op.kind for op in p.ops] == ["conv2d", "linear"] and p.ops[0].count == 4

@@ -129,6 +129,11 @@ def test_a_rank_is_a_table(resnet50, capfd):
     assert (frame["time_low_s"] < frame["time_s"]).all() and frame["cost"].isna().all()
 
 
+def test_what_is_ranked_by_is_shown(resnet50):
+    ranked = foretell.rank(resnet50, devices=["a30", "l4"], by="cost", price=["a30=2/h", "l4=1/h"])
+    assert "cost" in str(ranked).splitlines()[0]
+
+
 def test_a_record_is_pickled(resnet50):
     import pickle
 

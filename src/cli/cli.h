@@ -106,6 +106,7 @@ typedef struct ft__command {
     const char *examples;  /* lines, each ending in \n */
     size_t least_args;
     size_t most_args;
+    const char *more_args; /* how to ask with more of them; may be NULL */
     bool has_csv;
     bool takes_commands; /* what stands behind "--" is not looked into: ft__cli.rest */
     size_t options_size;

@@ -86,13 +86,19 @@ static ft_status add_named(struct listing *l, const char *data_dir, ft_error *er
         n = n_names;
     }
     for (size_t i = 0; i < n && !st; i++) {
+        char name[128], note[512] = "";
         ft_device *d = NULL;
 
         if (strcmp(list[i], "local") == 0)
             continue;
-        st = ft_device_load(&d, data_dir, list[i], err);
+        snprintf(name, sizeof(name), "%s", list[i]);
+        st = ft_device_resolve(name, sizeof(name), note, sizeof(note), data_dir, err);
+        if (!st)
+            st = ft_device_load(&d, data_dir, name, err);
         if (!st)
             add(l, d);
+        if (!st && *note && l->c->log.message)
+            l->c->log.message(l->c->log.user, FT_LOG_WARN, note);
         ft_device_free(d);
     }
     ft_device_names_free(names, n_names);

@@ -210,6 +210,9 @@ int ft__llm_train(ft__predict_question *q)
     if (!code)
         code = ft__price_of(q->c, &per_s, &q->o->serve.prices, device);
     if (!code)
+        code = ft__prices_check(q->c, &q->o->serve.prices,
+                                (const char *const[]){device}, 1);
+    if (!code)
         code = ft__cli_check_asked(
             q->c, ft_llm_train_ask(&a, data, &q->query, &how, &q->c->err));
     if (!code && q->c->json)

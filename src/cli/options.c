@@ -147,6 +147,12 @@ static bool texts_add(ft__texts *t, const char *value)
     return true;
 }
 
+/* Several may be named, joined by commas: of two lists none replaces the other. */
+static bool is_list(const ft__option *o)
+{
+    return o->value && strchr(o->value, ',');
+}
+
 static void set(struct parser *p, const struct known *k, const char *value)
 {
     const ft__option *o = k->o;
@@ -157,7 +163,12 @@ static void set(struct parser *p, const struct known *k, const char *value)
     case FT__OPT_LEVEL: ++*(unsigned *)at; break;
     case FT__OPT_TEXT:
     case FT__OPT_INPUT:
-    case FT__OPT_OUTPUT: *(const char **)at = value; break;
+    case FT__OPT_OUTPUT:
+        if (*(const char **)at && is_list(o))
+            complain(p, "--%s is given twice: it takes a list, such as --%s %s,%s",
+                     o->name, o->name, *(const char **)at, value);
+        *(const char **)at = value;
+        break;
     case FT__OPT_TEXTS:
     case FT__OPT_INPUTS:
         if (!texts_add(at, value)) {
@@ -340,7 +351,9 @@ static void check_args(struct parser *p)
     if (c->args.n < c->command->least_args && !c->command->takes_commands)
         complain(p, "%s is missing", c->command->arguments);
     else if (c->args.n > c->command->most_args)
-        complain(p, "one argument too many: \"%s\"", c->args.v[c->command->most_args]);
+        complain(p, "one argument too many: \"%s\"%s%s",
+                 c->args.v[c->command->most_args], c->command->more_args ? "; " : "",
+                 c->command->more_args ? c->command->more_args : "");
     else if (c->csv && c->json)
         complain(p, "--json and --csv exclude each other");
     else if (c->csv && !c->command->has_csv)

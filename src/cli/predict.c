@@ -288,6 +288,9 @@ static int run(ft__cli *c, const void *user)
         ft__predict_end(&q);
         return code;
     }
+    if (!code && o->serve.prices.n)
+        code = ft__usage(c, "--price is of serving and of training over --gpus; what "
+                            "networks cost says foretell rank --price");
     if (!code)
         code = ft__data_open(c, &data);
     if (!code && o->max_batch && strcmp(c->args.v[0], "-") == 0)

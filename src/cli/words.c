@@ -15,9 +15,12 @@ bool ft__word_next(char *word, size_t size, const char **list)
 
     if (!at)
         return false;
+    at += strspn(at, " ");
     len = strcspn(at, ",");
-    snprintf(word, size, "%.*s", len < size ? (int)len : 0, at);
     *list = at[len] ? at + len + 1 : NULL;
+    while (len && at[len - 1] == ' ')
+        len--;
+    snprintf(word, size, "%.*s", len < size ? (int)len : 0, at);
     return true;
 }
 

@@ -261,12 +261,13 @@ static ft_status judge(struct ft__collection *k, size_t i, const ft_error *why,
     }
 }
 
-/* The next few, each as if those chosen before it were known. */
-static ft_status choose(struct ft__collection *k, size_t *at, ft_op *ops,
+/* The next few, each as if those chosen before it were known; one alone where the time
+ * is over. */
+static ft_status choose(struct ft__collection *k, bool over, size_t *at, ft_op *ops,
                         size_t *chosen, ft_error *err)
 {
     size_t usual = k->hasty ? HASTY_GROUP : DEFAULT_GROUP;
-    size_t want = k->opt->group ? k->opt->group : usual, n = 0, i = 0;
+    size_t want = over ? 1 : k->opt->group ? k->opt->group : usual, n = 0, i = 0;
     ft_status st = FT_OK;
 
     while (n < want && n < MOST_GROUP && !st) {
@@ -413,19 +414,22 @@ static double progress(const struct ft__collection *k, size_t left, size_t total
     return fmax(total ? 1 - (double)left / (double)total : 1, spent);
 }
 
+/* One at least, however little time the machine itself has left: who gives the same
+ * budget again gets further each time. */
 static ft_status measure_all(struct ft__collection *k, double until_s, ft_error *err)
 {
     const double begin_s = ft__clock_now(k->clock);
+    bool over = begin_s >= until_s;
     size_t left = count_left(k), total = left;
     ft_status st = FT_OK;
 
-    while (left && !st && ft__clock_now(k->clock) < until_s) {
+    while (left && !st && (!over || k->report->measured + k->report->failed == 0)) {
         ft_error why[MOST_GROUP];
         ft_op ops[MOST_GROUP];
         unsigned char powered[MOST_GROUP];
         size_t at[MOST_GROUP], n;
 
-        st = choose(k, at, ops, &n, err);
+        st = choose(k, over, at, ops, &n, err);
         if (st || n == 0)
             break;
         ft__progress(k->opt->log, total - left, total, ft_kind_name(ops[0].kind));
@@ -443,12 +447,27 @@ static ft_status measure_all(struct ft__collection *k, double until_s, ft_error 
             st = check_error(k, false, err);
         if (k->report->reached)
             break;
-        if (!st && left && ft__clock_now(k->clock) < until_s)
+        over = ft__clock_now(k->clock) >= until_s;
+        if (!st && left && !over)
             learn_to_choose(k);
     }
     ft__progress(k->opt->log, total, total, "");
     k->report->left = left;
     return st ? st : ft__measure_networks(k, 1, err);
+}
+
+/* Nothing is left for operations, or next to nothing: why, and what to do. */
+static void warn_of_budget(const struct ft__collection *k, double begin_s,
+                           double until_s)
+{
+    const double took_s = ft__clock_now(k->clock) - begin_s;
+
+    if (begin_s + took_s >= until_s)
+        ft__log(k->opt->log, FT_LOG_WARN,
+                "what is measured of the machine itself, once, took %.2g s of a budget "
+                "of %.2g s: it is kept, so that the same collection again measures "
+                "operations; or give it more than %.2g s",
+                took_s, k->opt->budget_s, 2 * took_s);
 }
 
 static ft_status begin_run(struct ft__collection *k, ft_error *err)
@@ -487,6 +506,8 @@ ft_status ft_collect(ft_collect_report *out, ft_session *s, ft_store *store,
     /* Before anything else takes memory that would count as the engine's. */
     if (!st)
         st = ft__measure_machine(&k, err);
+    if (!st)
+        warn_of_budget(&k, begin_s, until_s);
     if (!st)
         st = candidates_make(&k, ops, count, n, err);
     out->wanted = k.n;

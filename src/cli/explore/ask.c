@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "cli/explore/explore.h"
+#include "cli/llm_train.h"
+#include "cli/serve/serve.h"
 
 enum { MAX_GRAPHS = 512, KEY_MAX = 1200 };
 
@@ -77,19 +79,43 @@ static void asked_free(struct asked *k)
     free(k->words);
 }
 
+/* An option of serving or of training over several GPUs, or what a sweep does not read;
+ * NULL: none. */
+static const char *alien_option(const ft__predict_options *o)
+{
+    const ft__option *served = ft__option_given(ft__serve_table, &o->serve),
+                     *trained = ft__option_given(ft__llm_train_table, &o->train);
+
+    return served                 ? served->name
+           : trained              ? trained->name
+           : o->asked.launch_time ? "launch-time"
+           : o->html              ? "html"
+           : o->trace             ? "trace"
+                                  : NULL;
+}
+
 static int check_asked(const ft__point_queries *a, const struct asked *k)
 {
     const char *one = k->o->clocks                                  ? "--clocks"
+                      : k->o->power_caps                            ? "--power-caps"
                       : k->o->max_batch                             ? "--max-batch"
                       : k->o->must_fit                              ? "--must-fit"
                       : k->o->device && strchr(k->o->device, ',')   ? "--device D,D2"
                       : k->c.args.n && !strcmp(k->c.args.v[0], "-") ? "standard input"
                                                                     : NULL;
+    const char *alien = alien_option(k->o);
+    const char *name = ft_exploration_get(a->x)->name;
 
-    return one ? ft__cli_exit(a->c, FT__EXIT_INPUT,
-                              "%s: predict: a point is one question: %s asks more",
-                              ft_exploration_get(a->x)->name, one)
-               : FT__EXIT_GOOD;
+    if (one)
+        return ft__cli_exit(a->c, FT__EXIT_INPUT,
+                            "%s: predict: a point is one question: %s asks more", name,
+                            one);
+    if (alien)
+        return ft__cli_exit(a->c, FT__EXIT_INPUT,
+                            "%s: predict: --%s: points are passes or training steps of "
+                            "one device, without that option",
+                            name, alien);
+    return FT__EXIT_GOOD;
 }
 
 /* Words come from the space file, not from the command line. */
@@ -128,7 +154,9 @@ static int parse(ft__point_queries *a, struct asked *k, uint32_t workload,
         k->c.data_dir = a->c->data_dir;
     k->q.c = &k->c;
     k->q.o = k->o;
-    code = check_asked(a, k);
+    code = ft__precision_take(&k->c, &k->o->serve, &k->o->model);
+    if (!code)
+        code = check_asked(a, k);
     if (!code)
         code = ft__predict_read(&k->q);
     if (!code && !a->data)

@@ -12,28 +12,35 @@ static const char text_code[] =
     "    return v if isinstance(v, str) else \"-\" if v is None else format(v, "
     "\".4g\")\n"
     "\n"
-    "def pairs(d):\n"
-    "    return \" \".join(f\"{k}={text(v)}\" for k, v in d.items())\n"
+    "def table(head, rows):\n"
+    "    rows = [head] + [[text(v) for v in row] for row in rows]\n"
+    "    wide = [max(map(len, column)) for column in zip(*rows)]\n"
+    "    for row in rows:\n"
+    "        print(\"  \".join(v.ljust(w) for v, w in zip(row, wide)).rstrip())\n"
     "\n";
 
 static const char front_code[] =
-    "for t in trials:\n"
-    "    if t[\"front\"]:\n"
-    "        print(t[\"workload\"], pairs(t[\"point\"]), \"|\", pairs(t[\"values\"]))";
+    "params = [p[\"name\"] for p in report[\"parameters\"]]\n"
+    "objectives = [o[\"name\"] for o in report[\"objectives\"]]\n"
+    "table([\"workload\", *params, *objectives],\n"
+    "      [[t[\"workload\"], *(t[\"point\"].get(p) for p in params),\n"
+    "        *(t[\"values\"][o] for o in objectives)] for t in trials if "
+    "t[\"front\"]])";
 
-static const char influence_code[] = "for a in report[\"aspects\"]:\n"
-                                     "    if a[\"influence\"]:\n"
-                                     "        print(a[\"workload\"], a[\"objective\"], "
-                                     "\"R2\", text(a[\"influence\"][\"r2\"]), "
-                                     "\"|\",\n"
-                                     "              pairs(a[\"influence\"][\"main\"]))";
+static const char influence_code[] =
+    "table([\"workload\", \"objective\", \"R2\", *params],\n"
+    "      [[a[\"workload\"], a[\"objective\"], a[\"influence\"][\"r2\"],\n"
+    "        *(a[\"influence\"][\"main\"].get(p) for p in params)]\n"
+    "       for a in report[\"aspects\"] if a[\"influence\"]])";
 
 static const char transfer_code[] =
-    "for t in report[\"transfers\"]:\n"
-    "    print(t[\"objective\"], t[\"from\"], \"for\", t[\"to\"], text(t[\"regret\"]), "
-    "\"+-\",\n"
-    "          text(t[\"regret_error\"]), \"|\", text(t[\"error_without\"]), "
-    "text(t[\"error_with\"]))";
+    "table([\"objective\", \"best of\", \"used for\", \"costs\", \"+-\", \"learned "
+    "from "
+    "few\", \"with the other's\"],\n"
+    "      [[t[k] for k in (\"objective\", \"from\", \"to\", \"regret\", "
+    "\"regret_error\",\n"
+    "                       \"error_without\", \"error_with\")] for t in "
+    "report[\"transfers\"]])";
 
 static const char figure_code[] =
     "import matplotlib.pyplot as plt\n"
@@ -72,17 +79,99 @@ static void print_value(FILE *fp, const json_t *v)
         fputc('-', fp);
 }
 
-static void print_pairs(FILE *fp, json_t *object)
-{
-    const char *key, *separator = "";
-    json_t *v;
+/* Printed below each other, as the code's table() does: characters, not bytes, count.
+ */
+typedef struct table {
+    json_t *rows; /* of texts; the first is the head */
+    json_t *row;  /* the one that is being filled, borrowed */
+} table;
 
-    json_object_foreach(object, key, v)
+static void begin_row(table *t)
+{
+    t->row = json_array();
+    ft__json_append_take(&t->rows, t->row);
+}
+
+static void add_cell(table *t, const json_t *v)
+{
+    char number[32];
+
+    snprintf(number, sizeof(number), "%.4g", json_number_value(v));
+    json_array_append_new(t->row, json_is_string(v)
+                                      ? ft__json_text(json_string_value(v))
+                                  : json_is_number(v) ? ft__json_text(number)
+                                                      : ft__json_text("-"));
+}
+
+/* The names of a list: parameters, objectives. */
+static void add_names(table *t, const json_t *list)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach(list, i, one) add_cell(t, json_object_get(one, "name"));
+}
+
+/* What an object has under the names of a list. */
+static void add_named(table *t, const json_t *list, const json_t *values)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach(list, i, one)
+        add_cell(t, json_object_get(values, text_at(one, "name")));
+}
+
+static void add_texts(table *t, const char *const *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(t->row, ft__json_text(text[i]));
+}
+
+static size_t characters(const char *s)
+{
+    size_t n = 0;
+
+    for (; s && *s; s++)
+        n += (*s & 0xc0) != 0x80;
+    return n;
+}
+
+static size_t width_of(const table *t, size_t column)
+{
+    size_t i, wide = 0;
+    json_t *row;
+
+    json_array_foreach(t->rows, i, row)
     {
-        fprintf(fp, "%s%s=", separator, key);
-        print_value(fp, v);
-        separator = " ";
+        const size_t n = characters(json_string_value(json_array_get(row, column)));
+
+        wide = n > wide ? n : wide;
     }
+    return wide;
+}
+
+static void print_table_take(FILE *fp, table *t)
+{
+    size_t i, k;
+    json_t *row, *cell;
+
+    json_array_foreach(t->rows, i, row)
+    {
+        size_t missing = 0; /* blanks are printed where something follows */
+
+        json_array_foreach(row, k, cell)
+        {
+            const char *text = json_string_value(cell);
+
+            if (!text) /* out of memory, which the notebook is then, too */
+                continue;
+            fprintf(fp, "%*s%s", *text ? (int)missing : 0, "", text);
+            missing = (*text ? 0 : missing) + width_of(t, k) - characters(text) + 2;
+        }
+        fputc('\n', fp);
+    }
+    json_decref(t->rows);
 }
 
 static void print_data(FILE *fp, json_t *doc)
@@ -97,58 +186,76 @@ static void print_data(FILE *fp, json_t *doc)
 
 static void print_front(FILE *fp, json_t *doc)
 {
+    const json_t *params = json_object_get(doc, "parameters"),
+                 *objectives = json_object_get(doc, "objectives");
+    table t = {json_array(), NULL};
     size_t i;
-    json_t *t;
+    json_t *trial;
 
-    json_array_foreach(json_object_get(doc, "trials"), i, t)
+    begin_row(&t);
+    add_texts(&t, (const char *const[]){"workload"}, 1);
+    add_names(&t, params);
+    add_names(&t, objectives);
+    json_array_foreach(json_object_get(doc, "trials"), i, trial)
     {
-        if (!json_is_true(json_object_get(t, "front")))
+        if (!json_is_true(json_object_get(trial, "front")))
             continue;
-        fprintf(fp, "%s ", text_at(t, "workload"));
-        print_pairs(fp, json_object_get(t, "point"));
-        fputs(" | ", fp);
-        print_pairs(fp, json_object_get(t, "values"));
-        fputc('\n', fp);
+        begin_row(&t);
+        add_cell(&t, json_object_get(trial, "workload"));
+        add_named(&t, params, json_object_get(trial, "point"));
+        add_named(&t, objectives, json_object_get(trial, "values"));
     }
+    print_table_take(fp, &t);
 }
 
 static void print_influence(FILE *fp, json_t *doc)
 {
+    static const char *const head[] = {"workload", "objective", "R2"};
+    const json_t *params = json_object_get(doc, "parameters");
+    table t = {json_array(), NULL};
     size_t i;
     json_t *a;
 
+    begin_row(&t);
+    add_texts(&t, head, 3);
+    add_names(&t, params);
     json_array_foreach(json_object_get(doc, "aspects"), i, a)
     {
         json_t *influence = json_object_get(a, "influence");
 
         if (!json_is_object(influence))
             continue;
-        fprintf(fp, "%s %s R2 ", text_at(a, "workload"), text_at(a, "objective"));
-        print_value(fp, json_object_get(influence, "r2"));
-        fputs(" | ", fp);
-        print_pairs(fp, json_object_get(influence, "main"));
-        fputc('\n', fp);
+        begin_row(&t);
+        add_cell(&t, json_object_get(a, "workload"));
+        add_cell(&t, json_object_get(a, "objective"));
+        add_cell(&t, json_object_get(influence, "r2"));
+        add_named(&t, params, json_object_get(influence, "main"));
     }
+    print_table_take(fp, &t);
 }
 
 static void print_transfer(FILE *fp, json_t *doc)
 {
+    static const char *const head[] = {"objective",       "best of", "used for",
+                                       "costs",           "+-",      "learned from few",
+                                       "with the other's"},
+                             *const key[] = {
+                                 "objective",    "from",          "to",        "regret",
+                                 "regret_error", "error_without", "error_with"};
+    enum { COLUMNS = sizeof(key) / sizeof(*key) };
+    table t = {json_array(), NULL};
     size_t i;
-    json_t *t;
+    json_t *one;
 
-    json_array_foreach(json_object_get(doc, "transfers"), i, t)
+    begin_row(&t);
+    add_texts(&t, head, COLUMNS);
+    json_array_foreach(json_object_get(doc, "transfers"), i, one)
     {
-        fprintf(fp, "%s %s for %s ", text_at(t, "objective"), text_at(t, "from"),
-                text_at(t, "to"));
-        print_value(fp, json_object_get(t, "regret"));
-        fputs(" +- ", fp);
-        print_value(fp, json_object_get(t, "regret_error"));
-        fputs(" | ", fp);
-        print_value(fp, json_object_get(t, "error_without"));
-        fputc(' ', fp);
-        print_value(fp, json_object_get(t, "error_with"));
-        fputc('\n', fp);
+        begin_row(&t);
+        for (size_t k = 0; k < COLUMNS; k++)
+            add_cell(&t, json_object_get(one, key[k]));
     }
+    print_table_take(fp, &t);
 }
 
 /* ---- the figure: first objective over the second, or over the points ---- */
@@ -396,6 +503,69 @@ static void print_title(FILE *fp, json_t *doc)
         fprintf(fp, "- %s\n", json_string_value(one));
 }
 
+/* A cell of a Markdown table. */
+static void print_marked(FILE *fp, const char *text)
+{
+    for (; *text; text++)
+        fprintf(fp, strchr("|\\`*_<>[]#", *text) ? "\\%c" : "%c",
+                *text == '\n' ? ' ' : *text);
+}
+
+static void print_values(FILE *fp, const json_t *param)
+{
+    const json_t *values = json_object_get(param, "values");
+    size_t i;
+    json_t *v;
+
+    json_array_foreach(values, i, v)
+    {
+        fputs(i ? ", " : "", fp);
+        print_marked(fp, json_string_value(v));
+    }
+    if (!json_is_array(values))
+        fprintf(fp, "%.9g to %.9g%s", json_number_value(json_object_get(param, "low")),
+                json_number_value(json_object_get(param, "high")),
+                json_is_true(json_object_get(param, "log")) ? ", by orders of magnitude"
+                                                            : "");
+}
+
+/* What was asked, and how much is known. */
+static void print_space(FILE *fp, json_t *doc)
+{
+    const long long predicted = json_integer_value(json_object_get(doc, "predicted"));
+    size_t i;
+    json_t *one;
+
+    fputs("## The space\n\n| parameter | type | values |\n|---|---|---|\n", fp);
+    json_array_foreach(json_object_get(doc, "parameters"), i, one)
+    {
+        fputs("| ", fp);
+        print_marked(fp, text_at(one, "name"));
+        fprintf(fp, " | %s | ", text_at(one, "type"));
+        print_values(fp, one);
+        fputs(" |\n", fp);
+    }
+    fputs("\n| objective | unit | goal | limit |\n|---|---|---|---|\n", fp);
+    json_array_foreach(json_object_get(doc, "objectives"), i, one)
+    {
+        fputs("| ", fp);
+        print_marked(fp, text_at(one, "name"));
+        fputs(" | ", fp);
+        print_marked(fp, text_at(one, "unit"));
+        fprintf(fp, " | %s | ", text_at(one, "goal"));
+        print_value(fp, json_object_get(one, "limit"));
+        fputs(" |\n", fp);
+    }
+    if (predicted)
+        fprintf(fp, "\n%lld points were predicted, none was run.\n", predicted);
+    else
+        fprintf(fp,
+                "\n%lld runs; %lld points failed. Values are medians of a point's "
+                "runs, their errors widened for few.\n",
+                (long long)json_integer_value(json_object_get(doc, "runs")),
+                (long long)json_integer_value(json_object_get(doc, "failed")));
+}
+
 /* The document as a Python text, in which every escape of JSON is one of Python, too.
  */
 static void print_loading(FILE *fp, json_t *doc)
@@ -420,6 +590,7 @@ json_t *ft__notebook(json_t *doc)
     json_t *cells = json_array(), *metadata = json_object();
 
     add_text(&cells, "title", printed(print_title, doc));
+    add_text(&cells, "space", printed(print_space, doc));
     add_code(&cells, "data", printed(print_loading, doc),
              ft__json("output_type:s name:s text:o", "stream", "stdout",
                       printed(print_data, doc)));

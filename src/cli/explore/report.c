@@ -312,6 +312,14 @@ static ft__table *front_table(const ft__explored *e, const size_t *at, size_t n)
     return t;
 }
 
+static bool all_failed(const ft__explored *e, uint32_t w)
+{
+    for (size_t i = 0; i < e->t.n; i++)
+        if (e->t.v[i].workload == w && !e->t.v[i].failure)
+            return false;
+    return e->failed > 0;
+}
+
 static void front_line(const ft__explored *e, uint32_t w, size_t n)
 {
     printf("\n%s%s: ", e->workload[w], *e->workload[w] ? "" : "front");
@@ -319,7 +327,9 @@ static void front_line(const ft__explored *e, uint32_t w, size_t n)
         printf("%s that no other beats in every objective",
                ft__text_counted(n, "point").s);
     else
-        fputs("no point is known that is within the limits", stdout);
+        fputs(all_failed(e, w) ? "every point failed"
+                               : "no point is known that is within the limits",
+              stdout);
     if (!isnan(e->hypervolume[w]))
         printf(", hypervolume %.3f", e->hypervolume[w]);
     putchar('\n');
@@ -506,6 +516,7 @@ static void print_predicted(const ft__explored *e)
 
 static bool print_text(const ft__explored *e, uint64_t top)
 {
+    const bool compared = e->n_workloads > 1 && e->failed < e->t.n;
     bool printed = true;
 
     if (e->predicted)
@@ -522,7 +533,7 @@ static bool print_text(const ft__explored *e, uint64_t top)
                 print_influence(e, aspect_of(e, w, k));
         printed = print_correlations(e, w);
     }
-    for (size_t k = 0; k < e->n_objectives && e->n_workloads > 1 && printed; k++)
+    for (size_t k = 0; k < e->n_objectives && compared && printed; k++)
         printed = print_transfers(e, k);
     print_failures(e);
     return printed && print_summary(e);

@@ -513,6 +513,7 @@ const ft__command ft__measure_command = {
         "  foretell measure --warmup 3 --prepare 'sync' --shell 'sort f | uniq'\n",
     .least_args = 0,
     .most_args = 1,
+    .more_args = "a program stands behind --: foretell measure -- PROGRAM ...",
     .has_csv = true,
     .takes_commands = true,
     .options_size = sizeof(struct measure_options),

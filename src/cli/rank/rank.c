@@ -106,7 +106,7 @@ static int read_limits(ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-static int read_co2(ft__rank_question *q)
+static int read_rates(ft__rank_question *q)
 {
     q->co2_g_per_j = NAN;
     if (q->o->co2 && !ft__number_from_text(&q->co2_g_per_j, q->o->co2,
@@ -116,6 +116,10 @@ static int read_co2(ft__rank_question *q)
                          "400g/kWh",
                          q->o->co2);
     q->r.co2 = q->o->co2 != NULL;
+    if (q->r.how.by == FT_RANK_BY_COST && !q->o->prices.n)
+        return ft__usage(q->c, "--by cost wants --price D=PRICE/h");
+    if (q->r.how.by == FT_RANK_BY_CO2 && !q->o->co2)
+        return ft__usage(q->c, "--by co2 wants --co2, such as 400g/kWh");
     return FT__EXIT_GOOD;
 }
 
@@ -138,7 +142,7 @@ static int read_options(ft__rank_question *q)
     if (!code)
         code = read_limits(q);
     if (!code)
-        code = read_co2(q);
+        code = read_rates(q);
     if (!code)
         code = ft__batches_parse(q->c, q->batch, &q->n_batches, q->o->batches,
                                  &q->o->model);
@@ -335,6 +339,9 @@ static int price_devices(ft__rank_question *q)
         return ft__cli_done(q->c, false);
     for (size_t d = 0; d < q->n_devices && !code; d++)
         code = ft__price_of(q->c, &q->price_per_s[d], &q->o->prices, q->device[d]);
+    if (!code)
+        code = ft__prices_check(q->c, &q->o->prices, (const char *const *)q->device,
+                                q->n_devices);
     q->r.priced = q->o->prices.n > 0;
     return code;
 }
@@ -514,6 +521,7 @@ const ft__command ft__rank_command = {
         "time=2ms\n",
     .least_args = 0,
     .most_args = 1,
+    .more_args = "many networks are lists behind each other: --stdin",
     .has_csv = true,
     .options_size = sizeof(ft__rank_options),
     .options = options,

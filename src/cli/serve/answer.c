@@ -475,6 +475,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
                   const ft_serve_plan *plan, ft_data *data)
 {
     const char *list = q->o->device ? q->o->device : "local";
+    const char *asked[MAX_DEVICES];
     struct served x[MAX_DEVICES] = {0};
     char device[MAX_NAME];
     size_t n = 0;
@@ -487,6 +488,10 @@ static int answer(ft__predict_question *q, const ft__serving *s,
         else
             code = ask(&x[n++], q, data, plan, s, device);
     }
+    for (size_t i = 0; i < n; i++)
+        asked[i] = x[i].s.device;
+    if (!code)
+        code = ft__prices_check(q->c, &q->o->serve.prices, asked, n);
     if (!code)
         code = ft__cli_done(q->c, print_all(q, x, n, &s->load, s->tp[0]));
     if (!code && q->o->html)

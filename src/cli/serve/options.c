@@ -266,34 +266,74 @@ int ft__serving_dims(ft__cli *c, ft__model_values *v, ft_query *q,
     return ft__cli_check_asked(c, st);
 }
 
+/* "a30=2.49/h" or "2.49/h": the name, "" for none, and what a second costs. */
+static int price_read(ft__cli *c, char *name, size_t size, double *per_s,
+                      const char *text)
+{
+    const char *equals = strchr(text, '=');
+
+    snprintf(name, size, "%.*s", equals ? (int)(equals - text) : 0, text);
+    if (!ft__number_from_text(per_s, equals ? equals + 1 : text,
+                              "/h=1/3600 /min=1/60 /s=1 /day=1/86400"))
+        return ft__usage(c,
+                         "--price %s: it wants a device and what it costs, such as "
+                         "a30=2.49/h",
+                         text);
+    return FT__EXIT_GOOD;
+}
+
 int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices, const char *device)
 {
     bool own = false;
 
     *per_s = NAN;
     for (size_t i = 0; i < prices->n; i++) {
-        const char *equals = strchr(prices->v[i], '=');
-        char name[128] = "";
+        char name[128];
         double x;
+        int code = price_read(c, name, sizeof(name), &x, prices->v[i]);
 
-        if (equals)
-            snprintf(name, sizeof(name), "%.*s", (int)(equals - prices->v[i]),
-                     prices->v[i]);
-        if (!ft__number_from_text(&x, equals ? equals + 1 : prices->v[i],
-                                  "/h=1/3600 /min=1/60 /s=1 /day=1/86400"))
-            return ft__usage(c,
-                             "--price %s: it wants a device and what it costs, such "
-                             "as a30=2.49/h",
-                             prices->v[i]);
-        if (*name && strcmp(name, device) != 0) {
-            const int code = ft__device_resolve(c, name, sizeof(name), false);
-
-            if (code)
-                return code;
-        }
+        if (!code && *name && strcmp(name, device) != 0)
+            code = ft__device_resolve(c, name, sizeof(name), false);
+        if (code)
+            return code;
         if (*name ? strcmp(name, device) == 0 : !own)
             *per_s = x;
         own = own || (*name && strcmp(name, device) == 0);
     }
     return FT__EXIT_GOOD;
+}
+
+static bool is_asked(const char *name, const char *const *device, size_t n)
+{
+    for (size_t d = 0; d < n; d++)
+        if (strcmp(name, device[d]) == 0)
+            return true;
+    return false;
+}
+
+int ft__prices_check(ft__cli *c, const ft__texts *prices, const char *const *device,
+                     size_t n)
+{
+    int code = FT__EXIT_GOOD;
+
+    for (size_t i = 0; i < prices->n && !code; i++) {
+        char name[128], text[400], data_dir[FT__PATH_MAX];
+        ft_device *d = NULL;
+        double x;
+
+        code = price_read(c, name, sizeof(name), &x, prices->v[i]);
+        if (code || !*name || is_asked(name, device, n))
+            continue;
+        code = ft__device_resolve(c, name, sizeof(name), false);
+        if (code || is_asked(name, device, n))
+            continue;
+        ft__path_data(c, data_dir);
+        code = ft__cli_check(c, ft_device_load(&d, data_dir, name, &c->err));
+        ft_device_free(d);
+        snprintf(text, sizeof(text), "--price %s: %s is not among the devices asked",
+                 prices->v[i], name);
+        if (!code && c->log.message)
+            c->log.message(c->log.user, FT_LOG_WARN, text);
+    }
+    return code;
 }

@@ -65,6 +65,10 @@ int ft__serving_dims(ft__cli *c, ft__model_values *v, ft_query *q,
  * itself. */
 int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices,
                  const char *device);
+/* Warns of prices of devices that are not among these, and complains of those that
+ * there are not. */
+int ft__prices_check(ft__cli *c, const ft__texts *prices, const char *const *device,
+                     size_t n);
 
 /* ---- answer.c ---- */
 /* A load on a device; texts of *out are those of *steps. */

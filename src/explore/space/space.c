@@ -118,12 +118,8 @@ static uint32_t next_ready(const ft_space *s, const uint32_t *order, size_t plac
     return (uint32_t)s->n;
 }
 
-static ft_status find_order(ft_space *s, ft__arena *a, ft_error *err)
+static ft_status find_order(ft_space *s, uint32_t *order, ft_error *err)
 {
-    uint32_t *order = ft__arena_array(a, s->n, sizeof(*order));
-
-    if (!order)
-        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
     for (size_t i = 0; i < s->n; i++) {
         order[i] = next_ready(s, order, i);
         if (order[i] == s->n)
@@ -219,33 +215,73 @@ static ft_status find_size(ft_space *s, ft_error *err)
     return FT_OK;
 }
 
+static ft_status check_count(size_t n, ft_error *err)
+{
+    return n > 0 && n <= FT__MAX_PARAMS
+               ? FT_OK
+               : ft_fail(err, FT_EINVAL, 0, "a space of %zu parameters: 1 to %d", n,
+                         FT__MAX_PARAMS);
+}
+
+/* All of it is there, apart from what follows from it. */
+static ft_status finish(ft_space *s, uint32_t *order, ft_error *err)
+{
+    ft_status st = check_all(s, err);
+
+    if (!st)
+        st = find_order(s, order, err);
+    return st ? st : find_size(s, err);
+}
+
 ft_status ft__space_new(ft_space **out, ft__arena *a, const ft_parameter *param,
                         size_t n, const ft__condition *condition, size_t n_conditions,
                         const ft__forbidden *forbidden, size_t n_forbidden,
                         ft_error *err)
 {
+    ft_status st = check_count(n, err);
+    uint32_t *order;
     ft_space *s;
-    ft_status st;
 
     *out = NULL;
-    if (n == 0 || n > FT__MAX_PARAMS)
-        return ft_fail(err, FT_EINVAL, 0, "a space of %zu parameters: 1 to %d", n,
-                       FT__MAX_PARAMS);
+    if (st)
+        return st;
     s = ft__arena_alloc(a, sizeof(*s));
-    if (!s)
+    order = ft__arena_array(a, n, sizeof(*order));
+    if (!s || !order)
         return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
     *s = (ft_space){.n = n, .n_conditions = n_conditions, .n_forbidden = n_forbidden};
     s->param = copy_of(a, param, n, sizeof(*param));
     s->condition = copy_of(a, condition, n_conditions, sizeof(*condition));
     s->forbidden = copy_of(a, forbidden, n_forbidden, sizeof(*forbidden));
     st = s->param && s->condition && s->forbidden
-             ? check_all(s, err)
+             ? finish(s, order, err)
              : ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
     if (!st)
-        st = find_order(s, a, err);
-    if (!st)
-        st = find_size(s, err);
-    if (!st)
+        *out = s;
+    return st;
+}
+
+/* One block: the space, its parameters, their order. */
+ft_status ft_space_new(ft_space **out, const ft_parameter *param, size_t n,
+                       ft_error *err)
+{
+    ft_status st = check_count(n, err);
+    ft_parameter *own;
+    ft_space *s;
+
+    *out = NULL;
+    if (st)
+        return st;
+    s = calloc(1, sizeof(*s) + n * (sizeof(*own) + sizeof(*s->order)));
+    if (!s)
+        return ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
+    own = memcpy(s + 1, param, n * sizeof(*own));
+    s->param = own;
+    s->n = n;
+    st = finish(s, (uint32_t *)(own + n), err);
+    if (st)
+        free(s);
+    else
         *out = s;
     return st;
 }

@@ -69,14 +69,15 @@ function axisOf(key) {
   if (lo === hi) [lo, hi] = [lo - 1, hi + 1];
   const log = p ? p.log : lo > 0 && hi / lo > 20;
   const f = log ? Math.log : v => v;
-  const text = v => o ? shown(v, o.unit) : String(Number(v.toPrecision(4)));
   const back = log ? Math.exp : v => v;
   const place = v => (f(v) - f(lo)) / (f(hi) - f(lo));
   if (whole) return { key, place, at: t => key in t.point ? place(t.point[key]) : null,
     ticks: wholeTicks(lo, hi, q => back(f(lo) + q * (f(hi) - f(lo)))).map(v => [place(v), String(v)]) };
+  const round = axis(lo, hi, 0, 1, log, o && o.unit), digits = Math.max(4, digitsOf(round));
+  const text = v => o ? shown(v, o.unit, digits) : String(Number(v.toPrecision(digits)));
   return { key, place: v => log && v <= 0 ? 0 : Math.max(0, place(v)), at: t => { const v = value(t);
       return v === null || v === undefined ? null : (f(v) - f(lo)) / (f(hi) - f(lo)); },
-    ticks: axis(lo, hi, 0, 1, log, o && o.unit).ticks.map(v => [place(v), text(v)]) };
+    ticks: round.ticks.map(v => [place(v), text(v)]) };
 }
 function isKept(t) {
   return Object.entries(kept).every(([key, [a, b]]) => {

@@ -186,11 +186,11 @@ function axis(lo, hi, from, to, log, unit) {
   }
   return { at, ticks, lo, hi };
 }
+// As many digits as tell ticks from each other.
+const digitsOf = ({ ticks: [a, b], hi }) => Math.max(3, b > a ? Math.ceil(Math.log10(Math.abs(hi) / (b - a)) + 1) : 0);
 // Lines and numbers of two axes; x.at and y.at place within the frame.
 function frame(s, x, y, box, unitX, unitY, titleX, titleY) {
-  // As many digits as tell ticks from each other.
-  const digits = ({ ticks: [a, b], hi }) => Math.max(3, b > a ? Math.ceil(Math.log10(Math.abs(hi) / (b - a)) + 1) : 0);
-  const digitsX = digits(x), digitsY = digits(y);
+  const digitsX = digitsOf(x), digitsY = digitsOf(y);
   for (const v of y.ticks)
     s.append(svg("line", { x1: box.l, x2: box.r, y1: y.at(v), y2: y.at(v), class: "grid" }),
       svg("text", { x: box.l - 6, y: y.at(v) + 4, "text-anchor": "end", class: "faint" }, shown(v, unitY, digitsY)));

@@ -88,6 +88,24 @@ Shards of the points merge to the front of all of them, however many there are a
   foretell explore: --shard is for front
   [2]
 
+The words are those of predict, all of them.
+
+  $ cat >words.yaml <<'END'
+  > name: words
+  > predict: [data/models/resnet18.onnx, --device, a30, --batch, "16", --dtype, "{type}"]
+  > parameters: [{name: type, values: [fp32, fp16]}]
+  > objectives: [time]
+  > END
+  $ sed 's/dtype/precision/' words.yaml >precision.yaml
+  $ foretell explore run words.yaml >a; foretell explore run precision.yaml >b; sed 1d a >a2; sed 1d b | diff a2 -
+  $ for o in power-caps=100 concurrency=8 gpus=8 launch-time=4us html=x.html; do sed "s/, --dtype/, --$o&/" words.yaml >bad.yaml; foretell explore run bad.yaml; done
+  foretell explore: words: predict: a point is one question: --power-caps asks more
+  foretell explore: words: predict: --concurrency: points are passes or training steps of one device, without that option
+  foretell explore: words: predict: --gpus: points are passes or training steps of one device, without that option
+  foretell explore: words: predict: --launch-time: points are passes or training steps of one device, without that option
+  foretell explore: words: predict: --html: points are passes or training steps of one device, without that option
+  [3]
+
 Points of two methods are told apart: fp32 is learned, fp16 of the data sheet, and seems slower. What is not known of a point
 keeps it off the front, and the report says so.
 

@@ -146,7 +146,7 @@ What fails is kept with its words, and the others go on.
   in short
   - Set x=1: v is 1; the median of 2 points is 2 (+100.0 %), the worst 3.
   $ sed 's/values: .*/values: [2]}]/; s/name: fails/name: none/' fails.yaml >none.yaml; foretell explore run none.yaml --db toy.db 2>/dev/null | grep -A1 ^front
-  front: no point is known that is within the limits
+  front: every point failed
   
   $ foretell explore report fails.yaml --db toy.db --json | pick trials.1.failure trials.1.output failed
   trials.1.failure: "the run ended with 7"

@@ -106,6 +106,21 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --price a30=2.49
   foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h
   [2]
+  $ foretell rank data/models/resnet50.onnx --devices a30 --price a300=1/h
+  foretell rank: no device "a300"; there are a30, b300, gb300, mi300x; foretell devices lists all 105
+  [4]
+  $ foretell rank data/models/resnet50.onnx --devices a30 --price 1/h --price l4=1/h 2>&1 >/dev/null
+  warning: --price l4=1/h: l4 is not among the devices asked
+  $ foretell rank data/models/resnet50.onnx --devices a30 --by cost
+  foretell rank: --by cost wants --price D=PRICE/h
+  [2]
+  $ foretell rank data/models/resnet50.onnx --devices a30 --by co2
+  foretell rank: --by co2 wants --co2, such as 400g/kWh
+  [2]
+  $ foretell rank data/models/resnet50.onnx data/models/resnet18.onnx
+  foretell rank: one argument too many: "data/models/resnet18.onnx"; many networks are lists behind each other: --stdin
+  see foretell rank --help
+  [2]
   $ foretell rank data/models/resnet50.onnx --co2 much
   foretell rank: --co2 much: it wants grams per kilowatt hour, such as 400g/kWh
   [2]

@@ -210,6 +210,19 @@ Values are checked.
   $ foretell ops a.onnx b.onnx
   foretell ops: one argument too many: "b.onnx"; --diff compares two models
   [2]
+  $ foretell predict data/models/resnet18.onnx --device a30 --device l4
+  foretell predict: --device is given twice: it takes a list, such as --device a30,l4
+  see foretell predict --help
+  [2]
+  $ foretell predict data/models/resnet18.onnx --device 'a30, L4 ' --json | pick 1.device
+  1.device: "l4"
+  $ foretell predict data/models/resnet18.onnx --device a30 --price a30=1/h
+  foretell predict: --price is of serving and of training over --gpus; what networks cost says foretell rank --price
+  [2]
+  $ foretell measure sleep 1
+  foretell measure: one argument too many: "1"; a program stands behind --: foretell measure -- PROGRAM ...
+  see foretell measure --help
+  [2]
   $ foretell collect
   foretell collect: name models or lists of operations, or say --quick
   [2]
