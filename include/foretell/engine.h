@@ -2,13 +2,14 @@
 #define FT_ENGINE_H
 
 #include "foretell/error.h"
+#include "foretell/graph.h"
 #include "foretell/op.h"
 
 FT_BEGIN_DECLS
 
 /* Interface of measurement plug-ins. Raise FT_ENGINE_ABI whenever a struct here
  * changes; the loader refuses any other number. */
-#define FT_ENGINE_ABI 4u
+#define FT_ENGINE_ABI 5u
 #define FT_ENGINE_ENTRY "ft_engine_entry"
 
 /* One opened engine and one prepared operation; the engine defines both. */
@@ -157,11 +158,15 @@ typedef struct ft_engine {
      * NULL, fill() takes a value, and run() makes new values in out[], which the
      * caller drops. */
     const ft_engine_values *values;
-    /* Not NULL: the engine also runs model files itself, as deployed; the
-     * block's run() takes no operands then (inputs are the engine's own, random). */
+    /* Not NULL: the engine also runs models itself, as deployed; the block's run()
+     * takes no operands then (inputs are the engine's own, random). path: of an ONNX
+     * file, which the engine reads itself; NULL, where loads_graphs says that it may
+     * be: the model is `graph`, a forward pass. */
     ft_status (*load_model)(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_model_input *inputs,
-                            uint32_t n_inputs, ft_error *err);
+                            const char *path, const ft_graph *graph,
+                            const ft_model_input *inputs, uint32_t n_inputs,
+                            ft_error *err);
+    int loads_graphs;
     /* Not NULL: bytes the engine's allocator holds for tensors now, and at most
      * since the last call with reset; 0 both where it cannot tell. */
     void (*memory)(ft_engine_context *c, uint64_t *now, uint64_t *peak, int reset);

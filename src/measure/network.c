@@ -337,8 +337,11 @@ static ft_status list_inputs(ft_model_input **out, uint32_t *n, const ft_graph *
     return FT_OK;
 }
 
-/* Neither an archive nor text: the files that an importer takes for ONNX. */
-static int looks_like_onnx(const char *path)
+enum { TEXT, ARCHIVE, ONNX };
+
+/* What an importer takes a file for: an archive of torch.export's, or, where it is no
+ * text either, ONNX. */
+static int looks_like(const char *path)
 {
     unsigned char head[512];
     FILE *fp = fopen(path, "rb");
@@ -347,16 +350,17 @@ static int looks_like_onnx(const char *path)
     if (fp)
         fclose(fp);
     if (n >= 4 && memcmp(head, "PK\3\4", 4) == 0)
-        return 0;
+        return ARCHIVE;
     for (size_t i = 0; i < n; i++)
         if (head[i] < ' ' && !memchr("\t\n\r", head[i], 3))
-            return 1;
-    return 0;
+            return ONNX;
+    return TEXT;
 }
 
 int ft_session_runs_whole(const ft_session *s, const char *path)
 {
-    return s->engine->load_model && looks_like_onnx(path);
+    return s->engine->load_model &&
+           looks_like(path) >= (s->engine->loads_graphs ? ARCHIVE : ONNX);
 }
 
 /* The engine's block of a model's file. */
@@ -373,7 +377,9 @@ static ft_status load_whole(ft_session *s, ft_block **out, ft_block_info *info,
                        s->engine->name);
     st = list_inputs(&inputs, &n, g, err);
     if (!st)
-        st = s->engine->load_model(s->context, out, info, path, inputs, n, err);
+        st = s->engine->load_model(s->context, out, info,
+                                   looks_like(path) == ONNX ? path : NULL, g, inputs, n,
+                                   err);
     free(inputs);
     return st;
 }
