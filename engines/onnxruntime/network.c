@@ -259,14 +259,12 @@ static ft_status bind_results(net_block *b, ft_error *err)
 }
 
 ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_graph *graph,
-                            const ft_model_input *inputs, uint32_t n_inputs,
-                            ft_error *err)
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err)
 {
     net_block *b = calloc(1, sizeof(*b));
     ft_status st;
 
-    (void)graph; /* the runtime reads the file */
     *out = NULL;
     if (!b)
         return ft__no_memory(err);

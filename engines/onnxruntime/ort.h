@@ -41,8 +41,7 @@ ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info
                        uint32_t n_params, ft_error *err);
 /* ---- network.c ---- */
 ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_graph *graph,
-                            const ft_model_input *inputs, uint32_t n_inputs,
-                            ft_error *err);
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err);
 
 #endif

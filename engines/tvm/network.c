@@ -1,9 +1,8 @@
-/* A model run whole, as it is deployed: its operators fused and scheduled, run
+/* A model's file run whole, as it is deployed: its operators fused and scheduled, run
  * by relax's virtual machine; inputs and weights are ours, results the machine's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "host.h"
 #include "random.h"
@@ -267,21 +266,15 @@ static ft_status build(net_block *b, const char *model, const ft_model_input *in
 }
 
 ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_graph *graph,
-                            const ft_model_input *inputs, uint32_t n_inputs,
-                            ft_error *err)
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err)
 {
     net_block *b = calloc(1, sizeof(*b));
-    char file[FT__GRAPH_PATH] = "";
-    ft_status st = b ? FT_OK : ft__no_memory(err);
+    ft_status st;
 
     *out = NULL;
-    if (!st && !path)
-        st = ft__graph_write(file, graph, err);
-    if (st) {
-        free(b);
-        return st;
-    }
+    if (!b)
+        return ft__no_memory(err);
     b->base = (ft_block){.ctx = c,
                          .instances = 1,
                          .run = c->export ? ft__run_elsewhere : run,
@@ -289,11 +282,8 @@ ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info 
     b->holders = calloc(MAX_ARGUMENTS, sizeof(*b->holders));
     b->values = calloc(MAX_ARGUMENTS, sizeof(*b->values));
     *info = (ft_block_info){.implementation = "TVM, the whole graph"};
-    st = b->holders && b->values
-             ? build(b, path ? path : file, inputs, n_inputs, info, err)
-             : ft__no_memory(err);
-    if (*file)
-        unlink(file);
+    st = b->holders && b->values ? build(b, path, inputs, n_inputs, info, err)
+                                 : ft__no_memory(err);
     if (st) {
         free_net_block(&b->base);
         return st;

@@ -46,8 +46,8 @@ def describe(role, var):
 
 
 class Graph:
-    """What graph.c wrote: tensors (role, dtype, shape, name), operations (spec, operands, weights,
-    results), the tensors that are results."""
+    """The lines of foretell/engine.h: tensors (role, dtype, shape, name), operations (spec, operands,
+    weights, results), the tensors that are results."""
 
     def __init__(self, path):
         self.tensors, self.operations, self.results = [], [], []

@@ -94,17 +94,9 @@ void ft__compiler_stop(ft__compiler *p);
 ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
                        const ft_op *op, uint32_t instances, const float *const *params,
                        uint32_t n_params, ft_error *err);
-/* ---- graph.c ---- */
-enum { FT__GRAPH_PATH = 32 };
-/* A new file of lines: "tensor\tROLE fp32 1x3x8x8 NAME" of all tensors;
- * "op\tSPEC\t0 3\t4\t5" of each node, its operands, weights and results by their place
- * in the list of tensors; "results\t7 8". FT_EUNSUPPORTED: the graph has loops. */
-ft_status ft__graph_write(char path[FT__GRAPH_PATH], const ft_graph *g, ft_error *err);
 /* ---- network.c ---- */
-/* path: of an ONNX file; NULL: what is in `graph`. */
 ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_graph *graph,
-                            const ft_model_input *inputs, uint32_t n_inputs,
-                            ft_error *err);
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err);
 
 #endif

@@ -2,7 +2,6 @@
 #define FT_ENGINE_H
 
 #include "foretell/error.h"
-#include "foretell/graph.h"
 #include "foretell/op.h"
 
 FT_BEGIN_DECLS
@@ -158,14 +157,16 @@ typedef struct ft_engine {
      * NULL, fill() takes a value, and run() makes new values in out[], which the
      * caller drops. */
     const ft_engine_values *values;
-    /* Not NULL: the engine also runs models itself, as deployed; the block's run()
-     * takes no operands then (inputs are the engine's own, random). path: of an ONNX
-     * file, which the engine reads itself; NULL, where loads_graphs says that it may
-     * be: the model is `graph`, a forward pass. */
+    /* Not NULL: the engine also runs model files itself, as deployed; the
+     * block's run() takes no operands then (inputs are the engine's own, random).
+     * Where loads_graphs is 1, a file may also be a graph of operations, in lines:
+     *   tensor <tab> in|weight|made fp32 1x3x8x8 NAME     each tensor
+     *   op <tab> SPEC <tab> 0 <tab> 1 2 <tab> 3           each node in order: operands,
+     *                           weights and results, by their place in the list above
+     *   results <tab> 3 5                                 those of the network */
     ft_status (*load_model)(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_graph *graph,
-                            const ft_model_input *inputs, uint32_t n_inputs,
-                            ft_error *err);
+                            const char *path, const ft_model_input *inputs,
+                            uint32_t n_inputs, ft_error *err);
     int loads_graphs;
     /* Not NULL: bytes the engine's allocator holds for tensors now, and at most
      * since the last call with reset; 0 both where it cannot tell. */

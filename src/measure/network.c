@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "graph/graph_inside.h"
 #include "measure/eager.h"
+#include "measure/graph_file.h"
 #include "measure/measure_inside.h"
 #include "measure/network.h"
 #include "measure/values.h"
@@ -363,24 +365,29 @@ int ft_session_runs_whole(const ft_session *s, const char *path)
            looks_like(path) >= (s->engine->loads_graphs ? ARCHIVE : ONNX);
 }
 
-/* The engine's block of a model's file. */
+/* The engine's block of a model's file, or of the graph that is in it. */
 static ft_status load_whole(ft_session *s, ft_block **out, ft_block_info *info,
                             const char *path, const ft_graph *g, ft_error *err)
 {
+    char file[FT__GRAPH_FILE] = "";
     ft_model_input *inputs = NULL;
     uint32_t n = 0;
-    ft_status st;
+    ft_status st = FT_OK;
 
     *out = NULL;
     if (!s->engine->load_model)
         return ft_fail(err, FT_EUNSUPPORTED, 0, "engine %s does not run models whole",
                        s->engine->name);
-    st = list_inputs(&inputs, &n, g, err);
+    if (s->engine->loads_graphs && looks_like(path) == ARCHIVE)
+        st = ft__graph_file_write(file, g, err);
     if (!st)
-        st = s->engine->load_model(s->context, out, info,
-                                   looks_like(path) == ONNX ? path : NULL, g, inputs, n,
-                                   err);
+        st = list_inputs(&inputs, &n, g, err);
+    if (!st)
+        st = s->engine->load_model(s->context, out, info, *file ? file : path, inputs,
+                                   n, err);
     free(inputs);
+    if (*file)
+        unlink(file);
     return st;
 }
 

@@ -1,20 +1,22 @@
-/* A network that was read elsewhere, as text that networks.py reads. */
+/* A graph as a file for engines that run networks whole. */
+#include "measure/graph_file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tvm.h"
-
 static void put_tensor(FILE *f, const ft_tensor *t)
 {
-    char text[32 + 21 * FT_MAX_RANK] = "";
     const char *role = t->role == FT_ROLE_INPUT    ? "in"
                        : t->role == FT_ROLE_WEIGHT ? "weight"
                                                    : "made";
 
-    ft__put_operand(text, sizeof(text), role, &t->shape, t->dtype);
-    fprintf(f, "tensor%s %s\n", text, t->name);
+    fprintf(f, "tensor\t%s %s %s", role, ft_dtype_name(t->dtype),
+            t->shape.rank ? "" : "-");
+    for (uint32_t d = 0; d < t->shape.rank; d++)
+        fprintf(f, "%s%lld", d ? "x" : "", (long long)t->shape.dim[d]);
+    fprintf(f, " %s\n", t->name);
 }
 
 static void put_list(FILE *f, const uint32_t *tensor, uint32_t n)
@@ -29,8 +31,9 @@ static ft_status put_node(FILE *f, const ft_graph *g, const ft_node *n, ft_error
     char spec[2048];
 
     if (n->repeat != 1)
-        return ft_fail(err, FT_EUNSUPPORTED, 0, "tvm: %s runs %llu times: no loops",
-                       n->name, (unsigned long long)n->repeat);
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s runs %llu times: no engine runs loops whole", n->name,
+                       (unsigned long long)n->repeat);
     ft_op_print(&g->op[n->op], spec, sizeof(spec));
     fprintf(f, "op\t%s", spec);
     put_list(f, n->in, n->n_in);
@@ -54,14 +57,15 @@ static ft_status put_all(FILE *f, const ft_graph *g, ft_error *err)
     return st;
 }
 
-ft_status ft__graph_write(char path[FT__GRAPH_PATH], const ft_graph *g, ft_error *err)
+ft_status ft__graph_file_write(char path[FT__GRAPH_FILE], const ft_graph *g,
+                               ft_error *err)
 {
-    int fd = mkstemp(strcpy(path, "/tmp/foretell-tvm-XXXXXX"));
+    int fd = mkstemp(strcpy(path, "/tmp/foretell-graph-XXXXXX"));
     FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
     ft_status st = f ? put_all(f, g, err) : FT_OK;
 
     if (!f || (fclose(f) && !st))
-        st = ft_fail(err, FT_EIO, 0, "tvm: cannot write %s", path);
+        st = ft_fail(err, FT_EIO, 0, "cannot write %s", path);
     if (!f && fd >= 0)
         close(fd);
     if (st && fd >= 0)
