@@ -457,7 +457,8 @@ static void listed_specs(const rig *r, const char *path)
         fclose(f);
 }
 
-/* PLUGIN [KIND that it may refuse ...], or PLUGIN @FILE: the file's operations alone. */
+/* PLUGIN [KIND that it may refuse ...], or PLUGIN @FILE: the file's operations alone.
+ */
 int main(int argc, char **argv)
 {
     static const uint32_t threads[] = {1, 2, 3};
