@@ -154,7 +154,7 @@ static void tuning_changes_no_result(void)
 /* Threads of the driver may still end a command when everything has been released. */
 static void it_is_opened_and_closed_again_and_again(void)
 {
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 100; i++) {
         ft_engine_context *c = open_with("tune=0", NULL);
         ft_block *b = prepare(c, "exp x=3000");
         void *x = vector(c, 3000), *y = run(b, x);
