@@ -10,6 +10,8 @@
 /* The weights of an operation in the order of ft_engine.prepare(): how many
  * elements each has. Returns their number, at most 4. */
 uint32_t reference_params(const ft_op *op, int64_t elements[4]);
+/* Each how many-th element of a result is computed, 1: all; not of reductions. */
+extern int64_t reference_step;
 /* 0: it does not know the kind. */
 int reference_run(const ft_op *op, const void *const *in, const float *const *params,
                   void *const *out);

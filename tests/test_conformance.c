@@ -433,9 +433,36 @@ static void the_rest(const rig *r)
     weights_without_end_are_refused(r);
 }
 
+/* The operations of a file, one a line, with at most some ten million multiplications
+ * each for the reference. */
+static void listed_specs(const rig *r, const char *path)
+{
+    char line[2048];
+    FILE *f = fopen(path, "rb");
+
+    CHECK(f != NULL);
+    while (f && fgets(line, sizeof(line), f)) {
+        ft_cost cost;
+        ft_op op;
+
+        line[strcspn(line, "\n*")] = '\0';
+        if (!*line || *line == '#')
+            continue;
+        CHECK_EQ(ft_op_parse(&op, line, strlen(line), NULL), FT_OK);
+        ft_op_cost(&op, &cost);
+        reference_step = 1 + 2 * (int64_t)(cost.flops / 4e7);
+        computes_what_the_reference_computes(r, line, FT_LAYOUT_PLAIN);
+    }
+    if (f)
+        fclose(f);
+}
+
+/* PLUGIN [KIND that it may refuse ...], or PLUGIN @FILE: the file's operations alone.
+ */
 int main(int argc, char **argv)
 {
     static const uint32_t threads[] = {1, 2, 3};
+    const char *list = argc > 2 && *argv[2] == '@' ? argv[2] + 1 : NULL;
     const ft_engine *e;
     ft_error err = {0};
     FILE *f = argc > 1 ? fopen(argv[1], "rb") : NULL;
@@ -462,6 +489,11 @@ int main(int argc, char **argv)
         if (state == BROKEN)
             break;
         CHECK(*e->version());
+        if (list) {
+            listed_specs(&r, list);
+            e->close(r.c);
+            break;
+        }
         all_specs(&r);
         if (i == 0)
             the_rest(&r);

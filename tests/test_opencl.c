@@ -151,6 +151,21 @@ static void tuning_changes_no_result(void)
         CHECK_EQ(tuned[i], plain[i]);
 }
 
+/* Threads of the driver may still end a command when everything has been released. */
+static void it_is_opened_and_closed_again_and_again(void)
+{
+    for (int i = 0; i < 100; i++) {
+        ft_engine_context *c = open_with("tune=0", NULL);
+        ft_block *b = prepare(c, "exp x=3000");
+        void *x = vector(c, 3000), *y = run(b, x);
+
+        engine->values->drop(c, y);
+        engine->values->drop(c, x);
+        engine->free_block(b);
+        engine->close(c);
+    }
+}
+
 int main(int argc, char **argv)
 {
     ft_engine_context *c;
@@ -171,5 +186,6 @@ int main(int argc, char **argv)
     the_clock_of_the_device_counts_kernels();
     a_view_has_the_memory_of_its_operand();
     tuning_changes_no_result();
+    it_is_opened_and_closed_again_and_again();
     CHECK_DONE();
 }

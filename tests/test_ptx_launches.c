@@ -171,16 +171,15 @@ static void a_folder_with_a_launch_file_is_that_file(void)
 static void launches_are_counted_with_their_blocks(void)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
-    const ft_ptx_block *b;
     ft_ptx_counts c;
     ft_error err = {0};
 
-    CHECK_EQ(ft_ptx_launches_blocks(l, &b), 0);
+    CHECK_EQ(ft_ptx_launches_last(l).n_blocks, 0);
     CHECK_EQ(ft_ptx_launches_count(&c, l, 0, &err), FT_OK);
     CHECK(c.exact && EQ(c.blocks, 391) && EQ(c.threads, 391 * 256));
     CHECK_EQ(c.flops[0].value, 200000);
     CHECK_EQ(c.bytes[FT_PTX_GLOBAL][FT_PTX_LOADED].value, 800000);
-    CHECK(CMP(ft_ptx_launches_blocks(l, &b), >, 1));
+    CHECK(CMP(ft_ptx_launches_last(l).n_blocks, >, 1));
     CHECK_EQ(ft_ptx_launches_count(&c, l, 4, &err), FT_EINVAL);
     CHECK_EQ(ft_ptx_launches_count(&c, l, 6, &err), FT_EINVAL);
     ft_ptx_launches_free(l);
@@ -190,14 +189,17 @@ static void what_accesses_take_adds_up_to_the_counts(void)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     uint64_t global[2] = {0}, shared[2] = {0};
+    ft_ptx_launches_parts last;
     const ft_ptx_access *a;
     ft_ptx_counts c;
     ft_error err = {0};
     size_t n;
 
-    CHECK_EQ(ft_ptx_launches_accesses(l, &a), 0);
+    CHECK_EQ(ft_ptx_launches_last(l).n_accesses, 0);
     CHECK_EQ(ft_ptx_launches_count(&c, l, 1, &err), FT_OK);
-    n = ft_ptx_launches_accesses(l, &a);
+    last = ft_ptx_launches_last(l);
+    a = last.access;
+    n = last.n_accesses;
     CHECK_EQ(n, 8);
     for (size_t i = 0; i < n; i++) {
         CHECK(EQ(a[i].bytes, 4) && is(a[i].source, "saxpy.cu"));

@@ -55,7 +55,6 @@ enum {
     CL_FUNCTION(int, clGetDeviceInfo, (cl_device, uint32_t, size_t, void *, size_t *)) \
     CL_FUNCTION(int, clCreateSubDevices,                                               \
                 (cl_device, const intptr_t *, uint32_t, cl_device *, uint32_t *))      \
-    CL_FUNCTION(int, clReleaseDevice, (cl_device))                                     \
     CL_FUNCTION(                                                                       \
         cl_context, clCreateContext,                                                   \
         (const intptr_t *, uint32_t, const cl_device *, void *, void *, int *))        \

@@ -147,16 +147,16 @@ static ft_status choose(ft_engine_context *c, uint32_t *chosen, ft_error *err)
     return FT_OK;
 }
 
-/* A CPU with as many compute units as there are to be threads. */
+/* A CPU with as many compute units as there are to be threads. It is never released:
+ * PoCL's threads look at the device of a queue behind its last command, when the queue
+ * and a part of a device with it may have gone. */
 static void take_part(ft_engine_context *c, uint32_t units)
 {
     const intptr_t by_counts[] = {CL_DEVICE_PARTITION_BY_COUNTS, (intptr_t)units, 0, 0};
     cl_device part;
 
-    if (c->cl.clCreateSubDevices(c->used, by_counts, 1, &part, NULL))
-        return;
-    c->used = part;
-    c->used_is_part = true;
+    if (!c->cl.clCreateSubDevices(c->used, by_counts, 1, &part, NULL))
+        c->used = part;
 }
 
 static void ask_limits(ft_engine_context *c)
@@ -229,8 +229,6 @@ void ft__device_close(ft_engine_context *c)
         c->cl.clReleaseCommandQueue(c->queue);
     if (c->context)
         c->cl.clReleaseContext(c->context);
-    if (c->used_is_part)
-        c->cl.clReleaseDevice(c->used);
     free(c->event);
 }
 

@@ -65,8 +65,7 @@ struct ft_engine_context {
     ft_engine_device device[FT__MAX_DEVICES];
     cl_device id[FT__MAX_DEVICES];
     uint32_t n_devices;
-    cl_device used;
-    bool used_is_part; /* of a CPU: as many compute units as threads were asked for */
+    cl_device used; /* of a CPU a part: as many units as threads were asked for */
     cl_context context;
     cl_queue queue;
     uint64_t most_bytes; /* of one buffer */

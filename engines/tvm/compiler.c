@@ -16,16 +16,23 @@
 
 #include "tvm.h"
 
-/* The program: what operations compute, how it is scheduled, networks, the loop. */
+/* The program: networks, what operations compute, how it is scheduled, the loop. */
 static const unsigned char script[] = {
+#include "networks.inc"
+    ,
 #include "kinds.inc"
     ,
 #include "schedules.inc"
     ,
-#include "networks.inc"
-    ,
 #include "compile.inc"
     , 0};
+
+/* Its beginning, of which no module of a single operation depends. */
+enum {
+    OF_NETWORKS = sizeof((const unsigned char[]){
+#include "networks.inc"
+    })
+};
 
 extern char **environ;
 
@@ -75,10 +82,11 @@ static ft_status name_module(const ft_engine_context *c, char path[FT__TVM_PATH]
                                  c->threads > 1 ? "shared" : "",
                                  r->id,
                                  r->operands};
+    const size_t from = strcmp(r->verb, "op") == 0 ? OF_NETWORKS : 0;
     uint64_t h[] = {FT__HASH_BEGIN, 0x9e3779b97f4a7c15u};
 
     for (int i = 0; i < 2; i++) {
-        h[i] = ft__hash(h[i], script, sizeof(script));
+        h[i] = ft__hash(h[i], script + from, sizeof(script) - from);
         if (strcmp(c->target, "host") == 0)
             h[i] = hash_processor(h[i]);
         for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++)

@@ -160,6 +160,7 @@ const ft_engine *ft_engine_entry(void)
         .run = ft__block_run,
         .free_block = ft__block_free,
         .load_model = ft__network_block,
+        .loads_graphs = 1,
     };
 
     return &tvm;

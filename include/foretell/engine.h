@@ -8,7 +8,7 @@ FT_BEGIN_DECLS
 
 /* Interface of measurement plug-ins. Raise FT_ENGINE_ABI whenever a struct here
  * changes; the loader refuses any other number. */
-#define FT_ENGINE_ABI 4u
+#define FT_ENGINE_ABI 5u
 #define FT_ENGINE_ENTRY "ft_engine_entry"
 
 /* One opened engine and one prepared operation; the engine defines both. */
@@ -158,10 +158,16 @@ typedef struct ft_engine {
      * caller drops. */
     const ft_engine_values *values;
     /* Not NULL: the engine also runs model files itself, as deployed; the
-     * block's run() takes no operands then (inputs are the engine's own, random). */
+     * block's run() takes no operands then (inputs are the engine's own, random).
+     * Where loads_graphs is 1, a file may also be a graph of operations, in lines:
+     *   tensor <tab> in|weight|made fp32 1x3x8x8 NAME     each tensor
+     *   op <tab> SPEC <tab> 0 <tab> 1 2 <tab> 3           each node in order: operands,
+     *                           weights and results, by their place in the list above
+     *   results <tab> 3 5                                 those of the network */
     ft_status (*load_model)(ft_engine_context *c, ft_block **out, ft_block_info *info,
                             const char *path, const ft_model_input *inputs,
                             uint32_t n_inputs, ft_error *err);
+    int loads_graphs;
     /* Not NULL: bytes the engine's allocator holds for tensors now, and at most
      * since the last call with reset; 0 both where it cannot tell. */
     void (*memory)(ft_engine_context *c, uint64_t *now, uint64_t *peak, int reset);

@@ -164,7 +164,7 @@ FT_API ft_status ft_measure_network(ft_network_timing *out, ft_session *s,
                                     ft_error *err);
 
 /* 1: the engine runs the model file at `path` itself, with its own graph optimisations
- * (an ONNX file on ONNX Runtime). */
+ * (an ONNX file on ONNX Runtime; a torch.export archive, too, on TVM). */
 FT_API int ft_session_runs_whole(const ft_session *s, const char *path);
 /* Measure the file that way. `g`: the same file as imported, for input shapes and ranges
  * of indices. Missing weights are random. activation_bytes is the growth of the process

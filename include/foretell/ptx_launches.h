@@ -71,15 +71,19 @@ typedef struct ft_ptx_launches_facts {
 } ft_ptx_launches_facts;
 FT_API const ft_ptx_launches_facts *ft_ptx_launches_get(const ft_ptx_launches *l);
 
-/* ft__ptx_count() of the i-th; ft__ptx_blocks(), ft__ptx_accesses() of the one counted
- * last. Analyses are kept with the list. FT_EINVAL also: a library's call, or something
- * is missing. */
+/* ft__ptx_count() of the i-th. Analyses are kept with the list. FT_EINVAL also: a
+ * library's call, or something is missing. */
 FT_API ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i,
                                        ft_error *err);
-FT_API size_t ft_ptx_launches_blocks(const ft_ptx_launches *l,
-                                     const ft_ptx_block **out);
-FT_API size_t ft_ptx_launches_accesses(const ft_ptx_launches *l,
-                                       const ft_ptx_access **out);
+/* ft__ptx_blocks() and ft__ptx_accesses() of the launch counted last; none: nothing was
+ * counted yet. Borrowed until the next is counted. */
+typedef struct ft_ptx_launches_parts {
+    const ft_ptx_block *block;
+    size_t n_blocks;
+    const ft_ptx_access *access;
+    size_t n_accesses;
+} ft_ptx_launches_parts;
+FT_API ft_ptx_launches_parts ft_ptx_launches_last(const ft_ptx_launches *l);
 
 FT_END_DECLS
 

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "graph/graph_inside.h"
 #include "measure/eager.h"
+#include "measure/graph_file.h"
 #include "measure/measure_inside.h"
 #include "measure/network.h"
 #include "measure/values.h"
@@ -337,8 +339,11 @@ static ft_status list_inputs(ft_model_input **out, uint32_t *n, const ft_graph *
     return FT_OK;
 }
 
-/* Neither an archive nor text: the files that an importer takes for ONNX. */
-static int looks_like_onnx(const char *path)
+enum { TEXT, ARCHIVE, ONNX };
+
+/* What an importer takes a file for: an archive of torch.export's, or, where it is no
+ * text either, ONNX. */
+static int looks_like(const char *path)
 {
     unsigned char head[512];
     FILE *fp = fopen(path, "rb");
@@ -347,34 +352,42 @@ static int looks_like_onnx(const char *path)
     if (fp)
         fclose(fp);
     if (n >= 4 && memcmp(head, "PK\3\4", 4) == 0)
-        return 0;
+        return ARCHIVE;
     for (size_t i = 0; i < n; i++)
         if (head[i] < ' ' && !memchr("\t\n\r", head[i], 3))
-            return 1;
-    return 0;
+            return ONNX;
+    return TEXT;
 }
 
 int ft_session_runs_whole(const ft_session *s, const char *path)
 {
-    return s->engine->load_model && looks_like_onnx(path);
+    return s->engine->load_model &&
+           looks_like(path) >= (s->engine->loads_graphs ? ARCHIVE : ONNX);
 }
 
-/* The engine's block of a model's file. */
+/* The engine's block of a model's file, or of the graph that is in it. */
 static ft_status load_whole(ft_session *s, ft_block **out, ft_block_info *info,
                             const char *path, const ft_graph *g, ft_error *err)
 {
+    char file[FT__GRAPH_FILE] = "";
     ft_model_input *inputs = NULL;
     uint32_t n = 0;
-    ft_status st;
+    ft_status st = FT_OK;
 
     *out = NULL;
     if (!s->engine->load_model)
         return ft_fail(err, FT_EUNSUPPORTED, 0, "engine %s does not run models whole",
                        s->engine->name);
-    st = list_inputs(&inputs, &n, g, err);
+    if (s->engine->loads_graphs && looks_like(path) == ARCHIVE)
+        st = ft__graph_file_write(file, g, err);
     if (!st)
-        st = s->engine->load_model(s->context, out, info, path, inputs, n, err);
+        st = list_inputs(&inputs, &n, g, err);
+    if (!st)
+        st = s->engine->load_model(s->context, out, info, *file ? file : path, inputs,
+                                   n, err);
     free(inputs);
+    if (*file)
+        unlink(file);
     return st;
 }
 

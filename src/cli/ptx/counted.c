@@ -271,8 +271,8 @@ static json_t *blocks_json(const ft__ptx_counted *v)
 {
     json_t *all = json_array();
 
-    for (size_t i = 0; i < v->n_blocks; i++) {
-        const ft_ptx_block *b = &v->block[i];
+    for (size_t i = 0; i < v->parts.n_blocks; i++) {
+        const ft_ptx_block *b = &v->parts.block[i];
 
         ft__json_append_take(&all,
                              ft__json("line:n last_line:n source:s source_line:n "
@@ -288,8 +288,8 @@ static json_t *accesses_json(const ft__ptx_counted *v)
 {
     json_t *all = json_array();
 
-    for (size_t i = 0; i < v->n_accesses; i++) {
-        const ft_ptx_access *a = &v->access[i];
+    for (size_t i = 0; i < v->parts.n_accesses; i++) {
+        const ft_ptx_access *a = &v->parts.access[i];
 
         ft__json_append_take(
             &all, ft__json("line:n source:s source_line:n space:s stored:b bytes:n "

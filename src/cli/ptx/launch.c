@@ -428,8 +428,7 @@ static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_dev
     st = ft_ptx_launches_count(&v.counts, l, 0, &c->err);
     if (st)
         return ft__cli_check_asked(c, st);
-    v.n_blocks = ft_ptx_launches_blocks(l, &v.block);
-    v.n_accesses = ft_ptx_launches_accesses(l, &v.access);
+    v.parts = ft_ptx_launches_last(l);
     code = ft__ptxas_open(c, &p, d, v.launch, 1, o);
     if (code == FT__EXIT_GOOD && (st = ft__ptx_estimate(&v, data, d, p, o, &c->err)))
         code = ft__cli_check_asked(c, st);

@@ -57,10 +57,7 @@ typedef struct ft__ptx_counted {
     const ft_ptx_listed *launch;
     uint64_t times; /* with all that are the same */
     ft_ptx_counts counts;
-    const ft_ptx_block *block; /* borrowed until the next launch is counted */
-    size_t n_blocks;
-    const ft_ptx_access *access; /* as block */
-    size_t n_accesses;
+    ft_ptx_launches_parts parts;   /* until the next launch is counted */
     const ft_device_facts *device; /* NULL: none was asked for */
     const char *registers_from;    /* of a thread: "given", "ptxas", "estimated" */
     bool no_ptxas;                 /* there is none that could be asked */

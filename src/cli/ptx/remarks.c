@@ -24,8 +24,8 @@ size_t ft__ptx_heaviest(const ft_ptx_block **out, size_t n, const ft__ptx_counte
 {
     size_t found = 0;
 
-    for (size_t i = 0; i < v->n_blocks; i++) {
-        const ft_ptx_block *b = &v->block[i];
+    for (size_t i = 0; i < v->parts.n_blocks; i++) {
+        const ft_ptx_block *b = &v->parts.block[i];
         size_t at = found;
 
         if (!ft__ptx_weight(b))
@@ -76,8 +76,8 @@ static const ft_ptx_access *wasteful(double *least, const ft__ptx_counted *v,
     const ft_ptx_access *worst = NULL;
     double most = 0;
 
-    for (size_t i = 0; i < v->n_accesses; i++) {
-        const ft_ptx_access *a = &v->access[i];
+    for (size_t i = 0; i < v->parts.n_accesses; i++) {
+        const ft_ptx_access *a = &v->parts.access[i];
         /* 32 threads side by side, in sectors of 32 or cycles of 128 bytes. */
         double ideal = a->bytes / (space == FT_PTX_GLOBAL ? 1.0 : 4.0);
         double waste =
@@ -199,11 +199,11 @@ static void on_block(struct remarks *s, const ft__ptx_counted *v)
     if (!ft__ptx_heaviest(&b, 1, v))
         return;
     share = ft__ptx_ratio(ft__ptx_weight(b), ft__ptx_sum(v->counts.warp));
-    if (share > 0.6 && v->n_blocks > 1 && b->source)
+    if (share > 0.6 && v->parts.n_blocks > 1 && b->source)
         say(s, 0.3, "the %u instructions of lines %u to %u, from %s:%u, are %s of all",
             b->instructions, b->line, b->last_line, ft__ptx_base(b->source),
             b->source_line, ft__text_percent(share).s);
-    else if (share > 0.6 && v->n_blocks > 1)
+    else if (share > 0.6 && v->parts.n_blocks > 1)
         say(s, 0.3, "the %u instructions of lines %u to %u are %s of all",
             b->instructions, b->line, b->last_line, ft__text_percent(share).s);
 }

@@ -552,14 +552,8 @@ ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i
     return ft__ptx_count(out, &l->counted, f->counter[m], &v->launch, err);
 }
 
-size_t ft_ptx_launches_blocks(const ft_ptx_launches *l, const ft_ptx_block **out)
+ft_ptx_launches_parts ft_ptx_launches_last(const ft_ptx_launches *l)
 {
-    *out = l->counted.block;
-    return l->counted.n_blocks;
-}
-
-size_t ft_ptx_launches_accesses(const ft_ptx_launches *l, const ft_ptx_access **out)
-{
-    *out = l->counted.access;
-    return l->counted.n_accesses;
+    return (ft_ptx_launches_parts){l->counted.block, l->counted.n_blocks,
+                                   l->counted.access, l->counted.n_accesses};
 }
