@@ -36,6 +36,7 @@ static bool has_tile(const ft__op_kernel *p, const struct tile *t,
 struct product_machine {
     const ft__pace *pace;
     double rate;       /* FLOP/s */
+    double held;       /* of the clock, while all cores multiply */
     double core_cache; /* B/s of one core from the last-level cache */
 };
 
@@ -72,7 +73,7 @@ static void try_way(struct product_plan *best, const struct tiling *w,
 
     plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
     if (w->waves < 1) /* few cores stay below the budget */
-        plan.compute_s *= fmax(m->pace->held, w->waves);
+        plan.compute_s *= fmax(m->held, w->waves);
     if (plan.compute_s >= best->total_s)
         return;
     if (m->core_cache > 0)
@@ -152,9 +153,11 @@ static struct product_plan cpu_cut(const ft__op_kernel *p,
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
+    const double sustained = a->matrix ? pace->tensor_sustained : out->sustained;
     const struct product_machine m = {
         .pace = pace,
-        .rate = pace->chip->peak_flops * out->sustained * a->share,
+        .rate = pace->chip->peak_flops * sustained * a->share,
+        .held = a->matrix ? sustained : pace->held,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct product_plan plan = a->way            ? best_of(a, &m)
                                : pace->chip->gpu ? best_cut(&a->op_kernel, &m)
