@@ -259,6 +259,9 @@ static void products(ft__work *w, const ft_op *op, bool gpu)
             p->k *= p->count;
             p->count = 1;
         }
+        /* cuDNN's steps: a product, then a kernel that makes the new state of it. */
+        if (gpu && p->count > 1 && ft__is_recurrent(op))
+            p->kernels = 2;
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
         p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight_size(op));
