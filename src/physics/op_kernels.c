@@ -394,6 +394,23 @@ static void norm(ft__op_kernel *p, const ft_op *op)
         p->blocks = 0;
 }
 
+/* PyTorch's own kernels, which the norms of groups and of images have (a batch's are
+ * cuDNN's): one finds the moments, another reads again and writes. */
+static bool has_moments(const ft_op *op)
+{
+    return (op->kind == FT_KIND_groupnorm || op->kind == FT_KIND_instancenorm) &&
+           op->phase == FT_PHASE_FORWARD && op->layout != FT_LAYOUT_CHANNELS_LAST;
+}
+
+static void norm_by_moments(ft__work *w, const ft_op *op)
+{
+    const double all = elements_of(op);
+
+    stream(w, FT__OP_KERNEL_MOMENTS, op, all, 0);
+    w->op_kernel[w->n - 1].blocks = norm_blocks(op);
+    stream(w, FT__OP_KERNEL_STREAM, op, all, all);
+}
+
 static ft__op_kernel_kind stream_of(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
@@ -468,6 +485,8 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward, bool g
         collective(w, op);
     } else if (class == FT_CLASS_MATMUL) {
         products(w, op, gpu);
+    } else if (gpu && has_moments(op)) {
+        norm_by_moments(w, op);
     } else {
         ft__op_kernel *p = next(w, stream_of(op), op);
         ft_cost cost;

@@ -13,6 +13,7 @@ typedef enum ft__op_kernel_kind {
     FT__OP_KERNEL_DIRECT,  /* a convolution of one channel a group */
     FT__OP_KERNEL_STREAM,  /* reads, writes, and little else */
     FT__OP_KERNEL_NORM,
+    FT__OP_KERNEL_MOMENTS, /* mean and variance, each of one block of threads */
     FT__OP_KERNEL_POOL,
     FT__OP_KERNEL_SOFTMAX,
     FT__OP_KERNEL_BIAS,

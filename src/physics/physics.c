@@ -64,6 +64,16 @@ static int is_ampere(const ft_device_facts *d)
     return is(d->vendor, "NVIDIA") && d->compute_capability >= 8;
 }
 
+/* Threads that a core holds; CUDA C++ Programming Guide, technical specifications. */
+static double core_threads(const ft_device_facts *d)
+{
+    const double capability = d->compute_capability;
+
+    if (capability == 7.5)
+        return 1024;
+    return (capability > 8 && capability < 9) || capability >= 12 ? 1536 : 2048;
+}
+
 static int makes_products(const ft_op *op)
 {
     ft_class c = ft_kind_class(op->kind);
@@ -247,6 +257,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
                             .ampere = is_ampere(d),
                             .lanes = d->peak_fp32 / (2 * d->cores * rated),
+                            .threads = core_threads(d),
                             .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
                             .link = link_of(d),
                             .network = network_of(d),
