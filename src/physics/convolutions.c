@@ -199,9 +199,10 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     const double product = own * implicit_share(p, chip, tensor, c);
     uint32_t n = 0;
 
-    out[n] = (ft__algorithm){
-        .op_kernel = *p, .share = direction(p, c) * product, .added = relaid,
-        .matrix = tensor != 0};
+    out[n] = (ft__algorithm){.op_kernel = *p,
+                             .share = direction(p, c) * product,
+                             .added = relaid,
+                             .matrix = tensor != 0};
     if (in_steps(p) && tensor && p->batch == 1)
         skip_zeros(&out[n]);
     else if (in_steps(p) && !tensor)
