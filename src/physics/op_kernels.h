@@ -89,6 +89,9 @@ typedef struct ft__work {
 
 /* A chain of steps, each a product of its own. */
 bool ft__is_recurrent(const ft_op *op);
+/* Has the operation scales for blocks of its weights that tensor cores do not multiply
+ * by? */
+bool ft__has_block_scales(const ft_op *op);
 ft__calls ft__calls_of(const ft_op *op);
 /* Host time to start it once: launch_s where there are launches. */
 double ft__host_s(const ft__calls *calls, const ft__physics_params *params);
