@@ -489,8 +489,10 @@ static void a_launch_time_narrows_what_waits_for_the_host(void)
         q.launch_s = 18e-6; /* the default: the value stays */
         CHECK(!ft_query_ask(&timed, d, &q, NULL));
         CHECK_NEAR(timed->time.value / a->time.value, 1, 1e-9);
-        CHECK_NEAR(width(&timed->time) / width(&a->time), i ? 1 : 0.49,
+        CHECK_NEAR(width(&timed->time) / width(&a->time), i ? 1 : 0.40,
                    i ? 0.01 : 0.05);
+        if (i == 0) /* hosts twice as fast are not unheard of */
+            CHECK(CMP(a->time.low, <, 0.4 * a->time.value));
         ft_answer_free(a);
         ft_answer_free(timed);
     }

@@ -69,7 +69,7 @@ static bool in_steps(const ft__op_kernel *p)
 /* Tensor cores' kernels take the results by their place between two steps, so that they
  * multiply no zeros (CUTLASS 2.9, "strided dgrad"): short products, of which they reach
  * less. KernelBench's transposed convolutions on A10, A10G and A100. */
-static const double STRIDED_TENSOR = 0.7;
+static const double STRIDED_TENSOR = 0.5;
 
 static void skip_zeros(ft__algorithm *a)
 {
@@ -83,7 +83,8 @@ static ft__algorithm by_columns(const ft__op_kernel *p, const ft__hardware_spec 
 {
     ft__algorithm a = {.op_kernel = *p,
                        .share = share * (tensor ? 1 : strided_vectors(chip)),
-                       .starts = 1};
+                       .starts = 1,
+                       .matrix = tensor};
     double values = p->out * p->taps * p->columns * p->batch * p->size;
 
     a.op_kernel.m = p->out * p->taps;
@@ -107,7 +108,7 @@ static int is_tensor(const ft__op_kernel *p, const ft__hardware_spec *chip,
  * worth it. */
 static ft__algorithm by_image(const ft__op_kernel *p, double share)
 {
-    ft__algorithm a = {.op_kernel = *p, .share = share};
+    ft__algorithm a = {.op_kernel = *p, .share = share, .matrix = true};
 
     a.op_kernel.batch = p->batch * p->images;
     a.op_kernel.m = p->height * p->width;
@@ -198,8 +199,10 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     const double product = own * implicit_share(p, chip, tensor, c);
     uint32_t n = 0;
 
-    out[n] = (ft__algorithm){
-        .op_kernel = *p, .share = direction(p, c) * product, .added = relaid};
+    out[n] = (ft__algorithm){.op_kernel = *p,
+                             .share = direction(p, c) * product,
+                             .added = relaid,
+                             .matrix = tensor != 0};
     if (in_steps(p) && tensor && p->batch == 1)
         skip_zeros(&out[n]);
     else if (in_steps(p) && !tensor)

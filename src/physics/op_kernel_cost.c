@@ -62,7 +62,8 @@ static uint32_t algorithms(ft__algorithm out[MAX_ALGORITHMS], const ft__op_kerne
         return ft__conv_algorithms(out, p, chip, c);
     out[0] = (ft__algorithm){.op_kernel = *p,
                              .share = library_share(p, chip, c),
-                             .tensor = ft__tensor_serves(p, chip)};
+                             .tensor = ft__tensor_serves(p, chip),
+                             .matrix = chip->tensor != 0};
     return 1;
 }
 

@@ -172,14 +172,6 @@ static bool is_quantized(const ft_op *op)
            (to == FT_DTYPE_bf16 || to == FT_DTYPE_fp16);
 }
 
-/* A scale for each block of weights that tensor cores do not multiply by: partial sums
- * leave them for the vectors. */
-static bool has_block_scales(const ft_op *op)
-{
-    return op->kind == FT_KIND_linear && ft_op_at(op, FT_K_block, 0) > 0 &&
-           ft_dtype_bits(op->dtype) == 8;
-}
-
 /* So many numbers of 16 bits to what the operation multiplies: a kernel that finds
  * their scales, and one that writes them. */
 static void quantize(ft__work *w, const ft_op *op, double numbers)
@@ -261,6 +253,9 @@ static void products(ft__work *w, const ft_op *op, bool gpu)
             p->k *= p->count;
             p->count = 1;
         }
+        /* cuDNN's steps: a product, then a kernel that makes the new state of it. */
+        if (gpu && p->count > 1 && ft__is_recurrent(op))
+            p->kernels = 2;
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
         p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight_size(op));
@@ -272,7 +267,7 @@ static void products(ft__work *w, const ft_op *op, bool gpu)
         p->batched = op->kind == FT_KIND_matmul && p->batch > 1;
         if (p->batched && op->phase == FT_PHASE_FORWARD)
             lay_out(p, op);
-        p->scaled = has_block_scales(op);
+        p->scaled = ft__has_block_scales(op);
         if (gpu && op->kind == FT_KIND_matmul && fmin(p->m, p->n) == 1)
             sums(p);
     }
@@ -392,6 +387,23 @@ static void norm(ft__op_kernel *p, const ft_op *op)
         p->blocks = 0;
 }
 
+/* PyTorch's own kernels, which the norms of groups and of images have (a batch's are
+ * cuDNN's): one finds the moments, another reads again and writes. */
+static bool has_moments(const ft_op *op)
+{
+    return (op->kind == FT_KIND_groupnorm || op->kind == FT_KIND_instancenorm) &&
+           op->phase == FT_PHASE_FORWARD && op->layout != FT_LAYOUT_CHANNELS_LAST;
+}
+
+static void norm_by_moments(ft__work *w, const ft_op *op)
+{
+    const double all = elements_of(op);
+
+    stream(w, FT__OP_KERNEL_MOMENTS, op, all, 0);
+    w->op_kernel[w->n - 1].blocks = norm_blocks(op);
+    stream(w, FT__OP_KERNEL_STREAM, op, all, all);
+}
+
 static ft__op_kernel_kind stream_of(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
@@ -466,6 +478,8 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward, bool g
         collective(w, op);
     } else if (class == FT_CLASS_MATMUL) {
         products(w, op, gpu);
+    } else if (gpu && has_moments(op)) {
+        norm_by_moments(w, op);
     } else {
         ft__op_kernel *p = next(w, stream_of(op), op);
         ft_cost cost;
@@ -489,65 +503,6 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward, bool g
                back ? 0 : result_elements(forward));
         w->op_kernel[w->n - 1].taps = class == FT_CLASS_CONV;
     }
-}
-
-static int floor_of(const ft_op *op)
-{
-    if (op->kind == FT_KIND_linear)
-        return has_block_scales(op) ? FT__C_floor_scaled : FT__C_floor_linear;
-    switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return FT__C_floor_conv;
-    case FT_CLASS_NORM: return FT__C_floor_norm;
-    default: return -1;
-    }
-}
-
-/* vLLM's products with scales for blocks of weights: below 32 rows one kernel narrows
- * what it is given itself; otherwise that is a call of its own, as is padding to
- * multiples of four rows. Seen beside an H200: 52, 75 and 84 us. */
-static double scaled_kernels(const ft_op *op)
-{
-    const ft_shape x = ft_op_shape(op, FT_K_x);
-    const int64_t rows = ft_shape_elements(&x) / x.dim[x.rank - 1];
-
-    return rows < 32 ? 0 : rows % 4 ? 4 : 3;
-}
-
-/* PyTorch's logsumexp: the largest, its magnitude, whether that is infinite, 0 there,
- * less that, exponentials, their sum, its logarithm, and that again (ReduceOps.cpp);
- * groupnorm: moments, their scales, the rest (group_norm_kernel.cu); cross_entropy:
- * logarithms, their mean at the targets. */
-static double inner_kernels(const ft_op *op)
-{
-    if (op->phase != FT_PHASE_FORWARD)
-        return 0;
-    if (has_block_scales(op))
-        return scaled_kernels(op);
-    switch (op->kind) {
-    case FT_KIND_reduce_logsumexp: return 8;
-    case FT_KIND_groupnorm: return 2;
-    case FT_KIND_cross_entropy: return 1;
-    default: return 0;
-    }
-}
-
-/* Libraries make the gradients of convolutions and products one by one, all others of
- * an operation at once. A step's are in its own host time. */
-static double gradient_calls(const ft_op *op)
-{
-    ft_class class = ft_kind_class(op->kind);
-    ft_op back;
-    double calls = 1;
-    uint32_t wrt;
-
-    if (op->phase != FT_PHASE_BACKWARD && op->phase != FT_PHASE_FORWARD_BACKWARD)
-        return 0;
-    back = *op;
-    back.phase = FT_PHASE_BACKWARD;
-    wrt = ft_op_wrt(&back);
-    if (class == FT_CLASS_CONV || class == FT_CLASS_MATMUL)
-        calls = !!(wrt & FT_WRT_X) + !!(wrt & FT_WRT_Y) + !!(wrt & FT_WRT_WEIGHTS);
-    return op->phase == FT_PHASE_BACKWARD ? fmax(calls - 1, 0) : calls;
 }
 
 static void optimizer(ft__work *w, const ft_op *forward, const ft__hardware_spec *chip)
@@ -632,24 +587,6 @@ static void cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention, bool 
     p->kernels = 0; /* its start is in its price */
     p->read = a->batch * heads * a->m * a->k * a->size;
     p->written = p->read;
-}
-
-ft__calls ft__calls_of(const ft_op *op)
-{
-    return (ft__calls){.floor = floor_of(op),
-                       .inner = inner_kernels(op),
-                       .step = op->phase == FT_PHASE_STEP,
-                       .gradients = gradient_calls(op)};
-}
-
-double ft__host_s(const ft__calls *calls, const ft__physics_params *params)
-{
-    const double *c = params->v;
-
-    return c[FT__C_floor_s] * ((calls->floor < 0 ? 1 : c[calls->floor]) *
-                                   (1 + c[FT__C_gradient_calls] * calls->gradients) +
-                               c[FT__C_inner_start] * calls->inner) +
-           (calls->step ? c[FT__C_step_s] : 0);
 }
 
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)

@@ -13,6 +13,7 @@ typedef enum ft__op_kernel_kind {
     FT__OP_KERNEL_DIRECT,  /* a convolution of one channel a group */
     FT__OP_KERNEL_STREAM,  /* reads, writes, and little else */
     FT__OP_KERNEL_NORM,
+    FT__OP_KERNEL_MOMENTS, /* mean and variance, each of one block of threads */
     FT__OP_KERNEL_POOL,
     FT__OP_KERNEL_SOFTMAX,
     FT__OP_KERNEL_BIAS,
@@ -89,6 +90,9 @@ typedef struct ft__work {
 
 /* A chain of steps, each a product of its own. */
 bool ft__is_recurrent(const ft_op *op);
+/* Has the operation scales for blocks of its weights that tensor cores do not multiply
+ * by? */
+bool ft__has_block_scales(const ft_op *op);
 ft__calls ft__calls_of(const ft_op *op);
 /* Host time to start it once: launch_s where there are launches. */
 double ft__host_s(const ft__calls *calls, const ft__physics_params *params);

@@ -29,6 +29,7 @@ typedef struct ft__hardware_spec {
     double vector_share; /* of peak_flops that vectors have, at any clock */
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
+    double threads;      /* that a core holds */
     double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */

@@ -12,6 +12,7 @@ static const struct tile {
 enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
 static const double LEAST_DEPTH = 64; /* of a part, where k is split */
 static const double ENOUGH_WAVES = 2; /* then it is not */
+static const double STEP_ROWS = 16;   /* fewest of a product of a recurrent layer */
 
 /* Is an fp32 product cut as cuBLAS cuts those of one batched call? Its kernels for that
  * are fewer, and leave k whole. */
@@ -36,12 +37,24 @@ static bool has_tile(const ft__op_kernel *p, const struct tile *t,
 struct product_machine {
     const ft__pace *pace;
     double rate;       /* FLOP/s */
+    double held;       /* of the clock, while all cores multiply */
     double core_cache; /* B/s of one core from the last-level cache */
 };
 
 struct product_plan {
     double compute_s, cache_s, waves, total_s;
 };
+
+/* Elements of a tile that are computed: steps of recurrent layers have few rows, and
+ * libraries since Volta kernels for that. */
+static double area_of(const ft__op_kernel *p, const struct tile *t,
+                      const ft__hardware_spec *chip)
+{
+    if (p->count == 1 || chip->early || chip->amd)
+        return t->m * t->n;
+    return fmin(t->m, ft__up(p->m / STEP_ROWS) * STEP_ROWS) *
+           fmin(t->n, ft__up(p->n / STEP_ROWS) * STEP_ROWS);
+}
 
 /* k in `split` parts, added up afterwards. */
 static struct tiling way_of(const ft__op_kernel *p, const struct tile *t,
@@ -54,7 +67,7 @@ static struct tiling way_of(const ft__op_kernel *p, const struct tile *t,
     struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
 
     whole = ft__up(w.waves);
-    w.work = (whole + c[FT__C_wave_tail]) * t->m * t->n * 2 *
+    w.work = (whole + c[FT__C_wave_tail]) * area_of(p, t, pace->chip) * 2 *
              (depth + c[FT__C_depth_start]) * cores;
     w.drawn = blocks * ft__drawn_b(p, t->m, t->n) * depth;
     w.cores = fmin(cores, blocks);
@@ -72,7 +85,7 @@ static void try_way(struct product_plan *best, const struct tiling *w,
 
     plan.compute_s = w->work / (m->rate * m->pace->tile[w->halved]);
     if (w->waves < 1) /* few cores stay below the budget */
-        plan.compute_s *= fmax(m->pace->held, w->waves);
+        plan.compute_s *= fmax(m->held, w->waves);
     if (plan.compute_s >= best->total_s)
         return;
     if (m->core_cache > 0)
@@ -93,7 +106,8 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     const double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch;
     uint32_t split = 1;
 
-    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || is_batched_call(p, pace->chip))
+    if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
+        is_batched_call(p, pace->chip))
         return 1;
     while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
         split *= 2;
@@ -152,9 +166,11 @@ static struct product_plan cpu_cut(const ft__op_kernel *p,
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
+    const double sustained = a->matrix ? pace->tensor_sustained : out->sustained;
     const struct product_machine m = {
         .pace = pace,
-        .rate = pace->chip->peak_flops * out->sustained * a->share,
+        .rate = pace->chip->peak_flops * sustained * a->share,
+        .held = a->matrix ? sustained : pace->held,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct product_plan plan = a->way            ? best_of(a, &m)
                                : pace->chip->gpu ? best_cut(&a->op_kernel, &m)
