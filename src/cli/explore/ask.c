@@ -154,7 +154,7 @@ static int parse(ft__point_queries *a, struct asked *k, uint32_t workload,
         k->c.data_dir = a->c->data_dir;
     k->q.c = &k->c;
     k->q.o = k->o;
-    code = ft__precision_take(&k->c, &k->o->serve, &k->o->model);
+    code = ft__step_take(&k->c, &k->o->serve, &k->o->model);
     if (!code)
         code = check_asked(a, k);
     if (!code)
