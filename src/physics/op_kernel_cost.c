@@ -19,8 +19,8 @@ static void stream_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *
 }
 
 /* B from a row of both operands to the next that make a product half as slow again as
- * the deepest ones are, how sharply, and how much longer those take: the pages that a
- * wave of tiles reads are then more than translations are kept of. */
+ * the deepest ones are, how sharply, and how much longer those take: by NeuSight's rows
+ * of a P100. Its page translations may be why; that was not measured. */
 static const double DEEP_ROW = 80e3, DEEP_BEND = 2.5, DEEPEST = 1.7;
 /* What a tile reads of a row at a time is one sector where rows begin with one, else
  * two. */
