@@ -185,8 +185,8 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  122 ms  114 ms  132 ms  -  # B  yes  measured
-  a30  1.26 ms  541 us  2.98 ms  83.9 mJ  # B  yes  scaled
-  h100-sxm  1.26 ms  538 us  2.97 ms  219 mJ  # B  yes  scaled
+  a30  1.27 ms  527 us  2.98 ms  85.7 mJ  # B  yes  scaled
+  h100-sxm  1.26 ms  447 us  2.97 ms  221 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in

@@ -20,20 +20,20 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   anywhere: 40 points predicted in # s, none was run
   warning: 20 of 40 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
-  front: 15 points that no other beats in every objective, hypervolume 0.996
+  front: 13 points that no other beats in every objective, hypervolume 0.996
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
-  device=a30 batch=16 dtype=fp16 clock=1300        80.0 us  11.2 mJ  1.28 ms  1.333e-08
-  device=l4 batch=16 dtype=fp16 clock=1000 cap=60   140 us  4.23 mJ  2.25 ms  3.118e-08
-  device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.2 mJ  1.26 ms  2.102e-07
-  and 12 more between these; --top shows them
+  device=a30 batch=16 dtype=fp16 clock=1300        80.0 us  11.4 mJ  1.28 ms  1.334e-08
+  device=l4 batch=16 dtype=fp16 clock=1300 cap=60   115 us  3.91 mJ  1.84 ms  2.553e-08
+  device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.5 mJ  1.26 ms  2.102e-07
+  and 10 more between these; --top shows them
   
   what decides time (40 points, R2 0.85 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012699848423864681,0.057304257773383896,0.0012699848423864681,2.1166414039774469e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.0012671343667509816,0.056388593445274984,0.0012671343667509816,2.1118906112516361e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012655189322355084,0.075285799464493403,0.0012655189322355084,2.109198220392514e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.0012699893912007532,0.057335144686684242,0.0012699893912007532,2.1166489853345887e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.001267181525408799,0.056726195653130751,0.001267181525408799,2.111969209014665e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012656857543971787,0.077231369264647159,0.0012656857543971787,2.109476257328631e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -59,9 +59,9 @@ A space whose objectives are predicted: nothing is run, every point is what pred
 Shards of the points merge to the front of all of them, however many there are and in whatever order.
 
   $ foretell explore front anywhere.yaml >front.csv; wc -l <front.csv; head -2 front.csv
-  16
+  14
   point,workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  4,,a30,1,fp16,700,,0.0012628851112962206,0.036669220777968914,0.0012628851112962206,2.1048085188270342e-07,physics,
+  4,,a30,1,fp16,700,,0.0012628861497535979,0.036674461378869976,0.0012628861497535979,2.1048102495893299e-07,physics,
   $ for n in 1 2 3 7 40 41; do for i in $(seq $n); do foretell explore front anywhere.yaml --shard $i/$n >shard-$i.csv || echo $?; done; foretell explore front anywhere.yaml $(seq -f shard-%.0f.csv $n | sort) | cmp - front.csv && echo $n; done
   1
   2
@@ -122,9 +122,9 @@ keeps it off the front, and the report says so.
   warning: 2 of 4 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
   front: 1 point that no other beats in every objective, hypervolume 1.000
-  best settings             time      cost
-  ----------------------------------------
-  device=a30 dtype=fp16  1.28 ms  2.13e-07
+  best settings             time       cost
+  -----------------------------------------
+  device=a30 dtype=fp16  1.28 ms  2.132e-07
   not compared, because cost is not known: 2 points, those with device=jetson-tx2
   
   correlation                Pearson              Spearman               Kendall
@@ -172,12 +172,12 @@ Several networks are workloads.
   small: 5 points that no other beats in every objective, hypervolume 0.999
   best settings               time   memory
   -----------------------------------------
-  batch=16 mode=inference   122 us  622 MiB
+  batch=16 mode=inference   125 us  622 MiB
   batch=1 mode=inference   1.64 ms  523 MiB
   and 3 more between these; --top shows them
   --
-  small    large     +0.84 (+0.49..+0.96)                    3.1 %                 -                 -
-  large    small     +0.84 (+0.49..+0.96)                   68.9 %                 -                 -
+  small    large     +0.86 (+0.54..+0.96)                    2.4 %                 -                 -
+  large    small     +0.86 (+0.54..+0.96)                   65.8 %                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -190,8 +190,8 @@ Several networks are workloads.
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00060502160323471323,5890343328,physics,
-  large,512,training,0.0017836195390386635,22288834888,physics,
+  large,512,inference,0.00063237613606759711,5890343328,physics,
+  large,512,training,0.0018812961450419767,22288834888,physics,
 
 Mistakes.
 
@@ -273,8 +273,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,answered_by,failure
-  ,4,0.0106178579221779,0.42433381696976075,physics,
-  ,6,0.0089643613343876535,0.53660032920204959,physics,
-  ,8,0.0086846262402362831,0.69216389787561694,physics,
+  ,4,0.010651351202064667,0.4256735481652314,physics,
+  ,6,0.0087259658547804431,0.52229660042561687,physics,
+  ,8,0.0085564765149386632,0.68191191985180744,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           692 mJ   403 mJ    1.19 J  scaled
+  energy           682 mJ   397 mJ    1.17 J  scaled

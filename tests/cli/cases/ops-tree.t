@@ -26,27 +26,27 @@ On a device with times and energy; the backward pass and the optimizer belong to
   $ foretell ops data/models/resnet50.pt2 --tree --depth 1 --device a30 --mode training --batch 32
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of linear
-  on a30: 71.8 ms in all, 47.6 ms .. 109 ms
+  on a30: 75.2 ms in all, 49.8 ms .. 114 ms
   module        operations     time      low     high   share   energy      low     high       FLOPs  parameters    memory
   ------------------------------------------------------------------------------------------------------------------------
-  resnet50.pt2         515  71.8 ms  42.1 ms   125 ms  99.9 %   11.5 J   6.00 J   20.2 J   786 GFLOP      25.6 M  2.70 GiB
-    conv1                3  4.09 ms  2.17 ms  7.70 ms   5.7 %   674 mJ   327 mJ   1.27 J  15.1 GFLOP      9.41 k   320 MiB
-    bn1                  4  1.55 ms   939 us  2.55 ms   2.2 %   205 mJ   111 mJ   359 mJ   539 MFLOP         256   516 MiB
-    relu                 2   655 us   489 us   895 us   0.9 %   106 mJ  67.2 mJ   146 mJ  51.4 MFLOP           0   614 MiB
-    maxpool              2  2.08 ms  1.26 ms  3.43 ms   2.9 %   344 mJ   187 mJ   567 mJ  64.2 MFLOP           0   589 MiB
-    layer1              94  20.1 ms  12.2 ms  33.9 ms  28.1 %   3.20 J   1.72 J   5.44 J   132 GFLOP       219 k  1.63 GiB
-    layer2             123  18.5 ms  11.0 ms  32.0 ms  25.8 %   2.99 J   1.57 J   5.20 J   200 GFLOP      1.23 M  2.22 GiB
-    layer3             181  17.4 ms  10.0 ms  30.9 ms  24.3 %   2.80 J   1.43 J   5.03 J   283 GFLOP      7.12 M  2.64 GiB
-    layer4              94  7.11 ms  3.94 ms  13.0 ms   9.9 %   1.14 J   565 mJ   2.11 J   156 GFLOP      15.0 M  2.70 GiB
-    avgpool              3  40.2 us  26.6 us  61.6 us   0.1 %  5.37 mJ  3.07 mJ  8.81 mJ  6.42 MFLOP           0  2.68 GiB
-    fc                   4   126 us  73.8 us   231 us   0.2 %  19.4 mJ  9.81 mJ  37.1 mJ   401 MFLOP      2.05 M  2.67 GiB
+  resnet50.pt2         515  75.2 ms  43.9 ms   131 ms  99.9 %   12.0 J   6.28 J   21.2 J   786 GFLOP      25.6 M  2.70 GiB
+    conv1                3  4.09 ms  2.17 ms  7.70 ms   5.4 %   674 mJ   327 mJ   1.27 J  15.1 GFLOP      9.41 k   320 MiB
+    bn1                  4  1.55 ms   939 us  2.55 ms   2.1 %   205 mJ   111 mJ   359 mJ   539 MFLOP         256   516 MiB
+    relu                 2   655 us   490 us   892 us   0.9 %   106 mJ  67.3 mJ   145 mJ  51.4 MFLOP           0   614 MiB
+    maxpool              2  2.08 ms  1.26 ms  3.43 ms   2.8 %   344 mJ   187 mJ   567 mJ  64.2 MFLOP           0   589 MiB
+    layer1              94  20.5 ms  12.4 ms  34.5 ms  27.2 %   3.26 J   1.75 J   5.55 J   132 GFLOP       219 k  1.63 GiB
+    layer2             123  19.6 ms  11.6 ms  34.1 ms  26.1 %   3.17 J   1.66 J   5.54 J   200 GFLOP      1.23 M  2.22 GiB
+    layer3             181  18.8 ms  10.7 ms  33.5 ms  25.0 %   3.02 J   1.54 J   5.45 J   283 GFLOP      7.12 M  2.64 GiB
+    layer4              94  7.72 ms  4.27 ms  14.1 ms  10.3 %   1.24 J   614 mJ   2.30 J   156 GFLOP      15.0 M  2.70 GiB
+    avgpool              3  40.2 us  26.7 us  61.4 us   0.1 %  5.37 mJ  3.08 mJ  8.78 mJ  6.42 MFLOP           0  2.68 GiB
+    fc                   4   125 us  74.3 us   224 us   0.2 %  19.1 mJ  9.82 mJ  36.0 mJ   401 MFLOP      2.05 M  2.67 GiB
   
   time, energy: of the device while it runs their operations; low .. high as if all of them
   erred together; share of the network's time
   memory: most that is alive while one of their operations runs
   $ foretell ops data/models/resnet50.pt2 --tree --device a30 --json | pick modules.# modules.5 device
   modules.#: 151
-  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0468788689149315, "time": {"value": 0.00021566797697812, "low": 0.00012585940181785, "high": 0.000374089070485105, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0155033968386782, "low": 0.00698695576779214, "high": 0.0357989524965643, "unit": "J", "basis": "scaled"}}
+  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0471995048115256, "time": {"value": 0.000217151153904678, "low": 0.000126885005381049, "high": 0.00037623220695535, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0157077540386786, "low": 0.00708380917110796, "high": 0.0362477354927036, "unit": "J", "basis": "scaled"}}
   device: "a30"
   $ foretell ops data/models/resnet50.pt2 --tree --depth 1 --csv | tail -n 2
   avgpool,1,1,100352,409600,0,103456320,,,,,,

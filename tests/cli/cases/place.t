@@ -3,25 +3,25 @@ One network over two devices, by what is predicted of every part.
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics
   resnet50.onnx: the least time from pass to pass, of all ways to cut its 122 nodes
   
-  device  nodes  from                  to                      time  energy   memory    sends       in
+  device  nodes  from                 to                       time  energy   memory    sends       in
   ----------------------------------------------------------------------------------------------------
-  t4         28  conv1/Conv            layer2.0.conv2/Conv  66.8 ms  4.68 J  626 MiB  220 MiB  23.1 ms
-  l4         94  layer2.0.relu/Relu_1  fc/Gemm              66.4 ms  4.11 J  525 MiB        -        -
+  t4         25  conv1/Conv           layer1.2.relu/Relu_2  57.6 ms  4.03 J  626 MiB  196 MiB  20.6 ms
+  l4         97  layer2.0.conv1/Conv  fc/Gemm               58.7 ms  3.47 J  525 MiB        -        -
   
-  one pass takes 156 ms and 8.79 J; passes that follow each other take 66.8 ms each
+  one pass takes 137 ms and 7.50 J; passes that follow each other take 58.7 ms each
   alone on t4: 189 ms, 13.2 J
-  alone on l4: 116 ms, 6.95 J
+  alone on l4: 99.9 ms, 5.65 J
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics --json | pick period_s parts.0.nodes parts.1.nodes parts.0.sent_bytes alone.1.time_s
-  period_s: 0.0668284608238706
-  parts.0.nodes: 28
-  parts.1.nodes: 94
-  parts.0.sent_bytes: 231211008.0
-  alone.1.time_s: 0.116451161870413
+  period_s: 0.0586848216585076
+  parts.0.nodes: 25
+  parts.1.nodes: 97
+  parts.0.sent_bytes: 205520896.0
+  alone.1.time_s: 0.0999156954650079
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
-  one pass takes 3.17 ms and 205 mJ; passes that follow each other take 3.17 ms each
+  one pass takes 3.17 ms and 209 mJ; passes that follow each other take 3.17 ms each
   alone on jetson-tx2: 25.7 ms, 384 mJ
-  alone on a30: 3.17 ms, 205 mJ
+  alone on a30: 3.17 ms, 209 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
   one pass takes 534 ms and 37.4 J; passes that follow each other take 534 ms each
   alone on jetson-tk1: 11.2 s, energy not known; it does not fit there
@@ -35,11 +35,11 @@ Several networks on several devices.
   network            device     time  energy    memory
   ----------------------------------------------------
   resnet50.onnx      t4      4.22 ms  279 mJ   627 MiB
-  vgg16.onnx         a30     2.47 ms  396 mJ  1.05 GiB
+  vgg16.onnx         a30     2.56 ms  411 mJ  1.05 GiB
   vit_b_16.onnx      l4      5.27 ms  330 mJ   856 MiB
-  mobilenet_v2.onnx  a30     2.76 ms  128 mJ   543 MiB
+  mobilenet_v2.onnx  a30     2.76 ms  129 mJ   543 MiB
   
-  all are done after 5.27 ms and have taken 1.13 J; no other way is better
+  all are done after 5.32 ms and have taken 1.15 J; no other way is better
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
   by: "energy"
   exact: true
@@ -53,10 +53,10 @@ A device of which too little is known for a network does without it.
   
   network        device     time   energy    memory
   -------------------------------------------------
-  resnet50.onnx  l4      3.17 ms  89.5 mJ   627 MiB
-  vgg16.onnx     l4      4.60 ms   311 mJ  1.05 GiB
+  resnet50.onnx  l4      3.17 ms  90.0 mJ   627 MiB
+  vgg16.onnx     l4      3.73 ms   256 mJ  1.05 GiB
   
-  all are done after 7.77 ms and have taken 400 mJ; no other way is better
+  all are done after 6.90 ms and have taken 346 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

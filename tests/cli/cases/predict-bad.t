@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.17 ms  1.35 ms   7.49 ms  scaled
-  energy           205 mJ  81.1 mJ    517 mJ  scaled
-  power            64.5 W   45.4 W    91.5 W  scaled
+  time            3.17 ms  1.25 ms   7.49 ms  scaled
+  energy           209 mJ  77.1 mJ    529 mJ  scaled
+  power            65.9 W   46.5 W    93.6 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace    8.12 MiB
     process       512 MiB
   fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
-  the host issues everything in 3.16 ms, the device executes it in 1.20 ms: the host sets the time
+  the host issues everything in 3.16 ms, the device executes it in 1.23 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
   operation                                                                      count  share    total     each      low     high  basis
   ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.6 %  83.1 us  16.6 us  9.12 us  30.3 us  scaled
-  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.0 %  62.7 us  10.5 us  5.74 us  19.0 us  scaled
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.7 %  87.1 us  17.4 us  9.57 us  31.8 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.1 %  66.1 us  11.0 us  6.04 us  20.1 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -39,15 +39,15 @@ At other clocks, with the one that takes the least energy; under a cap.
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
   a30      600 MHz  31.4 ms  19.7 ms  50.0 ms  87.1 W  2.73 J  930 MiB  yes   scaled
-  a30      900 MHz  24.9 ms  15.7 ms  39.4 ms   104 W  2.58 J  930 MiB  yes   scaled
-  a30     1.20 GHz  21.8 ms  13.9 ms  34.5 ms   145 W  3.16 J  930 MiB  yes   scaled
-  a30     1.44 GHz  20.3 ms  12.9 ms  32.0 ms   163 W  3.29 J  930 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
-  least energy x time on a30: at 900 MHz, 78.5 % of the energy and 122.7 % of the time at 1.44 GHz
+  a30      900 MHz  25.0 ms  15.8 ms  39.6 ms   104 W  2.60 J  930 MiB  yes   scaled
+  a30     1.20 GHz  22.3 ms  14.2 ms  35.2 ms   145 W  3.23 J  930 MiB  yes   scaled
+  a30     1.44 GHz  21.2 ms  13.5 ms  33.4 ms   163 W  3.44 J  930 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 75.4 % of the energy and 118.0 % of the time at 1.44 GHz
+  least energy x time on a30: at 900 MHz, 75.4 % of the energy and 118.0 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.8810376920538
+  power.value: 99.8777585925766
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
@@ -77,8 +77,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.18 ms  2.15 ms  7.51 ms  673 mJ  627 MiB  yes   scaled
-  h100-sxm        3.17 ms  1.34 ms  7.48 ms  544 mJ  651 MiB  yes   scaled
+  v100-sxm2-16gb  3.18 ms  1.99 ms  7.51 ms  673 mJ  627 MiB  yes   scaled
+  h100-sxm        3.17 ms  1.12 ms  7.48 ms  549 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   

@@ -22,7 +22,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   ----------------------------------------
   1  4        77.3 us  2.80 mJ  514 MiB  *
   2  wide      212 us  20.1 mJ  542 MiB
-  3  deep     2.73 ms   167 mJ  521 MiB
+  3  deep     2.73 ms   168 mJ  521 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
@@ -36,7 +36,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   ------------------------------------------------
   1  4        l4      77.2 us  1.18 mJ  514 MiB  *
   2  4        a30     77.3 us  2.80 mJ  514 MiB
-  3  wide     l4       208 us  6.14 mJ  542 MiB
+  3  wide     l4       207 us  6.12 mJ  542 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   [3]
@@ -60,11 +60,11 @@ Many networks as lists of operations on standard input, each behind a line that 
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value
-  time.value: 0.00272630609891221
+  time.value: 0.00272638684582974
   memory.total.value: 545849344.0
   $ foretell rank --stdin --devices a30 --json <nets 2>/dev/null | pick best.2.network best.2.time_s best.2.memory_bytes
   best.2.network: "deep"
-  best.2.time_s: 0.00272630609891221
+  best.2.time_s: 0.00272638684582974
   best.2.memory_bytes: 545849344.0
 
 One without a name is called by its number; nothing behind the last line is no network.

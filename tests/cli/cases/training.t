@@ -216,12 +216,12 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  22.5 ms  14.4 ms   35.1 ms  scaled
-    forward             7.10 ms  4.56 ms   11.1 ms  scaled
-    backward            15.2 ms  9.75 ms   23.7 ms  scaled
-    optimizer            199 us   128 us    310 us  scaled
-  energy                 3.68 J   2.09 J    6.47 J  scaled
-  power                   163 W    115 W     165 W  scaled
+  time                  23.9 ms  15.3 ms   37.4 ms  scaled
+    forward             7.45 ms  4.78 ms   11.6 ms  scaled
+    backward            16.3 ms  10.4 ms   25.5 ms  scaled
+    optimizer            199 us   127 us    311 us  scaled
+  energy                 3.92 J   2.22 J    6.91 J  scaled
+  power                   164 W    115 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB
@@ -232,15 +232,15 @@ Foretold for a device: by phase, and memory by part.
     workspace          8.12 MiB
     process             512 MiB
   fits in the device's 24.0 GiB: yes, 23.0 GiB to spare
-  the host issues everything in 3.52 ms, the device executes it in 22.4 ms: the device sets the time
+  the host issues everything in 3.52 ms, the device executes it in 23.9 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
   operation                                                                                          phase     count   share    total     each      low     high  basis
   ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.2 %  2.96 ms   740 us   387 us  1.42 ms  scaled
-  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  12.7 %  2.86 ms  2.86 ms  1.49 ms  5.48 ms  scaled
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.6 %  1.70 ms   568 us   296 us  1.09 ms  scaled
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.6 %  3.27 ms   817 us   427 us  1.57 ms  scaled
+  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  12.0 %  2.86 ms  2.86 ms  1.49 ms  5.48 ms  scaled
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   8.0 %  1.92 ms   639 us   334 us  1.22 ms  scaled
   
   verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer momentum --batch 32
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
