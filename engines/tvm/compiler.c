@@ -27,7 +27,7 @@ static const unsigned char script[] = {
 #include "compile.inc"
     , 0};
 
-/* Its beginning, of which no module of a single operation depends. */
+/* Its beginning, on which no module of a single operation depends. */
 enum {
     OF_NETWORKS = sizeof((const unsigned char[]){
 #include "networks.inc"
