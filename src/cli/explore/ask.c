@@ -81,7 +81,7 @@ static void asked_free(struct asked *k)
 
 /* An option of serving or of training over several GPUs, or what a sweep does not read;
  * NULL: none. */
-static const char *alien_option(const ft__predict_options *o)
+static const char *unread_option(const ft__predict_options *o)
 {
     const ft__option *served = ft__option_given(ft__serve_table, &o->serve),
                      *trained = ft__option_given(ft__llm_train_table, &o->train);
@@ -103,18 +103,18 @@ static int check_asked(const ft__point_queries *a, const struct asked *k)
                       : k->o->device && strchr(k->o->device, ',')   ? "--device D,D2"
                       : k->c.args.n && !strcmp(k->c.args.v[0], "-") ? "standard input"
                                                                     : NULL;
-    const char *alien = alien_option(k->o);
+    const char *unread = unread_option(k->o);
     const char *name = ft_exploration_get(a->x)->name;
 
     if (one)
         return ft__cli_exit(a->c, FT__EXIT_INPUT,
                             "%s: predict: a point is one question: %s asks more", name,
                             one);
-    if (alien)
+    if (unread)
         return ft__cli_exit(a->c, FT__EXIT_INPUT,
                             "%s: predict: --%s: points are passes or training steps of "
                             "one device, without that option",
-                            name, alien);
+                            name, unread);
     return FT__EXIT_GOOD;
 }
 
