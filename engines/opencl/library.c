@@ -1,6 +1,7 @@
 /* libOpenCL, its devices, and the queue of the one that is used. */
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,16 +148,35 @@ static ft_status choose(ft_engine_context *c, uint32_t *chosen, ft_error *err)
     return FT_OK;
 }
 
-/* A CPU with as many compute units as there are to be threads. It is never released:
- * PoCL's threads look at the device of a queue behind its last command, when the queue
- * and a part of a device with it may have gone. */
+/* Parts of CPUs, one of each size. They are never released: PoCL's threads look at the
+ * device of a queue behind its last command, when the queue and a part of a device with
+ * it may have gone. */
+struct part {
+    cl_device of, part;
+    uint32_t units;
+    struct part *next;
+};
+
+/* A CPU with as many compute units as there are to be threads. */
 static void take_part(ft_engine_context *c, uint32_t units)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct part *parts;
     const intptr_t by_counts[] = {CL_DEVICE_PARTITION_BY_COUNTS, (intptr_t)units, 0, 0};
-    cl_device part;
+    struct part *p;
 
-    if (!c->cl.clCreateSubDevices(c->used, by_counts, 1, &part, NULL))
-        c->used = part;
+    pthread_mutex_lock(&lock);
+    for (p = parts; p && (p->of != c->used || p->units != units); p = p->next)
+        ;
+    if (!p && (p = malloc(sizeof(*p)))) {
+        *p = (struct part){c->used, NULL, units, parts};
+        if (c->cl.clCreateSubDevices(c->used, by_counts, 1, &p->part, NULL))
+            p->part = c->used;
+        parts = p;
+    }
+    pthread_mutex_unlock(&lock);
+    if (p)
+        c->used = p->part;
 }
 
 static void ask_limits(ft_engine_context *c)
