@@ -335,7 +335,7 @@ static void a_short_budget_takes_fewer_rounds(void)
     clean(path);
 }
 
-/* What is said of the machine takes longer than that. */
+/* Measuring the machine itself takes longer than that. */
 static void however_short_a_budget_one_operation_is_measured_and_the_reason_said(void)
 {
     char said[400] = "", path[128];

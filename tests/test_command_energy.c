@@ -137,11 +137,27 @@ static void loops_are_as_long_as_the_wanted_error_needs(void)
     ft_meter_close(o.meter);
 }
 
+/* A program is the meter, which tells 80 W while the file `busy` is there, else 20 W.
+ */
+static ft_meter *meter_of_busy(struct world *w, struct asked *program, char busy[64])
+{
+    char print[160];
+
+    make_world(w);
+    snprintf(busy, 64, "%s", in_folder("busy"));
+    snprintf(print, sizeof(print), "[ -e %s ] && echo 80 || echo 20", busy);
+    w->time.step_s = 0.01;
+    w->time.tick = ask_for_line;
+    w->time.user = program;
+    w->meter = meter_of(be_asked(program, folder, print, 100000), &w->clock);
+    return w->meter;
+}
+
 /* Twelve of a hundred parts of the loop pass between runs, at a quarter of the power.
  */
 static void what_is_drawn_between_runs_is_in_the_error(void)
 {
-    char print[160], busy[64];
+    char busy[64];
     const char *const brief[] = {"takes", "0.0075", busy, NULL};
     ft_command c = {.argv = brief};
     ft_command_options o = {.min_runs = 1, .max_runs = 1, .power_time_s = 2};
@@ -149,13 +165,7 @@ static void what_is_drawn_between_runs_is_in_the_error(void)
     struct asked program;
     struct world w;
 
-    make_world(&w);
-    snprintf(busy, sizeof(busy), "%s", in_folder("busy"));
-    snprintf(print, sizeof(print), "[ -e %s ] && echo 80 || echo 20", busy);
-    w.time.step_s = 0.01;
-    w.time.tick = ask_for_line;
-    w.time.user = &program;
-    w.meter = o.meter = meter_of(be_asked(&program, folder, print, 100000), &w.clock);
+    o.meter = meter_of_busy(&w, &program, busy);
     r = measured_by(&w.runner, &c, 1, &o);
     CHECK(near(r->energy->idle_w, 20, 0.01));
     CHECK(CMP(fabs(r->energy->energy.value - 80 * 0.0075), <,
@@ -166,10 +176,9 @@ static void what_is_drawn_between_runs_is_in_the_error(void)
     ask_no_more(&program);
 }
 
-/* The meter is a program that tells 80 W while a file is there, else 20 W. */
 static void energy_is_that_of_the_command_whose_turn_it_is(void)
 {
-    char print[160], busy[64];
+    char busy[64];
     const char *const heavy[] = {"takes", "0.5", busy, NULL};
     static const char *const light[] = {"takes", "0.5", NULL};
     ft_command c[2] = {{.argv = heavy}, {.argv = light}};
@@ -178,13 +187,7 @@ static void energy_is_that_of_the_command_whose_turn_it_is(void)
     struct asked program;
     struct world w;
 
-    make_world(&w);
-    snprintf(busy, sizeof(busy), "%s", in_folder("busy"));
-    snprintf(print, sizeof(print), "[ -e %s ] && echo 80 || echo 20", busy);
-    w.time.step_s = 0.01;
-    w.time.tick = ask_for_line;
-    w.time.user = &program;
-    w.meter = o.meter = meter_of(be_asked(&program, folder, print, 100000), &w.clock);
+    o.meter = meter_of_busy(&w, &program, busy);
     r = measured_by(&w.runner, c, 2, &o);
     CHECK(near(r[0].energy->energy.value, 80 * r[0].time.mean, 0.05));
     CHECK(near(r[1].energy->energy.value, 20 * r[1].time.mean, 0.05));
