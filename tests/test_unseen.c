@@ -356,6 +356,73 @@ static void what_is_simulated_lies_within_intervals(void)
     ft_predictor_free(p);
 }
 
+/* ---- what other chips took for the same operation ---- */
+
+static void make_relu(ft_op *op, uint64_t i, char *spec, size_t size)
+{
+    ft__prng p = ft__prng_stream(i, 1);
+    const unsigned rows = 1000 + ft__prng_below(&p, 20000),
+                   width = 1000 + ft__prng_below(&p, 4000);
+
+    snprintf(spec, size, "relu x=%ux%u dtype=fp32", rows, width);
+    CHECK_EQ(ft_op_parse(op, spec, strlen(spec), NULL), FT_OK);
+    ft_op_print(op, spec, size);
+}
+
+/* By the bytes that it moves. */
+static double relu_s(const ft_op *op, const ft_device *device)
+{
+    return 8. * (double)ft_op_at(op, FT_K_x, 0) * (double)ft_op_at(op, FT_K_x, 1) /
+           (0.8 * ft_device_get(device)->bandwidth_bytes_per_s);
+}
+
+/* Every other operation takes `odd` times as long, for no reason that shows. */
+static void fill_relu(ft_store *s, const char *device, double odd)
+{
+    ft_device *d;
+    int64_t run;
+
+    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int i = 0; i < N_OPS; i++) {
+        char spec[1024];
+        const ft_key key = {device, "",        "torch", "2.3",
+                            spec,   "forward", "ieee",  "time"};
+        ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
+        ft_op op;
+
+        make_relu(&op, (uint64_t)i, spec, sizeof(spec));
+        m.value = relu_s(&op, d) * (i % 2 ? odd : 1);
+        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+    }
+    ft_device_free(d);
+}
+
+/* A P4 is near to a P100, and a T4 is not. */
+static void what_a_near_chip_took_for_an_operation_is_taken(void)
+{
+    ft_store *s = empty();
+    ft_predictor *p;
+    double of[2] = {0};
+
+    fill_relu(s, "p4", 3);
+    fill_relu(s, "t4", 1);
+    p = trained_by(s);
+    for (uint64_t i = 0; i < ASKED; i++) {
+        char spec[1024];
+        double there_s;
+        ft__op_answer a;
+        ft_op op;
+
+        make_relu(&op, i, spec, sizeof(spec));
+        a = asked(p, "p100-pcie-16gb", &op, &there_s);
+        of[i % 2] += log(a.value / a.base) / (ASKED / 2.);
+    }
+    CHECK(CMP(of[1] - of[0], >, log(2)));
+    CHECK(CMP(of[1] - of[0], <, log(3)));
+    ft_predictor_free(p);
+}
+
 /* As TensorRT-LLM's kernels are published, unless the store says otherwise. */
 static void attention_of_trtllm_takes_packed_queries_and_keys(void)
 {
@@ -394,6 +461,7 @@ int main(int argc, char **argv)
     element_types_are_corrected_apart();
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();
+    what_a_near_chip_took_for_an_operation_is_taken();
     attention_of_trtllm_takes_packed_queries_and_keys();
     CHECK_DONE();
 }

@@ -14,7 +14,8 @@
  *              class its constants, name and value; the names of all columns; which
  *              columns not every model set has (u32: FT__HAS_ bits); codes: name and
  *              values
- *   PART       ft__regressor_image, least and most (f32 a column), images of models
+ *   PART       ft__regressor_image, least and most (f32 a column), images of models,
+ *              ft__others where a share of it is not 0
  *   TEMPLATES  dataset, whether errors follow (u32), count (u64), hashes (u64), ratios
  *              (f32), their errors (f32)
  *   SCHEDULE   ft__device_schedule

@@ -393,6 +393,21 @@ static bool find_which(ft__regressor *p, const char *name)
     return p->scope == FT__SCOPE_ALL;
 }
 
+/* What lies behind the models, `left` bytes with them. */
+static bool read_others(ft__others *out, const ft__mixture_image *m,
+                        const unsigned char *models, size_t left)
+{
+    for (uint32_t k = 0; k <= FT__MAX_MIXED; k++) {
+        models += m->bytes[k];
+        left -= (size_t)m->bytes[k];
+    }
+    if (left < sizeof(*out))
+        return true;
+    memcpy(out, models, sizeof(*out));
+    return out->share > 0 && out->share <= 1 && isfinite(out->low) &&
+           isfinite(out->high) && out->low <= 0 && out->high >= 0;
+}
+
 static bool read_regressor(ft__regressor *p, const ft__regressor_image *h, size_t bytes,
                            size_t range)
 {
@@ -412,7 +427,8 @@ static bool read_regressor(ft__regressor *p, const ft__regressor_image *h, size_
         !ft__is_text(h->phase, sizeof(h->phase)) || !find_which(p, h->which) ||
         !ft__phase_from_name(&p->phase, h->phase, strlen(h->phase)) ||
         !isfinite(h->low) || !isfinite(h->high) || !(h->typical >= 0) ||
-        !ft__mixture_sound(&h->mixture, bytes - models))
+        !ft__mixture_sound(&h->mixture, bytes - models) ||
+        !read_others(&p->others, &h->mixture, begin + models, bytes - models))
         return false;
     p->fit = (ft__fit){.n_rows = h->n_rows,
                        .centre = h->mixture.centre,

@@ -165,6 +165,8 @@ static ft_status write_regressor(ft__writer *w, const ft__regressor *p, uint32_t
     if (p->scope == FT__SCOPE_NEIGHBOURS)
         ft__writer_add(w, p->neighbours.image, p->neighbours.bytes);
     ft__writer_models(w, &head.mixture, &p->fit);
+    if (p->others.share > 0)
+        ft__writer_add(w, &p->others, sizeof(p->others));
     if (!w->body.bad) /* now with the sizes */
         memcpy(w->body.s + begin, &head, sizeof(head));
     return ft__writer_end(w, FT__SECTION_PART, begin, w->body.len - begin, err);

@@ -542,6 +542,52 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
     return st;
 }
 
+static ft__others_ratio ratio_of_others(const ft__family *f, const double *weight,
+                                        uint64_t hash)
+{
+    double sum = 0, weights = 0, most = 0;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        const double ratio =
+            weight[i] > 0 ? ratio_of(&f->templates[i], hash) : (double)NAN;
+
+        if (isnan(ratio))
+            continue;
+        sum += weight[i] * ratio;
+        weights += weight[i];
+        most = fmax(most, weight[i]);
+    }
+    return (ft__others_ratio){.mean = sum / weights, .weight = most};
+}
+
+/* What other chips took, on a device of whose architecture none was measured. */
+static ft_status use_others(ft__op_answer *out, const ft__family *f,
+                            const ft__model_set *l, const ft__dataset *on,
+                            const ft__samples *s, ft_error *err)
+{
+    const ft__hardware own = ft__hardware_of(on->file);
+    const bool graph = ft__is_graph_mode(on->setting);
+    double *weight = calloc(f->n_datasets + 1u, sizeof(*weight));
+    ft__others_ratio *ratio = calloc(s->n + 1, sizeof(*ratio));
+    ft_status st =
+        weight && ratio ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
+
+    for (uint32_t i = 0; i < f->n_datasets && !st; i++) {
+        if (same(on->engine, f->dataset[i].engine) &&
+            ft__is_graph_mode(f->dataset[i].setting) == graph)
+            weight[i] = ft__others_weight(&own, &f->templates[i].hardware);
+        if (weight[i] > 0)
+            st = check_templates(&f->templates[i], err);
+    }
+    for (size_t i = 0; i < s->n && !st; i++)
+        ratio[i] = ratio_of_others(f, weight, s->v[i].hash);
+    if (!st)
+        ft__others_take(out, l, s, ratio);
+    free(weight);
+    free(ratio);
+    return st;
+}
+
 /* Which operations will be answered as they were measured on the device itself. */
 static void find_measured(bool *out, const struct templates *t, const ft__family *f,
                           const ft__samples *s)
@@ -680,6 +726,8 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
     s.measured = measured;
     if (!st)
         st = ft__model_set_predict(l, out, &s, row, n, err);
+    if (!st && t.siblings)
+        st = use_others(out, f, l, on, &s, err);
     if (!st && metric <= FT__METRIC_POWER)
         fit_to_device(out, f, l, on, &s);
     if (!st && metric == FT__METRIC_TIME && on->file)

@@ -7,6 +7,7 @@
 #include "predict/model/fit.h"
 #include "predict/model/importance.h"
 #include "predict/model/neighbours.h"
+#include "predict/model/others.h"
 
 /* All regressors of one metric, from samples of any number of datasets: one for each
  * kind and phase that has rows enough, one for a class where a kind has not, and one
@@ -77,7 +78,8 @@ typedef struct ft__regressor {
     ft_phase phase;
     uint32_t pooled; /* tenths of the prediction that the regressor of all kinds says */
     ft__fit fit;     /* of a stored one without its models */
-    float *least;    /* range of its rows, by column */
+    ft__others others; /* of devices that are not among the rows */
+    float *least;      /* range of its rows, by column */
     float *most;
     ft_errors learned;         /* out of fold */
     ft_errors constant;        /* of always the same ratio to the base */

@@ -158,8 +158,9 @@ static size_t share_errors(ft__share_errors *out, const struct left_out *h,
 
 /* How much of what is learned to take on other chips: what does not transfer is shrunk
  * to the physical estimate, and so is what may not. Chips of another type or maker than
- * most say nothing of it: their kernels are others. */
-static ft_status share_of_learned(double *out, const struct left_out *h, ft_error *err)
+ * most say nothing of it: their kernels are others. alone: of one chip. */
+static ft_status share_of_learned(double *out, const struct left_out *h, double alone,
+                                  ft_error *err)
 {
     ft__share_errors *error = calloc(h->n_chips + 1u, sizeof(*error));
     const uint32_t usual = usual_chip(h, same_maker);
@@ -170,7 +171,7 @@ static ft_status share_of_learned(double *out, const struct left_out *h, ft_erro
     for (uint32_t c = 0; c < h->n_chips; c++)
         if (same_maker(h, c, usual))
             n += share_errors(&error[n], h, c) >= LEAST_ROWS;
-    *out = ft__share_of_learned(error, n);
+    *out = n < 2 ? alone : ft__share_of_learned(error, n);
     free(error);
     return FT_OK;
 }
@@ -200,23 +201,6 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
     e->above /= e->chips;
     free(scratch);
     return FT_OK;
-}
-
-/* Of few chips, how far they lie apart is hardly known: what regressors of all kinds
- * saw counts as if of so many chips more. */
-enum { EVEN_CHIPS = 3 };
-
-/* The chip's effect is drawn from those of the others, known from a few of them; about
- * it rows scatter as on these. */
-static void cover_effects(double *low, double *high, const ft__chip_effects *e,
-                          double between)
-{
-    const double n = e->chips;
-    const double common = (n * e->between + EVEN_CHIPS * between) / (n + EVEN_CHIPS);
-    const double chip = FT__Z90 * FT__Z90 * (1 + 1 / n) * common;
-
-    *low = -sqrt(chip + e->below);
-    *high = sqrt(chip + e->above);
 }
 
 static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *s,
@@ -261,6 +245,128 @@ static void shrink(ft__fit *f, double share)
     }
 }
 
+/* Of few chips, how far they lie apart is hardly known: what regressors of all kinds
+ * saw counts as if of so many chips more. */
+enum { EVEN_CHIPS = 3 };
+
+/* The chip's effect is drawn from those of the others, known from a few of them; about
+ * it rows scatter as on these. */
+static void cover_effects(double *low, double *high, const ft__chip_effects *e,
+                          double between)
+{
+    const double n = e->chips;
+    const double common = (n * e->between + EVEN_CHIPS * between) / (n + EVEN_CHIPS);
+    const double chip = FT__Z90 * FT__Z90 * (1 + 1 / n) * common;
+
+    *low = -sqrt(chip + e->below);
+    *high = sqrt(chip + e->above);
+}
+
+/* ---- what other chips took for the same operation ---- */
+
+/* A row of a part, by its operation. */
+struct alike {
+    uint64_t hash;
+    uint32_t row;
+};
+
+static int by_operation(const void *a, const void *b)
+{
+    const struct alike *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Were both measured in the same way, on different chips? */
+static bool is_template(const ft__samples *s, uint32_t a, uint32_t b)
+{
+    const ft__dataset *x = &s->dataset[s->v[a].dataset];
+    const ft__dataset *y = &s->dataset[s->v[b].dataset];
+
+    return strcmp(x->engine, y->engine) == 0 &&
+           ft__is_graph_mode(x->setting) == ft__is_graph_mode(y->setting) &&
+           strcmp(ft__dataset_chip(x), ft__dataset_chip(y)) != 0;
+}
+
+/* The mean target of the n rows of one operation that are of other chips than row i;
+ * NaN: there are none. */
+static double template_of(const struct regressor_rows *r, const ft__samples *s,
+                          const struct alike *v, size_t n, uint32_t i)
+{
+    const uint32_t own = r->index[r->of[i]];
+    const ft__hardware hardware = ft__hardware_of(s->dataset[s->v[own].dataset].file);
+    double sum = 0, weights = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t other = r->index[r->of[v[k].row]];
+        const ft__hardware h = ft__hardware_of(s->dataset[s->v[other].dataset].file);
+        const double weight =
+            is_template(s, own, other) ? ft__others_weight(&hardware, &h) : 0;
+
+        sum += weight * r->py[v[k].row];
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+/* out[r->m] */
+static ft_status find_templates(double *out, const struct regressor_rows *r,
+                                const ft__samples *s, ft_error *err)
+{
+    struct alike *v = malloc((r->m + 1) * sizeof(*v));
+
+    if (!v)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", r->m);
+    for (size_t i = 0; i < r->m; i++)
+        v[i] = (struct alike){s->v[r->index[r->of[i]]].hash, (uint32_t)i};
+    qsort(v, r->m, sizeof(*v), by_operation);
+    for (size_t i = 0, end; i < r->m; i = end) {
+        for (end = i; end < r->m && v[end].hash == v[i].hash;)
+            end++;
+        for (size_t k = i; k < end; k++)
+            out[v[k].row] = template_of(r, s, v + i, end - i, v[k].row);
+    }
+    free(v);
+    return FT_OK;
+}
+
+/* How much of the templates to take in place of what is learned (r->pout, shrunk), and
+ * how far rows that have one are off then. */
+static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
+                               const ft__samples *s, ft_error *err)
+{
+    double *template = malloc((r->m + 1) * sizeof(*template));
+    ft__chip_effects e;
+    struct left_out h;
+    ft_status st = left_out_make(&h, r->m, s, err);
+
+    if (!st && !template)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu rows", r->m);
+    if (!st)
+        st = find_templates(template, r, s, err);
+    /* What is left of the target, and what the template would change. */
+    for (size_t i = 0; i < r->m && !st; i++) {
+        const double shift = r->shift[r->of[i]], busy = r->busy[r->of[i]];
+
+        left_out_add(&h, r->py[i] + shift - r->pout[i],
+                     (busy > 0 ? busy : 1) * (template[i] + shift - r->pout[i]),
+                     r->group[i]);
+    }
+    if (!st && h.n)
+        st = share_of_learned(&p->others.share, &h, 0, err);
+    for (size_t i = 0; i < h.n && !st; i++)
+        h.out[i] *= p->others.share;
+    if (!st && p->others.share > 0)
+        st = find_effects(&e, &h, err);
+    if (!st && p->others.share > 0)
+        cover_effects(&p->others.low, &p->others.high, &e, e.between);
+    left_out_free(&h);
+    free(template);
+    return st;
+}
+
 /* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
 static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
                                   const ft__samples *s, ft_error *err)
@@ -272,7 +378,7 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
     for (size_t i = 0; i < r->m && !st; i++)
         left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i], r->group[i]);
     if (!st && h.n)
-        st = share_of_learned(&share, &h, err);
+        st = share_of_learned(&share, &h, FT__ONE_CHIP_SHARE, err);
     if (!st && h.n) {
         for (size_t i = 0; i < r->m; i++)
             r->pout[i] *= share;
@@ -282,7 +388,7 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
         st = find_effects(&p->fit.effects, &h, err);
     }
     left_out_free(&h);
-    return st;
+    return st ? st : mix_templates(p, r, s, err);
 }
 
 /* Of a part that one chip alone has rows of. */
