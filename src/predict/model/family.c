@@ -210,53 +210,12 @@ static ft_status check_device(const ft__family *f, const ft__dataset *on,
                  : FT_OK;
 }
 
-static ft_status check_templates(ft__templates *t, ft_error *err)
-{
-    if (t->section && !atomic_load(&t->sound)) {
-        if (!ft__predictor_sound(t->section, t->bytes, t->checksum))
-            return ft__predictor_damaged(0, "templates fail the checksum", err);
-        atomic_store(&t->sound, true);
-    }
-    return FT_OK;
-}
-
-/* Which one; t->n: it was not measured. */
-static size_t template_of(const ft__templates *t, uint64_t hash)
-{
-    size_t low = 0, high = t->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (t->hash[middle] < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->n && t->hash[low] == hash ? low : t->n;
-}
-
-/* log(measured / estimate); NaN: it was not measured. */
-static double ratio_of(const ft__templates *t, uint64_t hash)
-{
-    const size_t at = template_of(t, hash);
-
-    return at < t->n ? (double)t->ratio[at] : (double)NAN;
-}
-
-/* One sigma of that; 0: not known. What a file says may be anything. */
-static double error_of(const ft__templates *t, uint64_t hash)
-{
-    const size_t at = template_of(t, hash);
-
-    return t->error && at < t->n && t->error[at] > 0 ? fmin(t->error[at], 1) : 0;
-}
-
 bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op)
 {
     uint32_t i = ft__family_index(f, on);
 
-    return i < f->n_datasets && !isnan(ratio_of(&f->templates[i], ft__op_hash(op)));
+    return i < f->n_datasets &&
+           !isnan(ft__templates_ratio(&f->templates[i], ft__op_hash(op)));
 }
 
 /* NVIDIA's compute capability says which architecture it is: equal or not, no more. */
@@ -286,8 +245,9 @@ static double ratio_of_sibling(bool *chip, const ft__family *f, const ft__hardwa
     size_t most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        const double ratio =
-            is_sibling(f, i, own, on) ? ratio_of(&f->templates[i], hash) : NAN;
+        const double ratio = is_sibling(f, i, own, on)
+                                 ? ft__templates_ratio(&f->templates[i], hash)
+                                 : NAN;
         bool alike;
 
         if (isnan(ratio))
@@ -333,7 +293,7 @@ static void take_others(double *out, const ft__family *f, const uint32_t *device
         if (d >= FT__MOST_OTHERS || same(on->device, f->dataset[i].device) ||
             ft__is_graph_mode(f->dataset[i].setting) != graph)
             continue;
-        ratio = ratio_of(&f->templates[i], hash);
+        ratio = ft__templates_ratio(&f->templates[i], hash);
         if (isnan(ratio))
             continue;
         out[d] = n_of[d] ? out[d] + (ratio - out[d]) / (n_of[d] + 1) : ratio;
@@ -351,7 +311,7 @@ ft_status ft__family_others(double *out, const ft__family *f, const ft__dataset 
         return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
     number_devices(device, f);
     for (uint32_t i = 0; i < f->n_datasets && !st; i++)
-        st = check_templates(&f->templates[i], err);
+        st = ft__templates_check(&f->templates[i], err);
     for (size_t i = 0; i < n && !st; i++)
         take_others(out + i * FT__MOST_OTHERS, f, device, on, ft__op_hash(&ops[i]));
     free(device);
@@ -504,7 +464,8 @@ static void take_other_engines(ft__op_answer *a, const ft__family *f,
     int n = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        double ratio = is_alike(f, i, on) ? ratio_of(&f->templates[i], hash) : NAN;
+        double ratio =
+            is_alike(f, i, on) ? ft__templates_ratio(&f->templates[i], hash) : NAN;
 
         if (isnan(ratio))
             continue;
@@ -538,7 +499,7 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
         if (t->siblings ? is_sibling(f, i, &own, on)
                         : i == t->own || (t->own < f->n_datasets && on->any_engine &&
                                           is_alike(f, i, on)))
-            st = check_templates(&f->templates[i], err);
+            st = ft__templates_check(&f->templates[i], err);
     return st;
 }
 
@@ -549,7 +510,7 @@ static ft__others_ratio ratio_of_others(const ft__family *f, const double *weigh
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         const double ratio =
-            weight[i] > 0 ? ratio_of(&f->templates[i], hash) : (double)NAN;
+            weight[i] > 0 ? ft__templates_ratio(&f->templates[i], hash) : (double)NAN;
 
         if (isnan(ratio))
             continue;
@@ -577,7 +538,7 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
             ft__is_graph_mode(f->dataset[i].setting) == graph)
             weight[i] = ft__others_weight(&own, &f->templates[i].hardware);
         if (weight[i] > 0)
-            st = check_templates(&f->templates[i], err);
+            st = ft__templates_check(&f->templates[i], err);
     }
     for (size_t i = 0; i < s->n && !st; i++)
         ratio[i] = ratio_of_others(f, weight, s->v[i].hash);
@@ -593,7 +554,7 @@ static void find_measured(bool *out, const struct templates *t, const ft__family
                           const ft__samples *s)
 {
     for (size_t i = 0; i < s->n && t->own < f->n_datasets; i++)
-        out[i] = !isnan(ratio_of(&f->templates[t->own], s->v[i].hash));
+        out[i] = !isnan(ft__templates_ratio(&f->templates[t->own], s->v[i].hash));
 }
 
 /* What was measured on the same chip misses an operation of a device by no more.
@@ -610,12 +571,12 @@ static void use_templates(ft__op_answer *out, const struct templates *t,
     for (size_t i = 0; i < s->n && (own || t->siblings); i++) {
         const uint64_t hash = s->v[i].hash;
         bool chip = false;
-        const double ratio = own ? ratio_of(&f->templates[t->own], hash)
+        const double ratio = own ? ft__templates_ratio(&f->templates[t->own], hash)
                                  : ratio_of_sibling(&chip, f, &hardware, on, hash);
 
         if (!isnan(ratio)) {
             take_over(&out[i], ratio, s->terms[i].aside_s,
-                      own ? error_of(&f->templates[t->own], hash) : -1);
+                      own ? ft__templates_error(&f->templates[t->own], hash) : -1);
             if (chip)
                 bound_intervals(&out[i], 1, 1, reach_of_sibling);
         } else if (own && on->any_engine)

@@ -6,21 +6,7 @@
 #include "predict/model/dvfs.h"
 #include "predict/model/kernels.h"
 #include "predict/model/model_set.h"
-
-/* What operations of one dataset were measured to take, against the physical estimate
- * of them: in a file, used where it lies. */
-typedef struct ft__templates {
-    const uint64_t *hash; /* ascending, n of them */
-    const float *ratio;   /* log(measured / estimate) */
-    const float *error;   /* one sigma of it; NULL: not known of any, 0: of this one */
-    size_t n;
-    void *own; /* to free, or NULL */
-    ft__hardware hardware;
-    const unsigned char *section; /* NULL: not in a file */
-    size_t bytes;
-    uint64_t checksum;
-    atomic_bool sound; /* the checksum was looked at */
-} ft__templates;
+#include "predict/model/templates.h"
 
 /* Regressors for any device with a data sheet, learned from measurements on several. */
 typedef struct ft__family {
