@@ -399,7 +399,7 @@ static void fill_relu(ft_store *s, const char *device, double odd)
 }
 
 /* A P4 is near to a P100, and a T4 is not. */
-static void what_a_near_chip_took_for_an_operation_is_taken(void)
+static void what_a_close_chip_took_for_an_operation_is_taken(void)
 {
     ft_store *s = empty();
     ft_predictor *p;
@@ -461,7 +461,7 @@ int main(int argc, char **argv)
     element_types_are_corrected_apart();
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();
-    what_a_near_chip_took_for_an_operation_is_taken();
+    what_a_close_chip_took_for_an_operation_is_taken();
     attention_of_trtllm_takes_packed_queries_and_keys();
     CHECK_DONE();
 }

@@ -33,13 +33,13 @@ double ft__others_weight(const ft__hardware *own, const ft__hardware *other)
 /* Chips as near as a P100 and a GTX 1080 Ti have the same kernels, whatever the known
  * ones show of each other, which may all be far. Products have not: a library chooses
  * among many by the chip. Both chosen on DeepBench's Pascals. */
-static const double near = 0.15, share_of_near = 0.75;
+static const double close = 0.15, share_of_close = 0.75;
 
 static double least_share(const ft_op *op, const ft__others_ratio *r)
 {
     const bool product = op->kind == FT_KIND_linear || op->kind == FT_KIND_matmul;
 
-    return r->weight > exp(-near / reach) && !product ? share_of_near : 0;
+    return r->weight > exp(-close / reach) && !product ? share_of_close : 0;
 }
 
 /* What the host takes of it says nothing of another device's. */
