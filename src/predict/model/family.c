@@ -521,6 +521,22 @@ static ft__others_ratio ratio_of_others(const ft__family *f, const double *weigh
     return (ft__others_ratio){.mean = sum / weights, .weight = most};
 }
 
+static uint32_t chips_with_weight(const ft__family *f, const double *weight)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        uint32_t first = 0;
+
+        while (!(weight[first] > 0) || strcmp(f->templates[first].hardware.chip,
+                                              f->templates[i].hardware.chip) != 0)
+            if (++first > i)
+                break;
+        n += first == i;
+    }
+    return n;
+}
+
 /* What other chips took, on a device of whose architecture none was measured. */
 static ft_status use_others(ft__op_answer *out, const ft__family *f,
                             const ft__model_set *l, const ft__dataset *on,
@@ -543,7 +559,7 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
     for (size_t i = 0; i < s->n && !st; i++)
         ratio[i] = ratio_of_others(f, weight, s->v[i].hash);
     if (!st)
-        ft__others_take(out, l, s, ratio);
+        ft__others_take(out, l, s, ratio, chips_with_weight(f, weight) < 3);
     free(weight);
     free(ratio);
     return st;

@@ -66,14 +66,14 @@ static void take(ft__op_answer *a, const ft__others *o, double least,
 }
 
 void ft__others_take(ft__op_answer *out, const ft__model_set *l, const ft__samples *s,
-                     const ft__others_ratio *ratio)
+                     const ft__others_ratio *ratio, bool few)
 {
     static const ft__others none;
 
     for (size_t i = 0; i < s->n; i++) {
         const bool known = out[i].part < l->n_regressors;
         const ft__others *o = known ? &l->part[out[i].part].others : &none;
-        const double least = least_share(&s->v[i].op, &ratio[i]);
+        const double least = few ? least_share(&s->v[i].op, &ratio[i]) : 0;
 
         if (isfinite(ratio[i].mean) && fmax(o->share, least) > 0)
             take(&out[i], o, least, &ratio[i], &s->terms[i]);
