@@ -367,9 +367,12 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x3x20x20 out=8 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,conv2d x=4x3x20x20 out=8 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x3x20x20 out=8 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=8x3x3x3 dtype=fp32 phase=optimizer,step,,member,1,1,,0,
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x8x10x10 out=8 kernel=3x3 stride=1x1 pad=1x1 groups=8 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,conv2d x=4x8x10x10 out=8 kernel=3x3 stride=1x1 pad=1x1 groups=8 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x8x10x10 out=8 kernel=3x3 stride=1x1 pad=1x1 groups=8 bias=1 dtype=fp32 phase=forward_backward,step,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=8x1x3x3 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=8 dtype=fp32 phase=optimizer,step,,member,1,16,,0,
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,batchnorm x=4x8x10x10 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,batchnorm x=4x8x10x10 train=1 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,batchnorm x=4x8x10x10 train=1 dtype=fp32 phase=forward_backward,step,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
@@ -397,6 +400,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32 phase=forward_backward,step,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=10x8 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=10 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,gelu x=4x8 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,gelu x=4x8 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,gelu x=4x8 dtype=fp32 phase=forward_backward,step,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
@@ -423,6 +428,16 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32 phase=forward_backward,step,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,layernorm x=4x4x4x8 norm=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis state=train,,layernorm x=4x4x4x8 norm=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,layernorm x=4x4x4x8 norm=1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,sgd x=8 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis state=train,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,sgd x=10x8 dtype=fp32 phase=optimizer,step,,member,1,1,,0,
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,sgd x=10 dtype=fp32 phase=optimizer,step,,member,1,1,,0,
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,cross_entropy x=4x10 axis=1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,
   $ datasets/dvfs tables/dvfs_kernels.csv > k.csv; foretell data import k.csv --db k.db; sh taken k
   20 measurements taken from k.csv
   gtx-980-ti,clock=1000MHz memory=877MHz,cuda,gpuPTXModel,kernel name=fma_4,forward,default,energy,J,0.22500000000000001,,0,"{""set"": ""micro"", ""dram_active"": 0.25}"
@@ -481,9 +496,9 @@ Again changes nothing; packed by gzip it is the same, both ways.
   
   listed by           phase    networks  parts
   --------------------------------------------
-  thesis              forward         1     19
-  thesis state=train  forward         1     20
-  thesis              step            1     20
+  thesis              forward         2     21
+  thesis state=train  forward         2     22
+  thesis              step            2     31
   
   reproducibility (median and 90 % quantile of |later / earlier - 1|):
   
@@ -493,8 +508,8 @@ Again changes nothing; packed by gzip it is the same, both ways.
   torch 2.3.1, session=2031-05-04_made_up state=eval  a30     power       1   0 ns      0.0 %  0.0 %           -    -                 -
   torch 2.3.1, session=2031-05-04_made_up state=eval  a30     time        1   0 ns      4.2 %  4.2 %           -    -                 -
   $ foretell data show --db merged.db --json | pick members.0.networks members.0.parts members.#
-  members.0.networks: 1
-  members.0.parts: 19
+  members.0.networks: 2
+  members.0.parts: 21
   members.#: 3
   $ foretell data import n.csv --db n.db --json
   {
