@@ -268,7 +268,7 @@ static ft_status share_of_fit(double *share, ft__own_base *own,
             usual += is_usual(&row[i], row, n) &&
                      rows_of_chip(&row[i], row, n, s) >= CHIP_ROWS;
         }
-    *share = st ? 0 : ft__share_of_learned(error, usual);
+    *share = st ? 0 : ft__share_of_learned(error, usual, n);
     for (size_t i = 0; i < n && chips > 1 && !st; i++)
         if (is_first(row, i, s))
             spread(own, between(start, &own[row[i].group].without, *share),
@@ -327,8 +327,10 @@ static double host_of(const ft__physics_row *row, size_t n, uint32_t device,
     return any ? best : NAN;
 }
 
-/* Times of what the mean of several hosts takes, as far as they are known: all that is
- * learned of one alone is its own affair. */
+/* Fewer hosts say nothing of others: their times are their own affair. */
+enum { LEAST_HOSTS = 3 };
+
+/* Times of what the mean of several hosts takes, as far as they are known. */
 static void relate_to_mean(double *host, const ft__samples *s)
 {
     double sum = 0;
@@ -340,7 +342,9 @@ static void relate_to_mean(double *host, const ft__samples *s)
             n++;
         }
     for (uint32_t d = 0; d < s->n_datasets; d++)
-        host[d] = !isfinite(host[d]) ? 1 : n > 1 ? host[d] / exp(sum / n) : host[d];
+        host[d] = !isfinite(host[d]) ? 1
+                  : n >= LEAST_HOSTS ? host[d] / exp(sum / n)
+                                     : host[d];
 }
 
 /* Of every device, to its datasets. */
