@@ -387,25 +387,30 @@ static void a_window_never_measured_is_answered_by_the_physical_estimate(void)
     ft_predictor_free(p);
 }
 
+static void put_mode(ft_store *s, const char *setting, const ft_op *op, double time_s)
+{
+    char spec[1024];
+    const ft_key key = {"a30", setting,   "torch", "2.3",
+                        spec,  "forward", "ieee",  "time"};
+    const ft_measurement m = {.unit = "s", .value = time_s, .error = NAN, .n = 1};
+    int64_t run;
+
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    ft_op_print(op, spec, sizeof(spec));
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+}
+
 /* Of an A30, n operations in that setting, so many times what the law says. */
 static void fill_mode(ft_store *s, const char *setting, int first, int n, double times)
 {
     ft_device *d;
-    int64_t run;
 
     CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int i = first; i < first + n; i++) {
-        char spec[1024];
-        const ft_key key = {"a30", setting,   "torch", "2.3",
-                            spec,  "forward", "ieee",  "time"};
-        ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
         ft_op op;
 
         make_op(&op, i);
-        ft_op_print(&op, spec, sizeof(spec));
-        m.value = times * law_s(&op, ft_device_get(d));
-        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+        put_mode(s, setting, &op, times * law_s(&op, ft_device_get(d)));
     }
     ft_device_free(d);
 }
@@ -437,6 +442,42 @@ static void an_operation_is_scaled_from_whoever_of_the_architecture_measured_it(
         CHECK_NEAR(a[i].value / (times[i] * law_s(&op[i], ft_device_get(on.file))), 1,
                    0.3);
     }
+    ft_device_free(on.file);
+    ft_predictor_free(p);
+}
+
+/* A sibling's kernels by another version of the engine, five times slower than they are
+ * estimated, say nothing of the device; nor does how long its host takes of what waits
+ * for it. */
+static void versions_and_hosts_of_a_sibling_are_its_own_affair(void)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft__dataset on = {.device = (char *)"a100-sxm-40gb",
+                      .setting = (char *)"run_mode=eager",
+                      .engine_version = (char *)"2.4"};
+    ft_store *s = store_of(3);
+    ft__op_answer a;
+    ft_predictor *p;
+    ft_op op, tiny;
+
+    CHECK_EQ(ft_op_parse(&tiny, "relu x=8x8 dtype=fp32", 21, NULL), FT_OK);
+    fill_mode(s, "run_mode=eager", 0, N_OPS, 5);
+    put_mode(s, "run_mode=eager", &tiny, 5 * 8e-6);
+    p = train(s, &how);
+    ft_store_close(s);
+    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    make_op(&op, 1);
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
+             FT_OK);
+    CHECK(CMP(a.value, <, 0.8 * 5 * law_s(&op, ft_device_get(on.file))));
+    on.engine_version = NULL;
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
+             FT_OK);
+    CHECK_NEAR(a.value / (5 * law_s(&op, ft_device_get(on.file))), 1, 0.3);
+    CHECK_EQ(
+        ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &tiny, NULL, 1, NULL),
+        FT_OK);
+    CHECK(CMP(a.value / a.base, <, 2));
     ft_device_free(on.file);
     ft_predictor_free(p);
 }
@@ -567,6 +608,7 @@ int main(int argc, char **argv)
     snprintf(data, sizeof(data), data_of_source, argv[1]);
     a_window_never_measured_is_answered_by_the_physical_estimate();
     an_operation_is_scaled_from_whoever_of_the_architecture_measured_it();
+    versions_and_hosts_of_a_sibling_are_its_own_affair();
     shipped_predictors_open();
     a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
     p = train_all(0, 1);

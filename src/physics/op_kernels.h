@@ -65,12 +65,14 @@ typedef struct ft__op_kernel {
     double special; /* exponentials and the like */
     double lanes;   /* FLOPs of vectors, of what reads and writes */
     int batched;    /* several products in one call of a library */
-    int scaled;     /* a product with scales for blocks of the weights */
-    int crossed;    /* a product of rows with rows: both operands lie along k */
-    int strided;    /* softmax along an axis that is not the last */
-    int gradient;   /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
-    int added;      /* a gradient to the one that is there */
-    int partial;    /* a step's gradient of its input, which few need */
+    int scaled;   /* a product of floats of less than 16 bits, or with scales for blocks
+                   */
+    int grouped;  /* products of a mixture's experts, in one kernel */
+    int crossed;  /* a product of rows with rows: both operands lie along k */
+    int strided;  /* softmax along an axis that is not the last */
+    int gradient; /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
+    int added;    /* a gradient to the one that is there */
+    int partial;  /* a step's gradient of its input, which few need */
 } ft__op_kernel;
 
 enum { FT__MAX_OP_KERNELS = 24 };

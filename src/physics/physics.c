@@ -145,12 +145,12 @@ static int activated(const char *setting)
     return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
 }
 
-static int caches(const char *setting, const char *how)
+static int says(const char *setting, const char *name, const char *value)
 {
     size_t len = 0;
-    const char *v = ft__pair(setting, "cache", &len);
+    const char *v = ft__pair(setting, name, &len);
 
-    return v && len == strlen(how) && memcmp(v, how, len) == 0;
+    return v && len == strlen(value) && memcmp(v, value, len) == 0;
 }
 
 ft__operating_point ft__operating_point_of(const char *setting)
@@ -249,8 +249,10 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .year = d->year,
                             .slots = optimizer_slots(setting),
                             .activated = activated(setting),
-                            .caches = caches(setting, "written"),
-                            .packed = caches(setting, "packed"),
+                            .caches = says(setting, "cache", "written"),
+                            .packed = says(setting, "cache", "packed"),
+                            .masked = says(setting, "picks", "all"),
+                            .brief = says(setting, "loop", "short"),
                             .graph = ft__is_graph_mode(setting),
                             .gpu = is(d->type, "gpu"),
                             .amd = is(d->vendor, "AMD"),
@@ -413,7 +415,7 @@ static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
     double budget = chip->power_w / (chip->tensor_flops * chip->clock_share / 1e12);
     double corner = c[FT__C_sustain_corner], share;
 
-    if (!(budget > 0) || !chip->tensor)
+    if (!(budget > 0) || !chip->tensor || chip->brief)
         return 1;
     if (chip->process_nm > 0)
         budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);

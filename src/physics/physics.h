@@ -42,7 +42,10 @@ typedef struct ft__hardware_spec {
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
     int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
-    int graph;     /* "run_mode=graph": no launches from the host */
+    int masked; /* "picks=all": kernels walk over picks of other devices' experts, too
+                 */
+    int brief;  /* "loop=short": measured before the power limiter lowered the clock */
+    int graph;  /* "run_mode=graph": no launches from the host */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__hardware_spec;
 

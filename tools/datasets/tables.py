@@ -41,7 +41,7 @@ class Wrong(Exception):
 
 # Keys that are left out of a spec where they have this value.
 DEFAULTS = dict(dilation=1, groups=1, bias=0, to='', weights='', block=0, order=0, causal=0, train=0,
-                ceil=0, tp=1, ep=1)
+                ceil=0, tp=1, ep=1, gated=1)
 
 
 def elements(shape):
