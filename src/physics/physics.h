@@ -43,6 +43,7 @@ typedef struct ft__hardware_spec {
     int caches;    /* "cache=written": attention stores the new keys and values first */
     int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
     int graph;     /* "run_mode=graph": no launches from the host */
+    int fused;     /* by a compiler, which loads what lies together at once */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__hardware_spec;
 
