@@ -185,7 +185,7 @@ static double summed_s(double bytes, double devices, double rate)
  * devices of other machines go over the network. */
 void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
-    static const double start_s = 1e-6, network_s = 1e-5, share = 0.7;
+    static const double start_s = 1.5e-6, network_s = 1e-5, share = 0.7;
     const double rate = pace->chip->link * share, apart = pace->chip->network * share;
     const double inside = fmax(1, p->m / p->n), bytes = p->read;
 
