@@ -21,9 +21,10 @@ typedef struct ft__hardware_spec {
     double memory_bytes;
     double power_w; /* the setting's cap, otherwise TDP */
     double tdp_w;
-    double clock_share;  /* clock_hz over the nominal clock */
-    double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
-                            apart */
+    double drawing_tdp_w; /* of the board that the chip's draw is a share of */
+    double clock_share;   /* clock_hz over the nominal clock */
+    double tensor_flops;  /* 16-bit, whatever the operation's dtype: tells generations
+                             apart */
     double process_nm;
     double year;
     double vector_share; /* of peak_flops that vectors have, at any clock */
