@@ -632,28 +632,6 @@ static void latent_attention_has_kernels_of_its_own(void)
     CHECK(CMP(any, <, 3 * flops / 989e12) && CMP(any, >, flops / 989e12));
 }
 
-/* Measured by vidur on an A100; compilers load 16 B at a time. */
-static void threads_that_load_one_number_at_a_time_hold_kernels_back(void)
-{
-    static const double measured[] = {190e-6, 149e-6, 427e-6};
-    static const char *const many[] = {
-        "rmsnorm x=4096x8192 norm=1 dtype=fp16", "rotary x=1x64x4096x128 dtype=fp16",
-        "embedding x=4096 rows=32000 dim=8192 dtype=fp16"};
-
-    for (int i = 0; i < 3; i++) {
-        const ft__physics_params theta = ft__physics_default();
-        ft_op op = op_of(many[i]);
-        ft__hardware_spec chip = chip_of("a100-sxm-80gb", "run_mode=graph", "", &op);
-        const double alone = seconds(many[i], "a100-sxm-80gb", "run_mode=graph");
-        ft__terms fused;
-
-        chip.fused = 1;
-        ft__physics(&fused, &op, &chip, &theta);
-        CHECK_NEAR(alone, measured[i], 0.15 * measured[i]);
-        CHECK(CMP(fused.total_s, <, 0.75 * alone));
-    }
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -698,6 +676,5 @@ int main(int argc, char **argv)
     an_optimizer_takes_the_time_of_its_bytes();
     rows_that_are_dealt_reach_more_experts();
     latent_attention_has_kernels_of_its_own();
-    threads_that_load_one_number_at_a_time_hold_kernels_back();
     CHECK_DONE();
 }
