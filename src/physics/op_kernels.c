@@ -416,6 +416,24 @@ static void norm(ft__op_kernel *p, const ft_op *op)
         p->blocks = 0;
 }
 
+/* Kernels that servers have for norms (a row a block) and rotations: threads load and
+ * store one number after another (norms read twice, and the weights; rotations read a
+ * cosine or a sine with each). PyTorch's gather of an embedding finds a place for each.
+ */
+static void one_by_one(ft__op_kernel *p, const ft_op *op)
+{
+    const double all = result_elements(op);
+
+    if (op->phase != FT_PHASE_FORWARD)
+        return;
+    if (op->kind == FT_KIND_rmsnorm)
+        p->single = 4 * all;
+    if (op->kind == FT_KIND_rotary)
+        p->single = 3 * all;
+    if (op->kind == FT_KIND_embedding)
+        p->gathered = all;
+}
+
 /* PyTorch's own kernels, which the norms of groups and of images have (a batch's are
  * cuDNN's): one finds the moments, another reads again and writes. */
 static bool has_moments(const ft_op *op)
@@ -525,6 +543,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
             norm(p, op);
         if (p->what == FT__OP_KERNEL_POOL)
             pool(p, op);
+        one_by_one(p, op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;

@@ -59,12 +59,14 @@ typedef struct ft__op_kernel {
     double read;     /* B */
     double weights;  /* of them: not touched since the last pass over the network */
     double written;
-    double again;   /* B of an operand that is repeated, beyond reading it once */
-    double apart;   /* B that are touched between two of those times */
-    double row;     /* elements of one, of softmax and norms */
-    double special; /* exponentials and the like */
-    double lanes;   /* FLOPs of vectors, of what reads and writes */
-    int batched;    /* several products in one call of a library */
+    double again;    /* B of an operand that is repeated, beyond reading it once */
+    double apart;    /* B that are touched between two of those times */
+    double row;      /* elements of one, of softmax and norms */
+    double single;   /* loads and stores of one number each, or 0 */
+    double gathered; /* of rows, whose place each thread finds by divisions, or 0 */
+    double special;  /* exponentials and the like */
+    double lanes;    /* FLOPs of vectors, of what reads and writes */
+    int batched;     /* several products in one call of a library */
     int scaled;   /* a product of floats of less than 16 bits, or with scales for blocks
                    */
     int grouped;  /* products of a mixture's experts, in one kernel */

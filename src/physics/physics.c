@@ -307,6 +307,7 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
         out->bandwidth *= operating_point->memory_hz / d->memory_clock_hz;
     out->power_w = first_known(operating_point->power_w, d->tdp_w);
     out->tdp_w = d->tdp_w;
+    out->drawing_tdp_w = d->drawing_tdp_w > 0 ? d->drawing_tdp_w : d->tdp_w;
     out->clock_share = scale;
     if (scale < 1)
         out->bandwidth *= crossed_share(out, 1, scale);

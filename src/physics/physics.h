@@ -21,9 +21,10 @@ typedef struct ft__hardware_spec {
     double memory_bytes;
     double power_w; /* the setting's cap, otherwise TDP */
     double tdp_w;
-    double clock_share;  /* clock_hz over the nominal clock */
-    double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
-                            apart */
+    double drawing_tdp_w; /* of the board that the chip's draw is a share of */
+    double clock_share;   /* clock_hz over the nominal clock */
+    double tensor_flops;  /* 16-bit, whatever the operation's dtype: tells generations
+                             apart */
     double process_nm;
     double year;
     double vector_share; /* of peak_flops that vectors have, at any clock */
@@ -46,6 +47,7 @@ typedef struct ft__hardware_spec {
                  */
     int brief;  /* "loop=short": measured before the power limiter lowered the clock */
     int graph;  /* "run_mode=graph": no launches from the host */
+    int fused;  /* by a compiler, which loads what lies together at once */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__hardware_spec;
 

@@ -237,6 +237,7 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
         return nothing;
     ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
     chip.graph = a->graph;
+    chip.fused = a->fused;
     if (!chip.gpu || ft__costs_nothing(op))
         return nothing;
     if (known && a->as_it_comes)
@@ -273,6 +274,7 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     chip.graph = a->graph;
+    chip.fused = a->fused;
     if (a->capped)
         ft__hardware_spec_hold(&chip, a->device->tdp_w, drawn(a, op, NULL).held);
     ft__physics(out, op, &chip, &a->params);
@@ -375,6 +377,7 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
                            arena))
         return false;
     p->range.chip.graph = r->a.graph;
+    p->range.chip.fused = r->a.fused;
     return true;
 }
 
