@@ -536,6 +536,7 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
     if (!st) {
         take_ends(&s->decode_time, &s->decode_energy, s, &p->decode_step, n.decode);
         take_ends(&s->prefill_time, &s->prefill_energy, s, &p->prefill_step, n.prefill);
+        s->power = ends_of(&n.decode->power, n.decode->power.value);
         st = read_device(s, d, n.decode, err);
     }
     if (!st && s->engine.no_dataset)
