@@ -120,7 +120,7 @@ enum { FT_SERVE_WATCHED = 64 };
 
 /* Of a simulated run, from the first arrival to the last token. Intervals: the run
  * again, every step at its low and at its high end: what steps err by, and what engines
- * do that nobody measured, they share. */
+ * do that nobody measured, they share. Power's is that of a step that decodes, too. */
 typedef struct ft_served {
     ft_estimate latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT]; /* s */
     ft_estimate tokens_per_s;          /* generated, of the group */
@@ -156,6 +156,9 @@ typedef struct ft_served {
     int prompts_alone; /* a step has prompts, or decodes */
     int may_draft; /* the model has speculative layers, and no dimension mtp=0 says that
                       the server does not draft with them: intervals reach there */
+    int may_stay_together; /* requests differ by so little that those that begin together
+                              may stay so: intervals have both */
+    int may_hold; /* the server may show first tokens late: intervals reach there */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
 } ft_served;
