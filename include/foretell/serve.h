@@ -62,6 +62,10 @@ typedef struct ft_serve_load {
  * sampling (docs/llm.md). */
 #define FT_SERVE_OVERHEAD_S 5e-4
 
+/* Requests of a closed load that vary by no more than this may stay together, as equal
+ * ones do, when they begin together: intervals have both. */
+#define FT_SERVE_ALIKE 0.05
+
 /* ---- steps ---- */
 
 /* Operations of the steps that loads may take, at sizes between which is interpolated.
@@ -156,9 +160,6 @@ typedef struct ft_served {
     int prompts_alone; /* a step has prompts, or decodes */
     int may_draft; /* the model has speculative layers, and no dimension mtp=0 says that
                       the server does not draft with them: intervals reach there */
-    int may_stay_together; /* requests differ by so little that those that begin together
-                              may stay so: intervals have both */
-    int may_hold; /* the server may show first tokens late: intervals reach there */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
 } ft_served;

@@ -159,13 +159,9 @@ static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[
     out->kv_peak = r->kv_peak;
 }
 
-/* Closed loads whose requests differ by so little: whether those that begin together
- * stay together, as equal ones do, nobody knows. */
 static bool may_stay_together(const ft_serve_load *load)
 {
-    static const double alike = 0.05;
-
-    return load->vary > 0 && load->vary <= alike && !load->n_recorded &&
+    return load->vary > 0 && load->vary <= FT_SERVE_ALIKE && !load->n_recorded &&
            !(load->rate_per_s > 0) && load->concurrency > 1;
 }
 
@@ -192,8 +188,6 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
     out->may_draft = s->may_draft;
-    out->may_stay_together = may_stay_together(load);
-    out->may_hold = s->engine.held_tokens > 0;
     st = check(s, load, out, err);
     out->fits = !st;
     return st;
@@ -211,8 +205,8 @@ static void hold_first_token(ft__serve_run *r, const ft__serve_engine *e)
 }
 
 static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
-                              const ft_serve_load *load, bool together,
-                              double kv_tokens, ft_error *err)
+                              const ft_serve_load *load, double kv_tokens,
+                              ft_error *err)
 {
     const ft__serve_end ends[] = {FT__SERVE_LOW, FT__SERVE_HIGH};
     ft_serve_load equal = *load;
@@ -221,7 +215,7 @@ static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
     equal.vary = 0;
     for (int i = 0; i < RUNS - TOGETHER && !st; i++) {
         r[TOGETHER + i] = r[ends[i]];
-        if (together)
+        if (may_stay_together(load))
             st = ft__serve_simulate(&r[TOGETHER + i], s, &equal, kv_tokens, ends[i],
                                     err);
     }
@@ -238,7 +232,7 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
     for (int i = 0; i < TOGETHER && !st; i++)
         st = ft__serve_simulate(&r[i], s, &load, out->kv_tokens, (ft__serve_end)i, err);
     if (!st)
-        st = run_together(r, s, &load, out->may_stay_together, out->kv_tokens, err);
+        st = run_together(r, s, &load, out->kv_tokens, err);
     if (!st) {
         hold_first_token(&r[FT__SERVE_HIGH], &s->engine);
         fill(out, s, r);
