@@ -314,7 +314,8 @@ static uint32_t joined_operand(const struct lower *l, const ft_node *node,
 
     ft_op_cost(op, &cost);
     if (!(l->policy & FT_POLICY_FUSED) || op->phase != FT_PHASE_FORWARD ||
-        node->repeat != 1 || node->n_params || !is_pointwise(op) || cost.transcendentals > 0)
+        node->repeat != 1 || node->n_params || !is_pointwise(op) ||
+        cost.transcendentals > 0)
         return node->n_in;
     for (; j < node->n_in; j++) {
         const ft_tensor *t = &g->tensor[node->in[j]];
@@ -328,7 +329,8 @@ static uint32_t joined_operand(const struct lower *l, const ft_node *node,
     return j;
 }
 
-/* A view of that operand; the others are read there, and stay until then. */
+/* A view of that operand, which costs nothing; the others are read there, and stay
+ * until then, as does what the sums are kept in: the kernel has both of them. */
 static bool joins_kernel(struct lower *l, const ft_node *node, const ft_op *op)
 {
     const uint32_t joined = joined_operand(l, node, op);
@@ -349,6 +351,7 @@ static bool joins_kernel(struct lower *l, const ft_node *node, const ft_op *op)
     if (!ft__build_failed(l->b))
         ft__build_node(l->b, node->name, strlen(node->name), &view, in, node->n_in,
                        NULL, 0, &out, 1);
+    ft__build_own_storage(l->b, out);
     return true;
 }
 
