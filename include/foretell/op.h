@@ -44,49 +44,13 @@ typedef enum ft_kind {
 } ft_kind;
 
 typedef enum ft_key_id {
-    FT_K_x,
-    FT_K_y,
-    FT_K_z,
-    FT_K_out,
-    FT_K_kernel,
-    FT_K_stride,
-    FT_K_pad,
-    FT_K_outpad,
-    FT_K_dilation,
-    FT_K_groups,
-    FT_K_bias,
-    FT_K_ceil,
-    FT_K_norm,
-    FT_K_size,
-    FT_K_axis,
-    FT_K_axes,
-    FT_K_keep,
-    FT_K_perm,
-    FT_K_sizes,
-    FT_K_step,
-    FT_K_mode,
-    FT_K_rows,
-    FT_K_dim,
-    FT_K_to,
-    FT_K_read,
-    FT_K_hidden,
-    FT_K_directions,
-    FT_K_causal,
-    FT_K_mask,
-    FT_K_train,
-    FT_K_weights,
-    FT_K_block,
-    FT_K_order,
-    FT_K_experts,
-    FT_K_topk,
-    FT_K_tp,
-    FT_K_ep,
-    FT_K_ranks,
-    FT_K_id,
-    FT_K_shared,
-    FT_K_gated,
-    FT_K_nodes,
-    FT_K_dealt,
+    FT_K_x, FT_K_y, FT_K_z, FT_K_out, FT_K_kernel, FT_K_stride, FT_K_pad, FT_K_outpad,
+    FT_K_dilation, FT_K_groups, FT_K_bias, FT_K_ceil, FT_K_norm, FT_K_size, FT_K_axis,
+    FT_K_axes, FT_K_keep, FT_K_perm, FT_K_sizes, FT_K_step, FT_K_mode, FT_K_rows,
+    FT_K_dim, FT_K_to, FT_K_read, FT_K_hidden, FT_K_directions, FT_K_causal, FT_K_mask,
+    FT_K_train, FT_K_weights, FT_K_block, FT_K_order, FT_K_experts, FT_K_topk, FT_K_tp,
+    FT_K_ep, FT_K_ranks, FT_K_id, FT_K_shared, FT_K_gated,
+    FT_K_nodes, FT_K_dealt,
     FT_K_COUNT
 } ft_key_id;
 
@@ -153,8 +117,8 @@ enum {
     /* Adam and AdamW update all parameters at once, as PyTorch does on GPUs. For
      * ft_memory_make(). */
     FT_POLICY_FOREACH = 1u << 4,
-    /* With FT_POLICY_CPU_SCRATCH: MKL multiplies matrices by its AVX2 kernels, as it
-     * does on all processors but Intel's, whatever else they have. */
+    /* With FT_POLICY_CPU_SCRATCH: MKL multiplies matrices by its AVX2 kernels, as it does
+     * on all processors but Intel's, whatever else they have. */
     FT_POLICY_MKL_AVX2 = 1u << 5,
     /* Networks are compiled whole: additions, activations and the like of a few
      * instructions a number are done by the kernel whose result they alone read, and
@@ -179,9 +143,9 @@ typedef struct ft_op {
     ft_dtype dtype; /* of the data; index and condition operands have their own */
     ft_phase phase;
     ft_layout layout;
-    uint8_t wrt;      /* backward: FT_WRT_ bits, 0: all that there are */
+    uint8_t wrt; /* backward: FT_WRT_ bits, 0: all that there are */
     uint8_t in_place; /* 1: the result is written over x; forward, elementwise */
-    uint8_t count[FT_OP_MAX_KEYS];   /* values of the kind's i-th key */
+    uint8_t count[FT_OP_MAX_KEYS]; /* values of the kind's i-th key */
     int64_t value[FT_OP_MAX_VALUES]; /* packed in key order, the rest 0 */
 } ft_op;
 
@@ -193,6 +157,7 @@ FT_API const char *ft_kind_name(ft_kind k);
 FT_API ft_class ft_kind_class(ft_kind k);
 FT_API const char *ft_phase_name(ft_phase p);
 
+
 /* ---- values ---- */
 /* The values of a key; NULL and *n = 0 when it is at its default or unknown. */
 FT_API const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n);
@@ -201,8 +166,8 @@ FT_API int64_t ft_op_at(const ft_op *op, ft_key_id key, uint32_t i);
 FT_API ft_shape ft_op_shape(const ft_op *op, ft_key_id key);
 /* Padding at the begin and end of spatial axis i, however pad was written. */
 FT_API void ft_op_pad(const ft_op *op, uint32_t i, int64_t *begin, int64_t *end);
-/* Gradients that a backward operation computes, FT_WRT_ bits, never 0; of other
- * operations 0. */
+/* Gradients that a backward operation computes, FT_WRT_ bits, never 0; of other operations
+ * 0. */
 FT_API uint32_t ft_op_wrt(const ft_op *op);
 /* FT_SAVE_ bits of a kind. */
 FT_API uint32_t ft_kind_saves(ft_kind k);
@@ -256,7 +221,7 @@ FT_API void ft_op_param(const ft_op *op, uint32_t i, ft_param *out);
  * One multiply-accumulate is 2 FLOPs. */
 typedef struct ft_cost {
     double flops;
-    double bytes_read; /* activations and weights, each once */
+    double bytes_read;    /* activations and weights, each once */
     double bytes_written;
     double weight_elements;
     double weight_bytes;
