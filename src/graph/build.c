@@ -296,6 +296,12 @@ void ft__build_detached(ft__build *b, uint32_t tensor)
         b->g->tensor[tensor].detached = 1;
 }
 
+void ft__build_own_storage(ft__build *b, uint32_t tensor)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].storage = tensor;
+}
+
 void ft__build_trainable(ft__build *b, uint32_t tensor)
 {
     if (!b->failed)
