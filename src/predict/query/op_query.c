@@ -19,9 +19,9 @@ static const double reach_point = 0.4, reach_fold = 0.5, reach_chain = 0.5,
                     reach_choice = 1.05, reach_other = 0.9;
 /* Of NVIDIA's GPUs, of which more were left out. */
 static const double reach_nvidia_point = 0.25, reach_nvidia_product = 0.45;
-/* In TF32 a convolution is one product, on vectors libraries choose among algorithms;
- * chains of products on GPUs with tensor cores, whatever the type. */
-static const double reach_tensor_conv = 0.45, reach_tensor_chain = 0.35;
+/* In TF32 a convolution is one product, on vectors libraries choose among algorithms:
+ * KernelBench's on A10, A10G and A100. */
+static const double reach_tensor_conv = 0.45;
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;
 
@@ -41,8 +41,7 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
     switch (op->kind) {
     case FT_KIND_rnn:
     case FT_KIND_gru:
-    case FT_KIND_lstm:
-        return nvidia && plain && !chip.early ? reach_tensor_chain : reach_chain;
+    case FT_KIND_lstm: return reach_chain;
     case FT_KIND_linear: return ft__is_narrow(op) ? reach_other : reach_fold;
     case FT_KIND_matmul:
         return ft__is_narrow(op) ? reach_other
