@@ -194,7 +194,6 @@ static void intervals_are_as_wide_as_devices_left_out_showed(void)
                               amd = totals("mi100", NULL, NULL, moving),
                               host = totals("a30", NULL, NULL, small),
                               mixed = totals("a30", NULL, NULL, both);
-
     const ft_network_estimate product = totals("a30", NULL, NULL, large),
                               algorithm = totals("a30", NULL, "ieee", large);
 
