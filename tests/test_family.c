@@ -541,6 +541,53 @@ static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(voi
     ft_predictor_free(p);
 }
 
+/* What one pass takes an A10 by the predictor, or by its data sheet alone: NULL. */
+static ft_estimate on_a10(const ft_predictor *p, const ft_device *d, const char *spec)
+{
+    const ft_device_use on = {.device = d, .setting = "run_mode=graph"};
+    ft_network_estimate e;
+    ft_estimate out;
+    ft_graph *g;
+
+    CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
+    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    out = e.op_device[0];
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    return out;
+}
+
+/* NeuSight measured batched products and softmax along the last axis: other kernels. */
+static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
+{
+    static const struct {
+        const char *spec;
+        bool measured;
+    } cases[] = {
+        {"matmul x=2048x2048 y=2048x2048 dtype=fp32", false},
+        {"matmul x=16x1024x1024 y=16x1024x768 dtype=fp32", true},
+        {"softmax x=128x64x33x33 axis=1 dtype=fp32", false},
+        {"softmax x=8192x1024 axis=1 dtype=fp32", true},
+    };
+    ft_predictor *p;
+    ft_device *d;
+    char path[4200];
+
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data);
+    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, "a10", NULL), FT_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const ft_estimate learned = on_a10(p, d, cases[i].spec);
+        const ft_estimate plain = on_a10(NULL, d, cases[i].spec);
+
+        CHECK_EQ(fabs(learned.value / plain.value - 1) > 1e-3, cases[i].measured);
+        if (!cases[i].measured)
+            CHECK_NEAR(learned.high / learned.low, plain.high / plain.low, 1e-6);
+    }
+    ft_device_free(d);
+    ft_predictor_free(p);
+}
+
 /* A bias makes these products take three times as long, which no estimate knows. */
 static void fill_biased(ft_store *s, const char *device)
 {
@@ -611,6 +658,7 @@ int main(int argc, char **argv)
     versions_and_hosts_of_a_sibling_are_its_own_affair();
     shipped_predictors_open();
     a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
+    a_kernel_that_nobody_measured_is_answered_by_the_data_sheet();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);

@@ -590,6 +590,18 @@ static void few_groups_of_a_norm_wait_for_their_blocks(void)
     CHECK(CMP(seconds("instancenorm x=16x64x256x256", "a10", ""), <, 1.9e-3));
 }
 
+/* KernelBench's convolution of volumes with three channels takes a T4 85 ms, an A10 32,
+ * and an A100 6: that one has other kernels. */
+static void few_channels_of_volumes_have_slow_kernels(void)
+{
+    static const char spec[] =
+        "conv3d x=16x3x64x64x64 out=64 kernel=3x5x7 stride=1x1x1 pad=0x0x0";
+
+    CHECK(CMP(seconds(spec, "t4", ""), >, 0.55 * 85e-3));
+    CHECK(CMP(seconds(spec, "a10", ""), >, 0.45 * 32e-3));
+    CHECK(CMP(seconds(spec, "a100-sxm-40gb", ""), <, 1.6 * 6.2e-3));
+}
+
 /* A T4's 70 W bind while all of its cores multiply, not for one tile after another. */
 static void few_cores_stay_below_the_budget(void)
 {
@@ -713,6 +725,7 @@ int main(int argc, char **argv)
     rounded_convolutions_have_the_budget_of_tensor_cores();
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     few_groups_of_a_norm_wait_for_their_blocks();
+    few_channels_of_volumes_have_slow_kernels();
     few_cores_stay_below_the_budget();
     exponentials_bound_attention();
     an_optimizer_takes_the_time_of_its_bytes();

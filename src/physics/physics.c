@@ -482,8 +482,7 @@ static const double AMPERE_ECC = 1.07;
 
 static double memory_rate(const ft__hardware_spec *chip, const double *c)
 {
-    /* Device files of the newest do not say how fast their memory is clocked. */
-    const bool hbm = chip->bus_bytes > 400 || chip->bandwidth > 2e12;
+    const bool hbm = ft__has_stacked_memory(chip);
     double share = c[FT__C_memory_share];
 
     if (!chip->gpu)

@@ -51,6 +51,12 @@ typedef struct ft__hardware_spec {
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__hardware_spec;
 
+/* HBM; device files of the newest do not say how fast their memory is clocked. */
+static inline bool ft__has_stacked_memory(const ft__hardware_spec *chip)
+{
+    return chip->bus_bytes > 400 || chip->bandwidth > 2e12;
+}
+
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions
  * alone), "tf32" (in all products), "ieee" (nowhere). */
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
