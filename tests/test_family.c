@@ -387,25 +387,30 @@ static void a_window_never_measured_is_answered_by_the_physical_estimate(void)
     ft_predictor_free(p);
 }
 
+static void put_mode(ft_store *s, const char *setting, const ft_op *op, double time_s)
+{
+    char spec[1024];
+    const ft_key key = {"a30", setting,   "torch", "2.3",
+                        spec,  "forward", "ieee",  "time"};
+    const ft_measurement m = {.unit = "s", .value = time_s, .error = NAN, .n = 1};
+    int64_t run;
+
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    ft_op_print(op, spec, sizeof(spec));
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+}
+
 /* Of an A30, n operations in that setting, so many times what the law says. */
 static void fill_mode(ft_store *s, const char *setting, int first, int n, double times)
 {
     ft_device *d;
-    int64_t run;
 
     CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int i = first; i < first + n; i++) {
-        char spec[1024];
-        const ft_key key = {"a30", setting,   "torch", "2.3",
-                            spec,  "forward", "ieee",  "time"};
-        ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
         ft_op op;
 
         make_op(&op, i);
-        ft_op_print(&op, spec, sizeof(spec));
-        m.value = times * law_s(&op, ft_device_get(d));
-        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+        put_mode(s, setting, &op, times * law_s(&op, ft_device_get(d)));
     }
     ft_device_free(d);
 }
@@ -437,6 +442,42 @@ static void an_operation_is_scaled_from_whoever_of_the_architecture_measured_it(
         CHECK_NEAR(a[i].value / (times[i] * law_s(&op[i], ft_device_get(on.file))), 1,
                    0.3);
     }
+    ft_device_free(on.file);
+    ft_predictor_free(p);
+}
+
+/* A sibling's kernels by another version of the engine, five times slower than they are
+ * estimated, say nothing of the device; nor does how long its host takes of what waits
+ * for it. */
+static void versions_and_hosts_of_a_sibling_are_its_own_affair(void)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft__dataset on = {.device = (char *)"a100-sxm-40gb",
+                      .setting = (char *)"run_mode=eager",
+                      .engine_version = (char *)"2.4"};
+    ft_store *s = store_of(3);
+    ft__op_answer a;
+    ft_predictor *p;
+    ft_op op, tiny;
+
+    CHECK_EQ(ft_op_parse(&tiny, "relu x=8x8 dtype=fp32", 21, NULL), FT_OK);
+    fill_mode(s, "run_mode=eager", 0, N_OPS, 5);
+    put_mode(s, "run_mode=eager", &tiny, 5 * 8e-6);
+    p = train(s, &how);
+    ft_store_close(s);
+    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    make_op(&op, 1);
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
+             FT_OK);
+    CHECK(CMP(a.value, <, 0.8 * 5 * law_s(&op, ft_device_get(on.file))));
+    on.engine_version = NULL;
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
+             FT_OK);
+    CHECK_NEAR(a.value / (5 * law_s(&op, ft_device_get(on.file))), 1, 0.3);
+    CHECK_EQ(
+        ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &tiny, NULL, 1, NULL),
+        FT_OK);
+    CHECK(CMP(a.value / a.base, <, 2));
     ft_device_free(on.file);
     ft_predictor_free(p);
 }
@@ -497,6 +538,53 @@ static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(voi
              FT_OK);
     CHECK_NEAR(a.value / t.total_s, 1, 0.001);
     ft_device_free(on.file);
+    ft_predictor_free(p);
+}
+
+/* What one pass takes an A10 by the predictor, or by its data sheet alone: NULL. */
+static ft_estimate on_a10(const ft_predictor *p, const ft_device *d, const char *spec)
+{
+    const ft_device_use on = {.device = d, .setting = "run_mode=graph"};
+    ft_network_estimate e;
+    ft_estimate out;
+    ft_graph *g;
+
+    CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
+    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    out = e.op_device[0];
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    return out;
+}
+
+/* NeuSight measured batched products and softmax along the last axis: other kernels. */
+static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
+{
+    static const struct {
+        const char *spec;
+        bool measured;
+    } cases[] = {
+        {"matmul x=2048x2048 y=2048x2048 dtype=fp32", false},
+        {"matmul x=16x1024x1024 y=16x1024x768 dtype=fp32", true},
+        {"softmax x=128x64x33x33 axis=1 dtype=fp32", false},
+        {"softmax x=8192x1024 axis=1 dtype=fp32", true},
+    };
+    ft_predictor *p;
+    ft_device *d;
+    char path[4200];
+
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data);
+    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, "a10", NULL), FT_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const ft_estimate learned = on_a10(p, d, cases[i].spec);
+        const ft_estimate plain = on_a10(NULL, d, cases[i].spec);
+
+        CHECK_EQ(fabs(learned.value / plain.value - 1) > 1e-3, cases[i].measured);
+        if (!cases[i].measured)
+            CHECK_NEAR(learned.high / learned.low, plain.high / plain.low, 1e-6);
+    }
+    ft_device_free(d);
     ft_predictor_free(p);
 }
 
@@ -567,8 +655,10 @@ int main(int argc, char **argv)
     snprintf(data, sizeof(data), data_of_source, argv[1]);
     a_window_never_measured_is_answered_by_the_physical_estimate();
     an_operation_is_scaled_from_whoever_of_the_architecture_measured_it();
+    versions_and_hosts_of_a_sibling_are_its_own_affair();
     shipped_predictors_open();
     a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
+    a_kernel_that_nobody_measured_is_answered_by_the_data_sheet();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);

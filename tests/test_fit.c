@@ -164,7 +164,7 @@ static void what_serves_each_chip_left_out_is_taken_whole(void)
     const ft__share_errors chip[] = {errors_from(0.5, 0.1), errors_from(0.4, 0.1),
                                      errors_from(0.6, 0.15)};
 
-    CHECK_NEAR(ft__share_of_learned(chip, 3), 1, 0);
+    CHECK_NEAR(ft__share_of_learned(chip, 3, 1000), 1, 0);
 }
 
 static void what_may_harm_the_next_chip_is_not_taken(void)
@@ -174,22 +174,23 @@ static void what_may_harm_the_next_chip_is_not_taken(void)
     const ft__share_errors little[] = {errors_from(0.2, 0.197),
                                        errors_from(0.3, 0.295)};
 
-    CHECK_NEAR(ft__share_of_learned(chip, 3), 0, 0);
-    CHECK_NEAR(ft__share_of_learned(little, 2), 0, 0);
+    CHECK_NEAR(ft__share_of_learned(chip, 3, 1000), 0, 0);
+    CHECK_NEAR(ft__share_of_learned(little, 2, 1000), 0, 0);
 }
 
-static void of_one_chip_half_is_taken(void)
+static void of_one_chip_half_is_taken_where_rows_are_many(void)
 {
     const ft__share_errors chip = errors_from(0.5, 0.1);
 
-    CHECK_NEAR(ft__share_of_learned(&chip, 1), 0.5, 0);
+    CHECK_NEAR(ft__share_of_learned(&chip, 1, 1000), 0.5, 0);
+    CHECK_NEAR(ft__share_of_learned(&chip, 1, 30), 0.05, 1e-12);
 }
 
 int main(void)
 {
     what_serves_each_chip_left_out_is_taken_whole();
     what_may_harm_the_next_chip_is_not_taken();
-    of_one_chip_half_is_taken();
+    of_one_chip_half_is_taken_where_rows_are_many();
     what_errs_least_in_proportion_is_chosen_where_that_is_asked_for();
     a_middle_is_usual_where_errors_are_relative();
     nothing_is_said_beyond_the_bounds();

@@ -422,6 +422,63 @@ static void lowering_inserts_a_transpose_only_where_bytes_move(void)
     }
 }
 
+static int64_t peak_of(const ft_graph *g)
+{
+    ft_plan plan;
+    int64_t bytes;
+
+    CHECK_EQ(ft_plan_make(&plan, g, NULL), FT_OK);
+    bytes = (int64_t)plan.arena_bytes;
+    ft_plan_free(&plan);
+    return bytes;
+}
+
+/* What relax fuses: an activation behind a bias, or behind an addition, is none of its
+ * own; where the bias is missing, where somebody else reads what is between, and where
+ * exponentials are taken, it is. */
+static void a_compiler_adds_and_activates_where_results_are_written(void)
+{
+    static const struct {
+        const char *conv, *then, *last;
+        uint32_t left; /* operations that are no views */
+        bool shared;   /* what the convolution gives is read twice */
+    } cases[] = {
+        {" bias=1", "relu x=1x8x6x6", "clip x=1x8x6x6", 1, false},
+        {"", "relu x=1x8x6x6", "clip x=1x8x6x6", 2, false},
+        {" bias=1", "silu x=1x8x6x6", "clip x=1x8x6x6", 2, false},
+        {" bias=1", "relu x=1x8x6x6", "softmax x=1x8x6x6 axis=3", 2, false},
+        {" bias=1", "relu x=1x8x6x6", "add x=1x8x6x6 y=1x8x6x6", 2, true},
+        {" bias=1", "maxpool2d x=1x8x6x6 kernel=3x3 stride=1x1 pad=1x1",
+         "relu x=1x8x6x6", 3, false},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        ft__build *b = ft__build_new("fused");
+        uint32_t t = input(b, (ft_shape){4, {1, 3, 6, 6}}), n = 0, in[2];
+        char conv[128];
+        ft_graph *g, *low, *plain;
+
+        snprintf(conv, sizeof(conv),
+                 "conv2d x=1x3x6x6 out=8 kernel=3x3 stride=1x1 pad=1x1%s",
+                 cases[i].conv);
+        in[1] = t = append(b, "conv", conv, &t, 1);
+        in[0] = t = append(b, "then", cases[i].then, &t, 1);
+        t = append(b, "last", cases[i].last, in, cases[i].shared ? 2 : 1);
+        g = finish(b, t);
+        CHECK_EQ(ft__graph_lower(&low, g, FT_POLICY_FUSED, NULL), FT_OK);
+        CHECK_EQ(ft__graph_lower(&plain, g, 0, NULL), FT_OK);
+        for (uint32_t k = 0; k < low->n_nodes; k++)
+            n += low->op[low->node[k].op].kind != FT_KIND_view;
+        CHECK_EQ(n, cases[i].left);
+        CHECK_EQ(plain->n_nodes, 3);
+        CHECK_EQ(low->n_nodes, 3);
+        CHECK_EQ(peak_of(low), peak_of(plain)); /* kernels have both results */
+        ft_graph_free(low);
+        ft_graph_free(plain);
+        ft_graph_free(g);
+    }
+}
+
 static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
 {
     static const char *const texts[] = {"fill out=1x4x8x8 dtype=fp32",
@@ -599,6 +656,7 @@ int main(void)
     the_plan_keeps_what_is_read_later_and_reuses_the_rest();
     no_two_live_tensors_overlap();
     lowering_inserts_a_transpose_only_where_bytes_move();
+    a_compiler_adds_and_activates_where_results_are_written();
     lowering_keeps_phases_and_takes_nodes_without_operands();
     writing_over_x_is_another_operation();
     experts_cost_what_is_picked();

@@ -411,7 +411,15 @@ static const struct refused unbound[] = {
     {"in x fp32 2,3\nout x",
      {.dims = seq_7, .n_dims = 1},
      FT_EINVAL,
-     "m.onnx: --dim seq=7: no input has an open dimension of that name"},
+     "m.onnx: --dim seq=7: no input has an open dimension of that name; the model "
+     "leaves "
+     "none open"},
+    {"in x fp32 batch,3\nin y fp32 batch,3\nin z fp32 ?,3\nout x",
+     {.dims = seq_7, .n_dims = 1},
+     FT_EINVAL,
+     "m.onnx: --dim seq=7: no input has an open dimension of that name; there is "
+     "batch, "
+     "z.0"},
     {"in x fp32 batch,3\nout x",
      {.batch = 4, .dims = batch_8, .n_dims = 1},
      FT_EINVAL,

@@ -447,8 +447,8 @@ static void chains_of_steps_have_their_own_products(void)
     CHECK_NEAR(w.op_kernel[w.n - 1].k, 25 * 32, 0);
 }
 
-/* Two products, each behind what narrows its operand, and kernels that sort the rows.
- */
+/* Two products, each behind what narrows its operand, and the kernel that gathers rows
+ * behind those that sort them. */
 static void mixtures_narrow_what_they_multiply(void)
 {
     ft_op wide = op_of("moe x=64x4096 hidden=1536 experts=128 topk=8 dtype=bf16"),
@@ -459,10 +459,49 @@ static void mixtures_narrow_what_they_multiply(void)
 
     ft__work_make(&w, &wide, &chip);
     n = w.n;
-    CHECK(CMP(w.op_kernel[0].kernels, ==, 3));
+    CHECK(CMP(w.op_kernel[0].kernels, ==, 5));
     ft__work_make(&w, &narrow, &chip);
     CHECK(EQ(w.n, n + 2) && EQ(w.op_kernel[1].what, FT__OP_KERNEL_QUANTIZE));
     CHECK_NEAR(w.op_kernel[1].read, 64 * 8 * 4096 * 2, 0);
+}
+
+/* vLLM's kernels walk over the picks of 64 devices' experts, TensorRT-LLM's over those
+ * of one: with 16384 rows that is most of the time, with all experts it is none. */
+static void mixtures_of_one_device_walk_over_all_picks(void)
+{
+    static const char all[] =
+        "moe x=16384x2048 hidden=512 experts=256 topk=8 dtype=bf16",
+                      of_64[] = "moe x=16384x2048 hidden=512 experts=256 topk=8 ep=64 "
+                                "dtype=bf16";
+    static const char own[] = "run_mode=graph", masked[] = "run_mode=graph picks=all";
+
+    CHECK(CMP(seconds(of_64, "h200-sxm", masked), >,
+              3 * seconds(of_64, "h200-sxm", own)));
+    CHECK(CMP(seconds(all, "h200-sxm", masked), <=, seconds(all, "h200-sxm", own)));
+}
+
+/* Large products run at the clock that the power budget leaves, unless they are over
+ * before it falls; what leaves tensor cores idle keeps its clock. */
+static void a_budget_binds_after_a_while_where_tensor_cores_draw(void)
+{
+    static const char large[] = "linear x=8192x8192 out=8192 dtype=bf16",
+                      small[] = "linear x=16x8192 out=8192 dtype=bf16";
+
+    CHECK(CMP(seconds(large, "h200-sxm", "run_mode=graph"), >,
+              1.15 * seconds(large, "h200-sxm", "run_mode=graph loop=short")));
+    CHECK_NEAR(seconds(small, "h200-sxm", "run_mode=graph") /
+                   seconds(small, "h200-sxm", "run_mode=graph loop=short"),
+               1, 0.02);
+}
+
+/* 64 heads that share keys: TensorRT-LLM reads the keys again for each. */
+static void heads_apart_read_their_keys_again(void)
+{
+    static const char spec[] = "attention x=64x64x1x128 y=64x1x4096x128 "
+                               "z=64x1x4096x128 dtype=bf16";
+
+    CHECK(CMP(seconds(spec, "h200-sxm", "run_mode=graph cache=packed"), >,
+              3 * seconds(spec, "h200-sxm", "run_mode=graph")));
 }
 
 /* 16-bit convolutions are as fast as products with channels last, slower with channels
@@ -549,6 +588,18 @@ static void few_groups_of_a_norm_wait_for_their_blocks(void)
 
     CHECK(CMP(few, >, 1.5 * many));
     CHECK(CMP(seconds("instancenorm x=16x64x256x256", "a10", ""), <, 1.9e-3));
+}
+
+/* KernelBench's convolution of volumes with three channels takes a T4 85 ms, an A10 32,
+ * and an A100 6: that one has other kernels. */
+static void few_channels_of_volumes_have_slow_kernels(void)
+{
+    static const char spec[] =
+        "conv3d x=16x3x64x64x64 out=64 kernel=3x5x7 stride=1x1x1 pad=0x0x0";
+
+    CHECK(CMP(seconds(spec, "t4", ""), >, 0.55 * 85e-3));
+    CHECK(CMP(seconds(spec, "a10", ""), >, 0.45 * 32e-3));
+    CHECK(CMP(seconds(spec, "a100-sxm-40gb", ""), <, 1.6 * 6.2e-3));
 }
 
 /* A T4's 70 W bind while all of its cores multiply, not for one tile after another. */
@@ -666,11 +717,15 @@ int main(int argc, char **argv)
     products_of_vectors_are_read_and_done();
     chains_of_steps_have_their_own_products();
     mixtures_narrow_what_they_multiply();
+    mixtures_of_one_device_walk_over_all_picks();
+    a_budget_binds_after_a_while_where_tensor_cores_draw();
+    heads_apart_read_their_keys_again();
     convolutions_reach_what_their_kernels_do();
     steps_of_transposed_convolutions_are_skipped_on_tensor_cores();
     rounded_convolutions_have_the_budget_of_tensor_cores();
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     few_groups_of_a_norm_wait_for_their_blocks();
+    few_channels_of_volumes_have_slow_kernels();
     few_cores_stay_below_the_budget();
     exponentials_bound_attention();
     an_optimizer_takes_the_time_of_its_bytes();

@@ -1,6 +1,8 @@
-/* The physical estimate: more work is never faster, a better device never slower. */
+/* The physical estimate: more work is never faster, a better device never slower; what
+ * one chip draws on several boards, and kernels that generated ones are faster than. */
 #include <math.h>
 
+#include "physics/power.h"
 #include "physics_rig.h"
 
 static const char *const growing[] = {
@@ -96,6 +98,47 @@ static void a_better_device_is_never_slower(void)
         }
 }
 
+/* Measured by vidur on an A100; compilers load 16 B at a time. */
+static void threads_that_load_one_number_at_a_time_hold_kernels_back(void)
+{
+    static const double measured[] = {190e-6, 149e-6, 427e-6};
+    static const char *const many[] = {
+        "rmsnorm x=4096x8192 norm=1 dtype=fp16", "rotary x=1x64x4096x128 dtype=fp16",
+        "embedding x=4096 rows=32000 dim=8192 dtype=fp16"};
+
+    for (int i = 0; i < 3; i++) {
+        const ft__physics_params theta = ft__physics_default();
+        ft_op op = op_of(many[i]);
+        ft__hardware_spec chip = chip_of("a100-sxm-80gb", "run_mode=graph", "", &op);
+        const double alone = seconds(many[i], "a100-sxm-80gb", "run_mode=graph");
+        ft__terms fused;
+
+        chip.fused = 1;
+        ft__physics(&fused, &op, &chip, &theta);
+        CHECK_NEAR(alone, measured[i], 0.15 * measured[i]);
+        CHECK(CMP(fused.total_s, <, 0.75 * alone));
+    }
+}
+
+/* Below every cap: the smaller board's, 250 W. */
+static void boards_of_one_chip_draw_alike(void)
+{
+    const ft__physics_params theta = ft__physics_default();
+    const ft_op op = op_of("linear x=32x4096 out=12288 dtype=fp16");
+    double w[2];
+
+    for (int i = 0; i < 2; i++) {
+        const char *const board[] = {"a100-sxm-40gb", "a100-pcie-40gb"};
+        ft__hardware_spec chip = chip_of(board[i], "run_mode=graph", "", &op);
+        ft__terms t;
+
+        chip.power_w = 1000;
+        ft__physics(&t, &op, &chip, &theta);
+        w[i] = ft__physics_power(&t, &chip, &theta);
+    }
+    CHECK_NEAR(w[0], w[1], 0.03 * w[1]);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -103,5 +146,7 @@ int main(int argc, char **argv)
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     more_work_takes_longer();
     a_better_device_is_never_slower();
+    threads_that_load_one_number_at_a_time_hold_kernels_back();
+    boards_of_one_chip_draw_alike();
     CHECK_DONE();
 }

@@ -291,7 +291,12 @@ static void flags_that_do_not_fit_are_refused(void)
          "input \"x\" at 2; export it with an open batch"},
         {"x=2x3 y*=2x3",
          {.dims = unknown, .n_dims = 1},
-         "--dim seq=4: no input has an open dimension of that name"},
+         "--dim seq=4: no input has an open dimension of that name; the model leaves "
+         "none "
+         "open"},
+        {"x=s0x3 y*=s0x3",
+         {.dims = unknown, .n_dims = 1},
+         "--dim seq=4: no input has an open dimension of that name; there is x.0"},
         {"x=s0x3 y*=s0x3", {.dims = none, .n_dims = 1}, "--dim x.0=0 is no size"},
         {"x=s0xs1 y*=s0xs1", {.dims = twice, .n_dims = 2}, "=4"},
         {"x=s0xs1 y*=s0xs1",

@@ -88,13 +88,13 @@ static void what_is_fused_takes_no_time_of_its_own(void)
 {
     const ft_dim_value two[] = {{"tp", 2}};
     const ft_serve_load l = load_of(4);
-    ft_serve_steps *any = steps_of(dense, "vllm", NULL, two, 1, &l);
+    ft_serve_steps *any = steps_of(dense, "vllm", NULL, NULL, 0, &l);
     ft_serve_steps *old = steps_of(dense, "trtllm", "0.9", two, 1, &l);
     ft_serve_steps *now = steps_of(dense, "trtllm", NULL, two, 1, &l);
     ft_serve_steps *alone = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
     ft_serve_steps *alone_old = steps_of(dense, "trtllm", "0.9", NULL, 0, &l);
 
-    CHECK(CMP(seconds_of(any, 4) - seconds_of(old, 4), >, 32 * 2e-6));
+    CHECK(CMP(seconds_of(any, 4) - seconds_of(alone, 4), >, 32 * 2e-6));
     CHECK(CMP(seconds_of(old, 4) - seconds_of(now, 4), >, 32 * 2e-6));
     CHECK_NEAR(seconds_of(alone, 4), seconds_of(alone_old, 4), 1e-12);
     ft_serve_steps_close(any);
@@ -146,17 +146,100 @@ static void prompts_alone_come_before_decoding(void)
     ft_serve_steps_close(s);
 }
 
-static void older_vllm_reads_experts_that_nobody_asks(void)
+/* Of few sequences as of many, which have a row for every expert. */
+static void older_vllm_reads_all_experts(void)
 {
-    const double weights = 4 * 128.0 * 3 * 4096 * 1536; /* of all experts */
-    const ft_serve_load l = load_of(2);
+    const double weights = 4 * 128.0 * 3 * 4096 * 1536;
+    const double all_s = weights / (0.6 * 2.039e12);
+    const ft_serve_load l = load_of(64);
     ft_serve_steps *old = steps_of(mixture, "vllm", "0.12", NULL, 0, &l);
     ft_serve_steps *now = steps_of(mixture, "vllm", "0.14", NULL, 0, &l);
-    const double unused = pow(1 - 8.0 / 128, 2) * weights / (0.6 * 2.039e12);
 
-    CHECK_NEAR((seconds_of(old, 2) - seconds_of(now, 2)) / unused, 1, 0.1);
+    CHECK(CMP(seconds_of(old, 2), >, all_s));
+    CHECK_NEAR(seconds_of(old, 64) / seconds_of(old, 2), 1, 0.15);
+    CHECK(CMP(seconds_of(old, 64) - seconds_of(now, 64), >, 0.2 * all_s));
     ft_serve_steps_close(old);
     ft_serve_steps_close(now);
+}
+
+/* Two of 20 us more in each of 32 layers. */
+static void older_engines_sum_slowly(void)
+{
+    const ft_dim_value two[] = {{"tp", 2}};
+    const ft_serve_load l = load_of(4);
+
+    for (size_t n = 1; n <= 2; n++) {
+        const ft_dim_value *dims = n == 2 ? two : NULL;
+        ft_serve_steps *old = steps_of(dense, "vllm", "0.5", dims, n - 1, &l);
+        ft_serve_steps *now = steps_of(dense, "vllm", "0.6", dims, n - 1, &l);
+
+        CHECK(fabs(seconds_of(old, 4) - seconds_of(now, 4) - (n == 2 ? 64 * 2e-5 : 0)) <
+              5e-5);
+        ft_serve_steps_close(old);
+        ft_serve_steps_close(now);
+    }
+}
+
+/* A server that shows 20 tokens at once shows the first one 19 later. */
+static void first_tokens_may_be_shown_late(void)
+{
+    const ft_serve_load l = load_of(1);
+    ft_serve_steps *s = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
+    const ft_served r = served(s, &l);
+    const ft_estimate *ttft = &r.latency[FT_SERVE_TTFT][FT_SERVE_MEAN];
+
+    CHECK(CMP(ttft->high - ttft->value, >,
+              19 * r.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value));
+    ft_serve_steps_close(s);
+}
+
+/* Of requests within 5 % the interval has that of equal ones, whose prompts come at
+ * once every time; of those within 10 % it has not. */
+static void requests_may_stay_together(void)
+{
+    ft_serve_load l = load_of(16);
+    ft_serve_steps *s;
+    ft_estimate ttft[3];
+    const double vary[] = {0, 0.05, 0.1};
+
+    l.vary = 0.1;
+    s = steps_of(dense, "sglang", NULL, NULL, 0, &l);
+    for (int i = 0; i < 3; i++) {
+        l.vary = vary[i];
+        ttft[i] = served(s, &l).latency[FT_SERVE_TTFT][FT_SERVE_MEAN];
+    }
+    CHECK(CMP(ttft[0].value, >, 1.5 * ttft[1].value));
+    CHECK_NEAR(ttft[1].high, ttft[0].high, 1e-12);
+    CHECK(CMP(ttft[2].high, <, ttft[0].high));
+    ft_serve_steps_close(s);
+}
+
+/* Power is as unsure as that of a step by itself: time and joules need not err
+ * together. */
+static void power_has_an_interval_of_its_own(void)
+{
+    const ft_serve_load l = load_of(4);
+    ft_serve_steps *s = steps_of(dense, "vllm", NULL, NULL, 0, &l);
+    const ft_served r = served(s, &l);
+    ft_dim_value context = {"context", 600};
+    ft_query q = FT_QUERY_INIT;
+    ft_data *d = NULL;
+    ft_answer *a = NULL;
+    ft_error err;
+
+    q.model = dense;
+    q.device = device;
+    q.method = "physics";
+    q.batch = 4;
+    q.dims = &context;
+    q.n_dims = 1;
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_query_ask(&a, d, &q, &err));
+    CHECK(
+        CMP(r.power_w.low / r.power_w.value, <, 1.05 * a->power.low / a->power.value));
+    ft_answer_free(a);
+    ft_data_close(d);
+    ft_serve_steps_close(s);
 }
 
 /* 104 cores at 1.7 GHz. */
@@ -291,7 +374,7 @@ static void intervals_reach_to_servers_that_draft(void)
     CHECK(HAS(err.msg, "--dim mtp"));
 }
 
-/* 1.15 either way where a step decodes, 1.5 where it has a mixture's prompts, beside
+/* 1.25 either way where a step decodes, 1.5 where it has a mixture's prompts, beside
  * what steps err by. */
 static void engines_are_less_sure_than_their_kernels(void)
 {
@@ -303,7 +386,7 @@ static void engines_are_less_sure_than_their_kernels(void)
     ft_estimate time, energy;
 
     ft_serve_step_ask(&time, &energy, s, &decode);
-    CHECK(CMP(time.high / time.value, >, 1.15) && CMP(time.value / time.low, >, 1.15));
+    CHECK(CMP(time.high / time.value, >, 1.25) && CMP(time.value / time.low, >, 1.25));
     ft_serve_step_ask(&time, &energy, s, &prompt);
     CHECK(CMP(time.high / time.value, >, 1.5) && CMP(time.value / time.low, >, 1.5));
     ft_serve_steps_close(s);
@@ -324,7 +407,11 @@ int main(int argc, char **argv)
     what_is_fused_takes_no_time_of_its_own();
     blocks_that_are_reserved_are_never_missed();
     prompts_alone_come_before_decoding();
-    older_vllm_reads_experts_that_nobody_asks();
+    older_vllm_reads_all_experts();
+    older_engines_sum_slowly();
+    first_tokens_may_be_shown_late();
+    requests_may_stay_together();
+    power_has_an_interval_of_its_own();
     cores_of_amd_read_less_in_llama_cpp();
     replicas_share_a_load();
     replicas_wait_for_each_other_s_prompts();

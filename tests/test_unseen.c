@@ -423,16 +423,19 @@ static void what_a_close_chip_took_for_an_operation_is_taken(void)
     ft_predictor_free(p);
 }
 
-/* As TensorRT-LLM's kernels are published, unless the store says otherwise. */
-static void attention_of_trtllm_takes_packed_queries_and_keys(void)
+/* As TensorRT-LLM's and vLLM's kernels are published, unless the store says otherwise.
+ */
+static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
 {
-    static const char *const settings[] = {"", "cache=written"};
-    static const char *const read[] = {"run_mode=graph cache=packed",
-                                       "cache=written run_mode=graph"};
+    static const char *const engines[] = {"trtllm", "trtllm", "vllm", "vllm"};
+    static const char *const settings[] = {"", "cache=written", "", "picks=own"};
+    static const char *const read[] = {
+        "run_mode=graph cache=packed", "cache=written run_mode=graph",
+        "run_mode=graph picks=all", "picks=own run_mode=graph"};
 
-    for (int i = 0; i < 2; i++) {
-        const ft_key key = {"l4",         settings[i], "trtllm", "1.0",
-                            "relu x=8x8", "forward",   "ieee",   "time"};
+    for (int i = 0; i < 4; i++) {
+        const ft_key key = {"l4",         settings[i], engines[i], "1.0",
+                            "relu x=8x8", "forward",   "ieee",     "time"};
         const ft_measurement m = {.unit = "s", .value = 1e-5, .error = NAN, .n = 1};
         ft_calibration_set *known = NULL;
         ft_store *s = empty();
@@ -462,6 +465,6 @@ int main(int argc, char **argv)
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();
     what_a_close_chip_took_for_an_operation_is_taken();
-    attention_of_trtllm_takes_packed_queries_and_keys();
+    settings_hold_what_kernels_of_an_engine_have_in_common();
     CHECK_DONE();
 }

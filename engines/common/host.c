@@ -5,13 +5,23 @@
 
 #include "random.h"
 
-double ft__host_now(ft_engine_context *c)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
 
-    (void)c;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double ft__host_now(ft_engine_context *c)
+{
+    (void)c;
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double ft__host_cpu_now(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 ft_status ft__host_sync(ft_engine_context *c, ft_error *err)

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "host.h"
 #include "opencl.h"
@@ -90,12 +89,9 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
 
 static double engine_now(ft_engine_context *c)
 {
-    struct timespec t;
-
-    if (c->opt.clock != FT__CLOCK_CPU)
-        return c->opt.clock == FT__CLOCK_DEVICE ? c->device_s : ft__host_now(NULL);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (c->opt.clock == FT__CLOCK_CPU)
+        return ft__host_cpu_now();
+    return c->opt.clock == FT__CLOCK_DEVICE ? c->device_s : ft__host_now(NULL);
 }
 
 static void engine_memory(ft_engine_context *c, uint64_t *now, uint64_t *peak,

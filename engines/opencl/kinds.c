@@ -83,9 +83,7 @@ static void build_unary(ft_block *b)
         return;
     snprintf(kernel, sizeof(kernel), "k_%s", ft_kind_name(b->op.kind));
     ft__kernel(b, "elementwise", kernel, t, r, more_options(&b->op));
-    ft__arg_in(b, 0);
-    ft__arg_out(b, 0);
-    ft__arg_int(b, ft_shape_elements(&s));
+    ft__arg_map(b, ft_shape_elements(&s));
     ft__range(b, ft_shape_elements(&s));
 }
 
@@ -163,66 +161,37 @@ static void build_view(ft_block *b)
 
 /* ---- the choice ---- */
 
-static ft__build_fn *builder(const ft_op *op)
+static ft__build_fn *reduction(ft_kind k)
 {
-    switch (op->kind) {
-    case FT_KIND_conv1d:
-    case FT_KIND_conv2d:
-    case FT_KIND_conv3d:
-    case FT_KIND_conv_transpose1d:
-    case FT_KIND_conv_transpose2d:
-    case FT_KIND_conv_transpose3d: return ft__build_conv;
-    case FT_KIND_maxpool1d:
-    case FT_KIND_maxpool2d:
-    case FT_KIND_maxpool3d:
-    case FT_KIND_avgpool1d:
-    case FT_KIND_avgpool2d:
-    case FT_KIND_avgpool3d: return ft__build_window;
-    case FT_KIND_linear: return ft__build_linear;
-    case FT_KIND_matmul: return ft__build_matmul;
-    case FT_KIND_softmax:
-    case FT_KIND_logsoftmax:
-    case FT_KIND_l2norm:
-    case FT_KIND_cumsum: return ft__build_rows;
-    case FT_KIND_argmax:
-    case FT_KIND_argmin: return ft__build_arg;
-    case FT_KIND_batchnorm:
-    case FT_KIND_layernorm:
-    case FT_KIND_rmsnorm:
-    case FT_KIND_groupnorm:
-    case FT_KIND_instancenorm:
-    case FT_KIND_lrn: return ft__build_norm;
-    case FT_KIND_global_avgpool:
-    case FT_KIND_global_maxpool:
-    case FT_KIND_reduce_mean:
-    case FT_KIND_reduce_sum:
-    case FT_KIND_reduce_max:
-    case FT_KIND_reduce_min:
-    case FT_KIND_reduce_prod:
-    case FT_KIND_reduce_l1:
-    case FT_KIND_reduce_l2:
-    case FT_KIND_reduce_logsumexp: return ft__build_reduce;
-    case FT_KIND_transpose:
-    case FT_KIND_concat:
-    case FT_KIND_split:
-    case FT_KIND_slice:
-    case FT_KIND_pad:
-    case FT_KIND_expand:
-    case FT_KIND_tile:
-    case FT_KIND_depth_to_space:
-    case FT_KIND_space_to_depth:
-    case FT_KIND_gather:
-    case FT_KIND_embedding:
-    case FT_KIND_copy:
-    case FT_KIND_fill: return ft__build_move;
-    case FT_KIND_resize: return ft__build_resize;
-    case FT_KIND_view: return build_view;
-    default: break;
+    if (k == FT_KIND_argmax || k == FT_KIND_argmin)
+        return ft__build_arg;
+    if (k == FT_KIND_cumsum)
+        return ft__build_rows;
+    return k == FT_KIND_mse_loss || k == FT_KIND_det || k == FT_KIND_topk ||
+                   k == FT_KIND_fft || k == FT_KIND_nms
+               ? NULL
+               : ft__build_reduce;
+}
+
+static ft__build_fn *builder(ft_kind k)
+{
+    switch (ft_kind_class(k)) {
+    case FT_CLASS_CONV: return k == FT_KIND_deform_conv2d ? NULL : ft__build_conv;
+    case FT_CLASS_POOL: return k == FT_KIND_max_unpool ? NULL : ft__build_window;
+    case FT_CLASS_MATMUL:
+        return k == FT_KIND_linear   ? ft__build_linear
+               : k == FT_KIND_matmul ? ft__build_matmul
+                                     : NULL;
+    case FT_CLASS_SOFTMAX:
+        return k == FT_KIND_softmax || k == FT_KIND_logsoftmax ? ft__build_rows : NULL;
+    case FT_CLASS_NORM: return k == FT_KIND_l2norm ? ft__build_rows : ft__build_norm;
+    case FT_CLASS_REDUCE: return reduction(k);
+    case FT_CLASS_MOVE: return ft__build_move;
+    case FT_CLASS_VIEW: return build_view;
+    case FT_CLASS_UNARY:
+    case FT_CLASS_BINARY: return build_elementwise;
+    default: return NULL;
     }
-    return ft_kind_class(op->kind) == FT_CLASS_UNARY ||
-                   ft_kind_class(op->kind) == FT_CLASS_BINARY
-               ? build_elementwise
-               : NULL;
 }
 
 /* Kernels count elements in 31 bits, and know one layout. */
@@ -254,7 +223,7 @@ static void check_shapes(ft_block *b)
 
 ft_status ft__build(ft_block *b)
 {
-    ft__build_fn *build = builder(&b->op);
+    ft__build_fn *build = builder(b->op.kind);
 
     if (b->op.phase != FT_PHASE_FORWARD)
         return ft__unsupported(b, "forward operations only");

@@ -167,27 +167,24 @@ static void set(ft_block *b, size_t size, const void *value)
         failed(b, code, "giving an argument");
 }
 
-static void slot(ft_block *b, ft__slot_kind kind, uint32_t index)
+void ft__arg_slot(ft_block *b, ft__slot s)
 {
     ft__launch *l = last(b);
 
-    if (l)
-        l->slot[l->n_slots++] = (ft__slot){l->n_args++, (uint8_t)kind, (uint16_t)index};
+    if (!l)
+        return;
+    s.arg = l->n_args++;
+    l->slot[l->n_slots++] = s;
 }
 
 void ft__arg_in(ft_block *b, uint32_t i)
 {
-    slot(b, FT__SLOT_IN, i);
+    ft__arg_slot(b, (ft__slot){.kind = FT__SLOT_IN, .index = (uint16_t)i});
 }
 
 void ft__arg_out(ft_block *b, uint32_t i)
 {
-    slot(b, FT__SLOT_OUT, i);
-}
-
-void ft__arg_scratch(ft_block *b)
-{
-    slot(b, FT__SLOT_SCRATCH, 0);
+    ft__arg_slot(b, (ft__slot){.kind = FT__SLOT_OUT, .index = (uint16_t)i});
 }
 
 void ft__arg_int(ft_block *b, int64_t v)
@@ -195,6 +192,13 @@ void ft__arg_int(ft_block *b, int64_t v)
     int32_t narrow = (int32_t)v;
 
     set(b, sizeof(narrow), &narrow);
+}
+
+void ft__arg_map(ft_block *b, int64_t n)
+{
+    ft__arg_in(b, 0);
+    ft__arg_out(b, 0);
+    ft__arg_int(b, n);
 }
 
 void ft__arg_sizes(ft_block *b, const int32_t *v, uint32_t n)

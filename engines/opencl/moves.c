@@ -215,9 +215,7 @@ static void build_with_sizes(ft_block *b, const char *kernel)
     }
     ft__strides(sizes + 16, &x, &out);
     launch(b, kernel);
-    ft__arg_in(b, 0);
-    ft__arg_out(b, 0);
-    ft__arg_int(b, n);
+    ft__arg_map(b, n);
     ft__arg_int(b, out.rank);
     ft__arg_sizes(b, sizes, 32);
     ft__range(b, n);
@@ -276,6 +274,8 @@ void ft__build_move(ft_block *b)
     case FT_KIND_gather: build_gather(b, false); break;
     case FT_KIND_embedding: build_gather(b, true); break;
     case FT_KIND_fill: build_fill(b); break;
-    default: build_copy(b); break;
+    case FT_KIND_copy: build_copy(b); break;
+    case FT_KIND_resize: ft__build_resize(b); break;
+    default: (void)ft__unsupported(b, "there is no kernel for this kind"); break;
     }
 }

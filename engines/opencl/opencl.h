@@ -161,8 +161,10 @@ void ft__kernel(ft_block *b, const char *file, const char *name, const char *t,
                 const char *r, const char *more);
 void ft__arg_in(ft_block *b, uint32_t i);
 void ft__arg_out(ft_block *b, uint32_t i);
-void ft__arg_scratch(ft_block *b);
+void ft__arg_slot(ft_block *b, ft__slot s); /* s.arg is set here */
 void ft__arg_int(ft_block *b, int64_t v);
+/* First operand, first result, n. */
+void ft__arg_map(ft_block *b, int64_t n);
 void ft__arg_sizes(ft_block *b, const int32_t *v, uint32_t n);
 /* One work-item each of n. */
 void ft__range(ft_block *b, int64_t n);

@@ -5,22 +5,12 @@
 
 #include "opencl.h"
 
-static void arg_slot(ft_block *b, ft__slot s)
-{
-    if (s.kind == FT__SLOT_IN)
-        ft__arg_in(b, s.index);
-    else if (s.kind == FT__SLOT_OUT)
-        ft__arg_out(b, s.index);
-    else
-        ft__arg_scratch(b);
-}
-
 static void arg_product(ft_block *b, const ft__product *p)
 {
-    arg_slot(b, p->a);
-    arg_slot(b, p->b);
-    arg_slot(b, p->c);
-    arg_slot(b, p->bias_slot);
+    ft__arg_slot(b, p->a);
+    ft__arg_slot(b, p->b);
+    ft__arg_slot(b, p->c);
+    ft__arg_slot(b, p->bias_slot);
     ft__arg_int(b, p->bias);
     ft__arg_int(b, p->m);
     ft__arg_int(b, p->n);
@@ -70,8 +60,8 @@ static void launch_bias(ft_block *b, const ft__product *p)
                          [10] = !by_row,          [16] = m * n, [17] = n, [18] = 1};
 
     ft__kernel(b, "move", "k_move", "uint", "uint", "");
-    arg_slot(b, p->bias_slot);
-    arg_slot(b, p->c);
+    ft__arg_slot(b, p->bias_slot);
+    ft__arg_slot(b, p->c);
     ft__arg_int(b, p->batch * p->m * p->n);
     ft__arg_int(b, 3);
     ft__arg_sizes(b, sizes, 24);

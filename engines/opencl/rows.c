@@ -69,9 +69,7 @@ void ft__build_reduce(ft_block *b)
              : k == FT_KIND_global_maxpool ? "reduce_max"
                                            : ft_kind_name(k));
     ft__kernel(b, "rows", kernel, t, t, "");
-    ft__arg_in(b, 0);
-    ft__arg_out(b, 0);
-    ft__arg_int(b, rows);
+    ft__arg_map(b, rows);
     ft__arg_int(b, n);
     ft__arg_int(b, stay);
     ft__arg_int(b, reduced);
@@ -88,9 +86,7 @@ static void arg_rows(ft_block *b, uint32_t axis, int64_t *rows, int64_t *n,
     *n = x.dim[axis];
     *inner = ft__elements(&x, axis + 1, x.rank);
     *rows = ft__elements(&x, 0, axis) * *inner;
-    ft__arg_in(b, 0);
-    ft__arg_out(b, 0);
-    ft__arg_int(b, *rows);
+    ft__arg_map(b, *rows);
     ft__arg_int(b, *n);
     ft__arg_int(b, *inner);
 }

@@ -56,9 +56,7 @@ void ft__build_window(ft_block *b)
     if (!ft__computes_floats(b))
         return;
     ft__kernel(b, "windows", max ? "k_maxpool" : "k_avgpool", "float", "float", "");
-    ft__arg_in(b, 0);
-    ft__arg_out(b, 0);
-    ft__arg_int(b, ft_shape_elements(&out));
+    ft__arg_map(b, ft_shape_elements(&out));
     arg_window(b, &w);
     ft__range(b, ft_shape_elements(&out));
 }
@@ -150,7 +148,7 @@ static void launch_columns(ft_block *b, const conv *v, int64_t first, int64_t im
 
     ft__kernel(b, "windows", "k_columns", "float", "float", "");
     ft__arg_in(b, 0);
-    ft__arg_scratch(b);
+    ft__arg_slot(b, (ft__slot){.kind = FT__SLOT_SCRATCH});
     ft__arg_int(b, n);
     arg_window(b, &v->w);
     ft__arg_int(b, first * v->groups * v->ins * volume(v->w.x));
@@ -241,9 +239,7 @@ void ft__build_resize(ft_block *b)
     memcpy(sizes + 3 - n, from, n * sizeof(*from));
     memcpy(sizes + 6 - n, to, n * sizeof(*to));
     ft__kernel(b, "windows", "k_resize", "float", "float", "");
-    ft__arg_in(b, 0);
-    ft__arg_out(b, 0);
-    ft__arg_int(b, ft_shape_elements(&out));
+    ft__arg_map(b, ft_shape_elements(&out));
     ft__arg_sizes(b, sizes, 6);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_mode, 0));
     ft__range(b, ft_shape_elements(&out));

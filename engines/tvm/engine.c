@@ -56,6 +56,10 @@ static bool read_option(void *to, const char *name, const char *value)
                    ft__option_text(texts[i].to, texts[i].size, value);
     if (strcmp(name, "export") == 0)
         return c->export = strcmp(value, "1") == 0;
+    if (strcmp(name, "clock") == 0) {
+        c->cpu_clock = strcmp(value, "cpu") == 0;
+        return ft__option_word("wall|cpu", value) >= 0;
+    }
     return strcmp(name, "schedule") == 0 && read_schedule(c, value);
 }
 
@@ -112,7 +116,7 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
                           "lib=PATH, python=PATH, cache=FOLDER, "
                           "target=llvm:NAME=VALUE..., "
                           "schedule=default|rules|tiles:COLUMNSxROWS|tuned[:TRIALS], "
-                          "export=1",
+                          "clock=wall|cpu, export=1",
                           err);
     if (!st)
         st = ft__tvm_load(&c->tvm, c->lib, err);
@@ -131,6 +135,11 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     return FT_OK;
 }
 
+static double engine_now(ft_engine_context *c)
+{
+    return c->cpu_clock ? ft__host_cpu_now() : ft__host_now(c);
+}
+
 ft_status ft__run_elsewhere(ft_block *b, uint32_t instance, const void *const *in,
                             void *const *out, void *workspace, ft_error *err)
 {
@@ -146,12 +155,12 @@ const ft_engine *ft_engine_entry(void)
     static const ft_engine tvm = {
         .abi = FT_ENGINE_ABI,
         .name = ft__engine_name,
-        .policy = 0,
+        .policy = FT_POLICY_FUSED,
         .version = version,
         .score = score,
         .open = engine_open,
         .close = engine_close,
-        .now = ft__host_now,
+        .now = engine_now,
         .sync = ft__host_sync,
         .alloc = ft__host_alloc,
         .release = ft__host_release,

@@ -422,25 +422,18 @@ def reduction(before, reducer, after=lambda v, n: v):
     return make
 
 
-def logsumexp(op, x):
-    axes = op.list("axes", 0)
+def log_sum_exp(x, axes):
+    """With axes of one element where sums were taken."""
+    def at(t, i):
+        return t(*[0 if d in axes else v for d, v in enumerate(i)])
     most = topi.max(x, axes, True)
-    spread = te.compute(x.shape, lambda *i: tirx.exp(
-        x(*i) - most(*[0 if d in axes else v for d, v in enumerate(i)])), name="exps")
-    total = topi.sum(spread, axes, True)
-    y = te.compute(total.shape, lambda *i: most(*i) + tirx.log(total(*i)), name="logsumexp")
-    return reshaped(y, op.outputs[0][1])
+    exps = te.compute(x.shape, lambda *i: tirx.exp(x(*i) - at(most, i)), name="exps")
+    total = topi.sum(exps, axes, True)
+    return te.compute(total.shape, lambda *i: most(*i) + tirx.log(total(*i)), name="logsumexp")
 
 
 def logsoftmax(op, x):
-    axis = op.at("axis")
-    most = topi.max(x, axis, True)
-
-    def at(t, i):
-        return t(*[0 if d == axis else v for d, v in enumerate(i)])
-    exps = te.compute(x.shape, lambda *i: tirx.exp(x(*i) - at(most, i)), name="exps")
-    total = topi.sum(exps, axis, True)
-    return te.compute(x.shape, lambda *i: x(*i) - at(most, i) - tirx.log(at(total, i)), name="logsoftmax")
+    return topi.subtract(x, log_sum_exp(x, [op.at("axis")]))
 
 
 REDUCTIONS = {
@@ -451,7 +444,7 @@ REDUCTIONS = {
     "reduce_prod": reduction(None, topi.prod),
     "reduce_l1": reduction(tirx.abs, topi.sum),
     "reduce_l2": reduction(lambda v: v * v, topi.sum, lambda v, n: tirx.sqrt(v)),
-    "reduce_logsumexp": logsumexp,
+    "reduce_logsumexp": lambda op, x: reshaped(log_sum_exp(x, op.list("axes", 0)), op.outputs[0][1]),
 }
 
 
@@ -582,18 +575,12 @@ def resize(op, x):
     return te.compute(x.shape, lambda *i: x(*i), name="result")
 
 
-def depth_to_space(op, x):
-    n, c, h, w = op.outputs[0][1]
-    block = h // int(x.shape[2])
-    return te.compute((n, c, h, w), lambda b, k, i, j: x(
-        b, (i % block * block + j % block) * c + k, i // block, j // block), name="depth_to_space")
-
-
 def space_to_depth(op, x):
-    n, c, h, w = (int(d) for d in x.shape)
-    block = h // op.outputs[0][1][2]
-    return te.compute(op.outputs[0][1], lambda b, k, i, j: x(
-        b, k % c, i * block + k // c // block, j * block + k // c % block), name="space_to_depth")
+    return topi.nn.space_to_depth(x, int(x.shape[2]) // op.outputs[0][1][2])
+
+
+def depth_to_space(op, x):
+    return topi.nn.depth_to_space(x, op.outputs[0][1][2] // int(x.shape[2]))
 
 
 def wrapped(index, extent):

@@ -44,7 +44,7 @@ def inline(sch, root):
         if reduces(sch, block) or stmt.name_hint in outputs:
             continue
         users = sch.get_consumers(block)
-        padded = any(w in stmt.name_hint for w in ("pad_temp", "dilat", "turned", "Dilat"))
+        padded = any(w in stmt.name_hint for w in ("pad", "dilat", "turned", "Dilat"))
         if len(users) == 1 and not (padded and reduces(sch, users[0])):
             try:
                 sch.compute_inline(block)
@@ -101,6 +101,11 @@ def tiled(sch, block):
     return spatial, summed, share
 
 
+def most_rows(columns):
+    """Of a tile as wide as that: what registers hold."""
+    return max(1, min(8, 256 // columns))
+
+
 def usual_tile(width, height):
     """Whole vectors where the width has them, else what divides it, else all of it."""
     tile = divisor(width, 64, LANES)
@@ -108,7 +113,7 @@ def usual_tile(width, height):
         tile = divisor(width, 32)
     if tile == 1 and width <= 512:
         tile = width
-    return tile, divisor(height, max(1, min(8, 256 // tile)))
+    return tile, divisor(height, most_rows(tile))
 
 
 def schedule_product(sch, block, shared, tile=None):
@@ -141,6 +146,34 @@ def is_product(sch, block):
             and len(sch.get(block).reads) > 1 and not all(reduced for _, _, reduced in loops))
 
 
+def pad_rows(sch, block):
+    """Rows that no tile divides, as 197, would be taken one by one, each reading all of the other
+    operand: rows of zeros make them a multiple."""
+    spatial, summed, share = tiled(sch, block)
+    if len(summed) != 1 or share < 0 or spatial[share][1] <= 2 * LANES:
+        return
+    columns, rows = usual_tile(spatial[-1][1], spatial[share][1])
+    if 2 * rows < most_rows(columns):
+        padding = [1] * len(extents(sch, block))
+        padding[share] = most_rows(columns)
+        sch.pad_einsum(block, padding)
+
+
+def prepared(func):
+    """A schedule with everything inlined that can be, rows of products padded."""
+    sch = s_tir.Schedule(func)
+    root = sch.get_sblock("root")
+    inline(sch, root)
+    for block in sch.get_child_blocks(root):
+        if is_product(sch, block):
+            try:
+                pad_rows(sch, block)
+            except s_tir.ScheduleError:
+                pass  # operands that are no plain elements of it
+    inline(sch, root)
+    return sch
+
+
 def schedule_block(sch, block, shared, tile=None):
     if not reduces(sch, block):
         schedule_elementwise(sch, block, shared)
@@ -154,10 +187,8 @@ def schedule_block(sch, block, shared, tile=None):
 
 def by_rules(func, shared, tile=None):
     """The function scheduled; as it is where the rules do not fit. tile: of products, else the usual."""
-    sch = s_tir.Schedule(func)
-    root = sch.get_sblock("root")
-    inline(sch, root)
-    for block in sch.get_child_blocks(root):
+    sch = prepared(func)
+    for block in sch.get_child_blocks(sch.get_sblock("root")):
         name = sch.get(block).name_hint
         tried = sch.copy()
         try:
@@ -172,8 +203,7 @@ def by_rules(func, shared, tile=None):
 
 def first_product(func):
     """(schedule, block), or None."""
-    sch = s_tir.Schedule(func)
-    inline(sch, sch.get_sblock("root"))
+    sch = prepared(func)
     for block in sch.get_child_blocks(sch.get_sblock("root")):
         if is_product(sch, block):
             return sch, block

@@ -33,6 +33,7 @@ struct ft_engine_context {
     char cache[FT__TVM_PATH];  /* where modules lie */
     char target[256];          /* "host", or "llvm:mcpu=...:mtriple=..." */
     char schedule[64];         /* "default", "rules", "tuned:TRIALS" */
+    bool cpu_clock;            /* time is the processor's for this process */
     bool export;               /* compile, run nothing */
     ft__compiler *compiler;    /* started when first needed */
 };

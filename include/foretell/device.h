@@ -32,8 +32,8 @@ typedef struct ft_device_facts {
     double bandwidth_bytes_per_s;
     double memory_bytes;
     double inline_ecc; /* 1: error correction takes bandwidth of the same memory */
-    double l2_bytes; /* GPU: L2; CPU: per core */
-    double l3_bytes; /* in all */
+    double l2_bytes;   /* GPU: L2; CPU: per core */
+    double l3_bytes;   /* in all */
     double shared_memory_per_core_bytes;
     double tdp_w;
     double process_nm;
@@ -44,19 +44,23 @@ typedef struct ft_device_facts {
     /* This machine: a stable text of CPU model, visible cores, cache and memory sizes
      * ("cpu-amd-epyc-2c-1a2b3c4d"); other devices: the name. */
     const char *fingerprint;
-    double load_clock_hz; /* CPU: all cores busy with its widest vectors */
+    double load_clock_hz;    /* CPU: all cores busy with its widest vectors */
     double link_bytes_per_s; /* GPU: to others of its node, each way; NaN: over PCIe */
+    /* W of the board whose TDP the chip's draw is a share of, where another board has
+     * the same chip at the same clock and a smaller TDP; NaN: tdp_w. */
+    double drawing_tdp_w;
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;
  * FT_EFORMAT names file, line and key. */
 FT_API ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name,
                                 ft_error *err);
-/* Resolve an alias, or a product with variants ("h100": the fastest), to the name of its
- * file, in place; `note` says which variant was taken (or ""). Other names stay.
+/* Resolve an alias, or a product with variants ("h100": the fastest), to the name of
+ * its file, in place; `note` says which variant was taken (or ""). Other names stay.
  * FT_EFORMAT as above. */
-FT_API ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_size,
-                                   const char *data_dir, ft_error *err);
+FT_API ft_status ft_device_resolve(char *name, size_t size, char *note,
+                                   size_t note_size, const char *data_dir,
+                                   ft_error *err);
 /* This machine, from /proc and /sys below `root` ("" for the real ones, a
  * recorded tree otherwise). name is "local"; peaks stay NaN until measured. */
 FT_API ft_status ft_device_local(ft_device **out, const char *root, ft_error *err);
@@ -76,9 +80,9 @@ FT_API void ft_device_names_free(char **names, size_t n);
 
 /* ---- recording a machine ---- */
 typedef struct ft_record_options {
-    const char *root;  /* as above; NULL or "": this machine */
-    const char *nvml;  /* the management library; NULL: the usual name */
-    double trace_s;    /* duration of the power trace; 0: none */
+    const char *root; /* as above; NULL or "": this machine */
+    const char *nvml; /* the management library; NULL: the usual name */
+    double trace_s;   /* duration of the power trace; 0: none */
 } ft_record_options;
 
 typedef struct ft_record {
@@ -103,11 +107,11 @@ FT_API ft_status ft_machine_record(ft_record *out, const char *dir,
 /* One power or energy source, usable or not. Sources may count the same energy
  * (package-0 contains package-0/core): do not add them up. */
 typedef struct ft_sensor {
-    const char *name;   /* "powercap:package-0/core", "hwmon:ina3221:VDD_IN", "nvml:0" */
-    int usable;         /* 1: its counter moved, or power is above 0 W */
-    double power_w;     /* seen while probing; NaN when not usable */
-    const char *reason; /* why it is not usable; "" when it is */
-    const char *remedy; /* the exact command or step to enable it; "" if none */
+    const char *name; /* "powercap:package-0/core", "hwmon:ina3221:VDD_IN", "nvml:0" */
+    int usable;       /* 1: its counter moved, or power is above 0 W */
+    double power_w;   /* seen while probing; NaN when not usable */
+    const char *reason;  /* why it is not usable; "" when it is */
+    const char *remedy;  /* the exact command or step to enable it; "" if none */
     const char *part_of; /* as the following, of ft_domain (foretell/power.h) */
     const char *note;
     int counts;

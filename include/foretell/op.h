@@ -120,6 +120,10 @@ enum {
     /* With FT_POLICY_CPU_SCRATCH: MKL multiplies matrices by its AVX2 kernels, as it does
      * on all processors but Intel's, whatever else they have. */
     FT_POLICY_MKL_AVX2 = 1u << 5,
+    /* Networks are compiled whole: additions, activations and the like of a few
+     * instructions a number are done by the kernel whose result they alone read, and
+     * cost nothing besides (TVM's relax). Operations measured one by one are not. */
+    FT_POLICY_FUSED = 1u << 6,
 };
 
 enum {

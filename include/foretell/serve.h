@@ -62,6 +62,10 @@ typedef struct ft_serve_load {
  * sampling (docs/llm.md). */
 #define FT_SERVE_OVERHEAD_S 5e-4
 
+/* Requests of a closed load that vary by no more than this may stay together, as equal
+ * ones do, when they begin together: intervals have both. */
+#define FT_SERVE_ALIKE 0.05
+
 /* ---- steps ---- */
 
 /* Operations of the steps that loads may take, at sizes between which is interpolated.
@@ -120,7 +124,7 @@ enum { FT_SERVE_WATCHED = 64 };
 
 /* Of a simulated run, from the first arrival to the last token. Intervals: the run
  * again, every step at its low and at its high end: what steps err by, and what engines
- * do that nobody measured, they share. */
+ * do that nobody measured, they share. Power's is that of a step that decodes, too. */
 typedef struct ft_served {
     ft_estimate latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT]; /* s */
     ft_estimate tokens_per_s;          /* generated, of the group */

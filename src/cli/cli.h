@@ -264,6 +264,11 @@ int ft__home_needed(ft__cli *c, const char *given);
 /* Complain, with the way to get one, when there is no store of one's own yet. */
 int ft__store_needed(ft__cli *c, const char *path);
 
+/* ---- common.c: threads ---- */
+
+/* work(user) on each core at once, at most `most` times; comes back when all have. */
+void ft__on_cores(void *(*work)(void *), void *user, size_t most);
+
 /* ---- common.c: what is opened there; complains itself ---- */
 /* The folder of data and that of the user's own, for queries. */
 int ft__data_open(ft__cli *c, ft_data **out);

@@ -384,10 +384,13 @@ static int run(ft__cli *c, const void *user)
     /* Not in --help: what ft_settings_options.guard names. */
     if (strcmp(what, "guard") == 0)
         return ft_settings_guard((int)c->args.n - 1, (char **)(c->args.v + 1));
-    if (c->args.n != 1)
-        return ft__usage(
-            c, c->args.n ? "one argument too many: %s" : "show, set or reset?%s",
-            c->args.n ? c->args.v[1] : "");
+    if (c->args.n == 0)
+        return ft__usage(c, "show, set or reset?");
+    if (c->args.n > 1)
+        return ft__usage(c, "one argument too many: \"%s\"%s", c->args.v[1],
+                         strcmp(what, "set") == 0
+                             ? "; clocks and caps are options, as --core 1200MHz"
+                             : "");
     code = check(c, o, what);
     if (code)
         return code;

@@ -1,5 +1,6 @@
 /* What every command shares: the way out, where things lie, what lies there. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,4 +433,21 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
     m->guard[1] = "clocks";
     m->guard[2] = "guard";
     m->how.guard = m->guard;
+}
+
+/* ---- threads ---- */
+
+void ft__on_cores(void *(*work)(void *), void *user, size_t most)
+{
+    enum { MOST_THREADS = 16 };
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    pthread_t thread[MOST_THREADS];
+    size_t n = 0;
+
+    while ((long)n + 1 < cores && n + 1 < most && n < MOST_THREADS &&
+           !pthread_create(&thread[n], NULL, work, user))
+        n++;
+    work(user);
+    while (n)
+        pthread_join(thread[--n], NULL);
 }

@@ -99,17 +99,17 @@ void ft_graph_free(ft_graph *g)
 
 ft_dtype ft__graph_dtype(const ft_graph *g)
 {
-    ft_dtype dtype = FT_DTYPE_fp32;
-    double most = -1;
+    ft_dtype dtype = g->n_ops ? g->op[0].dtype : FT_DTYPE_fp32;
+    double flops[FT_DTYPE_COUNT] = {0};
 
     for (uint32_t i = 0; i < g->n_ops; i++) {
+        ft_dtype of = g->op[i].dtype;
         ft_cost c;
 
         ft_op_cost(&g->op[i], &c);
-        if (c.flops > most) {
-            most = c.flops;
-            dtype = g->op[i].dtype;
-        }
+        flops[of] += (double)g->op_count[i] * c.flops;
+        if (flops[of] > flops[dtype])
+            dtype = of;
     }
     return dtype;
 }
@@ -294,6 +294,12 @@ void ft__build_detached(ft__build *b, uint32_t tensor)
 {
     if (!b->failed)
         b->g->tensor[tensor].detached = 1;
+}
+
+void ft__build_own_storage(ft__build *b, uint32_t tensor)
+{
+    if (!b->failed)
+        b->g->tensor[tensor].storage = tensor;
 }
 
 void ft__build_trainable(ft__build *b, uint32_t tensor)

@@ -31,6 +31,8 @@ void ft__build_output(ft__build *b, uint32_t tensor);
 /* Dimensions that are bounds (ft_tensor.open); a weight that training changes. */
 void ft__build_open(ft__build *b, uint32_t tensor, uint32_t open);
 void ft__build_container(ft__build *b, uint32_t tensor, uint32_t container);
+/* A view's result gets memory of its own. */
+void ft__build_own_storage(ft__build *b, uint32_t tensor);
 void ft__build_trainable(ft__build *b, uint32_t tensor);
 void ft__build_detached(ft__build *b, uint32_t tensor);
 void ft__build_role(ft__build *b, uint32_t tensor, ft_role role);

@@ -2,7 +2,8 @@
  *
  * Every tensor of the source graph becomes one tensor per layout in which it is
  * needed; the second one is made when first asked for, by a transpose, or for
- * nothing where both orders are the same bytes. */
+ * nothing where both orders are the same bytes. What a compiler does within the
+ * kernel before becomes a view of that kernel's result. */
 #include "graph/lower.h"
 
 #include <stdlib.h>
@@ -18,6 +19,8 @@ struct lower {
     uint32_t policy;
     /* Per source tensor: the new one in each layout, FT_NONE: not made yet. */
     uint32_t (*made)[FT_LAYOUT_COUNT];
+    /* Per source tensor: the node that computes it, FT_NONE: none; how many read it. */
+    uint32_t *source, *readers;
 };
 
 static bool channels_last_class(ft_kind k)
@@ -265,6 +268,93 @@ static bool free_view(struct lower *l, const ft_node *node, const ft_op *op)
     return true;
 }
 
+/* ---- what a compiler does within the kernel before ---- */
+
+static bool is_pointwise(const ft_op *op)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    return c == FT_CLASS_UNARY || c == FT_CLASS_BINARY;
+}
+
+/* Its kernel goes over its results once more after the sums, or does nothing else:
+ * there it takes a few instructions a number more for nothing. */
+static bool passes_over_results(const ft_op *op)
+{
+    ft_class c = ft_kind_class(op->kind);
+
+    if (c == FT_CLASS_CONV || c == FT_CLASS_MATMUL)
+        return ft_op_at(op, FT_K_bias, 0) != 0;
+    return is_pointwise(op) || op->kind == FT_KIND_batchnorm;
+}
+
+static void find_readers(struct lower *l)
+{
+    const ft_graph *g = l->src;
+
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        for (uint32_t j = 0; j < g->node[i].n_in; j++)
+            l->readers[g->node[i].in[j]]++;
+        for (uint32_t j = 0; j < g->node[i].n_out; j++)
+            l->source[g->node[i].out[j]] = i;
+    }
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        l->readers[g->output[i]]++;
+}
+
+/* Which operand's kernel computes this node's result in place of its own, of which
+ * nobody else knows; n_in: none does. */
+static uint32_t joined_operand(const struct lower *l, const ft_node *node,
+                               const ft_op *op)
+{
+    const ft_graph *g = l->src;
+    const ft_tensor *to = node->n_out ? &g->tensor[node->out[0]] : NULL;
+    ft_cost cost;
+    uint32_t j = 0;
+
+    ft_op_cost(op, &cost);
+    if (!(l->policy & FT_POLICY_FUSED) || op->phase != FT_PHASE_FORWARD ||
+        node->repeat != 1 || node->n_params || !is_pointwise(op) ||
+        cost.transcendentals > 0)
+        return node->n_in;
+    for (; j < node->n_in; j++) {
+        const ft_tensor *t = &g->tensor[node->in[j]];
+        const uint32_t from = l->source[node->in[j]];
+
+        if (from != FT_NONE && l->readers[node->in[j]] == 1 && t->dtype == to->dtype &&
+            ft_shape_equal(&t->shape, &to->shape) &&
+            passes_over_results(&g->op[g->node[from].op]))
+            break;
+    }
+    return j;
+}
+
+/* A view of that operand, which costs nothing; the others are read there, and stay
+ * until then, as does what the sums are kept in: the kernel has both of them. */
+static bool joins_kernel(struct lower *l, const ft_node *node, const ft_op *op)
+{
+    const uint32_t joined = joined_operand(l, node, op);
+    const ft_shape *shape = &l->src->tensor[node->out[0]].shape;
+    uint32_t in[FT_OP_MAX_OPERANDS], out;
+    ft_op view;
+
+    if (joined == node->n_in)
+        return false;
+    for (uint32_t j = 0; j < node->n_in; j++)
+        in[j] = get(l, node->in[j], FT_LAYOUT_PLAIN);
+    out = in[joined], in[joined] = in[0], in[0] = out;
+    out = get(l, node->out[0], FT_LAYOUT_PLAIN);
+    ft__op_init(&view, FT_KIND_view, op->dtype);
+    ft__op_set_shape(&view, FT_K_x, shape);
+    ft__op_set_shape(&view, FT_K_out, shape);
+    ft__build_at(l->b, node);
+    if (!ft__build_failed(l->b))
+        ft__build_node(l->b, node->name, strlen(node->name), &view, in, node->n_in,
+                       NULL, 0, &out, 1);
+    ft__build_own_storage(l->b, out);
+    return true;
+}
+
 static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
 {
     const ft_node *node = &l->src->node[i];
@@ -279,7 +369,7 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
     params = in + node->n_in;
     out = params + node->n_params;
     if ((op.kind == FT_KIND_transpose && free_transpose(l, node, &op)) ||
-        free_view(l, node, &op))
+        free_view(l, node, &op) || joins_kernel(l, node, &op))
         goto done;
     layout = choose(l, node, &op);
     for (uint32_t j = 0; j < node->n_in; j++)
@@ -324,17 +414,23 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
         return ft__graph_stride(out, g, err);
     }
     l.made = malloc((n + 1) * sizeof(*l.made));
-    if (!l.b || !l.made) {
-        ft__build_free(l.b);
-        free(l.made);
-        return ft_fail(err, FT_ENOMEM, 0, "lowering %s", g->name);
+    l.source = malloc((n + 1) * sizeof(*l.source));
+    l.readers = calloc(n + 1, sizeof(*l.readers));
+    if (!l.b || !l.made || !l.source || !l.readers) {
+        st = ft_fail(err, FT_ENOMEM, 0, "lowering %s", g->name);
+    } else {
+        memset(l.made, 0xff, (n + 1) * sizeof(*l.made));
+        memset(l.source, 0xff, (n + 1) * sizeof(*l.source));
+        find_readers(&l);
+        ft__build_notes(l.b, g);
     }
-    memset(l.made, 0xff, (n + 1) * sizeof(*l.made));
-    ft__build_notes(l.b, g);
     for (uint32_t i = 0; i < g->n_nodes && !st; i++)
         st = lower_node(&l, i, err);
-    mark_outputs(&l);
+    if (!st)
+        mark_outputs(&l);
     free(l.made);
+    free(l.source);
+    free(l.readers);
     if (st) {
         ft__build_free(l.b);
         return st;

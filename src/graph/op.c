@@ -379,3 +379,12 @@ int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
 {
     return (ft_shape_elements(s) * (int64_t)ft_dtype_bits(t) + 7) / 8;
 }
+
+ft_op ft__forward_of(const ft_op *op)
+{
+    ft_op forward = *op;
+
+    forward.phase = FT_PHASE_FORWARD;
+    forward.wrt = 0;
+    return forward;
+}

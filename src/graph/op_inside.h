@@ -24,6 +24,8 @@ int ft__op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n);
 int ft__op_set1(ft_op *op, ft_key_id key, int64_t value);
 int ft__op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s);
 void ft__op_set_wrt(ft_op *op, uint32_t bits);
+/* The operation in the forward pass: what a backward one is the gradient of. */
+ft_op ft__forward_of(const ft_op *op);
 /* A cast; a view where its operand has that type already: PyTorch answers with the
  * operand. */
 ft_op ft__op_cast_same(const ft_op *cast);

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 
 #include "graph/memory.h"
+#include "graph/op_inside.h"
 
 /* oneDNN's blocked layouts hold channels in sixteens. */
 enum { BLOCK = 16 };
@@ -66,12 +67,10 @@ static bool is_product(const ft_op *op)
 /* The output of the forward operation, whatever the phase. */
 static ft_shape forward_output(const ft_op *op)
 {
-    ft_op f = *op;
+    ft_op f = ft__forward_of(op);
     ft_shape s;
     ft_dtype t;
 
-    f.phase = FT_PHASE_FORWARD;
-    f.wrt = 0;
     ft_op_output(&f, 0, &s, &t);
     return s;
 }

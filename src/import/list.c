@@ -124,8 +124,12 @@ static void fail_line(ft__build *b, const char *line, size_t len, size_t at,
         ft__build_fail(b, FT_EFORMAT, at,
                        "not a model: no ONNX file, no torch.export archive, no "
                        "config.json, and line %llu "
-                       "is no operation of a list, such as \"relu x=1x8 dtype=fp32\"",
-                       (unsigned long long)number);
+                       "is no operation of a list, such as \"relu x=1x8 dtype=fp32\"%s",
+                       (unsigned long long)number,
+                       (len > 1 && memcmp(line, "//", 2) == 0) ||
+                               (len > 8 && memcmp(line, ".version", 8) == 0)
+                           ? "; PTX is for foretell ptx"
+                           : "");
     else
         ft__build_fail(b, why->status, at + why->pos, "line %llu: %s",
                        (unsigned long long)number, why->msg);

@@ -148,7 +148,9 @@ static ft_status set_up(ft__network *n, const ft_graph *g, uint32_t policy,
     ft_session *s = n->session;
     size_t pointers = 1;
     void **at;
-    ft_status st = ft__graph_lower(&n->graph, g, policy, err);
+    /* Here operations run one by one. */
+    ft_status st =
+        ft__graph_lower(&n->graph, g, policy & ~(uint32_t)FT_POLICY_FUSED, err);
 
     if (!st)
         st = ft_plan_make(&n->plan, n->graph, err);

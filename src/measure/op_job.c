@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "measure/values.h"
 
 /* Weights of all instances together pass any cache, as a network's do, as long

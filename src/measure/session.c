@@ -279,6 +279,19 @@ static ft_status begin(ft_session *s, const ft_session_options *opt, ft_error *e
     return st;
 }
 
+/* More threads than CPUs are measured as they are, but seldom meant. */
+static void warn_of_turns(const ft_session *s)
+{
+    cpu_set_t usable;
+    int n = sched_getaffinity(0, sizeof(usable), &usable) ? 0 : CPU_COUNT(&usable);
+
+    if (n > 0 && s->threads > (uint32_t)n)
+        ft__log(s->log, FT_LOG_WARN,
+                "%u threads take turns on the %d CPU%s that may be used here: "
+                "--threads %d measures what a CPU each takes",
+                s->threads, n, n > 1 ? "s" : "", n);
+}
+
 static ft_status start_engine(ft_session *s, const ft_session_options *opt,
                               ft_error *err)
 {
@@ -297,6 +310,8 @@ static ft_status start_engine(ft_session *s, const ft_session_options *opt,
     if (st)
         return st;
     s->clock_is_real = clock_moves(s);
+    if (s->clock_is_real)
+        warn_of_turns(s);
     elsewhere = uses_device(s, opt->device != NULL) || opt->device;
     s->works_itself = s->clock_is_real && s->threads == 1 && !elsewhere;
     s->simulated = (ft__clock){simulated_now, wait_simulated, s};

@@ -50,8 +50,8 @@ static int keep_dataset(void *user, const ft_row *row)
 }
 
 /* The id is that of the lowered graph, so that it shows how the engine lowers. */
-static const uint32_t policies[] = {0, FT_POLICY_CHANNELS_LAST,
-                                    FT_POLICY_STRIDED_VIEWS};
+static const uint32_t policies[] = {0, FT_POLICY_CHANNELS_LAST, FT_POLICY_STRIDED_VIEWS,
+                                    FT_POLICY_FUSED};
 
 static ft_status find_datasets(struct datasets *all, ft_store *store,
                                const ft_key *filter, const ft_graph *g, ft_error *err)

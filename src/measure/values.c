@@ -118,15 +118,6 @@ ft__filling ft__weight_filling(const ft_op *op, uint32_t i, uint64_t seed)
     return f;
 }
 
-ft_op ft__forward_of(const ft_op *op)
-{
-    ft_op forward = *op;
-
-    forward.phase = FT_PHASE_FORWARD;
-    forward.wrt = 0;
-    return forward;
-}
-
 uint32_t ft__optimizer_states(ft_kind kind)
 {
     return kind == FT_KIND_momentum                        ? 1

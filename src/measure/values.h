@@ -27,8 +27,6 @@ uint64_t ft__tensor_seed(const ft_session *s, const ft_tensor *t);
  * scales and variances lie about 1. */
 ft__filling ft__weight_filling(const ft_op *op, uint32_t i, uint64_t seed);
 
-/* The operation that a backward one is the gradient of. */
-ft_op ft__forward_of(const ft_op *op);
 /* Numbers an optimizer keeps for each one of a parameter. */
 uint32_t ft__optimizer_states(ft_kind kind);
 

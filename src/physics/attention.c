@@ -8,6 +8,12 @@ static const double QUERIES = 128; /* of a tile */
 /* Blocks of one head multiply on vectors, as many FLOPs as so many rows on tensor cores
  * take, and start in a part of the time. Decided on an A100 and an H200. */
 static const double APART_ROWS = 4, APART_START = 0.5;
+/* They read their keys again for each head, at this share of the cache's rate. */
+static const double APART_CACHE = 0.5;
+/* TensorRT-LLM's kernels of single tokens whose heads share keys (XQA): a block's least
+ * share of the keys, times that it and a chain of keys take as vLLM's do. Decided on an
+ * A100 and an H200, as the two before. */
+static const double XQA_KEYS = 512, XQA_START = 1.4, XQA_CHAIN = 1.75;
 /* Heads of latent attention, so many and more, multiply at the rate of prompts:
  * FlashMLA reaches 660 TFLOP/s of an H800, 0.67 of its peak (its documentation). */
 static const double LATENT_ROWS = 64;
@@ -66,13 +72,35 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
                 c[FT__C_attention_blend]);
 }
 
-/* TensorRT-LLM's kernels of single tokens: does each head have a block of its own, as
- * where none or more than 32 share keys? Latent attention has kernels of its own. */
+/* TensorRT-LLM's kernels of single tokens; latent attention has kernels of its own. */
+static bool is_single(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->packed && p->m <= 1 && !p->latent;
+}
+
+/* Does each head have a block of its own, as where none or more than 32 share keys? */
 static bool is_head_apart(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double shared = p->heads / p->kv_heads;
 
-    return chip->packed && p->m <= 1 && !p->latent && (shared <= 1 || shared > 32);
+    return is_single(p, chip) && (shared <= 1 || shared > 32);
+}
+
+static double few_streamed(ft__terms *out, const ft__op_kernel *p, double blocks,
+                           const ft__hardware_spec *chip, const double *c)
+{
+    streamed(out, p->read + p->written, blocks, chip, c);
+    if (is_head_apart(p, chip))
+        out->cache_s *= p->heads / p->kv_heads / APART_CACHE;
+    return fmax(out->memory_s, out->cache_s);
+}
+
+static double start_s(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                      const double *c)
+{
+    return c[FT__C_decode_block_s] * (is_head_apart(p, chip) ? APART_START
+                                      : is_single(p, chip)   ? XQA_START
+                                                             : 1);
 }
 
 /* Heads that share keys are rows of one product; keys are split where there are fewer
@@ -80,7 +108,9 @@ static bool is_head_apart(const ft__op_kernel *p, const ft__hardware_spec *chip)
 static void few_queries(ft__terms *out, const ft__op_kernel *p,
                         const ft__hardware_spec *chip, const double *c)
 {
-    const bool apart = is_head_apart(p, chip);
+    const bool apart = is_head_apart(p, chip), single = is_single(p, chip);
+    const double least = single && !apart ? XQA_KEYS : KEYS;
+    const double chain_s = c[FT__C_decode_chain_s] * (single ? XQA_CHAIN : 1);
     const double of = apart ? p->heads : p->kv_heads;
     double rows = p->m * p->heads / of;
     const bool wide = p->latent && rows >= LATENT_ROWS;
@@ -90,22 +120,19 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
     double split = floor(c[FT__C_decode_blocks] * chip->cores / groups), blocks;
     double flops = 4 * groups * tile * p->k * fmax(p->n, 64);
 
-    split = fmax(1, fmin(split, ceil(p->n / KEYS)));
+    split = fmax(1, fmin(split, ceil(p->n / least)));
     blocks = groups * split;
     out->waves = blocks / chip->cores;
     out->compute_s = flops / (chip->peak_flops * share) * fmax(1, 1 / out->waves);
     out->fill = out->waves / ceil(out->waves);
     out->drawing_s = ft__tensor_drawing_s(
         4 * p->batch * p->heads * p->m * p->k * p->n / chip->peak_flops, out);
-    out->busy_s =
-        c[FT__C_decode_s] +
-        c[FT__C_decode_chain_s] * log1p(p->n / 32) / (1 + groups / chip->cores) +
-        blended(c[FT__C_decode_block_s] * (apart ? APART_START : 1) *
-                    fmax(out->waves, 1),
-                blended(out->compute_s,
-                        streamed(out, p->read + p->written, blocks, chip, c),
-                        c[FT__C_attention_blend]),
-                c[FT__C_attention_blend]);
+    out->busy_s = c[FT__C_decode_s] +
+                  chain_s * log1p(p->n / 32) / (1 + groups / chip->cores) +
+                  blended(start_s(p, chip, c) * fmax(out->waves, 1),
+                          blended(out->compute_s, few_streamed(out, p, blocks, chip, c),
+                                  c[FT__C_attention_blend]),
+                          c[FT__C_attention_blend]);
 }
 
 void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)

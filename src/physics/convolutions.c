@@ -141,11 +141,13 @@ static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
 }
 
 /* Images of three channels: libraries of GPUs with tensor cores keep few kernels for
- * vectors. */
+ * vectors. Volumes of as few too on KernelBench's A10, A10G and T4, but not on an A100,
+ * the only one of them with stacked memory. */
 static bool is_few(const ft__op_kernel *p, const ft__hardware_spec *chip,
                    const double *c)
 {
-    return !chip->early && !chip->amd && (!p->volume || p->columns > 0) &&
+    return !chip->early && !chip->amd &&
+           (!p->volume || p->columns > 0 || !ft__has_stacked_memory(chip)) &&
            fmin(p->in, p->out) < c[FT__C_tensor_channels];
 }
 

@@ -120,6 +120,21 @@ static double pool_s(const ft__op_kernel *p, const ft__pace *pace)
     return p->places * work * lanes * 2 / chip->vector_flops;
 }
 
+/* Numbers that a core loads and stores in a clock where each is an instruction of its
+ * own, and of rows that are gathered, with the divisions that find each place. vLLM's
+ * norms and rotations and PyTorch's embeddings on an A100: docs/notes/physics.md. */
+static const double SINGLE_NUMBERS = 4.5, GATHERED_NUMBERS = 0.51;
+
+static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double cores = p->rows > 0 ? fmin(chip->cores, p->rows) : chip->cores;
+    const double clocks = p->single / SINGLE_NUMBERS / cores +
+                          p->gathered / GATHERED_NUMBERS / chip->cores;
+
+    return chip->gpu && !chip->fused && chip->clock_hz > 0 ? clocks / chip->clock_hz
+                                                           : 0;
+}
+
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
@@ -132,6 +147,7 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
         out->compute_s += pool_s(p, pace);
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
+    out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
 }
 
 /* ---- keys and values ---- */
@@ -169,7 +185,7 @@ static double summed_s(double bytes, double devices, double rate)
  * devices of other machines go over the network. */
 void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
-    static const double start_s = 1e-6, network_s = 1e-5, share = 0.7;
+    static const double start_s = 1.5e-6, network_s = 1e-5, share = 0.7;
     const double rate = pace->chip->link * share, apart = pace->chip->network * share;
     const double inside = fmax(1, p->m / p->n), bytes = p->read;
 

@@ -183,6 +183,19 @@ static void quantize(ft__work *w, const ft_op *op, double numbers)
     p->written = numbers * p->size;
 }
 
+/* Floats of less than 16 bits, and integers with scales for blocks of the weights. */
+static bool is_scaled(const ft_op *op)
+{
+    switch (op->dtype) {
+    case FT_DTYPE_fp8e4m3:
+    case FT_DTYPE_fp8e4m3uz:
+    case FT_DTYPE_fp8e5m2:
+    case FT_DTYPE_fp8e5m2uz:
+    case FT_DTYPE_fp4: return true;
+    default: return ft__has_block_scales(op);
+    }
+}
+
 /* What libraries call TN: as layers keep their weights. */
 static bool is_crossed(const ft_op *op)
 {
@@ -267,57 +280,73 @@ static void products(ft__work *w, const ft_op *op, bool gpu)
         p->batched = op->kind == FT_KIND_matmul && p->batch > 1;
         if (p->batched && op->phase == FT_PHASE_FORWARD)
             lay_out(p, op);
-        p->scaled = ft__has_block_scales(op);
+        p->scaled = is_scaled(op);
         if (gpu && op->kind == FT_KIND_matmul && fmin(p->m, p->n) == 1)
             sums(p);
     }
 }
 
 /* Kernels that find where the rows of each expert go: they are counted, offsets follow
- * from that, and rows are sorted by them. */
-static const double ROUTING = 2;
+ * from that, and rows are sorted by them, each in a kernel or two. Decided on an H200.
+ */
+static const double ROUTING = 4;
+
+/* The products of all experts of this device by one of their matrices, in one kernel;
+ * picks: rows of all of them. written: rows of the result. */
+static void grouped_product(ft__work *w, const ft_op *op, double picks, double written,
+                            double in, double out)
+{
+    const double weight = weight_size(op), used = ft__experts_read(op);
+    ft__op_kernel *p = next(w, FT__OP_KERNEL_PRODUCT, op);
+
+    p->batch = used;
+    p->m = fmax(1, picks / used);
+    p->k = in;
+    p->n = out;
+    p->flops = 2 * p->batch * p->m * p->k * p->n;
+    p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight);
+    p->written = written * out * size_of(op, FT_K_to);
+    p->crossed = 1;
+    p->grouped = 1;
+    p->scaled = is_scaled(op);
+    if (is_packed(op)) {
+        p->packed = weight;
+        p->packed_last = 1;
+    }
+}
 
 /* A mixture of experts: the rows that each expert of this device is given, gathered, by
  * its two matrices side by side, the activation between, by the third, and added up
- * where they came from. */
-static void mixture(ft__work *w, const ft_op *op)
+ * where they came from. masked: nothing is gathered, and what stands between products
+ * has rows for the picks of other devices' experts, too (vLLM's fused_moe with an
+ * expert_map). */
+static void mixture(ft__work *w, const ft_op *op, int masked)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
-    double size = (double)x.dim[x.rank - 1],
-           rows = (double)ft_shape_elements(&x) / size;
-    double topk = (double)ft_op_at(op, FT_K_topk, 0);
-    double ways = fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
-    double hidden = (double)ft_op_at(op, FT_K_hidden, 0) /
-                    fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
-    double picks = rows * topk / ways;
-    double used = ft__experts_read(op);
-    double weight = weight_size(op);
-    double wide = ft_op_at(op, FT_K_gated, 0) ? 2 : 1;
+    const double size = (double)x.dim[x.rank - 1],
+                 rows = (double)ft_shape_elements(&x) / size;
+    const double all = rows * (double)ft_op_at(op, FT_K_topk, 0);
+    const double picks = all / fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
+    const double passed = masked ? all : picks;
+    const double hidden = (double)ft_op_at(op, FT_K_hidden, 0) /
+                          fmax(1, (double)ft_op_at(op, FT_K_tp, 0));
+    const double wide = ft_op_at(op, FT_K_gated, 0) ? 2 : 1;
+    const bool narrow = ft_dtype_bits(op->dtype) < 16;
+    /* What is given and returned is as wide as the result. */
+    const double width = 8 * size_of(op, FT_K_to) / (double)ft_dtype_bits(op->dtype);
+    const double gathered = masked ? 0 : picks * size * width;
 
-    stream(w, FT__OP_KERNEL_STREAM, op, picks * size, picks * size);
+    stream(w, FT__OP_KERNEL_STREAM, op, gathered, gathered);
     w->op_kernel[w->n - 1].kernels += ROUTING;
-    for (int second = 0; second < 2; second++) {
-        ft__op_kernel *p;
-
-        if (ft_dtype_bits(op->dtype) < 16)
-            quantize(w, op, picks * (second ? hidden : size));
-        p = next(w, FT__OP_KERNEL_PRODUCT, op);
-        p->batch = used;
-        p->m = fmax(1, picks / used);
-        p->k = second ? hidden : size;
-        p->n = second ? size : wide * hidden;
-        p->flops = 2 * p->batch * p->m * p->k * p->n;
-        p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight);
-        p->written = p->batch * p->m * p->n * p->size;
-        p->crossed = 1;
-        if (is_packed(op)) {
-            p->packed = weight;
-            p->packed_last = 1;
-        }
-        if (!second)
-            stream(w, FT__OP_KERNEL_STREAM, op, wide * picks * hidden, picks * hidden);
-    }
-    stream(w, FT__OP_KERNEL_STREAM, op, picks * size, rows * size);
+    if (narrow)
+        quantize(w, op, (masked ? rows : picks) * size);
+    grouped_product(w, op, picks, passed, size, wide * hidden);
+    stream(w, FT__OP_KERNEL_STREAM, op, wide * passed * hidden * width,
+           passed * hidden * width);
+    if (narrow)
+        quantize(w, op, passed * hidden);
+    grouped_product(w, op, picks, passed, hidden, size);
+    stream(w, FT__OP_KERNEL_STREAM, op, passed * size * width, rows * size * width);
 }
 
 static void softmax(ft__op_kernel *p, const ft_op *op)
@@ -385,6 +414,24 @@ static void norm(ft__op_kernel *p, const ft_op *op)
         p->again = (op->phase == FT_PHASE_BACKWARD ? 2 : 1) * all * p->size;
     if (op->layout == FT_LAYOUT_CHANNELS_LAST)
         p->blocks = 0;
+}
+
+/* Kernels that servers have for norms (a row a block) and rotations: threads load and
+ * store one number after another (norms read twice, and the weights; rotations read a
+ * cosine or a sine with each). PyTorch's gather of an embedding finds a place for each.
+ */
+static void one_by_one(ft__op_kernel *p, const ft_op *op)
+{
+    const double all = result_elements(op);
+
+    if (op->phase != FT_PHASE_FORWARD)
+        return;
+    if (op->kind == FT_KIND_rmsnorm)
+        p->single = 4 * all;
+    if (op->kind == FT_KIND_rotary)
+        p->single = 3 * all;
+    if (op->kind == FT_KIND_embedding)
+        p->gathered = all;
 }
 
 /* PyTorch's own kernels, which the norms of groups and of images have (a batch's are
@@ -455,11 +502,13 @@ static void collective(ft__work *w, const ft_op *op)
 }
 
 /* Forward or backward, alone. */
-static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward, bool gpu)
+static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
+                      const ft__hardware_spec *chip)
 {
     uint32_t wrt = ft_op_wrt(op);
     ft_class class = ft_kind_class(op->kind);
     int back = op->phase == FT_PHASE_BACKWARD;
+    const bool gpu = chip->gpu;
 
     if (class == FT_CLASS_VIEW)
         return;
@@ -473,7 +522,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward, bool g
         if (back && wrt & FT_WRT_WEIGHTS)
             conv_pass(w, &v, FT_WRT_WEIGHTS);
     } else if (op->kind == FT_KIND_moe) {
-        mixture(w, op);
+        mixture(w, op, chip->masked);
     } else if (op->kind == FT_KIND_collective) {
         collective(w, op);
     } else if (class == FT_CLASS_MATMUL) {
@@ -494,6 +543,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward, bool g
             norm(p, op);
         if (p->what == FT__OP_KERNEL_POOL)
             pool(p, op);
+        one_by_one(p, op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;
@@ -613,7 +663,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         return;
     }
     if (op->phase != FT_PHASE_OPTIMIZER)
-        one_phase(out, both ? &forward : op, &forward, chip->gpu);
+        one_phase(out, both ? &forward : op, &forward, chip);
     if (chip->activated)
         stream(out, FT__OP_KERNEL_STREAM, op, results, results);
     if (both && !(ft_kind_saves(op->kind) & FT_SAVE_NONE)) {
@@ -621,7 +671,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         back.phase = FT_PHASE_BACKWARD;
         if (chip->activated)
             stream(out, FT__OP_KERNEL_STREAM, op, 2 * results, results);
-        one_phase(out, &back, &forward, chip->gpu);
+        one_phase(out, &back, &forward, chip);
         for (uint32_t i = 0; out->calls.step && i < out->n; i++)
             out->op_kernel[i].partial = out->op_kernel[i].gradient == FT_WRT_X;
         if (out->calls.step)

@@ -145,12 +145,12 @@ static int activated(const char *setting)
     return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
 }
 
-static int caches(const char *setting, const char *how)
+static int says(const char *setting, const char *name, const char *value)
 {
     size_t len = 0;
-    const char *v = ft__pair(setting, "cache", &len);
+    const char *v = ft__pair(setting, name, &len);
 
-    return v && len == strlen(how) && memcmp(v, how, len) == 0;
+    return v && len == strlen(value) && memcmp(v, value, len) == 0;
 }
 
 ft__operating_point ft__operating_point_of(const char *setting)
@@ -249,8 +249,10 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .year = d->year,
                             .slots = optimizer_slots(setting),
                             .activated = activated(setting),
-                            .caches = caches(setting, "written"),
-                            .packed = caches(setting, "packed"),
+                            .caches = says(setting, "cache", "written"),
+                            .packed = says(setting, "cache", "packed"),
+                            .masked = says(setting, "picks", "all"),
+                            .brief = says(setting, "loop", "short"),
                             .graph = ft__is_graph_mode(setting),
                             .gpu = is(d->type, "gpu"),
                             .amd = is(d->vendor, "AMD"),
@@ -305,6 +307,7 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
         out->bandwidth *= operating_point->memory_hz / d->memory_clock_hz;
     out->power_w = first_known(operating_point->power_w, d->tdp_w);
     out->tdp_w = d->tdp_w;
+    out->drawing_tdp_w = d->drawing_tdp_w > 0 ? d->drawing_tdp_w : d->tdp_w;
     out->clock_share = scale;
     if (scale < 1)
         out->bandwidth *= crossed_share(out, 1, scale);
@@ -413,7 +416,7 @@ static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
     double budget = chip->power_w / (chip->tensor_flops * chip->clock_share / 1e12);
     double corner = c[FT__C_sustain_corner], share;
 
-    if (!(budget > 0) || !chip->tensor)
+    if (!(budget > 0) || !chip->tensor || chip->brief)
         return 1;
     if (chip->process_nm > 0)
         budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);
@@ -479,8 +482,7 @@ static const double AMPERE_ECC = 1.07;
 
 static double memory_rate(const ft__hardware_spec *chip, const double *c)
 {
-    /* Device files of the newest do not say how fast their memory is clocked. */
-    const bool hbm = chip->bus_bytes > 400 || chip->bandwidth > 2e12;
+    const bool hbm = ft__has_stacked_memory(chip);
     double share = c[FT__C_memory_share];
 
     if (!chip->gpu)

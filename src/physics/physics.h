@@ -21,9 +21,10 @@ typedef struct ft__hardware_spec {
     double memory_bytes;
     double power_w; /* the setting's cap, otherwise TDP */
     double tdp_w;
-    double clock_share;  /* clock_hz over the nominal clock */
-    double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
-                            apart */
+    double drawing_tdp_w; /* of the board that the chip's draw is a share of */
+    double clock_share;   /* clock_hz over the nominal clock */
+    double tensor_flops;  /* 16-bit, whatever the operation's dtype: tells generations
+                             apart */
     double process_nm;
     double year;
     double vector_share; /* of peak_flops that vectors have, at any clock */
@@ -42,9 +43,19 @@ typedef struct ft__hardware_spec {
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
     int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
-    int graph;     /* "run_mode=graph": no launches from the host */
+    int masked; /* "picks=all": kernels walk over picks of other devices' experts, too
+                 */
+    int brief;  /* "loop=short": measured before the power limiter lowered the clock */
+    int graph;  /* "run_mode=graph": no launches from the host */
+    int fused;  /* by a compiler, which loads what lies together at once */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__hardware_spec;
+
+/* HBM; device files of the newest do not say how fast their memory is clocked. */
+static inline bool ft__has_stacked_memory(const ft__hardware_spec *chip)
+{
+    return chip->bus_bytes > 400 || chip->bandwidth > 2e12;
+}
 
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions
  * alone), "tf32" (in all products), "ieee" (nowhere). */

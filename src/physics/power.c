@@ -36,10 +36,11 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
     const double *c = params->v;
     const double node = chip->process_nm > 0 ? chip->process_nm / 7 : 1;
     const double units = c[chip->tensor ? FT__C_power_tensor : FT__C_power_vector];
+    const double idle_w = c[FT__C_power_idle] * chip->drawing_tdp_w;
 
     *out = (ft__power){.params = params,
-                       .idle_w = c[FT__C_power_idle] * chip->tdp_w,
-                       .core_j = chip->tdp_w * units * chip->clock_share *
+                       .idle_w = fmax(idle_w, ft__idle_power(params, chip->tdp_w)),
+                       .core_j = chip->drawing_tdp_w * units * chip->clock_share *
                                  fmin(t->drawing_s, t->busy_s),
                        .memory_j = 1e-12 * c[FT__C_pj_byte] * node * chip->bandwidth *
                                    fmin(t->memory_s, t->busy_s)};

@@ -184,6 +184,17 @@ double ft__tensor_drawing_s(double useful_s, const ft__terms *t)
     return useful_s < all ? useful_s + ZEROS * (all - useful_s) : all;
 }
 
+/* The budget binds where tensor cores draw all the time, as in large products; where
+ * they draw for a part of it, the clock falls by less. Decided on an H200. */
+static const double DRAWING_ALL = 0.8;
+
+/* What is left of the time of arithmetic at the clock of a large product. drawing: of
+ * the kernel's time. */
+static double freed(double sustained, double drawing)
+{
+    return fmax(sustained, sqrt(fmin(1, drawing / DRAWING_ALL)));
+}
+
 void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
     const double *c = pace->c;
@@ -203,6 +214,9 @@ void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pac
         ft__tensor_drawing_s(2 * a->op_kernel.batch * a->op_kernel.m * a->op_kernel.n *
                                  a->op_kernel.k / (m.core_rate[0] * m.cores),
                              out);
+    out->busy_s = blended_three(out->compute_s, out->cache_s, out->memory_s,
+                                c[FT__C_tensor_blend]);
+    out->compute_s *= freed(pace->tensor_sustained, out->drawing_s / out->busy_s);
     out->busy_s = blended_three(out->compute_s, out->cache_s, out->memory_s,
                                 c[FT__C_tensor_blend]) +
                   plan.split_s;

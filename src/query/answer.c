@@ -79,10 +79,31 @@ static bool is_planned(const ft_answer *a)
     return a->by == FT_ANSWERED_BY_DEVICE && a->graph->mode == FT_MODE_INFERENCE;
 }
 
+/* The type of most of the work, and others that products are computed in, as those of
+ * a language model's quantised weights are. */
+static const char *types(struct answer *x, const ft__question *q)
+{
+    const ft_graph *g = q->graph;
+    bool said[FT_DTYPE_COUNT] = {false};
+    const char *out = x->a.dtype;
+
+    said[x->dtype] = true;
+    for (uint32_t i = 0; i < g->n_ops && !q->q.dtype; i++) {
+        const ft_op *op = &g->op[i];
+        ft_class of = ft_kind_class(op->kind);
+
+        if ((of == FT_CLASS_CONV || of == FT_CLASS_MATMUL) && !said[op->dtype]) {
+            said[op->dtype] = true;
+            out = text(x, "%s and %s", out, ft_dtype_name(op->dtype));
+        }
+    }
+    return out;
+}
+
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, g->n_assumptions + 7, sizeof(*list));
+    const ft_remark **list = piece(x, g->n_assumptions + 8, sizeof(*list));
     const ft_device_use *on = &q->s.source.on;
     size_t *n = &x->a.n_assumptions;
 
@@ -95,7 +116,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_DEVICE, text(x, "%s", q->s.note));
     remark(x, list, n, FT_REMARK_RUN,
            text(x, "%s, %s at a time, %s", ft_name(FT_NAMES_MODE, g->mode), x->a.step,
-                x->a.dtype));
+                types(x, q)));
     if (x->a.by == FT_ANSWERED_BY_SPECIFICATION && q->s.threads)
         remark(x, list, n, FT_REMARK_RUN,
                text(x,
@@ -111,6 +132,13 @@ static void put_assumptions(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_RUN,
                text(x, "%s, not %s: of this device no other run mode is known",
                     x->a.run_mode, q->q.run_mode));
+    if (on->device && ft__pair_number(x->a.setting, "power") >
+                          1.001 * ft_device_get(on->device)->tdp_w)
+        remark(x, list, n, FT_REMARK_RUN,
+               text(x,
+                    "the cap is above the %.4g W that the device is built for (TDP): "
+                    "it holds nothing back",
+                    ft_device_get(on->device)->tdp_w));
     if (x->a.power.value > 1.001 * ft__pair_number(x->a.setting, "power"))
         remark(x, list, n, FT_REMARK_RUN,
                "as much power as the lowest clock leaves, which is more than the cap");

@@ -190,7 +190,7 @@ static bool is_setting(const ft_predictor *p, const char *name)
         "clock",    "memory", "power",     "run_mode", "optimizer", "activation",
         "cache",    "host",   "precision", "session",  "state",     "split",
         "suite",    "op",     "to",        "threads",  "layout",    "cuda",
-        "compiled", "mode",   "option"};
+        "compiled", "mode",   "option",    "picks",    "loop"};
     ft_predictor_info info = {0};
     size_t len;
 

@@ -7,6 +7,8 @@
 
 #include "serve/serve.h"
 
+#define SLOW_SUM_S 2e-5
+
 /* Of a name the first whose version is above the one asked for. */
 static const struct {
     const char *name, *before;
@@ -14,6 +16,15 @@ static const struct {
 } engines[] = {
     /* Before CUDA graphs: PyTorch issues every kernel. */
     {"vllm", "0.3", {.sequence_s = 3e-4, .prompt_s = 2e-2, .layer_s = 5.5e-4}},
+    /* Before sums over ranks were as fast as their kernels by themselves. */
+    {"vllm",
+     "0.6",
+     {.step_s = 7e-4,
+      .sampling_s = 5.8e-5,
+      .sum_s = SLOW_SUM_S,
+      .issue_s = 8.5e-5,
+      .graph_tokens = 512,
+      .all_experts = true}},
     /* Before the next step was scheduled during a step. */
     {"vllm",
      "0.14",
@@ -32,8 +43,10 @@ static const struct {
     {"trtllm",
      "1.0",
      {.step_s = FT_SERVE_OVERHEAD_S,
+      .sum_s = SLOW_SUM_S,
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
+      .held_tokens = 19,
       .whole_attention = true,
       .reserves = true}},
     {"trtllm",
@@ -41,6 +54,7 @@ static const struct {
      {.step_s = FT_SERVE_OVERHEAD_S,
       .issue_s = 2e-4,
       .graph_tokens = 512,
+      .held_tokens = 19,
       .whole_attention = true,
       .whole_sums = true,
       .reserves = true}},
@@ -150,7 +164,7 @@ static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
     c->energy_j = was.time_s > 0 ? was.energy_j * c->time_s / was.time_s : was.energy_j;
 }
 
-/* Weights of experts that no row goes to are read as well. */
+/* Weights of all experts are read, those that no row goes to as well. */
 static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidth)
 {
     static const double reached = 0.6; /* of the bandwidth, by mixtures as measured */
@@ -160,7 +174,7 @@ static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidt
     if (!ft_op_at(op, FT_K_block, 0) || ft_dtype_bits(op->dtype) != 8)
         return;
     ft_op_cost(op, &cost);
-    c->time_s += unused_experts(op) * cost.weight_bytes / (reached * bandwidth);
+    c->time_s = fmax(c->time_s, cost.weight_bytes / (reached * bandwidth));
     c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
 }
 
@@ -183,7 +197,7 @@ static bool is_within(const ft__serve_engine *e, const ft_op *op, int64_t width)
 bool ft__serve_engine_changes(const ft__serve_engine *e)
 {
     return e->core_bytes > 0 || e->attention_passes > 0 || e->whole_attention ||
-           e->whole_sums || e->all_experts;
+           e->whole_sums || e->all_experts || e->sum_s > 0;
 }
 
 void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
@@ -195,6 +209,8 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
 
     if (is_within(e, op, width))
         *c = (ft__serve_cost){0, 0};
+    if (e->sum_s > 0 && op->kind == FT_KIND_collective)
+        take_at_least(c, c->time_s + e->sum_s, idle_w);
     if (e->all_experts && op->kind == FT_KIND_moe)
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))

@@ -55,23 +55,31 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                    (unsigned long long)b.most_context);
 }
 
-static ft_estimate estimate(const ft_serve_steps *s, double value, double low,
-                            double high)
+/* Runs of a load: at the value and both ends of steps, then at both ends with requests
+ * that stay together. */
+enum { TOGETHER = 3, RUNS = TOGETHER + 2 };
+
+static ft_estimate estimate(const ft_serve_steps *s, const double x[RUNS])
 {
-    if (!isfinite(value))
+    ft_estimate e = {x[0], x[0], x[0], s->basis, ""};
+
+    if (!isfinite(x[0]))
         return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, "not known"};
-    return (ft_estimate){value, fmin(value, fmin(low, high)),
-                         fmax(value, fmax(low, high)), s->basis, ""};
+    for (int i = 1; i < RUNS; i++) {
+        e.low = fmin(e.low, x[i]);
+        e.high = fmax(e.high, x[i]);
+    }
+    return e;
 }
 
-/* Of three runs the same quantity. */
+/* Of all runs the same quantity. */
 #define OF(field)                                                                      \
-    estimate(s, r[FT__SERVE_VALUE].field, r[FT__SERVE_LOW].field,                      \
-             r[FT__SERVE_HIGH].field)
+    estimate(s, (const double[RUNS]){r[0].field, r[1].field, r[2].field, r[3].field,   \
+                                     r[4].field})
 #define RATIO(a, b)                                                                    \
-    estimate(s, (a)(&r[FT__SERVE_VALUE]) / (b)(&r[FT__SERVE_VALUE]),                   \
-             (a)(&r[FT__SERVE_LOW]) / (b)(&r[FT__SERVE_LOW]),                          \
-             (a)(&r[FT__SERVE_HIGH]) / (b)(&r[FT__SERVE_HIGH]))
+    estimate(s, (const double[RUNS]){(a)(&r[0]) / (b)(&r[0]), (a)(&r[1]) / (b)(&r[1]), \
+                                     (a)(&r[2]) / (b)(&r[2]), (a)(&r[3]) / (b)(&r[3]), \
+                                     (a)(&r[4]) / (b)(&r[4])})
 
 static double generated(const ft__serve_run *r)
 {
@@ -124,7 +132,7 @@ static double joules(const ft__serve_run *r)
     return r->prefill_j + r->decode_j + r->idle_j;
 }
 
-static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[3])
+static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[RUNS])
 {
     for (int m = 0; m < FT_SERVE_METRIC_COUNT; m++)
         for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
@@ -139,6 +147,8 @@ static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[
     out->decode_joules_per_token = RATIO(decode_j, generated);
     out->idle_joules_per_token = RATIO(idle_j, generated);
     out->power_w = RATIO(joules, duration);
+    out->power_w.low = fmin(out->power_w.low, s->power.low * out->power_w.value);
+    out->power_w.high = fmax(out->power_w.high, s->power.high * out->power_w.value);
     out->devices = r->devices;
     out->requests = r->requests;
     out->steps = r->steps;
@@ -147,6 +157,12 @@ static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[
     out->mean_batch = r->batch_s / r->duration_s;
     out->most_batch = r->most_batch;
     out->kv_peak = r->kv_peak;
+}
+
+static bool may_stay_together(const ft_serve_load *load)
+{
+    return load->vary > 0 && load->vary <= FT_SERVE_ALIKE && !load->n_recorded &&
+           !(load->rate_per_s > 0) && load->concurrency > 1;
 }
 
 ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
@@ -177,16 +193,49 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     return st;
 }
 
+/* The server may show its first tokens together: at the high end the last of them is
+ * what a client sees first. */
+static void hold_first_token(ft__serve_run *r, const ft__serve_engine *e)
+{
+    const double tpot = r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
+
+    if (isfinite(tpot))
+        for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
+            r->latency[FT_SERVE_TTFT][p] += e->held_tokens * tpot;
+}
+
+static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
+                              const ft_serve_load *load, double kv_tokens,
+                              ft_error *err)
+{
+    const ft__serve_end ends[] = {FT__SERVE_LOW, FT__SERVE_HIGH};
+    ft_serve_load equal = *load;
+    ft_status st = FT_OK;
+
+    equal.vary = 0;
+    for (int i = 0; i < RUNS - TOGETHER && !st; i++) {
+        r[TOGETHER + i] = r[ends[i]];
+        if (may_stay_together(load))
+            st = ft__serve_simulate(&r[TOGETHER + i], s, &equal, kv_tokens, ends[i],
+                                    err);
+    }
+    return st;
+}
+
 ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
                        const ft_serve_load *asked, ft_error *err)
 {
-    ft__serve_run r[3];
+    ft__serve_run r[RUNS];
     ft_serve_load load;
     ft_status st = ft__serve_prepare(&load, out, s, asked, err);
 
-    for (int i = 0; i < 3 && !st; i++)
+    for (int i = 0; i < TOGETHER && !st; i++)
         st = ft__serve_simulate(&r[i], s, &load, out->kv_tokens, (ft__serve_end)i, err);
     if (!st)
+        st = run_together(r, s, &load, out->kv_tokens, err);
+    if (!st) {
+        hold_first_token(&r[FT__SERVE_HIGH], &s->engine);
         fill(out, s, r);
+    }
     return st;
 }

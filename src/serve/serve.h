@@ -103,7 +103,9 @@ typedef struct ft__serve_engine {
     double layer_s;          /* it takes to issue a layer: a step is no shorter */
     double issue_s;          /* likewise an operation of prompts of mixtures, ... */
     double graph_tokens;     /* ... unless the step has at most so many tokens */
+    double held_tokens;      /* after the first that a client may have to wait for */
     double attention_passes; /* so often the cache goes through memory; 0: once */
+    double sum_s;          /* that a sum over ranks takes longer than a fused kernel */
     double core_bytes;     /* of weights a core reads in a clock; 0: bandwidth alone */
     double amd_core_bytes; /* the same of cores of AMD */
     bool no_dataset;       /* was measured of it */
@@ -139,6 +141,8 @@ struct ft_serve_steps {
     ft__serve_grid rows, seqs, context, chunk, before;
     ft__serve_cost *cost[FT__SERVE_PARTS];
     ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
+    ft__serve_ends power; /* of a step that decodes, in which times and joules err
+                             together or not */
     ft__serve_bounds bounds;
     uint64_t ranks, replicas, stages, layers, issued;
     bool may_draft;

@@ -41,7 +41,7 @@ class Wrong(Exception):
 
 # Keys that are left out of a spec where they have this value.
 DEFAULTS = dict(dilation=1, groups=1, bias=0, to='', weights='', block=0, order=0, causal=0, train=0,
-                ceil=0, tp=1, ep=1)
+                ceil=0, tp=1, ep=1, gated=1)
 
 
 def elements(shape):
@@ -165,6 +165,7 @@ class Form:
     row: object             # function of a Row
     engine: str = ''        # where the row does not say otherwise
     version: str = ''
+    after: object = None    # function of the Table behind its last row
 
 
 @dataclass
@@ -310,6 +311,7 @@ class Table:
     line: int = 1
     lister: dict = field(default_factory=dict)      # (source, network, phase) -> first device
     members: dict = field(default_factory=dict)     # (source, network, phase, part) -> count, note
+    results: dict = field(default_factory=dict)     # network -> shape of its last result
     unknown_devices: list = field(default_factory=list)
     unknown_ops: int = 0
 
@@ -339,6 +341,8 @@ def convert(path, forms, source, devices, run, write, read):
         find_form(table, next(rows, (1, []))[1], forms, source)
         for table.line, fields in rows:
             take(table, fields, write)
+        if table.form.after:
+            table.form.after(table)
     except OSError as e:
         what = 'the packed data is damaged' if isinstance(e, gzip.BadGzipFile) else e.strerror
         raise Wrong(f'cannot read {path}: {what}') from None

@@ -434,7 +434,9 @@ static int front(ft__cli *c, const struct explore_options *o, const ft_explorati
     if (code)
         return code;
     if (!ft_exploration_get(x)->n_words)
-        return ft__usage(c, "front is of what is predicted: %s has no predict",
+        return ft__usage(c,
+                         "front is of what is predicted: %s has no predict; "
+                         "explore report shows the front of its runs",
                          ft_exploration_get(x)->name);
     if (o->shard && (sscanf(o->shard, "%zu/%zu%c", &shard.i, &shard.n, &rest) != 2 ||
                      shard.i < 1 || shard.i > shard.n || shard.n > 1000000))

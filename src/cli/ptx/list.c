@@ -64,11 +64,12 @@ struct launch_list {
     ft_ptx_launches *l;
     const ft_ptx_listed *v;
     size_t n;
-    uint64_t *times;            /* of each that is no repeat; 0: it is one */
-    ft__table *table;           /* text */
-    json_t *json;               /* --json, --html */
-    uint64_t launches, unique;  /* counted */
-    struct library_calls calls; /* of libraries */
+    uint64_t *times;             /* of each that is no repeat; 0: it is one */
+    ft__ptx_launch_count *count; /* of each that is counted */
+    ft__table *table;            /* text */
+    json_t *json;                /* --json, --html */
+    uint64_t launches, unique;   /* counted */
+    struct library_calls calls;  /* of libraries */
     uint64_t missing;
     double warps, bytes, flops, tensor_flops; /* of all that were counted */
     struct total total;                       /* of kernels, on the device */
@@ -366,11 +367,15 @@ static void add_up(struct launch_list *s, const ft__ptx_counted *v)
 
 static ft_status count_launch(struct launch_list *s, size_t i, ft_error *err)
 {
-    ft__ptx_counted v = {.launch = &s->v[i], .times = s->times[i]};
+    const ft__ptx_launch_count *of = &s->count[i];
+    ft__ptx_counted v = {
+        .launch = &s->v[i], .times = s->times[i], .counts = of->counts};
     ft_error inner = {0};
-    ft_status st = ft_ptx_launches_count(&v.counts, s->l, i, &inner);
+    ft_status st = of->st;
 
-    if (!st)
+    if (st)
+        ft_fail(&inner, st, 0, "%s", of->text ? of->text : "out of memory");
+    else
         st = ft__ptx_estimate(&v, s->data, s->device, s->ptxas, s->o, &inner);
     if (st)
         return ft_fail(err, st == FT_EINVAL ? FT_EFORMAT : st, 0, "%s: %s",
@@ -401,6 +406,9 @@ static ft_status count_all(struct launch_list *s, ft_error *err)
 {
     ft_status st = FT_OK;
 
+    s->count = ft__ptx_count_all(s->l, s->o->launches, s->times);
+    if (!s->count)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", s->o->launches);
     for (size_t i = 0; i < s->n && !st; i++) {
         if (!s->times[i])
             continue;
@@ -621,6 +629,7 @@ int ft__ptx_list(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
         code = list(&s);
     json_decref(s.json);
     ft__table_print_take(s.table, NULL);
+    ft__ptx_counts_free(s.count, s.n);
     free(s.times);
     ft_ptx_launches_free(s.l);
     calls_free(&s.calls);

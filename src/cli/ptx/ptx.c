@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/ptx/ptx.h"
 #include "foretell/names.h"
@@ -392,6 +393,15 @@ static int open_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
     return code;
 }
 
+static bool are_launches(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    struct stat st;
+
+    return (dot && strcmp(dot, ".jsonl") == 0) ||
+           (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
 static int check(ft__cli *c, const ft__ptx_options *o)
 {
     if (o->launches && (c->args.n || o->grid || o->block || o->params.n))
@@ -413,6 +423,12 @@ static int check(ft__cli *c, const ft__ptx_options *o)
     if (!c->args.n)
         return ft__usage(c, "FILE is missing, or --launches PATH; see foretell ptx "
                             "--help");
+    for (size_t i = 0; i < c->args.n; i++)
+        if (are_launches(c->args.v[i]))
+            return ft__usage(c,
+                             "%s: a list of launches, or a folder that has one, is "
+                             "--launches PATH",
+                             c->args.v[i]);
     if (!o->grid && (o->block || o->cluster || o->params.n || o->shared))
         return ft__usage(c, "--grid is missing: how many blocks does the launch have?");
     if (o->grid && c->args.n != 1)

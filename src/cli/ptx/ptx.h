@@ -50,6 +50,20 @@ bool ft__ptxas_found(const ft__ptxas *p); /* there is one */
 const ft__ptxas_entry *ft__ptxas_ask(ft__ptxas *p, const ft_ptx_listed *launch);
 json_t *ft__ptxas_json(const ft__ptxas_entry *e); /* NULL: null */
 
+/* ---- all_cores.c ---- */
+
+typedef struct ft__ptx_launch_count {
+    ft_ptx_counts counts;
+    ft_status st;
+    char *text; /* what is wrong, or counts.because; NULL: nothing, or no memory */
+} ft__ptx_launch_count;
+
+/* Of each launch of the list at this path that is to be counted: times is not 0. Behind
+ * the first error the others may be left out. NULL: out of memory. */
+ft__ptx_launch_count *ft__ptx_count_all(ft_ptx_launches *l, const char *path,
+                                        const uint64_t *times);
+void ft__ptx_counts_free(ft__ptx_launch_count *of, size_t n);
+
 /* ---- counted.c ---- */
 
 /* A launch and what it executes. */

@@ -153,7 +153,8 @@ static bool print_table(const ft__ranking *r, uint64_t top)
     putchar('\n');
     good = ft__table_print_take(t, stdout);
     if (r->n_placed > top)
-        printf("%zu more: --top\n", r->n_placed - (size_t)top);
+        printf("%zu more: --top %zu lists all\n", r->n_placed - (size_t)top,
+               r->n_placed);
     return good;
 }
 

@@ -162,6 +162,9 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
     if (s->may_draft)
         say(l, "nobody says whether the server drafts with the model's speculative "
                "layer: low .. high reaches there (--dim mtp=0: it does not)");
+    if (load->vary > 0 && load->vary <= FT_SERVE_ALIKE && load->concurrency > 1 &&
+        !(load->rate_per_s > 0) && !load->n_recorded)
+        say(l, "requests that begin together may stay together: low .. high has both");
     say(l, "what steps err by they have in common: low .. high is the run with all of "
            "them at an end");
 }

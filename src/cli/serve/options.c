@@ -87,7 +87,7 @@ static bool is_of_one_step(const ft__serve_options *o, const ft__model_options *
 
 /* Of a closed load the lengths, where nothing is said: equal ones that begin together
  * end together, again and again, which no server's do. */
-static const double vary_followed = 0.05;
+static const double vary_followed = FT_SERVE_ALIKE;
 
 static bool is_followed(const ft_serve_load *l)
 {

@@ -2,14 +2,12 @@
  * run it, and concurrencies, each simulated as predict does. */
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/serve/ranking.h"
 
-enum { MOST_SETTINGS = 65536, MOST_THREADS = 16 };
+enum { MOST_SETTINGS = 65536 };
 static const char quantity_names[] =
     "cost, energy, power, ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device";
 
@@ -351,21 +349,6 @@ static void *work_on_settings(void *user)
     return NULL;
 }
 
-static void on_threads(ft__serve_ranking *r, void *(*work)(void *))
-{
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    pthread_t thread[MOST_THREADS];
-    size_t n = 0;
-
-    atomic_store(&r->next, 0);
-    while ((long)n + 1 < cores && n < MOST_THREADS &&
-           !pthread_create(&thread[n], NULL, work, r))
-        n++;
-    work(r);
-    while (n)
-        pthread_join(thread[--n], NULL);
-}
-
 /* ---- order ---- */
 
 static void judge(const ft__serve_ranking *r, ft__serve_setting *x)
@@ -491,13 +474,15 @@ static int rank_all(ft__serve_ranking *r)
     const uint64_t top = r->q->o->top ? r->q->o->top : 20;
     int code;
 
-    on_threads(r, work_on_plans);
+    atomic_store(&r->next, 0);
+    ft__on_cores(work_on_plans, r, r->n_ways);
     code = check_plans(r);
     if (!code)
         code = make_room(r);
     if (code)
         return code;
-    on_threads(r, work_on_settings);
+    atomic_store(&r->next, 0);
+    ft__on_cores(work_on_settings, r, r->n_ways * r->q->n_devices);
     put_in_order(r);
     code = ft__cli_done(r->q->c,
                         r->q->c->json

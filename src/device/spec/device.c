@@ -37,6 +37,7 @@
     NUMBER(l3_mib, 0x1p20, l3_bytes)                                                   \
     NUMBER(shared_memory_kib, 0x1p10, shared_memory_per_core_bytes)                    \
     NUMBER(tdp_w, 1, tdp_w)                                                            \
+    NUMBER(drawing_tdp_w, 1, drawing_tdp_w)                                            \
     NUMBER(process_nm, 1, process_nm)                                                  \
     NUMBER(compute_capability, 1, compute_capability)                                  \
     NUMBER(year, 1, year)                                                              \

@@ -383,6 +383,9 @@ static bool is_plain(const ft__llm *m)
 
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
+    static const ft__dim_names there = {
+        "tokens, context, tp, ep, pp, dp, node, mtp, train, once, kv_bits, weight_bits",
+        1, false};
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
     if (!used) {
@@ -408,7 +411,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
             ft__build_fail(s->b, FT_EINVAL, 0,
                            "--input does not apply: --batch, --dim tokens= and --dim "
                            "context= say what goes in");
-        ft__options_are_used(s->b, opt, used, NULL);
+        ft__options_are_used(s->b, opt, used, &there, NULL);
     }
     free(used);
     if (s->drafts && (s->tokens > 1 || !s->m.drafts || s->drafts > 64))

@@ -471,6 +471,7 @@ static void check_options(struct input_binding *b)
 {
     const ft_import_options *opt = &b->o->opt;
     ft__fixed_batch fixed = {b->first.n ? b->first.s : "", b->first.n, b->first_dim};
+    ft__dim_names there = {.n = 0};
 
     if (b->open_batch && !opt->batch && b->batch_by)
         ft__build_assume(b->o->b, "batch %lld for the other inputs too, as in %s",
@@ -478,7 +479,14 @@ static void check_options(struct input_binding *b)
     else if (b->open_batch && !opt->batch)
         ft__build_assume(b->o->b,
                          "batch 1 (the model leaves it open; --batch N sets it)");
-    ft__options_are_used(b->o->b, opt, b->used,
+    for (uint32_t i = 0; i < b->n_in; i++)
+        for (uint32_t k = 0; k < b->in[i].rank && k < FT_MAX_RANK; k++)
+            if (b->in[i].dim[k].size < 0) {
+                ft__str name = name_of(b->o, &b->in[i], k);
+
+                ft__dim_names_add(&there, name.s, name.n);
+            }
+    ft__options_are_used(b->o->b, opt, b->used, &there,
                          opt->batch && !b->open_batch && !b->fixed_batch ? &fixed
                                                                          : NULL);
 }

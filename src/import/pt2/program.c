@@ -341,9 +341,21 @@ static void check_options(struct symbol_binding *b)
     const ft_import_options *opt = &b->p->opt;
     const ft__pt2_value *v = b->first;
     bool fixed = opt->batch && !b->open_batch && !fixed_batch(b->p) && v;
+    ft__dim_names there = {.n = 0};
 
+    for (uint32_t i = 0; i < b->p->n_inputs; i++) {
+        const ft__pt2_value *in = b->p->input[i].value;
+
+        for (uint32_t k = 0; is_input(&b->p->input[i]) && k < in->shape.rank; k++)
+            if (symbol_at(b->p, in, k)) {
+                char name[96];
+
+                snprintf(name, sizeof(name), "%.*s.%u", shown(in->name), in->name.s, k);
+                ft__dim_names_add(&there, name, strlen(name));
+            }
+    }
     ft__options_are_used(
-        b->p->b, opt, b->used,
+        b->p->b, opt, b->used, &there,
         fixed ? &(ft__fixed_batch){v->name.s, v->name.n, v->shape.dim[0]} : NULL);
 }
 

@@ -268,7 +268,7 @@ static ft_status share_of_fit(double *share, ft__own_base *own,
             usual += is_usual(&row[i], row, n) &&
                      rows_of_chip(&row[i], row, n, s) >= CHIP_ROWS;
         }
-    *share = st ? 0 : ft__share_of_learned(error, usual);
+    *share = st ? 0 : ft__share_of_learned(error, usual, n);
     for (size_t i = 0; i < n && chips > 1 && !st; i++)
         if (is_first(row, i, s))
             spread(own, between(start, &own[row[i].group].without, *share),
@@ -327,8 +327,10 @@ static double host_of(const ft__physics_row *row, size_t n, uint32_t device,
     return any ? best : NAN;
 }
 
-/* Times of what the mean of several hosts takes, as far as they are known: all that is
- * learned of one alone is its own affair. */
+/* Fewer hosts say nothing of others: their times are their own affair. */
+enum { LEAST_HOSTS = 3 };
+
+/* Times of what the mean of several hosts takes, as far as they are known. */
 static void relate_to_mean(double *host, const ft__samples *s)
 {
     double sum = 0;
@@ -340,7 +342,9 @@ static void relate_to_mean(double *host, const ft__samples *s)
             n++;
         }
     for (uint32_t d = 0; d < s->n_datasets; d++)
-        host[d] = !isfinite(host[d]) ? 1 : n > 1 ? host[d] / exp(sum / n) : host[d];
+        host[d] = !isfinite(host[d]) ? 1
+                  : n >= LEAST_HOSTS ? host[d] / exp(sum / n)
+                                     : host[d];
 }
 
 /* Of every device, to its datasets. */
@@ -370,6 +374,38 @@ static ft_status find_hosts(ft__own_base *own, const ft__physics_params *params,
     return st;
 }
 
+static void take_host(ft__physics_params *out, const ft__physics_params *from)
+{
+    static const int host[] = {FT__C_floor_s,    FT__C_floor_linear, FT__C_floor_conv,
+                               FT__C_floor_norm, FT__C_overlap,      FT__C_step_s};
+
+    for (size_t i = 0; i < sizeof(host) / sizeof(*host); i++)
+        out->v[host[i]] = from->v[host[i]];
+}
+
+/* Of the constants fitted to rows beside two hosts those of hosts stay as they were:
+ * the two tell apart neither their mean nor how far a third may be from it. */
+static ft_status keep_hosts(ft__base *b, uint32_t group,
+                            const ft__physics_params *start, const ft__physics_row *row,
+                            size_t n, const ft__samples *s, ft_error *err)
+{
+    ft__own_base *own = b->own + group * (size_t)b->n_datasets;
+    ft__terms *t = calloc(n + 1, sizeof(*t));
+    int hosts = 0;
+
+    if (!t)
+        return ft_fail(err, FT_ENOMEM, 0, "training set");
+    for (uint32_t d = 0; d < s->n_datasets; d++)
+        hosts += isfinite(host_of(row, n, d, start, t));
+    free(t);
+    if (hosts != LEAST_HOSTS - 1)
+        return FT_OK;
+    take_host(&b->params[group], start);
+    for (uint32_t d = 0; d < b->n_datasets; d++)
+        take_host(&own[d].without, start);
+    return FT_OK;
+}
+
 static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t seed,
                             ft_error *err)
 {
@@ -392,6 +428,8 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
         for (uint32_t d = 0; d < b->n_datasets; d++)
             if (!(own[d].without.v[0] > 0))
                 own[d].without = b->params[g];
+        if (!st && n >= GROUP_ROWS)
+            st = keep_hosts(b, g, &start, row, n, k->s, err);
         if (!st)
             st = find_hosts(own, &b->params[g], row, n, k->s, err);
     }

@@ -16,12 +16,10 @@
 
 uint64_t ft__op_key(const ft_op *op)
 {
-    ft_op key = *op;
+    ft_op key = ft__forward_of(op);
 
     key.layout = FT_LAYOUT_PLAIN;
     key.in_place = 0;
-    key.wrt = 0;
-    key.phase = FT_PHASE_FORWARD;
     return ft__op_hash(&key);
 }
 

@@ -244,8 +244,9 @@ static void add_pair(ft__buf *out, const char *pair)
 }
 
 /* A setting with what its engine's published measurements have in common: the run mode
- * (none where it is eager), and that attention of TensorRT-LLM takes queries, keys and
- * values as one tensor. */
+ * (none where it is eager), that attention of TensorRT-LLM takes queries, keys and
+ * values as one tensor, and that mixtures of vLLM walk over the picks of all experts.
+ */
 static void add_of_engine(ft__buf *out, const char *setting, const char *engine)
 {
     size_t len;
@@ -257,6 +258,8 @@ static void add_of_engine(ft__buf *out, const char *setting, const char *engine)
             add_pair(out, "run_mode=graph");
     if (strcmp(engine, "trtllm") == 0 && !ft__pair(setting, "cache", &len))
         add_pair(out, "cache=packed");
+    if (strcmp(engine, "vllm") == 0 && !ft__pair(setting, "picks", &len))
+        add_pair(out, "picks=all");
 }
 
 static int take_row(void *user, const ft_row *row)

@@ -25,12 +25,20 @@ static double certain_gain(const ft__share_errors *chip, size_t n, int share)
     return mean - sqrt(squares / (double)(n - 1) / (double)n);
 }
 
-double ft__share_of_learned(const ft__share_errors *chip, size_t n)
+/* Rows that say as much of a chip as any number of them. */
+static const double many_rows = 300;
+
+double ft__share_of_one_chip(size_t n_rows)
+{
+    return FT__ONE_CHIP_SHARE * fmin(1, (double)n_rows / many_rows);
+}
+
+double ft__share_of_learned(const ft__share_errors *chip, size_t n, size_t n_rows)
 {
     double most = least_gain, best = 0;
 
     if (n < 2)
-        return FT__ONE_CHIP_SHARE;
+        return ft__share_of_one_chip(n_rows);
     for (int i = 1; i < FT__N_SHARES; i++) {
         const double gain = certain_gain(chip, n, i);
 

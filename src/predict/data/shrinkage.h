@@ -20,7 +20,9 @@ typedef struct ft__share_errors {
 
 /* The share whose gain is most certain: over chips, the mean log of how many times
  * smaller errors are, less its standard error (the one-standard-error rule of Breiman
- * et al. 1984). 0 where none gains 3 % by that; FT__ONE_CHIP_SHARE of one chip. */
-double ft__share_of_learned(const ft__share_errors *chip, size_t n);
+ * et al. 1984). 0 where none gains 3 % by that; ft__share_of_one_chip() of one chip. */
+double ft__share_of_learned(const ft__share_errors *chip, size_t n, size_t n_rows);
+/* Of one chip alone FT__ONE_CHIP_SHARE, less where its rows are few. */
+double ft__share_of_one_chip(size_t n_rows);
 
 #endif

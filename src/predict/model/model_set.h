@@ -130,6 +130,7 @@ typedef struct ft__op_answer {
     double base;     /* the physical estimate itself */
     uint32_t part;   /* which regressor; l->n_regressors: none */
     bool far;        /* outside of what it was trained on, or of another kind */
+    bool unlike;     /* of an unknown device, by a kernel that no row of it has */
     bool measured;   /* it was measured itself (families alone know) */
     ft_basis basis;  /* evaluation: as users are answered */
 } ft__op_answer;

@@ -68,14 +68,35 @@ static bool is_new_size(const ft__regressor *p, const float *row)
     return is_beyond(p, row, sizes, sizeof(sizes) / sizeof(*sizes), 1);
 }
 
-/* Is its window, stride or grouping beyond those of all rows? Trees answer with the
- * nearest one, but a convolution of 1 x 1 is no small one of 3 x 3. */
+/* Is it one product where all rows are batched ones, or the other way round? */
+static bool is_batched_otherwise(const ft__regressor *p, const float *row)
+{
+    const uint32_t rank = FT__F_rank;
+
+    return row[rank] > 2 ? p->most[rank] <= 2 : p->least[rank] > 2;
+}
+
+/* Has it another kernel than all rows? Its window, stride or grouping is beyond theirs:
+ * trees answer with the nearest one, but a convolution of 1 x 1 is no small one of
+ * 3 x 3. Libraries have other kernels for single products, and for softmax along
+ * another axis than the last. */
+static bool is_new_kernel(const ft__regressor *p, const float *row)
+{
+    static const uint32_t form[] = {FT__F_kernel, FT__F_kernel_width, FT__F_stride,
+                                    FT__F_dilation, FT__F_groups};
+    static const uint32_t after = FT__F_after_axis;
+    const ft_kind kind = (ft_kind)row[FT__F_kind];
+
+    return is_beyond(p, row, form, sizeof(form) / sizeof(*form), 0) ||
+           (kind == FT_KIND_matmul && is_batched_otherwise(p, row)) ||
+           (ft_kind_class(kind) == FT_CLASS_SOFTMAX && is_beyond(p, row, &after, 1, 0));
+}
+
 static bool is_new_form(const ft__regressor *p, const float *row)
 {
-    static const uint32_t form[] = {FT__F_kernel,   FT__F_kernel_width, FT__F_stride,
-                                    FT__F_dilation, FT__F_groups,       FT__F_rank};
+    static const uint32_t rank = FT__F_rank;
 
-    return is_beyond(p, row, form, sizeof(form) / sizeof(*form), 0);
+    return is_new_kernel(p, row) || is_beyond(p, row, &rank, 1, 0);
 }
 
 /* Attention with heads wider than all that were measured (multi-head latent attention:
@@ -117,6 +138,7 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
 
     if (new_head || (new_form && l->opt.unseen))
         value = 0;
+    a->unlike = l->opt.unseen && is_new_kernel(p, row);
     a->far = (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
              is_new_size(p, row);
     residual_scale *= a->far ? far_factor : 1;

@@ -171,7 +171,7 @@ static ft_status share_of_learned(double *out, const struct left_out *h, double 
     for (uint32_t c = 0; c < h->n_chips; c++)
         if (same_maker(h, c, usual))
             n += share_errors(&error[n], h, c) >= LEAST_ROWS;
-    *out = n < 2 ? alone : ft__share_of_learned(error, n);
+    *out = n < 2 ? alone : ft__share_of_learned(error, n, h->n);
     free(error);
     return FT_OK;
 }
@@ -397,11 +397,12 @@ static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
     const bool narrow = p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT;
     const double least = narrow ? FT__LEAST_NARROW_REACH : FT__LEAST_REACH;
     const double reach = log(least) / FT__Z90;
+    const double share = ft__share_of_one_chip(r->m);
     size_t n = 0;
 
-    shrink(&p->fit, FT__ONE_CHIP_SHARE);
+    shrink(&p->fit, share);
     for (size_t i = 0; i < r->m; i++) {
-        r->pout[i] *= FT__ONE_CHIP_SHARE;
+        r->pout[i] *= share;
         if (isfinite(r->pout[i]))
             r->punused[n++] = r->py[i] - r->pout[i];
     }

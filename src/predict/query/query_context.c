@@ -133,8 +133,16 @@ static bool is_own_kind(const ft__query_context *q, const ft_op *op)
            (i < l->n_regressors && l->part[i].scope <= FT__SCOPE_KIND);
 }
 
-/* As it is; a backward operation otherwise as the part of forward and backward measured
- * together. */
+/* By its data sheet: nothing that was learned says anything of operation i. */
+static void take_default(ft__query_context *q, uint32_t i)
+{
+    q->by_default[i] = true;
+    q->share[i] = NAN;
+    q->a.params = ft__physics_default();
+    ft__device_query_terms(&q->bare[i], &q->a, &q->g->op[i]);
+}
+
+/* As it is; a backward operation otherwise as its part of both passes together. */
 static void choose_form(ft__query_context *q, uint32_t i)
 {
     const ft_op *op = &q->g->op[i];
@@ -150,9 +158,7 @@ static void choose_form(ft__query_context *q, uint32_t i)
     if (ft__costs_nothing(op) || !q->f)
         return;
     if ((!q->tf32 && is_tf32(q, op)) || !is_own_kind(q, op)) {
-        q->by_default[i] = true;
-        q->a.params = ft__physics_default();
-        ft__device_query_terms(&q->bare[i], &q->a, op);
+        take_default(q, i);
         return;
     }
     if (q->rescaled) {
@@ -251,8 +257,7 @@ static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
 }
 
 /* The same constants, chips and operations: the same terms. At another clock than it
- * was measured at those of the clock it was; total_s is 0 where these are not at hand.
- */
+ * was measured at those of the clock it was; total_s 0: these are not at hand. */
 static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q)
 {
     const ft__device_query *as = q->rescaled ? &q->measured : &q->a;
@@ -307,6 +312,9 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
     if (st || !q->f)
         return st;
     st = ask_metric(q->time, q, FT__METRIC_TIME, err);
+    for (uint32_t i = 0; i < q->n && !st && !q->few; i++)
+        if (q->time[i].unlike && !q->time[i].measured)
+            take_default(q, i);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
                                          q->few, q->few_on, &q->on, q->form, q->n, err);

@@ -56,3 +56,15 @@ Text that is no list of operations is no model; a list with a mistake has its li
   $ printf 'convv x=1x3x8x8 dtype=fp32\n' | foretell predict - --device t4
   foretell predict: standard input: line 1: unknown operation "convv"
   [3]
+
+Kernels are none, and lists of launches no kernels.
+
+  $ foretell predict ptx/nvcc/saxpy.ptx --device a30
+  foretell predict: saxpy.ptx: not a model: no ONNX file, no torch.export archive, no config.json, and line 1 is no operation of a list, such as "relu x=1x8 dtype=fp32"; PTX is for foretell ptx
+  [3]
+  $ foretell ptx ptx/nvcc/launches.jsonl
+  foretell ptx: ptx/nvcc/launches.jsonl: a list of launches, or a folder that has one, is --launches PATH
+  [2]
+  $ foretell ptx ptx/nvcc
+  foretell ptx: ptx/nvcc: a list of launches, or a folder that has one, is --launches PATH
+  [2]

@@ -154,7 +154,7 @@ Bad usage.
   foretell clocks: "shwo": show, set or reset?
   [2]
   $ foretell clocks show all
-  foretell clocks: one argument too many: all
+  foretell clocks: one argument too many: "all"
   [2]
   $ foretell clocks set --core 1200
   foretell clocks: for how long? -- CMD: while CMD runs; --keep: until foretell clocks reset
@@ -200,4 +200,7 @@ Bad usage.
   [2]
   $ foretell measure one.ops --clocks 600,900 --csv
   foretell measure: --csv is for one clock; --json is for several
+  [2]
+  $ foretell clocks set 5000 --keep
+  foretell clocks: one argument too many: "5000"; clocks and caps are options, as --core 1200MHz
   [2]

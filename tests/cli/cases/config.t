@@ -74,7 +74,7 @@ A folder has it in its config.json; what is not known is named.
   foretell predict: llama-3-8b.json: --dim tp=3: does not divide the 32 heads
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim sequence=3
-  foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name
+  foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name; there is tokens, context, tp, ep, pp, dp, node, mtp, train, once, kv_bits, weight_bits
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training
   foretell predict: llama-3-8b.json: a step with a cache of keys and values is not trained; export the module itself for --mode training
@@ -95,3 +95,12 @@ A step of the model at another precision, and one of several ranks: as dimension
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --precision fp8 --dim context=4096 --run-mode graph -q | grep -c 'l4\|h100-sxm'
   3
+
+Weights of another type are said beside the type of what is computed.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --precision fp8 --batch 4 -q | grep 'at a time'
+  assumed: inference, one forward pass at a time, fp8e4m3 and bf16
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --precision fp8 --dim context=100000 -q | grep 'at a time'
+  assumed: inference, one forward pass at a time, bf16 and fp8e4m3
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --precision bf16 --batch 4 -q | grep 'at a time'
+  assumed: inference, one forward pass at a time, bf16

@@ -249,3 +249,9 @@ Mistakes are told with their line.
   $ foretell explore report missing.yaml --db toy.db
   foretell explore: cannot read missing.yaml: No such file or directory
   [3]
+
+The front of runs is in the report.
+
+  $ printf 'name: one\ncommand: ["true", "{n}"]\nparameters:\n  - name: n\n    values: [1, 2]\nobjectives:\n  - name: time\n' > one.yaml; foretell explore front one.yaml
+  foretell explore: front is of what is predicted: one has no predict; explore report shows the front of its runs
+  [2]

@@ -173,16 +173,16 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   p100-pcie-16gb,activation=sigmoid optimizer=Adadelta,tensorflow,1,conv2d x=36x8x223x223 out=7 kernel=1x1 stride=3x3 pad=0x0 dtype=fp32 phase=step,step,default,time,s,0.0037510199999999999,3.5988999999999997e-05,0,"{""time_min_s"": 0.00370966}"
   $ datasets/aic tables/aic_*.csv > a.csv; foretell data import a.csv --db a.db; sh taken a
   73 measurements taken from a.csv
-  a100-sxm-80gb,,trtllm,1.0.0,attention x=32x32x4096x128 y=32x2x4096x128 z=32x2x4096x128 causal=1 dtype=bf16,forward,default,time,s,0.032639000000000001,,0,
-  a100-sxm-80gb,,trtllm,1.0.0,attention x=32x40x1x128 y=32x40x4096x128 z=32x40x4096x128 dtype=bf16,forward,default,time,s,0.0015246000000000001,,0,
-  a100-sxm-80gb,,trtllm,1.0.0,attention x=4x32x1x128 y=4x1x4096x128 z=4x1x4096x128 dtype=bf16,forward,default,time,s,2.6282999999999999e-05,,0,
-  a100-sxm-80gb,,trtllm,1.0.0,attention x=8x12x8192x128 y=8x2x8192x128 z=8x2x8192x128 causal=1 dtype=bf16,forward,default,time,s,0.011403,,0,
-  a100-sxm-80gb,,vllm,0.14.0,linear x=192x3584 out=1536 dtype=bf16,forward,default,time,s,1.9794999999999999e-05,,0,
-  a100-sxm-80gb,,vllm,0.14.0,linear x=64x16384 out=1024 dtype=bf16,forward,default,time,s,3.1507000000000002e-05,,0,
-  a100-sxm-80gb,cache=written,vllm,0.14.0,attention x=1x12x6144x128 y=1x4x6144x128 z=1x4x6144x128 causal=1 dtype=bf16,forward,default,time,s,0.00080961,,0,
-  a100-sxm-80gb,cache=written,vllm,0.14.0,attention x=1x32x1x128 y=1x2x8192x128 z=1x2x8192x128 dtype=bf16,forward,default,time,s,3.6260999999999997e-05,,0,
-  a100-sxm-80gb,cache=written,vllm,0.14.0,attention x=32x12x1024x128 y=32x2x1024x128 z=32x2x1024x128 causal=1 dtype=bf16,forward,default,time,s,0.00087560000000000003,,0,
-  a100-sxm-80gb,cache=written,vllm,0.14.0,attention x=32x8x1x128 y=32x1x256x128 z=32x1x256x128 dtype=bf16,forward,default,time,s,1.8805e-05,,0,
+  a100-sxm-80gb,loop=short,trtllm,1.0.0,attention x=32x32x4096x128 y=32x2x4096x128 z=32x2x4096x128 causal=1 dtype=bf16,forward,default,time,s,0.032639000000000001,,0,
+  a100-sxm-80gb,loop=short,trtllm,1.0.0,attention x=32x40x1x128 y=32x40x4096x128 z=32x40x4096x128 dtype=bf16,forward,default,time,s,0.0015246000000000001,,0,
+  a100-sxm-80gb,loop=short,trtllm,1.0.0,attention x=4x32x1x128 y=4x1x4096x128 z=4x1x4096x128 dtype=bf16,forward,default,time,s,2.6282999999999999e-05,,0,
+  a100-sxm-80gb,loop=short,trtllm,1.0.0,attention x=8x12x8192x128 y=8x2x8192x128 z=8x2x8192x128 causal=1 dtype=bf16,forward,default,time,s,0.011403,,0,
+  a100-sxm-80gb,loop=short,vllm,0.14.0,linear x=192x3584 out=1536 dtype=bf16,forward,default,time,s,1.9794999999999999e-05,,0,
+  a100-sxm-80gb,loop=short,vllm,0.14.0,linear x=64x16384 out=1024 dtype=bf16,forward,default,time,s,3.1507000000000002e-05,,0,
+  a100-sxm-80gb,loop=short cache=written,vllm,0.14.0,attention x=1x12x6144x128 y=1x4x6144x128 z=1x4x6144x128 causal=1 dtype=bf16,forward,default,time,s,0.00080961,,0,
+  a100-sxm-80gb,loop=short cache=written,vllm,0.14.0,attention x=1x32x1x128 y=1x2x8192x128 z=1x2x8192x128 dtype=bf16,forward,default,time,s,3.6260999999999997e-05,,0,
+  a100-sxm-80gb,loop=short cache=written,vllm,0.14.0,attention x=32x12x1024x128 y=32x2x1024x128 z=32x2x1024x128 causal=1 dtype=bf16,forward,default,time,s,0.00087560000000000003,,0,
+  a100-sxm-80gb,loop=short cache=written,vllm,0.14.0,attention x=32x8x1x128 y=32x1x256x128 z=32x1x256x128 dtype=bf16,forward,default,time,s,1.8805e-05,,0,
   gb200,,trtllm,1.3.0rc17,attention x=16x40x1x256 y=16x40x32x256 z=16x40x32x256 dtype=bf16,forward,default,power,W,582.70000000000005,,0,"{""power_cap_w"": 1200}"
   gb200,,trtllm,1.3.0rc17,attention x=16x40x1x256 y=16x40x32x256 z=16x40x32x256 dtype=bf16,forward,default,time,s,1.8425999999999999e-05,,0,"{""power_cap_w"": 1200}"
   gb200,,trtllm,1.3.0rc17,attention x=16x64x32x256 y=16x1x32x256 z=16x1x32x256 causal=1 dtype=bf16,forward,default,power,W,849.79999999999995,,0,"{""power_cap_w"": 1200}"
@@ -215,33 +215,33 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   gb200,run_mode=eager,vllm,0.22.0,linear x=2816x3584 out=3584 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,0.00026207999999999998,,0,"{""power_cap_w"": 1200}"
   gb200,run_mode=eager,vllm,0.22.0,linear x=4x7168 out=16384 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,588.70000000000005,,0,"{""power_cap_w"": 1200}"
   gb200,run_mode=eager,vllm,0.22.0,linear x=4x7168 out=16384 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,0.00025754,,0,"{""power_cap_w"": 1200}"
-  h100-sxm,,trtllm,1.3.0rc20,attention x=32x16x1x128 y=32x2x1024x128 z=32x2x1024x128 dtype=bf16,forward,default,time,s,2.8507e-05,,0,
-  h100-sxm,,trtllm,1.3.0rc20,attention x=8x16x4096x192 y=8x1x4096x192 z=8x1x4096x192 causal=1 dtype=bf16,forward,default,time,s,0.0018397000000000001,,0,
-  h100-sxm,,trtllm,1.3.0rc20,moe x=2x3072 hidden=1024 experts=256 topk=8 tp=16 ep=2 dealt=1 dtype=bf16,forward,default,time,s,3.3232000000000003e-05,,0,
-  h100-sxm,,trtllm,1.3.0rc20,moe x=48x3072 hidden=1536 experts=256 topk=8 tp=4 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,6.6709000000000001e-05,,0,
-  h100-sxm,,trtllm,1.3.0rc20,moe x=6144x4096 hidden=14336 experts=8 topk=2 tp=4 ep=2 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00050560999999999998,,0,
-  h100-sxm,,vllm,0.24.0,linear x=2561x3584 out=1024 dtype=bf16,forward,default,time,s,2.5534999999999999e-05,,0,
-  h100-sxm,,vllm,0.24.0,linear x=65x2048 out=3584 to=bf16 dtype=fp8e4m3,forward,default,time,s,1.0404000000000001e-05,,0,
-  h100-sxm,,vllm,0.24.0,moe x=12288x4096 hidden=2048 experts=256 topk=8 ep=4 dealt=1 dtype=bf16,forward,default,time,s,0.0036814999999999999,,0,
-  h100-sxm,,vllm,0.24.0,moe x=32x3072 hidden=1536 experts=256 topk=8 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00018296999999999999,,0,
-  h100-sxm,,vllm,0.24.0,moe x=96x1024 hidden=2688 experts=512 topk=22 ep=128 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,7.8708999999999995e-05,,0,
-  h100-sxm,cache=written,vllm,0.24.0,attention x=256x64x1x64 y=256x8x8x64 z=256x8x8x64 dtype=bf16,forward,default,time,s,5.5316999999999999e-05,,0,
-  h100-sxm,cache=written,vllm,0.24.0,attention x=8x16x12288x128 y=8x8x12288x128 z=8x8x12288x128 causal=1 dtype=bf16,forward,default,time,s,0.0084314000000000004,,0,
-  h100-sxm,op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=1281x7168 axes=0x1 dtype=bf16,forward,default,time,s,1.3788000000000001e-05,,0,
-  h100-sxm,op=compute_scale to=fp8,vllm,0.24.0,reduce_max x=64x2560 axes=0x1 dtype=bf16,forward,default,time,s,7.4453000000000001e-07,,0,
-  h100-sxm,run_mode=eager,vllm,0.24.0,linear x=48x128 out=10240 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,8.7627000000000007e-05,,0,
-  h200-sxm,,trtllm,1.3.0rc20,attention x=1x16x1x64 y=1x8x32x64 z=1x8x32x64 dtype=bf16,forward,default,time,s,7.9466999999999997e-06,,0,
-  h200-sxm,,trtllm,1.3.0rc20,attention x=8x12x8192x256 y=8x12x8192x256 z=8x12x8192x256 causal=1 dtype=bf16,forward,default,time,s,0.0066001000000000002,,0,
-  h200-sxm,,trtllm,1.3.0rc20,moe x=3072x4096 hidden=1536 experts=128 topk=8 tp=8 ep=32 dealt=1 dtype=bf16,forward,default,time,s,6.5636999999999995e-05,,0,
-  h200-sxm,,trtllm,1.3.0rc20,moe x=384x7168 hidden=2048 experts=256 topk=8 ep=64 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,7.7535999999999998e-05,,0,
-  h200-sxm,,trtllm,1.3.0rc20,moe x=80x2048 hidden=5120 experts=512 topk=22 tp=16 ep=2 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00015333999999999999,,0,
+  h100-sxm,loop=short,trtllm,1.3.0rc20,attention x=32x16x1x128 y=32x2x1024x128 z=32x2x1024x128 dtype=bf16,forward,default,time,s,2.8507e-05,,0,
+  h100-sxm,loop=short,trtllm,1.3.0rc20,attention x=8x16x4096x192 y=8x1x4096x192 z=8x1x4096x192 causal=1 dtype=bf16,forward,default,time,s,0.0018397000000000001,,0,
+  h100-sxm,loop=short,trtllm,1.3.0rc20,moe x=2x3072 hidden=1024 experts=256 topk=8 tp=16 ep=2 dealt=1 dtype=bf16,forward,default,time,s,3.3232000000000003e-05,,0,
+  h100-sxm,loop=short,trtllm,1.3.0rc20,moe x=48x3072 hidden=1536 experts=256 topk=8 tp=4 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,6.6709000000000001e-05,,0,
+  h100-sxm,loop=short,trtllm,1.3.0rc20,moe x=6144x4096 hidden=14336 experts=8 topk=2 tp=4 ep=2 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00050560999999999998,,0,
+  h100-sxm,loop=short,vllm,0.24.0,linear x=2561x3584 out=1024 dtype=bf16,forward,default,time,s,2.5534999999999999e-05,,0,
+  h100-sxm,loop=short,vllm,0.24.0,linear x=65x2048 out=3584 to=bf16 dtype=fp8e4m3,forward,default,time,s,1.0404000000000001e-05,,0,
+  h100-sxm,loop=short,vllm,0.24.0,moe x=12288x4096 hidden=2048 experts=256 topk=8 ep=4 dealt=1 dtype=bf16,forward,default,time,s,0.0036814999999999999,,0,
+  h100-sxm,loop=short,vllm,0.24.0,moe x=32x3072 hidden=1536 experts=256 topk=8 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00018296999999999999,,0,
+  h100-sxm,loop=short,vllm,0.24.0,moe x=96x1024 hidden=2688 experts=512 topk=22 ep=128 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,7.8708999999999995e-05,,0,
+  h100-sxm,loop=short cache=written,vllm,0.24.0,attention x=256x64x1x64 y=256x8x8x64 z=256x8x8x64 dtype=bf16,forward,default,time,s,5.5316999999999999e-05,,0,
+  h100-sxm,loop=short cache=written,vllm,0.24.0,attention x=8x16x12288x128 y=8x8x12288x128 z=8x8x12288x128 causal=1 dtype=bf16,forward,default,time,s,0.0084314000000000004,,0,
+  h100-sxm,loop=short op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=1281x7168 axes=0x1 dtype=bf16,forward,default,time,s,1.3788000000000001e-05,,0,
+  h100-sxm,loop=short op=compute_scale to=fp8,vllm,0.24.0,reduce_max x=64x2560 axes=0x1 dtype=bf16,forward,default,time,s,7.4453000000000001e-07,,0,
+  h100-sxm,loop=short run_mode=eager,vllm,0.24.0,linear x=48x128 out=10240 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,8.7627000000000007e-05,,0,
   h200-sxm,,vllm,0.22.0,attention x=256x8x1x64 y=256x2x32x64 z=256x2x32x64 dtype=bf16,forward,default,power,W,422.89999999999998,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,attention x=256x8x1x64 y=256x2x32x64 z=256x2x32x64 dtype=bf16,forward,default,time,s,2.073e-05,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,attention x=2x16x1536x64 y=2x2x1536x64 z=2x2x1536x64 causal=1 dtype=bf16,forward,default,power,W,326.39999999999998,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,attention x=2x16x1536x64 y=2x2x1536x64 z=2x2x1536x64 causal=1 dtype=bf16,forward,default,time,s,3.3469000000000001e-05,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,linear x=224x3072 out=10240 dtype=bf16,forward,default,power,W,636.70000000000005,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,linear x=224x3072 out=10240 dtype=bf16,forward,default,time,s,2.7497000000000001e-05,,0,"{""power_cap_w"": 700}"
-  h200-sxm,op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=3841x64 axes=0x1 dtype=bf16,forward,default,time,s,7.4549000000000004e-06,,0,
+  h200-sxm,loop=short,trtllm,1.3.0rc20,attention x=1x16x1x64 y=1x8x32x64 z=1x8x32x64 dtype=bf16,forward,default,time,s,7.9466999999999997e-06,,0,
+  h200-sxm,loop=short,trtllm,1.3.0rc20,attention x=8x12x8192x256 y=8x12x8192x256 z=8x12x8192x256 causal=1 dtype=bf16,forward,default,time,s,0.0066001000000000002,,0,
+  h200-sxm,loop=short,trtllm,1.3.0rc20,moe x=3072x4096 hidden=1536 experts=128 topk=8 tp=8 ep=32 dealt=1 dtype=bf16,forward,default,time,s,6.5636999999999995e-05,,0,
+  h200-sxm,loop=short,trtllm,1.3.0rc20,moe x=384x7168 hidden=2048 experts=256 topk=8 ep=64 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,7.7535999999999998e-05,,0,
+  h200-sxm,loop=short,trtllm,1.3.0rc20,moe x=80x2048 hidden=5120 experts=512 topk=22 tp=16 ep=2 to=bf16 gated=0 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00015333999999999999,,0,
+  h200-sxm,loop=short op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=3841x64 axes=0x1 dtype=bf16,forward,default,time,s,7.4549000000000004e-06,,0,
   h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,power,W,648.79999999999995,,0,"{""power_cap_w"": 700}"
   h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,time,s,6.0036999999999998e-06,,0,"{""power_cap_w"": 700}"
   h200-sxm,run_mode=eager,vllm,0.22.0,linear x=6x65536 out=2048 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,533.70000000000005,,0,"{""power_cap_w"": 700}"
@@ -367,9 +367,12 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x3x20x20 out=8 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,conv2d x=4x3x20x20 out=8 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x3x20x20 out=8 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=8x3x3x3 dtype=fp32 phase=optimizer,step,,member,1,1,,0,
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x8x10x10 out=8 kernel=3x3 stride=1x1 pad=1x1 groups=8 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,conv2d x=4x8x10x10 out=8 kernel=3x3 stride=1x1 pad=1x1 groups=8 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,conv2d x=4x8x10x10 out=8 kernel=3x3 stride=1x1 pad=1x1 groups=8 bias=1 dtype=fp32 phase=forward_backward,step,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=8x1x3x3 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=8 dtype=fp32 phase=optimizer,step,,member,1,16,,0,
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,batchnorm x=4x8x10x10 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,batchnorm x=4x8x10x10 train=1 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,batchnorm x=4x8x10x10 train=1 dtype=fp32 phase=forward_backward,step,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
@@ -397,6 +400,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32 phase=forward_backward,step,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=0
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=10x8 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
+  ,network name=small x=4x3x20x20 dtype=fp32,thesis,,sgd x=10 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,gelu x=4x8 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,gelu x=4x8 dtype=fp32,forward,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,gelu x=4x8 dtype=fp32 phase=forward_backward,step,,member,1,3,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
@@ -423,6 +428,16 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis state=train,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32,forward,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
   ,network name=small x=4x3x20x20 dtype=fp32,thesis,,view x=4x8x5x5 out=4x5x5x8 dtype=fp32 phase=forward_backward,step,,member,1,2,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,layernorm x=4x4x4x8 norm=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis state=train,,layernorm x=4x4x4x8 norm=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,layernorm x=4x4x4x8 norm=1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,sgd x=8 dtype=fp32 phase=optimizer,step,,member,1,2,,0,
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis state=train,,linear x=4x8 out=10 bias=1 dtype=fp32,forward,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,linear x=4x8 out=10 bias=1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,count_thesis=1 in_thesis_filter=1 in_full_filter=1
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,sgd x=10x8 dtype=fp32 phase=optimizer,step,,member,1,1,,0,
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,sgd x=10 dtype=fp32 phase=optimizer,step,,member,1,1,,0,
+  ,network name=head x=4x8x4x4 dtype=fp32,thesis,,cross_entropy x=4x10 axis=1 dtype=fp32 phase=forward_backward,step,,member,1,1,,0,
   $ datasets/dvfs tables/dvfs_kernels.csv > k.csv; foretell data import k.csv --db k.db; sh taken k
   20 measurements taken from k.csv
   gtx-980-ti,clock=1000MHz memory=877MHz,cuda,gpuPTXModel,kernel name=fma_4,forward,default,energy,J,0.22500000000000001,,0,"{""set"": ""micro"", ""dram_active"": 0.25}"
@@ -481,9 +496,9 @@ Again changes nothing; packed by gzip it is the same, both ways.
   
   listed by           phase    networks  parts
   --------------------------------------------
-  thesis              forward         1     19
-  thesis state=train  forward         1     20
-  thesis              step            1     20
+  thesis              forward         2     21
+  thesis state=train  forward         2     22
+  thesis              step            2     31
   
   reproducibility (median and 90 % quantile of |later / earlier - 1|):
   
@@ -493,8 +508,8 @@ Again changes nothing; packed by gzip it is the same, both ways.
   torch 2.3.1, session=2031-05-04_made_up state=eval  a30     power       1   0 ns      0.0 %  0.0 %           -    -                 -
   torch 2.3.1, session=2031-05-04_made_up state=eval  a30     time        1   0 ns      4.2 %  4.2 %           -    -                 -
   $ foretell data show --db merged.db --json | pick members.0.networks members.0.parts members.#
-  members.0.networks: 1
-  members.0.parts: 19
+  members.0.networks: 2
+  members.0.parts: 21
   members.#: 3
   $ foretell data import n.csv --db n.db --json
   {

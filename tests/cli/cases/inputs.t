@@ -54,7 +54,7 @@ What does not fit is told, once.
   foretell ops: bert-6.onnx: --input attention_mask=4x128 contradicts --input input_ids=8x128: both have the dimension "batch"
   [2]
   $ foretell ops data/models/bert-6.onnx --dim seq=128
-  foretell ops: bert-6.onnx: --dim seq=128: no input has an open dimension of that name
+  foretell ops: bert-6.onnx: --dim seq=128: no input has an open dimension of that name; there is batch
   [2]
   $ foretell ops models/unknown-op.onnx --batch 4
   foretell ops: unknown-op.onnx: the file fixes its batch, and node bad?[31mname (generic) goes with no other: export it with an open batch

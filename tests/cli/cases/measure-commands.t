@@ -150,3 +150,9 @@ A range of a list has an end that can be reached.
   true -9223372036854775808
   true -1
   true 9223372036854775806
+
+Threads that take turns are said, where time is real.
+
+  $ foretell measure data/models/squeezenet1_1.onnx --engine fake,foreign=0.001 --threads 5000 --time 1ms 2>&1 >/dev/null | sed 's/the [0-9]* CPU.*/the CPUs/'
+  warning: 5000 threads take turns on the CPUs
+  $ foretell measure data/models/squeezenet1_1.onnx --engine fake,foreign=0.001 --threads 1 --time 1ms 2>&1 >/dev/null

@@ -258,3 +258,12 @@ A summary is of the network alone; in JSON the operations are null.
   $ foretell predict data/models/resnet18.onnx --device a30 --summary --csv
   foretell predict: --csv lists operations, and --summary none
   [2]
+
+A cap that no device of its kind reaches holds nothing back.
+
+  $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 1000 -q | grep cap
+  assumed: the cap is above the 165 W that the device is built for (TDP): it holds nothing back
+  verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --power-cap 1000W
+  $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100 -q | grep -c 'the cap'
+  0
+  [1]

@@ -457,3 +457,36 @@ has to come from memory.
   > import json, sys; t = json.load(sys.stdin)['estimate']['time']
   > print(t['value'] > 604e6 / 2039e9, t['low'] > (604e6 - 42e6) / 2039e9, t['low'] < t['value'] < t['high'])"
   True True True
+
+Long lists are counted on all cores: each launch as alone, and the first that is wrong is the error.
+
+  $ cat >list.py <<'END'
+  > import json, struct, subprocess
+  > rows = [json.loads(l) for l in open('examples/ptx/resnet18.jsonl') if 'kernel' in l]
+  > made = []
+  > for scale in range(1, 20):
+  >     for d in rows:
+  >         d = json.loads(json.dumps(d))
+  >         d['count'], d['module'] = 1, 'examples/ptx/' + d['module']
+  >         if d['kernel'] == 'conv_tiled_3x3':
+  >             d['grid'][2] = d['params'][6] * scale
+  >         elif d['kernel'] == 'winograd_input':
+  >             d['grid'], d['params'][2] = d['grid'] * 2 + scale, d['params'][2] * 2 + scale
+  >         else:
+  >             continue
+  >         made.append(d)
+  > def ask(rows):
+  >     open('list.jsonl', 'w').writelines(json.dumps(d) + '\n' for d in rows)
+  >     p = subprocess.run(['foretell', 'ptx', '--launches', 'list.jsonl', '--json'], capture_output=True, text=True)
+  >     return json.loads(p.stdout)['launches'] if p.returncode == 0 else json.loads(p.stderr)
+  > every = ask(made)
+  > alone = [ask([d])[0] for d in made[::9]]
+  > counts = [v['counts'] for v in every]
+  > print(len(every) > 64, every == ask(made), sum(v['counts'] not in counts for v in alone))
+  > for at in 30, 20:
+  >     made[at] = {**made[at], 'block': [1024, 3], 'name': f'launch {at}'}
+  > print(ask(made))
+  > END
+  $ python3 list.py
+  True True 0
+  {'command': 'ptx', 'exit': 3, 'message': 'launch 20: winograd_input: a block of 1024 x 3 x 1 threads; there are at most 1024'}

@@ -272,3 +272,8 @@ A price goes by any name that its device has.
   place,device,state
   1,h100-sxm,placed
   0,a100-sxm-80gb,unknown
+
+What is not shown is shown by a command.
+
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4,h100-sxm --top 2 -q | grep more
+  1 more: --top 3 lists all

@@ -4,6 +4,7 @@ Language models that are served: continuous batching, by the steps that predict 
   examples/llm/llama-3-8b.json on 1 x h100-sxm: NVIDIA H100 SXM5 80 GB
   assumed: 40 requests of 512 tokens that generate 32 (within 5 %), 4 under way, each followed by the next
   assumed: steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and N of the host between two (--step-overhead)
+  assumed: requests that begin together may stay together: low .. high has both
   assumed: what steps err by they have in common: low .. high is the run with all of them at an end
   of a request  mean  low  high  p50  p90  p99
   time to first token  N  N  N  N  N  N
