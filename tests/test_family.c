@@ -40,6 +40,12 @@ static double law_s(const ft_op *op, const ft_device_facts *d)
                 (c.bytes_read + c.bytes_written) / (0.75 * d->bandwidth_bytes_per_s));
 }
 
+/* A share of what the chip's smallest board may draw. */
+static double law_w(const ft_device_facts *d, int i)
+{
+    return (d->drawing_tdp_w > 0 ? d->drawing_tdp_w : d->tdp_w) * (i % 2 ? 0.8 : 0.5);
+}
+
 static void put(ft_store *s, int64_t run, const char *device, const ft_op *op,
                 const char *metric, double value)
 {
@@ -63,8 +69,7 @@ static void fill(ft_store *s, const char *device, int first, int n)
 
         make_op(&op, i);
         put(s, run, device, &op, "time", law_s(&op, ft_device_get(d)));
-        put(s, run, device, &op, "power",
-            ft_device_get(d)->tdp_w * (i % 2 ? 0.8 : 0.5));
+        put(s, run, device, &op, "power", law_w(ft_device_get(d), i));
     }
     ft_device_free(d);
 }
@@ -102,7 +107,7 @@ static double error_on(const ft_predictor *p, const char *device, ft__metric met
     CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
     for (int i = first; i < first + n; i++) {
         const ft_device_facts *d = ft_device_get(on.file);
-        double truth, watts = d->tdp_w * (i % 2 ? 0.8 : 0.5);
+        double truth, watts = law_w(d, i);
         ft_error err = {0};
         ft__op_answer a;
         ft_op op;

@@ -9,162 +9,7 @@
 #include "predict/model/family.h"
 #include "predict/model/regressor.h"
 
-/* ---- datasets ---- */
-
-ft_device_use ft__dataset_use(const ft__dataset *d)
-{
-    return (ft_device_use){.device = d->file,
-                           .name = d->device,
-                           .setting = d->setting,
-                           .policy = d->policy,
-                           .engine = d->engine,
-                           .engine_version = d->engine_version};
-}
-
-/* NULL: they are of several, or there are none. */
-static const ft__dataset *only_device(const ft__family *f)
-{
-    if (!f->n_datasets || f->n_alone)
-        return NULL;
-    for (uint32_t i = 1; i < f->n_datasets; i++)
-        if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
-            return NULL;
-    return &f->dataset[0];
-}
-
-const ft__dataset *ft__family_machine(const ft__family *f)
-{
-    const ft__dataset *d = only_device(f);
-
-    for (uint32_t i = 0; d && i < f->n_datasets; i++)
-        if (f->dataset[i].roof)
-            return &f->dataset[i];
-    return d && !*f->templates[0].hardware.type ? d : NULL;
-}
-
-/* ---- what is asked, made complete ---- */
-
-static int same(const char *asked, const char *known)
-{
-    return asked && strcmp(asked, known) == 0;
-}
-
-int ft__pairs_in_common(const char *a, const char *b)
-{
-    int n = 0;
-
-    while (a && *a) {
-        size_t all = strcspn(a, " "), name = strcspn(a, "= "), len;
-        char text[64];
-
-        if (name < all && name < sizeof(text)) {
-            const char *value;
-
-            memcpy(text, a, name);
-            text[name] = '\0';
-            value = ft__pair(b, text, &len);
-            n += value && len == all - name - 1 && !memcmp(value, a + name + 1, len);
-        }
-        a += all + (a[all] == ' ');
-    }
-    return n;
-}
-
-static double likeness(const ft__dataset *on, const ft__dataset *d)
-{
-    return 1000.0 * same(on->device, d->device) + 300 * same(on->engine, d->engine) +
-           100 * same(on->engine_version, d->engine_version) +
-           50 * same(on->policy, d->policy) +
-           5 * ft__pairs_in_common(on->setting, d->setting) +
-           log10(1 + (double)d->n) / 8;
-}
-
-/* The dataset that is most like what is asked. */
-static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
-{
-    const ft__dataset *best = &f->dataset[0];
-
-    for (uint32_t i = 1; i < f->n_datasets; i++)
-        if (likeness(on, &f->dataset[i]) > likeness(on, best))
-            best = &f->dataset[i];
-    return best;
-}
-
-/* Clocks and caps, and how long was measured, are each device's own affair. */
-static bool is_own(const char *name)
-{
-    return strcmp(name, "clock") == 0 || strcmp(name, "memory") == 0 ||
-           strcmp(name, "power") == 0 || strcmp(name, "loop") == 0;
-}
-
-/* A setting, and the pairs that only the other one names. */
-static void join_settings(ft__buf *out, const char *own, const char *other,
-                          bool same_device)
-{
-    ft__buf_str(out, own ? own : "");
-    while (*other) {
-        size_t all = strcspn(other, " "), name = strcspn(other, "= "), len;
-        char text[64];
-
-        if (name < all && name < sizeof(text)) {
-            memcpy(text, other, name);
-            text[name] = '\0';
-            if (!ft__pair(own, text, &len) && (same_device || !is_own(text))) {
-                ft__buf_str(out, out->len ? " " : "");
-                ft__buf_add(out, other, all);
-            }
-        }
-        other += all + (other[all] == ' ');
-    }
-}
-
-/* Are two settings the same pairs? */
-static bool same_pairs(const char *a, const char *b)
-{
-    return strlen(a) == strlen(b) &&
-           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
-           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
-}
-
-uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
-{
-    uint32_t i = 0;
-
-    while (i < f->n_datasets &&
-           !(same(on->device, f->dataset[i].device) &&
-             same(on->engine, f->dataset[i].engine) &&
-             same(on->engine_version, f->dataset[i].engine_version) &&
-             same(on->policy, f->dataset[i].policy) &&
-             same_pairs(on->setting, f->dataset[i].setting)))
-        i++;
-    return i;
-}
-
 /* ---- asking ---- */
-
-void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
-                         const ft__dataset *on)
-{
-    const ft__dataset *like = most_like(f, on);
-
-    *out = *on;
-    out->engine = on->engine ? on->engine : like->engine;
-    out->engine_version =
-        on->engine_version ? on->engine_version : like->engine_version;
-    out->policy = on->policy ? on->policy : like->policy;
-    join_settings(setting, on->setting, like->setting, same(on->device, like->device));
-    out->setting = setting->s;
-}
-
-bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
-{
-    const ft__model_set *l = f->model_set[metric][0];
-
-    for (uint32_t i = 0; l && i < f->n_datasets; i++)
-        if (l->rows_of[i] && same(on->device, f->dataset[i].device))
-            return true;
-    return false;
-}
 
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err)
@@ -230,7 +75,7 @@ static bool is_sibling(const ft__family *f, uint32_t i, const ft__hardware *own,
                        const ft__dataset *on)
 {
     return f->templates[i].n && same_architecture(own, &f->templates[i].hardware) &&
-           same(on->engine, f->dataset[i].engine);
+           ft__is_named(on->engine, f->dataset[i].engine);
 }
 
 /* Another version of an engine has other kernels where they take more or less than the
@@ -281,7 +126,7 @@ static void number_devices(uint32_t *out, const ft__family *f)
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         uint32_t first = 0;
 
-        while (!same(f->dataset[first].device, f->dataset[i].device))
+        while (!ft__is_named(f->dataset[first].device, f->dataset[i].device))
             first++;
         out[i] = first < i ? out[first] : n++;
     }
@@ -300,7 +145,7 @@ static void take_others(double *out, const ft__family *f, const uint32_t *device
         const uint32_t d = device[i];
         double ratio;
 
-        if (d >= FT__MOST_OTHERS || same(on->device, f->dataset[i].device) ||
+        if (d >= FT__MOST_OTHERS || ft__is_named(on->device, f->dataset[i].device) ||
             ft__is_graph_mode(f->dataset[i].setting) != graph)
             continue;
         ratio = ft__templates_ratio(&f->templates[i], hash);
@@ -459,8 +304,8 @@ static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
 {
     const ft__dataset *d = &f->dataset[i];
 
-    return f->templates[i].n && same(on->device, d->device) &&
-           same(on->policy, d->policy) &&
+    return f->templates[i].n && ft__is_named(on->device, d->device) &&
+           ft__is_named(on->policy, d->policy) &&
            !ft__setting_differs(on->setting, d->setting) &&
            !ft__setting_differs(d->setting, on->setting);
 }
@@ -560,7 +405,7 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
         weight && ratio ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
 
     for (uint32_t i = 0; i < f->n_datasets && !st; i++) {
-        if (same(on->engine, f->dataset[i].engine) &&
+        if (ft__is_named(on->engine, f->dataset[i].engine) &&
             ft__is_graph_mode(f->dataset[i].setting) == graph)
             weight[i] = ft__others_weight(&own, &f->templates[i].hardware);
         if (weight[i] > 0)

@@ -32,6 +32,8 @@ void ft__family_free(ft__family *f);
 
 /* How a device was driven when the dataset was measured. */
 ft_device_use ft__dataset_use(const ft__dataset *d);
+/* Is it the one that was asked for? No, where nothing was (NULL). */
+bool ft__is_named(const char *asked, const char *known);
 /* Which dataset *on is, complete; n_datasets: none of them. */
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
 /* A model set of the metric, whichever devices it is for; NULL: there is none. */

@@ -1,0 +1,163 @@
+/* The datasets of a family: which one is meant, or most like what is asked. */
+#include <math.h>
+#include <string.h>
+
+#include "base/pairs.h"
+#include "predict/model/family.h"
+
+bool ft__is_named(const char *asked, const char *known)
+{
+    return asked && strcmp(asked, known) == 0;
+}
+
+/* ---- datasets ---- */
+
+ft_device_use ft__dataset_use(const ft__dataset *d)
+{
+    return (ft_device_use){.device = d->file,
+                           .name = d->device,
+                           .setting = d->setting,
+                           .policy = d->policy,
+                           .engine = d->engine,
+                           .engine_version = d->engine_version};
+}
+
+/* NULL: they are of several, or there are none. */
+static const ft__dataset *only_device(const ft__family *f)
+{
+    if (!f->n_datasets || f->n_alone)
+        return NULL;
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (strcmp(f->dataset[i].device, f->dataset[0].device) != 0)
+            return NULL;
+    return &f->dataset[0];
+}
+
+const ft__dataset *ft__family_machine(const ft__family *f)
+{
+    const ft__dataset *d = only_device(f);
+
+    for (uint32_t i = 0; d && i < f->n_datasets; i++)
+        if (f->dataset[i].roof)
+            return &f->dataset[i];
+    return d && !*f->templates[0].hardware.type ? d : NULL;
+}
+
+/* ---- what is asked, made complete ---- */
+
+int ft__pairs_in_common(const char *a, const char *b)
+{
+    int n = 0;
+
+    while (a && *a) {
+        size_t all = strcspn(a, " "), name = strcspn(a, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            const char *value;
+
+            memcpy(text, a, name);
+            text[name] = '\0';
+            value = ft__pair(b, text, &len);
+            n += value && len == all - name - 1 && !memcmp(value, a + name + 1, len);
+        }
+        a += all + (a[all] == ' ');
+    }
+    return n;
+}
+
+static double likeness(const ft__dataset *on, const ft__dataset *d)
+{
+    return 1000.0 * ft__is_named(on->device, d->device) +
+           300 * ft__is_named(on->engine, d->engine) +
+           100 * ft__is_named(on->engine_version, d->engine_version) +
+           50 * ft__is_named(on->policy, d->policy) +
+           5 * ft__pairs_in_common(on->setting, d->setting) +
+           log10(1 + (double)d->n) / 8;
+}
+
+/* The dataset that is most like what is asked. */
+static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
+{
+    const ft__dataset *best = &f->dataset[0];
+
+    for (uint32_t i = 1; i < f->n_datasets; i++)
+        if (likeness(on, &f->dataset[i]) > likeness(on, best))
+            best = &f->dataset[i];
+    return best;
+}
+
+/* Clocks and caps, and how long was measured, are each device's own affair. */
+static bool is_own(const char *name)
+{
+    return strcmp(name, "clock") == 0 || strcmp(name, "memory") == 0 ||
+           strcmp(name, "power") == 0 || strcmp(name, "loop") == 0;
+}
+
+/* A setting, and the pairs that only the other one names. */
+static void join_settings(ft__buf *out, const char *own, const char *other,
+                          bool same_device)
+{
+    ft__buf_str(out, own ? own : "");
+    while (*other) {
+        size_t all = strcspn(other, " "), name = strcspn(other, "= "), len;
+        char text[64];
+
+        if (name < all && name < sizeof(text)) {
+            memcpy(text, other, name);
+            text[name] = '\0';
+            if (!ft__pair(own, text, &len) && (same_device || !is_own(text))) {
+                ft__buf_str(out, out->len ? " " : "");
+                ft__buf_add(out, other, all);
+            }
+        }
+        other += all + (other[all] == ' ');
+    }
+}
+
+/* Are two settings the same pairs? */
+static bool same_pairs(const char *a, const char *b)
+{
+    return strlen(a) == strlen(b) &&
+           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
+}
+
+uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
+{
+    uint32_t i = 0;
+
+    while (i < f->n_datasets &&
+           !(ft__is_named(on->device, f->dataset[i].device) &&
+             ft__is_named(on->engine, f->dataset[i].engine) &&
+             ft__is_named(on->engine_version, f->dataset[i].engine_version) &&
+             ft__is_named(on->policy, f->dataset[i].policy) &&
+             same_pairs(on->setting, f->dataset[i].setting)))
+        i++;
+    return i;
+}
+
+void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
+                         const ft__dataset *on)
+{
+    const ft__dataset *like = most_like(f, on);
+
+    *out = *on;
+    out->engine = on->engine ? on->engine : like->engine;
+    out->engine_version =
+        on->engine_version ? on->engine_version : like->engine_version;
+    out->policy = on->policy ? on->policy : like->policy;
+    join_settings(setting, on->setting, like->setting,
+                  ft__is_named(on->device, like->device));
+    out->setting = setting->s;
+}
+
+bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on)
+{
+    const ft__model_set *l = f->model_set[metric][0];
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++)
+        if (l->rows_of[i] && ft__is_named(on->device, f->dataset[i].device))
+            return true;
+    return false;
+}
