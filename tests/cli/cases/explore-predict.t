@@ -61,7 +61,7 @@ Shards of the points merge to the front of all of them, however many there are a
   $ foretell explore front anywhere.yaml >front.csv; wc -l <front.csv; head -2 front.csv
   14
   point,workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  4,,a30,1,fp16,700,,0.0012628861497535979,0.036674461378869976,0.0012628861497535979,2.1048102495893299e-07,physics,
+  4,,a30,1,fp16,700,,0.0012628859658233348,0.036674371317321375,0.0012628859658233348,2.1048099430388913e-07,physics,
   $ for n in 1 2 3 7 40 41; do for i in $(seq $n); do foretell explore front anywhere.yaml --shard $i/$n >shard-$i.csv || echo $?; done; foretell explore front anywhere.yaml $(seq -f shard-%.0f.csv $n | sort) | cmp - front.csv && echo $n; done
   1
   2
@@ -277,4 +277,4 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   ,6,0.0087259658547804431,0.52229660042561687,physics,
   ,8,0.0085564765149386632,0.68191191985180744,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           682 mJ   397 mJ    1.17 J  scaled
+  energy           682 mJ   415 mJ    1.12 J  scaled

@@ -72,8 +72,8 @@ what it has no answer for. A batch costs what its items cost.
   not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.92 ms  1.28 ms  3.04 ms     4161  296 mJ  618 MiB                   0.1335  *   67.5 %  scaled
-  2  l4      2.29 ms  1.48 ms  3.61 ms     3499  146 mJ  618 MiB                  0.07939  *~  32.5 %  scaled
+  1  a30     1.92 ms  1.33 ms  3.02 ms     4161  296 mJ  618 MiB                   0.1335  *   68.6 %  scaled
+  2  l4      2.29 ms  1.58 ms  3.38 ms     3499  146 mJ  618 MiB                  0.07939  *~  31.4 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1

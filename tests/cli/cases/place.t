@@ -20,7 +20,7 @@ One network over two devices, by what is predicted of every part.
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
   one pass takes 3.17 ms and 209 mJ; passes that follow each other take 3.17 ms each
-  alone on jetson-tx2: 25.7 ms, 384 mJ
+  alone on jetson-tx2: 25.0 ms, 374 mJ
   alone on a30: 3.17 ms, 209 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
   one pass takes 534 ms and 37.4 J; passes that follow each other take 534 ms each

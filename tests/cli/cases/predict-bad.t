@@ -24,8 +24,8 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   operation                                                                      count  share    total     each      low     high  basis
   ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.7 %  87.1 us  17.4 us  9.57 us  31.8 us  scaled
-  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.1 %  66.1 us  11.0 us  6.04 us  20.1 us  scaled
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.7 %  87.1 us  17.4 us  11.1 us  27.3 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.1 %  66.1 us  11.0 us  7.02 us  17.3 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -38,10 +38,10 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  31.4 ms  19.7 ms  50.0 ms  87.1 W  2.73 J  930 MiB  yes   scaled
-  a30      900 MHz  25.0 ms  15.8 ms  39.6 ms   104 W  2.60 J  930 MiB  yes   scaled
-  a30     1.20 GHz  22.3 ms  14.2 ms  35.2 ms   145 W  3.23 J  930 MiB  yes   scaled
-  a30     1.44 GHz  21.2 ms  13.5 ms  33.4 ms   163 W  3.44 J  930 MiB  yes   scaled
+  a30      600 MHz  31.4 ms  20.8 ms  47.5 ms  87.1 W  2.73 J  930 MiB  yes   scaled
+  a30      900 MHz  25.0 ms  16.6 ms  37.8 ms   104 W  2.60 J  930 MiB  yes   scaled
+  a30     1.20 GHz  22.3 ms  14.8 ms  33.7 ms   145 W  3.23 J  930 MiB  yes   scaled
+  a30     1.44 GHz  21.2 ms  14.1 ms  32.0 ms   163 W  3.44 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 75.4 % of the energy and 118.0 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 75.4 % of the energy and 118.0 % of the time at 1.44 GHz
   
@@ -77,7 +77,7 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.18 ms  1.99 ms  7.51 ms  673 mJ  627 MiB  yes   scaled
+  v100-sxm2-16gb  3.18 ms  1.97 ms  7.51 ms  649 mJ  627 MiB  yes   scaled
   h100-sxm        3.17 ms  1.12 ms  7.48 ms  549 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why

@@ -256,11 +256,11 @@ On a GPU library calls are priced as operations are; what is not known is said t
   
   library call, not in PTX  times       FLOP     time  as operation
   -----------------------------------------------------------------------------------------------
-  gemm                         12  101 MFLOP  10.9 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  gemm                         12  101 MFLOP  10.8 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 131 us (57.0 us to 286 us), 17.1 mJ (5.27 mJ to 53.2 mJ), 131 W (92.4 W to 186 W)
-    library calls  131 us, by llm.ftp
+  on NVIDIA A100 SXM4 80 GB: 130 us (56.7 us to 284 us), 13.3 mJ (4.08 mJ to 41.2 mJ), 102 W (71.9 W to 145 W)
+    library calls  130 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
   without 2 launches that could not be counted
@@ -330,11 +330,11 @@ What Triton, Inductor and XLA left behind.
   ----------------------------------------------------------------------------------------------------------------------------------
   kCopy                                  1           -        -  -
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.43 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
-  __cublas$lt$matmul                     5  65.5 kFLOP  3.62 us  matmul x=8x64 y=64x64 dtype=fp32
+  __cublas$lt$matmul                     5  65.5 kFLOP  3.68 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 70.9 us (38.2 us to 133 us), 9.78 mJ (2.89 mJ to 32.7 mJ), 138 W (78.6 W to 248 W)
+  on NVIDIA H100 SXM5 80 GB: 71.2 us (38.4 us to 134 us), 9.83 mJ (2.91 mJ to 32.7 mJ), 138 W (78.8 W to 248 W)
     kernels        48.4 us, by the data sheet; registers estimated
-    library calls  22.5 us, by nvidia-fp32.ftp
+    library calls  22.8 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.

@@ -9,7 +9,7 @@ Devices that nobody measured, each scaled from its data sheet.
   --------------------------------------------------------------------------------------
   1  a30         3.17 ms  1.25 ms  7.49 ms    315.2   209 mJ  627 MiB  *  52.3 %  scaled
   2  l4          3.17 ms  1.34 ms  7.49 ms    315.1  92.8 mJ  627 MiB  ~  47.7 %  scaled
-  3  jetson-tk1  79.9 ms  51.3 ms   140 ms    12.51        -  627 MiB      0.0 %  scaled
+  3  jetson-tk1  77.4 ms  52.2 ms   117 ms    12.93        -  627 MiB      0.0 %  scaled
   
   *: none beats it in time
   best: a30
@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  items/s  energy    memory      chance  basis
   ------------------------------------------------------------------------------------------
-  1  a30        64  4.27 ms  2.73 ms  6.69 ms      234  704 mJ  6.93 GiB  *  100.0 %  scaled
-  2  a30         8  5.24 ms  3.31 ms  8.31 ms    190.8  861 mJ  3.09 GiB       0.0 %  scaled
+  1  a30        64  4.27 ms  2.78 ms  6.57 ms      234  704 mJ  6.93 GiB  *  100.0 %  scaled
+  2  a30         8  5.24 ms  3.37 ms  8.18 ms    190.8  861 mJ  3.09 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does

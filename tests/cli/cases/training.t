@@ -216,11 +216,11 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  23.9 ms  15.3 ms   37.4 ms  scaled
-    forward             7.45 ms  4.78 ms   11.6 ms  scaled
-    backward            16.3 ms  10.4 ms   25.5 ms  scaled
-    optimizer            199 us   127 us    311 us  scaled
-  energy                 3.92 J   2.22 J    6.91 J  scaled
+  time                  23.9 ms  15.6 ms   36.7 ms  scaled
+    forward             7.45 ms  4.87 ms   11.4 ms  scaled
+    backward            16.3 ms  10.6 ms   25.0 ms  scaled
+    optimizer            199 us   130 us    305 us  scaled
+  energy                 3.92 J   2.26 J    6.81 J  scaled
   power                   164 W    115 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
