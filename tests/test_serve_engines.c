@@ -95,7 +95,7 @@ static void what_is_fused_takes_no_time_of_its_own(void)
     ft_serve_steps *alone_old = steps_of(dense, "trtllm", "0.9", NULL, 0, &l);
 
     CHECK(CMP(seconds_of(any, 4) - seconds_of(alone, 4), >, 32 * 2e-6));
-    CHECK(CMP(seconds_of(old, 4) - seconds_of(now, 4), >, 32 * 2e-6));
+    CHECK(CMP(seconds_of(old, 4) - seconds_of(now, 4), >, 64 * 2e-5 + 32 * 2e-6));
     CHECK_NEAR(seconds_of(alone, 4), seconds_of(alone_old, 4), 1e-12);
     ft_serve_steps_close(any);
     ft_serve_steps_close(old);
@@ -238,6 +238,8 @@ static void power_has_an_interval_of_its_own(void)
     CHECK(!ft_query_ask(&a, d, &q, &err));
     CHECK(
         CMP(r.power_w.low / r.power_w.value, <, 1.05 * a->power.low / a->power.value));
+    CHECK(CMP(r.power_w.high / r.power_w.value, >,
+              0.95 * a->power.high / a->power.value));
     ft_answer_free(a);
     ft_data_close(d);
     ft_serve_steps_close(s);

@@ -308,15 +308,17 @@ static uint32_t joined_operand(const struct lower *l, const ft_node *node,
                                const ft_op *op)
 {
     const ft_graph *g = l->src;
-    const ft_tensor *to = node->n_out ? &g->tensor[node->out[0]] : NULL;
+    const ft_tensor *to;
     ft_cost cost;
     uint32_t j = 0;
 
-    ft_op_cost(op, &cost);
     if (!(l->policy & FT_POLICY_FUSED) || op->phase != FT_PHASE_FORWARD ||
-        node->repeat != 1 || node->n_params || !is_pointwise(op) ||
-        cost.transcendentals > 0)
+        node->repeat != 1 || node->n_params || node->n_out != 1 || !is_pointwise(op))
         return node->n_in;
+    ft_op_cost(op, &cost);
+    if (cost.transcendentals > 0)
+        return node->n_in;
+    to = &g->tensor[node->out[0]];
     for (; j < node->n_in; j++) {
         const ft_tensor *t = &g->tensor[node->in[j]];
         const uint32_t from = l->source[node->in[j]];
@@ -334,12 +336,13 @@ static uint32_t joined_operand(const struct lower *l, const ft_node *node,
 static bool joins_kernel(struct lower *l, const ft_node *node, const ft_op *op)
 {
     const uint32_t joined = joined_operand(l, node, op);
-    const ft_shape *shape = &l->src->tensor[node->out[0]].shape;
     uint32_t in[FT_OP_MAX_OPERANDS], out;
+    const ft_shape *shape;
     ft_op view;
 
     if (joined == node->n_in)
         return false;
+    shape = &l->src->tensor[node->out[0]].shape;
     for (uint32_t j = 0; j < node->n_in; j++)
         in[j] = get(l, node->in[j], FT_LAYOUT_PLAIN);
     out = in[joined], in[joined] = in[0], in[0] = out;

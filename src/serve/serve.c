@@ -72,6 +72,7 @@ static ft_estimate estimate(const ft_serve_steps *s, const double x[RUNS])
     return e;
 }
 
+_Static_assert(RUNS == 5, "OF and RATIO name every run");
 /* Of all runs the same quantity. */
 #define OF(field)                                                                      \
     estimate(s, (const double[RUNS]){r[0].field, r[1].field, r[2].field, r[3].field,   \

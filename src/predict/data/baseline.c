@@ -398,7 +398,7 @@ static ft_status keep_hosts(ft__base *b, uint32_t group,
     for (uint32_t d = 0; d < s->n_datasets; d++)
         hosts += isfinite(host_of(row, n, d, start, t));
     free(t);
-    if (hosts != LEAST_HOSTS - 1)
+    if (hosts != 2)
         return FT_OK;
     take_host(&b->params[group], start);
     for (uint32_t d = 0; d < b->n_datasets; d++)

@@ -80,11 +80,11 @@ static bool is_sibling(const ft__family *f, uint32_t i, const ft__hardware *own,
 
 /* Another version of an engine has other kernels where they take more or less than the
  * estimate by more than that: they say nothing of the chip. Decided on an H200. */
-static const double of_version = 2;
+static const double other_kernel_factor = 2;
 
 static bool is_of_version(double ratio, const ft__dataset *d, const ft__dataset *on)
 {
-    return fabs(ratio) > log(of_version) && on->engine_version &&
+    return fabs(ratio) > log(other_kernel_factor) && on->engine_version &&
            strcmp(on->engine_version, d->engine_version) != 0;
 }
 
@@ -392,7 +392,8 @@ static uint32_t chips_with_weight(const ft__family *f, const double *weight)
     return n;
 }
 
-/* What other chips took, on a device of whose architecture none was measured. */
+/* What other chips took, on a device that was not measured; a sibling's own time
+ * replaces it. */
 static ft_status use_others(ft__op_answer *out, const ft__family *f,
                             const ft__model_set *l, const ft__dataset *on,
                             const ft__samples *s, ft_error *err)

@@ -9,7 +9,7 @@
 /* In compute capability: Pascals are 0.1 apart, Maxwell and Pascal 0.8 to 0.9. Chosen
  * on DeepBench's operations (docs/notes/one-model.md). */
 static const double reach = 0.3;
-/* Of devices whose maker numbers no architectures. */
+/* Of devices whose maker numbers no architectures. Set, not fitted. */
 static const double unknown_distance = 1;
 
 /* Generations differ by more than their numbers: 8.9 and 9.0. */

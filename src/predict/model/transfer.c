@@ -378,7 +378,7 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
     for (size_t i = 0; i < r->m && !st; i++)
         left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i], r->group[i]);
     if (!st && h.n)
-        st = share_of_learned(&share, &h, FT__ONE_CHIP_SHARE, err);
+        st = share_of_learned(&share, &h, ft__share_of_one_chip(h.n), err);
     if (!st && h.n) {
         for (size_t i = 0; i < r->m; i++)
             r->pout[i] *= share;

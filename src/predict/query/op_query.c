@@ -30,29 +30,35 @@ static bool is_nvidia(const ft__device_query *a)
     return a->device && a->device->vendor && strcmp(a->device->vendor, "NVIDIA") == 0;
 }
 
+static bool uses_tensor_cores(const ft__device_query *a, const ft_op *op)
+{
+    ft__hardware_spec chip;
+
+    if (!is_nvidia(a))
+        return false;
+    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
+    return chip.tensor;
+}
+
 static double reach_of(const ft_op *op, const ft__device_query *a)
 {
     const bool plain = op->phase == FT_PHASE_FORWARD && ft_dtype_bits(op->dtype) == 32;
-    const bool nvidia = is_nvidia(a);
-    ft__hardware_spec chip = {0};
 
-    if (nvidia)
-        ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     switch (op->kind) {
     case FT_KIND_rnn:
     case FT_KIND_gru:
     case FT_KIND_lstm: return reach_chain;
     case FT_KIND_linear: return ft__is_narrow(op) ? reach_other : reach_fold;
     case FT_KIND_matmul:
-        return ft__is_narrow(op) ? reach_other
-               : nvidia && plain ? reach_nvidia_product
-                                 : reach_product;
+        return ft__is_narrow(op)       ? reach_other
+               : plain && is_nvidia(a) ? reach_nvidia_product
+                                       : reach_product;
     case FT_KIND_conv1d:
     case FT_KIND_conv2d:
         return ft_op_at(op, FT_K_groups, 0) > 1 ? reach_choice
-               : plain && chip.tensor           ? reach_tensor_conv
-               : plain                          ? reach_product
-                                                : reach_deep;
+               : !plain                         ? reach_deep
+               : uses_tensor_cores(a, op)       ? reach_tensor_conv
+                                                : reach_product;
     case FT_KIND_conv_transpose1d:
     case FT_KIND_conv_transpose2d:
         return ft_op_at(op, FT_K_groups, 0) > 1 || !plain ? reach_choice
@@ -62,7 +68,7 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
     switch (ft_kind_class(op->kind)) {
     case FT_CLASS_CONV: return reach_choice; /* of algorithms, by libraries */
     case FT_CLASS_UNARY:
-    case FT_CLASS_BINARY: return nvidia ? reach_nvidia_point : reach_point;
+    case FT_CLASS_BINARY: return is_nvidia(a) ? reach_nvidia_point : reach_point;
     case FT_CLASS_NORM:
     case FT_CLASS_SOFTMAX:
     case FT_CLASS_POOL:
