@@ -138,10 +138,8 @@ static void take_default(ft__query_context *q, uint32_t i)
 {
     q->by_default[i] = true;
     q->share[i] = NAN;
-    q->form[i] = q->g->op[i];
     q->a.params = ft__physics_default();
     ft__device_query_terms(&q->bare[i], &q->a, &q->g->op[i]);
-    q->bare_form[i] = q->bare[i];
 }
 
 /* As it is; a backward operation otherwise as its part of both passes together. */

@@ -37,8 +37,8 @@ them and for others.
   ----
   a30  600 MHz  153 ms  114 ms  231 ms  65.4 W  10.0 J  # B  yes  scaled
   a30  900 MHz  113 ms  84.9 ms  166 ms  78.0 W  8.79 J  # B  yes  scaled
-  l4  600 MHz  1.43 ms  1.22 ms  3.01 ms  21.5 W  30.6 mJ  # B  yes  scaled
-  l4  900 MHz  1.28 ms  911 us  2.99 ms  22.1 W  28.2 mJ  # B  yes  scaled
+  l4  600 MHz  1.43 ms  1.22 ms  3.01 ms  21.5 W  30.7 mJ  # B  yes  scaled
+  l4  900 MHz  1.28 ms  912 us  3.00 ms  22.1 W  28.2 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy x time on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
@@ -50,7 +50,7 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.27 ms  760 us  2.98 ms  787.3  50.7 mJ  # B  *  100.0 %  scaled
+  1  l4  1.27 ms  761 us  2.98 ms  787.3  50.7 mJ  # B  *  100.0 %  scaled
   2  a30  84.0 ms  70.0 ms  113 ms  11.9  12.7 J  # B  0.0 %  learned
   3  t4  232 ms  199 ms  293 ms  4.318  16.0 J  # B  0.0 %  learned
   best: l4
