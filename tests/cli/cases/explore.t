@@ -148,6 +148,9 @@ What fails is kept with its words, and the others go on.
   $ sed 's/values: .*/values: [2]}]/; s/name: fails/name: none/' fails.yaml >none.yaml; foretell explore run none.yaml --db toy.db 2>/dev/null | grep -A1 ^front
   front: every point failed
   
+  $ foretell explore report none.yaml --db toy.db | tail -2
+  1 failed
+    x=2: the run ended with 7
   $ foretell explore report fails.yaml --db toy.db --json | pick trials.1.failure trials.1.output failed
   trials.1.failure: "the run ended with 7"
   trials.1.output: "no two\n"
