@@ -244,8 +244,8 @@ static void an_unknown_name_lists_what_there_is(void)
 {
     static const char *const strange[] = {"../devices/a30", "A30",  "", ".",
                                           "a30.yaml/",      "a30\n"};
-    static const char *const unlike[] = {"cpu",    "cuda", "infinity", "Apple M2",
-                                         "gaudi2", "trn1", "TPUv5e"};
+    static const char *const unlike[] = {"cpu",      "cuda:0", "GPU",  "infinity",
+                                         "Apple M2", "gaudi2", "trn1", "TPUv5e"};
     const struct path data = path_to(source_root, "data");
     ft_error err = {0};
     ft_device *d;
@@ -261,7 +261,9 @@ static void an_unknown_name_lists_what_there_is(void)
         CHECK_EQ(ft_device_load(&d, data.s, strange[i], &err), FT_ENOTFOUND);
     for (size_t i = 0; i < sizeof(unlike) / sizeof(*unlike); i++) {
         CHECK_EQ(ft_device_load(&d, data.s, unlike[i], &err), FT_ENOTFOUND);
-        CHECK(HAS(err.msg, i < 3 ? "none with a name like it" : "not described yet"));
+        CHECK(HAS(err.msg, i < 3   ? "this machine is local"
+                           : i < 4 ? "none with a name like it"
+                                   : "not described yet"));
     }
     CHECK(EQ(ft_device_names(&names, &n, scratch, &err), FT_ENOTFOUND) &&
           EQ(names, NULL));

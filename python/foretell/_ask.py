@@ -297,7 +297,7 @@ def predict(
     batch: where the model leaves it open; of a module: the first dimension of its tensors is
     made it.
     precision: cast to "fp64", "fp32", "fp16" or "bf16"; "amp-bf16", "amp-fp16": mixed precision,
-    as torch.autocast; "tf32": all products by TF32.
+    as torch.autocast; "tf32": all products by TF32. dtype, as the command has it, is the same.
     mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
     optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
     run_mode: "eager", "compiled", "graph", "compiled-graph"; None: that of torch.compile, where it
@@ -306,6 +306,10 @@ def predict(
     options of it (prompt=, generate=, concurrency=, ...) its answer is returned, as llm() does.
     Raises foretell.Error."""
     what, run_mode = _uncompiled(what, run_mode)
+    if "dtype" in options:  # the command's name of it
+        if precision is not None:
+            raise Error("EINVAL", "dtype and precision are the same: give one", "precision=")
+        precision = options.pop("dtype")
     mine = {k: v for k, v in locals().items() if k not in ("what", "args", "kwargs", "options")}
     if options:
         from . import _command

@@ -150,6 +150,8 @@ def test_settings_and_precision(resnet50):
     assert slow.time.value > fast.time.value and "clock=600MHz" in slow.setting
     half = foretell.predict(resnet50, device="a30", precision="fp16")
     assert half.dtype == "fp16" and half.memory.value < fast.memory.value
+    named = foretell.predict(resnet50, device="a30", dtype="fp16")
+    assert named.time.value == half.time.value and named.fits()
 
 
 @pytest.mark.parametrize(
@@ -170,6 +172,7 @@ def test_settings_and_precision(resnet50):
         (LINES, {"dims": {"seq": "long"}}, "EINVAL", "dims="),
         (LINES, {"inputs": {"x": "1x3"}}, "EINVAL", "inputs="),
         (LINES, {"bach": 8}, "EINVAL", ""),
+        (LINES, {"dtype": "fp16", "precision": "fp32"}, "EINVAL", "precision="),
     ],
 )
 def test_errors_have_a_status_and_a_sentence(what, options, status, hint):

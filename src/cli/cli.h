@@ -261,8 +261,9 @@ void ft__path_cache(char *out, const char *what);
 bool ft__path_exists(const char *path);
 /* Complain when the file a user did not name cannot be made for want of its folder. */
 int ft__home_needed(ft__cli *c, const char *given);
-/* Complain, with the way to get one, when there is no store of one's own yet. */
-int ft__store_needed(ft__cli *c, const char *path);
+/* Complain, with the way to get one, when there is no store of one's own yet. engine:
+ * what would measure; NULL: the usual one. */
+int ft__store_needed(ft__cli *c, const char *path, const char *engine);
 
 /* ---- common.c: threads ---- */
 

@@ -395,7 +395,7 @@ static void print_text(const ft__cli *c, const ft_collect_report *r,
             "kind\n",
             r->doubted);
     if (r->redone)
-        printf("%zu rounds redone for other load or clocks; %zu operations stay "
+        printf("%zu rounds redone for other load or clocks; %zu measurements stay "
                "marked\n",
                r->redone, r->disturbed);
     if (r->powered)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/session.h"
 #include "foretell/file.h"
 #include "foretell/store.h"
 
@@ -340,16 +341,21 @@ int ft__home_needed(ft__cli *c, const char *given)
                                              path, strerror(errno));
 }
 
-int ft__store_needed(ft__cli *c, const char *path)
+int ft__store_needed(ft__cli *c, const char *path, const char *engine)
 {
+    int code;
+
     if (c->store || ft__path_exists(path))
         return FT__EXIT_GOOD;
     if (!*path)
         return ft__cli_exit(c, FT__EXIT_INPUT, no_home);
-    return ft__cli_exit(c, FT__EXIT_MISSING,
-                        "nothing is measured yet, there is no %s; first: foretell "
-                        "collect --quick",
-                        path);
+    code = ft__engine_needed(c, engine);
+    return code ? code
+                : ft__cli_exit(
+                      c, FT__EXIT_MISSING,
+                      "nothing is measured yet, there is no %s; first: foretell "
+                      "collect --quick%s%s",
+                      path, engine ? " --engine " : "", engine ? engine : "");
 }
 
 /* ---- what is opened there ---- */

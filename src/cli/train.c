@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/session.h"
 #include "cli/show.h"
 #include "foretell/engine.h"
 #include "foretell/networks.h"
@@ -173,11 +174,12 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
     return st;
 }
 
-static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
-                       const struct train_options *o, const ft_train_options *common,
-                       ft_error *err)
+static int train(ft__cli *c, ft_predictor **out, const char *store_path,
+                 const struct train_options *o, const ft_train_options *common)
 {
     ft_train_options how = *common;
+    ft_error *err = &c->err;
+    int code = FT__EXIT_GOOD;
     ft_predictor *before = NULL;
     ft_store *store = NULL;
     ft_status st =
@@ -192,7 +194,10 @@ static ft_status train(ft__cli *c, ft_predictor **out, const char *store_path,
                                      : train_one(c, out, store, o, &how, err);
     ft_predictor_free(before);
     ft_store_close(store);
-    return st;
+    /* What no engine measures is no reason to collect. */
+    if (st == FT_ENOTFOUND && from_store(o) && !o->family)
+        code = ft__engine_needed(c, o->engine);
+    return code ? code : ft__cli_check_asked(c, st);
 }
 
 static int check(ft__cli *c, const struct train_options *o)
@@ -305,7 +310,7 @@ static int learn(ft__cli *c, ft_predictor **p, const struct train_options *o,
     how.data_dir = data;
     ft__path_store(c, store);
     if (!code && from_store(o))
-        code = ft__store_needed(c, store);
+        code = ft__store_needed(c, store, o->engine);
     if (!code && o->networks)
         code = ft__lists_open(c, &lists, o->lists, false);
     how.find_user = lists;
@@ -314,7 +319,7 @@ static int learn(ft__cli *c, ft_predictor **p, const struct train_options *o,
     how.without = without.op;
     how.n_without = without.n;
     if (!code)
-        code = ft__cli_check_asked(c, train(c, p, store, o, &how, &c->err));
+        code = train(c, p, store, o, &how);
     ft__ops_free(&without);
     ft_network_lists_free(lists);
     return code;

@@ -122,6 +122,41 @@ static int read_only(ft__cli *c, uint64_t **out, size_t *n, const char *text)
                : FT__EXIT_GOOD;
 }
 
+/* The same space, store and name asked otherwise, as it can be typed. */
+static void print_command(FILE *fp, const ft__cli *c, const struct explore_options *o,
+                          const char *verb)
+{
+    char shown[FT__PATH_MAX];
+
+    fprintf(fp, "foretell explore %s", verb);
+    ft__put_word(fp, " ", c->args.v[1]);
+    if (o->name)
+        ft__put_word(fp, " --name ", o->name);
+    if (!c->store)
+        return;
+    ft__path_store_shown(c, shown);
+    ft__put_word(fp, " --db ", shown);
+}
+
+static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *name)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *fp = open_memstream(&text, &size);
+    int code;
+
+    if (!fp)
+        return ft__cli_done(c, false);
+    print_command(fp, c, o, "run");
+    code = fclose(fp) ? ft__cli_done(c, false)
+                      : ft__cli_exit(c, FT__EXIT_MISSING,
+                                     "nothing of %s was run yet as the file stands; "
+                                     "begin with: %s",
+                                     name, text);
+    free(text);
+    return code;
+}
+
 /* As it is kept for resume. */
 static void plan_text(char *buf, size_t size, const struct explore_options *o)
 {
@@ -145,11 +180,7 @@ static int plan_again(ft__cli *c, struct explore_options *o, char *buf,
     search = strtok_r(rest, " ", &rest);
     if (!design || !search ||
         sscanf(rest, "%llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3]) != 4)
-        return ft__cli_exit(
-            c, FT__EXIT_MISSING,
-            "%s was not run yet as the file stands; begin with: foretell "
-            "explore run FILE",
-            ft_exploration_get(x)->name);
+        return not_run_yet(c, o, ft_exploration_get(x)->name);
     if (!o->design && !o->search) {
         o->design = strcmp(design, "-") == 0 ? NULL : design;
         o->search = strcmp(search, "-") == 0 ? NULL : search;
@@ -195,7 +226,8 @@ static int open_meter(ft__cli *c, ft_explore_options *how,
     return FT__EXIT_GOOD;
 }
 
-static void tell(const ft_explored *e, const ft_exploration *x, const char *file)
+static void tell(const ft__cli *c, const struct explore_options *o,
+                 const ft_explored *e, const ft_exploration *x)
 {
     size_t workloads = ft_exploration_get(x)->n_workloads;
 
@@ -205,8 +237,11 @@ static void tell(const ft_explored *e, const ft_exploration *x, const char *file
         fprintf(stderr, " with %zu workloads each", workloads);
     fprintf(stderr, ", %s now, %zu failed, %zu left\n",
             ft__text_counted(e->runs, "run").s, e->failed, e->left);
-    if (e->left)
-        fprintf(stderr, "go on with: foretell explore resume %s\n", file);
+    if (!e->left)
+        return;
+    fputs("go on with: ", stderr);
+    print_command(stderr, c, o, "resume");
+    fputc('\n', stderr);
 }
 
 static int explore(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
@@ -254,7 +289,7 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
         return ft__cli_check_asked(c, st);
     ft__bar_draw(&c->bar, 0, 0, "");
     if (!c->quiet)
-        tell(&done, x, c->args.v[1]);
+        tell(c, o, &done, x);
     return FT__EXIT_GOOD;
 }
 
@@ -299,10 +334,7 @@ static int report(ft__cli *c, const struct explore_options *o, const ft_explorat
     if (!find_unknown(&e)) {
         code = ft__cli_done(c, false);
     } else if (e.t.n == 0) {
-        code = ft__cli_exit(c, FT__EXIT_MISSING,
-                            "nothing of %s was run yet as the file stands; begin with: "
-                            "foretell explore run %s",
-                            ft_exploration_get(x)->name, c->args.v[1]);
+        code = not_run_yet(c, o, ft_exploration_get(x)->name);
     } else {
         code = show(c, o, &e);
     }
@@ -484,7 +516,9 @@ static int with_store(ft__cli *c, const struct explore_options *given, int verb,
     int code;
 
     ft__path_store(c, path);
-    code = verb == RUN ? ft__home_needed(c, c->store) : ft__store_needed(c, path);
+    if (verb != RUN && !c->store && *path && !ft__path_exists(path))
+        return not_run_yet(c, given, ft_exploration_get(x)->name);
+    code = ft__home_needed(c, c->store);
     if (code)
         return code;
     st = ft_store_open(&store, path, verb == REPORT ? FT_STORE_READ : FT_STORE_WRITE,

@@ -473,7 +473,8 @@ static bool print_summary(const ft__explored *e)
     bool made = all != NULL;
     size_t i;
 
-    puts("\nin short");
+    if (json_array_size(all))
+        puts("\nin short");
     json_array_foreach(all, i, one) ft__put_line(stdout, "- ", json_string_value(one));
     json_decref(all);
     return made;

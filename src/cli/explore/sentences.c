@@ -72,6 +72,8 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
     if (alike)
         fprintf(fp, "; %s may be as good, by their errors",
                 ft__text_counted(alike, "other point").s);
+    if (!e->predicted && isnan(e->t.v[a->best].error[a->objective]) && a->n > 1)
+        fputs("; the error of the best is not known", fp);
     fputs(".\n", fp);
 }
 

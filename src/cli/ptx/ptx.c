@@ -393,6 +393,17 @@ static int open_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
     return code;
 }
 
+static bool is_model(const char *path)
+{
+    static const char *const ends[] = {".onnx", ".pt2", ".gguf"};
+    const char *dot = strrchr(path, '.');
+
+    for (size_t i = 0; dot && i < sizeof(ends) / sizeof(*ends); i++)
+        if (strcmp(dot, ends[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool are_launches(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -429,6 +440,10 @@ static int check(ft__cli *c, const ft__ptx_options *o)
                              "%s: a list of launches, or a folder that has one, is "
                              "--launches PATH",
                              c->args.v[i]);
+        else if (is_model(c->args.v[i]))
+            return ft__cli_exit(c, FT__EXIT_INPUT,
+                                "%s: a model, not PTX; models are for foretell predict",
+                                c->args.v[i]);
     if (!o->grid && (o->block || o->cluster || o->params.n || o->shared))
         return ft__usage(c, "--grid is missing: how many blocks does the launch have?");
     if (o->grid && c->args.n != 1)

@@ -189,6 +189,18 @@ static size_t shared(const char *a, const char *b)
     return most;
 }
 
+/* What stands for any device: which one it is, its name does not say. */
+static bool is_no_model(const char *asked)
+{
+    static const char *const names[] = {"cpu", "gpu", "cuda", "mps", "rocm", "xpu"};
+    const size_t len = strcspn(asked, ":");
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strlen(names[i]) == len && !strncasecmp(asked, names[i], len))
+            return true;
+    return false;
+}
+
 /* Chips that people ask for and no file here describes; with a number behind some. */
 static bool is_undescribed(const char *asked)
 {
@@ -244,6 +256,11 @@ static ft_status not_found(const char *data_dir, const char *name, ft_error *err
     ft_device_names_free(names, n);
     if (list.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    else if (is_no_model(name))
+        st = ft_fail(err, FT_ENOTFOUND, 0,
+                     "no device \"%s\": which one is said by its model, such as a100; "
+                     "foretell devices lists all %zu; this machine is local",
+                     name, n);
     else if (is_undescribed(name))
         st = ft_fail(
             err, FT_ENOTFOUND, 0,

@@ -62,6 +62,9 @@ Kernels are none, and lists of launches no kernels.
   $ foretell predict ptx/nvcc/saxpy.ptx --device a30
   foretell predict: saxpy.ptx: not a model: no ONNX file, no torch.export archive, no config.json, and line 1 is no operation of a list, such as "relu x=1x8 dtype=fp32"; PTX is for foretell ptx
   [3]
+  $ foretell ptx pt2/resnet18.pt2
+  foretell ptx: pt2/resnet18.pt2: a model, not PTX; models are for foretell predict
+  [3]
   $ foretell ptx ptx/nvcc/launches.jsonl
   foretell ptx: ptx/nvcc/launches.jsonl: a list of launches, or a folder that has one, is --launches PATH
   [2]

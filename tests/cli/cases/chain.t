@@ -7,7 +7,7 @@ same figures everywhere.
     foretell train --engine fake
   [4]
   $ foretell train --engine fake
-  foretell train: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick
+  foretell train: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick --engine fake
   [4]
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx
   114 operations measured in 68.3 s with fake 1, threads=1

@@ -99,11 +99,11 @@ A space is run point by point; the objectives here are numbers that a program pr
   then with all points of the other one as well
   
   in short
-  - Set a=3 mode=1: score of low is 10 points; the median of 18 points is 12.5 points (+25.0 %), the worst 29 points.
-  - Set a=6 mode=2: gain of low is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
+  - Set a=3 mode=1: score of low is 10 points; the median of 18 points is 12.5 points (+25.0 %), the worst 29 points; the error of the best is not known.
+  - Set a=6 mode=2: gain of low is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1; the error of the best is not known.
   - score of low is decided by mode (92.2 %), a (7.8 %) of its variance.
-  - Set a=2 mode=1: score of high is 19 points; the median of 18 points is 27.5 points (+44.7 %), the worst 53 points.
-  - Set a=6 mode=2: gain of high is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1.
+  - Set a=2 mode=1: score of high is 19 points; the median of 18 points is 27.5 points (+44.7 %), the worst 53 points; the error of the best is not known.
+  - Set a=6 mode=2: gain of high is 13; the median of 18 points is 3.5 (-73.1 %), the worst 1; the error of the best is not known.
   - score of high is decided by a (56.2 %), mode (43.6 %) of its variance.
   - What is best for low costs high 15.8 % in score against its own best, the most of all pairs (ranks correlate +0.79); its error is not known.
   - One point is the best of all workloads (gain).
@@ -144,10 +144,13 @@ What fails is kept with its words, and the others go on.
     x=2: the run ended with 7
   
   in short
-  - Set x=1: v is 1; the median of 2 points is 2 (+100.0 %), the worst 3.
+  - Set x=1: v is 1; the median of 2 points is 2 (+100.0 %), the worst 3; the error of the best is not known.
   $ sed 's/values: .*/values: [2]}]/; s/name: fails/name: none/' fails.yaml >none.yaml; foretell explore run none.yaml --db toy.db 2>/dev/null | grep -A1 ^front
   front: every point failed
   
+  $ foretell explore report none.yaml --db toy.db | tail -2
+  1 failed
+    x=2: the run ended with 7
   $ foretell explore report fails.yaml --db toy.db --json | pick trials.1.failure trials.1.output failed
   trials.1.failure: "the run ended with 7"
   trials.1.output: "no two\n"
@@ -156,7 +159,7 @@ What fails is kept with its words, and the others go on.
   fails: 3 points, 1 run now, 1 failed, 0 left
   $ foretell explore run fails.yaml --db other.db --max-runs 2 2>&1 >/dev/null
   fails: 3 points, 2 runs now, 0 failed, 1 left
-  go on with: foretell explore resume fails.yaml
+  go on with: foretell explore resume fails.yaml --db other.db
   $ foretell data merge other.db --db toy.db | sed -n 2p; foretell explore report fails.yaml --db toy.db --json | pick runs failed points
   2 runs of explorations taken
   runs: 4
@@ -178,6 +181,7 @@ An objective that cannot be measured does not make a front empty; a model that i
   $ foretell explore run some.yaml --db toy.db --no-power 2>/dev/null | grep -e known -e R2
   energy is known of no point: the front is of the other objectives
   what decides y (24 points, R2 -0.46 out of fold: worse than the mean, do not rely on it)
+  - Set a=7 b=1: y is 33; the median of 24 points is 437.5 (+1225.8 %), the worst 944; the error of the best is not known.
   - y is not explained by the parameters: a model of these 24 points is worse than their mean (R2 -0.46 out of fold).
 
 Builds are made once for each text.
@@ -213,8 +217,12 @@ Points are run by their number in the design, on each machine under a name of it
   o,e,runs
   1,x,2
   22,y,2
+  $ cp build.yaml 'a build.yaml'
+  $ foretell explore report 'a build.yaml' --db parts.db --name 'other one'
+  foretell explore: nothing of other one was run yet as the file stands; begin with: foretell explore run 'a build.yaml' --name 'other one' --db parts.db
+  [4]
   $ foretell explore report build.yaml --db parts.db
-  foretell explore: nothing of build was run yet as the file stands; begin with: foretell explore run build.yaml
+  foretell explore: nothing of build was run yet as the file stands; begin with: foretell explore run build.yaml --db parts.db
   [4]
   $ sqlite3 parts.db "SELECT name, point, json_extract(conditions, '$.node') FROM trial t JOIN exploration e ON e.id = exploration_id" | sort -u
   build@n1|o=1 e=x|n1

@@ -37,6 +37,13 @@ An engine that nobody has is refused, with those that there are.
   foretell place: --engine foo: predictors know of none called so; there are fake, onednn, onnxruntime, opencl, torch, tvm, trtllm, vllm
   [2]
 
+  $ foretell train --engine foo 2>&1 | sed 's/ onednn,//'
+  foretell train: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
+  $ foretell collect --engine fake models/sequence.onnx --dim seq=64 --db some.db 2>/dev/null | tail -1
+  next: foretell train --engine fake --db some.db
+  $ foretell train --engine foo --db some.db 2>&1 | sed 's/ onednn,//'
+  foretell train: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
+
 The engine, threads, store and file that were named stay.
 
   $ echo 'linear x=8x64 out=64 dtype=fp32' > some.ops

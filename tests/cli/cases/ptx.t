@@ -166,8 +166,8 @@ Nor has a time that hangs on it.
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry sax --grid 1 --block 32
   foretell ptx: ptx/nvcc/saxpy.ptx: there is no kernel 'sax', but saxpy, transpose
   [4]
-  $ foretell ptx data/models/resnet18.onnx
-  foretell ptx: data/models/resnet18.onnx:1:1: found a byte 0x08, which is in no PTX
+  $ cp data/models/resnet18.onnx binary.ptx; foretell ptx binary.ptx
+  foretell ptx: binary.ptx:1:1: found a byte 0x08, which is in no PTX
   [3]
 
 On a GPU: time, power, occupancy.
