@@ -1,4 +1,5 @@
 /* foretell explore report: what came of it, for programs and for reading. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,7 +257,7 @@ static void print_csv(const ft__explored *e)
 
 /* ---- for reading ---- */
 
-enum { POINT_TEXT = 4096, SHOWN_INFLUENCES = 8, SHOWN_FAILURES = 5 };
+enum { POINT_TEXT = 4096, SHOWN_INFLUENCES = 8, SHOWN_FAILURES = 5, LAST_WORDS = 320 };
 
 /* " of image" */
 static const char *of_workload(const ft__explored *e, uint32_t w, char *buf,
@@ -482,10 +483,38 @@ static bool print_summary(const ft__explored *e)
 
 /* ---- all of it ---- */
 
+static bool has_words(const char *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isalnum((unsigned char)line[i]) || (unsigned char)line[i] >= 0x80)
+            return true;
+    return false;
+}
+
+/* The last line with a word in it, which mostly says why: a shell's, a traceback's, a
+ * message in JSON, behind which only brackets close. "" where there is none. */
+static void last_words(char *out, size_t size, const char *output)
+{
+    size_t n = 0;
+
+    for (; *output; output += strcspn(output, "\r\n")) {
+        output += strspn(output, " \t\r\n");
+        if (has_words(output, strcspn(output, "\r\n")))
+            n = (size_t)snprintf(out, size, ": %.*s", (int)strcspn(output, "\r\n"),
+                                 output);
+    }
+    if (n >= size) { /* no half of a character */
+        for (n = size - 1; ((unsigned char)out[n - 1] & 0xC0) == 0x80; n--)
+            ;
+        n -= (unsigned char)out[n - 1] >= 0xC0;
+    }
+    out[n] = '\0';
+}
+
 static void print_failures(const ft__explored *e)
 {
     size_t shown = 0;
-    char text[POINT_TEXT];
+    char text[POINT_TEXT], words[LAST_WORDS];
 
     if (e->failed == 0)
         return;
@@ -496,7 +525,9 @@ static void print_failures(const ft__explored *e)
         ft_point_print(e->x, e->t.v[i].point, text, sizeof(text));
         printf("  %s%s%s: ", e->workload[e->t.v[i].workload],
                *e->workload[e->t.v[i].workload] ? " " : "", text);
-        ft__put_line(stdout, "", e->t.v[i].failure);
+        ft__put_clean(stdout, e->t.v[i].failure);
+        last_words(words, sizeof(words), e->t.v[i].output ? e->t.v[i].output : "");
+        ft__put_line(stdout, "", words);
         shown++;
     }
     if (e->failed > shown)

@@ -141,7 +141,7 @@ What fails is kept with its words, and the others go on.
   x=1            1
   
   1 failed
-    x=2: the run ended with 7
+    x=2: the run ended with 7: no two
   
   in short
   - Set x=1: v is 1; the median of 2 points is 2 (+100.0 %), the worst 3; the error of the best is not known.
@@ -168,6 +168,21 @@ What fails is kept with its words, and the others go on.
   $ foretell data merge other.db --db toy.db --json | pick trials; foretell explore report fails.yaml --db toy.db --json | pick runs
   trials: 0
   runs: 4
+
+Of what it wrote the last line with a word in it stands there, not a "}" alone, and not all of a long one.
+
+  $ cat >words.yaml <<'END'
+  > name: words
+  > command: [sh, -c, 'test {x} = 1 && printf "{\n  why: none\n}\n"; test {x} = 3 && yes é | head -c 3000 | tr -d "\n"; test {x} = 4']
+  > parameters: [{name: x, values: [1, 2, 3, 4]}]
+  > objectives: [{name: v, match: "v=([0-9])"}]
+  > runs: {least: 1, most: 1}
+  > END
+  $ foretell explore run words.yaml --db toy.db 2>/dev/null | grep '^  x=' >failed; grep -v x=3 failed; grep x=3 failed | wc -c; iconv -f utf-8 -t utf-16 failed >/dev/null
+    x=1: the run ended with 1: why: none
+    x=2: the run ended with 1
+    x=4: v: the output has no "v=([0-9])"
+  346
 
 An objective that cannot be measured does not make a front empty; a model that is worse than the mean says so.
 
@@ -224,7 +239,9 @@ Points are run by their number in the design, on each machine under a name of it
   $ foretell explore report build.yaml --db parts.db
   foretell explore: nothing of build was run yet as the file stands; begin with: foretell explore run build.yaml --db parts.db
   [4]
-  $ sqlite3 parts.db "SELECT name, point, json_extract(conditions, '$.node') FROM trial t JOIN exploration e ON e.id = exploration_id" | sort -u
+  $ python3 -c 'import sqlite3
+  > query = """SELECT DISTINCT name, point, json_extract(conditions, ?) FROM trial t JOIN exploration e ON e.id = exploration_id"""
+  > print(*sorted("|".join(row) for row in sqlite3.connect("parts.db").execute(query, ["$.node"])), sep="\n")'
   build@n1|o=1 e=x|n1
   build@n1|o=22 e=y|n1
   $ foretell explore run build.yaml --db parts.db --only 5
