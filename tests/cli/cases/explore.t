@@ -150,7 +150,7 @@ What fails is kept with its words, and the others go on.
   
   $ foretell explore report none.yaml --db toy.db | tail -2
   1 failed
-    x=2: the run ended with 7
+    x=2: the run ended with 7: no two
   $ foretell explore report fails.yaml --db toy.db --json | pick trials.1.failure trials.1.output failed
   trials.1.failure: "the run ended with 7"
   trials.1.output: "no two\n"
