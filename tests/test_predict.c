@@ -168,6 +168,43 @@ static void operations_left_out_are_learned_and_covered(const ft_predictor *p,
     CHECK(CMP(covered, >=, OUT * 75 / 100));
 }
 
+/* One of five has a workspace, and nothing says which: of another kind no more is
+ * feared than libraries unfold. */
+static void workspace_of_a_new_kind_ends_somewhere(void)
+{
+    const double moved = 2 * 4e6;
+    ft_network_estimate e;
+    ft_predictor *p;
+    ft__build *b;
+    ft_graph *g;
+    ft_store *s;
+    int64_t run;
+    ft_op op;
+
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int i = 1; i <= 40; i++) {
+        char spec[64];
+
+        snprintf(spec, sizeof(spec), "linear x=%dx64 out=64", i);
+        CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+        put(s, run, &op, "time", 1e-6 * i);
+        put(s, run, &op, "workspace", i % 5 == 0 ? 1e6 : 0);
+    }
+    p = train(s, NULL, 0, 0);
+    CHECK_EQ(ft_op_parse(&op, "softmax x=1000x1000 axis=1", 26, NULL), FT_OK);
+    b = ft__build_new("ops");
+    ft__list_op(b, "", 0, &op, 1);
+    CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
+    CHECK_EQ(ft_predict_network(&e, p, &as_measured, g, NULL), FT_OK);
+    CHECK(CMP(e.op_workspace[0].high, >, 13 * moved)); /* as learned */
+    CHECK(CMP(e.memory.high, <, e.memory.value + 13 * moved));
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
 static void what_was_measured_is_answered_as_measured(ft_store *s,
                                                       const ft_predictor *p,
                                                       const ft_op *convs)
@@ -469,5 +506,6 @@ int main(void)
     ft_predictor_free(less);
     ft_store_close(s);
     paleo_is_what_its_users_published();
+    workspace_of_a_new_kind_ends_somewhere();
     CHECK_DONE();
 }

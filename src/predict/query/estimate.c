@@ -303,19 +303,28 @@ static double result_bytes(const ft_op *op)
     return bytes;
 }
 
+/* A kind of few rows may be learned with any interval. Libraries unfold windows of 7 x
+ * 7 with a stride of 2 to 12 times the operand; set, not fitted. */
+static const double most_workspace = 12;
+
 /* What an operation takes beside its operands while it runs: what its engine says, or
  * what it was measured to allocate more than its results, where that is more and not
- * in doubt. */
+ * in doubt. At most a multiple of what it reads and writes. */
 static ft_estimate workspace_of(const ft_network_estimate *e, const ft_graph *g,
                                 uint32_t i)
 {
-    const ft_estimate *m = &e->op_memory[i], *w = &e->op_workspace[i];
+    const ft_estimate *m = &e->op_memory[i];
     const double results = result_bytes(&g->op[i]);
+    ft_estimate w = e->op_workspace[i];
+    ft_cost cost;
 
-    if (!(m->low > results) || m->value - results < w->value)
-        return *w;
-    return (ft_estimate){m->value - results, m->low - results, m->high - results,
-                         m->basis, ""};
+    if (m->low > results && m->value - results >= w.value)
+        w = (ft_estimate){m->value - results, m->low - results, m->high - results,
+                          m->basis, ""};
+    ft_op_cost(&g->op[i], &cost);
+    w.high = fmin(
+        w.high, fmax(w.value, most_workspace * (cost.bytes_read + cost.bytes_written)));
+    return w;
 }
 
 /* Workspace is shared by all operations: the largest one counts. */
