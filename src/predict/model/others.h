@@ -3,8 +3,9 @@
 
 #include "predict/data/sample.h"
 
-/* What other chips took for the same operation, on a device that was not measured: a template for each operation (few-shot correction looks them up as
- * well). How much of it to take is found by leaving each known chip out. */
+/* What other chips took for the same operation, on a device that was not measured: a
+ * template for each operation (few-shot correction looks them up as well). How much of
+ * it to take is found by leaving each known chip out. */
 
 struct ft__family;
 struct ft__model_set;
