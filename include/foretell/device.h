@@ -28,6 +28,7 @@ typedef struct ft_device_facts {
     double peak_fp16; /* tensor cores where there are any */
     double peak_bf16;
     double peak_fp8;
+    double peak_fp4;
     double peak_int8;
     double bandwidth_bytes_per_s;
     double memory_bytes;

@@ -29,11 +29,12 @@ static double first_known(double a, double b)
     return isfinite(a) ? a : b;
 }
 
-/* Blackwell multiplies numbers of 4 bits twice as fast as those of 8; before it, they
- * are made to be of 16. */
+/* Blackwell multiplies numbers of 4 bits at least twice as fast as those of 8; devices
+ * without hardware for them make them 16 bits wide. */
 static double peak_of_4_bits(const ft_device_facts *d)
 {
-    return d->compute_capability >= 10 ? 2 * d->peak_fp8 : d->peak_fp16;
+    return first_known(d->peak_fp4,
+                       d->compute_capability >= 10 ? 2 * d->peak_fp8 : d->peak_fp16);
 }
 
 /* Products on tensor cores; NaN: there are none for this dtype. */

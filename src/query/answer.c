@@ -342,7 +342,7 @@ static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
     case FT_DTYPE_fp8e4m3uz:
     case FT_DTYPE_fp8e5m2:
     case FT_DTYPE_fp8e5m2uz: return computes(d, 8.9, d->peak_fp8);
-    case FT_DTYPE_fp4: return computes(d, 10.0, NAN);
+    case FT_DTYPE_fp4: return computes(d, 10.0, d->peak_fp4);
     default: return true;
     }
 }

@@ -152,6 +152,7 @@ static json_t *roofs(const ft_answer *a, const ft_device_facts *f)
                 {"fp16", "fp16", f ? f->peak_fp16 : NAN},
                 {"bf16", "bf16", f ? f->peak_bf16 : NAN},
                 {"fp8", "fp8", f ? f->peak_fp8 : NAN},
+                {"fp4", "fp4", f ? f->peak_fp4 : NAN},
                 {"int8", "int8", f ? f->peak_int8 : NAN}};
     const char *dtype = a->dtype + (strncmp(a->dtype, "amp-", 4) == 0 ? 4 : 0);
     json_t *all = json_array();

@@ -29,6 +29,7 @@
     NUMBER(peak_fp16_tflops, 1e12, peak_fp16)                                          \
     NUMBER(peak_bf16_tflops, 1e12, peak_bf16)                                          \
     NUMBER(peak_fp8_tflops, 1e12, peak_fp8)                                            \
+    NUMBER(peak_fp4_tflops, 1e12, peak_fp4)                                            \
     NUMBER(peak_int8_tops, 1e12, peak_int8)                                            \
     NUMBER(bandwidth_gb_s, 1e9, bandwidth_bytes_per_s)                                 \
     NUMBER(memory_gib, 0x1p30, memory_bytes)                                           \

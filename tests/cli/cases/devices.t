@@ -17,8 +17,8 @@
   local is this machine: its rates are measured by foretell collect.
 
   $ foretell devices a30 --csv
-  name,title,vendor,type,cores,base_clock_hz,boost_clock_hz,memory_clock_hz,peak_fp64,peak_fp32,peak_tf32,peak_fp16,peak_bf16,peak_fp8,peak_int8,bandwidth_bytes_per_s,memory_bytes,inline_ecc,l2_bytes,l3_bytes,shared_memory_per_core_bytes,tdp_w,process_nm,compute_capability,year,link_bytes_per_s,drawing_tdp_w
-  a30,NVIDIA A30,NVIDIA,gpu,56,930000000,1440000000,1215000000,5200000000000,10300000000000,82000000000000,165000000000000,165000000000000,,330000000000000,933000000000,25769803776,,25165824,,167936,165,7,8,2021,,
+  name,title,vendor,type,cores,base_clock_hz,boost_clock_hz,memory_clock_hz,peak_fp64,peak_fp32,peak_tf32,peak_fp16,peak_bf16,peak_fp8,peak_fp4,peak_int8,bandwidth_bytes_per_s,memory_bytes,inline_ecc,l2_bytes,l3_bytes,shared_memory_per_core_bytes,tdp_w,process_nm,compute_capability,year,link_bytes_per_s,drawing_tdp_w
+  a30,NVIDIA A30,NVIDIA,gpu,56,930000000,1440000000,1215000000,5200000000000,10300000000000,82000000000000,165000000000000,165000000000000,,,330000000000000,933000000000,25769803776,,25165824,,167936,165,7,8,2021,,
   $ foretell devices a30 local --json | pick \# 0.name 0.peak_fp32 1.name 1.type
   #: 2
   0.name: "local"
@@ -30,3 +30,9 @@
   $ foretell devices --data-dir nowhere
   foretell devices: there are no device files in nowhere/devices; is this foretell's data folder?
   [4]
+
+A data sheet's rate of numbers of 4 bits counts where it is known, so that a product of a B300 is faster than a B200's:
+  $ echo 'linear x=8192x8192 out=8192 dtype=fp4' > fp4.ops
+  $ for d in b300 b200; do foretell predict fp4.ops --device $d --method roofline --run-mode graph --json | pick time.value; done
+  time.value: 9.24315227552836e-05
+  time.value: 0.000130883395524895
