@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "files.h"
 #include "ptx/launch/reader.h"
 #include "refuse.h"
 
@@ -127,11 +128,8 @@ static void sizes_of_xla_that_cannot_be_divided_are_no_convolution(void)
     ft_ptx_launches *l;
 
     for (int i = 0; i < 3; i++) {
-        FILE *fp;
-
         snprintf(path[i], sizeof(path[i]), "%s/module_0001.j.%s", folder, names[i]);
-        fp = fopen(path[i], "w");
-        CHECK(fp && CMP(fputs(texts[i], fp), >=, 0) && EQ(fclose(fp), 0));
+        write_text(path[i], texts[i]);
     }
     CHECK_EQ(ft_ptx_launches_open(&l, folder, NULL, NULL), FT_OK);
     CHECK(l && EQ(ft_ptx_launches_get(l)->n, 1) &&
@@ -325,11 +323,9 @@ static void numbers_take_the_types_of_their_parameters(void)
     ft_ptx_launches *l;
     ft_error err = {0};
     char path[4096];
-    FILE *fp;
 
     snprintf(path, sizeof(path), "%s/types.ptx", folder);
-    fp = fopen(path, "w");
-    CHECK(fp && CMP(fputs(types, fp), >=, 0) && EQ(fclose(fp), 0));
+    write_text(path, types);
     CHECK_EQ(ft_ptx_launches_parse(&l, line, strlen(line), NULL, folder, &err), FT_OK);
     if (!l)
         fprintf(stderr, "%s\n", err.msg);
