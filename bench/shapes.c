@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "base/stats.h"
-#include "graph/graph_inside.h"
 #include "import/graph_inside.h"
 #include "import/onnx/onnx.h"
 

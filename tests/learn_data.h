@@ -2,10 +2,11 @@
 #ifndef LEARN_DATA_H
 #define LEARN_DATA_H
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/prng.h"
-#include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 typedef struct data {
     ft_matrix m;
@@ -39,6 +40,14 @@ static inline void data_free(data *d)
 {
     free(d->x);
     free(d->y);
+}
+
+static inline double predict_one(const ft_model *m, const float *row)
+{
+    double y = NAN;
+
+    ft__model_predict(m, row, 1, &y);
+    return y;
 }
 
 #endif

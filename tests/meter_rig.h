@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "device/power/meter.h"
+#include "files.h"
 #include "foretell/power.h"
 #include "stepped_clock.h"
 
@@ -24,15 +25,6 @@ static struct path in_scratch(const char *name)
 
     snprintf(p.s, sizeof(p.s), "%s/%s", scratch, name);
     return p;
-}
-
-static void spill(const char *path, const char *text)
-{
-    FILE *fp = fopen(path, "w");
-
-    CHECK(fp && CMP(fputs(text, fp), >=, 0));
-    if (fp)
-        fclose(fp);
 }
 
 /* ---- time ---- */

@@ -60,6 +60,13 @@ static inline double seconds(const char *spec, const char *device, const char *s
     return t.total_s;
 }
 
+/* FLOP/s of a product that takes long. */
+static inline double tensor_rate(const char *device, const char *setting)
+{
+    return 2.0 * 8192 * 8192 * 8192 /
+           seconds("linear x=8192x8192 out=8192 dtype=fp16", device, setting);
+}
+
 static inline int constant(const char *name)
 {
     for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)

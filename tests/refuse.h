@@ -40,21 +40,20 @@ void *__wrap_realloc(void *p, size_t size)
     return refused() ? NULL : __real_realloc(p, size);
 }
 
-/* One allocation after the other fails until the call succeeds: each failure comes back
+/* One allocation after the other fails until `call` succeeds: each failure comes back
  * as FT_ENOMEM, and there are more of them than `least`. */
-static inline void every_refused_allocation_is_reported(ft_status (*call)(void),
-                                                        int least)
-{
-    ft_status st = FT_ENOMEM;
-    int n = 0;
-
-    while (st == FT_ENOMEM && n < 100000) {
-        allocs_left = ++n;
-        st = call();
-        allocs_left = -1;
-    }
-    CHECK_EQ(st, FT_OK);
-    CHECK(CMP(n, >, least));
-}
+#define CHECK_REFUSALS(call, least)                                                    \
+    do {                                                                               \
+        ft_status st_ = FT_ENOMEM;                                                     \
+        int n_ = 0;                                                                    \
+                                                                                       \
+        while (st_ == FT_ENOMEM && n_ < 100000) {                                      \
+            allocs_left = ++n_;                                                        \
+            st_ = (call);                                                              \
+            allocs_left = -1;                                                          \
+        }                                                                              \
+        CHECK_EQ(st_, FT_OK);                                                          \
+        CHECK(CMP(n_, >, least));                                                      \
+    } while (0)
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "files.h"
 #include "foretell/settings.h"
 
 static const char *source_root;
@@ -31,24 +32,6 @@ FT_PRINTF(1, 2) static struct path path(const char *fmt, ...)
         exit(1);
     va_end(ap);
     return p;
-}
-
-static void spill(const char *file, const char *text)
-{
-    FILE *fp = fopen(file, "w");
-
-    if (!fp || fputs(text, fp) < 0 || fclose(fp))
-        exit(1);
-}
-
-static void slurp(char out[4096], const char *file)
-{
-    FILE *fp = fopen(file, "r");
-    size_t n = fp ? fread(out, 1, 4095, fp) : 0;
-
-    out[n] = '\0';
-    if (fp)
-        fclose(fp);
 }
 
 static int shell(const char *command)

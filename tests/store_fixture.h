@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "check.h"
+#include "files.h"
 #include "foretell/store.h"
 #include "store/store_inside.h"
 
@@ -154,18 +155,6 @@ static inline int count_all(void *user, const ft_row *row)
     (void)row;
     ++*(size_t *)user;
     return 0;
-}
-
-static inline char *slurp(const char *path, size_t *len)
-{
-    FILE *fp = fopen(path, "rb");
-    char *s = calloc(1, 1 << 20);
-
-    if (!fp || !s)
-        exit(1);
-    *len = fread(s, 1, (1 << 20) - 1, fp);
-    fclose(fp);
-    return s;
 }
 
 #endif

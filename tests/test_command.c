@@ -10,6 +10,7 @@
 
 #include "asked_program.h"
 #include "command_rig.h"
+#include "files.h"
 
 /* And the others scatter a little. */
 static ft_status take_longer_the_fifth_time(void *user, ft_command_run *out,
@@ -30,12 +31,8 @@ static ft_status take_longer_the_fifth_time(void *user, ft_command_run *out,
 static const char *text_of(const char *path)
 {
     static char text[4096];
-    FILE *fp = fopen(path, "r");
-    size_t n = fp ? fread(text, 1, sizeof(text) - 1, fp) : 0;
 
-    if (fp)
-        fclose(fp);
-    text[n] = '\0';
+    read_text(text, sizeof(text), path);
     return text;
 }
 
@@ -164,9 +161,8 @@ static void input_is_handed_to_every_run(void)
     char text[128];
     ft_command c;
     ft_command_options o = {.min_runs = 2, .max_runs = 2};
-    FILE *fp = fopen(in_folder("input"), "w");
 
-    CHECK(fp && CMP(fputs("xyz\n", fp), >, 0) && EQ(fclose(fp), 0));
+    write_text(in_folder("input"), "xyz\n");
     snprintf(text, sizeof(text), "cat >>%s", in_folder("copied"));
     c = shell(text);
     o.input = in_folder("input");

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "device/power/source.h"
 #include "device/spec/device.h"
+#include "files.h"
 #include "foretell/device.h"
 
 static const char *source_root;
@@ -30,14 +31,6 @@ static struct path path_to(const char *folder, const char *name)
 static struct path recorded(const char *machine)
 {
     return path_to(path_to(source_root, "tests/recorded").s, machine);
-}
-
-static void spill(const char *path, const char *text)
-{
-    FILE *fp = fopen(path, "w");
-
-    if (!fp || fputs(text, fp) < 0 || fclose(fp))
-        exit(1);
 }
 
 static void shell(const char *command)
@@ -348,7 +341,7 @@ static void the_fingerprint_changes_with_the_machine_only(void)
 
     fingerprint_of(before, root);
     for (size_t i = 0; i < sizeof(edits) / sizeof(*edits); i++) {
-        spill(path_to(root, edits[i].file).s, edits[i].text);
+        write_text(path_to(root, edits[i].file).s, edits[i].text);
         fingerprint_of(after, root);
         CHECK_EQ((strcmp(before, after) != 0), edits[i].changes);
         memcpy(before, after, sizeof(before));
@@ -363,7 +356,7 @@ static void a_folder_that_is_no_machine_is_refused(void)
     CHECK(EQ(ft_device_local(&d, scratch, &err), FT_EIO) && EQ(d, NULL));
     CHECK(HAS(err.msg, "/proc/cpuinfo"));
     mkdir(path_to(scratch, "proc").s, 0755);
-    spill(path_to(scratch, "proc/cpuinfo").s, "");
+    write_text(path_to(scratch, "proc/cpuinfo").s, "");
     CHECK(EQ(ft_device_local(&d, scratch, &err), FT_EFORMAT) && EQ(d, NULL));
 }
 
@@ -391,7 +384,7 @@ static double two_seconds_pass(void *user, double seconds)
 {
     CHECK_NEAR(seconds, 1, 0);
     for (const struct change *c = user; c && c->root; c++)
-        spill(path_to(c->root, c->file).s, c->text);
+        write_text(path_to(c->root, c->file).s, c->text);
     return 2;
 }
 
@@ -473,7 +466,7 @@ static void plant(const char *root, const char *file, const char *text)
 
     snprintf(command, sizeof(command), "mkdir -p \"$(dirname '%s/%s')\"", root, file);
     shell(command);
-    spill(path_to(root, file).s, text);
+    write_text(path_to(root, file).s, text);
 }
 
 static void older_boards_and_other_chips_have_rails_too(void)

@@ -10,6 +10,7 @@
 #include "explore/exploration.h"
 #include "explore/run.h"
 #include "explore/space/params.h"
+#include "files.h"
 #include "foretell/exploration.h"
 #include "stepped_clock.h"
 
@@ -25,7 +26,7 @@ static const char *in_folder(const char *name)
     return p;
 }
 
-static ft_exploration *read_text(const char *text)
+static ft_exploration *exploration_of(const char *text)
 {
     ft_exploration *x = NULL;
     ft_error err = {0};
@@ -120,7 +121,7 @@ static void mistakes_are_told_with_line_and_key(void)
 
 static void files_say_what_is_explored(void)
 {
-    ft_exploration *x = read_text(
+    ft_exploration *x = exploration_of(
         "name: t\ncommand: [echo, '{a}']\n"
         "parameters:\n- {name: a, values: [x, 'y z']}\n"
         "- {name: b, low: 1, high: 8, log: true, environment: B, when: {a: x}}\n"
@@ -210,7 +211,7 @@ static const char grid[] =
 static void every_point_is_run_and_kept_and_nothing_twice(void)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT, .max_runs = 5};
-    ft_exploration *x = read_text(grid);
+    ft_exploration *x = exploration_of(grid);
     ft_store *s = store_of("grid.db");
     ft_explored e = explored(x, s, &opt);
     ft_trials t;
@@ -234,7 +235,7 @@ static void every_point_is_run_and_kept_and_nothing_twice(void)
     ft_exploration_free(x);
 
     /* Another command is another exploration. */
-    x = read_text(
+    x = exploration_of(
         "name: grid\ncommand: 'echo $((A * 10 + {b}))'\n"
         "parameters:\n- {name: a, low: 1, high: 3, environment: A}\n"
         "- {name: b, values: [1, 2]}\nobjectives: [{name: y, match: '(.)'}]\n");
@@ -268,7 +269,7 @@ static void points_of_a_design_are_run_by_their_numbers(void)
                               .note = &note,
                               .n_notes = 1};
     const ft_design_options full = {.design = FT_DESIGN_FULL};
-    ft_exploration *x = read_text(grid);
+    ft_exploration *x = exploration_of(grid);
     ft_store *s = store_of("only.db");
     struct left l = {""};
     ft_error err = {0};
@@ -288,7 +289,7 @@ static void points_of_a_design_are_run_by_their_numbers(void)
     ft_exploration_free(x);
 
     /* Under the file's own name nothing was run. */
-    x = read_text(grid);
+    x = exploration_of(grid);
     t = trials(x, s);
     CHECK_EQ(t.n, 0);
     ft_trials_free(&t);
@@ -312,14 +313,14 @@ static void what_still_fits_is_taken(void)
         "workloads: [{name: u, k: 0}, {name: v, k: 5}]\n"
         "objectives: [{name: y, match: '([0-9]+)'}]\nruns: {least: 2, most: 2}\n";
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
-    ft_exploration *x = read_text(turned);
+    ft_exploration *x = exploration_of(turned);
     ft_store *s = store_of("grid.db");
     ft_trials t = trials(x, s);
 
     CHECK(EQ(t.n, 8) && EQ(explored(x, s, &opt).runs, 0));
     ft_trials_free(&t);
     ft_exploration_free(x);
-    x = read_text(more);
+    x = exploration_of(more);
     t = trials(x, s);
     CHECK_EQ(t.n, 0); /* what c was, nobody knows */
     ft_trials_free(&t);
@@ -350,7 +351,7 @@ static void failures_are_results(void)
         "objectives: [{name: v, match: 'v=(.)'}, time]\n"
         "runs: {least: 1, most: 1, timeout: 10min}\n",
         time.file);
-    x = read_text(text);
+    x = exploration_of(text);
     e = explored_by(&runner, x, s, &opt);
     t = trials(x, s);
     CHECK(EQ(e.runs, 5) && EQ(e.failed, 4) && EQ(e.left, 0) && EQ(t.n, 5));
@@ -390,7 +391,7 @@ static void points_are_run_until_they_are_sure(void)
              "objectives: [{name: y, match: 'y=(.*)'}]\n"
              "runs: {least: 3, most: 9, precision: 0.01}\n",
              folder, folder);
-    x = read_text(text);
+    x = exploration_of(text);
     explored(x, s, &opt);
     t = trials(x, s);
     CHECK_EQ(t.n, 2);
@@ -473,7 +474,7 @@ static void the_energy_of_many_short_programs_takes_minutes(void)
                  "name: e\ncommand: [takes, '{a}']\nparameters:\n"
                  "- {name: a, low: 1, high: 240}\nobjectives: [time, energy]\n%s\n",
                  how_run[i].runs);
-        x = read_text(space);
+        x = exploration_of(space);
         CHECK(EQ(ft__meter_open(&b.meter, &how, &clock, &err), FT_OK));
         opt.meter = b.meter;
         e = explored_by(&runner, x, s, &opt);
@@ -499,10 +500,10 @@ static void a_search_goes_on_where_it_was(void)
     ft_explore_options opt = {
         .searcher = FT_SEARCH_MODEL, .points = 8, .least_gain = 1e-9};
     ft_exploration *x =
-        read_text("name: s\ncommand: 'echo $((({a} - 20) * ({a} - 20)))'\n"
-                  "parameters:\n- {name: a, low: 1, high: 64}\n"
-                  "objectives: [{name: y, match: '([0-9]+)'}]\n"
-                  "runs: {least: 1, most: 1}\n");
+        exploration_of("name: s\ncommand: 'echo $((({a} - 20) * ({a} - 20)))'\n"
+                       "parameters:\n- {name: a, low: 1, high: 64}\n"
+                       "objectives: [{name: y, match: '([0-9]+)'}]\n"
+                       "runs: {least: 1, most: 1}\n");
     ft_store *s = store_of("s.db");
     ft_explored e;
     ft_trials t;
@@ -528,7 +529,7 @@ static void a_search_goes_on_where_it_was(void)
 static void transfer_says_what_another_best_costs(void)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
-    ft_exploration *x = read_text(
+    ft_exploration *x = exploration_of(
         "name: x\ncommand: 'echo $((({a} - {c}) * ({a} - {c}) + 10))'\n"
         "parameters:\n- {name: a, low: 1, high: 24}\n"
         "workloads: [{name: u, c: 5}, {name: v, c: 8}, {name: w, c: 5}]\n"
@@ -561,11 +562,11 @@ static void limits_keep_points_off_the_front(void)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
     ft_exploration *x =
-        read_text("name: l\ncommand: 'echo y={a} z=$((9 - {a}))'\n"
-                  "parameters:\n- {name: a, low: 1, high: 6}\n"
-                  "objectives: [{name: y, match: 'y=(.)', limit: 4},\n"
-                  " {name: z, match: 'z=(.)', goal: maximize, limit: 6}]\n"
-                  "runs: {least: 1, most: 1}\n");
+        exploration_of("name: l\ncommand: 'echo y={a} z=$((9 - {a}))'\n"
+                       "parameters:\n- {name: a, low: 1, high: 6}\n"
+                       "objectives: [{name: y, match: 'y=(.)', limit: 4},\n"
+                       " {name: z, match: 'z=(.)', goal: maximize, limit: 6}]\n"
+                       "runs: {least: 1, most: 1}\n");
     ft_store *s = store_of("l.db");
     unsigned char on[6];
     ft_error err = {0};
@@ -591,9 +592,8 @@ static void a_file_is_loaded_and_run_with_its_plan(void)
     ft_error err = {0};
     ft_store *s = store_of("plan.db");
     char plan[32];
-    FILE *fp = fopen(in_folder("grid.yaml"), "w");
 
-    CHECK(fp && CMP(fputs(grid, fp), >=, 0) && EQ(fclose(fp), 0));
+    write_text(in_folder("grid.yaml"), grid);
     CHECK(EQ(ft_exploration_load(&x, in_folder("nosuch.yaml"), NULL, &err), FT_EIO) &&
           !x);
     CHECK(HAS(err.msg, "nosuch.yaml"));
@@ -613,10 +613,10 @@ static void a_file_is_loaded_and_run_with_its_plan(void)
 
 static void words_in_place_of_a_command_say_what_is_asked(void)
 {
-    ft_exploration *x =
-        read_text("name: p\npredict: [m.onnx, --device, '{d}', '--batch={b}']\n"
-                  "prices: {a30: 0.72/h}\nparameters:\n- {name: d, values: [a30, l4]}\n"
-                  "- {name: b, low: 1, high: 4}\nobjectives: [time]\n");
+    ft_exploration *x = exploration_of(
+        "name: p\npredict: [m.onnx, --device, '{d}', '--batch={b}']\n"
+        "prices: {a30: 0.72/h}\nparameters:\n- {name: d, values: [a30, l4]}\n"
+        "- {name: b, low: 1, high: 4}\nobjectives: [time]\n");
     const ft_exploration_facts *f = ft_exploration_get(x);
     const double point[] = {1, 3};
     char **words;

@@ -40,31 +40,6 @@ static ft_status design(ft_design d)
     return st;
 }
 
-static ft_status full(void)
-{
-    return design(FT_DESIGN_FULL);
-}
-
-static ft_status fractional(void)
-{
-    return design(FT_DESIGN_FRACTIONAL);
-}
-
-static ft_status random_points(void)
-{
-    return design(FT_DESIGN_RANDOM);
-}
-
-static ft_status latin(void)
-{
-    return design(FT_DESIGN_LATIN);
-}
-
-static ft_status sobol(void)
-{
-    return design(FT_DESIGN_SOBOL);
-}
-
 static ft_status pareto(void)
 {
     unsigned char on[N];
@@ -95,16 +70,6 @@ static ft_status search(ft_searcher which)
     }
     ft__search_free(s);
     return st;
-}
-
-static ft_status search_model(void)
-{
-    return search(FT_SEARCH_MODEL);
-}
-
-static ft_status search_nsga2(void)
-{
-    return search(FT_SEARCH_NSGA2);
 }
 
 static ft_status influence(void)
@@ -145,19 +110,19 @@ int main(void)
     CHECK(EQ(ft_design_make(&points, &n, space, &opt, NULL), FT_OK) && EQ(n, N));
     for (int i = 0; i < 4 * N; i++)
         y[i] = 0.5 + 0.5 * sin(i * i);
-    every_refused_allocation_is_reported(make_space, 1);
-    every_refused_allocation_is_reported(full, 1);
-    every_refused_allocation_is_reported(fractional, 4);
-    every_refused_allocation_is_reported(random_points, 2);
-    every_refused_allocation_is_reported(latin, 5);
-    every_refused_allocation_is_reported(sobol, 2);
-    every_refused_allocation_is_reported(pareto, 3);
-    every_refused_allocation_is_reported(hypervolume, 4);
-    every_refused_allocation_is_reported(search_model, 40);
-    every_refused_allocation_is_reported(search_nsga2, 8);
-    every_refused_allocation_is_reported(influence, 100);
-    every_refused_allocation_is_reported(influence_model, 8);
-    every_refused_allocation_is_reported(correlate, 2);
+    CHECK_REFUSALS(make_space(), 1);
+    CHECK_REFUSALS(design(FT_DESIGN_FULL), 1);
+    CHECK_REFUSALS(design(FT_DESIGN_FRACTIONAL), 4);
+    CHECK_REFUSALS(design(FT_DESIGN_RANDOM), 2);
+    CHECK_REFUSALS(design(FT_DESIGN_LATIN), 5);
+    CHECK_REFUSALS(design(FT_DESIGN_SOBOL), 2);
+    CHECK_REFUSALS(pareto(), 3);
+    CHECK_REFUSALS(hypervolume(), 4);
+    CHECK_REFUSALS(search(FT_SEARCH_MODEL), 40);
+    CHECK_REFUSALS(search(FT_SEARCH_NSGA2), 8);
+    CHECK_REFUSALS(influence(), 100);
+    CHECK_REFUSALS(influence_model(), 8);
+    CHECK_REFUSALS(correlate(), 2);
     free(points);
     ft__arena_free(&spaces);
     CHECK_DONE();

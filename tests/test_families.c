@@ -11,6 +11,7 @@
 #include "foretell/predictor.h"
 
 #include "check.h"
+#include "files.h"
 #include "predict/query/network.h"
 
 static char data_dir[4096];
@@ -18,13 +19,7 @@ static char scratch[64];
 
 static ft_status open_text(ft_network_lists **t, const char *text, ft_error *err)
 {
-    FILE *fp = fopen(scratch, "w");
-
-    CHECK(fp != NULL);
-    if (!fp)
-        return FT_EIO;
-    fputs(text, fp);
-    fclose(fp);
+    write_text(scratch, text);
     return ft_network_lists_open(t, scratch, err);
 }
 

@@ -16,26 +16,13 @@
     "job_operations: 3}\n"                                                             \
     "  - {name: b, device: dev-b, engine: fake, clocks_mhz: [900, 1200], nodes: 2}\n"
 
-static void write_text(const char *name, const char *text)
-{
-    char path[256];
-    FILE *fp;
-
-    snprintf(path, sizeof(path), "%s/%s", scratch, name);
-    fp = fopen(path, "w");
-    if (!fp || fputs(text, fp) < 0 || fclose(fp))
-        exit(1);
-}
-
 static ft_fleet *load(const char *text)
 {
-    char path[256];
     ft_fleet *f = NULL;
     ft_error err = {0};
 
-    snprintf(path, sizeof(path), "%s/lab.yaml", scratch);
-    write_text("lab.yaml", text);
-    CHECK_EQ(ft_fleet_load(&f, path, &err), FT_OK);
+    write_text(in_scratch("lab.yaml").s, text);
+    CHECK_EQ(ft_fleet_load(&f, in_scratch("lab.yaml").s, &err), FT_OK);
     CHECK(SAME(err.msg, ""));
     return f;
 }
@@ -169,8 +156,8 @@ static size_t count_own(bool in_proportion)
             put_time(store, "dev-b", spec,
                      in_proportion ? 3 * t : 1e-3 * (1 + i * 13 % 9));
     }
-    write_text("shared.ops", text);
-    write_text("own.ops", own);
+    write_text(in_scratch("shared.ops").s, text);
+    write_text(in_scratch("own.ops").s, own);
     f = load("kinds:\n  - {name: a, device: dev-a, engine: fake}\n"
              "  - {name: b, device: dev-b, engine: fake}\n"
              "wanted: [{model: shared.ops}, {model: own.ops, kinds: [b]}]\n");
@@ -220,7 +207,7 @@ static void what_jobs_end_without_is_given_up(void)
     ft_store *store;
     ft_error err = {0};
 
-    write_text("two.ops", "relu x=1x100\nrelu x=1x200\n");
+    write_text(in_scratch("two.ops").s, "relu x=1x100\nrelu x=1x200\n");
     CHECK_EQ(ft_store_open(&store, ":memory:", FT_STORE_WRITE, &err), FT_OK);
     CHECK_EQ(ft_fleet_look(&r, f, store, &opt, &err), FT_OK);
     CHECK_EQ(r.part[0].missing, 2);
@@ -250,20 +237,20 @@ static void costs_are_corrected_by_what_jobs_took(void)
     ft_error err = {0};
     char folder[256];
 
-    write_text("two.ops", "relu x=1x100\nrelu x=1x200\n");
+    write_text(in_scratch("two.ops").s, "relu x=1x100\nrelu x=1x200\n");
     CHECK_EQ(ft_store_open(&store, ":memory:", FT_STORE_WRITE, &err), FT_OK);
     put_time(store, "dev-a", "relu x=1x100 dtype=fp32", 1e-6);
     snprintf(folder, sizeof(folder), "mkdir -p %s/took.fleet/a-0001/0", scratch);
     CHECK_EQ(system(folder), 0);
     CHECK_EQ(ft_fleet_look(&before, f, store, &opt, &err), FT_OK);
     CHECK(EQ(before.part[0].missing, 1) && EQ(before.part[0].took, 1));
-    write_text("took.fleet/a-0001/job.sh", "");
-    write_text("took.fleet/a-0001/array", "local");
-    write_text("took.fleet/a-0001/0/list.ops",
+    write_text(in_scratch("took.fleet/a-0001/job.sh").s, "");
+    write_text(in_scratch("took.fleet/a-0001/array").s, "local");
+    write_text(in_scratch("took.fleet/a-0001/0/list.ops").s,
                "# about 10 s\nrelu x=1x100 dtype=fp32\n");
-    write_text("took.fleet/a-0001/0/started", "node=n\nbegan=1000\n");
-    write_text("took.fleet/a-0001/0/ended", "code=0\nended=1040\n");
-    write_text("took.fleet/a-0001/0/merged", "rows=1\n");
+    write_text(in_scratch("took.fleet/a-0001/0/started").s, "node=n\nbegan=1000\n");
+    write_text(in_scratch("took.fleet/a-0001/0/ended").s, "code=0\nended=1040\n");
+    write_text(in_scratch("took.fleet/a-0001/0/merged").s, "rows=1\n");
     CHECK_EQ(ft_fleet_look(&after, f, store, &opt, &err), FT_OK);
     CHECK_EQ(after.part[0].took, 2.5);
     CHECK(CMP(fabs(after.part[0].missing_s / before.part[0].missing_s - 2.5), <, 1e-9));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "files.h"
 #include "import/llm/gguf.h"
 
 /* ---- writing one ---- */
@@ -139,14 +140,11 @@ static ft_graph *imported(const struct file *f)
 static uint8_t *file_at(const char *folder, const char *name, size_t *n)
 {
     char path[4096];
-    uint8_t *bytes = malloc(1 << 17);
-    FILE *fp;
+    uint8_t *bytes;
 
     snprintf(path, sizeof(path), "%s/tests/data/gguf/%s", folder, name);
-    fp = fopen(path, "rb");
-    CHECK(fp && bytes);
-    *n = fread(bytes, 1, 1 << 17, fp);
-    fclose(fp);
+    bytes = read_bytes(path, n);
+    CHECK(bytes);
     return bytes;
 }
 
@@ -159,7 +157,6 @@ static void headers_of_another_writer_count_what_it_counts(const char *folder)
     double parameters, bytes;
     int files = 0;
 
-    sizes[len] = 0;
     for (const char *at = strchr(sizes, '\n'); at && at[1]; at = strchr(at + 1, '\n')) {
         ft_error err = {0};
         ft_graph *g = NULL;

@@ -13,20 +13,12 @@ static const ft_model_options whole_steps = {.method = FT_METHOD_HIST,
                                              .share = 1,
                                              .penalty = 1e-12};
 
-static double one(const ft_model *m, const float *row)
-{
-    double y = NAN;
-
-    ft__model_predict(m, row, 1, &y);
-    return y;
-}
-
 static double error_of(const ft_model *m, const data *d)
 {
     double sum = 0;
 
     for (size_t i = 0; i < d->m.n_rows; i++) {
-        const double r = d->y[i] - one(m, d->x + i * d->m.n_cols);
+        const double r = d->y[i] - predict_one(m, d->x + i * d->m.n_cols);
 
         sum += r * r;
     }
@@ -79,7 +71,7 @@ static void a_step_is_found_among_many_values(void)
         d.y[i] = d.x[2 * i + 1] > 0.3F;
     CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &whole_steps, NULL));
     for (size_t i = 0; m && i < N; i++)
-        wrong += fabs(one(m, d.x + 2 * i) - d.y[i]) > 0.5;
+        wrong += fabs(predict_one(m, d.x + 2 * i) - d.y[i]) > 0.5;
     CHECK(m && CMP(wrong, <=, MOST_WRONG));
     ft__model_free(m);
     data_free(&d);
@@ -100,7 +92,7 @@ static void a_frequent_value_does_not_take_the_bins_of_others(void)
     opt.depth = 8;
     CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
     for (float v = 1.01F; m && v < 1.99F; v += 0.01F)
-        CHECK_NEAR(one(m, &v), (double)v, 0.02);
+        CHECK_NEAR(predict_one(m, &v), (double)v, 0.02);
     ft__model_free(m);
     data_free(&d);
 }
@@ -119,9 +111,9 @@ static void missing_values_go_where_they_fit(void)
         }
         CHECK(!ft__model_fit(&m, &matrix, y, NULL, &whole_steps, NULL));
         if (m) {
-            CHECK_NEAR(one(m, &ask[0]), 0, 1e-6);
-            CHECK_NEAR(one(m, &ask[1]), 1, 1e-6);
-            CHECK_NEAR(one(m, &ask[2]), high, 1e-6);
+            CHECK_NEAR(predict_one(m, &ask[0]), 0, 1e-6);
+            CHECK_NEAR(predict_one(m, &ask[1]), 1, 1e-6);
+            CHECK_NEAR(predict_one(m, &ask[2]), high, 1e-6);
         }
         ft__model_free(m);
     }
@@ -141,9 +133,9 @@ static void missing_ones_may_differ_from_all_others(void)
     }
     CHECK(!ft__model_fit(&m, &matrix, y, NULL, &whole_steps, NULL));
     if (m) {
-        CHECK_NEAR(one(m, &ask[0]), 1, 1e-4);
-        CHECK_NEAR(one(m, &ask[1]), 1, 1e-4);
-        CHECK_NEAR(one(m, &ask[2]), 3, 1e-4);
+        CHECK_NEAR(predict_one(m, &ask[0]), 1, 1e-4);
+        CHECK_NEAR(predict_one(m, &ask[1]), 1, 1e-4);
+        CHECK_NEAR(predict_one(m, &ask[2]), 3, 1e-4);
     }
     ft__model_free(m);
 }
@@ -170,7 +162,8 @@ static void weights_count_as_repeats(void)
     CHECK(!ft__model_fit(&a, &d.m, d.y, w, &opt, NULL));
     CHECK(!ft__model_fit(&b, &twice.m, twice.y, NULL, &opt, NULL));
     for (size_t i = 0; a && b && i < N; i++)
-        CHECK_NEAR(one(a, d.x + i * COLS), one(b, d.x + i * COLS), 1e-6);
+        CHECK_NEAR(predict_one(a, d.x + i * COLS), predict_one(b, d.x + i * COLS),
+                   1e-6);
     ft__model_free(a);
     ft__model_free(b);
     data_free(&d);

@@ -1,37 +1,10 @@
 /* Let the 1st, 2nd, 3rd ... allocation fail until the call succeeds: every
  * failure must come back as FT_ENOMEM and leak nothing (run under ASan). */
-#include <stdlib.h>
-
 #include "check.h"
 #include "learn/learn_inside.h"
 #include "learn/tree/forest.h"
 #include "learn_data.h"
-
-static int allocs_left = -1;
-
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    if (allocs_left == 0)
-        return NULL;
-    if (allocs_left > 0)
-        allocs_left--;
-    return __real_calloc(n, size);
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    if (allocs_left == 0)
-        return NULL;
-    if (allocs_left > 0)
-        allocs_left--;
-    return __real_malloc(size);
-}
+#include "refuse.h"
 
 enum { ROWS = 12, COLS = 2 };
 
@@ -48,16 +21,6 @@ static ft_status fit(ft_forest_kind kind)
     CHECK_EQ((st == FT_OK), (f != NULL));
     ft__forest_free(f);
     return st;
-}
-
-static ft_status fit_random(void)
-{
-    return fit(FT_FOREST_RANDOM);
-}
-
-static ft_status fit_extra(void)
-{
-    return fit(FT_FOREST_EXTRA);
 }
 
 static ft_status load(void)
@@ -88,36 +51,6 @@ static ft_status fit_method(ft_method method)
     CHECK_EQ((st == FT_OK), (m != NULL));
     ft__model_free(m);
     return st;
-}
-
-static ft_status fit_ridge(void)
-{
-    return fit_method(FT_METHOD_RIDGE);
-}
-
-static ft_status fit_knn(void)
-{
-    return fit_method(FT_METHOD_KNN);
-}
-
-static ft_status fit_tree(void)
-{
-    return fit_method(FT_METHOD_TREE);
-}
-
-static ft_status fit_mlp(void)
-{
-    return fit_method(FT_METHOD_MLP);
-}
-
-static ft_status fit_gp(void)
-{
-    return fit_method(FT_METHOD_GP);
-}
-
-static ft_status fit_hist(void)
-{
-    return fit_method(FT_METHOD_HIST);
 }
 
 static ft_status cross_validate_model(void)
@@ -154,34 +87,24 @@ static ft_status conformal(void)
 
 int main(void)
 {
-    static const struct {
-        ft_status (*call)(void);
-        int least; /* allocations it makes, at the least */
-    } cases[] = {
-        {fit_random, 12}, {fit_extra, 12},
-        {load, 1},        {cross_validate, 30},
-        {make_folds, 3},  {compute_errors, 1},
-        {conformal, 1},   {fit_ridge, 8},
-        {fit_knn, 7},     {fit_tree, 10},
-        {fit_mlp, 8},     {fit_gp, 14},
-        {fit_hist, 12},   {cross_validate_model, 12},
-    };
-
     const ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 3};
 
     d = data_new(ROWS, COLS, 1);
     CHECK_EQ(ft__forest_fit(&made, &d.m, d.y, NULL, &how, NULL), FT_OK);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        ft_status st = FT_ENOMEM;
-        int n;
-
-        for (n = 0; st == FT_ENOMEM && n < 1000; n++) {
-            allocs_left = n;
-            st = cases[i].call();
-        }
-        allocs_left = -1;
-        CHECK(EQ(st, FT_OK) && CMP(n, >, cases[i].least));
-    }
+    CHECK_REFUSALS(fit(FT_FOREST_RANDOM), 12);
+    CHECK_REFUSALS(fit(FT_FOREST_EXTRA), 12);
+    CHECK_REFUSALS(load(), 1);
+    CHECK_REFUSALS(cross_validate(), 30);
+    CHECK_REFUSALS(make_folds(), 3);
+    CHECK_REFUSALS(compute_errors(), 1);
+    CHECK_REFUSALS(conformal(), 1);
+    CHECK_REFUSALS(fit_method(FT_METHOD_RIDGE), 8);
+    CHECK_REFUSALS(fit_method(FT_METHOD_KNN), 7);
+    CHECK_REFUSALS(fit_method(FT_METHOD_TREE), 10);
+    CHECK_REFUSALS(fit_method(FT_METHOD_MLP), 8);
+    CHECK_REFUSALS(fit_method(FT_METHOD_GP), 14);
+    CHECK_REFUSALS(fit_method(FT_METHOD_HIST), 12);
+    CHECK_REFUSALS(cross_validate_model(), 12);
     ft__forest_free(made);
     data_free(&d);
     CHECK_DONE();

@@ -166,7 +166,7 @@ static void begin_moving(struct mover *m, const char *root)
 {
     snprintf(m->file.s, sizeof(m->file.s),
              "%s/sys/class/powercap/intel-rapl:0/energy_uj", root);
-    spill(m->file.s, "");
+    write_text(m->file.s, "");
     hold_time(2e-3, move, m);
     move(m, 0);
 }
@@ -178,7 +178,7 @@ static void set_range(const char *root, double joules)
     snprintf(path, sizeof(path),
              "%s/sys/class/powercap/intel-rapl:0/max_energy_range_uj", root);
     snprintf(text, sizeof(text), "%.0f\n", joules * 1e6);
-    spill(path, text);
+    write_text(path, text);
 }
 
 static void a_counter_is_unwrapped_and_its_edges_interpolated(void)
@@ -353,7 +353,7 @@ static ft_meter *open_gpu(const char *sources, const char *says)
     ft_meter_options opt = {.sources = sources, .nvml = fake_nvml, .amd = fake_amd};
     struct path file = in_scratch("nvml");
 
-    spill(file.s, says);
+    write_text(file.s, says);
     setenv("FAKE_NVML", file.s, 1);
     setenv("FAKE_NOW", in_scratch("now").s, 1);
     hold_time(1e-3, tell_libraries, NULL);

@@ -8,14 +8,6 @@
 #include "learn/model.h"
 #include "learn_data.h"
 
-static double one(const ft_model *m, const float *row)
-{
-    double y = NAN;
-
-    ft__model_predict(m, row, 1, &y);
-    return y;
-}
-
 /* The bounds between which a curve is learned, or none. */
 struct bounds {
     double least, most;
@@ -45,7 +37,7 @@ static double sum_of_trees(const data *d, uint32_t k, const struct bounds *b,
 
     if (ft__model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
         abort();
-    sum = stretched(b, one(m, row)) * k;
+    sum = stretched(b, predict_one(m, row)) * k;
     ft__model_free(m);
     return sum;
 }
@@ -102,7 +94,8 @@ static void middle_errs_least_in_proportion(const struct bounds *b)
 
         single_trees(tree, &d, b, q.x + i * 4);
         several += fabs(tree[0] - tree[1]) > 0.01;
-        CHECK_NEAR(one(m, q.x + i * 4), nearest_in_proportion(tree, TREES), 1e-5);
+        CHECK_NEAR(predict_one(m, q.x + i * 4), nearest_in_proportion(tree, TREES),
+                   1e-5);
     }
     CHECK(CMP(several, >, ROWS_ASKED / 2));
     ft__model_free(m);
@@ -135,7 +128,8 @@ static void what_is_bounded_is_learned_through_a_logistic_curve(void)
         ft__model_predict(m, q.x, N, bounded);
     for (size_t i = 0; m && plain && i < N; i++) {
         CHECK(CMP(bounded[i], >, -1) && CMP(bounded[i], <, 3));
-        CHECK_NEAR(bounded[i], -1 + 4 / (1 + exp(-one(plain, q.x + i * 3))), 1e-9);
+        CHECK_NEAR(bounded[i], -1 + 4 / (1 + exp(-predict_one(plain, q.x + i * 3))),
+                   1e-9);
     }
     ft__model_free(m);
     ft__model_free(plain);
@@ -203,7 +197,7 @@ static void what_weighs_nothing_may_lie_outside_the_bounds(void)
     CHECK(!ft__model_fit(&a, &d.m, d.y, w, &opt, NULL));
     CHECK(!ft__model_fit(&b, &half.m, d.y, NULL, &opt, NULL));
     for (size_t i = 0; a && b && i < N; i++)
-        CHECK_EQ(one(a, d.x + i * 3), one(b, d.x + i * 3));
+        CHECK_EQ(predict_one(a, d.x + i * 3), predict_one(b, d.x + i * 3));
     ft__model_free(a);
     ft__model_free(b);
     w[N] = 1e-9;
@@ -234,7 +228,7 @@ static void more_trees_than_fit_on_the_stack_are_refused(void)
     ft__model_free(m);
     opt = (ft_model_options){.method = FT_METHOD_MIDDLE, .forest.n_trees = 1024};
     CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
-    CHECK(m && isfinite(one(m, d.x)));
+    CHECK(m && isfinite(predict_one(m, d.x)));
     ft__model_free(m);
     data_free(&d);
 }

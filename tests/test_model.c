@@ -21,14 +21,6 @@ static ft_model *fit(ft_method method, const data *d, const double *w)
     return m;
 }
 
-static double one(const ft_model *m, const float *row)
-{
-    double y = NAN;
-
-    ft__model_predict(m, row, 1, &y);
-    return y;
-}
-
 /* ---- what every method has in common ---- */
 
 /* Fitted on half of the rows, tried on the others; 1 is the spread of the targets. */
@@ -39,7 +31,7 @@ static double error_of(const ft_model *m, const data *d)
     for (size_t i = 0; i < d->m.n_rows; i++)
         mean += d->y[i] / (double)d->m.n_rows;
     for (size_t i = 0; i < d->m.n_rows; i++) {
-        const double r = d->y[i] - one(m, d->x + i * d->m.n_cols);
+        const double r = d->y[i] - predict_one(m, d->x + i * d->m.n_cols);
 
         squares += r * r;
         about += (d->y[i] - mean) * (d->y[i] - mean);
@@ -95,7 +87,7 @@ static void batches_and_single_rows_agree_bit_for_bit(void)
             continue;
         ft__model_predict(m, q.x, N, batch);
         for (size_t i = 0; i < N; i++) {
-            single = one(m, q.x + i * 7);
+            single = predict_one(m, q.x + i * 7);
             CHECK(BYTES(&single, &batch[i], sizeof(single)));
         }
         ft__model_free(m);
@@ -141,7 +133,7 @@ static void images_do_not_depend_on_threads_and_load_again(void)
         if (m) {
             CHECK_EQ(m->head->method, (uint32_t)k);
             CHECK(EQ(ft__model_image(m, &again), a) && EQ(again, len));
-            CHECK(isfinite(one(m, d.x)));
+            CHECK(isfinite(predict_one(m, d.x)));
             ft__model_free(m);
         }
         free(a);
@@ -175,7 +167,7 @@ static void damaged_images_are_refused_or_harmless(void)
 
             a[i / 6] = wild[i % 6];
             if (ft__model_load(&m, a, len, &err) == FT_OK)
-                (void)one(m, d.x);
+                (void)predict_one(m, d.x);
             else
                 CHECK(EQ(err.status, FT_EFORMAT) && CMP(err.pos, <=, len));
             ft__model_free(m);
@@ -227,7 +219,7 @@ static void rows_of_weight_0_are_as_good_as_absent(void)
         a = fit((ft_method)k, &d, w);
         b = fit((ft_method)k, &half, NULL);
         for (size_t i = 0; a && b && i < N; i++)
-            CHECK_EQ(one(a, d.x + i * 6), one(b, d.x + i * 6));
+            CHECK_EQ(predict_one(a, d.x + i * 6), predict_one(b, d.x + i * 6));
         CHECK(a && b);
         ft__model_free(a);
         ft__model_free(b);
@@ -252,7 +244,7 @@ static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
              FT_OK);
     CHECK_EQ(ft__model_fit(&m, &rest, d.y + 10, NULL, &opt, NULL), FT_OK);
     for (size_t i = 0; m && i < 10; i++)
-        CHECK_EQ(one(m, d.x + 2 * i), out[i]);
+        CHECK_EQ(predict_one(m, d.x + 2 * i), out[i]);
     ft__model_free(m);
     data_free(&d);
 }
@@ -273,8 +265,10 @@ static void ridge_is_its_closed_form(void)
     CHECK_EQ(ft__model_fit(&r, &m, y, NULL, &opt, NULL), FT_OK);
     if (!r)
         return;
-    CHECK_NEAR(one(r, (float[]){6}), mean_y + cross / 4.5 * (6 - mean_x) / sd, 1e-6);
-    CHECK_NEAR(one(r, (float[]){NAN}), mean_y + cross / 4.5 * (2 - mean_x) / sd, 1e-6);
+    CHECK_NEAR(predict_one(r, (float[]){6}), mean_y + cross / 4.5 * (6 - mean_x) / sd,
+               1e-6);
+    CHECK_NEAR(predict_one(r, (float[]){NAN}), mean_y + cross / 4.5 * (2 - mean_x) / sd,
+               1e-6);
     ft__model_free(r);
 }
 
@@ -296,7 +290,7 @@ static void ridge_finds_a_plane(void)
     CHECK_EQ(ft__model_fit(&r, &m, y, NULL, &opt, NULL), FT_OK);
     if (!r)
         return;
-    CHECK_NEAR(one(r, (float[]){100, 5, -50}), 351, 1e-3);
+    CHECK_NEAR(predict_one(r, (float[]){100, 5, -50}), 351, 1e-3);
     ft__model_free(r);
 }
 
@@ -349,7 +343,7 @@ static void neighbours_are_those_of_a_search_of_all(void)
     for (size_t i = 0; i < N * COLS; i++)
         d.x[i] = (float)(((double)d.x[i] - mean[i % COLS]) / sqrt(var[i % COLS]));
     for (size_t i = 0; m && i < 50; i++) {
-        const double said = one(m, q.x + i * COLS);
+        const double said = predict_one(m, q.x + i * COLS);
         float u[COLS];
 
         for (size_t j = 0; j < COLS; j++)
@@ -373,7 +367,7 @@ static void one_neighbour_is_the_training_row(void)
 
         CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
         for (size_t i = 0; m && i < 333; i++)
-            CHECK_EQ(one(m, d.x + 5 * i), d.y[i == 300 ? 100 : i]);
+            CHECK_EQ(predict_one(m, d.x + 5 * i), d.y[i == 300 ? 100 : i]);
         ft__model_free(m);
     }
     data_free(&d);
@@ -390,8 +384,8 @@ static void a_tree_is_all_rows_with_their_best_split(void)
     CHECK_EQ(ft__model_fit(&t, &m, y, NULL, &opt, NULL), FT_OK);
     if (!t)
         return;
-    CHECK_EQ(one(t, (float[]){6, 0}), 1);
-    CHECK_EQ(one(t, (float[]){7, 0}), 5);
+    CHECK_EQ(predict_one(t, (float[]){6, 0}), 1);
+    CHECK_EQ(predict_one(t, (float[]){7, 0}), 5);
     ft__model_free(t);
 }
 
@@ -445,7 +439,8 @@ static void boosting_is_what_xgboost_says(void)
     CHECK(ask && !ask(booster, test, 0, 0, 0, &n, &said) && EQ(n, N));
     CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
     for (size_t i = 0; m && i < n; i++)
-        CHECK_NEAR(one(m, q.x + i * COLS), mean + sqrt(var) * (double)said[i], 1e-5);
+        CHECK_NEAR(predict_one(m, q.x + i * COLS), mean + sqrt(var) * (double)said[i],
+                   1e-5);
     ft__model_free(m);
     xgb.booster_free(booster);
     xgb.matrix_free(train);
@@ -496,7 +491,7 @@ static void support_vectors_hold_every_row_in_the_tube(void)
         var += (d.y[i] - mean) * (d.y[i] - mean) / N;
     CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
     for (size_t i = 0; m && i < N; i++)
-        CHECK_NEAR(one(m, d.x + 2 * i), d.y[i], (0.1 + 0.002) * sqrt(var));
+        CHECK_NEAR(predict_one(m, d.x + 2 * i), d.y[i], (0.1 + 0.002) * sqrt(var));
     ft__model_free(m);
     data_free(&d);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "files.h"
 #include "foretell/graph.h"
 #include "import/graph_inside.h"
 #include "import/onnx/pb.h"
@@ -76,20 +77,6 @@ static void look_at_file(ft__pb_doc *doc, struct names *constant, struct names *
             look_at_node(doc, f.bytes, constant, inside);
 }
 
-static uint8_t *read_file(const char *path, size_t *len)
-{
-    FILE *fp = fopen(path, "rb");
-    uint8_t *p = NULL;
-    long size;
-
-    if (fp && !fseek(fp, 0, SEEK_END) && (size = ftell(fp)) > 0 &&
-        !fseek(fp, 0, SEEK_SET) && (p = malloc((size_t)size)) != NULL)
-        *len = fread(p, 1, (size_t)size, fp);
-    if (fp)
-        fclose(fp);
-    return p;
-}
-
 /* A model lies with the examples or with the tests. */
 static uint8_t *read_model(const char *root, const char *name, size_t *len)
 {
@@ -99,7 +86,7 @@ static uint8_t *read_model(const char *root, const char *name, size_t *len)
 
     for (size_t i = 0; i < 2 && !p; i++) {
         snprintf(path, sizeof(path), "%s/%s/%s.onnx", root, folders[i], name);
-        p = read_file(path, len);
+        p = read_bytes(path, len);
     }
     return p;
 }

@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "base/prng.h"
-#include "check.h"
+#include "family_rig.h"
 #include "foretell/store.h"
 #include "graph/op_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/model/regressor.h"
 #include "predict/train/train.h"
-#include "store/store_inside.h"
-
-static char data[4096];
 
 /* ---- looking up ---- */
 
@@ -293,21 +290,14 @@ static ft_store *grid_store(void)
     return s;
 }
 
-static ft_predictor *train(const ft_train_options *more)
+static ft_predictor *train_grid(const ft_train_options *more)
 {
     ft_train_options how = *more;
     ft_store *s = grid_store();
-    ft_predictor *p = NULL;
-    ft_error err = {0};
+    ft_predictor *p;
 
-    how.data_dir = data;
-    how.seed = 1;
-    how.n_trees = 24;
-    how.n_folds = 4;
     how.methods = 1u << FT_METHOD_EXTRA;
-    CHECK_EQ(ft_predictor_train(&p, s, &how, &err), FT_OK);
-    if (err.msg[0])
-        fprintf(stderr, "%s\n", err.msg);
+    p = train(s, &how);
     ft_store_close(s);
     return p;
 }
@@ -387,7 +377,7 @@ static ft__family train_plain(void)
 static void neighbours_need_room(void)
 {
     const ft_train_options small = {.most_bytes = 150000};
-    ft_predictor *p = train(&small);
+    ft_predictor *p = train_grid(&small);
 
     CHECK_EQ(count_near(p->family), 0);
     ft_predictor_free(p);
@@ -415,7 +405,7 @@ static void what_has_no_neighbours_is_answered_without(const ft__family *near,
 static void threads_change_no_byte(const ft_predictor *one)
 {
     const ft_train_options how = {.threads = 3};
-    ft_predictor *three = train(&how);
+    ft_predictor *three = train_grid(&how);
 
     CHECK(EQ(one->len, three->len) && !memcmp(one->image, three->image, one->len));
     ft_predictor_free(three);
@@ -424,7 +414,7 @@ static void threads_change_no_byte(const ft_predictor *one)
 static void what_is_added_to_keeps_them(const ft_predictor *p)
 {
     const ft_train_options how = {.add = p};
-    ft_predictor *more = train(&how);
+    ft_predictor *more = train_grid(&how);
 
     CHECK(EQ(p->len, more->len) && !memcmp(p->image, more->image, p->len));
     CHECK_EQ(error_of(more->family), error_of(p->family));
@@ -483,7 +473,7 @@ int main(int argc, char **argv)
     repeats_are_one_operation_and_no_neighbours();
     without_a_grid_there_is_nothing_to_look_up();
     an_image_is_believed_only_as_far_as_it_goes();
-    near = train(&usual);
+    near = train_grid(&usual);
     plain = train_plain();
     neighbours_tell_what_sizes_do_not(near->family, &plain);
     what_has_no_neighbours_is_answered_without(near->family, &plain);

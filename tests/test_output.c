@@ -10,6 +10,7 @@
 
 #include "base/output.h"
 #include "check.h"
+#include "files.h"
 #include "foretell/file.h"
 
 static char folder[64];
@@ -37,13 +38,9 @@ static size_t n_files(void)
 
 static bool holds(const char *path, const char *want)
 {
-    char got[64] = "";
-    FILE *fp = fopen(path, "rb");
-    size_t n = fp ? fread(got, 1, sizeof(got) - 1, fp) : 0;
+    char got[64];
 
-    if (fp)
-        fclose(fp);
-    return fp && n == strlen(want) && strcmp(got, want) == 0;
+    return read_text(got, sizeof(got), path) && strcmp(got, want) == 0;
 }
 
 static void a_file_is_replaced_whole_and_keeps_its_mode(void)

@@ -304,28 +304,6 @@ static void wide_rows_of_softmax_are_read_twice(void)
     CHECK_NEAR(wide / narrow, value(&c, "softmax_wide"), 0.01);
 }
 
-/* 14 TFLOP/s at 250 W are held at 12 nm, 8.1 at 70 W are not; the budget halved is the
- * rate halved. */
-static void a_budget_binds_where_it_is_small(void)
-{
-    ft_op op = op_of("linear x=8192x8192 out=8192");
-    ft__hardware_spec t4 = chip_of("t4", "", "ieee", &op),
-                      v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
-    ft__physics_params c = ft__physics_default();
-    double u = ft__sustained(&t4, &c);
-
-    CHECK(CMP(ft__sustained(&v100, &c), >, 0.98));
-    t4.power_w /= 2;
-    CHECK_NEAR(ft__sustained(&t4, &c) / u, 0.5, 0.001);
-}
-
-/* FLOP/s of a product that takes long. */
-static double tensor_rate(const char *device, const char *setting)
-{
-    return 2.0 * 8192 * 8192 * 8192 /
-           seconds("linear x=8192x8192 out=8192 dtype=fp16", device, setting);
-}
-
 /* Libraries: x W^T before Volta, and AMD's. */
 static void libraries_reach_less_on_some_devices(void)
 {
@@ -360,67 +338,6 @@ static void deep_and_ragged_rows_are_slow_before_volta(void)
         CHECK_NEAR(seconds(spec, "p100-pcie-16gb", "") / measured[i].p100_s, 1, 0.25);
         CHECK_NEAR(seconds(spec, "v100-pcie-32gb", "") / measured[i].v100_s, 1, 0.25);
     }
-}
-
-static void a_small_power_budget_throttles(void)
-{
-    ft_op op = op_of("linear x=64x64 out=64");
-    ft__hardware_spec t4 = chip_of("t4", "", "ieee", &op),
-                      v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
-    ft__physics_params c = ft__physics_default();
-
-    CHECK(CMP(ft__sustained(&t4, &c), <, 0.65 * ft__sustained(&v100, &c)));
-}
-
-/* 400 W hold most of 312 TFLOP/s at 7 nm, 70 W not of 65 at 12 nm; half the budget
- * leaves the square root of a half. */
-static void tensor_cores_have_a_budget_too(void)
-{
-    CHECK(CMP(tensor_rate("a100-sxm-80gb", ""), >, 0.75 * 312e12));
-    CHECK(CMP(tensor_rate("t4", ""), <, 0.75 * 65e12));
-    CHECK_NEAR(tensor_rate("t4", "power=35W") / tensor_rate("t4", ""), sqrt(0.5), 0.03);
-}
-
-/* Of a CUDA graph: as many clocks on every GPU. */
-static void a_kernel_of_a_graph_starts_by_the_clock(void)
-{
-    ft__physics_params c = ft__physics_default();
-    const double clocks = value(&c, "replay_clocks");
-
-    CHECK_NEAR(seconds("relu x=1x1", "t4", "run_mode=graph"), clocks / 1590e6, 2e-9);
-    CHECK_NEAR(seconds("relu x=1x1", "t4", "run_mode=graph clock=795MHz"),
-               clocks / 795e6, 4e-9);
-}
-
-static void at_any_clock_a_product_costs_what_it_costs_alone(void)
-{
-    static const char *const specs[] = {
-        "linear x=1x4096 out=4096 dtype=bf16", "linear x=96x3072 out=512 dtype=bf16",
-        "linear x=2304x2048 out=128 dtype=bf16",
-        "linear x=4096x8192 out=8192 to=bf16 block=128 dtype=fp8e4m3"};
-    const ft_device_facts f = facts_of("h200-sxm");
-    const ft__physics_params c = ft__physics_default();
-    ft__arena arena = {0};
-
-    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
-        const ft_op op = op_of(specs[i]);
-        ft__op_range range;
-        ft__terms t;
-
-        CHECK(ft__op_range_make(&range, &t, &op, &f, "ieee", &c, &arena));
-        for (int mhz = 300; mhz < 2000; mhz += 100) {
-            const ft__operating_point at = {mhz * 1e6, NAN, NAN};
-            ft__hardware_spec chip;
-            ft__terms alone;
-            double sustained = NAN;
-
-            ft__hardware_spec_at(&chip, &f, at.clock_hz, "ieee", &op);
-            ft__physics(&alone, &op, &chip, &c);
-            ft__op_range_cost(&t, &range, &at, 1, &sustained);
-            CHECK(EQ(t.busy_s, alone.busy_s));
-        }
-    }
-    ft__arena_free(&arena);
 }
 
 /* A number by a number is no tile of 32 x 32. */
@@ -478,20 +395,6 @@ static void mixtures_of_one_device_walk_over_all_picks(void)
     CHECK(CMP(seconds(of_64, "h200-sxm", masked), >,
               3 * seconds(of_64, "h200-sxm", own)));
     CHECK(CMP(seconds(all, "h200-sxm", masked), <=, seconds(all, "h200-sxm", own)));
-}
-
-/* Large products run at the clock that the power budget leaves, unless they are over
- * before it falls; what leaves tensor cores idle keeps its clock. */
-static void a_budget_binds_after_a_while_where_tensor_cores_draw(void)
-{
-    static const char large[] = "linear x=8192x8192 out=8192 dtype=bf16",
-                      small[] = "linear x=16x8192 out=8192 dtype=bf16";
-
-    CHECK(CMP(seconds(large, "h200-sxm", "run_mode=graph"), >,
-              1.15 * seconds(large, "h200-sxm", "run_mode=graph loop=short")));
-    CHECK_NEAR(seconds(small, "h200-sxm", "run_mode=graph") /
-                   seconds(small, "h200-sxm", "run_mode=graph loop=short"),
-               1, 0.02);
 }
 
 /* 64 heads that share keys: TensorRT-LLM reads the keys again for each. */
@@ -602,17 +505,6 @@ static void few_channels_of_volumes_have_slow_kernels(void)
     CHECK(CMP(seconds(spec, "a100-sxm-40gb", ""), <, 1.6 * 6.2e-3));
 }
 
-/* A T4's 70 W bind while all of its cores multiply, not for one tile after another. */
-static void few_cores_stay_below_the_budget(void)
-{
-    const double few = seconds("lstm x=100x8x256 hidden=64", "t4", ""),
-                 capped = seconds("lstm x=100x8x256 hidden=64", "t4", "power=35W");
-
-    CHECK(CMP(capped, <, 1.1 * few));
-    CHECK(CMP(seconds("matmul x=4096x4096 y=4096x4096", "t4", "power=35W"), >,
-              1.5 * seconds("matmul x=4096x4096 y=4096x4096", "t4", "")));
-}
-
 static double attention_share(const char *device, double peak)
 {
     return 4.0 * 8 * 32 * 4096 * 4096 * 64 / peak /
@@ -707,18 +599,12 @@ int main(int argc, char **argv)
     a_scalar_operand_is_nearly_free();
     an_operand_that_does_not_stay_is_read_again();
     wide_rows_of_softmax_are_read_twice();
-    a_budget_binds_where_it_is_small();
     libraries_reach_less_on_some_devices();
     deep_and_ragged_rows_are_slow_before_volta();
-    a_small_power_budget_throttles();
-    tensor_cores_have_a_budget_too();
-    a_kernel_of_a_graph_starts_by_the_clock();
-    at_any_clock_a_product_costs_what_it_costs_alone();
     products_of_vectors_are_read_and_done();
     chains_of_steps_have_their_own_products();
     mixtures_narrow_what_they_multiply();
     mixtures_of_one_device_walk_over_all_picks();
-    a_budget_binds_after_a_while_where_tensor_cores_draw();
     heads_apart_read_their_keys_again();
     convolutions_reach_what_their_kernels_do();
     steps_of_transposed_convolutions_are_skipped_on_tensor_cores();
@@ -726,7 +612,6 @@ int main(int argc, char **argv)
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     few_groups_of_a_norm_wait_for_their_blocks();
     few_channels_of_volumes_have_slow_kernels();
-    few_cores_stay_below_the_budget();
     exponentials_bound_attention();
     an_optimizer_takes_the_time_of_its_bytes();
     rows_that_are_dealt_reach_more_experts();

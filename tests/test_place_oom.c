@@ -25,16 +25,6 @@ static ft_status many_of(const ft_predictor *p)
     return ft_predict_network_many(out, p, &on, setting, 3, net, NULL);
 }
 
-static ft_status by_specifications(void)
-{
-    return many_of(NULL);
-}
-
-static ft_status by_family(void)
-{
-    return many_of(family);
-}
-
 static ft_status lists(void)
 {
     static const char one[] =
@@ -148,15 +138,15 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     open_all(argv[1]);
-    every_refused_allocation_is_reported(by_specifications, 10);
-    every_refused_allocation_is_reported(by_family, 20);
-    every_refused_allocation_is_reported(lists, 20);
-    every_refused_allocation_is_reported(split, 10);
-    every_refused_allocation_is_reported(assign, 6);
-    every_refused_allocation_is_reported(cast, 4);
-    every_refused_allocation_is_reported(mixed, 4);
-    every_refused_allocation_is_reported(copied, 4);
-    every_refused_allocation_is_reported(words, 2);
+    CHECK_REFUSALS(many_of(NULL), 10);
+    CHECK_REFUSALS(many_of(family), 20);
+    CHECK_REFUSALS(lists(), 20);
+    CHECK_REFUSALS(split(), 10);
+    CHECK_REFUSALS(assign(), 6);
+    CHECK_REFUSALS(cast(), 4);
+    CHECK_REFUSALS(mixed(), 4);
+    CHECK_REFUSALS(copied(), 4);
+    CHECK_REFUSALS(words(), 2);
     ft_exploration_free(space);
     ft_graph_free(net);
     ft_predictor_free(family);

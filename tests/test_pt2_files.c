@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files.h"
 #include "import/graph_inside.h"
 #include "import/pt2/pt2.h"
 #include "import/pt2/zip.h"
@@ -160,15 +161,9 @@ struct bytes {
 
 static struct bytes read_file(const char *path)
 {
-    FILE *fp = fopen(path, "rb");
-    struct bytes b = {0};
-    long size;
+    struct bytes b;
 
-    if (fp && !fseek(fp, 0, SEEK_END) && (size = ftell(fp)) > 0 &&
-        !fseek(fp, 0, SEEK_SET) && (b.p = malloc((size_t)size)) != NULL)
-        b.n = fread(b.p, 1, (size_t)size, fp);
-    if (fp)
-        fclose(fp);
+    b.p = read_bytes(path, &b.n);
     CHECK(CMP(b.n, >, 0));
     return b;
 }

@@ -4,27 +4,19 @@
 #include <string.h>
 
 #include "check.h"
+#include "files.h"
 #include "ptx_kernel.h"
 
 /* Constructs that ptxas accepts and compilers seldom write, one file each in
  * tests/data/ptx/forms: they are read, and counts are those of running every thread. */
 
-static char *text_of(const char *path)
-{
-    FILE *fp = fopen(path, "r");
-    char *text = calloc(1, 1 << 16);
-
-    CHECK(fp && text && CMP(fread(text, 1, (1 << 16) - 1, fp), >, 0));
-    if (fp)
-        fclose(fp);
-    return text;
-}
-
 static void is_counted_as_it_runs(const char *path)
 {
-    char *text = text_of(path);
+    size_t len;
+    char *text = read_bytes(path, &len);
     kernel k;
 
+    CHECK(text && CMP(len, >, 0));
     if (!text)
         return;
     begin(&k, text, 3, 96);

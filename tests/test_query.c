@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "files.h"
 #include "nets.h"
 #include "query/data.h"
 
@@ -414,8 +415,7 @@ static void a_few_timed_models_tell_what_a_launch_takes(void)
     CHECK(mkdtemp(folder));
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof(path), "%s/m%d.txt", folder, i);
-        f = fopen(path, "w");
-        CHECK(f && CMP(fputs(models[i].text, f), >=, 0) && !fclose(f));
+        write_text(path, models[i].text);
     }
     snprintf(path, sizeof(path), "%s/timed.csv", folder);
     f = fopen(path, "w");

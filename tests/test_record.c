@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "files.h"
 #include "foretell/device.h"
 #include "foretell/power.h"
 #include "foretell/settings.h"
@@ -50,14 +51,10 @@ static path path_in(const char *dir, const char *file)
 
 static char *text_of(const char *file)
 {
-    FILE *fp = fopen(file, "r");
-    char *text = calloc(1, 1 << 16);
+    size_t len;
+    char *text = read_bytes(file, &len);
 
-    CHECK(fp != NULL);
-    if (fp && text)
-        text[fread(text, 1, (1 << 16) - 1, fp)] = '\0';
-    if (fp)
-        fclose(fp);
+    CHECK(text != NULL);
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "files.h"
 
 static char data_dir[4096], model[4096];
 
@@ -132,12 +133,10 @@ static void prompts_of_mixtures_wait_for_python(void)
     ft_query q = about_model();
     ft_serve_steps *any, *sglang, *dense = steps_of("sglang", NULL);
     char folder[] = "/tmp/test-serve-XXXXXX", path[64];
-    FILE *fp;
 
     CHECK(mkdtemp(folder));
     snprintf(path, sizeof(path), "%s/config.json", folder);
-    fp = fopen(path, "w");
-    CHECK(fp && CMP(fputs(mixture_text, fp), >=, 0) && EQ(fclose(fp), 0));
+    write_text(path, mixture_text);
     q.model = path;
     any = steps_for(&q, &l, 1);
     q.engine = "sglang";

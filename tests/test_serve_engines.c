@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "files.h"
 
 static char data_dir[4096], dense[4096], folder[] = "/tmp/test-engines-XXXXXX",
                                          mixture[64];
@@ -352,12 +353,11 @@ static void intervals_reach_to_servers_that_draft(void)
     ft_error err = {0};
     ft_serve_steps *open, *said;
     ft_served a, b;
-    FILE *fp = fopen(mixture, "w");
+    char text[1024];
 
-    CHECK(fp &&
-          CMP(fprintf(fp, "{\"num_nextn_predict_layers\": 1, %s", mixture_text + 1), >,
-              0) &&
-          EQ(fclose(fp), 0));
+    snprintf(text, sizeof(text), "{\"num_nextn_predict_layers\": 1, %s",
+             mixture_text + 1);
+    write_text(mixture, text);
     open = steps_of(mixture, "trtllm", NULL, NULL, 0, &l);
     said = steps_of(mixture, "trtllm", NULL, none, 1, &l);
     a = served(open, &l);
@@ -397,16 +397,13 @@ static void engines_are_less_sure_than_their_kernels(void)
 
 int main(int argc, char **argv)
 {
-    FILE *fp;
-
     if (argc < 2)
         return 2;
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     snprintf(dense, sizeof(dense), "%s/examples/llm/llama-3-8b.json", argv[1]);
     CHECK(mkdtemp(folder));
     snprintf(mixture, sizeof(mixture), "%s/config.json", folder);
-    fp = fopen(mixture, "w");
-    CHECK(fp && CMP(fputs(mixture_text, fp), >=, 0) && EQ(fclose(fp), 0));
+    write_text(mixture, mixture_text);
     what_is_fused_takes_no_time_of_its_own();
     blocks_that_are_reserved_are_never_missed();
     prompts_alone_come_before_decoding();

@@ -23,7 +23,8 @@ static bool holds(const struct rig *r, const char *file, const char *text)
 {
     char now[4096];
 
-    slurp(now, path("%s/sys/devices/system/cpu/%s", r->root.s, file).s);
+    read_text(now, sizeof(now),
+              path("%s/sys/devices/system/cpu/%s", r->root.s, file).s);
     now[strcspn(now, "\n")] = '\0';
     if (strcmp(now, text) != 0)
         fprintf(stderr, "%s: %s, not %s\n", file, now, text);
@@ -123,8 +124,9 @@ static void everything_of_a_cpu_can_be_held_at_once(void)
     CHECK(holds(&r, "cpufreq/boost", "0"));
     CHECK_NEAR(ft_settings_held(h)->core_clock_hz, 1.7e9, 0);
     /* What a kernel does when the governor goes. */
-    spill(path("%s/sys/devices/system/cpu/cpu2/cpufreq/scaling_setspeed", r.root.s).s,
-          "<unsupported>\n");
+    write_text(
+        path("%s/sys/devices/system/cpu/cpu2/cpufreq/scaling_setspeed", r.root.s).s,
+        "<unsupported>\n");
     CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
     CHECK(is_as_it_was(&r));
 }
@@ -173,14 +175,14 @@ static void limits_never_cross(void)
             ft_settings want = clock_of(mhz[j] * 1e6);
             ft__settings_plan p;
 
-            spill(path("%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq",
-                       r.root.s)
-                      .s,
-                  now[i][0]);
-            spill(path("%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq",
-                       r.root.s)
-                      .s,
-                  now[i][1]);
+            write_text(path("%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq",
+                            r.root.s)
+                           .s,
+                       now[i][0]);
+            write_text(path("%s/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq",
+                            r.root.s)
+                           .s,
+                       now[i][1]);
             CHECK_EQ(ft__plan_make(&p, &want, &m, NULL, NULL), FT_OK);
             CHECK(stays_in_order(&p.apply, atof(now[i][0]), atof(now[i][1])));
             CHECK(stays_in_order(&p.restore, mhz[j] * 1e3, mhz[j] * 1e3));
@@ -406,14 +408,14 @@ static void cut_off(struct rig *r, char record[4096])
 
     make_rig(r, "rapl-laptop");
     CHECK_EQ(ft_settings_hold(&h, &want, &r->how, NULL), FT_OK);
-    slurp(record, path("%s/" FT__RECORD_HELD, r->state.s).s);
+    read_text(record, 4096, path("%s/" FT__RECORD_HELD, r->state.s).s);
     CHECK_EQ(shell(path("cp -r '%s' '%s.changed'", r->root.s, r->root.s).s), 0);
     CHECK_EQ(ft_settings_restore_take(h, NULL), FT_OK);
     CHECK_EQ(shell(path("rm -r '%s' && mv '%s.changed' '%s'", r->root.s, r->root.s,
                         r->root.s)
                        .s),
              0);
-    spill(path("%s/" FT__RECORD_HELD, r->state.s).s, record);
+    write_text(path("%s/" FT__RECORD_HELD, r->state.s).s, record);
     CHECK(!shell(path("grep -q 1200000 '%s/sys/devices/system/cpu/cpu0/cpufreq/"
                       "scaling_max_freq'",
                       r->root.s)
@@ -458,7 +460,7 @@ static void a_restart_of_the_machine_ends_every_record(void)
     size_t n;
 
     cut_off(&r, record);
-    spill(path("%s/proc/sys/kernel/random/boot_id", r.root.s).s, "another\n");
+    write_text(path("%s/proc/sys/kernel/random/boot_id", r.root.s).s, "another\n");
     CHECK(EQ(ft_settings_reset(&n, &r.how, NULL), FT_OK) && EQ(n, 0));
     CHECK(!has_record(&r, FT__RECORD_HELD));
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
@@ -490,13 +492,13 @@ static void a_record_that_is_none_is_refused(void)
             exit(1);
         snprintf(edited, sizeof(edited), "%.*s%s%s", (int)(at - record), record,
                  cases[i].put, at + strlen(cases[i].find));
-        spill(path("%s/" FT__RECORD_HELD, r.state.s).s, edited);
+        write_text(path("%s/" FT__RECORD_HELD, r.state.s).s, edited);
         CHECK_EQ(ft_settings_reset(&n, &r.how, &err), FT_EFORMAT);
         if (!strstr(err.msg, cases[i].says))
             fprintf(stderr, "case %zu: %s\n", i, err.msg);
         CHECK(HAS(err.msg, cases[i].says));
     }
-    spill(path("%s/" FT__RECORD_HELD, r.state.s).s, "");
+    write_text(path("%s/" FT__RECORD_HELD, r.state.s).s, "");
     CHECK_EQ(ft_settings_reset(&n, &r.how, &err), FT_EFORMAT);
 }
 

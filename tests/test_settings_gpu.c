@@ -8,7 +8,7 @@ static void make_gpu(struct rig *r, const char *keys)
 {
     make_rig(r, "bare-vm");
     gpu_file = path("%s.gpu", r->root.s);
-    spill(gpu_file.s, keys);
+    write_text(gpu_file.s, keys);
     setenv("FAKE_NVML", gpu_file.s, 1);
     r->how.nvml = fake_nvml;
 }
@@ -19,7 +19,7 @@ static bool gpu_has(const char *key, const char *value)
     char text[4096], line[128];
     const char *last = NULL;
 
-    slurp(text, gpu_file.s);
+    read_text(text, sizeof(text), gpu_file.s);
     snprintf(line, sizeof(line), "gpu0.%s=", key);
     for (const char *p = text; (p = strstr(p, line)); p++)
         last = p + strlen(line);

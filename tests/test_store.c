@@ -212,7 +212,7 @@ static void csv_gives_back_exactly_what_it_was_given(void)
         fill_with_hard_text(a, with);
         CHECK_EQ(ft_store_export_csv(a, in_scratch("a.csv").s, NULL, with, NULL),
                  FT_OK);
-        csv = slurp(in_scratch("a.csv").s, &len);
+        csv = read_bytes(in_scratch("a.csv").s, &len);
         CHECK_EQ(ft_store_import_csv(b, csv, len, "a.csv", &n, &err), FT_OK);
         CHECK_EQ(n, 200);
         CHECK(SAME(all(a, NULL, 0).text, all(b, NULL, 0).text));

@@ -24,20 +24,12 @@ static int says_ok(void *user, int n, char **value, char **name)
     return 0;
 }
 
-static void spill(const char *path, const char *bytes, size_t len)
-{
-    FILE *fp = fopen(path, "wb");
-
-    if (!fp || fwrite(bytes, 1, len, fp) != len || fclose(fp))
-        exit(1);
-}
-
 static void copy_file(const char *from, const char *to)
 {
     size_t len;
-    char *bytes = slurp(from, &len);
+    char *bytes = read_bytes(from, &len);
 
-    spill(to, bytes, len);
+    write_bytes(to, bytes, len);
     free(bytes);
 }
 
@@ -122,7 +114,7 @@ static void what_is_not_a_store_is_told_apart(void)
     ft_store *s;
 
     for (size_t i = 0; i < 2; i++) {
-        spill(in_scratch(files[i].name).s, files[i].bytes, files[i].len);
+        write_bytes(in_scratch(files[i].name).s, files[i].bytes, files[i].len);
         CHECK_EQ(ft_store_open(&s, in_scratch(files[i].name).s, FT_STORE_READ, &err),
                  FT_EFORMAT);
         CHECK(EQ(s, NULL) && HAS(err.msg, files[i].word));
@@ -163,7 +155,7 @@ static void a_damaged_store_says_so(void)
 {
     const size_t page = 1024;
     size_t len, told = 0;
-    char *good = slurp(data_file("store-v1.sqlite"), &len);
+    char *good = read_bytes(data_file("store-v1.sqlite"), &len);
     char *bad = malloc(len);
 
     for (size_t at = 0; bad && at < len; at += page) {
@@ -175,7 +167,7 @@ static void a_damaged_store_says_so(void)
 
         memcpy(bad, good, len);
         memset(bad + at, 0xa5, page);
-        spill(in_scratch("damaged").s, bad, len);
+        write_bytes(in_scratch("damaged").s, bad, len);
         st = ft_store_open(&s, in_scratch("damaged").s, FT_STORE_READ, &err);
         if (st == FT_OK)
             st = ft_store_each(s, NULL, 1, count_all, &n, &err);
@@ -240,7 +232,7 @@ static void a_read_only_folder_can_be_read_and_not_written(void)
     ft_store_close(must_open(in_scratch("ro/old?#%").s, FT_STORE_WRITE));
     copy_file(in_scratch("ro/old?#%").s, in_scratch("ro/secret").s);
     copy_file(in_scratch("ro/old?#%").s, in_scratch("ro/unmerged").s);
-    spill(in_scratch("ro/unmerged-wal").s, "x", 1);
+    write_bytes(in_scratch("ro/unmerged-wal").s, "x", 1);
     chmod(in_scratch("ro/secret").s, 0);
     chmod(in_scratch("ro/old?#%").s, 0444);
     chmod(in_scratch("ro/unmerged").s, 0444);

@@ -160,7 +160,7 @@ static void import(const char *into, const char *csv)
     ft_merge_report r;
     uint64_t rows;
     size_t len;
-    char *text = slurp(file.s, &len);
+    char *text = read_bytes(file.s, &len);
 
     CHECK_EQ(ft_store_import_csv(b, text, len, file.s, &rows, NULL), FT_OK);
     CHECK_EQ(ft_store_merge(&r, a, &b, 1, NULL, NULL), FT_OK);

@@ -102,7 +102,7 @@ static void a_bad_trace_is_refused_with_its_line(void)
         ft_error err = {0};
         ft_trace t;
 
-        spill(path.s, cases[i].text);
+        write_text(path.s, cases[i].text);
         CHECK(EQ(ft__trace_read(&t, path.s, &err), FT_EFORMAT) && EQ(t.n_domains, 0));
         CHECK(HAS(err.msg, cases[i].says));
     }
@@ -117,7 +117,7 @@ static void a_plain_table_is_a_recording_too(void)
 
     for (int i = 0; i < 60; i++)
         snprintf(text + strlen(text), 64, "%.2f,meter,%d,\n", 0.1 * i, 90 + i % 5);
-    spill(path.s, text);
+    write_text(path.s, text);
     CHECK_EQ(ft__trace_read(&t, path.s, NULL), FT_OK);
     CHECK(t.domain[0].tells_power && !t.domain[0].counts &&
           isnan(t.domain[0].period_s));

@@ -8,124 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pairs.h"
 #include "base/prng.h"
 #include "base/stats.h"
 #include "evaluate/ask.h"
 #include "evaluate/hold_out.h"
+#include "evaluate/listed_networks.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/family.h"
-
-/* ---- networks as lists of operations ---- */
-
-struct network_ops {
-    char name[160];
-    uint64_t *hash; /* of its operations, ascending when all are read */
-    size_t n;
-};
-
-struct listed_networks {
-    struct network_ops *v;
-    uint32_t n;
-};
-
-struct members {
-    struct listed_networks *out;
-    const char *only;
-    ft_status st;
-    ft_error err;
-};
-
-static struct network_ops *network_of(struct listed_networks *n, const char *name,
-                                      size_t len)
-{
-    struct network_ops *v;
-
-    if (len >= sizeof(v->name))
-        len = sizeof(v->name) - 1;
-    for (uint32_t i = n->n; i > 0; i--)
-        if (strncmp(n->v[i - 1].name, name, len) == 0 && !n->v[i - 1].name[len])
-            return &n->v[i - 1];
-    v = realloc(n->v, (n->n + 1) * sizeof(*v));
-    if (!v)
-        return NULL;
-    n->v = v;
-    v += n->n++;
-    *v = (struct network_ops){0};
-    memcpy(v->name, name, len);
-    return v;
-}
-
-static bool add_hash(struct network_ops *v, uint64_t hash)
-{
-    uint64_t *grown;
-
-    /* Room grows at powers of two. */
-    if ((v->n & (v->n - 1)) == 0) {
-        grown = realloc(v->hash, (v->n ? 2 * v->n : 1) * sizeof(*grown));
-        if (!grown)
-            return false;
-        v->hash = grown;
-    }
-    v->hash[v->n++] = hash;
-    return true;
-}
-
-static int take_member(void *user, const ft_member *m)
-{
-    struct members *r = user;
-    size_t len;
-    const char *name = ft__pair(m->whole, "name", &len);
-    struct network_ops *v;
-    ft_op op;
-
-    if (!name || (r->only && (strlen(r->only) != len || memcmp(r->only, name, len))))
-        return 0;
-    /* Parts that are no operation of ours were not measured as one either. */
-    if (ft_op_parse(&op, m->part, strlen(m->part), NULL))
-        return 0;
-    v = network_of(r->out, name, len);
-    if (v && add_hash(v, ft__op_hash(&op)))
-        return 0;
-    r->st = ft_fail(&r->err, FT_ENOMEM, 0, "networks");
-    return 1;
-}
-
-/* Those of a store's members, by the name in their spec whatever their input; only:
- * this one alone, or NULL. */
-static ft_status read_networks(struct listed_networks *out, ft_store *store,
-                               const char *only, ft_error *err)
-{
-    struct members r = {.out = out, .only = only};
-    ft_status st;
-
-    *out = (struct listed_networks){0};
-    st = ft_store_each_member(store, NULL, NULL, take_member, &r, err);
-    if (!st && r.st) {
-        st = r.st;
-        if (err)
-            *err = r.err;
-    }
-    for (uint32_t i = 0; i < out->n; i++)
-        qsort(out->v[i].hash, out->v[i].n, sizeof(uint64_t), ft__by_number);
-    return st;
-}
-
-static void free_networks(struct listed_networks *n)
-{
-    for (uint32_t i = 0; i < n->n; i++)
-        free(n->v[i].hash);
-    free(n->v);
-    *n = (struct listed_networks){0};
-}
-
-static bool network_has(const struct network_ops *n, uint64_t hash)
-{
-    return n->n && bsearch(&hash, n->hash, n->n, sizeof(hash), ft__by_number) != NULL;
-}
 
 /* ---- which rows are tested together ---- */
 
@@ -144,9 +36,9 @@ struct operations_evaluation {
     /* Without networks each row is tested in one split at most, and learned from in the
      * others. Networks overlap: a list of hashes each. */
     ft__splits split;
-    const char **chip;               /* DEVICE only: of each split */
-    struct listed_networks networks; /* NETWORK only */
-    double part;                     /* of the rows that are learned from */
+    const char **chip;            /* DEVICE only: of each split */
+    ft__listed_networks networks; /* NETWORK only */
+    double part;                  /* of the rows that are learned from */
     uint32_t *train;
     uint32_t *test;
     uint32_t *known; /* measured on the device left out, to correct answers by */
@@ -300,7 +192,7 @@ static ft_status split_stores(struct operations_evaluation *e, ft_error *err)
 static ft_status split_networks(struct operations_evaluation *e, ft_store *store,
                                 ft_error *err)
 {
-    ft_status st = read_networks(&e->networks, store, e->opt->only, err);
+    ft_status st = ft__listed_networks_read(&e->networks, store, e->opt->only, err);
     uint32_t index;
 
     for (uint32_t i = 0; i < e->networks.n && !st; i++)
@@ -348,7 +240,7 @@ static bool is_sibling(const struct operations_evaluation *e, size_t i, uint32_t
 static bool is_hidden(const struct operations_evaluation *e, size_t i, uint32_t split)
 {
     if (e->opt->protocol == FT_PROTOCOL_NETWORK)
-        return network_has(&e->networks.v[split], e->s.v[i].hash);
+        return ft__network_has(&e->networks.v[split], e->s.v[i].hash);
     return e->split.of[i] == split && !(e->top && e->top[i]);
 }
 
@@ -655,7 +547,7 @@ static void finish(struct operations_evaluation *e)
     ft__samples_free(&e->s);
     ft__samples_free(&e->workloads);
     free(e->top);
-    free_networks(&e->networks);
+    ft__listed_networks_free(&e->networks);
     ft__splits_free(&e->split);
     free(e->chip);
     free(e->train);

@@ -1,5 +1,4 @@
-/* Tensors, nodes and notes in, one after the other; a checked, immutable graph out,
- * with its memory and the totals over its operations. */
+/* Tensors, nodes and notes in, one after the other; a checked, immutable graph out. */
 #include "graph/build.h"
 
 #include <assert.h>
@@ -15,7 +14,7 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 
-/* ---- a graph's memory, and totals over its operations ---- */
+/* ---- a graph's memory ---- */
 
 /* What a graph owns: plain arrays; what nodes and strings point to lies in the arena.
  * Grown by the builder only. */
@@ -95,46 +94,6 @@ void ft_graph_free(ft_graph *g)
     if (g)
         parts_free(g->parts);
     free(g);
-}
-
-ft_dtype ft__graph_dtype(const ft_graph *g)
-{
-    ft_dtype dtype = g->n_ops ? g->op[0].dtype : FT_DTYPE_fp32;
-    double flops[FT_DTYPE_COUNT] = {0};
-
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        ft_dtype of = g->op[i].dtype;
-        ft_cost c;
-
-        ft_op_cost(&g->op[i], &c);
-        flops[of] += (double)g->op_count[i] * c.flops;
-        if (flops[of] > flops[dtype])
-            dtype = of;
-    }
-    return dtype;
-}
-
-void ft_graph_totals(const ft_graph *g, ft_totals *out)
-{
-    *out = (ft_totals){.dtype = ft__graph_dtype(g)};
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        double count = (double)g->op_count[i];
-        ft_cost c;
-
-        ft_op_cost(&g->op[i], &c);
-        out->flops += count * c.flops;
-        out->bytes_read += count * c.bytes_read;
-        out->bytes_written += count * c.bytes_written;
-    }
-    for (uint32_t i = 0; i < g->n_tensors; i++) {
-        const ft_tensor *t = &g->tensor[i];
-
-        if (t->role != FT_ROLE_WEIGHT || t->storage != i)
-            continue;
-        if (t->dtype != FT_DTYPE_fp8e8m0) /* scales of others */
-            out->parameters += (double)ft_shape_elements(&t->shape);
-        out->weight_bytes += (double)ft_tensor_bytes(&t->shape, t->dtype);
-    }
 }
 
 /* ---- the builder ---- */

@@ -1,10 +1,12 @@
-/* What one operation costs, from its spec alone: FLOPs and bytes, forward and backward.
+/* What one operation costs, from its spec alone, and all of a graph: FLOPs and bytes,
+ * forward and backward.
  * One multiply-accumulate is 2 FLOPs.
  * Counts per element are conventions where functions have no one count; all of them
  * with their sources: docs/costs.md. */
 #include <math.h>
 #include <stdbool.h>
 
+#include "graph/graph_inside.h"
 #include "graph/op.h"
 #include "graph/op_inside.h"
 
@@ -524,4 +526,46 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     out->transcendentals = transcendentals(op, results.elements);
     out->bytes_read = bytes_read(op, out->weight_bytes, results.elements);
     out->bytes_written = bytes_written(op, results.bytes);
+}
+
+/* ---- of a graph ---- */
+
+ft_dtype ft__graph_dtype(const ft_graph *g)
+{
+    ft_dtype dtype = g->n_ops ? g->op[0].dtype : FT_DTYPE_fp32;
+    double flops[FT_DTYPE_COUNT] = {0};
+
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        ft_dtype of = g->op[i].dtype;
+        ft_cost c;
+
+        ft_op_cost(&g->op[i], &c);
+        flops[of] += (double)g->op_count[i] * c.flops;
+        if (flops[of] > flops[dtype])
+            dtype = of;
+    }
+    return dtype;
+}
+
+void ft_graph_totals(const ft_graph *g, ft_totals *out)
+{
+    *out = (ft_totals){.dtype = ft__graph_dtype(g)};
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        double count = (double)g->op_count[i];
+        ft_cost c;
+
+        ft_op_cost(&g->op[i], &c);
+        out->flops += count * c.flops;
+        out->bytes_read += count * c.bytes_read;
+        out->bytes_written += count * c.bytes_written;
+    }
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
+
+        if (t->role != FT_ROLE_WEIGHT || t->storage != i)
+            continue;
+        if (t->dtype != FT_DTYPE_fp8e8m0) /* scales of others */
+            out->parameters += (double)ft_shape_elements(&t->shape);
+        out->weight_bytes += (double)ft_tensor_bytes(&t->shape, t->dtype);
+    }
 }

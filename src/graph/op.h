@@ -21,6 +21,16 @@ static inline double ft__kernel_volume(const ft_op *op)
         volume *= (double)v[i];
     return volume;
 }
+/* Of one row, over which layers are normalised. */
+static inline double ft__norm_elements(const ft_op *op)
+{
+    ft_shape s = ft_op_shape(op, FT_K_x);
+    double n = 1;
+
+    for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)s.rank; i++)
+        n *= (double)s.dim[s.rank - 1 - (uint32_t)i];
+    return n;
+}
 static inline double ft__last_dim(const ft_op *op, ft_key_id key)
 {
     ft_shape s = ft_op_shape(op, key);

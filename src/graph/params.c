@@ -11,16 +11,6 @@ static double per_group(const ft_op *op, double channels)
     return channels / (double)ft_op_at(op, FT_K_groups, 0) * ft__kernel_volume(op);
 }
 
-static double norm_size(const ft_op *op)
-{
-    ft_shape s = ft_op_shape(op, FT_K_x);
-    double n = 1;
-
-    for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)s.rank; i++)
-        n *= (double)s.dim[s.rank - 1 - (uint32_t)i];
-    return n;
-}
-
 /* Of every gate and direction: input, state, and two biases. */
 static double rnn_weights(const ft_op *op)
 {
@@ -70,8 +60,8 @@ double ft__weight_elements(const ft_op *op)
     switch (op->kind) {
     case FT_KIND_linear: return ft__last_dim(op, FT_K_x) * out + bias * out;
     case FT_KIND_batchnorm: return 4 * (double)ft_op_at(op, FT_K_x, 1);
-    case FT_KIND_layernorm: return 2 * norm_size(op);
-    case FT_KIND_rmsnorm: return norm_size(op);
+    case FT_KIND_layernorm: return 2 * ft__norm_elements(op);
+    case FT_KIND_rmsnorm: return ft__norm_elements(op);
     case FT_KIND_groupnorm:
     case FT_KIND_instancenorm: return 2 * (double)ft_op_at(op, FT_K_x, 1);
     case FT_KIND_embedding:

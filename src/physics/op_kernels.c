@@ -261,13 +261,13 @@ static void products(ft__work *w, const ft_op *op, bool gpu)
         p->m = (double)x.dim[1];
         p->k = (double)x.dim[2];
         p->n = (double)y.dim[2];
-        if (i + 1 == n && op->phase == FT_PHASE_BACKWARD && ft__is_recurrent(op)) {
+        if (i + 1 == n && op->phase == FT_PHASE_BACKWARD && ft__rnn_gates(op->kind)) {
             /* The weights' gradient waits for the last step, and sums over all. */
             p->k *= p->count;
             p->count = 1;
         }
         /* cuDNN's steps: a product, then a kernel that makes the new state of it. */
-        if (gpu && p->count > 1 && ft__is_recurrent(op))
+        if (gpu && p->count > 1 && ft__rnn_gates(op->kind))
             p->kernels = 2;
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
@@ -374,17 +374,6 @@ static void pool(ft__op_kernel *p, const ft_op *op)
         p->taps *= fmax(1, (double)ft_op_at(op, FT_K_kernel, i));
 }
 
-/* Of one row, over which layers are normalised. */
-static double norm_elements(const ft_op *op)
-{
-    ft_shape x = ft_op_shape(op, FT_K_x);
-    double n = 1;
-
-    for (int64_t i = 0; i < ft_op_at(op, FT_K_norm, 0) && i < (int64_t)x.rank; i++)
-        n *= (double)x.dim[x.rank - 1 - (uint32_t)i];
-    return n;
-}
-
 /* Blocks of threads that find the statistics of a channel each, or of a group; 0: no
  * statistics are found so. */
 static double norm_blocks(const ft_op *op)
@@ -405,7 +394,7 @@ static void norm(ft__op_kernel *p, const ft_op *op)
     double all = elements_of(op);
 
     if (op->kind == FT_KIND_layernorm || op->kind == FT_KIND_rmsnorm)
-        p->row = norm_elements(op);
+        p->row = ft__norm_elements(op);
     if (p->row > 0)
         p->rows = all / p->row;
     p->blocks = norm_blocks(op);

@@ -92,8 +92,6 @@ typedef struct ft__work {
     ft__calls calls;
 } ft__work;
 
-/* A chain of steps, each a product of its own. */
-bool ft__is_recurrent(const ft_op *op);
 /* Has the operation scales for blocks of its weights that tensor cores do not multiply
  * by? */
 bool ft__has_block_scales(const ft_op *op);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "graph/op.h"
 #include "physics/op_kernels.h"
 
 /* ---- what a device offers one operation ---- */
@@ -182,12 +183,6 @@ bool ft__setting_differs(const char *asked, const char *measured)
     return ft__operating_point_differs(&a, &b);
 }
 
-bool ft__is_recurrent(const ft_op *op)
-{
-    return op->kind == FT_KIND_rnn || op->kind == FT_KIND_gru ||
-           op->kind == FT_KIND_lstm;
-}
-
 /* FLOP/s at the nominal clock, of products with tensor cores where they serve. */
 static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
                             const char *policy, const ft_op *op)
@@ -198,7 +193,7 @@ static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
     /* Without them, libraries add 16-bit products up in fp32, at its rate. */
     if (chip->gpu && !chip->tensor && ft_dtype_bits(op->dtype) == 16)
         peak = NAN;
-    if (chip->gpu && ft__is_recurrent(op) && ft_dtype_bits(op->dtype) == 8) {
+    if (chip->gpu && ft__rnn_gates(op->kind) && ft_dtype_bits(op->dtype) == 8) {
         chip->tensor = 0; /* libraries have no 8-bit steps */
         peak = NAN;
     }
@@ -605,7 +600,7 @@ double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip)
     ft_cost cost;
     double bytes, flops;
 
-    if (ft__is_recurrent(op)) /* weights may stay in registers from step to step */
+    if (ft__rnn_gates(op->kind)) /* weights may stay in registers from step to step */
         return 0;
     ft_op_cost(op, &cost);
     bytes = cost.bytes_read + cost.bytes_written - fmax(0, chip->l2_bytes);

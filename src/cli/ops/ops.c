@@ -39,8 +39,9 @@ static const ft__option options[] = {
               "with --tree: how many levels of modules; all"),
     FT__FLAG(struct ops_options, list, "list",
              "as a list of operations, which every command reads as a model"),
-    FT__TEXT(struct ops_options, lower, "lower", "HOW",
-             "as an engine runs it: strided (PyTorch) or channels-last (oneDNN)"),
+    FT__TEXT(
+        struct ops_options, lower, "lower", "HOW",
+        "as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)"),
     FT__COUNT(struct ops_options, top, "top", "N",
               "how many operations to list, the heaviest; 40, with --diff 15"),
     FT__NETWORK_OPTIONS(struct ops_options),
@@ -412,9 +413,9 @@ static int check(ft__cli *c, const struct ops_options *o)
 static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
 {
     static const uint32_t policies[] = {FT_POLICY_STRIDED_VIEWS,
-                                        FT_POLICY_CHANNELS_LAST};
-    int which,
-        code = ft__choice_parse(c, &which, "lower", how, "strided, channels-last");
+                                        FT_POLICY_CHANNELS_LAST, FT_POLICY_FUSED};
+    int which, code = ft__choice_parse(c, &which, "lower", how,
+                                       "strided, channels-last, fused");
 
     *policy = how && !code ? policies[which] : 0;
     return code;

@@ -224,13 +224,17 @@ static ft_status check_count(size_t n, ft_error *err)
 }
 
 /* All of it is there, apart from what follows from it. */
-static ft_status finish(ft_space *s, uint32_t *order, ft_error *err)
+static ft_status finish(ft_space **out, ft_space *s, uint32_t *order, ft_error *err)
 {
     ft_status st = check_all(s, err);
 
     if (!st)
         st = find_order(s, order, err);
-    return st ? st : find_size(s, err);
+    if (!st)
+        st = find_size(s, err);
+    if (!st)
+        *out = s;
+    return st;
 }
 
 ft_status ft__space_new(ft_space **out, ft__arena *a, const ft_parameter *param,
@@ -253,12 +257,9 @@ ft_status ft__space_new(ft_space **out, ft__arena *a, const ft_parameter *param,
     s->param = copy_of(a, param, n, sizeof(*param));
     s->condition = copy_of(a, condition, n_conditions, sizeof(*condition));
     s->forbidden = copy_of(a, forbidden, n_forbidden, sizeof(*forbidden));
-    st = s->param && s->condition && s->forbidden
-             ? finish(s, order, err)
-             : ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
-    if (!st)
-        *out = s;
-    return st;
+    return s->param && s->condition && s->forbidden
+               ? finish(out, s, order, err)
+               : ft_fail(err, FT_ENOMEM, 0, "no memory for a space");
 }
 
 /* One block: the space, its parameters, their order. */
@@ -278,11 +279,9 @@ ft_status ft_space_new(ft_space **out, const ft_parameter *param, size_t n,
     own = memcpy(s + 1, param, n * sizeof(*own));
     s->param = own;
     s->n = n;
-    st = finish(s, (uint32_t *)(own + n), err);
+    st = finish(out, s, (uint32_t *)(own + n), err);
     if (st)
         free(s);
-    else
-        *out = s;
     return st;
 }
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "foretell/error.h"
-#include "foretell/learn.h"
+#include "predict/model/clock_trees.h"
 
 /* What a device's clocks and power caps do to time and power, learned of workloads that
  * were measured at several of them, for one that was measured at one. docs/clocks.md
@@ -40,17 +40,6 @@ typedef struct ft__clock_row {
 /* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);
-
-/* Trees on what formulae of other clocks miss, and on the whole ratio: formulae lead to
- * clocks that nobody measured; where they are far off, trees do better alone. */
-typedef struct ft__clock_trees {
-    ft_model *miss;           /* NULL: nothing was learned */
-    ft_model *whole;          /* or NULL: what is missed tells all */
-    ft_model *residual_scale; /* NULL: too few workloads to hold any out */
-    double share;             /* 0 to 1 of what they say counts */
-    double low;               /* 90 % of what is missed after all, in residual scales */
-    double high;
-} ft__clock_trees;
 
 typedef struct ft__clocks {
     double v[FT__CLOCK_CONSTANTS];      /* of the formulae, in the order of clock.c */

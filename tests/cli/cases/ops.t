@@ -148,3 +148,11 @@ Nodes of one operator that are bounded alike are one line with their count; JSON
   bounded: Frobnicate (node bad2), by the bytes it moves
   $ foretell ops models/unknown-ops.onnx --json | pick bounded.#
   bounded.#: 3
+
+Activations behind a product with a bias are part of its kernel where the engine fuses.
+
+  $ foretell ops data/models/squeezenet1_1.onnx -q --list --lower strided | grep -c '^relu'
+  10
+  $ foretell ops data/models/squeezenet1_1.onnx -q --list --lower fused | grep -c '^relu'
+  0
+  [1]

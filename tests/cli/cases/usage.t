@@ -104,7 +104,7 @@ Every command explains itself, with examples.
         --device D             with --tree: their times and energy on this device, too
         --depth N              with --tree: how many levels of modules; all
         --list                 as a list of operations, which every command reads as a model
-        --lower HOW            as an engine runs it: strided (PyTorch) or channels-last (oneDNN)
+        --lower HOW            as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)
         --top N                how many operations to list, the heaviest; 40, with --diff 15
         --mode M               inference, or training: forward, loss, backward, optimizer
         --optimizer O          with training: none, sgd (the default), momentum, adam, adamw

@@ -1,0 +1,109 @@
+/* The physical estimate under power budgets and at clocks. */
+#include <math.h>
+
+#include "physics_rig.h"
+
+/* 14 TFLOP/s at 250 W are held at 12 nm, 8.1 at 70 W are not; the budget halved is the
+ * rate halved. */
+static void a_budget_binds_where_it_is_small(void)
+{
+    ft_op op = op_of("linear x=8192x8192 out=8192");
+    ft__hardware_spec t4 = chip_of("t4", "", "ieee", &op),
+                      v100 = chip_of("v100-pcie-32gb", "", "ieee", &op);
+    ft__physics_params c = ft__physics_default();
+    double u = ft__sustained(&t4, &c);
+
+    CHECK(CMP(ft__sustained(&v100, &c), >, 0.98) && CMP(u, <, 0.64));
+    t4.power_w /= 2;
+    CHECK_NEAR(ft__sustained(&t4, &c) / u, 0.5, 0.001);
+}
+
+/* 400 W hold most of 312 TFLOP/s at 7 nm, 70 W not of 65 at 12 nm; half the budget
+ * leaves the square root of a half. */
+static void tensor_cores_have_a_budget_too(void)
+{
+    CHECK(CMP(tensor_rate("a100-sxm-80gb", ""), >, 0.75 * 312e12));
+    CHECK(CMP(tensor_rate("t4", ""), <, 0.75 * 65e12));
+    CHECK_NEAR(tensor_rate("t4", "power=35W") / tensor_rate("t4", ""), sqrt(0.5), 0.03);
+}
+
+/* Large products run at the clock that the power budget leaves, unless they are over
+ * before it falls; what leaves tensor cores idle keeps its clock. */
+static void a_budget_binds_after_a_while_where_tensor_cores_draw(void)
+{
+    static const char large[] = "linear x=8192x8192 out=8192 dtype=bf16",
+                      small[] = "linear x=16x8192 out=8192 dtype=bf16";
+
+    CHECK(CMP(seconds(large, "h200-sxm", "run_mode=graph"), >,
+              1.15 * seconds(large, "h200-sxm", "run_mode=graph loop=short")));
+    CHECK_NEAR(seconds(small, "h200-sxm", "run_mode=graph") /
+                   seconds(small, "h200-sxm", "run_mode=graph loop=short"),
+               1, 0.02);
+}
+
+/* A T4's 70 W bind while all of its cores multiply, not for one tile after another. */
+static void few_cores_stay_below_the_budget(void)
+{
+    const double few = seconds("lstm x=100x8x256 hidden=64", "t4", ""),
+                 capped = seconds("lstm x=100x8x256 hidden=64", "t4", "power=35W");
+
+    CHECK(CMP(capped, <, 1.1 * few));
+    CHECK(CMP(seconds("matmul x=4096x4096 y=4096x4096", "t4", "power=35W"), >,
+              1.5 * seconds("matmul x=4096x4096 y=4096x4096", "t4", "")));
+}
+
+/* Of a CUDA graph: as many clocks on every GPU. */
+static void a_kernel_of_a_graph_starts_by_the_clock(void)
+{
+    ft__physics_params c = ft__physics_default();
+    const double clocks = value(&c, "replay_clocks");
+
+    CHECK_NEAR(seconds("relu x=1x1", "t4", "run_mode=graph"), clocks / 1590e6, 2e-9);
+    CHECK_NEAR(seconds("relu x=1x1", "t4", "run_mode=graph clock=795MHz"),
+               clocks / 795e6, 4e-9);
+}
+
+static void at_any_clock_a_product_costs_what_it_costs_alone(void)
+{
+    static const char *const specs[] = {
+        "linear x=1x4096 out=4096 dtype=bf16", "linear x=96x3072 out=512 dtype=bf16",
+        "linear x=2304x2048 out=128 dtype=bf16",
+        "linear x=4096x8192 out=8192 to=bf16 block=128 dtype=fp8e4m3"};
+    const ft_device_facts f = facts_of("h200-sxm");
+    const ft__physics_params c = ft__physics_default();
+    ft__arena arena = {0};
+
+    for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
+        const ft_op op = op_of(specs[i]);
+        ft__op_range range;
+        ft__terms t;
+
+        CHECK(ft__op_range_make(&range, &t, &op, &f, "ieee", &c, &arena));
+        for (int mhz = 300; mhz < 2000; mhz += 100) {
+            const ft__operating_point at = {mhz * 1e6, NAN, NAN};
+            ft__hardware_spec chip;
+            ft__terms alone;
+            double sustained = NAN;
+
+            ft__hardware_spec_at(&chip, &f, at.clock_hz, "ieee", &op);
+            ft__physics(&alone, &op, &chip, &c);
+            ft__op_range_cost(&t, &range, &at, 1, &sustained);
+            CHECK(EQ(t.busy_s, alone.busy_s));
+        }
+    }
+    ft__arena_free(&arena);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    a_budget_binds_where_it_is_small();
+    tensor_cores_have_a_budget_too();
+    a_budget_binds_after_a_while_where_tensor_cores_draw();
+    few_cores_stay_below_the_budget();
+    a_kernel_of_a_graph_starts_by_the_clock();
+    at_any_clock_a_product_costs_what_it_costs_alone();
+    CHECK_DONE();
+}
