@@ -21,13 +21,26 @@ static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chi
     return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->ampere);
 }
 
-/* Before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
+/* Products with no more columns than this have no kernels of their own before Volta. */
+static const double NARROW = 16;
+
+/* Is it a tile of NVIDIA's libraries before Volta? Those of convolutions have 128 along
+ * one side, those of narrow products are as of wider ones: DeepBench's Titan X, P100
+ * and GTX 1080 Ti take as long for 16 columns as for 64. */
+static bool is_early_tile(const ft__op_kernel *p, const struct tile *t)
+{
+    if (p->what == FT__OP_KERNEL_CONV)
+        return fmax(t->m, t->n) == 128;
+    return p->count > 1 || fmin(p->m, p->n) > NARROW || fmin(t->m, t->n) >= 64;
+}
+
+/* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
  * ampere_sgemm_128x128 alone. */
 static bool has_tile(const ft__op_kernel *p, const struct tile *t,
                      const ft__hardware_spec *chip)
 {
     if (!is_batched_call(p, chip))
-        return true;
+        return !chip->early || is_early_tile(p, t);
     if (chip->ampere)
         return t->halved == 0;
     return t->halved == 0 ||
