@@ -73,7 +73,7 @@ static void gradients_of_few_weights_are_no_winograd(void)
          {445e-6, 287e-6, 559e-6}},
     };
 
-    check_measured(v, sizeof(v) / sizeof(*v), 0.3);
+    check_measured(v, sizeof(v) / sizeof(*v), 0.35);
 }
 
 /* They were estimated 1.7 to 2.7 times too fast, as if k were cut into 256 parts. */
