@@ -233,13 +233,15 @@ static double rated_clock(const ft_device_facts *d)
 }
 
 /* With so many cores busy: CPUs step down from the boost clock of one core to the clock
- * of all. */
+ * of all. GPUs stay at what they are delivered with. */
 static double clock_under_load(const ft_device_facts *d, double cores)
 {
     double one = first_known(d->boost_clock_hz, d->base_clock_hz);
     double all = first_known(d->load_clock_hz, sqrt(one * rated_clock(d)));
 
-    if (!is(d->type, "cpu") || !(d->cores > 1))
+    if (!is(d->type, "cpu"))
+        return first_known(d->load_clock_hz, one);
+    if (!(d->cores > 1))
         return one;
     return one + (all - one) * (cores - 1) / (d->cores - 1);
 }
