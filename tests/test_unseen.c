@@ -263,6 +263,22 @@ static void intervals_are_as_wide_as_chips_lie_apart(void)
     ft_predictor_free(apart);
 }
 
+/* A chip whose 16-bit products scatter: that is other arithmetic. */
+static void rows_of_another_width_widen_nothing(void)
+{
+    ft_predictor *plain = trained(1.5, 1.5, 1.5), *beside;
+    ft_store *s = empty();
+
+    fill(s, "t4", "", "fp32", N_OPS, 1.5);
+    fill(s, "v100-sxm2-16gb", "", "fp32", N_OPS, 1.5);
+    fill(s, "h100-sxm", "", "fp32", N_OPS, 1.5);
+    fill_odd(s, "v100-sxm2-16gb", "", "fp16", N_OPS / 2, 1.5, 20);
+    beside = trained_by(s);
+    CHECK(CMP(width(beside), <, 1.3 * width(plain)));
+    ft_predictor_free(plain);
+    ft_predictor_free(beside);
+}
+
 /* Operations on an L4, in times of what is simulated, corrected by what the store
  * measured there, which is closed; by how many rows. */
 static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
@@ -461,6 +477,7 @@ int main(int argc, char **argv)
     gpus_tell_nothing_of_a_processor();
     what_a_device_of_the_chip_measured_is_sure();
     intervals_are_as_wide_as_chips_lie_apart();
+    rows_of_another_width_widen_nothing();
     element_types_are_corrected_apart();
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();

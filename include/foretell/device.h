@@ -45,7 +45,8 @@ typedef struct ft_device_facts {
     /* This machine: a stable text of CPU model, visible cores, cache and memory sizes
      * ("cpu-amd-epyc-2c-1a2b3c4d"); other devices: the name. */
     const char *fingerprint;
-    double load_clock_hz;    /* CPU: all cores busy with its widest vectors */
+    double load_clock_hz; /* CPU: all cores busy with its widest vectors; GPU: the one
+                             it runs at unless told otherwise, where it is no boost */
     double link_bytes_per_s; /* GPU: to others of its node, each way; NaN: over PCIe */
     /* W of the board whose TDP the chip's draw is a share of, where another board has
      * the same chip at the same clock and a smaller TDP; NaN: tdp_w. */

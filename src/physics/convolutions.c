@@ -47,11 +47,12 @@ static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
     return a;
 }
 
-/* Libraries of GPUs with tensor cores keep few kernels for vectors whose steps are more
- * than one: KernelBench's transposed convolutions on a T4. */
+/* NVIDIA's libraries keep few kernels for vectors whose steps are more than one:
+ * KernelBench's transposed convolutions on a T4, gradients of DeepBench's Pascals and
+ * Maxwells. */
 static double strided_vectors(const ft__hardware_spec *chip)
 {
-    return chip->gpu && !chip->early && !chip->amd ? 0.55 : 1;
+    return chip->gpu && !chip->amd ? 0.55 : 1;
 }
 
 /* Of what a gradient of the data multiplies; the rest are zeros between its steps. */
@@ -122,7 +123,9 @@ static double direction(const ft__op_kernel *p, const double *c)
                                            : 1;
 }
 
-/* Those that save multiplications; how many. */
+/* Those that save multiplications; how many. Winograd's are as fast in all directions,
+ * but weights' gradients have none in one kernel (cuDNN: BWD_FILTER_ALGO_WINOGRAD is
+ * not implemented). */
 static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
                      const double *c)
 {
@@ -130,13 +133,13 @@ static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
     const struct conv_pieces fft = {33 - p->kernel, 32 * 17, 4};
     uint32_t n = 0;
 
-    if (p->kernel == 3) {
+    if (p->kernel == 3 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = (ft__algorithm){.op_kernel = transformed(p, &fused),
                                    .share = share * c[FT__C_fused_share]};
+    if (p->kernel == 3)
         out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
-    }
     if (p->kernel >= 5 && p->kernel < 16)
-        out[n++] = apart(p, &fft, share * c[FT__C_fft_share]);
+        out[n++] = apart(p, &fft, share * direction(p, c) * c[FT__C_fft_share]);
     return n;
 }
 
@@ -197,7 +200,6 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     const double relaid = !tensor ? 0 : p->relaid * (p->size > 2 ? 1 : RELAID_HALVES);
     const double own =
         (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
-    const double share = own * direction(p, c);
     const double product = own * implicit_share(p, chip, tensor, c);
     uint32_t n = 0;
 
@@ -217,8 +219,8 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
         out[n++].added += relaid;
     }
     if (relaid > 0 && p->size > 2 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
-        out[n++] = by_image(p, share * c[FT__C_image_share]);
-    return tensor || !chip->gpu ? n : n + fast(out + n, p, share, c);
+        out[n++] = by_image(p, own * direction(p, c) * c[FT__C_image_share]);
+    return tensor || !chip->gpu ? n : n + fast(out + n, p, own, c);
 }
 
 /* One channel a group: every value is read for few operations. A thread finds its place

@@ -9,7 +9,8 @@ static const struct tile {
     uint32_t halved;
 } tiles[] = {{128, 128, 0}, {128, 64, 1}, {64, 128, 1}, {64, 64, 2},
              {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
-enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256 };
+/* cuBLAS before Volta splits k less: DeepBench's products of 500,000 numbers. */
+enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256, EARLY_SPLIT = 16 };
 static const double LEAST_DEPTH = 64; /* of a part, where k is split */
 static const double ENOUGH_WAVES = 2; /* then it is not */
 static const double STEP_ROWS = 16;   /* fewest of a product of a recurrent layer */
@@ -21,13 +22,14 @@ static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chi
     return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->ampere);
 }
 
-/* Before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
- * ampere_sgemm_128x128 alone. */
+/* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
+ * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
+ * and 128x32. */
 static bool has_tile(const ft__op_kernel *p, const struct tile *t,
                      const ft__hardware_spec *chip)
 {
     if (!is_batched_call(p, chip))
-        return true;
+        return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
     if (chip->ampere)
         return t->halved == 0;
     return t->halved == 0 ||
@@ -104,12 +106,15 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
                            const ft__pace *pace)
 {
     const double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch;
+    const uint32_t most = pace->chip->early && p->what == FT__OP_KERNEL_PRODUCT
+                              ? EARLY_SPLIT
+                              : MOST_SPLIT;
     uint32_t split = 1;
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
         is_batched_call(p, pace->chip))
         return 1;
-    while (split < MOST_SPLIT && p->k / (2 * split) >= LEAST_DEPTH)
+    while (split < most && p->k / (2 * split) >= LEAST_DEPTH)
         split *= 2;
     return split;
 }

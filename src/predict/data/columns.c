@@ -137,7 +137,7 @@ static void fill_fits(float *f, const ft_op *op)
     *f++ = (float)log2(1 + p.n);
     *f++ = (float)log2(1 + p.k);
     *f++ = (float)ft_op_at(op, FT_K_train, 0);
-    *f++ = (float)ft_dtype_bits(op->dtype);
+    *f++ = (float)ft_dtype_bits(op->dtype); /* FT__COLUMN_BITS */
     *f++ = (float)ft_dtype_bits((ft_dtype)ft_op_at(op, FT_K_weights, 0));
     *f++ = (float)log2(1 + (double)ft_op_at(op, FT_K_block, 0));
     *f++ = twos(in);

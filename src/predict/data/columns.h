@@ -24,6 +24,9 @@ typedef struct ft__columns {
     uint32_t n_codes;
 } ft__columns;
 
+/* Of every row: the width of its elements. */
+enum { FT__COLUMN_BITS = FT__N_FEATURES + 10 };
+
 /* unseen: the rows are to answer for devices that are not among them, so that nothing
  * may be learned of which device a row is of. before: NULL, or columns of which *out is
  * to be a copy, whatever the rows are. */

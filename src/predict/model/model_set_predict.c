@@ -78,16 +78,17 @@ static bool is_batched_otherwise(const ft__regressor *p, const float *row)
 
 /* Has it another kernel than all rows? Its window, stride or grouping is beyond theirs:
  * trees answer with the nearest one, but a convolution of 1 x 1 is no small one of
- * 3 x 3. Libraries have other kernels for single products, and for softmax along
- * another axis than the last. */
+ * 3 x 3. Libraries have other kernels for convolutions of wider or narrower elements,
+ * for single products, and for softmax along another axis than the last. */
 static bool is_new_kernel(const ft__regressor *p, const float *row)
 {
     static const uint32_t form[] = {FT__F_kernel, FT__F_kernel_width, FT__F_stride,
                                     FT__F_dilation, FT__F_groups};
-    static const uint32_t after = FT__F_after_axis;
+    static const uint32_t after = FT__F_after_axis, bits = FT__COLUMN_BITS;
     const ft_kind kind = (ft_kind)row[FT__F_kind];
 
     return is_beyond(p, row, form, sizeof(form) / sizeof(*form), 0) ||
+           (ft_kind_class(kind) == FT_CLASS_CONV && is_beyond(p, row, &bits, 1, 0)) ||
            (kind == FT_KIND_matmul && is_batched_otherwise(p, row)) ||
            (ft_kind_class(kind) == FT_CLASS_SOFTMAX && is_beyond(p, row, &after, 1, 0));
 }

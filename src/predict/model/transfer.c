@@ -216,6 +216,37 @@ static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *
     return FT_OK;
 }
 
+/* Elements of less than 16 bits have regressors of their own. */
+static uint32_t width_of(const ft__samples *s, uint32_t i)
+{
+    const uint32_t bits = ft_dtype_bits(s->v[i].op.dtype);
+
+    return bits < 16 ? 16 : bits;
+}
+
+enum { WIDEST = 64 };
+
+/* Of the elements of most rows of a part. Others are other arithmetic: what one chip
+ * makes of them says nothing of how these scatter. */
+static uint32_t usual_width(const struct regressor_rows *r, const ft__samples *s)
+{
+    size_t n[WIDEST + 1] = {0};
+    uint32_t best = WIDEST;
+
+    for (size_t i = 0; i < r->m; i++)
+        n[width_of(s, r->index[r->of[i]])]++;
+    for (uint32_t width = 0; width < WIDEST; width++)
+        if (n[width] > n[best])
+            best = width;
+    return best;
+}
+
+static bool has_width(const struct regressor_rows *r, const ft__samples *s, size_t i,
+                      uint32_t width)
+{
+    return width_of(s, r->index[r->of[i]]) == width;
+}
+
 static void left_out_add(struct left_out *h, double y, double out, uint64_t chip)
 {
     if (!isfinite(out))
@@ -339,6 +370,7 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
 {
     double *template = malloc((r->m + 1) * sizeof(*template));
     ft__chip_effects e;
+    const uint32_t width = usual_width(r, s);
     struct left_out h;
     ft_status st = left_out_make(&h, r->m, s, err);
 
@@ -350,9 +382,10 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
     for (size_t i = 0; i < r->m && !st; i++) {
         const double shift = r->shift[r->of[i]], busy = r->busy[r->of[i]];
 
-        left_out_add(&h, r->py[i] + shift - r->pout[i],
-                     (busy > 0 ? busy : 1) * (template[i] + shift - r->pout[i]),
-                     r->group[i]);
+        if (has_width(r, s, i, width))
+            left_out_add(&h, r->py[i] + shift - r->pout[i],
+                         (busy > 0 ? busy : 1) * (template[i] + shift - r->pout[i]),
+                         r->group[i]);
     }
     if (!st && h.n)
         st = share_of_learned(&p->others.share, &h, 0, err);
@@ -371,12 +404,14 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
 static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
                                   const ft__samples *s, ft_error *err)
 {
+    const uint32_t width = usual_width(r, s);
     struct left_out h;
     double share = 0;
     ft_status st = left_out_make(&h, r->m, s, err);
 
     for (size_t i = 0; i < r->m && !st; i++)
-        left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i], r->group[i]);
+        if (has_width(r, s, i, width))
+            left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i], r->group[i]);
     if (!st && h.n)
         st = share_of_learned(&share, &h, ft__share_of_one_chip(h.n), err);
     if (!st && h.n) {

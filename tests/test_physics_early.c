@@ -1,0 +1,118 @@
+/* The physical estimate of GPUs before Volta, held against what DeepBench measured on a
+ * P100, a GTX 1080 Ti and a Titan X (Maxwell). */
+#include <math.h>
+
+#include "physics_rig.h"
+
+static const char *const devices[] = {"p100-pcie-16gb", "gtx-1080-ti",
+                                      "titan-x-maxwell"};
+enum { N_DEVICES = sizeof(devices) / sizeof(*devices) };
+
+struct measured {
+    const char *spec;
+    double time_s[N_DEVICES];
+};
+
+/* Estimates are off by no more than a factor of e^most. */
+static void check_measured(const struct measured *v, size_t n, double most)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < N_DEVICES; d++) {
+            const double off = log(seconds(v[i].spec, devices[d], "") / v[i].time_s[d]);
+
+            if (!(fabs(off) <= most))
+                fprintf(stderr, "%s on %s: off by %g\n", v[i].spec, devices[d], off);
+            CHECK(CMP(fabs(off), <=, most));
+        }
+}
+
+/* They were estimated 1.7 to 1.9 times too fast. */
+static void gradients_of_the_data_in_steps_have_slow_kernels(void)
+{
+    static const struct measured v[] = {
+        {"conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 phase=backward "
+         "wrt=x",
+         {1059e-6, 831e-6, 1510e-6}},
+        {"conv2d x=16x256x14x14 out=1024 kernel=1x1 stride=2x2 pad=0x0 phase=backward "
+         "wrt=x",
+         {174e-6, 128e-6, 250e-6}},
+        {"conv2d x=16x64x80x350 out=128 kernel=5x5 stride=2x2 pad=1x1 phase=backward "
+         "wrt=x",
+         {9938e-6, 9004e-6, 20972e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.25);
+}
+
+/* They take as long as forward; they were estimated 1.2 to 1.6 times too slow on
+ * Pascals. */
+static void gradients_of_the_data_are_as_fast_as_forward(void)
+{
+    static const struct measured v[] = {
+        {"conv2d x=16x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
+         "wrt=x",
+         {282e-6, 230e-6, 519e-6}},
+        {"conv2d x=8x64x54x54 out=64 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
+         "wrt=x",
+         {197e-6, 151e-6, 298e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.25);
+}
+
+/* No kernel makes Winograd's transforms and weights' gradients at once: layers of few
+ * channels were estimated 1.4 to 1.7 times too fast. */
+static void gradients_of_few_weights_are_no_winograd(void)
+{
+    static const struct measured v[] = {
+        {"conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
+         "wrt=w",
+         {426e-6, 302e-6, 579e-6}},
+        {"conv2d x=8x64x54x54 out=64 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
+         "wrt=w",
+         {445e-6, 287e-6, 559e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.35);
+}
+
+/* They were estimated 1.7 to 2.7 times too fast, as if k were cut into 256 parts. */
+static void deep_products_are_cut_into_few_parts(void)
+{
+    static const struct measured v[] = {
+        {"matmul x=1024x500000 y=500000x16", {11012e-6, 8050e-6, 19754e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.9);
+}
+
+/* A P100 multiplies 16-bit numbers at twice the rate: cuDNN does, cuBLAS added up in
+ * fp32 there. */
+static void vectors_of_16_bits_serve_convolutions(void)
+{
+    static const char
+        conv[] = "conv2d x=16x128x40x175 out=128 kernel=3x3 stride=1x1 pad=1x1",
+        half[] = "conv2d x=16x128x40x175 out=128 kernel=3x3 stride=1x1 pad=1x1 "
+                 "dtype=fp16",
+        product[] = "matmul x=4096x4096 y=4096x7000",
+        half_product[] = "matmul x=4096x4096 y=4096x7000 dtype=fp16";
+
+    CHECK_NEAR(seconds(conv, devices[0], "") / seconds(half, devices[0], ""), 1.5,
+               0.15);
+    CHECK_NEAR(seconds(product, devices[0], "") / seconds(half_product, devices[0], ""),
+               1, 0.05);
+    CHECK(CMP(seconds(conv, devices[1], ""), <, 1.3 * seconds(half, devices[1], "")));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    gradients_of_the_data_in_steps_have_slow_kernels();
+    gradients_of_the_data_are_as_fast_as_forward();
+    gradients_of_few_weights_are_no_winograd();
+    deep_products_are_cut_into_few_parts();
+    vectors_of_16_bits_serve_convolutions();
+    CHECK_DONE();
+}
