@@ -61,6 +61,7 @@ typedef struct ft__op_kernel {
     double written;
     double again;    /* B of an operand that is repeated, beyond reading it once */
     double apart;    /* B that are touched between two of those times */
+    double unfused;  /* B that PyTorch's own kernels move besides, and a compiler's not */
     double row;      /* elements of one, of softmax and norms */
     double single;   /* loads and stores of one number each, or 0 */
     double gathered; /* of rows, whose place each thread finds by divisions, or 0 */
