@@ -388,20 +388,10 @@ ft__physics_params ft__physics_default(void)
     return *ft__physics_defaults();
 }
 
-/* NVIDIA's cores of 128 lanes since Ampere issue one instruction a clock to each 32 of
- * them, so that loads of operands take the place of multiply-adds; Pascal's issued two,
- * an A100's lanes are half as many. cuBLAS' largest products in fp32: 0.72 of the peak of
- * an RTX 5060 Ti (its benchmark in public), where tiles reach 0.93 elsewhere; an A6000 and
- * KernelBench's A10G 0.60 and 0.67 of theirs. */
-static const double ISSUE_SHARE = 0.8;
-
 /* Of the peak, whatever the budget. */
 static double most_sustained(const ft__hardware_spec *chip, const double *c)
 {
-    const bool single = chip->ampere && chip->lanes > 100;
-
-    return c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1) *
-           (single ? ISSUE_SHARE : 1);
+    return c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1);
 }
 
 double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)

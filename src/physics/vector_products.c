@@ -175,12 +175,28 @@ static struct product_plan cpu_cut(const ft__op_kernel *p,
     return plan;
 }
 
+/* NVIDIA's cores of 128 lanes since Ampere issue one instruction a clock to each 32 of
+ * them, so that loads of operands take the place of multiply-adds; Pascal's issued two,
+ * an A100's lanes are half as many. cuBLAS' largest products in fp32: 0.72 of the peak of
+ * an RTX 5060 Ti (its benchmark in public), where tiles reach 0.93 elsewhere; an A6000 and
+ * KernelBench's A10G 0.60 and 0.67 of theirs. */
+static const double ISSUE_SHARE = 0.8;
+
+/* Of the peak of vectors that multiply all the time. */
+static double vector_share(const ft__hardware_spec *chip, double sustained)
+{
+    const bool one_issue = chip->gpu && chip->ampere && chip->lanes > 100;
+
+    return one_issue ? fmin(sustained, ISSUE_SHARE) : sustained;
+}
+
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
     const double sustained = a->matrix ? pace->tensor_sustained : out->sustained;
     const struct product_machine m = {
         .pace = pace,
-        .rate = pace->chip->peak_flops * sustained * a->share,
+        .rate = pace->chip->peak_flops * a->share *
+                (a->matrix ? sustained : vector_share(pace->chip, sustained)),
         .held = a->matrix ? sustained : pace->held,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct product_plan plan = a->way            ? best_of(a, &m)
