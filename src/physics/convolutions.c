@@ -195,7 +195,7 @@ static bool is_in_turn(const ft__op_kernel *p, const ft__hardware_spec *chip,
            p->columns == 0 && p->gradient == 0 && p->in < c[FT__C_tensor_channels];
 }
 
-static const double IN_TURN_WIDTH = 64, IN_TURN_SHARE = 1.35;
+static const double IN_TURN_WIDTH = 64, IN_TURN_SHARE = 1.2;
 
 static ft__algorithm in_turn(const ft__op_kernel *p, double share)
 {
@@ -203,7 +203,8 @@ static ft__algorithm in_turn(const ft__op_kernel *p, double share)
                        .share = share * IN_TURN_SHARE,
                        .added = p->read + p->written};
 
-    a.op_kernel.n = ft__up(p->n / IN_TURN_WIDTH) * IN_TURN_WIDTH;
+    a.op_kernel.batch = p->batch * ft__up(p->n / IN_TURN_WIDTH);
+    a.op_kernel.n = IN_TURN_WIDTH;
     a.op_kernel.read = a.op_kernel.written = 0;
     return a;
 }
