@@ -199,9 +199,8 @@ static const double IN_TURN_WIDTH = 64, IN_TURN_SHARE = 1.2;
 
 static ft__algorithm in_turn(const ft__op_kernel *p, double share)
 {
-    ft__algorithm a = {.op_kernel = *p,
-                       .share = share * IN_TURN_SHARE,
-                       .added = p->read + p->written};
+    ft__algorithm a = {
+        .op_kernel = *p, .share = share * IN_TURN_SHARE, .added = p->read + p->written};
 
     a.op_kernel.batch = p->batch * ft__up(p->n / IN_TURN_WIDTH);
     a.op_kernel.n = IN_TURN_WIDTH;

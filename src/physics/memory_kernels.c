@@ -147,8 +147,7 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     double again = read_again(p, pace, times), bytes = p->read + p->written + again;
     const double besides = chip->gpu && !chip->fused ? p->unfused : 0;
 
-    out->memory_s =
-        times * ft__moved_s(p, again, pace) + ft__cached_s(besides, pace);
+    out->memory_s = times * ft__moved_s(p, again, pace) + ft__cached_s(besides, pace);
     out->compute_s =
         (p->special / pace->c[FT__C_special_rate] + p->lanes) / chip->vector_flops;
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)

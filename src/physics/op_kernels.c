@@ -362,36 +362,31 @@ static void softmax(ft__op_kernel *p, const ft_op *op)
         p->strided |= x.dim[a] > 1;
 }
 
-static bool is_max_pool(const ft_op *op)
-{
-    return op->kind == FT_KIND_maxpool1d || op->kind == FT_KIND_maxpool2d ||
-           op->kind == FT_KIND_maxpool3d;
-}
-
-/* A thread for each result, backward for each number of the input. Global pools have no
- * windows. PyTorch's maxima come with the places that they were found at, in 64 bits,
- * asked for or not (max_pool2d_with_indices). */
+/* A thread for each result, backward for each number of the input. */
 static void pool(ft__op_kernel *p, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
 
     p->places = op->phase == FT_PHASE_BACKWARD ? elements_of(op) : result_elements(op);
-    p->unfused = is_max_pool(op) && op->phase == FT_PHASE_FORWARD ? 8 * p->places : 0;
     p->taps = 1;
     for (uint32_t i = 0; i + 2 < x.rank; i++)
         p->taps *= fmax(1, (double)ft_op_at(op, FT_K_kernel, i));
 }
 
-/* logsumexp as PyTorch's kernels are called: the maximum, what is less than it, its
- * exponential in place and their sum, each a pass over the operand (ReduceOps.cpp). */
-static double exponentials_b(const ft_op *op)
+/* PyTorch's maxima come with the places that they were found at, 8 B each, asked for or
+ * not (max_pool2d_with_indices). Its logsumexp is the maximum, what is less than it,
+ * its exponential in place and their sum (ReduceOps.cpp): 6 passes, of which one is
+ * read. */
+static double unfused_b(const ft_op *op)
 {
-    enum { READS = 4, WRITES = 2 };
-    const double all = elements_of(op) * (double)ft_dtype_bits(op->dtype) / 8;
-
-    return op->kind == FT_KIND_reduce_logsumexp && op->phase == FT_PHASE_FORWARD
-               ? (READS - 1 + WRITES) * all
-               : 0;
+    switch (op->phase == FT_PHASE_FORWARD ? op->kind : FT_KIND_view) {
+    case FT_KIND_maxpool1d:
+    case FT_KIND_maxpool2d:
+    case FT_KIND_maxpool3d: return 8 * result_elements(op);
+    case FT_KIND_reduce_logsumexp:
+        return 5 * elements_of(op) * (double)ft_dtype_bits(op->dtype) / 8;
+    default: return 0;
+    }
 }
 
 /* Of one row, over which layers are normalised. */
@@ -564,7 +559,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         if (p->what == FT__OP_KERNEL_POOL)
             pool(p, op);
         one_by_one(p, op);
-        p->unfused += exponentials_b(op);
+        p->unfused = unfused_b(op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;

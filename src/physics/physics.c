@@ -394,8 +394,8 @@ static double most_sustained(const ft__hardware_spec *chip, const double *c)
     return c[FT__C_sustain_most] * (chip->lanes > 140 ? c[FT__C_wide_share] : 1);
 }
 
-/* What is sold as 4 nm (TSMC's 4N and N4) are transistors of its 5 nm: 0.28 of the energy
- * of 16 nm by the foundry's own figures (N7 0.4 of 16FF+, N5 0.7 of that). */
+/* What is sold as 4 nm (TSMC's 4N and N4) are transistors of its 5 nm: 0.28 of the
+ * energy of 16 nm by the foundry's own figures (N7 0.4 of 16FF+, N5 0.7 of that). */
 static const double LEAST_NODE = 5;
 
 double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)

@@ -177,9 +177,9 @@ static struct product_plan cpu_cut(const ft__op_kernel *p,
 
 /* NVIDIA's cores of 128 lanes since Ampere issue one instruction a clock to each 32 of
  * them, so that loads of operands take the place of multiply-adds; Pascal's issued two,
- * an A100's lanes are half as many. cuBLAS' largest products in fp32: 0.72 of the peak of
- * an RTX 5060 Ti (its benchmark in public), where tiles reach 0.93 elsewhere; an A6000 and
- * KernelBench's A10G 0.60 and 0.67 of theirs. */
+ * an A100's lanes are half as many. cuBLAS' largest products in fp32: 0.72 of the peak
+ * of an RTX 5060 Ti (its benchmark in public), where tiles reach 0.93 elsewhere; an
+ * A6000 and KernelBench's A10G 0.60 and 0.67 of theirs. */
 static const double ISSUE_SHARE = 0.8;
 
 /* Of the peak of vectors that multiply all the time. */

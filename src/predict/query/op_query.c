@@ -45,8 +45,8 @@ static bool uses_tensor_cores(const ft__device_query *a, const ft_op *op)
 
 static double reach_of_images(const ft_op *op, const ft__device_query *a, bool plain)
 {
-    const bool transposed = op->kind == FT_KIND_conv_transpose1d ||
-                            op->kind == FT_KIND_conv_transpose2d;
+    const bool transposed =
+        op->kind == FT_KIND_conv_transpose1d || op->kind == FT_KIND_conv_transpose2d;
     const bool tensor = plain && uses_tensor_cores(a, op);
 
     if (ft_op_at(op, FT_K_groups, 0) > 1)
