@@ -466,6 +466,62 @@ static void rounded_convolutions_have_the_budget_of_tensor_cores(void)
     CHECK(CMP(flops / rounded_seconds(conv, "a10"), >, 0.5 * 62.5e12));
 }
 
+/* Products in fp32: cuBLAS' 23.2 TFLOP/s on an RTX A6000
+ * (published), 23.6 on KernelBench's A10G; a core of 128 lanes issues loads in place of
+ * multiply-adds. */
+static void loads_take_the_place_of_multiply_adds(void)
+{
+    static const char product[] = "matmul x=8192x8192 y=8192x8192";
+    const double flops = 2.0 * 8192 * 8192 * 8192;
+
+    CHECK(CMP(flops / seconds(product, "a10g", ""), <, 0.76 * 35e12));
+    CHECK(CMP(flops / seconds(product, "rtx-4090", ""), <, 0.76 * 82.6e12));
+    CHECK(CMP(flops / seconds(product, "a100-sxm-40gb", ""), >, 0.9 * 19.5e12));
+}
+
+/* To start a tile takes the same time on tensor cores, which are 8 times as fast as an
+ * A100's vectors and not faster than an A10G's: short products lose more there. */
+static void short_products_lose_more_on_fast_tensor_cores(void)
+{
+    static const char
+        deep[] = "conv2d x=64x2048x28x28 out=128 kernel=1x1 stride=1x1 pad=0x0",
+        flat[] = "conv2d x=64x128x28x28 out=2048 kernel=1x1 stride=1x1 pad=0x0";
+
+    CHECK(CMP(rounded_seconds(flat, "a100-sxm-40gb") /
+                  rounded_seconds(deep, "a100-sxm-40gb"),
+              >, 1.1 * rounded_seconds(flat, "a10g") / rounded_seconds(deep, "a10g")));
+}
+
+/* Sixteen results of three channels take a tile of 64: KernelBench's on a T4, 0.2 ms.
+ */
+static void few_channels_fill_tiles_of_64_results(void)
+{
+    const double few = seconds(
+                     "conv2d x=128x3x32x32 out=16 kernel=3x3 stride=1x1 pad=0x0", "t4",
+                     ""),
+                 all = seconds(
+                     "conv2d x=128x3x32x32 out=64 kernel=3x3 stride=1x1 pad=0x0", "t4",
+                     "");
+
+    CHECK(CMP(few, >, 0.13e-3) && CMP(all, <, 2.2 * few));
+}
+
+/* Six passes over the operand, and places of 8 bytes beside results of 4. */
+static void kernels_of_pytorch_move_more_than_operations(void)
+{
+    const double sum = seconds("reduce_sum x=64x64x256x256 axes=1", "a10g", ""),
+                 log = seconds("reduce_logsumexp x=64x64x256x256 axes=1", "a10g", ""),
+                 most =
+                     seconds("maxpool2d x=16x64x512x512 kernel=2x2 stride=2x2 pad=0x0",
+                             "t4", ""),
+                 mean =
+                     seconds("avgpool2d x=16x64x512x512 kernel=2x2 stride=2x2 pad=0x0",
+                             "t4", "");
+
+    CHECK(CMP(log, >, 5 * sum) && CMP(log, <, 7 * sum));
+    CHECK(CMP(most, >, 1.05 * mean));
+}
+
 /* A product of ten rows and a kernel for the state, whatever the GPU: 8 to 11 us. */
 static void a_step_of_a_recurrent_layer_is_two_short_kernels(void)
 {
@@ -609,6 +665,10 @@ int main(int argc, char **argv)
     convolutions_reach_what_their_kernels_do();
     steps_of_transposed_convolutions_are_skipped_on_tensor_cores();
     rounded_convolutions_have_the_budget_of_tensor_cores();
+    loads_take_the_place_of_multiply_adds();
+    short_products_lose_more_on_fast_tensor_cores();
+    few_channels_fill_tiles_of_64_results();
+    kernels_of_pytorch_move_more_than_operations();
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     few_groups_of_a_norm_wait_for_their_blocks();
     few_channels_of_volumes_have_slow_kernels();

@@ -463,6 +463,35 @@ static void views_take_no_time_in_any_phase(void)
     ft_data_close(d);
 }
 
+static double host_of(ft_data *d, const char *list, const char *run_mode)
+{
+    ft_query q = about_list();
+    ft_answer *a;
+    double s;
+
+    q.method = "physics";
+    q.run_mode = run_mode;
+    q.list = list;
+    q.list_len = strlen(list);
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    s = a->time.value;
+    ft_answer_free(a);
+    return s;
+}
+
+/* Between operations that wait for the host, which makes a tensor of each view. */
+static void views_take_the_time_of_the_host(void)
+{
+    static const char relu[] = "relu x=4x8 dtype=fp32\n",
+                      viewed[] =
+                          "relu x=4x8 dtype=fp32\nview x=4x8 out=32 dtype=fp32\n";
+    ft_data *d = open_data();
+
+    CHECK(CMP(host_of(d, viewed, "eager"), >, 1.05 * host_of(d, relu, "eager")));
+    CHECK_NEAR(host_of(d, viewed, "graph"), host_of(d, relu, "graph"), 0);
+    ft_data_close(d);
+}
+
 static double width(const ft_estimate *e)
 {
     return e->high / e->low;
@@ -686,6 +715,7 @@ int main(int argc, char **argv)
     run_modes_have_names();
     statistics_are_kept_without_a_graph();
     views_take_no_time_in_any_phase();
+    views_take_the_time_of_the_host();
     a_launch_time_narrows_what_waits_for_the_host();
     a_replayed_graph_has_no_launches_of_eager_measurements();
     a_few_timed_models_tell_what_a_launch_takes();

@@ -48,6 +48,15 @@ enum { IN_REGISTERS = 1024 };
 /* Those of norms that are still in a core's own cache when they are read again. */
 enum { IN_CACHE = 3072 };
 
+/* A generated kernel holds a row whatever lies between its numbers. */
+static double softmax_passes(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                             const double *c)
+{
+    if (p->strided && !(chip->fused && p->row <= IN_REGISTERS))
+        return c[FT__C_softmax_strided];
+    return p->row > IN_REGISTERS ? c[FT__C_softmax_wide] : 1;
+}
+
 static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
                          const double *c)
 {
@@ -56,11 +65,7 @@ static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
         return c[FT__C_norm_passes] *
                (chip->gpu && p->row > IN_CACHE ? c[FT__C_norm_wide] : 1);
     case FT__OP_KERNEL_SOFTMAX:
-        return c[FT__C_softmax_passes] * (!chip->gpu   ? 1
-                                          : p->strided ? c[FT__C_softmax_strided]
-                                          : p->row > IN_REGISTERS
-                                              ? c[FT__C_softmax_wide]
-                                              : 1);
+        return c[FT__C_softmax_passes] * (chip->gpu ? softmax_passes(p, chip, c) : 1);
     case FT__OP_KERNEL_BIAS: /* of convolutions a kernel of its own, on GPUs */
         return chip->gpu && p->taps > 0 ? 1 : c[FT__C_bias_passes];
     case FT__OP_KERNEL_LAYOUT: /* TF32 counts its own: ft__tensor_cost() */
@@ -140,8 +145,9 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     const ft__hardware_spec *chip = pace->chip;
     double times = op_kernels(p, chip, pace->c);
     double again = read_again(p, pace, times), bytes = p->read + p->written + again;
+    const double besides = chip->gpu && !chip->fused ? p->unfused : 0;
 
-    out->memory_s = times * ft__moved_s(p, again, pace);
+    out->memory_s = times * ft__moved_s(p, again, pace) + ft__cached_s(besides, pace);
     out->compute_s =
         (p->special / pace->c[FT__C_special_rate] + p->lanes) / chip->vector_flops;
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)

@@ -362,8 +362,7 @@ static void softmax(ft__op_kernel *p, const ft_op *op)
         p->strided |= x.dim[a] > 1;
 }
 
-/* A thread for each result, backward for each number of the input. Global pools have no
- * windows. */
+/* A thread for each result, backward for each number of the input. */
 static void pool(ft__op_kernel *p, const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
@@ -372,6 +371,22 @@ static void pool(ft__op_kernel *p, const ft_op *op)
     p->taps = 1;
     for (uint32_t i = 0; i + 2 < x.rank; i++)
         p->taps *= fmax(1, (double)ft_op_at(op, FT_K_kernel, i));
+}
+
+/* PyTorch's maxima come with the places that they were found at, 8 B each, asked for or
+ * not (max_pool2d_with_indices). Its logsumexp is the maximum, what is less than it,
+ * its exponential in place and their sum (ReduceOps.cpp): 6 passes, of which one is
+ * read. */
+static double unfused_b(const ft_op *op)
+{
+    switch (op->phase == FT_PHASE_FORWARD ? op->kind : FT_KIND_view) {
+    case FT_KIND_maxpool1d:
+    case FT_KIND_maxpool2d:
+    case FT_KIND_maxpool3d: return 8 * result_elements(op);
+    case FT_KIND_reduce_logsumexp:
+        return 5 * elements_of(op) * (double)ft_dtype_bits(op->dtype) / 8;
+    default: return 0;
+    }
 }
 
 /* Blocks of threads that find the statistics of a channel each, or of a group; 0: no
@@ -533,6 +548,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         if (p->what == FT__OP_KERNEL_POOL)
             pool(p, op);
         one_by_one(p, op);
+        p->unfused = unfused_b(op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;

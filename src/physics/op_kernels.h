@@ -59,10 +59,12 @@ typedef struct ft__op_kernel {
     double read;     /* B */
     double weights;  /* of them: not touched since the last pass over the network */
     double written;
-    double again;    /* B of an operand that is repeated, beyond reading it once */
-    double apart;    /* B that are touched between two of those times */
-    double row;      /* elements of one, of softmax and norms */
-    double single;   /* loads and stores of one number each, or 0 */
+    double again; /* B of an operand that is repeated, beyond reading it once */
+    double apart; /* B that are touched between two of those times */
+    double
+        unfused;   /* B that PyTorch's own kernels move besides, and a compiler's not */
+    double row;    /* elements of one, of softmax and norms */
+    double single; /* loads and stores of one number each, or 0 */
     double gathered; /* of rows, whose place each thread finds by divisions, or 0 */
     double special;  /* exponentials and the like */
     double lanes;    /* FLOPs of vectors, of what reads and writes */

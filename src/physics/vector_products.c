@@ -58,10 +58,20 @@ static double area_of(const ft__op_kernel *p, const struct tile *t,
            fmin(t->n, ft__up(p->n / STEP_ROWS) * STEP_ROWS);
 }
 
+/* Steps of k that a tile takes to start: a time of loads and stores, in which tensor
+ * cores make as many more steps as they are faster than vectors. */
+static double start_of(const ft__algorithm *a, const ft__pace *pace)
+{
+    const bool tf32 = a->matrix && a->op_kernel.size > 2;
+
+    return pace->c[FT__C_depth_start] / (tf32 ? pace->chip->vector_share : 1);
+}
+
 /* k in `split` parts, added up afterwards. */
-static struct tiling way_of(const ft__op_kernel *p, const struct tile *t,
+static struct tiling way_of(const ft__algorithm *a, const struct tile *t,
                             uint32_t split, const ft__pace *pace)
 {
+    const ft__op_kernel *p = &a->op_kernel;
     const double *c = pace->c;
     double cores = pace->chip->cores;
     double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
@@ -70,7 +80,7 @@ static struct tiling way_of(const ft__op_kernel *p, const struct tile *t,
 
     whole = ft__up(w.waves);
     w.work = (whole + c[FT__C_wave_tail]) * area_of(p, t, pace->chip) * 2 *
-             (depth + c[FT__C_depth_start]) * cores;
+             (depth + start_of(a, pace)) * cores;
     w.drawn = blocks * ft__drawn_b(p, t->m, t->n) * depth;
     w.cores = fmin(cores, blocks);
     if (split > 1)
@@ -129,9 +139,10 @@ static struct product_plan best_of(const ft__algorithm *a,
     return best;
 }
 
-static struct product_plan best_cut(const ft__op_kernel *p,
+static struct product_plan best_cut(const ft__algorithm *a,
                                     const struct product_machine *m)
 {
+    const ft__op_kernel *p = &a->op_kernel;
     struct product_plan best = {.total_s = INFINITY};
 
     for (int i = 0; i < N_TILES; i++) {
@@ -140,7 +151,7 @@ static struct product_plan best_cut(const ft__op_kernel *p,
         if (!has_tile(p, &tiles[i], m->pace->chip))
             continue;
         for (uint32_t split = 1; split <= most; split *= 2) {
-            const struct tiling w = way_of(p, &tiles[i], split, m->pace);
+            const struct tiling w = way_of(a, &tiles[i], split, m->pace);
 
             try_way(&best, &w, m);
         }
@@ -169,16 +180,32 @@ static struct product_plan cpu_cut(const ft__op_kernel *p,
     return plan;
 }
 
+/* NVIDIA's cores of 128 lanes since Ampere issue one instruction a clock to each 32 of
+ * them, so that loads of operands take the place of multiply-adds; Pascal's issued two,
+ * an A100's lanes are half as many. cuBLAS' largest products in fp32: 0.72 of the peak
+ * of an RTX 5060 Ti (its benchmark in public), where tiles reach 0.93 elsewhere; an
+ * A6000 and KernelBench's A10G 0.60 and 0.67 of theirs. */
+static const double ISSUE_SHARE = 0.8;
+
+/* Of the peak of vectors that multiply all the time. */
+static double vector_share(const ft__hardware_spec *chip, double sustained)
+{
+    const bool one_issue = chip->gpu && chip->ampere && chip->lanes > 100;
+
+    return one_issue ? fmin(sustained, ISSUE_SHARE) : sustained;
+}
+
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
     const double sustained = a->matrix ? pace->tensor_sustained : out->sustained;
     const struct product_machine m = {
         .pace = pace,
-        .rate = pace->chip->peak_flops * sustained * a->share,
+        .rate = pace->chip->peak_flops * a->share *
+                (a->matrix ? sustained : vector_share(pace->chip, sustained)),
         .held = a->matrix ? sustained : pace->held,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct product_plan plan = a->way            ? best_of(a, &m)
-                               : pace->chip->gpu ? best_cut(&a->op_kernel, &m)
+                               : pace->chip->gpu ? best_cut(a, &m)
                                                  : cpu_cut(&a->op_kernel, &m);
 
     out->compute_s = plan.compute_s;
@@ -223,7 +250,7 @@ uint32_t ft__product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
         for (uint32_t split = 1; split <= most; split *= 2) {
             bool beaten = false;
 
-            out[n] = way_of(&a->op_kernel, &tiles[i], split, pace);
+            out[n] = way_of(a, &tiles[i], split, pace);
             for (uint32_t j = 0; j < n && !beaten; j++)
                 beaten = beats(&out[j], &out[n], a, pace);
             n += !beaten;

@@ -490,8 +490,6 @@ static void lay_last(ft__query_context *q, uint32_t i)
     ft_op_output(&op, 0, &out, &dtype);
     op.layout = FT_LAYOUT_CHANNELS_LAST;
     last = busy_of(q, &op);
-    if (op.kind != FT_KIND_conv2d)
-        last = fmax(own, last);
     last = fmax(last - f->biased * copy_s(q, &out, dtype), (1 - f->biased) * last) +
            f->copied_in * copy_s(q, &in, dtype) +
            f->copied_out * copy_s(q, &out, dtype);
