@@ -45,6 +45,8 @@ typedef struct ft__batch_file {
     const char *name;
     int64_t batch; /* that is asked for */
     int64_t fixed; /* what ft__batch_unfix() said */
+    bool follows;  /* the import finds where views have the batch; else numbers of the
+                      file say their shapes, and they are looked at */
 } ft__batch_file;
 
 /* After an import with this outcome (st, inner, *out): whether every operation went

@@ -138,23 +138,40 @@ static void print_command(FILE *fp, const ft__cli *c, const struct explore_optio
     ft__put_word(fp, " --db ", shown);
 }
 
-static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *name)
+/* What the answer lacks, and the command that brings it. */
+static int end_with_command(ft__cli *c, const struct explore_options *o, int code,
+                            const char *why, const char *verb, const char *more)
 {
     char *text = NULL;
     size_t size;
     FILE *fp = open_memstream(&text, &size);
-    int code;
 
     if (!fp)
         return ft__cli_done(c, false);
-    print_command(fp, c, o, "run");
+    print_command(fp, c, o, verb);
     code = fclose(fp) ? ft__cli_done(c, false)
-                      : ft__cli_exit(c, FT__EXIT_MISSING,
-                                     "nothing of %s was run yet as the file stands; "
-                                     "begin with: %s",
-                                     name, text);
+                      : ft__cli_exit(c, code, "%s: %s%s", why, text, more);
     free(text);
     return code;
+}
+
+static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *name)
+{
+    char why[512];
+
+    snprintf(why, sizeof(why),
+             "nothing of %.400s was run yet as the file stands; begin with", name);
+    return end_with_command(c, o, FT__EXIT_MISSING, why, "run", "");
+}
+
+/* Behind a run of which nothing is known. */
+static int none_ran(ft__cli *c, const struct explore_options *o, const ft__explored *e)
+{
+    char why[128];
+
+    snprintf(why, sizeof(why), "%s failed, so nothing is known; once that is mended",
+             e->failed == 1 ? "the only run" : "every run");
+    return end_with_command(c, o, FT__EXIT_NO, why, "resume", " --retry");
 }
 
 /* As it is kept for resume. */
@@ -321,7 +338,7 @@ static bool find_unknown(ft__explored *e)
 }
 
 static int report(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
-                  ft_store *store)
+                  ft_store *store, bool ran)
 {
     ft__explored e;
     ft_trials t = {0};
@@ -337,6 +354,8 @@ static int report(ft__cli *c, const struct explore_options *o, const ft_explorat
         code = not_run_yet(c, o, ft_exploration_get(x)->name);
     } else {
         code = show(c, o, &e);
+        if (!code && ran && e.failed == e.t.n)
+            code = none_ran(c, o, &e);
     }
     ft__explored_free(&e);
     return code;
@@ -516,7 +535,7 @@ static int with_store(ft__cli *c, const struct explore_options *given, int verb,
     int code;
 
     ft__path_store(c, path);
-    if (verb != RUN && !c->store && *path && !ft__path_exists(path))
+    if (verb != RUN && *path && !ft__store_is_there(c, path))
         return not_run_yet(c, given, ft_exploration_get(x)->name);
     code = ft__home_needed(c, c->store);
     if (code)
@@ -530,7 +549,7 @@ static int with_store(ft__cli *c, const struct explore_options *given, int verb,
     if (!code && verb != REPORT)
         code = explore(c, &o, x, store, path);
     if (!code)
-        code = report(c, &o, x, store);
+        code = report(c, &o, x, store, verb != REPORT);
     ft_store_close(store);
     return code;
 }

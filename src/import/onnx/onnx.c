@@ -585,7 +585,7 @@ ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool map
     st = import(&o, out, name, &inner);
     return ft__batch_settle(
         out, st, &inner,
-        &(ft__batch_file){import_at, &o, name, o.opt.batch, o.fixed_batch}, err);
+        &(ft__batch_file){import_at, &o, name, o.opt.batch, o.fixed_batch, false}, err);
 }
 
 ft_status ft__onnx_import(ft_graph **out, const void *data, size_t len,

@@ -623,9 +623,9 @@ ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
     if (opt)
         f.opt = *opt;
     st = import(out, &f, f.opt.batch, &fixed, name, &inner);
-    return ft__batch_settle(out, st, &inner,
-                            &(ft__batch_file){import_at, &f, name, f.opt.batch, fixed},
-                            err);
+    return ft__batch_settle(
+        out, st, &inner,
+        &(ft__batch_file){import_at, &f, name, f.opt.batch, fixed, true}, err);
 }
 
 ft_status ft__import_pt2(ft_graph **out, const void *data, size_t len, const char *name,

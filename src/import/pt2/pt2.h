@@ -264,7 +264,7 @@ typedef struct ft__pt2_call {
 /* An input, whose sizes are numbers, gets the batch. */
 void ft__pt2_batch_input(ft__pt2 *p, ft__pt2_value *v);
 /* The results of a node do as well as operands tell it, before its rule runs; */
-void ft__pt2_carry_batch(const ft__pt2_node *n);
+void ft__pt2_carry_batch(ft__pt2_node *n);
 /* those of an operation, of a view, and of one in the order of perm, as these do. */
 void ft__pt2_batch_of_results(const ft__pt2_node *n, const ft_op *op,
                               const ft__pt2_call *c);

@@ -125,7 +125,8 @@ static int by_place(const ft__pt2_node *n, const ft_shape *x, uint32_t axis,
     }
     if (right >= 0 && s->dim[right] == x->dim[axis])
         return right;
-    if (axis < s->rank && s->dim[axis] == x->dim[axis] && !called(n, "batch_norm"))
+    if (axis < s->rank && s->dim[axis] == x->dim[axis] &&
+        (s->rank > x->rank || called(n, "attention") || called(n, "group_norm")))
         return (int)axis;
     return NONE;
 }
@@ -168,7 +169,74 @@ static void as_what_was_added(ft__pt2 *p, ft__pt2_value *v)
     }
 }
 
-void ft__pt2_carry_batch(const ft__pt2_node *n)
+/* What is made of nothing, states and masks, has the batch where one of its sizes alone
+ * is as large, or all are 1. */
+static void as_large(ft__pt2 *p, ft__pt2_value *v)
+{
+    uint32_t count = 0, axis = 0;
+
+    for (uint32_t i = v->shape.rank; i-- > 0;)
+        if (v->shape.dim[i] == p->fixed_batch) {
+            axis = i;
+            count++;
+        }
+    if (count == 1 || (count == v->shape.rank && p->fixed_batch == 1 && count))
+        set(p, v, (int)axis, 1);
+}
+
+/* A weight that is repeated: over the first size that is said and is as large. */
+static void as_repeated(const ft__pt2_node *n, ft__pt2_value *v)
+{
+    int64_t size[FT_MAX_RANK];
+    const char *name = ft__pt2_arg_of(n, "repeats") ? "repeats" : "size";
+    const int64_t count = ft__pt2_ints(n, name, size, FT_MAX_RANK);
+    const uint32_t before = v->shape.rank - n->x->shape.rank;
+
+    if (count != (int64_t)v->shape.rank || n->x->shape.rank > v->shape.rank)
+        return;
+    for (uint32_t i = 0; i < v->shape.rank && !v->batched; i++)
+        if (size[i] == n->import->fixed_batch &&
+            (i < before || n->x->shape.dim[i - before] == 1))
+            set(n->import, v, (int)i, 1);
+}
+
+static bool reads_nothing(const ft__pt2_node *n)
+{
+    for (uint32_t i = 0; i < n->n_args; i++)
+        for (uint32_t k = 0; k < n->arg[i].n; k++)
+            if (n->arg[i].value[k] && n->arg[i].value[k]->typed)
+                return false;
+    return true;
+}
+
+/* The result of what reads nothing that has the batch. */
+static void from_nothing(ft__pt2_node *n, ft__pt2_value *v)
+{
+    n->x = ft__pt2_in(n, 0);
+    if (n->backward)
+        as_what_was_added(n->import, v);
+    if (v->batched)
+        return;
+    if (reads_nothing(n))
+        as_large(n->import, v);
+    else if (n->x && n->x->typed && (called(n, "expand") || FT__IS(n->op, "repeat")))
+        as_repeated(n, v);
+}
+
+/* new_zeros() and the like take the type of an operand alone, where they are not as
+ * large. */
+static bool is_new(const ft__pt2_node *n, const ft__pt2_value *v)
+{
+    const ft__pt2_value *x = ft__pt2_in(n, 0);
+    ft_shape s;
+
+    if (n->op.n < 4 || memcmp(n->op.s, "new_", 4) || !x)
+        return false;
+    s = filed(n->import, x);
+    return ft_shape_elements(&s) != ft_shape_elements(&v->shape);
+}
+
+void ft__pt2_carry_batch(ft__pt2_node *n)
 {
     for (uint32_t o = 0; o < n->n_out && n->import->fixed_batch; o++) {
         ft__pt2_value *v = n->out[o];
@@ -178,6 +246,10 @@ void ft__pt2_carry_batch(const ft__pt2_node *n)
             FT__IS(n->op, "embedding_dense_backward"))
             continue;
         v->filed = true;
+        if (is_new(n, v)) {
+            as_large(n->import, v);
+            continue;
+        }
         for (uint32_t i = 0; i < n->n_args; i++)
             for (uint32_t k = 0; k < n->arg[i].n && !v->batched; k++) {
                 const ft__pt2_value *x = n->arg[i].value[k];
@@ -187,8 +259,8 @@ void ft__pt2_carry_batch(const ft__pt2_node *n)
                     follow(n, x, v);
                 }
             }
-        if (!carried && n->backward)
-            as_what_was_added(n->import, v);
+        if (!carried)
+            from_nothing(n, v);
     }
 }
 
@@ -216,12 +288,22 @@ static int reduced(const ft_op *op, uint32_t axis)
     return to;
 }
 
-/* Where the batch of operand i is in the result. False: follow() says it. */
-static bool by_operation(const ft_op *op, uint32_t i, uint32_t axis, int *to)
+static bool is_recurrent(ft_kind k)
+{
+    return k == FT_KIND_lstm || k == FT_KIND_gru || k == FT_KIND_rnn;
+}
+
+/* Where the batch of operand i is in result o. False: follow() says it. */
+static bool by_operation(const ft_op *op, uint32_t i, uint32_t axis, uint32_t o,
+                         int *to)
 {
     ft_shape x, s;
     ft_dtype t;
 
+    if (is_recurrent(op->kind) && o) { /* directions x batch x hidden */
+        *to = 1;
+        return true;
+    }
     ft_op_input(op, i, &x, &t);
     ft_op_output(op, 0, &s, &t);
     if (op->kind == FT_KIND_matmul) {
@@ -266,7 +348,7 @@ void ft__pt2_batch_of_results(const ft__pt2_node *n, const ft_op *op,
 
             if (!x->batched)
                 continue;
-            if (by_operation(op, i, x->axis, &to)) {
+            if (by_operation(op, i, x->axis, o, &to)) {
                 set(p, c->out[o], to < (int)c->out[o]->shape.rank ? to : NONE,
                     x->inner);
                 if (to == NONE)
