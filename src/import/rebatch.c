@@ -67,8 +67,8 @@ static bool view_keeps(const struct two_batches *p, const ft_node *n, int in, in
            before(p, y, out) == at(p, x, in) / p->batch_a;
 }
 
-/* Whether an operation may add up over the batch, which its result then has not: the
- * gradient of a weight, a loss, and what a norm keeps behind its result. */
+/* Whether an operation may add up over the batch, which its result then has not: for
+ * the gradient of a weight, for a loss, and for what a norm keeps behind its result. */
 static bool adds_up(const struct two_batches *p, const ft_node *n, uint32_t out, int in)
 {
     const ft_op *op = &p->a->op[n->op];
@@ -78,8 +78,11 @@ static bool adds_up(const struct two_batches *p, const ft_node *n, uint32_t out,
     if (n->phase == FT_PHASE_BACKWARD || out >= ft_op_n_outputs(op) ||
         op->kind == FT_KIND_cross_entropy || op->kind == FT_KIND_mse_loss)
         return true;
+    if (ft_kind_class(op->kind) != FT_CLASS_REDUCE ||
+        (p->a->mode != FT_MODE_TRAINING && p->a->tensor[n->out[out]].shape.rank))
+        return false;
     for (uint32_t i = 0; i < count; i++)
-        if (ft_kind_class(op->kind) == FT_CLASS_REDUCE && axes[i] == in)
+        if (axes[i] == in)
             return true;
     return false;
 }
