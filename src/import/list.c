@@ -116,6 +116,31 @@ static bool looks_like_spec(const char *line, size_t len)
     return n < len && line[n] == '=';
 }
 
+static bool names_model(const char *line, size_t len)
+{
+    static const char *const ends[] = {".onnx", ".pt2", ".gguf", ".json"};
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        const size_t n = strlen(ends[i]);
+
+        if (len > n && memcmp(line + len - n, ends[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What text that is no list may be instead; "" where nothing tells. */
+static const char *what_instead(const char *line, size_t len)
+{
+    if ((len > 1 && memcmp(line, "//", 2) == 0) ||
+        (len > 8 && memcmp(line, ".version", 8) == 0))
+        return "; PTX is for foretell ptx";
+    return names_model(line, len)
+               ? "; it is the name of a file: foretell ops FILE --list gives its "
+                 "operations"
+               : "";
+}
+
 /* The first line that is no comment tells a list with a mistake from other text. */
 static void fail_line(ft__build *b, const char *line, size_t len, size_t at,
                       uint64_t number, const ft_error *why)
@@ -125,11 +150,7 @@ static void fail_line(ft__build *b, const char *line, size_t len, size_t at,
                        "not a model: no ONNX file, no torch.export archive, no "
                        "config.json, and line %llu "
                        "is no operation of a list, such as \"relu x=1x8 dtype=fp32\"%s",
-                       (unsigned long long)number,
-                       (len > 1 && memcmp(line, "//", 2) == 0) ||
-                               (len > 8 && memcmp(line, ".version", 8) == 0)
-                           ? "; PTX is for foretell ptx"
-                           : "");
+                       (unsigned long long)number, what_instead(line, len));
     else
         ft__build_fail(b, why->status, at + why->pos, "line %llu: %s",
                        (unsigned long long)number, why->msg);

@@ -300,8 +300,8 @@ static bool by_operation(const ft_op *op, uint32_t i, uint32_t axis, uint32_t o,
     ft_shape x, s;
     ft_dtype t;
 
-    if (is_recurrent(op->kind) && o) { /* directions x batch x hidden */
-        *to = 1;
+    if (is_recurrent(op->kind)) { /* length x directions x batch x hidden; states */
+        *to = o ? 1 : 2;
         return true;
     }
     ft_op_input(op, i, &x, &t);

@@ -88,6 +88,14 @@ static void aten_cast(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
+/* swapaxes() calls them otherwise. */
+static uint32_t named_axis(const ft__pt2_node *n, const char *name, const char *other,
+                           int64_t fallback)
+{
+    return ft__pt2_axis(n, ft__pt2_int(n, name, ft__pt2_int(n, other, fallback)),
+                        n->x->shape.rank);
+}
+
 /* arg: 0 the two axes named, 1 the last two, 2 any order. */
 static void aten_transpose(ft__pt2_node *n)
 {
@@ -105,8 +113,8 @@ static void aten_transpose(ft__pt2_node *n)
         for (uint32_t i = 0; i < rank; i++)
             perm[i] = ft__pt2_axis(n, dims[i], rank);
     } else if (rank >= 2) { /* t, mT: the last two; transpose: the two named */
-        a = n->rule->arg ? rank - 2 : ft__pt2_axis(n, ft__pt2_int(n, "dim0", 0), rank);
-        b = n->rule->arg ? rank - 1 : ft__pt2_axis(n, ft__pt2_int(n, "dim1", 1), rank);
+        a = n->rule->arg ? rank - 2 : named_axis(n, "dim0", "axis0", 0);
+        b = n->rule->arg ? rank - 1 : named_axis(n, "dim1", "axis1", 1);
         perm[a] = b;
         perm[b] = a;
     }
