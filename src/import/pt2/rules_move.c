@@ -156,7 +156,7 @@ static void aten_slice(ft__pt2_node *n)
     int64_t step = ft__pt2_int(n, "step", 1);
     ft_op op;
 
-    if (ft_shape_equal(&x->shape, &out->shape)) {
+    if (ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape)) {
         ft__pt2_emit_view(n, x, out);
         return;
     }
@@ -213,6 +213,20 @@ static void aten_split(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
+/* A part of a stack, with the axis that it lacks; itself where memory is short. */
+static ft__pt2_value *with_axis(ft__pt2_node *n, ft__pt2_value *v, uint32_t axis,
+                                const ft_shape *out)
+{
+    ft_shape s = *out;
+    ft__pt2_value *t;
+
+    s.dim[axis] = 1;
+    t = ft__pt2_temp(n, v, v->dtype, &s);
+    if (t)
+        ft__pt2_emit_view(n, v, t);
+    return t && t->state != FT__PT2_UNDEFINED ? t : v;
+}
+
 /* arg 1: stack, whose parts have no such axis yet. */
 static void aten_concat(ft__pt2_node *n)
 {
@@ -234,6 +248,8 @@ static void aten_concat(ft__pt2_node *n)
             continue;
         if (count == FT_OP_MAX_OPERANDS - 16)
             return;
+        if (n->rule->arg && !ft__pt2_failed(n))
+            v = with_axis(n, v, axis, &out->shape);
         sizes[count] = n->rule->arg ? 1 : v->shape.dim[axis];
         in[count++] = v;
     }
