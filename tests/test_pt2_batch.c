@@ -17,6 +17,7 @@ struct network {
 };
 
 static pt2_text text;
+static const char *root;
 
 static void at_batch(char *out, const char *s, int64_t batch)
 {
@@ -168,9 +169,11 @@ static void joint_archives_grow_with_the_batch(void)
         ft_error err = {0};
         ft_graph *a, *b;
         ft_totals one = {0}, three = {0};
+        char path[2048];
 
-        CHECK_EQ(ft__import_file(&a, files[i].path, NULL, &err), FT_OK);
-        CHECK_EQ(ft__import_file(&b, files[i].path, &opt, &err), FT_OK);
+        snprintf(path, sizeof(path), "%s/%s", root, files[i].path);
+        CHECK_EQ(ft__import_file(&a, path, NULL, &err), FT_OK);
+        CHECK_EQ(ft__import_file(&b, path, &opt, &err), FT_OK);
         if (a && b) {
             ft_graph_totals(a, &one);
             ft_graph_totals(b, &three);
@@ -183,8 +186,9 @@ static void joint_archives_grow_with_the_batch(void)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    root = argc > 1 ? argv[1] : ".";
     the_operations_are_those_of_an_export_at_that_batch();
     what_does_not_go_along_is_named();
     joint_archives_grow_with_the_batch();

@@ -129,28 +129,28 @@ static bool names_model(const char *line, size_t len)
     return false;
 }
 
-/* What text that is no list may be instead; "" where nothing tells. */
-static const char *what_instead(const char *line, size_t len)
+static bool is_ptx(const char *line, size_t len)
 {
-    if ((len > 1 && memcmp(line, "//", 2) == 0) ||
-        (len > 8 && memcmp(line, ".version", 8) == 0))
-        return "; PTX is for foretell ptx";
-    return names_model(line, len)
-               ? "; it is the name of a file: foretell ops FILE --list gives its "
-                 "operations"
-               : "";
+    return (len > 1 && memcmp(line, "//", 2) == 0) ||
+           (len > 8 && memcmp(line, ".version", 8) == 0);
 }
 
 /* The first line that is no comment tells a list with a mistake from other text. */
 static void fail_line(ft__build *b, const char *line, size_t len, size_t at,
                       uint64_t number, const ft_error *why)
 {
-    if (ft__build_here(b).n_nodes == 0 && !looks_like_spec(line, len))
+    if (ft__build_here(b).n_nodes == 0 && names_model(line, len))
+        ft__build_fail(b, FT_EFORMAT, at,
+                       "line %llu is the name of a file, not an operation: foretell "
+                       "ops FILE --list gives those of a model",
+                       (unsigned long long)number);
+    else if (ft__build_here(b).n_nodes == 0 && !looks_like_spec(line, len))
         ft__build_fail(b, FT_EFORMAT, at,
                        "not a model: no ONNX file, no torch.export archive, no "
                        "config.json, and line %llu "
                        "is no operation of a list, such as \"relu x=1x8 dtype=fp32\"%s",
-                       (unsigned long long)number, what_instead(line, len));
+                       (unsigned long long)number,
+                       is_ptx(line, len) ? "; PTX is for foretell ptx" : "");
     else
         ft__build_fail(b, why->status, at + why->pos, "line %llu: %s",
                        (unsigned long long)number, why->msg);
