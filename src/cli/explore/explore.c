@@ -138,40 +138,33 @@ static void print_command(FILE *fp, const ft__cli *c, const struct explore_optio
     ft__put_word(fp, " --db ", shown);
 }
 
-/* What the answer lacks, and the command that brings it. */
-static int end_with_command(ft__cli *c, const struct explore_options *o, int code,
-                            const char *why, const char *verb, const char *more)
+static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *name)
 {
     char *text = NULL;
     size_t size;
     FILE *fp = open_memstream(&text, &size);
+    int code;
 
     if (!fp)
         return ft__cli_done(c, false);
-    print_command(fp, c, o, verb);
+    print_command(fp, c, o, "run");
     code = fclose(fp) ? ft__cli_done(c, false)
-                      : ft__cli_exit(c, code, "%s: %s%s", why, text, more);
+                      : ft__cli_exit(c, FT__EXIT_MISSING,
+                                     "nothing of %s was run yet as the file stands; "
+                                     "begin with: %s",
+                                     name, text);
     free(text);
     return code;
 }
 
-static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *name)
-{
-    char why[512];
-
-    snprintf(why, sizeof(why),
-             "nothing of %.400s was run yet as the file stands; begin with", name);
-    return end_with_command(c, o, FT__EXIT_MISSING, why, "run", "");
-}
-
 /* Behind a run of which nothing is known. */
-static int none_ran(ft__cli *c, const struct explore_options *o, const ft__explored *e)
+static int none_ran(ft__cli *c, const ft__explored *e)
 {
-    char why[128];
-
-    snprintf(why, sizeof(why), "%s failed, so nothing is known; once that is mended",
-             e->failed == 1 ? "the only run" : "every run");
-    return end_with_command(c, o, FT__EXIT_NO, why, "resume", " --retry");
+    return ft__cli_exit(c, FT__EXIT_NO,
+                        "%s failed, so nothing is known; resume with --retry runs %s "
+                        "again, once the reason is mended",
+                        e->failed == 1 ? "the only run" : "every run",
+                        e->failed == 1 ? "it" : "them");
 }
 
 /* As it is kept for resume. */
@@ -355,7 +348,7 @@ static int report(ft__cli *c, const struct explore_options *o, const ft_explorat
     } else {
         code = show(c, o, &e);
         if (!code && ran && e.failed == e.t.n)
-            code = none_ran(c, o, &e);
+            code = none_ran(c, &e);
     }
     ft__explored_free(&e);
     return code;

@@ -149,7 +149,7 @@ What fails is kept with its words, and the others go on.
   front: every point failed
   
   $ foretell explore run none.yaml --db toy.db -q >/dev/null
-  foretell explore: the only run failed, so nothing is known; once that is mended: foretell explore resume none.yaml --db toy.db --retry
+  foretell explore: the only run failed, so nothing is known; resume with --retry runs it again, once the reason is mended
   [1]
   $ foretell explore report none.yaml --db toy.db | tail -2
   1 failed
