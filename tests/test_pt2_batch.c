@@ -88,6 +88,14 @@ static const struct network along[] = {
      "aten.new_zeros.default self=b size=(4,@,8) -> z\n"
      "aten.add.Tensor self=b other=z -> q",
      "q"},
+    /* As nn.MultiheadAttention has it: length first, heads of a sample side by side. */
+    {"x=@x5x8 a*=5x@x8 b*=5x@2x4 c*=@2x5x4 d*=@2x4x5 e*=@2x5x5",
+     "aten.transpose.int self=x dim0=1 dim1=0 -> a\n"
+     "aten.view.default self=a size=(5,@2,4) -> b\n"
+     "aten.transpose.int self=b dim0=0 dim1=1 -> c\n"
+     "aten.transpose.int self=c dim0=1 dim1=2 -> d\naten.bmm.default self=c mat2=d -> "
+     "e",
+     "e"},
     /* A training step: a gradient of a sum begins with nothing that has the batch. */
     {"x=@x8 w+=2x8 t*=8x2 y*=@x2 l*=. o*=. e*=@x2 f*=2x@ gw*=2x8",
      "aten.t.default self=w -> t\naten.mm.default self=x mat2=t -> y\n"

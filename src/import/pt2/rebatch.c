@@ -80,8 +80,11 @@ static bool called(const ft__pt2_node *n, const char *part)
 }
 
 /* Among the dimensions of s, the one in which `batch` steps of `stride` elements lie;
- * of several (where the batch is 1) one that is nothing else, then the first. */
-static int by_order(const ft_shape *s, int64_t stride, int64_t batch, int64_t *inner)
+ * of several (where the batch is 1) one that is nothing else, then what view() makes of
+ * [length, batch, size]: [length, batch heads, size of one], `split`, or [length batch,
+ * size]. */
+static int by_order(const ft_shape *s, int64_t stride, int64_t batch, bool split,
+                    int64_t *inner)
 {
     int best = NONE;
 
@@ -91,7 +94,7 @@ static int by_order(const ft_shape *s, int64_t stride, int64_t batch, int64_t *i
         if (behind < 1 || stride % behind || from < stride * batch ||
             from % (stride * batch))
             continue;
-        if (best == NONE || (s->dim[c] == batch && s->dim[best] != batch)) {
+        if (best == NONE || (s->dim[best] != batch && (split || s->dim[c] == batch))) {
             best = (int)c;
             *inner = stride / behind;
         }
@@ -143,8 +146,8 @@ static void follow(const ft__pt2_node *n, const ft__pt2_value *x, ft__pt2_value 
 
     if (!takes_axis(n) && !ft_shape_equal(&from, &to) &&
         ft_shape_elements(&from) == ft_shape_elements(&to))
-        axis =
-            by_order(&to, inner * times(&from, x->axis + 1u, from.rank), batch, &inner);
+        axis = by_order(&to, inner * times(&from, x->axis + 1u, from.rank), batch,
+                        x->axis && to.rank >= from.rank, &inner);
     else
         axis = by_place(n, &from, x->axis, &to);
     set(p, v, axis, inner);
