@@ -100,6 +100,7 @@ static const struct test_case {
     {"transpose x=2x3x4 perm=2x0x1 dtype=fp64", -1, 1},
     {"expand x=2x1x4 out=3x2x5x4 dtype=fp64", -1, 1},
     {"slice x=4x6 out=2x3 dtype=fp64", -1, 1},
+    {"slice x=4x6x3 out=4x3 dtype=fp64", -1, 1},
     {"slice x=4x7 out=4x4 step=2 dtype=fp64", -1, 1},
     {"split x=2x6 axis=1 sizes=1x2x3 dtype=fp64", -1, 1},
     {"cross_entropy x=4x5 axis=1 dtype=fp64", -1, 1},

@@ -279,14 +279,15 @@ static void flags_that_do_not_fit_are_refused(void)
     const ft_dim_value unknown[] = {{"seq", 4}}, none[] = {{"x.0", 0}},
                        twice[] = {{"x.1", 4}, {"s1", 5}}, large[] = {{"x.1", 99}};
     const ft_input_shape rank[] = {{"x", {.rank = 1, .dim = {4}}}},
-                         fixed[] = {{"x", {.rank = 2, .dim = {4, 4}}}};
+                         fixed[] = {{"x", {.rank = 2, .dim = {4, 4}}}},
+                         as_filed[] = {{"x", {.rank = 2, .dim = {2, 3}}}};
     const struct {
         const char *tensors;
         ft_import_options opt;
         const char *sentence;
     } cases[] = {
         {"x=2x3 y*=2x3",
-         {.batch = 4},
+         {.batch = 4, .inputs = as_filed, .n_inputs = 1},
          "--batch 4: the file fixes the first dimension of "
          "input \"x\" at 2; export it with an open batch"},
         {"x=2x3 y*=2x3",

@@ -246,6 +246,21 @@ static const struct rule_case gradients[] = {
      "aten.slice_backward.default grad_output=g input_sizes=(2,8) dim=1 start=0 end=2 "
      "step=1 -> a",
      "slice x=2x8 out=2x2" F " phase=backward"},
+    {"x=2x3x4 z*=2x4x3", "aten.swapaxes.default self=x axis0=-2 axis1=-1 -> z",
+     "transpose x=2x3x4 perm=0x2x1" F},
+    /* All of it in another shape. */
+    {"x=24 z*=2x12", "aten.as_strided.default self=x size=(2,12) stride=(12,1) -> z",
+     ""},
+    {"x=2x3x6 h=2x2x4 a+=12x6 b+=12x4 c+=12x6 d+=12x4 s*=2x2x4 z*=2x3x8",
+     "aten.gru.input input=x hx=h params=[a,b,c,d] has_biases=false num_layers=1 "
+     "dropout=0.0 train=false bidirectional=true batch_first=true -> z s",
+     "transpose x=2x3x6 perm=1x0x2" F "\ngru x=3x2x6 hidden=4 directions=2" F
+     "\ntranspose x=3x2x2x4 perm=0x2x1x3" F "\ntranspose x=3x2x8 perm=1x0x2" F},
+    /* What is picked, then its mean; the sum of weights beside it. */
+    {"x=4x9 y=4:5 w*=. z*=.",
+     "aten.nll_loss_forward.default self=x target=y weight=none reduction=1 "
+     "ignore_index=-100 -> z w",
+     "gather_elements x=4x9 y=4x1 axis=1" F "\nreduce_mean x=4x1 axes=0x1 keep=0" F},
 };
 
 /* Inputs and weights that nothing reads are allowed: the last result is given. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backward.h"
+#include "kinds.h"
 
 /* ---- pooling ---- */
 
@@ -300,9 +301,12 @@ static ft__reg slice(ft_block *b, ft__reg r, int64_t axis, int64_t size, int64_t
 static ft__reg of_slice(ft_block *b, const ft_shape *x, const ft_shape *out)
 {
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
+    const uint32_t lost = ft__axis_apart(x, out);
     ft__reg all = zeros(b, x), part = all;
 
-    for (uint32_t i = 0; i < x->rank; i++) {
+    if (lost < x->rank)
+        part = ft__select_first(b, all, lost);
+    for (uint32_t i = 0; i < x->rank && lost == x->rank; i++) {
         bool stepped = (out->dim[i] - 1) * step < x->dim[i];
 
         if (out->dim[i] < x->dim[i])
@@ -362,7 +366,11 @@ ft_status ft__bwd_move(ft_block *b, ft_error *err)
     case FT_KIND_transpose: r = of_transpose(b, x.rank); break;
     case FT_KIND_split: r = of_split(b); break;
     case FT_KIND_expand: r = ft__sum_to(b, ft__in(b, 0), &out, &x); break;
-    case FT_KIND_slice: r = of_slice(b, &x, &out); break;
+    case FT_KIND_slice:
+        if (x.rank != out.rank && ft__axis_apart(&x, &out) == x.rank)
+            return ft__unsupported(b, err, "the number of axes changes");
+        r = of_slice(b, &x, &out);
+        break;
     case FT_KIND_cast: r = of_cast(b); break;
     default: return ft__unsupported(b, err, "no gradient is written down for it");
     }

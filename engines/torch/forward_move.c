@@ -56,8 +56,7 @@ ft_status ft__fwd_split(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* The axis of `more` that `less` lacks; more.rank: it is not that alone. */
-static uint32_t axis_apart(const ft_shape *more, const ft_shape *less)
+uint32_t ft__axis_apart(const ft_shape *more, const ft_shape *less)
 {
     uint32_t axis = 0;
 
@@ -71,26 +70,26 @@ static uint32_t axis_apart(const ft_shape *more, const ft_shape *less)
                : axis;
 }
 
-/* An index where a slice loses an axis. */
-static ft_status select_one(ft_block *b, uint32_t axis)
+ft__reg ft__select_first(ft_block *b, ft__reg r, uint32_t axis)
 {
     ft__call(b, "aten::select", "int");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__arg_tensor(b, r);
     ft__arg_int(b, axis);
     ft__arg_int(b, 0);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__result(b);
 }
 
 ft_status ft__fwd_slice(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
-    uint32_t axis = axis_apart(&x, &y);
+    uint32_t axis = ft__axis_apart(&x, &y);
     ft__reg r = ft__in(b, 0);
 
-    if (axis < x.rank)
-        return select_one(b, axis);
+    if (axis < x.rank) {
+        ft__out(b, 0, ft__select_first(b, r, axis));
+        return FT_OK;
+    }
     if (x.rank != y.rank)
         return ft__unsupported(b, err, "the number of axes changes");
     for (uint32_t i = 0; i < x.rank; i++) {
@@ -183,7 +182,7 @@ ft_status ft__fwd_pad(ft_block *b, ft_error *err)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t around[2 * FT_MAX_RANK];
-    uint32_t axis = axis_apart(&y, &x);
+    uint32_t axis = ft__axis_apart(&y, &x);
 
     if (axis < y.rank)
         return unselect(b, &y, axis);

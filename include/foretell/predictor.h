@@ -141,7 +141,7 @@ typedef struct ft_predictor_dataset {
     const char *engine;
     const char *engine_version;
     const char *policy; /* on dtypes */
-    uint64_t n;         /* operations measured */
+    uint64_t n;         /* measurements, repeats of an operation among them */
 } ft_predictor_dataset;
 FT_API void ft_predictor_get_dataset(const ft_predictor *p, uint32_t i,
                                      ft_predictor_dataset *out);

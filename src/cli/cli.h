@@ -261,9 +261,14 @@ void ft__path_cache(char *out, const char *what);
 bool ft__path_exists(const char *path);
 /* Complain when the file a user did not name cannot be made for want of its folder. */
 int ft__home_needed(ft__cli *c, const char *given);
-/* Complain, with the way to get one, when there is no store of one's own yet. engine:
- * what would measure; NULL: the usual one. */
-int ft__store_needed(ft__cli *c, const char *path, const char *engine);
+/* A file; of one in a server opening it says. */
+bool ft__store_is_there(const ft__cli *c, const char *path);
+/* The command that measures into the store at hand. engine: NULL is the usual one. */
+void ft__collect_hint(const ft__cli *c, char *buf, size_t size, const char *engine,
+                      uint64_t threads);
+/* Complain, with the way to get one, when there is no store yet. */
+int ft__store_needed(ft__cli *c, const char *path, const char *engine,
+                     uint64_t threads);
 
 /* ---- common.c: threads ---- */
 

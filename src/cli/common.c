@@ -1,5 +1,6 @@
 /* What every command shares: the way out, where things lie, what lies there. */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -341,21 +342,53 @@ int ft__home_needed(ft__cli *c, const char *given)
                                              path, strerror(errno));
 }
 
-int ft__store_needed(ft__cli *c, const char *path, const char *engine)
+void ft__collect_hint(const ft__cli *c, char *buf, size_t size, const char *engine,
+                      uint64_t threads)
 {
+    char shown[FT__PATH_MAX];
+    FILE *fp = fmemopen(buf, size, "w");
+
+    *buf = '\0';
+    if (!fp)
+        return;
+    fputs("foretell collect --quick", fp);
+    if (engine)
+        ft__put_word(fp, " --engine ", engine);
+    if (threads > 1)
+        fprintf(fp, " --threads %" PRIu64, threads);
+    if (c->store) {
+        ft__path_store_shown(c, shown);
+        ft__put_word(fp, " --db ", shown);
+    }
+    fclose(fp);
+}
+
+bool ft__store_is_there(const ft__cli *c, const char *path)
+{
+    return (c->store && strstr(path, "://")) || ft__path_exists(path);
+}
+
+int ft__store_needed(ft__cli *c, const char *path, const char *engine, uint64_t threads)
+{
+    char hint[2 * FT__PATH_MAX];
     int code;
 
-    if (c->store || ft__path_exists(path))
+    if (ft__store_is_there(c, path))
         return FT__EXIT_GOOD;
     if (!*path)
         return ft__cli_exit(c, FT__EXIT_INPUT, no_home);
     code = ft__engine_needed(c, engine);
-    return code ? code
-                : ft__cli_exit(
-                      c, FT__EXIT_MISSING,
-                      "nothing is measured yet, there is no %s; first: foretell "
-                      "collect --quick%s%s",
-                      path, engine ? " --engine " : "", engine ? engine : "");
+    if (code)
+        return code;
+    ft__collect_hint(c, hint, sizeof(hint), engine, threads);
+    if (c->store)
+        return ft__cli_exit(c, FT__EXIT_INPUT,
+                            "there is no store %s; name another with --db, or fill "
+                            "this one: %s",
+                            path, hint);
+    return ft__cli_exit(c, FT__EXIT_MISSING,
+                        "nothing is measured yet, there is no %s; first: %s", path,
+                        hint);
 }
 
 /* ---- what is opened there ---- */

@@ -562,7 +562,7 @@ static int run(ft__cli *c, const void *user)
     if (code)
         return code;
     code = verb == IMPORT || verb == MERGE ? ft__home_needed(c, c->store)
-                                           : ft__store_needed(c, path, o->engine);
+                                           : ft__store_needed(c, path, o->engine, 0);
     if (code)
         return code;
     if (verb == MERGE) {

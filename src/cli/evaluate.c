@@ -333,7 +333,7 @@ static int run(ft__cli *c, const void *user)
         return code;
     ft__path_data(c, data);
     ft__path_store(c, store);
-    code = o->kernels ? FT__EXIT_GOOD : ft__store_needed(c, store, NULL);
+    code = o->kernels ? FT__EXIT_GOOD : ft__store_needed(c, store, NULL, 0);
     if (!code && o->choose)
         return evaluate_choice(c, store, o, &how);
     if (!code && o->networks)

@@ -9,7 +9,7 @@
 static bool print_datasets(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
-        ft__table_new("learned from|setting|engine|dtype policy|operations>u");
+        ft__table_new("learned from|setting|engine|dtype policy|measurements>u");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_predictor_dataset d;
@@ -59,9 +59,12 @@ static void print_machine(const ft_predictor_info *i)
 
 static void print_explanation(const ft_predictor_info *i)
 {
-    puts("\nErrors are relative, of operations held out in cross-validation; interval: "
-         "measured over\npredicted; constant and physics: of always the same ratio to "
-         "the physical estimate, and of the\nestimate itself.");
+    puts(
+        "\nn: measurements, repeats of an operation among them. Errors are relative, "
+        "of "
+        "operations\nheld out in cross-validation; interval: measured over predicted; "
+        "constant and physics: of\nalways the same ratio to the physical estimate, and "
+        "of the estimate itself.");
     if (!*i->device)
         puts(
             "Errors on devices that are not among these: foretell evaluate --leave-out "
@@ -98,7 +101,7 @@ static bool print_text(const ft_predictor *p)
     if (isfinite(info.peak_flops))
         print_machine(&info);
     printf("holds    %s, %s\n\n", ft__text_counted(info.n_regressors, "regressor").s,
-           ft__text_counted(info.n_measured, "measured operation").s);
+           ft__text_counted(info.n_measured, "distinct measured operation").s);
     if (info.n_regressors) {
         good = print_regressors(p, info.n_regressors) && good;
         print_explanation(&info);

@@ -174,6 +174,20 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
     return st;
 }
 
+/* What brings in the rows that c->err misses: where those are another device's, there.
+ */
+static void say_collect(ft__cli *c, const struct train_options *o)
+{
+    const bool elsewhere = o->device && strcmp(o->device, "local") != 0;
+    const char *engine = o->engine ? o->engine : o->family ? NULL : FT_DEFAULT_ENGINE;
+    char hint[2 * FT__PATH_MAX];
+    size_t n = strlen(c->err.msg);
+
+    ft__collect_hint(c, hint, sizeof(hint), engine, o->threads);
+    snprintf(c->err.msg + n, sizeof(c->err.msg) - n, "; %s makes some%s", hint,
+             elsewhere ? " there" : "");
+}
+
 static int train(ft__cli *c, ft_predictor **out, const char *store_path,
                  const struct train_options *o, const ft_train_options *common)
 {
@@ -197,6 +211,8 @@ static int train(ft__cli *c, ft_predictor **out, const char *store_path,
     /* What no engine measures is no reason to collect. */
     if (st == FT_ENOTFOUND && from_store(o) && !o->family)
         code = ft__engine_needed(c, o->engine);
+    if (!code && st == FT_ENOTFOUND && from_store(o) && !o->networks)
+        say_collect(c, o);
     return code ? code : ft__cli_check_asked(c, st);
 }
 
@@ -310,7 +326,7 @@ static int learn(ft__cli *c, ft_predictor **p, const struct train_options *o,
     how.data_dir = data;
     ft__path_store(c, store);
     if (!code && from_store(o))
-        code = ft__store_needed(c, store, o->engine);
+        code = ft__store_needed(c, store, o->engine, o->threads);
     if (!code && o->networks)
         code = ft__lists_open(c, &lists, o->lists, false);
     how.find_user = lists;

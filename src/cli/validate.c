@@ -131,7 +131,7 @@ static int open_store(struct validate_work *w)
     int code;
 
     ft__path_store(w->c, path);
-    code = w->o->from_store ? ft__store_needed(w->c, path, w->o->engine)
+    code = w->o->from_store ? ft__store_needed(w->c, path, w->o->engine, w->o->threads)
                             : ft__home_needed(w->c, w->c->store);
     if (code)
         return code;

@@ -116,20 +116,41 @@ static bool looks_like_spec(const char *line, size_t len)
     return n < len && line[n] == '=';
 }
 
+static bool names_model(const char *line, size_t len)
+{
+    static const char *const ends[] = {".onnx", ".pt2", ".gguf", ".json"};
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        const size_t n = strlen(ends[i]);
+
+        if (len > n && memcmp(line + len - n, ends[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_ptx(const char *line, size_t len)
+{
+    return (len > 1 && memcmp(line, "//", 2) == 0) ||
+           (len > 8 && memcmp(line, ".version", 8) == 0);
+}
+
 /* The first line that is no comment tells a list with a mistake from other text. */
 static void fail_line(ft__build *b, const char *line, size_t len, size_t at,
                       uint64_t number, const ft_error *why)
 {
-    if (ft__build_here(b).n_nodes == 0 && !looks_like_spec(line, len))
+    if (ft__build_here(b).n_nodes == 0 && names_model(line, len))
+        ft__build_fail(b, FT_EFORMAT, at,
+                       "line %llu is the name of a file, not an operation: foretell "
+                       "ops FILE --list gives those of a model",
+                       (unsigned long long)number);
+    else if (ft__build_here(b).n_nodes == 0 && !looks_like_spec(line, len))
         ft__build_fail(b, FT_EFORMAT, at,
                        "not a model: no ONNX file, no torch.export archive, no "
                        "config.json, and line %llu "
                        "is no operation of a list, such as \"relu x=1x8 dtype=fp32\"%s",
                        (unsigned long long)number,
-                       (len > 1 && memcmp(line, "//", 2) == 0) ||
-                               (len > 8 && memcmp(line, ".version", 8) == 0)
-                           ? "; PTX is for foretell ptx"
-                           : "");
+                       is_ptx(line, len) ? "; PTX is for foretell ptx" : "");
     else
         ft__build_fail(b, why->status, at + why->pos, "line %llu: %s",
                        (unsigned long long)number, why->msg);

@@ -29,9 +29,29 @@ void ft__dim_names_add(ft__dim_names *d, const char *name, size_t len);
 void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used,
                           const ft__dim_names *there, const ft__fixed_batch *fixed);
 
-/* The same file, which fixes a batch, at two others (rebatch.c). FT_EINVAL: names the
- * node that does not go along. */
-ft_status ft__batch_goes_along(const ft_graph *a, const ft_graph *b, int64_t batch_a,
-                               int64_t batch_b, ft_error *err);
+/* ---- a file that fixes its batch, at another one (rebatch.c) ---- */
+
+/* first: of each input its first dimension; 0: it has none, below 0: it is open, or an
+ * option says it. The batch that the file fixes where `batch` is another one, with the
+ * assumption that this makes; 0: it fixes none, or some input has the one that is asked
+ * for. */
+int64_t ft__batch_unfix(ft__build *b, int64_t batch, const int64_t *first, uint32_t n);
+
+/* A file, and how it is imported at a batch (0: as it is). */
+typedef struct ft__batch_file {
+    ft_status (*at)(ft_graph **out, const void *file, int64_t batch, const char *name,
+                    ft_error *err);
+    const void *file;
+    const char *name;
+    int64_t batch; /* that is asked for */
+    int64_t fixed; /* what ft__batch_unfix() said */
+    bool follows;  /* the import finds where views have the batch; else numbers of the
+                      file say their shapes, and they are looked at */
+} ft__batch_file;
+
+/* After an import with this outcome (st, inner, *out): whether every operation went
+ * along with the batch. FT_EINVAL: err names the node that did not, *out is NULL. */
+ft_status ft__batch_settle(ft_graph **out, ft_status st, const ft_error *inner,
+                           const ft__batch_file *f, ft_error *err);
 
 #endif

@@ -1,9 +1,10 @@
 /* A file that fixes its batch, read at another one: whether every operation went along.
  * Shapes that are written into the file as numbers do not, and a reshape with a -1
- * beside them makes something else of the network without an error. So the graph is
- * held against the one as filed: of each tensor that depends on the input one dimension
- * has grown, in proportion, and views keep it where it was. */
+ * beside them makes something else of the network without an error. So the graphs at
+ * two batches are held against each other: of each tensor that depends on the input one
+ * dimension has grown, in proportion, and views keep it where it was. */
 #include <stdbool.h>
+#include <string.h>
 
 #include "import/options.h"
 
@@ -12,6 +13,7 @@ struct two_batches {
     const ft_graph *b;
     int64_t batch_a;
     int64_t batch_b;
+    bool views; /* are compared, too */
 };
 
 enum { SAME = -1, WRONG = -2 };
@@ -65,6 +67,26 @@ static bool view_keeps(const struct two_batches *p, const ft_node *n, int in, in
            before(p, y, out) == at(p, x, in) / p->batch_a;
 }
 
+/* Whether an operation may add up over the batch, which its result then has not: for
+ * the gradient of a weight, for a loss, and for what a norm keeps behind its result. */
+static bool adds_up(const struct two_batches *p, const ft_node *n, uint32_t out, int in)
+{
+    const ft_op *op = &p->a->op[n->op];
+    uint32_t count = 0;
+    const int64_t *axes = ft_op_get(op, FT_K_axes, &count);
+
+    if (n->phase == FT_PHASE_BACKWARD || out >= ft_op_n_outputs(op) ||
+        op->kind == FT_KIND_cross_entropy || op->kind == FT_KIND_mse_loss)
+        return true;
+    if (ft_kind_class(op->kind) != FT_CLASS_REDUCE ||
+        (p->a->mode != FT_MODE_TRAINING && p->a->tensor[n->out[out]].shape.rank))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (axes[i] == in)
+            return true;
+    return false;
+}
+
 static bool goes_along(const struct two_batches *p, const ft_node *a, const ft_node *b)
 {
     const ft_op *op = &p->a->op[a->op];
@@ -83,18 +105,19 @@ static bool goes_along(const struct two_batches *p, const ft_node *a, const ft_n
     for (uint32_t i = 0; i < a->n_out; i++) {
         int out = grown(p, a->out[i], b->out[i]);
 
-        if (out == WRONG || (in != SAME && out == SAME))
+        if (out == WRONG || (in != SAME && out == SAME && !adds_up(p, a, i, in)))
             return false;
-        if (op->kind == FT_KIND_view && in != SAME && !view_keeps(p, a, first, out))
+        if (p->views && op->kind == FT_KIND_view && in != SAME &&
+            !view_keeps(p, a, first, out))
             return false;
     }
     return true;
 }
 
-ft_status ft__batch_goes_along(const ft_graph *a, const ft_graph *b, int64_t batch_a,
-                               int64_t batch_b, ft_error *err)
+static ft_status compare(const ft_graph *a, const ft_graph *b, int64_t batch,
+                         bool views, ft_error *err)
 {
-    const struct two_batches p = {a, b, batch_a, batch_b};
+    const struct two_batches p = {a, b, batch, batch + 1, views};
     const uint32_t n = a->n_nodes < b->n_nodes ? a->n_nodes : b->n_nodes;
     uint32_t i = 0;
 
@@ -108,4 +131,87 @@ ft_status ft__batch_goes_along(const ft_graph *a, const ft_graph *b, int64_t bat
         "export it with an open batch",
         a->name, i < n ? a->node[i].name : "behind the last",
         i < n ? ft_kind_name(a->op[a->node[i].op].kind) : "none");
+}
+
+/* What has a rule as filed has one at every batch. */
+static ft_status compare_bounded(const ft_graph *filed, const ft_graph *g,
+                                 ft_error *err)
+{
+    for (uint32_t i = 0; i < g->n_bounded; i++)
+        if (i >= filed->n_bounded || strcmp(filed->bounded[i], g->bounded[i]))
+            return ft_fail(err, FT_EINVAL, 0,
+                           "%s: the file fixes its batch, and %.300s goes with no "
+                           "other: export it with an open batch",
+                           g->name, g->bounded[i]);
+    return FT_OK;
+}
+
+/* Why it did not go, inner->msg, is the file's own fault or that of the batch. */
+static ft_status explain(const ft__batch_file *f, const ft_error *inner, ft_error *err)
+{
+    ft_graph *filed;
+    ft_status st = f->at(&filed, f->file, 0, f->name, err);
+
+    ft_graph_free(filed);
+    return st ? st
+              : ft_fail(err, FT_EINVAL, 0,
+                        "%.600s; at --batch %lld, where the file fixes %lld: export it "
+                        "with an open batch",
+                        inner->msg, (long long)f->batch, (long long)f->fixed);
+}
+
+/* g: the graph at the batch. It is held against that at the next one; neither is 1, of
+ * which nothing is repeated. */
+static ft_status check(const ft__batch_file *f, const ft_graph *g, ft_error *err)
+{
+    const int64_t batch = f->batch > 1 ? f->batch : 2;
+    ft_graph *filed = NULL, *two = NULL, *next = NULL;
+    ft_error inner = {0};
+    ft_status st = f->at(&filed, f->file, 0, f->name, &inner);
+
+    if (!st && batch != f->batch)
+        st = f->at(&two, f->file, batch, f->name, &inner);
+    if (!st)
+        st = f->at(&next, f->file, batch + 1, f->name, &inner);
+    if (st)
+        st = explain(f, &inner, err);
+    else
+        st = compare_bounded(filed, g, err);
+    if (!st)
+        st = compare(two ? two : g, next, batch, !f->follows, err);
+    ft_graph_free(filed);
+    ft_graph_free(two);
+    ft_graph_free(next);
+    return st;
+}
+
+ft_status ft__batch_settle(ft_graph **out, ft_status st, const ft_error *inner,
+                           const ft__batch_file *f, ft_error *err)
+{
+    if (!f->fixed || st == FT_ENOMEM) {
+        if (st && err)
+            *err = *inner;
+        return st;
+    }
+    st = st ? explain(f, inner, err) : check(f, *out, err);
+    if (st) {
+        ft_graph_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+int64_t ft__batch_unfix(ft__build *b, int64_t batch, const int64_t *first, uint32_t n)
+{
+    int64_t fixed = 0;
+
+    for (uint32_t i = 0; i < n && batch; i++) {
+        if (first[i] < 0 || first[i] == batch)
+            return 0;
+        fixed = fixed ? fixed : first[i];
+    }
+    if (fixed)
+        ft__build_assume(b, "batch %lld, although the file fixes %lld",
+                         (long long)batch, (long long)fixed);
+    return fixed;
 }

@@ -157,6 +157,16 @@ static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *
     return code;
 }
 
+/* Behind a run of which nothing is known. */
+static int none_ran(ft__cli *c, const ft__explored *e)
+{
+    return ft__cli_exit(c, FT__EXIT_NO,
+                        "%s failed, so nothing is known; resume with --retry runs %s "
+                        "again, once the reason is mended",
+                        e->failed == 1 ? "the only run" : "every run",
+                        e->failed == 1 ? "it" : "them");
+}
+
 /* As it is kept for resume. */
 static void plan_text(char *buf, size_t size, const struct explore_options *o)
 {
@@ -321,7 +331,7 @@ static bool find_unknown(ft__explored *e)
 }
 
 static int report(ft__cli *c, const struct explore_options *o, const ft_exploration *x,
-                  ft_store *store)
+                  ft_store *store, bool ran)
 {
     ft__explored e;
     ft_trials t = {0};
@@ -337,6 +347,8 @@ static int report(ft__cli *c, const struct explore_options *o, const ft_explorat
         code = not_run_yet(c, o, ft_exploration_get(x)->name);
     } else {
         code = show(c, o, &e);
+        if (!code && ran && e.failed == e.t.n)
+            code = none_ran(c, &e);
     }
     ft__explored_free(&e);
     return code;
@@ -516,7 +528,7 @@ static int with_store(ft__cli *c, const struct explore_options *given, int verb,
     int code;
 
     ft__path_store(c, path);
-    if (verb != RUN && !c->store && *path && !ft__path_exists(path))
+    if (verb != RUN && *path && !ft__store_is_there(c, path))
         return not_run_yet(c, given, ft_exploration_get(x)->name);
     code = ft__home_needed(c, c->store);
     if (code)
@@ -530,7 +542,7 @@ static int with_store(ft__cli *c, const struct explore_options *given, int verb,
     if (!code && verb != REPORT)
         code = explore(c, &o, x, store, path);
     if (!code)
-        code = report(c, &o, x, store);
+        code = report(c, &o, x, store, verb != REPORT);
     ft_store_close(store);
     return code;
 }

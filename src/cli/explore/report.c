@@ -554,9 +554,9 @@ static bool print_text(const ft__explored *e, uint64_t top)
     if (e->predicted)
         print_predicted(e);
     else
-        printf("%s: %s (points and workloads), %s in all, %zu failed\n",
+        printf("%s: %s (points and workloads), %s, %zu failed\n",
                ft_exploration_get(e->x)->name, ft__text_counted(e->t.n, "result").s,
-               ft__text_counted(e->runs, "run").s, e->failed);
+               ft__text_counted(e->runs, "good run").s, e->failed);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++)
         printed = print_front(e, w, top);
     for (uint32_t w = 0; w < e->n_workloads && printed; w++) {

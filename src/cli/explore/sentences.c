@@ -62,9 +62,13 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
     }
     alike = as_good(e, a);
     ft_point_print(e->x, e->t.v[a->best].point, point, sizeof(point));
-    fprintf(fp, "Set %s: %s%s%s is %s; the median of %s is %s%s, the worst ", point,
-            o->name, *workload ? " of " : "", workload,
-            ft__objective_text(o, e->t.v[a->best].value[a->objective]).s,
+    fprintf(fp, "Set %s: %s%s%s is %s; ", point, o->name, *workload ? " of " : "",
+            workload, ft__objective_text(o, e->t.v[a->best].value[a->objective]).s);
+    if (a->n == 1) {
+        fputs("no other point is known.\n", fp);
+        return;
+    }
+    fprintf(fp, "the median of %s is %s%s, the worst ",
             ft__text_counted(a->n, "point").s, ft__objective_text(o, a->median).s,
             beside_best(share, sizeof(share), a->median,
                         e->t.v[a->best].value[a->objective]));
@@ -72,7 +76,7 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
     if (alike)
         fprintf(fp, "; %s may be as good, by their errors",
                 ft__text_counted(alike, "other point").s);
-    if (!e->predicted && isnan(e->t.v[a->best].error[a->objective]) && a->n > 1)
+    if (!e->predicted && isnan(e->t.v[a->best].error[a->objective]))
         fputs("; the error of the best is not known", fp);
     fputs(".\n", fp);
 }

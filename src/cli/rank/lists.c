@@ -403,7 +403,7 @@ static bool print_table(const struct rank_lists *s, uint64_t top)
                       p->brief.energy_j, p->brief.memory_bytes, p->pareto ? "*" : "");
     }
     printed = ft__table_print_take(t, stdout);
-    if (printed && s->n_placed)
+    if (printed)
         puts("\n*: no other is at least as good in time, energy and memory and better "
              "in one");
     return printed;
@@ -420,13 +420,18 @@ static size_t count_state(const struct rank_lists *s, ft_rank_state state)
 
 static bool print_text(const struct rank_lists *s)
 {
+    if (s->n_bad == s->n) /* what is wrong with them follows */
+        return true;
     printf("%s by %s", ft__text_counted(s->n - s->n_bad, "network").s,
            ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
     for (size_t d = 0; d < s->q->n_devices; d++)
         printf("%s%s", d ? ", " : " on ", s->q->device[d]);
-    printf(": %zu placed, %zu over a limit, %zu too large, %zu not known\n\n",
+    printf(": %zu placed, %zu over a limit, %zu too large, %zu not known\n",
            s->n_placed, count_state(s, FT_RANK_OVER_LIMIT),
            count_state(s, FT_RANK_TOO_LARGE), count_state(s, FT_RANK_UNKNOWN));
+    if (!s->n_placed)
+        return true;
+    putchar('\n');
     return print_table(s, s->q->o->top ? s->q->o->top : 20);
 }
 

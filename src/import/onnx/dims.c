@@ -440,31 +440,28 @@ static void define_input(struct input_binding *b, const struct model_input *in)
         ft__build_tensor(o->b, in->name.s, in->name.n, FT_ROLE_INPUT, in->dtype, &s);
 }
 
+/* The first dimension of an input; below 0: another says the batch, or an option. */
+static int64_t first_dim(const struct model_input *in)
+{
+    for (uint32_t k = 0; k < in->rank && k < FT_MAX_RANK; k++)
+        if (in->given || (in->dim[k].size < 0 && is_batch(in, k)))
+            return -1;
+    return in->rank ? in->dim[0].size : 0;
+}
+
 /* Where the file fixes all first dimensions and another batch is asked for, the inputs
  * that have that of the first one get it. */
 static void unfix_batch(struct input_binding *b)
 {
     ft__onnx *o = b->o;
-    int64_t fixed = 0;
+    int64_t *first = ft__onnx_alloc(o, b->n_in, sizeof(*first));
 
-    for (uint32_t i = 0; i < b->n_in && o->opt.batch; i++) {
-        const struct model_input *in = &b->in[i];
-
-        for (uint32_t k = 0; k < in->rank && k < FT_MAX_RANK; k++)
-            if (in->given || (in->dim[k].size < 0 && is_batch(in, k)) ||
-                (k == 0 && in->dim[k].size == o->opt.batch))
-                return;
-        if (in->rank && !fixed)
-            fixed = in->dim[0].size;
-    }
-    if (fixed <= 0)
-        return;
-    o->fixed_batch = fixed;
-    for (uint32_t i = 0; i < b->n_in; i++)
-        if (b->in[i].rank && b->in[i].dim[0].size == fixed)
+    for (uint32_t i = 0; first && i < b->n_in; i++)
+        first[i] = first_dim(&b->in[i]);
+    o->fixed_batch = first ? ft__batch_unfix(o->b, o->opt.batch, first, b->n_in) : 0;
+    for (uint32_t i = 0; o->fixed_batch && i < b->n_in; i++)
+        if (first[i] == o->fixed_batch)
             b->in[i].dim[0].size = o->opt.batch;
-    ft__build_assume(o->b, "batch %lld, although the file fixes %lld",
-                     (long long)o->opt.batch, (long long)fixed);
 }
 
 static void check_options(struct input_binding *b)

@@ -563,51 +563,14 @@ static ft_status import(ft__onnx *o, ft_graph **out, const char *name, ft_error 
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
 }
 
-static ft_status import_at(ft_graph **out, const ft__onnx *o, int64_t batch,
+static ft_status import_at(ft_graph **out, const void *file, int64_t batch,
                            const char *name, ft_error *err)
 {
+    const ft__onnx *o = file;
     ft__onnx at = {.doc.mapped = o->doc.mapped, .model = o->model, .opt = o->opt};
 
     at.opt.batch = batch;
     return import(&at, out, name, err);
-}
-
-/* Of a file that fixes another batch: why it did not go, inner->msg, is its own fault
- * or that of the batch. */
-static ft_status explain_batch(const ft__onnx *o, const char *name,
-                               const ft_error *inner, ft_error *err)
-{
-    ft_graph *filed;
-    ft_status st = import_at(&filed, o, 0, name, err);
-
-    ft_graph_free(filed);
-    return st ? st
-              : ft_fail(err, FT_EINVAL, 0,
-                        "%.600s; at --batch %lld, where the file fixes %lld: export it "
-                        "with an open batch",
-                        inner->msg, (long long)o->opt.batch, (long long)o->fixed_batch);
-}
-
-/* g: the graph at the batch. It is held against that at the next one; neither is 1, of
- * which nothing is repeated. */
-static ft_status check_batch(const ft__onnx *o, const ft_graph *g, const char *name,
-                             ft_error *err)
-{
-    const int64_t batch = o->opt.batch > 1 ? o->opt.batch : 2;
-    ft_graph *two = NULL, *next = NULL;
-    ft_error inner = {0};
-    ft_status st =
-        batch == o->opt.batch ? FT_OK : import_at(&two, o, batch, name, &inner);
-
-    if (!st)
-        st = import_at(&next, o, batch + 1, name, &inner);
-    if (st)
-        st = explain_batch(o, name, &inner, err);
-    else
-        st = ft__batch_goes_along(two ? two : g, next, batch, batch + 1, err);
-    ft_graph_free(two);
-    ft_graph_free(next);
-    return st;
 }
 
 ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
@@ -620,17 +583,9 @@ ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool map
     if (opt)
         o.opt = *opt;
     st = import(&o, out, name, &inner);
-    if (!o.fixed_batch || st == FT_ENOMEM) {
-        if (st && err)
-            *err = inner;
-        return st;
-    }
-    st = st ? explain_batch(&o, name, &inner, err) : check_batch(&o, *out, name, err);
-    if (st) {
-        ft_graph_free(*out);
-        *out = NULL;
-    }
-    return st;
+    return ft__batch_settle(
+        out, st, &inner,
+        &(ft__batch_file){import_at, &o, name, o.opt.batch, o.fixed_batch, false}, err);
 }
 
 ft_status ft__onnx_import(ft_graph **out, const void *data, size_t len,

@@ -388,6 +388,7 @@ void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c)
 {
     if (ft__pt2_failed(n))
         return;
+    ft__pt2_batch_of_results(n, op, c);
     if (fits(op, c))
         add_node(n, op, c);
     else
@@ -409,6 +410,7 @@ void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *o
 
     if (!x || !out || ft__pt2_failed(n))
         return;
+    ft__pt2_batch_in_order(n, x, out);
     if (x->state == FT__PT2_WEIGHT &&
         ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape) &&
         x->dtype == out->dtype) {
@@ -427,6 +429,8 @@ void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
     bool same = true;
     ft_op op;
 
+    if (out)
+        ft__pt2_batch_moves(n, x, out, perm);
     for (uint32_t i = 0; i < rank; i++)
         same &= perm[i] == (int64_t)i;
     if (same || !out) {

@@ -321,13 +321,15 @@ static void define_input(ft__pt2 *p, ft__pt2_value *v)
     }
     if (!ft__pt2_resolve(p, v, 1))
         return;
+    ft__pt2_batch_input(p, v);
     v->state = FT__PT2_ACTIVATION;
     v->tensor = ft__build_tensor(p->b, v->name.s, v->name.n, FT_ROLE_INPUT, v->dtype,
                                  &v->shape);
     ft__build_open(p->b, v->tensor, v->open);
 }
 
-static bool fixed_batch(const ft__pt2 *p)
+/* Some input has exactly the batch asked for. */
+static bool has_batch(const ft__pt2 *p)
 {
     for (uint32_t i = 0; i < p->n_inputs; i++)
         if (is_input(&p->input[i]) && p->input[i].value->shape.rank &&
@@ -340,7 +342,8 @@ static void check_options(struct symbol_binding *b)
 {
     const ft_import_options *opt = &b->p->opt;
     const ft__pt2_value *v = b->first;
-    bool fixed = opt->batch && !b->open_batch && !fixed_batch(b->p) && v;
+    bool fixed =
+        opt->batch && !b->open_batch && !has_batch(b->p) && !b->p->fixed_batch && v;
     ft__dim_names there = {.n = 0};
 
     for (uint32_t i = 0; i < b->p->n_inputs; i++) {
@@ -357,6 +360,27 @@ static void check_options(struct symbol_binding *b)
     ft__options_are_used(
         b->p->b, opt, b->used, &there,
         fixed ? &(ft__fixed_batch){v->name.s, v->name.n, v->shape.dim[0]} : NULL);
+}
+
+/* The first dimension of an input; below 0: it is open, or an option says it. */
+static int64_t first_dim(ft__pt2 *p, const ft__pt2_spec *s)
+{
+    if (!is_input(s))
+        return 0;
+    for (size_t i = 0; i < p->opt.n_inputs; i++)
+        if (is_meant(p, &p->opt.inputs[i], s->value))
+            return -1;
+    return s->value->shape.rank ? s->value->shape.dim[0] : 0;
+}
+
+static void unfix_batch(ft__pt2 *p)
+{
+    int64_t *first = ft__pt2_alloc(p, p->n_inputs, sizeof(*first));
+
+    for (uint32_t i = 0; first && i < p->n_inputs; i++)
+        first[i] = first_dim(p, &p->input[i]);
+    if (first)
+        p->fixed_batch = ft__batch_unfix(p->b, p->opt.batch, first, p->n_inputs);
 }
 
 /* Symbols by their own names: numbers that are inputs, and what depends on data. */
@@ -407,6 +431,8 @@ static void define_inputs(ft__pt2 *p)
     for (uint32_t i = 0; i < p->n_inputs && !ft__build_failed(p->b); i++)
         if (is_input(&p->input[i]))
             apply_defaults(&b, p->input[i].value);
+    if (!ft__build_failed(p->b))
+        unfix_batch(p);
     if (!ft__build_failed(p->b))
         check_options(&b);
     for (uint32_t i = 0; i < p->n_inputs && !ft__build_failed(p->b); i++)

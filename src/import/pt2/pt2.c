@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "graph/op_inside.h"
 #include "import/graph_inside.h"
+#include "import/options.h"
 #include "import/pt2/pt2.h"
 #include "import/pt2/zip.h"
 
@@ -64,6 +65,10 @@ static void bind(ft__pt2 *p, const ft__pt2_body *body, ft__pt2_value *const *in,
         inner->of = outer->state == FT__PT2_WEIGHT ? outer : NULL;
         inner->dtype = outer->dtype;
         inner->shape = outer->shape;
+        inner->filed = outer->filed;
+        inner->batched = outer->batched;
+        inner->axis = outer->axis;
+        inner->inner = outer->inner;
         inner->typed = inner->resolved = true;
     }
 }
@@ -474,6 +479,7 @@ static void run_node(ft__pt2_node *n)
         return;
     if (!operands_are_there(n) || !results_are_known(n))
         return;
+    ft__pt2_carry_batch(n);
     mark_learned(n);
     set_scope(n);
     ft__build_phase(n->import->b, n->backward ? FT_PHASE_BACKWARD : FT_PHASE_FORWARD);
@@ -567,22 +573,29 @@ static void import_text(ft__pt2 *p)
     mark_outputs(p);
 }
 
-ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
-                              const char *name, const ft_import_options *opt,
-                              ft_error *err)
+/* A program's text, and how it is imported. */
+struct program {
+    ft__text text;
+    ft_import_options opt;
+};
+
+static ft_status import(ft_graph **out, const struct program *f, int64_t batch,
+                        int64_t *fixed, const char *name, ft_error *err)
 {
-    ft__pt2 p = {.b = ft__build_new(name), .doc = {.base = text, .len = len}};
+    ft__pt2 p = {.b = ft__build_new(name),
+                 .doc = {.base = f->text.s, .len = f->text.n},
+                 .opt = f->opt};
     ft_error inner = {0};
     ft_status st;
 
     *out = NULL;
     if (!p.b)
         return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
-    if (opt)
-        p.opt = *opt;
+    p.opt.batch = batch;
     for (int i = 0; i < FT_DTYPE_COUNT; i++)
         p.scalar[i] = FT_NONE;
     import_text(&p);
+    *fixed = p.fixed_batch;
     if (p.doc.why)
         ft__build_fail(p.b, FT_EFORMAT, p.doc.pos,
                        "its graph is no valid JSON: byte %zu: %s", p.doc.pos,
@@ -590,6 +603,29 @@ ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
     ft__arena_free(&p.arena);
     st = ft__build_finish_take(out, p.b, &inner);
     return st ? ft_fail(err, st, inner.pos, "%s: %.900s", name, inner.msg) : FT_OK;
+}
+
+static ft_status import_at(ft_graph **out, const void *file, int64_t batch,
+                           const char *name, ft_error *err)
+{
+    return import(out, file, batch, &(int64_t){0}, name, err);
+}
+
+ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
+                              const char *name, const ft_import_options *opt,
+                              ft_error *err)
+{
+    struct program f = {.text = {text, len}};
+    ft_error inner = {0};
+    int64_t fixed = 0;
+    ft_status st;
+
+    if (opt)
+        f.opt = *opt;
+    st = import(out, &f, f.opt.batch, &fixed, name, &inner);
+    return ft__batch_settle(
+        out, st, &inner,
+        &(ft__batch_file){import_at, &f, name, f.opt.batch, fixed, true}, err);
 }
 
 ft_status ft__import_pt2(ft_graph **out, const void *data, size_t len, const char *name,

@@ -16,6 +16,7 @@
  *   read.c     the text of a graph -> nodes, what it says of their tensors, and its
  *              signature
  *   program.c  around the graph: weights, inputs and their symbols
+ *   rebatch.c  where the batch is in results, of a file that fixes another one
  *   node.c     what a rule works with: arguments in, operations out
  *   rules_*.c  one rule per family of operators: node -> operation; each file ends with
  *              the table of the operators that it has rules for
@@ -45,6 +46,11 @@ struct ft__pt2_value {
     bool learned;    /* made from one */
     bool wanted;     /* a result of the forward pass needs it */
     bool transposed; /* over `of`, in the order of perm; else just a view */
+    bool filed;      /* rebatch.c: its sizes were those of the file */
+    bool batched;    /* and one, `axis`, grew with the batch: */
+    uint8_t axis;
+    int64_t inner;        /* of its indices, how many lie in one of the batch */
+    ft__pt2_value *added; /* batched and added up, before it */
     uint8_t perm[FT_MAX_RANK];
     uint32_t open;           /* dimensions that are bounds */
     uint32_t tensor;         /* of the graph; FT_NONE until it is needed there */
@@ -179,7 +185,9 @@ struct ft__pt2 {
     uint32_t depth;                  /* of subgraphs */
     size_t inlined;                  /* bytes of them all, each time */
     uint32_t scalar[FT_DTYPE_COUNT]; /* tensors of numbers in the graph */
-    bool quiet;                      /* a subgraph is tried: what it would cost */
+    int64_t fixed_batch;  /* the file's, where opt.batch is another; 0: as it is */
+    ft__pt2_value *added; /* values that were added up over the batch */
+    bool quiet;           /* a subgraph is tried: what it would cost */
 };
 
 static inline bool ft__pt2_import_failed(const ft__pt2 *p)
@@ -242,6 +250,29 @@ void ft__pt2_fail(const ft__pt2_node *n, const char *fmt, ...);
  */
 bool ft__pt2_read_program(ft__pt2 *p, ft__pt2_body *body);
 
+/* What an operation reads and gives. */
+typedef struct ft__pt2_call {
+    ft__pt2_value *const *in;
+    uint32_t n_in;
+    ft__pt2_value *const *params; /* NULL among them are left out */
+    uint32_t n_params;
+    ft__pt2_value *const *out;
+    uint32_t n_out;
+} ft__pt2_call;
+
+/* ---- rebatch.c: each does nothing where fixed_batch is 0 ---- */
+/* An input, whose sizes are numbers, gets the batch. */
+void ft__pt2_batch_input(ft__pt2 *p, ft__pt2_value *v);
+/* The results of a node do as well as operands tell it, before its rule runs; */
+void ft__pt2_carry_batch(ft__pt2_node *n);
+/* those of an operation, of a view, and of one in the order of perm, as these do. */
+void ft__pt2_batch_of_results(const ft__pt2_node *n, const ft_op *op,
+                              const ft__pt2_call *c);
+void ft__pt2_batch_in_order(const ft__pt2_node *n, const ft__pt2_value *x,
+                            ft__pt2_value *out);
+void ft__pt2_batch_moves(const ft__pt2_node *n, const ft__pt2_value *x,
+                         ft__pt2_value *out, const int64_t *perm);
+
 /* ---- node.c: arguments, on demand ---- */
 const ft__pt2_arg *ft__pt2_arg_of(const ft__pt2_node *n, const char *name);
 /* The i-th argument given; NULL: there are fewer. */
@@ -285,14 +316,6 @@ uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
 ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 
 /* ---- node.c: operations ---- */
-typedef struct ft__pt2_call {
-    ft__pt2_value *const *in;
-    uint32_t n_in;
-    ft__pt2_value *const *params; /* NULL among them are left out */
-    uint32_t n_params;
-    ft__pt2_value *const *out;
-    uint32_t n_out;
-} ft__pt2_call;
 /* An operation with x as its first shape. */
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 /* Append the operation. Where it would give other sizes than the file states,

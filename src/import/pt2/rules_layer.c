@@ -376,6 +376,7 @@ struct stack {
     uint32_t directions;
     uint32_t per_cell; /* weights of one layer and direction */
     bool bias;
+    bool batch_first;
     ft_shape x; /* length x batch x features */
     int64_t hidden;
 };
@@ -397,7 +398,8 @@ static bool read_stack(const ft__pt2_node *n, const ft__pt2_arg *params,
         return false;
     s->layers = (uint32_t)layers;
     s->x = x->shape;
-    if (ft__pt2_bool(n, "batch_first", false)) {
+    s->batch_first = ft__pt2_bool(n, "batch_first", false);
+    if (s->batch_first) {
         s->x.dim[0] = x->shape.dim[1];
         s->x.dim[1] = x->shape.dim[0];
     }
@@ -420,14 +422,45 @@ static void join_states(ft__pt2_node *n, ft__pt2_value *const *state, uint32_t c
     ft__pt2_emit_to(n, &op, state, count, out);
 }
 
-static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *params)
+/* Length and batch in the other order, as layers run them and as they are given. */
+static void swap_first_two(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out)
 {
-    ft__pt2_value *x = n->x, *h[64], *c[64];
+    if (x && out && x->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n))
+        ft__pt2_emit_transpose(n, x, out, (int64_t[]){1, 0, 2});
+}
+
+/* What a layer gives, [length, directions, batch, hidden], as PyTorch has it:
+ * directions side by side. */
+static ft__pt2_value *side_by_side(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
+                                   const ft_shape *all)
+{
+    ft_shape s = x->shape;
+    ft__pt2_value *t = x;
+
+    y = y ? y : ft__pt2_temp(n, x, x->dtype, all);
+    if (s.dim[1] > 1) {
+        s.dim[1] = x->shape.dim[2];
+        s.dim[2] = x->shape.dim[1];
+        t = ft__pt2_temp(n, x, x->dtype, &s);
+        if (t)
+            ft__pt2_emit_transpose(n, x, t, (int64_t[]){0, 2, 1, 3});
+    }
+    if (t && y && t->state != FT__PT2_UNDEFINED)
+        ft__pt2_emit_view(n, t, y);
+    return y && y->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n) ? y : NULL;
+}
+
+static void layers(ft__pt2_node *n, const struct stack *s, ft__pt2_value *x,
+                   ft__pt2_value *y, const ft__pt2_arg *params)
+{
+    ft__pt2_value *h[64], *c[64];
     uint32_t per_layer = s->per_cell * s->directions;
     ft_shape in = s->x,
              state = {.rank = 3, .dim = {s->directions, s->x.dim[1], s->hidden}};
     ft_shape all = {.rank = 3,
                     .dim = {in.dim[0], in.dim[1], s->hidden * s->directions}};
+    const ft_shape by_direction = {
+        .rank = 4, .dim = {in.dim[0], s->directions, in.dim[1], s->hidden}};
 
     for (uint32_t i = 0; i < s->layers && !ft__pt2_failed(n); i++) {
         bool only = s->layers == 1, last = i + 1 == s->layers;
@@ -435,7 +468,7 @@ static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *pa
         ft_op op =
             ft__op_recurrent(s->kind, x->dtype, &in, s->hidden, s->directions, s->bias);
 
-        out[0] = last ? ft__pt2_out(n, 0) : ft__pt2_temp(n, x, x->dtype, &all);
+        out[0] = ft__pt2_temp(n, x, x->dtype, &by_direction);
         out[1] = h[i] = only ? ft__pt2_out(n, 1) : ft__pt2_temp(n, x, x->dtype, &state);
         out[2] = c[i] = only ? ft__pt2_out(n, 2) : ft__pt2_temp(n, x, x->dtype, &state);
         ft__pt2_emit(n, &op,
@@ -445,8 +478,10 @@ static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *pa
                                      .n_params = per_layer,
                                      .out = out,
                                      .n_out = s->kind == FT_KIND_lstm ? 3 : 2});
-        x = out[0];
-        if (ft__pt2_failed(n) || !x || x->state == FT__PT2_UNDEFINED)
+        if (ft__pt2_failed(n) || !out[0] || out[0]->state == FT__PT2_UNDEFINED)
+            return;
+        x = side_by_side(n, out[0], last ? y : NULL, &all);
+        if (!x)
             return;
         in.dim[2] = s->hidden * s->directions;
     }
@@ -459,10 +494,24 @@ static void layers(ft__pt2_node *n, const struct stack *s, const ft__pt2_arg *pa
 static void aten_rnn(ft__pt2_node *n)
 {
     const ft__pt2_arg *params = ft__pt2_arg_of(n, "params");
+    ft__pt2_value *x, *y;
     struct stack s;
+    ft_shape all;
 
-    if (params && params->type == FT__PT2_TENSORS && read_stack(n, params, &s))
-        layers(n, &s, params);
+    if (!params || params->type != FT__PT2_TENSORS || !read_stack(n, params, &s))
+        return;
+    if (!s.batch_first) {
+        layers(n, &s, n->x, ft__pt2_out(n, 0), params);
+        return;
+    }
+    all =
+        (ft_shape){.rank = 3, .dim = {s.x.dim[0], s.x.dim[1], s.hidden * s.directions}};
+    x = ft__pt2_temp(n, n->x, n->x->dtype, &s.x);
+    y = ft__pt2_temp(n, n->x, n->x->dtype, &all);
+    swap_first_two(n, n->x, x);
+    if (x && y && x->state != FT__PT2_UNDEFINED)
+        layers(n, &s, x, y, params);
+    swap_first_two(n, y, ft__pt2_out(n, 0));
 }
 
 /* ---- vision ---- */

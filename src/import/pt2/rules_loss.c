@@ -138,18 +138,35 @@ static void aten_cross_entropy(ft__pt2_node *n)
 /* One number is picked for every target, then their mean taken. */
 static void aten_nll(ft__pt2_node *n)
 {
-    ft__pt2_value *target = n->y, *out = ft__pt2_out(n, 0);
+    enum { SUM = 2 };
+    ft__pt2_value *target = n->y, *in[2] = {n->x, NULL}, *picked;
     int64_t axes[FT_MAX_RANK];
+    ft_shape s;
     ft_op op;
 
-    if (!target || out->shape.rank || !target->shape.rank)
+    if (!target || n->out[0]->shape.rank || !target->shape.rank ||
+        n->x->shape.rank != target->shape.rank + 1)
         return;
-    op = ft__pt2_op(FT_KIND_reduce_mean, out->dtype, &target->shape);
-    for (uint32_t i = 0; i < target->shape.rank; i++)
+    s = n->x->shape;
+    s.dim[1] = 1;
+    in[1] = ft__pt2_temp(n, target, target->dtype, &s);
+    if (!in[1])
+        return;
+    ft__pt2_emit_view(n, target, in[1]);
+    op = ft__pt2_op(FT_KIND_gather_elements, n->x->dtype, &n->x->shape);
+    ft__op_set_shape(&op, FT_K_y, &s);
+    ft__op_set1(&op, FT_K_axis, 1);
+    picked = append(n, &op, in, 2);
+    if (!picked)
+        return;
+    op = ft__pt2_op(ft__pt2_int(n, "reduction", 1) == SUM ? FT_KIND_reduce_sum
+                                                          : FT_KIND_reduce_mean,
+                    picked->dtype, &s);
+    for (uint32_t i = 0; i < s.rank; i++)
         axes[i] = i;
-    ft__op_set(&op, FT_K_axes, axes, target->shape.rank);
+    ft__op_set(&op, FT_K_axes, axes, s.rank);
     ft__op_set1(&op, FT_K_keep, 0);
-    ft__pt2_emit_in(n, &op, &target, 1);
+    ft__pt2_emit_in(n, &op, &picked, 1);
 }
 
 static void aten_mse(ft__pt2_node *n)

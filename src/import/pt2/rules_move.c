@@ -88,6 +88,14 @@ static void aten_cast(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
+/* swapaxes() calls them otherwise. */
+static uint32_t named_axis(const ft__pt2_node *n, const char *name, const char *other,
+                           int64_t fallback)
+{
+    return ft__pt2_axis(n, ft__pt2_int(n, name, ft__pt2_int(n, other, fallback)),
+                        n->x->shape.rank);
+}
+
 /* arg: 0 the two axes named, 1 the last two, 2 any order. */
 static void aten_transpose(ft__pt2_node *n)
 {
@@ -105,8 +113,8 @@ static void aten_transpose(ft__pt2_node *n)
         for (uint32_t i = 0; i < rank; i++)
             perm[i] = ft__pt2_axis(n, dims[i], rank);
     } else if (rank >= 2) { /* t, mT: the last two; transpose: the two named */
-        a = n->rule->arg ? rank - 2 : ft__pt2_axis(n, ft__pt2_int(n, "dim0", 0), rank);
-        b = n->rule->arg ? rank - 1 : ft__pt2_axis(n, ft__pt2_int(n, "dim1", 1), rank);
+        a = n->rule->arg ? rank - 2 : named_axis(n, "dim0", "axis0", 0);
+        b = n->rule->arg ? rank - 1 : named_axis(n, "dim1", "axis1", 1);
         perm[a] = b;
         perm[b] = a;
     }
@@ -148,7 +156,7 @@ static void aten_slice(ft__pt2_node *n)
     int64_t step = ft__pt2_int(n, "step", 1);
     ft_op op;
 
-    if (ft_shape_equal(&x->shape, &out->shape)) {
+    if (ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape)) {
         ft__pt2_emit_view(n, x, out);
         return;
     }
@@ -205,6 +213,20 @@ static void aten_split(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
+/* A part of a stack, with the axis that it lacks; itself where memory is short. */
+static ft__pt2_value *with_axis(ft__pt2_node *n, ft__pt2_value *v, uint32_t axis,
+                                const ft_shape *out)
+{
+    ft_shape s = *out;
+    ft__pt2_value *t;
+
+    s.dim[axis] = 1;
+    t = ft__pt2_temp(n, v, v->dtype, &s);
+    if (t)
+        ft__pt2_emit_view(n, v, t);
+    return t && t->state != FT__PT2_UNDEFINED ? t : v;
+}
+
 /* arg 1: stack, whose parts have no such axis yet. */
 static void aten_concat(ft__pt2_node *n)
 {
@@ -226,6 +248,8 @@ static void aten_concat(ft__pt2_node *n)
             continue;
         if (count == FT_OP_MAX_OPERANDS - 16)
             return;
+        if (n->rule->arg && !ft__pt2_failed(n))
+            v = with_axis(n, v, axis, &out->shape);
         sizes[count] = n->rule->arg ? 1 : v->shape.dim[axis];
         in[count++] = v;
     }

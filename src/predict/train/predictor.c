@@ -385,22 +385,14 @@ static ft_status check_networks(const ft__schedules_found *found, ft_error *err)
 
 static ft_status nothing_fits(const ft_key *wanted, ft_error *err)
 {
-    const double threads =
-        wanted->setting ? ft__pair_number(wanted->setting, "threads") : NAN;
-    char more[32] = "";
-
     if (!wanted->engine)
         return ft_fail(err, FT_ENOTFOUND, 0,
-                       "the store holds no measurements that fit; foretell collect "
-                       "--quick makes some");
-    if (threads > 1)
-        snprintf(more, sizeof(more), " --threads %.0f", threads);
+                       "the store holds no measurements that fit");
     return ft_fail(err, FT_ENOTFOUND, 0,
-                   "the store holds no measurements of %s with engine %s%s%s; foretell "
-                   "collect --quick --engine %s%s makes some there",
+                   "the store holds no measurements of %s with engine %s%s%s",
                    wanted->device ? wanted->device : "any device", wanted->engine,
                    wanted->setting ? " and " : "",
-                   wanted->setting ? wanted->setting : "", wanted->engine, more);
+                   wanted->setting ? wanted->setting : "");
 }
 
 /* *out borrows from *all. */

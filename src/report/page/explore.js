@@ -270,7 +270,7 @@ byId("title").textContent = document.title = data.name;
 byId("lead").textContent = data.predicted ?
   `${data.predicted} points predicted, none was run` +
     (data.points < data.predicted ? `; here are the front and others drawn at random, ${data.points} in all` : "") :
-  `${data.points} results (points and workloads), ${data.runs} runs in all, ${data.failed} failed`;
+  `${data.points} results (points and workloads), ${data.runs} good runs, ${data.failed} failed`;
 const workloads = [...new Set(data.trials.map(t => t.workload))];
 const axes = [...data.objectives.map(o => o.name), ...data.parameters.map(p => p.name)];
 fill("workload", workloads, workloads[0]);

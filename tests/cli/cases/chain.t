@@ -9,6 +9,9 @@ same figures everywhere.
   $ foretell train --engine fake
   foretell train: nothing is measured yet, there is no HOME/.local/share/foretell/measurements.db; first: foretell collect --quick --engine fake
   [4]
+  $ foretell train --engine fake --threads 2 --db 'not there.db'
+  foretell train: there is no store not there.db; name another with --db, or fill this one: foretell collect --quick --engine fake --threads 2 --db 'not there.db'
+  [3]
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx
   114 operations measured in 68.3 s with fake 1, threads=1
   2 networks run whole: what this machine takes beside operations

@@ -50,7 +50,7 @@ Stores of several machines become one; again changes nothing.
   foretell data: short.csv, line 2, column 3 (engine): the line ends here, further columns are missing
   [3]
   $ foretell data show --db none.db
-  foretell data: there is no store none.db; name another with --db, or measure something into this one first
+  foretell data: there is no store none.db; name another with --db, or fill this one: foretell collect --quick --db none.db
   [3]
   $ foretell data merge --db whole.db
   foretell data: merge wants the stores or CSV files to take from

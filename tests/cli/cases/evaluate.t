@@ -136,7 +136,7 @@ What cannot be answered is said.
   foretell evaluate: --by colour: it is one of kind, device, size, split
   [2]
   $ foretell evaluate --db none.db
-  foretell evaluate: there is no store none.db; name another with --db, or measure something into this one first
+  foretell evaluate: there is no store none.db; name another with --db, or fill this one: foretell collect --quick --db none.db
   [3]
   $ foretell evaluate --seeds 3
   foretell evaluate: --seeds goes with --choose

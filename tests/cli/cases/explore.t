@@ -24,11 +24,11 @@ A space is run point by point; the objectives here are numbers that a program pr
   > runs: {least: 1, most: 1}
   > END
   $ foretell explore report space.yaml --db toy.db
-  foretell explore: there is no store toy.db; name another with --db, or measure something into this one first
-  [3]
+  foretell explore: nothing of toy was run yet as the file stands; begin with: foretell explore run space.yaml --db toy.db
+  [4]
   $ foretell explore run space.yaml --db toy.db
   toy: 18 points with 2 workloads each, 36 runs now, 0 failed, 0 left
-  toy: 36 results (points and workloads), 36 runs in all, 0 failed
+  toy: 36 results (points and workloads), 36 good runs, 0 failed
   
   low: 7 points that no other beats in every objective, hypervolume 0.553
   best settings      score  gain
@@ -133,7 +133,7 @@ What fails is kept with its words, and the others go on.
   > END
   $ foretell explore run fails.yaml --db toy.db
   fails: 3 points, 3 runs now, 1 failed, 0 left
-  fails: 3 results (points and workloads), 2 runs in all, 1 failed
+  fails: 3 results (points and workloads), 2 good runs, 1 failed
   
   front: 1 point that no other beats in every objective
   best settings  v
@@ -148,6 +148,9 @@ What fails is kept with its words, and the others go on.
   $ sed 's/values: .*/values: [2]}]/; s/name: fails/name: none/' fails.yaml >none.yaml; foretell explore run none.yaml --db toy.db 2>/dev/null | grep -A1 ^front
   front: every point failed
   
+  $ foretell explore run none.yaml --db toy.db -q >/dev/null
+  foretell explore: the only run failed, so nothing is known; resume with --retry runs it again, once the reason is mended
+  [1]
   $ foretell explore report none.yaml --db toy.db | tail -2
   1 failed
     x=2: the run ended with 7: no two

@@ -57,6 +57,12 @@ Many networks as lists of operations on standard input, each behind a line that 
   skipped.0.network: "broken"
   best.0.network: "4"
 
+Names of files are no lists.
+
+  $ printf 'a.onnx\nb.onnx\n' | foretell rank --stdin --devices a30
+  foretell rank: network 1 (1) is skipped: list: line 1 is the name of a file, not an operation: foretell ops FILE --list gives those of a model
+  [3]
+
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value

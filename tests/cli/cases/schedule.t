@@ -108,9 +108,9 @@ Networks of a device without a single operation answer for others of it, in elem
   12 measurements taken from alone.csv
   $ (echo network,family,x,operation,count; for i in 0 1 2 3 4 5 6 7 8 9 10 11; do echo "net$i,f$i,8x$((i + 1)),relu x=100000000 dtype=fp16,$((i + 1))"; done) > lists.csv
   $ foretell train --family --db alone.db --networks device=a30 --lists lists.csv -q -o alone.ftp | sed -n '1,3p'
-  learned from  setting  engine  dtype policy  operations
-  -------------------------------------------------------
-  a30                    test 1  default               12
+  learned from  setting  engine  dtype policy  measurements
+  ---------------------------------------------------------
+  a30                    test 1  default                 12
   $ echo 'relu x=100000000 dtype=fp16 *5' > one.ops; foretell predict one.ops --device a30 --predictor alone.ftp | grep -E '^time|^host'
   time            20.0 ms  20.0 ms   20.0 ms  learned
   host and device as 12 networks of a30 showed

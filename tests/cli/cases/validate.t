@@ -185,7 +185,7 @@ What does not go together.
   foretell validate: resnet18.onnx was not measured whole in any dataset that fits; foretell validate without --from-store measures it
   [4]
   $ foretell validate resnet18.onnx --from-store --db none.db
-  foretell validate: there is no store none.db; name another with --db, or measure something into this one first
+  foretell validate: there is no store none.db; name another with --db, or fill this one: foretell collect --quick --db none.db
   [3]
   $ foretell validate resnet18.onnx --engine fake --time 50ms --html no/where.html --db a.db
   foretell validate: cannot write no/where.html: No such file or directory
@@ -237,7 +237,7 @@ Layers alone, as others measured them, are enough: no model, no network measured
   $ foretell validate --from-store --outliers --tune 3 --db layers.db | tail -1
   Nothing to retune: none of these was measured by an engine that has schedules (tvm).
   $ foretell validate --from-store --outliers --tune 3 --db none.db
-  foretell validate: there is no store none.db; name another with --db, or measure something into this one first
+  foretell validate: there is no store none.db; name another with --db, or fill this one: foretell collect --quick --db none.db
   [3]
   $ foretell validate --outliers --tune 3 resnet18.onnx
   foretell validate: --tune goes with --from-store --outliers
