@@ -418,9 +418,9 @@ static void norm(ft__op_kernel *p, const ft_op *op)
 
 /* Kernels that servers have for norms (a row a block), rotations and gated activations:
  * threads load and store one number after another (norms read twice, and the weights;
- * rotations read a cosine or a sine with each; activations wait for an exponential and a
- * division between two loads and a store, as long as for half as much again). PyTorch's
- * gather of an embedding finds a place for each. */
+ * rotations read a cosine or a sine with each; activations wait for an exponential and
+ * a division between two loads and a store, as long as for half as much again).
+ * PyTorch's gather of an embedding finds a place for each. */
 static void one_by_one(ft__op_kernel *p, const ft_op *op)
 {
     const double all = result_elements(op);
