@@ -475,7 +475,8 @@ static ft_status share_of_groups(double *share, const ft__physics_params *start,
     return st;
 }
 
-/* What groups with few rows have: of those apart only where there is nothing else. */
+/* What groups with few rows have: of those apart only where there is nothing else; of
+ * one chip alone, whose speed and host all groups share, as fitted. */
 static ft_status fit_common(ft__physics_params *params, const struct known_rows *k,
                             uint64_t seed, ft_error *err)
 {
@@ -489,7 +490,7 @@ static ft_status fit_common(ft__physics_params *params, const struct known_rows 
     n = n >= LEAST_ROWS ? n : k->n;
     if (!st && n >= LEAST_ROWS)
         st = ft__physics_fit(params, of, n, seed, err);
-    if (!st && n >= LEAST_ROWS)
+    if (!st && n >= LEAST_ROWS && rows_of_chip(of, of, n, k->s) < n)
         st = share_of_groups(&share, &start, of, n, seed, err);
     *params = between(&start, params, share);
     free(own);
