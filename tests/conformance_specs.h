@@ -340,6 +340,7 @@ static const char *const optional_specs[] = {
     "rotary x=1x4x9x8",
     "dropout x=3x17",
     "stochastic_depth x=3x17x5x5 train=1",
+    "swiglu x=3x17 y=3x17",
     "moe x=5x16 hidden=12 experts=4 topk=2",
     "collective x=37 ranks=2",
     "det x=3x5x5 out=3",

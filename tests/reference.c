@@ -306,6 +306,7 @@ static double binary(const ft_op *op, double x, double y)
     case FT_KIND_add: return x + y;
     case FT_KIND_sub: return x - y;
     case FT_KIND_mul: return x * y;
+    case FT_KIND_swiglu: return x / (1 + exp(-x)) * y;
     case FT_KIND_div: return whole ? (y == 0 ? 0 : trunc(x / y)) : x / y;
     case FT_KIND_pow: return whole ? trunc(pow(x, y)) : pow(x, y);
     case FT_KIND_mod: return whole ? (y == 0 ? 0 : x - y * floor(x / y)) : fmod(x, y);

@@ -150,14 +150,23 @@ static void an_odd_device_does_not_bend_the_constants(void)
     CHECK(CMP(error_of(&m, &theta, 3), <, 0.05));
 }
 
-/* Constants that a training set of additions on n of made_on gives, of which the time
- * is that of memory; device d has share[d] of the usual bandwidth. */
-static double memory_share_of(uint32_t n, const double *share)
+/* Rows of an operation, its size a %u, whose time is that of memory; on device d at
+ * share[d] of the usual bandwidth. */
+struct streamed {
+    const char *form;
+    double share[3];
+};
+
+/* The bandwidth's share, of the usual one, that `asked` has after training on rows of
+ * n_of operations on n of made_on. */
+static double memory_share_of(const char *asked, uint32_t n, const struct streamed *of,
+                              uint32_t n_of)
 {
     static ft__sample v[N_ROWS];
     static ft_device *file[sizeof(made_on) / sizeof(*made_on)];
     ft__dataset dataset[sizeof(made_on) / sizeof(*made_on)] = {0};
     ft__samples s = {.v = v, .n = N_ROWS, .dataset = dataset, .n_datasets = n};
+    const ft_op op = op_of(asked);
     uint32_t row[N_ROWS];
     double found = NAN;
     ft__base base;
@@ -172,15 +181,16 @@ static double memory_share_of(uint32_t n, const double *share)
                                    .engine_version = (char *)"1"};
     }
     for (uint32_t i = 0; i < N_ROWS; i++) {
+        const struct streamed *from = &of[i / n % n_of];
         ft__physics_params law = ft__physics_default();
         char spec[100];
         ft__hardware_spec chip;
         ft__terms t;
 
         row[i] = i;
-        snprintf(spec, sizeof(spec), "add x=%ux4096 y=%ux4096", 8192 + i, 8192 + i);
+        snprintf(spec, sizeof(spec), from->form, 8192 + i, 8192 + i);
         v[i] = (ft__sample){.op = op_of(spec), .dataset = i % n};
-        law.v[constant("memory_share")] *= share[i % n];
+        law.v[constant("memory_share")] *= from->share[i % n];
         chip = chip_of(made_on[i % n], "run_mode=graph", "default", &v[i].op);
         ft__physics(&t, &v[i].op, &chip, &law);
         for (int m = 0; m < FT__N_METRICS; m++)
@@ -188,7 +198,7 @@ static double memory_share_of(uint32_t n, const double *share)
         v[i].value[FT__METRIC_TIME] = t.total_s;
     }
     if (ft__base_fit(&base, &s, row, N_ROWS, 1, NULL) == FT_OK) {
-        found = value(&base.params[ft__group_of(&v[0].op)], "memory_share") /
+        found = value(&base.params[ft__group_of(&op)], "memory_share") /
                 ft__physics_default().v[constant("memory_share")];
         ft__base_free(&base);
     }
@@ -197,13 +207,36 @@ static double memory_share_of(uint32_t n, const double *share)
     return found;
 }
 
+static const char additions[] = "add x=%ux4096 y=%ux4096";
+static const char maxima[] = "reduce_max x=%ux4096 axes=1";
+static const char functions[] = "relu x=%ux4096";
+
 /* What holds on chips left out is taken, what does not is not, and of what one chip
  * alone shows half, less where it has less than 300 rows. */
 static void constants_are_taken_as_far_as_they_serve_other_chips(void)
 {
-    CHECK_NEAR(memory_share_of(3, (double[]){0.7, 0.7, 0.7}), 0.7, 0.02);
-    CHECK_NEAR(memory_share_of(2, (double[]){0.6, 1 / 0.6}), 1, 0.05);
-    CHECK_NEAR(memory_share_of(1, (double[]){0.7}), pow(0.7, 0.5 * N_ROWS / 300), 0.02);
+    static const struct streamed alike = {additions, {0.7, 0.7, 0.7}},
+                                 unlike = {additions, {0.6, 1 / 0.6}};
+
+    CHECK_NEAR(memory_share_of("add x=9x9 y=9x9", 3, &alike, 1), 0.7, 0.02);
+    CHECK_NEAR(memory_share_of("add x=9x9 y=9x9", 2, &unlike, 1), 1, 0.05);
+    CHECK_NEAR(memory_share_of("add x=9x9 y=9x9", 1, &alike, 1),
+               pow(0.7, 0.5 * N_ROWS / 300), 0.02);
+}
+
+/* Operations without rows: what two kinds have in common is theirs, too; what one alone
+ * is slow by, as kernels that find scales of narrow types, is its own affair. */
+static void kinds_without_rows_have_what_others_have_in_common(void)
+{
+    static const struct streamed alike[] = {{maxima, {0.7, 0.7, 0.7}},
+                                            {functions, {0.7, 0.7, 0.7}}},
+                                 unlike[] = {{maxima, {0.4, 0.4, 0.4}},
+                                             {maxima, {0.4, 0.4, 0.4}},
+                                             {functions, {1, 1, 1}}};
+
+    CHECK_NEAR(memory_share_of("add x=9x9 y=9x9", 3, alike, 2), 0.7, 0.02);
+    CHECK_NEAR(memory_share_of("add x=9x9 y=9x9", 3, unlike, 3), 1, 0.02);
+    CHECK_NEAR(memory_share_of("reduce_max x=9x9 axes=1", 3, unlike, 3), 0.4, 0.05);
 }
 
 static void fitting_again_gives_the_same_bits(void)
@@ -231,6 +264,7 @@ int main(int argc, char **argv)
     a_few_devices_do_not_move_what_is_known_of_many();
     an_odd_device_does_not_bend_the_constants();
     constants_are_taken_as_far_as_they_serve_other_chips();
+    kinds_without_rows_have_what_others_have_in_common();
     fitting_again_gives_the_same_bits();
     CHECK_DONE();
 }

@@ -46,6 +46,7 @@ static bool takes(ft_kind k, bool real)
     case FT_KIND_dequantize: return !real;
     case FT_KIND_prelu:
     case FT_KIND_atan2:
+    case FT_KIND_swiglu:
     case FT_KIND_quantize: return real;
     default: return real || ft_kind_class(k) == FT_CLASS_BINARY;
     }

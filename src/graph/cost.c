@@ -297,7 +297,9 @@ static double flops(const ft_op *op, double results)
     case FT_CLASS_SOFTMAX:
     case FT_CLASS_UNARY:
     case FT_CLASS_OPTIMIZER: return per_element_of(op);
-    case FT_CLASS_BINARY: return results * (is_backward(op) ? 3 : 1);
+    case FT_CLASS_BINARY:
+        return op->kind == FT_KIND_swiglu ? results * (is_backward(op) ? 10 : 6)
+                                          : results * (is_backward(op) ? 3 : 1);
     case FT_CLASS_REDUCE: return reduced(op);
     case FT_CLASS_MOVE: return moved(op, results);
     case FT_CLASS_VIEW:
@@ -314,6 +316,7 @@ static bool is_transcendental(ft_kind k)
     case FT_KIND_sigmoid:
     case FT_KIND_tanh:
     case FT_KIND_silu:
+    case FT_KIND_swiglu:
     case FT_KIND_gelu:
     case FT_KIND_gelu_tanh:
     case FT_KIND_mish:

@@ -420,10 +420,11 @@ static void norm(ft__op_kernel *p, const ft_op *op)
         p->blocks = 0;
 }
 
-/* Kernels that servers have for norms (a row a block) and rotations: threads load and
- * store one number after another (norms read twice, and the weights; rotations read a
- * cosine or a sine with each). PyTorch's gather of an embedding finds a place for each.
- */
+/* Kernels that servers have for norms (a row a block), rotations and gated activations:
+ * threads load and store one number after another (norms read twice, and the weights;
+ * rotations read a cosine or a sine with each; activations wait for an exponential and
+ * a division between two loads and a store, as long as for half as much again).
+ * PyTorch's gather of an embedding finds a place for each. */
 static void one_by_one(ft__op_kernel *p, const ft_op *op)
 {
     const double all = result_elements(op);
@@ -434,6 +435,8 @@ static void one_by_one(ft__op_kernel *p, const ft_op *op)
         p->single = 4 * all;
     if (op->kind == FT_KIND_rotary)
         p->single = 3 * all;
+    if (op->kind == FT_KIND_swiglu)
+        p->single = 4.5 * all;
     if (op->kind == FT_KIND_embedding)
         p->gathered = all;
 }

@@ -19,7 +19,9 @@ static const struct {
     ft__serve_engine engine;
 } engines[] = {
     /* Before CUDA graphs: PyTorch issues every kernel. */
-    {"vllm", "0.3", {.sequence_s = 3e-4, .prompt_s = 2e-2, .layer_s = 5.5e-4}},
+    {"vllm",
+     "0.3",
+     {.sequence_s = 3e-4, .prompt_s = 2e-2, .layer_s = 5.5e-4, .nccl_sums = true}},
     /* Before sums over ranks were as fast as their kernels by themselves. */
     {"vllm",
      "0.6",
@@ -182,6 +184,18 @@ static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidt
     c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
 }
 
+/* What NCCL takes for a sum beyond a kernel that devices read each other's memory by:
+ * it starts later, and is at its rate from 8 MiB on. NCCL on 2, 4 and 8 A100, by
+ * itself. */
+static double beyond_kernel_s(const ft_op *op)
+{
+    static const double start_s = 1e-5, late_s = 3.5e-5, full_bytes = 8 << 20;
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+    const double bytes = (double)ft_tensor_bytes(&x, op->dtype);
+
+    return start_s + late_s * fmin(1, bytes / full_bytes);
+}
+
 /* Is it done within another kernel? Numbers as wide as what ranks sum come from such a
  * sum. */
 static bool is_within(const ft__serve_engine *e, const ft_op *op, int64_t width)
@@ -201,7 +215,7 @@ static bool is_within(const ft__serve_engine *e, const ft_op *op, int64_t width)
 bool ft__serve_engine_changes(const ft__serve_engine *e)
 {
     return e->core_bytes > 0 || e->attention_passes > 0 || e->whole_attention ||
-           e->whole_sums || e->all_experts || e->sum_s > 0;
+           e->whole_sums || e->all_experts || e->sum_s > 0 || e->nccl_sums;
 }
 
 void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
@@ -215,6 +229,8 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
         *c = (ft__serve_cost){0, 0};
     if (e->sum_s > 0 && op->kind == FT_KIND_collective)
         take_at_least(c, c->time_s + e->sum_s, idle_w);
+    if (e->nccl_sums && op->kind == FT_KIND_collective)
+        take_at_least(c, c->time_s + beyond_kernel_s(op), idle_w);
     if (e->all_experts && op->kind == FT_KIND_moe)
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))

@@ -106,6 +106,7 @@ typedef struct ft__serve_engine {
     double held_tokens;      /* after the first that a client may have to wait for */
     double attention_passes; /* so often the cache goes through memory; 0: once */
     double sum_s;          /* that a sum over ranks takes longer than a fused kernel */
+    bool nccl_sums;        /* over ranks: no kernel of its own */
     double core_bytes;     /* of weights a core reads in a clock; 0: bandwidth alone */
     double amd_core_bytes; /* the same of cores of AMD */
     bool no_dataset;       /* was measured of it */

@@ -131,6 +131,7 @@ BINARY(k_div, a / b)
 BINARY(k_pow, pow(a, b))
 BINARY(k_mod, fmod(a, b))
 BINARY(k_atan2, atan2(a, b))
+BINARY(k_swiglu, a *logistic(a) * b)
 #else
 static T floor_mod(T a, T b)
 {

@@ -186,8 +186,25 @@ static bool is_first(const ft__physics_row *row, size_t i, const ft__samples *s)
     return j == i;
 }
 
-/* What constants fitted to the other chips, *fitted, in part, err by on `chip`.
- * scratch: of n. */
+/* What constants fitted to the first `others` rows, *fitted, in part, err by on the
+ * `own` behind them. */
+static ft_status leave_out(ft__share_errors *out, ft__physics_params *fitted,
+                           const ft__physics_params *start, const ft__physics_row *row,
+                           size_t others, size_t own, uint64_t seed, ft_error *err)
+{
+    ft_status st;
+
+    *fitted = *start;
+    st = ft__physics_fit(fitted, row, others, seed, err);
+    for (int q = 0; q < FT__N_SHARES && !st; q++) {
+        const ft__physics_params p = between(start, fitted, ft__share(q));
+
+        out->of[q] = error_of(&p, row + others, own);
+    }
+    return st;
+}
+
+/* Those of chip, behind those of the others. scratch: of n. */
 static ft_status leave_chip_out(ft__share_errors *out, ft__physics_params *fitted,
                                 const ft__physics_params *start,
                                 const ft__physics_row *row, size_t n,
@@ -195,21 +212,13 @@ static ft_status leave_chip_out(ft__share_errors *out, ft__physics_params *fitte
                                 const char *chip, uint64_t seed, ft_error *err)
 {
     size_t others = 0, own = 0;
-    ft_status st;
 
-    *fitted = *start;
     for (size_t i = 0; i < n; i++)
         if (is_chip(&row[i], s, chip))
             scratch[n - ++own] = row[i];
         else
             scratch[others++] = row[i];
-    st = ft__physics_fit(fitted, scratch, others, seed, err);
-    for (int q = 0; q < FT__N_SHARES && !st; q++) {
-        const ft__physics_params p = between(start, fitted, ft__share(q));
-
-        out->of[q] = error_of(&p, scratch + others, own);
-    }
-    return st;
+    return leave_out(out, fitted, start, scratch, others, own, seed, err);
 }
 
 /* To every dataset of the chip of dataset `at`. */
@@ -437,18 +446,53 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
     return st;
 }
 
-/* What groups with few rows have: of those apart only where there is nothing else. */
+/* How much of constants that one group shows others have: each group is left out in
+ * turn. Kernels of one kind alone bend what all have in common. */
+static ft_status share_of_groups(double *share, const ft__physics_params *start,
+                                 const ft__physics_row *row, size_t n, uint64_t seed,
+                                 ft_error *err)
+{
+    ft__physics_row *scratch = calloc(n + 1, sizeof(*scratch));
+    ft__share_errors error[FT__N_GROUPS];
+    ft__physics_params fitted;
+    ft_status st = scratch ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+    size_t groups = 0;
+
+    for (uint32_t g = 0; g < FT__N_GROUPS && !st; g++) {
+        size_t others = 0, own = 0;
+
+        for (size_t i = 0; i < n; i++)
+            if (ft__group_of(row[i].op) == g)
+                scratch[n - ++own] = row[i];
+            else
+                scratch[others++] = row[i];
+        if (own >= GROUP_ROWS && others >= LEAST_ROWS)
+            st = leave_out(&error[groups++], &fitted, start, scratch, others, own, seed,
+                           err);
+    }
+    *share = groups > 1 ? ft__share_of_learned(error, groups, n) : 1;
+    free(scratch);
+    return st;
+}
+
+/* What groups with few rows have: of those apart only where there is nothing else; of
+ * one chip alone, whose speed and host all groups share, as fitted. */
 static ft_status fit_common(ft__physics_params *params, const struct known_rows *k,
                             uint64_t seed, ft_error *err)
 {
+    const ft__physics_params start = *params;
     ft__physics_row *own = calloc(k->n + 1, sizeof(*own));
     ft_status st = own ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
     size_t n = own ? take_group(own, k, FT__N_GROUPS) : 0;
+    const ft__physics_row *of = n >= LEAST_ROWS ? own : k->row;
+    double share = 1;
 
+    n = n >= LEAST_ROWS ? n : k->n;
     if (!st && n >= LEAST_ROWS)
-        st = ft__physics_fit(params, own, n, seed, err);
-    else if (!st && k->n >= LEAST_ROWS)
-        st = ft__physics_fit(params, k->row, k->n, seed, err);
+        st = ft__physics_fit(params, of, n, seed, err);
+    if (!st && n >= LEAST_ROWS && rows_of_chip(of, of, n, k->s) < n)
+        st = share_of_groups(&share, &start, of, n, seed, err);
+    *params = between(&start, params, share);
     free(own);
     return st;
 }
