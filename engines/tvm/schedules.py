@@ -128,7 +128,11 @@ def schedule_product(sch, block, shared, tile=None):
     if share >= 0 and height > 1:
         before[share], row = sch.split(spatial[share][0], [None, height])
         rows = [row]
-    sch.reorder(*before, outer, *summed, *rows, inner)
+    if len(summed) == 1 and before:  # a strip of columns stays in the cache while all rows pass it
+        before.insert(-1, outer)
+    else:
+        before.append(outer)
+    sch.reorder(*before, *summed, *rows, inner)
     if rows:
         sch.unroll(rows[0])
     if columns >= 4 and divisor(columns, LANES) > 1:
@@ -136,7 +140,7 @@ def schedule_product(sch, block, shared, tile=None):
         sch.vectorize(lane)
         if columns <= 128:
             sch.unroll(parts)
-    share_out(sch, before + [outer], shared)
+    share_out(sch, before, shared)
     sch.decompose_reduction(block, summed[0])
 
 
