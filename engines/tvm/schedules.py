@@ -98,6 +98,8 @@ def tiled(sch, block):
     summed = [loop for loop, _, reduced in loops if reduced]
     # Convolutions share an operand along their channels (axis 1), products along their rows.
     share = 1 if len(summed) > 1 and len(spatial) > 2 else len(spatial) - 2
+    while share > 0 and len(summed) == 1 and spatial[share][1] == 1:
+        share -= 1
     return spatial, summed, share
 
 
@@ -132,7 +134,7 @@ def schedule_product(sch, block, shared, tile=None):
         before[share], row = sch.split(spatial[share][0], [None, height])
         rows = [row]
     if len(summed) == 1 and before:  # a strip of columns stays in the cache while all rows pass it
-        before.insert(-1, outer)
+        before.insert(share, outer)
     else:
         before.append(outer)
     sch.reorder(*before, *summed, *rows, inner)
