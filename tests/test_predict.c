@@ -479,6 +479,48 @@ static void energy_is_time_and_power(const ft_op *convs)
     ft_store_close(s);
 }
 
+enum { LAYERS = 90, NEW_LAYERS = 30, BATCHES = 5 };
+
+/* Pools whose slowness is their layer's own, at every batch, and nothing in their
+ * shapes says it: the first NEW_LAYERS are asked for, of which no batch is known. */
+static void intervals_hold_for_layers_of_which_no_batch_is_known(void)
+{
+    static ft_op pool[LAYERS * BATCHES];
+    static double truth[LAYERS * BATCHES];
+    ft_estimate t[NEW_LAYERS * BATCHES];
+    ft__prng rng = ft__prng_stream(7, 0);
+    ft_store *s = make_store((ft_op[N_CONVS]){0});
+    ft_predictor *p;
+    int64_t run;
+    int covered = 0;
+
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int i = 0; i < LAYERS; i++) {
+        int channels = 16 + (int)ft__prng_below(&rng, 200);
+        int size = 20 + i; /* no grid neighbours in other layers */
+        double slow = exp(2 * ft__prng_unit(&rng));
+
+        for (int j = 0; j < BATCHES; j++) {
+            ft_op *op = &pool[i * BATCHES + j];
+            char spec[128];
+
+            snprintf(spec, sizeof(spec),
+                     "maxpool2d x=%dx%dx%dx%d kernel=3x3 stride=2x2 pad=0x0", 1 << j,
+                     channels, size, size);
+            CHECK_EQ(ft_op_parse(op, spec, strlen(spec), NULL), FT_OK);
+            truth[i * BATCHES + j] = slow * ft__roofline(op, &machine);
+            put(s, run, op, "time", truth[i * BATCHES + j]);
+        }
+    }
+    p = train(s, pool, NEW_LAYERS * BATCHES, 0);
+    CHECK_EQ(predict_ops(p, pool, NEW_LAYERS * BATCHES, t, NULL, NULL), FT_OK);
+    for (int i = 0; i < NEW_LAYERS * BATCHES; i++)
+        covered += t[i].low <= truth[i] && truth[i] <= t[i].high;
+    CHECK(CMP(covered, >=, NEW_LAYERS * BATCHES * 80 / 100));
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
 int main(void)
 {
     static ft_op convs[N_CONVS];
@@ -507,5 +549,6 @@ int main(void)
     ft_store_close(s);
     paleo_is_what_its_users_published();
     workspace_of_a_new_kind_ends_somewhere();
+    intervals_hold_for_layers_of_which_no_batch_is_known();
     CHECK_DONE();
 }

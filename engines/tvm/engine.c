@@ -29,6 +29,8 @@ static bool read_schedule(ft_engine_context *c, const char *text)
         snprintf(canonical, sizeof(canonical), "tuned:%u", trials);
     else if (sscanf(text, "tiles:%4ux%4u", &columns, &rows) == 2 && columns && rows)
         snprintf(canonical, sizeof(canonical), "tiles:%ux%u", columns, rows);
+    else if (sscanf(text, "tiles:%6u", &trials) == 1)
+        snprintf(canonical, sizeof(canonical), "tiles:%u", trials);
     else
         snprintf(canonical, sizeof(canonical), "%s",
                  strcmp(text, "default") == 0 ? "default" : "rules");
@@ -115,8 +117,8 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
     st = ft__options_read(c, ft__engine_name, cfg->options, read_option,
                           "lib=PATH, python=PATH, cache=FOLDER, "
                           "target=llvm:NAME=VALUE..., "
-                          "schedule=default|rules|tiles:COLUMNSxROWS|tuned[:TRIALS], "
-                          "clock=wall|cpu, export=1",
+                          "schedule=default|rules|tiles:COLUMNSxROWS|tiles:SEED|"
+                          "tuned[:TRIALS], clock=wall|cpu, export=1",
                           err);
     if (!st)
         st = ft__tvm_load(&c->tvm, c->lib, err);

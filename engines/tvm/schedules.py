@@ -98,6 +98,8 @@ def tiled(sch, block):
     summed = [loop for loop, _, reduced in loops if reduced]
     # Convolutions share an operand along their channels (axis 1), products along their rows.
     share = 1 if len(summed) > 1 and len(spatial) > 2 else len(spatial) - 2
+    while share > 0 and len(summed) == 1 and spatial[share][1] == 1:
+        share -= 1
     return spatial, summed, share
 
 
@@ -118,6 +120,9 @@ def usual_tile(width, height):
 
 def schedule_product(sch, block, shared, tile=None):
     """Tiles of the last axis and of one before it, in registers over the sums."""
+    if tile and len(tile) == 1:
+        schedule_drawn(sch, block, shared, *tile)
+        return
     spatial, summed, share = tiled(sch, block)
     vector, width = spatial[-1]
     rows_there = spatial[share][1] if share >= 0 else 1
@@ -128,7 +133,11 @@ def schedule_product(sch, block, shared, tile=None):
     if share >= 0 and height > 1:
         before[share], row = sch.split(spatial[share][0], [None, height])
         rows = [row]
-    sch.reorder(*before, outer, *summed, *rows, inner)
+    if len(summed) == 1 and before:  # a strip of columns stays in the cache while all rows pass it
+        before.insert(share, outer)
+    else:
+        before.append(outer)
+    sch.reorder(*before, *summed, *rows, inner)
     if rows:
         sch.unroll(rows[0])
     if columns >= 4 and divisor(columns, LANES) > 1:
@@ -136,8 +145,24 @@ def schedule_product(sch, block, shared, tile=None):
         sch.vectorize(lane)
         if columns <= 128:
             sch.unroll(parts)
-    share_out(sch, before + [outer], shared)
+    share_out(sch, before, shared)
     sch.decompose_reduction(block, summed[0])
+
+
+def schedule_drawn(sch, block, shared, seed):
+    """MetaSchedule's multi-level tiling, SSRSRS, with extents by its sampler."""
+    levels = [[] for _ in "SSRSRS"]
+    sch.seed(seed)
+    for loop, _, reduced in extents(sch, block):
+        at = (2, 4) if reduced else (0, 1, 3, 5)
+        for level, part in zip(at, sch.split(loop, sch.sample_perfect_tile(loop, len(at), 32))):
+            levels[level].append(part)
+    sch.reorder(*sum(levels, []))
+    sch.vectorize(levels[5][-1])
+    for loop in levels[5][:-1]:
+        sch.unroll(loop)
+    share_out(sch, levels[0], shared)
+    sch.decompose_reduction(block, levels[2][0])
 
 
 def is_product(sch, block):
@@ -186,7 +211,8 @@ def schedule_block(sch, block, shared, tile=None):
 
 
 def by_rules(func, shared, tile=None):
-    """The function scheduled; as it is where the rules do not fit. tile: of products, else the usual."""
+    """The function scheduled; as it is where the rules do not fit. tile: of products (columns, rows), or
+    the seed that a multi-level tiling is drawn with, else the usual."""
     sch = prepared(func)
     for block in sch.get_child_blocks(sch.get_sblock("root")):
         name = sch.get(block).name_hint
@@ -211,7 +237,7 @@ def first_product(func):
 
 
 def tiles(func):
-    """Every (columns, rows) that divides the first product's axes."""
+    """Every (columns, rows) that divides the first product's axes, in turn with seeds of multi-level ones."""
     product = first_product(func)
     if not product:
         return []
@@ -221,7 +247,8 @@ def tiles(func):
     found = [(c, r) for c in range(1, min(width, 512) + 1) if width % c == 0
              for r in range(1, min(height, 16) + 1) if height % r == 0 and c * r <= 2048]
     random.Random(1).shuffle(found)
-    return [usual] + [t for t in found if t != usual]
+    tried = [usual] + [t for t in found if t != usual]
+    return [way for seed, tile in enumerate(tried, 1) for way in (tile, (seed,))]
 
 
 def seconds(func, target, linker, arguments, folder, hopeless, clock):
@@ -288,14 +315,14 @@ def tuned(func, target, linker, trials, shared, folder):
     product = first_product(func)
     if not product:
         return by_rules(func, shared)
-    what = [str(target), trials, shared, described(*product)]
+    what = [str(target), tiles(func)[:trials], shared, described(*product)]
     known = os.path.join(folder, hashlib.sha256(repr(what).encode()).hexdigest()[:32] + ".tile")
     if not os.path.exists(known):
         tile = best_tile(func, target, linker, trials, shared)
         if not tile:
             return by_rules(func, shared)
         with open(f"{known}.{os.getpid()}", "w", encoding="ascii") as f:
-            f.write("{}x{}".format(*tile))
+            f.write("x".join(map(str, tile)))
         os.replace(f.name, known)
     with open(known, encoding="ascii") as f:
         return by_rules(func, shared, tuple(map(int, f.read().split("x"))))

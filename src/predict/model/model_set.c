@@ -9,6 +9,7 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
@@ -55,7 +56,8 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
         for (uint32_t j = width - common; j < width; j++)
             r->px[r->m * width + j] = 0;
         r->py[r->m] = r->y[i];
-        r->group[r->m] = v->hash;
+        /* Intervals are for layers never measured at any batch. */
+        r->group[r->m] = ft__op_layer_hash(&v->op);
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
