@@ -264,7 +264,7 @@ static void widen_by_host(ft__op_answer *out, const ft__samples *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         const ft__terms *t = &s->terms[i];
-        const double reach = between_hosts * (1 - t->busy_s / t->total_s);
+        const double reach = between_hosts * (1 - ft__device_share(t));
 
         if (!(reach > 0))
             continue;
@@ -443,9 +443,8 @@ static void use_templates(ft__op_answer *out, const struct templates *t,
     for (size_t i = 0; i < s->n && (own || t->siblings); i++) {
         const uint64_t hash = s->v[i].hash;
         bool chip = false;
-        const ft__terms *terms = &s->terms[i];
         /* What the host takes of an operation is no affair of the chip. */
-        const double busy = fmin(1, terms->busy_s / terms->total_s);
+        const double busy = ft__device_share(&s->terms[i]);
         const double ratio =
             own ? ft__templates_ratio(&f->templates[t->own], hash)
                 : busy * ratio_of_sibling(&chip, f, &hardware, on, hash);
