@@ -127,14 +127,29 @@ static double optimizer_slots(const char *setting)
     return 1;
 }
 
+static int says(const char *setting, const char *name, const char *value)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, name, &len);
+
+    return v && len == strlen(value) && memcmp(v, value, len) == 0;
+}
+
 bool ft__is_graph_mode(const char *setting)
 {
-    static const char graph[] = "graph", compiled[] = "compiled-graph";
-    size_t len = 0;
-    const char *mode = ft__pair(setting, "run_mode", &len);
+    return says(setting, "run_mode", "graph") ||
+           says(setting, "run_mode", "compiled-graph");
+}
 
-    return mode && ((len == sizeof(graph) - 1 && memcmp(mode, graph, len) == 0) ||
-                    (len == sizeof(compiled) - 1 && memcmp(mode, compiled, len) == 0));
+bool ft__is_short_loop(const char *setting)
+{
+    return says(setting, "loop", "short");
+}
+
+static bool is_compiled_mode(const char *setting)
+{
+    return says(setting, "run_mode", "compiled") ||
+           says(setting, "run_mode", "compiled-graph");
 }
 
 static int activated(const char *setting)
@@ -143,14 +158,6 @@ static int activated(const char *setting)
     const char *v = ft__pair(setting, "activation", &len);
 
     return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
-}
-
-static int says(const char *setting, const char *name, const char *value)
-{
-    size_t len = 0;
-    const char *v = ft__pair(setting, name, &len);
-
-    return v && len == strlen(value) && memcmp(v, value, len) == 0;
 }
 
 ft__operating_point ft__operating_point_of(const char *setting)
@@ -252,8 +259,9 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .caches = says(setting, "cache", "written"),
                             .packed = says(setting, "cache", "packed"),
                             .masked = says(setting, "picks", "all"),
-                            .brief = says(setting, "loop", "short"),
+                            .brief = ft__is_short_loop(setting),
                             .graph = ft__is_graph_mode(setting),
+                            .fused = is_compiled_mode(setting),
                             .gpu = is(d->type, "gpu"),
                             .amd = is(d->vendor, "AMD"),
                             .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
