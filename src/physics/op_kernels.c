@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/op.h"
+#include "physics/op_kernel_cost.h"
 
 static ft__op_kernel *next(ft__work *w, ft__op_kernel_kind what, const ft_op *op)
 {
@@ -652,8 +653,10 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     results = result_elements(&forward);
     if (is_one_attention(op, chip)) {
         attention_kernel(next(out, FT__OP_KERNEL_ATTENTION, op), op);
+        for (int i = 0; i < 2 && ft__is_regrouped(&out->op_kernel[0], chip); i++)
+            stream(out, FT__OP_KERNEL_STREAM, op, elements_of(op), elements_of(op));
         /* Kernels of single tokens do that themselves. */
-        if (chip->caches || (chip->packed && out->op_kernel[0].m > 1))
+        if (chip->caches || ft__is_packed_prompt(&out->op_kernel[0], chip))
             cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0],
                          chip->packed);
         return;

@@ -59,9 +59,10 @@ static int has_tensor_cores(const ft_device_facts *d)
                                            : d->peak_fp16 >= 3 * d->peak_fp32;
 }
 
-static int is_ampere(const ft_device_facts *d)
+/* NVIDIA's, of that compute capability or a later one. */
+static int is_since(const ft_device_facts *d, double capability)
 {
-    return is(d->vendor, "NVIDIA") && d->compute_capability >= 8;
+    return is(d->vendor, "NVIDIA") && d->compute_capability >= capability;
 }
 
 /* Threads that a core holds; CUDA C++ Programming Guide, technical specifications. */
@@ -265,7 +266,8 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .gpu = is(d->type, "gpu"),
                             .amd = is(d->vendor, "AMD"),
                             .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
-                            .ampere = is_ampere(d),
+                            .ampere = is_since(d, 8),
+                            .hopper = is_since(d, 9),
                             .lanes = d->peak_fp32 / (2 * d->cores * rated),
                             .threads = core_threads(d),
                             .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
