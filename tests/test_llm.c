@@ -288,6 +288,16 @@ static void the_first_token_of_a_sequence_is_a_prompt(void)
               token_on(9, second, "run_mode=graph").busy_s));
 }
 
+/* In three passes, or by the way in the kernel that narrows the tensor. */
+static void scales_of_tensors_are_found_as_engines_do(void)
+{
+    const ft_op op = op_of("reduce_max x=4096x8192 axes=0x1 dtype=bf16");
+    const double alone = token_on(9, op, "run_mode=graph").busy_s;
+
+    CHECK_NEAR(token_on(9, op, "run_mode=graph cache=packed").busy_s / alone, 3, 0.2);
+    CHECK(CMP(token_on(9, op, "run_mode=graph picks=all").busy_s, <, alone));
+}
+
 static void a_sum_over_devices_goes_over_their_link(void)
 {
     ft_device_facts linked = facts;
@@ -546,6 +556,7 @@ int main(int argc, char **argv)
     groups_of_heads_are_copied_into_order_before_hopper();
     a_block_has_64_rows_on_hopper();
     the_first_token_of_a_sequence_is_a_prompt();
+    scales_of_tensors_are_found_as_engines_do();
     a_sum_over_devices_goes_over_their_link();
     collectives_of_several_machines_go_over_the_network();
     scales_of_few_weights_are_read();
