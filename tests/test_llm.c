@@ -294,7 +294,7 @@ static void scales_of_tensors_are_found_as_engines_do(void)
     const ft_op op = op_of("reduce_max x=4096x8192 axes=0x1 dtype=bf16");
     const double alone = token_on(9, op, "run_mode=graph").busy_s;
 
-    CHECK_NEAR(token_on(9, op, "run_mode=graph cache=packed").busy_s / alone, 3, 0.2);
+    CHECK(CMP(token_on(9, op, "run_mode=graph cache=packed").busy_s, >, 2.5 * alone));
     CHECK(CMP(token_on(9, op, "run_mode=graph picks=all").busy_s, <, alone));
 }
 
