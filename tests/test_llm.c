@@ -239,6 +239,65 @@ static void more_than_32_heads_of_a_packed_key_have_blocks_of_their_own(void)
 
 /* Two steps move 2 (n - 1) / n of a large sum over the link of each; a small one takes
  * its start; a hundred devices do not take it a hundred times. */
+/* Of a GPU with that compute capability. */
+static ft__terms token_on(double capability, ft_op op, const char *setting)
+{
+    const ft__physics_params theta = ft__physics_default();
+    ft_device_facts f = facts;
+
+    f.compute_capability = capability;
+    return terms_on(&op, &f, setting, &theta);
+}
+
+/* FlashAttention-2 copies queries and results where several groups of heads share keys;
+ * Hopper's kernels and TensorRT-LLM's do not, and one group lies in order. */
+static void groups_of_heads_are_copied_into_order_before_hopper(void)
+{
+    static const char graph[] = "run_mode=graph";
+    const ft_op groups = attention(4, 32, 2, 1, 64), one = attention(4, 32, 1, 1, 64),
+                own = attention(4, 32, 32, 1, 64);
+
+    CHECK_NEAR(token_on(8, groups, graph).kernels, 3, 0);
+    CHECK_NEAR(token_on(8, one, graph).kernels, 1, 0);
+    CHECK_NEAR(token_on(8, own, graph).kernels, 1, 0);
+    CHECK_NEAR(token_on(9, groups, graph).kernels, 1, 0);
+    CHECK_NEAR(token_on(8, groups, "run_mode=graph cache=packed").kernels, 1, 0);
+}
+
+/* 40 heads are rows of one instruction of Hopper's tensor cores: one block, as for 16;
+ * so are they three before. */
+static void a_block_has_64_rows_on_hopper(void)
+{
+    const ft_op few = attention(512, 32, 2, 1, 64), many = attention(512, 80, 2, 1, 64);
+
+    CHECK_NEAR(token_on(9, few, "").waves, token_on(9, many, "").waves, 1e-9);
+    CHECK_NEAR(3 * token_on(8, few, "").waves, token_on(8, many, "").waves, 1e-9);
+}
+
+/* TensorRT-LLM reads the first token of a sequence as a prompt: tiles of 128 queries.
+ */
+static void the_first_token_of_a_sequence_is_a_prompt(void)
+{
+    static const char packed[] = "run_mode=graph cache=packed";
+    const ft_op first = attention(256, 32, 8, 1, 1),
+                second = attention(256, 32, 8, 1, 2);
+
+    CHECK(CMP(token_on(9, first, packed).busy_s, >,
+              1.3 * token_on(9, second, packed).busy_s));
+    CHECK(CMP(token_on(9, first, "run_mode=graph").busy_s, <=,
+              token_on(9, second, "run_mode=graph").busy_s));
+}
+
+/* In three passes, or by the way in the kernel that narrows the tensor. */
+static void scales_of_tensors_are_found_as_engines_do(void)
+{
+    const ft_op op = op_of("reduce_max x=4096x8192 axes=0x1 dtype=bf16");
+    const double alone = token_on(9, op, "run_mode=graph").busy_s;
+
+    CHECK(CMP(token_on(9, op, "run_mode=graph cache=packed").busy_s, >, 2.5 * alone));
+    CHECK(CMP(token_on(9, op, "run_mode=graph picks=all").busy_s, <, alone));
+}
+
 static void a_sum_over_devices_goes_over_their_link(void)
 {
     ft_device_facts linked = facts;
@@ -494,6 +553,10 @@ int main(int argc, char **argv)
     storing_new_keys_is_priced_apart();
     queries_packed_with_keys_are_written_apart();
     more_than_32_heads_of_a_packed_key_have_blocks_of_their_own();
+    groups_of_heads_are_copied_into_order_before_hopper();
+    a_block_has_64_rows_on_hopper();
+    the_first_token_of_a_sequence_is_a_prompt();
+    scales_of_tensors_are_found_as_engines_do();
     a_sum_over_devices_goes_over_their_link();
     collectives_of_several_machines_go_over_the_network();
     scales_of_few_weights_are_read();

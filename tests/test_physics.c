@@ -44,6 +44,11 @@ static void settings_scale_what_they_set(void)
     CHECK_NEAR(chip_of("p4", "optimizer=SGD", "ieee", &op).slots, 0, 0);
     CHECK(chip_of("p4", "activation=relu", "ieee", &op).activated);
     CHECK(!chip_of("p4", "activation=none", "ieee", &op).activated);
+    a = chip_of("p4", "run_mode=compiled-graph", "ieee", &op);
+    CHECK(a.fused && a.graph);
+    a = chip_of("p4", "run_mode=compiled", "ieee", &op);
+    CHECK(a.fused && !a.graph);
+    CHECK(!chip_of("p4", "run_mode=graph", "ieee", &op).fused);
 }
 
 static void what_is_not_known_is_named(void)

@@ -466,6 +466,52 @@ static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
     }
 }
 
+/* Of single products a batch of one is another, of three are not; of batches of several
+ * the other way round. */
+static void a_batch_of_one_is_a_single_product(void)
+{
+    static const char *const form[] = {"matmul x=%ux256 y=256x512 dtype=fp32",
+                                       "matmul x=8x%ux256 y=8x256x512 dtype=fp32"};
+    static const char *const asked_of[] = {"matmul x=1x300x256 y=1x256x512 dtype=fp32",
+                                           "matmul x=3x300x256 y=3x256x512 dtype=fp32"};
+    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
+
+    for (int batched = 0; batched < 2; batched++) {
+        ft_store *s = empty();
+        ft_predictor *p;
+
+        for (int i = 0; i < 3 * N_OPS; i++) {
+            char spec[200];
+            const ft_key key = {gpu[i % 3], "",        "torch", "2.3",
+                                spec,       "forward", "ieee",  "time"};
+            const ft_measurement m = {
+                .unit = "s", .value = 1e-5 * (10 + i), .error = NAN, .n = 1};
+            int64_t run;
+
+            snprintf(spec, sizeof(spec), form[batched], 100u + (unsigned)i / 3);
+            CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+            CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+        }
+        p = trained_by(s);
+        for (int several = 0; several < 2; several++) {
+            ft__dataset on = {.device = (char *)"a100-sxm-80gb"};
+            ft__op_answer a;
+            ft_op op;
+
+            CHECK_EQ(
+                ft_op_parse(&op, asked_of[several], strlen(asked_of[several]), NULL),
+                FT_OK);
+            CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+            CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1,
+                                      NULL),
+                     FT_OK);
+            CHECK_EQ(a.unlike, several != batched);
+            ft_device_free(on.file);
+        }
+        ft_predictor_free(p);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -483,5 +529,6 @@ int main(int argc, char **argv)
     what_is_simulated_lies_within_intervals();
     what_a_close_chip_took_for_an_operation_is_taken();
     settings_hold_what_kernels_of_an_engine_have_in_common();
+    a_batch_of_one_is_a_single_product();
     CHECK_DONE();
 }

@@ -12,7 +12,7 @@ static ft_status bad(const ft_op *op, const char *what, ft_error *err)
 }
 
 /* Keys of one value; the others are shapes, one per axis, or lists. */
-static bool single(ft_key_id key, enum result_rule r)
+static bool single(ft_key_id key, enum ft__result_rule r)
 {
     static const ft_key_id keys[] = {
         FT_K_groups, FT_K_bias,    FT_K_ceil,   FT_K_norm,    FT_K_size,
@@ -26,19 +26,19 @@ static bool single(ft_key_id key, enum result_rule r)
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         if (keys[i] == key)
             return true;
-    return key == FT_K_out && r != RULE_OUT;
+    return key == FT_K_out && r != FT__RULE_OUT;
 }
 
-static bool shaped(ft_key_id key, enum result_rule r)
+static bool shaped(ft_key_id key, enum ft__result_rule r)
 {
     return key == FT_K_x || key == FT_K_y || key == FT_K_z ||
-           (key == FT_K_out && r == RULE_OUT);
+           (key == FT_K_out && r == FT__RULE_OUT);
 }
 
 /* Every key that is required is there, no shape is too long or too large. */
 static ft_status check_keys(const ft_op *op, ft_error *err)
 {
-    enum result_rule r = ft__result_rules[op->kind];
+    enum ft__result_rule r = ft__result_rules[op->kind];
     ft_key_id key;
     int required;
 
@@ -86,7 +86,7 @@ static ft_status check_window(const ft_op *op, uint32_t spatial, ft_error *err)
         if (v && n != spatial)
             return bad(op, "kernel, stride and dilation need one value per axis", err);
         for (uint32_t j = 0; j < n; j++)
-            if ((v[j] < 1 && per_axis[i] != FT_K_outpad) || v[j] > MAX_STEP)
+            if ((v[j] < 1 && per_axis[i] != FT_K_outpad) || v[j] > FT__MAX_WINDOW)
                 return bad(op, "kernel, stride and dilation must be 1 to 2^30", err);
     }
     (void)ft_op_get(op, FT_K_pad, &n);
@@ -135,8 +135,8 @@ static ft_status check_parts(const ft_op *op, ft_error *err)
     ft_shape x = ft_op_shape(op, FT_K_x), whole = ft__along_axis(op, -1);
     int64_t axis = ft_op_at(op, FT_K_axis, 0), first = ft_op_at(op, FT_K_sizes, 0);
 
-    if (ft__result_rules[op->kind] == RULE_CONCAT ? x.dim[axis] != first
-                                                  : x.dim[axis] != whole.dim[axis])
+    if (ft__result_rules[op->kind] == FT__RULE_CONCAT ? x.dim[axis] != first
+                                                      : x.dim[axis] != whole.dim[axis])
         return bad(op, "sizes do not add up to x along axis", err);
     return FT_OK;
 }
@@ -165,17 +165,17 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
     (void)ft_op_get(op, FT_K_kernel, &n);
     if (n)
         st = check_window(op, spatial_axes(op->kind), err);
-    if (!st && (ft__result_rules[op->kind] == RULE_CONV ||
-                ft__result_rules[op->kind] == RULE_CONV_TRANSPOSE))
+    if (!st && (ft__result_rules[op->kind] == FT__RULE_CONV ||
+                ft__result_rules[op->kind] == FT__RULE_CONV_TRANSPOSE))
         st = check_conv(op, err);
     if (!st)
         st = check_axes(op, FT_K_axis, err);
     if (!st)
         st = check_axes(op, FT_K_axes, err);
-    if (!st && ft__result_rules[op->kind] == RULE_TRANSPOSE)
+    if (!st && ft__result_rules[op->kind] == FT__RULE_TRANSPOSE)
         st = check_perm(op, err);
-    if (!st && (ft__result_rules[op->kind] == RULE_CONCAT ||
-                ft__result_rules[op->kind] == RULE_SPLIT))
+    if (!st && (ft__result_rules[op->kind] == FT__RULE_CONCAT ||
+                ft__result_rules[op->kind] == FT__RULE_SPLIT))
         st = check_parts(op, err);
     if (!st && op->kind == FT_KIND_groupnorm &&
         (x.rank < 2 || ft_op_at(op, FT_K_groups, 0) < 1 ||
@@ -183,11 +183,12 @@ static ft_status check_rule(const ft_op *op, ft_error *err)
         st = bad(op, "groups must divide the channels of x", err);
     if (!st && (ft_op_at(op, FT_K_norm, 0) > (int64_t)x.rank))
         st = bad(op, "norm reduces more axes than x has", err);
-    if (!st && (to < (ft__result_rules[op->kind] == RULE_CAST) || to >= FT_DTYPE_COUNT))
+    if (!st &&
+        (to < (ft__result_rules[op->kind] == FT__RULE_CAST) || to >= FT_DTYPE_COUNT))
         st = bad(op, "to is no dtype", err);
     if (!st && ft_op_at(op, FT_K_weights, 0) >= FT_DTYPE_COUNT)
         st = bad(op, "weights is no dtype", err);
-    if (!st && ft__result_rules[op->kind] == RULE_RNN &&
+    if (!st && ft__result_rules[op->kind] == FT__RULE_RNN &&
         ft_op_at(op, FT_K_directions, 0) > 2)
         st = bad(op, "directions is 1 or 2", err);
     if (!st && op->kind == FT_KIND_moe)

@@ -4,38 +4,38 @@
 #include "foretell/op.h"
 
 /* Attributes of windows: small enough that products of two stay in int64_t. */
-#define MAX_STEP ((int64_t)1 << 30)
+#define FT__MAX_WINDOW ((int64_t)1 << 30)
 
 /* How the results follow from the keys: the third column of ops.def. */
-enum result_rule {
-    RULE_SAME,
-    RULE_SAME_BOOL,
-    RULE_CAST,
-    RULE_CONV,
-    RULE_CONV_TRANSPOSE,
-    RULE_LINEAR,
-    RULE_MATMUL,
-    RULE_POOL,
-    RULE_GLOBAL_POOL,
-    RULE_BROADCAST,
-    RULE_BROADCAST_BOOL,
-    RULE_WHERE,
-    RULE_REDUCE,
-    RULE_ARG,
-    RULE_TRANSPOSE,
-    RULE_CONCAT,
-    RULE_SPLIT,
-    RULE_OUT,
-    RULE_GATHER,
-    RULE_EMBEDDING,
-    RULE_ATTENTION,
-    RULE_RNN,
-    RULE_LOSS,
-    RULE_TOPK,
-    RULE_LIKE_Y,
+enum ft__result_rule {
+    FT__RULE_SAME,
+    FT__RULE_SAME_BOOL,
+    FT__RULE_CAST,
+    FT__RULE_CONV,
+    FT__RULE_CONV_TRANSPOSE,
+    FT__RULE_LINEAR,
+    FT__RULE_MATMUL,
+    FT__RULE_POOL,
+    FT__RULE_GLOBAL_POOL,
+    FT__RULE_BROADCAST,
+    FT__RULE_BROADCAST_BOOL,
+    FT__RULE_WHERE,
+    FT__RULE_REDUCE,
+    FT__RULE_ARG,
+    FT__RULE_TRANSPOSE,
+    FT__RULE_CONCAT,
+    FT__RULE_SPLIT,
+    FT__RULE_OUT,
+    FT__RULE_GATHER,
+    FT__RULE_EMBEDDING,
+    FT__RULE_ATTENTION,
+    FT__RULE_RNN,
+    FT__RULE_LOSS,
+    FT__RULE_TOPK,
+    FT__RULE_LIKE_Y,
 };
 
-extern const enum result_rule ft__result_rules[FT_KIND_COUNT];
+extern const enum ft__result_rule ft__result_rules[FT_KIND_COUNT];
 
 /* x with the sum of sizes (part < 0) or one of them along axis. */
 ft_shape ft__along_axis(const ft_op *op, int64_t part);

@@ -6,8 +6,8 @@
 #include "graph/op_inside.h"
 #include "graph/result_rule.h"
 
-const enum result_rule ft__result_rules[FT_KIND_COUNT] = {
-#define FT_KIND(name, cls, rule, saves, ...) [FT_KIND_##name] = RULE_##rule,
+const enum ft__result_rule ft__result_rules[FT_KIND_COUNT] = {
+#define FT_KIND(name, cls, rule, saves, ...) [FT_KIND_##name] = FT__RULE_##rule,
 #include "foretell/ops.def"
 #undef FT_KIND
 };
@@ -72,7 +72,7 @@ static ft_shape conv_result(const ft_op *op)
     windows_of(&w, op, axes);
     for (uint32_t i = 0; i < axes; i++)
         s.dim[i + 2] = window(&w, axes, i, s.dim[i + 2]);
-    if (s.rank > 1 && ft__result_rules[op->kind] == RULE_CONV)
+    if (s.rank > 1 && ft__result_rules[op->kind] == FT__RULE_CONV)
         s.dim[1] = ft_op_at(op, FT_K_out, 0);
     return s;
 }
@@ -85,7 +85,7 @@ static ft_shape conv_transpose_result(const ft_op *op)
         int64_t begin, end;
 
         ft_op_pad(op, i, &begin, &end);
-        if (s.dim[i + 2] > MAX_STEP) {
+        if (s.dim[i + 2] > FT__MAX_WINDOW) {
             s.dim[i + 2] = -1;
             continue;
         }
@@ -248,38 +248,38 @@ static ft_shape result(const ft_op *op, uint32_t i)
     ft_shape s = ft_op_shape(op, FT_K_x);
 
     switch (ft__result_rules[op->kind]) {
-    case RULE_SAME:
-    case RULE_SAME_BOOL:
-    case RULE_CAST: return s;
-    case RULE_CONV:
-    case RULE_POOL: return conv_result(op);
-    case RULE_CONV_TRANSPOSE: return conv_transpose_result(op);
-    case RULE_LINEAR:
+    case FT__RULE_SAME:
+    case FT__RULE_SAME_BOOL:
+    case FT__RULE_CAST: return s;
+    case FT__RULE_CONV:
+    case FT__RULE_POOL: return conv_result(op);
+    case FT__RULE_CONV_TRANSPOSE: return conv_transpose_result(op);
+    case FT__RULE_LINEAR:
         s.dim[s.rank ? s.rank - 1 : 0] = ft_op_at(op, FT_K_out, 0);
         return s;
-    case RULE_MATMUL: return matmul_result(op);
-    case RULE_GLOBAL_POOL:
+    case FT__RULE_MATMUL: return matmul_result(op);
+    case FT__RULE_GLOBAL_POOL:
         for (uint32_t d = 2; d < s.rank; d++)
             s.dim[d] = 1;
         return s;
-    case RULE_BROADCAST:
-    case RULE_BROADCAST_BOOL: return broadcast(s, ft_op_shape(op, FT_K_y));
-    case RULE_WHERE:
+    case FT__RULE_BROADCAST:
+    case FT__RULE_BROADCAST_BOOL: return broadcast(s, ft_op_shape(op, FT_K_y));
+    case FT__RULE_WHERE:
         return broadcast(broadcast(s, ft_op_shape(op, FT_K_y)),
                          ft_op_shape(op, FT_K_z));
-    case RULE_REDUCE:
-    case RULE_ARG: return reduce_result(op);
-    case RULE_TRANSPOSE: return transpose_result(op);
-    case RULE_CONCAT: return ft__along_axis(op, -1);
-    case RULE_SPLIT: return ft__along_axis(op, i);
-    case RULE_OUT: return ft_op_shape(op, FT_K_out);
-    case RULE_GATHER: return gather_result(op);
-    case RULE_EMBEDDING: return with_axis(s, ft_op_at(op, FT_K_dim, 0));
-    case RULE_ATTENTION: return attention_result(op);
-    case RULE_RNN: return rnn_result(op, i);
-    case RULE_LOSS: return (ft_shape){0};
-    case RULE_TOPK: return topk_result(op);
-    case RULE_LIKE_Y: return ft_op_shape(op, FT_K_y);
+    case FT__RULE_REDUCE:
+    case FT__RULE_ARG: return reduce_result(op);
+    case FT__RULE_TRANSPOSE: return transpose_result(op);
+    case FT__RULE_CONCAT: return ft__along_axis(op, -1);
+    case FT__RULE_SPLIT: return ft__along_axis(op, i);
+    case FT__RULE_OUT: return ft_op_shape(op, FT_K_out);
+    case FT__RULE_GATHER: return gather_result(op);
+    case FT__RULE_EMBEDDING: return with_axis(s, ft_op_at(op, FT_K_dim, 0));
+    case FT__RULE_ATTENTION: return attention_result(op);
+    case FT__RULE_RNN: return rnn_result(op, i);
+    case FT__RULE_LOSS: return (ft_shape){0};
+    case FT__RULE_TOPK: return topk_result(op);
+    case FT__RULE_LIKE_Y: return ft_op_shape(op, FT_K_y);
     }
     return s;
 }
@@ -289,9 +289,9 @@ static uint32_t n_results(const ft_op *op)
     uint32_t n = 1;
 
     switch (ft__result_rules[op->kind]) {
-    case RULE_SPLIT: (void)ft_op_get(op, FT_K_sizes, &n); return n;
-    case RULE_TOPK: return 2;
-    case RULE_RNN: return op->kind == FT_KIND_lstm ? 3 : 2;
+    case FT__RULE_SPLIT: (void)ft_op_get(op, FT_K_sizes, &n); return n;
+    case FT__RULE_TOPK: return 2;
+    case FT__RULE_RNN: return op->kind == FT_KIND_lstm ? 3 : 2;
     default: return 1;
     }
 }
@@ -301,10 +301,10 @@ static ft_dtype result_dtype(const ft_op *op, uint32_t i)
     int64_t to = ft_op_at(op, FT_K_to, 0);
 
     switch (ft__result_rules[op->kind]) {
-    case RULE_SAME_BOOL:
-    case RULE_BROADCAST_BOOL: return FT_DTYPE_bool;
-    case RULE_ARG: return FT_DTYPE_int64;
-    case RULE_TOPK: return i ? FT_DTYPE_int64 : op->dtype;
+    case FT__RULE_SAME_BOOL:
+    case FT__RULE_BROADCAST_BOOL: return FT_DTYPE_bool;
+    case FT__RULE_ARG: return FT_DTYPE_int64;
+    case FT__RULE_TOPK: return i ? FT_DTYPE_int64 : op->dtype;
     default: break;
     }
     return op->kind == FT_KIND_nms ? FT_DTYPE_int64 : to ? (ft_dtype)to : op->dtype;
@@ -316,7 +316,7 @@ static uint32_t n_operands(const ft_op *op)
 {
     uint32_t n;
 
-    if (ft__result_rules[op->kind] == RULE_CONCAT) {
+    if (ft__result_rules[op->kind] == FT__RULE_CONCAT) {
         (void)ft_op_get(op, FT_K_sizes, &n);
         return n;
     }
@@ -336,7 +336,7 @@ static void operand(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
     ft_kind k = op->kind;
 
     *dtype = op->dtype;
-    if (ft__result_rules[k] == RULE_CONCAT) {
+    if (ft__result_rules[k] == FT__RULE_CONCAT) {
         *shape = ft__along_axis(op, i);
         return;
     }

@@ -17,6 +17,8 @@ static const double XQA_KEYS = 512, XQA_START = 1.4, XQA_CHAIN = 1.75;
 /* Heads of latent attention, so many and more, multiply at the rate of prompts:
  * FlashMLA reaches 660 TFLOP/s of an H800, 0.67 of its peak (its documentation). */
 static const double LATENT_ROWS = 64;
+/* That one instruction of Hopper's tensor cores takes (wgmma), and so a block. */
+static const double HOPPER_ROWS = 64;
 static const double KEYS = 128; /* a core's least share of the keys */
 static const double EXPS = 16;  /* of a core in a clock */
 static const double VERIFIED =
@@ -72,6 +74,23 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
                 c[FT__C_attention_blend]);
 }
 
+/* FlashAttention-2: that of Hopper is another (Shah et al. 2024). */
+static bool is_flash_2(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->ampere && !chip->hopper && !chip->packed && !p->latent;
+}
+
+bool ft__is_regrouped(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return is_flash_2(p, chip) && p->m <= 1 && p->kv_heads > 1 &&
+           p->heads > p->kv_heads;
+}
+
+bool ft__is_packed_prompt(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->packed && (p->m > 1 || p->n <= 1);
+}
+
 /* TensorRT-LLM's kernels of single tokens; latent attention has kernels of its own. */
 static bool is_single(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
@@ -115,10 +134,11 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
     double rows = p->m * p->heads / of;
     const bool wide = p->latent && rows >= LATENT_ROWS;
     const double tile = apart ? APART_ROWS : wide ? LATENT_ROWS : FT__TENSOR_ROWS;
+    const double block = chip->hopper && !single ? HOPPER_ROWS : tile;
     const double share = c[wide ? FT__C_attention_share : FT__C_decode_share];
-    double groups = p->batch * of * ceil(rows / tile);
+    double groups = p->batch * of * ceil(rows / block);
     double split = floor(c[FT__C_decode_blocks] * chip->cores / groups), blocks;
-    double flops = 4 * groups * tile * p->k * fmax(p->n, 64);
+    double flops = 4 * p->batch * of * ceil(rows / tile) * tile * p->k * fmax(p->n, 64);
 
     split = fmax(1, fmin(split, ceil(p->n / least)));
     blocks = groups * split;
@@ -133,11 +153,16 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
                           blended(out->compute_s, few_streamed(out, p, blocks, chip, c),
                                   c[FT__C_attention_blend]),
                           c[FT__C_attention_blend]);
+    /* A kernel of its own puts the parts together. */
+    if (split > 1 && is_flash_2(p, chip))
+        out->busy_s += c[FT__C_replay_clocks] / chip->clock_hz;
 }
 
 void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
-    if (p->m * p->heads / p->kv_heads > FT__TENSOR_ROWS && p->m > VERIFIED)
+    const bool first = p->n <= 1 && ft__is_packed_prompt(p, pace->chip);
+
+    if (first || (p->m * p->heads / p->kv_heads > FT__TENSOR_ROWS && p->m > VERIFIED))
         many_queries(out, p, pace->chip, pace->c);
     else
         few_queries(out, p, pace->chip, pace->c);

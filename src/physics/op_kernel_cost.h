@@ -63,6 +63,13 @@ void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace 
 /* ---- attention.c ---- */
 
 void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+/* FlashAttention-2 takes heads that share keys for rows of one product: of several
+ * groups of them a token's queries are copied into that order first, and its results
+ * back. */
+bool ft__is_regrouped(const ft__op_kernel *p, const ft__hardware_spec *chip);
+/* Of packed queries, keys and values, more than one token or the first of a sequence.
+ */
+bool ft__is_packed_prompt(const ft__op_kernel *p, const ft__hardware_spec *chip);
 
 /* ---- vector_products.c ---- */
 

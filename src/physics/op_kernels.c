@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/op.h"
+#include "physics/op_kernel_cost.h"
 
 static ft__op_kernel *next(ft__work *w, ft__op_kernel_kind what, const ft_op *op)
 {
@@ -508,6 +509,14 @@ static void collective(ft__work *w, const ft_op *op)
     p->read = p->written = p->size * result_elements(op);
 }
 
+/* Engines of language models reduce for the scale of a tensor: TensorRT-LLM in three
+ * passes; vLLM by the way, in the kernel that narrows it. Decided on an H200. */
+static void find_scale(ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    p->kernels = chip->packed ? 3 : chip->masked ? 0.25 : 1;
+    p->read *= chip->packed ? 3 : 1;
+}
+
 /* Forward or backward, alone. */
 static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
                       const ft__hardware_spec *chip)
@@ -544,6 +553,8 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         p->read = cost.bytes_read;
         p->written = cost.bytes_written;
         p->special = cost.transcendentals;
+        if (op->kind == FT_KIND_reduce_max)
+            find_scale(p, chip);
         if (p->what == FT__OP_KERNEL_SOFTMAX)
             softmax(p, op);
         if (p->what == FT__OP_KERNEL_NORM)
@@ -660,8 +671,10 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     results = result_elements(&forward);
     if (is_one_attention(op, chip)) {
         attention_kernel(next(out, FT__OP_KERNEL_ATTENTION, op), op);
+        for (int i = 0; i < 2 && ft__is_regrouped(&out->op_kernel[0], chip); i++)
+            stream(out, FT__OP_KERNEL_STREAM, op, elements_of(op), elements_of(op));
         /* Kernels of single tokens do that themselves. */
-        if (chip->caches || (chip->packed && out->op_kernel[0].m > 1))
+        if (chip->caches || ft__is_packed_prompt(&out->op_kernel[0], chip))
             cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0],
                          chip->packed);
         return;

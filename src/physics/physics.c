@@ -61,9 +61,10 @@ static int has_tensor_cores(const ft_device_facts *d)
                                            : d->peak_fp16 >= 3 * d->peak_fp32;
 }
 
-static int is_ampere(const ft_device_facts *d)
+/* NVIDIA's, of that compute capability or a later one. */
+static int is_since(const ft_device_facts *d, double capability)
 {
-    return is(d->vendor, "NVIDIA") && d->compute_capability >= 8;
+    return is(d->vendor, "NVIDIA") && d->compute_capability >= capability;
 }
 
 /* Threads that a core holds; CUDA C++ Programming Guide, technical specifications. */
@@ -129,14 +130,29 @@ static double optimizer_slots(const char *setting)
     return 1;
 }
 
+static int says(const char *setting, const char *name, const char *value)
+{
+    size_t len = 0;
+    const char *v = ft__pair(setting, name, &len);
+
+    return v && len == strlen(value) && memcmp(v, value, len) == 0;
+}
+
 bool ft__is_graph_mode(const char *setting)
 {
-    static const char graph[] = "graph", compiled[] = "compiled-graph";
-    size_t len = 0;
-    const char *mode = ft__pair(setting, "run_mode", &len);
+    return says(setting, "run_mode", "graph") ||
+           says(setting, "run_mode", "compiled-graph");
+}
 
-    return mode && ((len == sizeof(graph) - 1 && memcmp(mode, graph, len) == 0) ||
-                    (len == sizeof(compiled) - 1 && memcmp(mode, compiled, len) == 0));
+bool ft__is_short_loop(const char *setting)
+{
+    return says(setting, "loop", "short");
+}
+
+static bool is_compiled_mode(const char *setting)
+{
+    return says(setting, "run_mode", "compiled") ||
+           says(setting, "run_mode", "compiled-graph");
 }
 
 static int activated(const char *setting)
@@ -145,14 +161,6 @@ static int activated(const char *setting)
     const char *v = ft__pair(setting, "activation", &len);
 
     return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
-}
-
-static int says(const char *setting, const char *name, const char *value)
-{
-    size_t len = 0;
-    const char *v = ft__pair(setting, name, &len);
-
-    return v && len == strlen(value) && memcmp(v, value, len) == 0;
 }
 
 ft__operating_point ft__operating_point_of(const char *setting)
@@ -261,12 +269,14 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                             .caches = says(setting, "cache", "written"),
                             .packed = says(setting, "cache", "packed"),
                             .masked = says(setting, "picks", "all"),
-                            .brief = says(setting, "loop", "short"),
+                            .brief = ft__is_short_loop(setting),
                             .graph = ft__is_graph_mode(setting),
+                            .fused = is_compiled_mode(setting),
                             .gpu = is(d->type, "gpu"),
                             .amd = is(d->vendor, "AMD"),
                             .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
-                            .ampere = is_ampere(d),
+                            .ampere = is_since(d, 8),
+                            .hopper = is_since(d, 9),
                             .lanes = d->peak_fp32 / (2 * d->cores * rated),
                             .threads = core_threads(d),
                             .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,

@@ -39,6 +39,7 @@ typedef struct ft__hardware_spec {
     int amd;
     int early;     /* NVIDIA's, before Volta */
     int ampere;    /* NVIDIA's, since Ampere */
+    int hopper;    /* NVIDIA's, since Hopper */
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
@@ -79,6 +80,8 @@ bool ft__setting_differs(const char *asked, const char *measured);
  * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
  * setting; datasets that do not name it have their engine's. */
 bool ft__is_graph_mode(const char *setting);
+/* "loop=short": a few repetitions, which end before the power limiter acts. */
+bool ft__is_short_loop(const char *setting);
 /* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of
  * which the second is quick. */
 typedef struct ft__hardware_range {
@@ -111,6 +114,12 @@ typedef struct ft__terms {
     double total_s; /* of both; docs/physics.md */
     double drawing_s; /* of compute_s, what power is drawn for: docs/clocks.md */
 } ft__terms;
+
+/* The device's share of the time; the rest is the host's. 1: it is not known. */
+static inline double ft__device_share(const ft__terms *t)
+{
+    return t->busy_s < t->total_s ? t->busy_s / t->total_s : 1;
+}
 
 /* Constants of a family of datasets (one engine), fitted on its training rows. */
 enum {

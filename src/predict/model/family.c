@@ -7,6 +7,7 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 #include "predict/model/family.h"
+#include "predict/model/family_unseen.h"
 #include "predict/model/regressor.h"
 
 /* ---- asking ---- */
@@ -173,117 +174,6 @@ ft_status ft__family_others(double *out, const ft__family *f, const ft__dataset 
     return st;
 }
 
-/* ---- intervals of devices that were not measured ---- */
-
-/* Either way at least: where one chip alone is known, which tells nothing of others, or
- * no GPU of the maker; and of a device of another sort. */
-static const double least_of_other_sort = 3;
-/* Sensors and loops differ as much as devices do. */
-static const double least_power_of_one_chip = 2;
-
-/* What the devices that a metric was learned of have in common with one that was not
- * among them. */
-struct relation {
-    bool sort;    /* one is of its type */
-    bool maker;   /* and of its maker, too */
-    bool several; /* they are of two chips or more */
-};
-
-static struct relation relation_to(const ft__family *f, ft__metric metric,
-                                   const ft__dataset *on)
-{
-    const ft__model_set *l = ft__family_any(f, metric);
-    const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
-    struct relation k = {0};
-
-    for (uint32_t i = 0; l && i < f->n_datasets; i++) {
-        const ft__hardware *h = &f->templates[i].hardware;
-
-        if (!l->rows_of[i])
-            continue;
-        k.sort = k.sort || strcmp(h->type, own.type) == 0;
-        k.maker = k.maker || (strcmp(h->type, own.type) == 0 &&
-                              strcmp(h->vendor, own.vendor) == 0);
-        first = first ? first : h;
-        k.several = k.several || strcmp(h->chip, first->chip);
-    }
-    return k;
-}
-
-static double least_reach(const struct relation *k, ft__metric metric,
-                          const ft__dataset *on)
-{
-    if (strcmp(ft__hardware_of(on->file).type, "gpu") != 0)
-        return least_of_other_sort;
-    if (k->maker && k->several)
-        return 1;
-    return metric == FT__METRIC_POWER ? least_power_of_one_chip : FT__LEAST_REACH;
-}
-
-/* What devices of one maker show is in part their maker's affair: so much of it is
- * taken to those of others, and none to devices of another sort. */
-static double share_of_known(const struct relation *k)
-{
-    return k->maker ? 1 : k->sort ? FT__ONE_CHIP_SHARE : 0;
-}
-
-/* And at most, on whatever device: of kinds never measured the bounds of all kinds
- * reach without end. Chosen, not measured. */
-static const double most_reach = 7;
-
-/* How known devices err says nothing of another sort. */
-static double greatest_reach(const struct relation *k, double least)
-{
-    return k->sort ? most_reach : least;
-}
-
-/* Times shrink to the estimate by constants that nothing was fitted to. */
-static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
-                                    const ft__samples *s, double share)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        double change;
-        ft__terms t;
-
-        ft__base_terms_by(&l->base, ft__physics_defaults(), &t, s, (uint32_t)i);
-        change = pow(t.total_s / out[i].value, 1 - share);
-        if (!isfinite(change) || s->dataset[s->v[i].dataset].roof)
-            continue;
-        out[i].value *= change;
-        out[i].low *= change;
-        out[i].high *= change;
-    }
-}
-
-/* What hosts differ by beyond what known devices showed, 90 % of the logarithm either
- * way: a few devices were measured beside fewer hosts. */
-static const double between_hosts = 0.5;
-
-/* As much of an eager operation as its host takes may be off by that, too. */
-static void widen_by_host(ft__op_answer *out, const ft__samples *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const ft__terms *t = &s->terms[i];
-        const double reach = between_hosts * (1 - t->busy_s / t->total_s);
-
-        if (!(reach > 0))
-            continue;
-        out[i].low = out[i].value * exp(-hypot(log(out[i].value / out[i].low), reach));
-        out[i].high = out[i].value * exp(hypot(log(out[i].high / out[i].value), reach));
-    }
-}
-
-static void bound_intervals(ft__op_answer *out, size_t n, double least, double most)
-{
-    for (size_t i = 0; i < n; i++) {
-        double down = fmin(fmax(out[i].value / out[i].low, least), most);
-        double up = fmin(fmax(out[i].high / out[i].value, least), most);
-
-        out[i].low = out[i].value / down;
-        out[i].high = out[i].value * up;
-    }
-}
-
 /* aside_s: what a setting adds there and is no part of the operation. error: of what
  * was measured; below 0: another device did. */
 static void take_over(ft__op_answer *a, double ratio, double aside_s, double error)
@@ -443,9 +333,8 @@ static void use_templates(ft__op_answer *out, const struct templates *t,
     for (size_t i = 0; i < s->n && (own || t->siblings); i++) {
         const uint64_t hash = s->v[i].hash;
         bool chip = false;
-        const ft__terms *terms = &s->terms[i];
         /* What the host takes of an operation is no affair of the chip. */
-        const double busy = fmin(1, terms->busy_s / terms->total_s);
+        const double busy = ft__device_share(&s->terms[i]);
         const double ratio =
             own ? ft__templates_ratio(&f->templates[t->own], hash)
                 : busy * ratio_of_sibling(&chip, f, &hardware, on, hash);
@@ -454,7 +343,7 @@ static void use_templates(ft__op_answer *out, const struct templates *t,
             take_over(&out[i], ratio, s->terms[i].aside_s,
                       own ? ft__templates_error(&f->templates[t->own], hash) : -1);
             if (chip)
-                bound_intervals(&out[i], 1, 1, reach_of_sibling);
+                ft__family_bound(&out[i], 1, 1, reach_of_sibling);
         } else if (own && on->any_engine)
             take_other_engines(&out[i], f, on, hash, s->terms[i].aside_s);
     }
@@ -503,30 +392,6 @@ static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
     }
 }
 
-/* Answers as far as they concern a device that is not among those learned from, and how
- * far they may be off there. */
-static void fit_to_device(ft__op_answer *out, const ft__family *f,
-                          const ft__model_set *l, const ft__dataset *on,
-                          const ft__samples *s)
-{
-    const ft__metric metric = l->opt.metric;
-    const struct relation k = relation_to(f, metric, on);
-    double least;
-
-    if (ft__family_knows(f, metric, on)) {
-        bound_intervals(out, s->n, 1, most_reach);
-        return;
-    }
-    least = least_reach(&k, metric, on);
-    if (metric == FT__METRIC_TIME && on->file && !k.maker)
-        shrink_to_specification(out, l, s, share_of_known(&k));
-    if (metric == FT__METRIC_TIME)
-        widen_by_host(out, s);
-    bound_intervals(out, s->n, least, greatest_reach(&k, least));
-    for (size_t i = 0; i < s->n; i++)
-        out[i].far = out[i].far || !k.maker;
-}
-
 static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
                      const ft__dataset *on, const ft_op *ops, const ft__terms *known,
                      size_t n, ft_error *err)
@@ -566,7 +431,7 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
     if (!st && t.siblings)
         st = use_others(out, f, l, on, &s, err);
     if (!st && metric <= FT__METRIC_POWER)
-        fit_to_device(out, f, l, on, &s);
+        ft__family_fit_to_device(out, f, l, on, &s);
     if (!st && metric == FT__METRIC_TIME && on->file)
         bound_by_peaks(out, on, &s);
     if (!st)

@@ -68,12 +68,24 @@ static bool is_new_size(const ft__regressor *p, const float *row)
     return is_beyond(p, row, sizes, sizeof(sizes) / sizeof(*sizes), 1);
 }
 
-/* Is it one product where all rows are batched ones, or the other way round? */
+/* Are there several products? A batch may be of one. */
+static bool is_batched(const float *row)
+{
+    const double one =
+        (exp2(row[FT__F_rows]) - 1) * (exp2(row[FT__F_width]) - 1); /* operand */
+
+    return row[FT__F_rank] > 2 && exp2(row[FT__F_input_elements]) - 1 > 1.5 * one;
+}
+
+/* Is it one product where all rows are batches of several, or the other way round? */
 static bool is_batched_otherwise(const ft__regressor *p, const float *row)
 {
-    const uint32_t rank = FT__F_rank;
+    const float batch_of_one = log2f(1 + 1);
 
-    return row[rank] > 2 ? p->most[rank] <= 2 : p->least[rank] > 2;
+    if (is_batched(row))
+        return p->most[FT__F_rank] <= 2;
+    return p->least[FT__F_rank] > 2 &&
+           (row[FT__F_rank] <= 2 || p->least[FT__F_batch] > batch_of_one);
 }
 
 /* Has it another kernel than all rows? Its window, stride or grouping is beyond theirs:

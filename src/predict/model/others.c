@@ -42,19 +42,12 @@ static double least_share(const ft_op *op, const ft__others_ratio *r)
     return r->weight > exp(-close / reach) && !product ? share_of_close : 0;
 }
 
-/* What the host takes of it says nothing of another device's. */
-static double busy_share(const ft__terms *t)
-{
-    const double busy = t->busy_s / t->total_s;
-
-    return busy > 0 && busy < 1 ? busy : 1;
-}
-
-/* The farther the nearest, the more is it as unsure as the regressor's answer. */
+/* The farther the nearest, the more is it as unsure as the regressor's answer. What the
+ * host takes of it says nothing of another device's. */
 static void take(ft__op_answer *a, const ft__others *o, double least,
                  const ft__others_ratio *r, const ft__terms *t)
 {
-    const double share = fmax(o->share, least) * busy_share(t);
+    const double share = fmax(o->share, least) * ft__device_share(t);
     const double template_s = (a->base - t->aside_s) * exp(r->mean) + t->aside_s;
     const double sure = o->share > 0 ? r->weight : 0;
     const double low = pow(a->low / a->value, 1 - sure) * exp(sure * o->low);

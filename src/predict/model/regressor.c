@@ -214,7 +214,7 @@ static void fill(struct regressor_rows *r, const ft__model_set *l, const ft__sam
         r->y[i] = target_of(l, s->v[at].value[l->opt.metric], r->scale[i]);
         if (others)
             r->shift[i] = shift_of(&l->base, s, at, r->scale[i]);
-        r->busy[i] = others && t.busy_s > 0 ? t.busy_s / t.total_s : 1;
+        r->busy[i] = others ? ft__device_share(&t) : 1;
         r->out[i] = r->residual_scale[i] = r->pooled[i] = NAN;
         r->scope[i] = FT__N_SCOPES;
     }

@@ -16,7 +16,7 @@ ft_status ft__templates_check(ft__templates *t, ft_error *err)
 }
 
 /* Which one; t->n: it was not measured. */
-static size_t template_of(const ft__templates *t, uint64_t hash)
+static size_t place_of(const ft__templates *t, uint64_t hash)
 {
     size_t low = 0, high = t->n;
 
@@ -33,7 +33,7 @@ static size_t template_of(const ft__templates *t, uint64_t hash)
 
 double ft__templates_ratio(const ft__templates *t, uint64_t hash)
 {
-    const size_t at = template_of(t, hash);
+    const size_t at = place_of(t, hash);
 
     return at < t->n ? (double)t->ratio[at] : (double)NAN;
 }
@@ -41,7 +41,7 @@ double ft__templates_ratio(const ft__templates *t, uint64_t hash)
 /* What a file says may be anything. */
 double ft__templates_error(const ft__templates *t, uint64_t hash)
 {
-    const size_t at = template_of(t, hash);
+    const size_t at = place_of(t, hash);
 
     return t->error && at < t->n && t->error[at] > 0 ? fmin(t->error[at], 1) : 0;
 }

@@ -323,8 +323,8 @@ static bool is_template(const ft__samples *s, uint32_t a, uint32_t b)
 
 /* The mean target of the n rows of one operation that are of other chips than row i;
  * NaN: there are none. */
-static double template_of(const struct regressor_rows *r, const ft__samples *s,
-                          const struct alike *v, size_t n, uint32_t i)
+static double mean_of_other_chips(const struct regressor_rows *r, const ft__samples *s,
+                                  const struct alike *v, size_t n, uint32_t i)
 {
     const uint32_t own = r->index[r->of[i]];
     const ft__hardware hardware = ft__hardware_of(s->dataset[s->v[own].dataset].file);
@@ -357,7 +357,7 @@ static ft_status find_templates(double *out, const struct regressor_rows *r,
         for (end = i; end < r->m && v[end].hash == v[i].hash;)
             end++;
         for (size_t k = i; k < end; k++)
-            out[v[k].row] = template_of(r, s, v + i, end - i, v[k].row);
+            out[v[k].row] = mean_of_other_chips(r, s, v + i, end - i, v[k].row);
     }
     free(v);
     return FT_OK;
@@ -380,11 +380,11 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
         st = find_templates(template, r, s, err);
     /* What is left of the target, and what the template would change. */
     for (size_t i = 0; i < r->m && !st; i++) {
-        const double shift = r->shift[r->of[i]], busy = r->busy[r->of[i]];
+        const double shift = r->shift[r->of[i]];
 
         if (has_width(r, s, i, width))
             left_out_add(&h, r->py[i] + shift - r->pout[i],
-                         (busy > 0 ? busy : 1) * (template[i] + shift - r->pout[i]),
+                         r->busy[r->of[i]] * (template[i] + shift - r->pout[i]),
                          r->group[i]);
     }
     if (!st && h.n)

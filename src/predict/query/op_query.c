@@ -230,11 +230,20 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     /* A CPU issues its own operations. */
     out->graph = cpu || mode & FT__RUN_REPLAYED;
     out->fused = mode & FT__RUN_FUSED;
+    out->brief = ft__is_short_loop(out->setting);
     out->capped = isfinite(cap);
     out->as_it_comes = !setting_changes(out->setting);
     out->cap_w = cap_under(out->device, cap, params);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
+}
+
+/* How it runs may be asked for beside the setting, which says it of measurements. */
+static void run_as_asked(ft__hardware_spec *chip, const ft__device_query *a)
+{
+    chip->graph = a->graph;
+    chip->fused = a->fused;
+    chip->brief = a->brief;
 }
 
 /* What a GPU would draw at a clock if no cap held it back, and the share of the clock
@@ -272,8 +281,7 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
     if (!a->device)
         return nothing;
     ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
-    chip.graph = a->graph;
-    chip.fused = a->fused;
+    run_as_asked(&chip, a);
     if (!chip.gpu || ft__costs_nothing(op))
         return nothing;
     if (known && a->as_it_comes)
@@ -309,8 +317,7 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
     ft__hardware_spec chip;
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
-    chip.graph = a->graph;
-    chip.fused = a->fused;
+    run_as_asked(&chip, a);
     if (a->capped)
         ft__hardware_spec_hold(&chip, a->device->tdp_w, drawn(a, op, NULL).held);
     ft__physics(out, op, &chip, &a->params);
@@ -412,8 +419,7 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
     if (!ft__op_range_make(&p->range, &t, p->op, r->a.device, r->a.policy, params,
                            arena))
         return false;
-    p->range.chip.graph = r->a.graph;
-    p->range.chip.fused = r->a.fused;
+    run_as_asked(&p->range.chip, &r->a);
     return true;
 }
 

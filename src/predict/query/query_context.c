@@ -133,9 +133,12 @@ static bool is_own_kind(const ft__query_context *q, const ft_op *op)
            (i < l->n_regressors && l->part[i].scope <= FT__SCOPE_KIND);
 }
 
-/* By its data sheet: nothing that was learned says anything of operation i. */
+/* By its data sheet: nothing that was learned says anything of operation i, but how its
+ * power is estimated there. */
 static void take_default(ft__query_context *q, uint32_t i)
 {
+    if (!q->by_default[i])
+        q->bare_form[i] = q->bare[i];
     q->by_default[i] = true;
     q->share[i] = NAN;
     q->a.params = ft__physics_default();
@@ -145,6 +148,7 @@ static void take_default(ft__query_context *q, uint32_t i)
 /* As it is; a backward operation otherwise as its part of both passes together. */
 static void choose_form(ft__query_context *q, uint32_t i)
 {
+    ft__device_query *measured = ft__query_context_measured(q);
     const ft_op *op = &q->g->op[i];
     ft_op *form = &q->form[i];
 
@@ -161,9 +165,9 @@ static void choose_form(ft__query_context *q, uint32_t i)
         take_default(q, i);
         return;
     }
-    if (q->rescaled) {
-        q->measured.params = q->a.params;
-        ft__device_query_terms(&q->bare_form[i], &q->measured, op);
+    if (measured != &q->a) {
+        measured->params = q->a.params;
+        ft__device_query_terms(&q->bare_form[i], measured, op);
     }
     if (is_learned(q, op) || is_among_few(q, op)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
@@ -178,9 +182,8 @@ static void choose_form(ft__query_context *q, uint32_t i)
     if (q->plain) {
         terms_of(&q->bare_form[i], q, form);
     } else {
-        q->measured.params = q->a.params;
-        ft__device_query_terms(&q->bare_form[i], q->rescaled ? &q->measured : &q->a,
-                               form);
+        measured->params = q->a.params;
+        ft__device_query_terms(&q->bare_form[i], measured, form);
     }
     q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
 }
@@ -260,7 +263,7 @@ static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
  * was measured at those of the clock it was; total_s 0: these are not at hand. */
 static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q)
 {
-    const ft__device_query *as = q->rescaled ? &q->measured : &q->a;
+    const ft__device_query *as = q->rescaled || q->sustained ? &q->measured : &q->a;
 
     if (q->plain || as->capped)
         return NULL;
@@ -303,6 +306,26 @@ static bool is_cpu_from_specification(const ft__query_context *q)
            !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
 }
 
+/* How far a clock falls under power, no short loop shows. The limiter acts on kernels
+ * that are as fast as the estimate of work that lasts, and hardly on slower ones, which
+ * draw less. By how much it lengthens them is as unsure as half of that. */
+static void answer_for_sustained(ft__query_context *q)
+{
+    for (uint32_t i = 0; i < q->n; i++) {
+        ft__op_answer *a = &q->time[i];
+        const double seen_s = a->value * ft__query_context_device_share(q, i);
+        double longer;
+
+        if (!(q->share[i] > 1) || q->form[i].phase != q->g->op[i].phase)
+            continue;
+        q->share[i] = fmin(q->share[i], fmax(1, q->bare[i].busy_s / seen_s));
+        longer = 0.5 * log(q->share[i]);
+        a->measured = a->measured && !(longer > 0);
+        a->low = a->value * exp(-hypot(log(a->value / a->low), longer));
+        a->high = a->value * exp(hypot(log(a->high / a->value), longer));
+    }
+}
+
 static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
 {
     ft_error none = {0};
@@ -315,6 +338,8 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
     for (uint32_t i = 0; i < q->n && !st && !q->few; i++)
         if (q->time[i].unlike && !q->time[i].measured)
             take_default(q, i);
+    if (!st && q->sustained)
+        answer_for_sustained(q);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
                                          q->few, q->few_on, &q->on, q->form, q->n, err);
@@ -626,6 +651,16 @@ static void choose_models(ft__query_context *q, const ft__dataset *asked)
         q->as = q->device_schedule;
 }
 
+/* Was the device measured in short loops, which are not asked for? A few measurements
+ * of it are of work as it is asked about. */
+static bool is_of_short_loops(const ft__query_context *q, const ft_device_use *on)
+{
+    size_t len;
+
+    return !q->rescaled && !q->few && on->device && ft__is_short_loop(q->on.setting) &&
+           !ft__pair(on->setting, "loop", &len);
+}
+
 /* The device as it is asked about, and as it was measured where that is another
  * setting. */
 static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
@@ -647,11 +682,15 @@ static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
                           .policy = q->on.policy,
                           .launch_s = on->launch_s,
                           .run_mode = run_mode_of(on)};
-    if (q->rescaled) {
+    q->sustained = is_of_short_loops(q, on);
+    if (q->rescaled || q->sustained)
         st = ft__device_query_open(&q->measured, &use, &params, q->g, err);
+    if (q->rescaled)
         use.setting = on->setting;
-    }
-    return st ? st : open_device(q, &use, err);
+    if (!st)
+        st = open_device(q, &use, err);
+    q->a.brief = q->a.brief && !q->sustained;
+    return st;
 }
 
 /* What is not said is as in what was learned from. */

@@ -36,6 +36,8 @@ typedef struct ft__query_context {
     ft__fused *fused;          /* by operation; NULL: none is */
     ft__device_query measured; /* the device as it was measured: */
     bool rescaled;             /* which is at another clock or under another cap */
+    bool sustained;            /* which was in short loops, and work that lasts is asked
+                                  about */
     bool interpolated;         /* it is, but was measured at several: */
     struct clock_interpolation interpolation;
     const ft_calibration_set *few; /* a few measurements of it, or NULL */
@@ -43,6 +45,12 @@ typedef struct ft__query_context {
                                       none */
     uint32_t n_few;                /* that corrected the answers */
 } ft__query_context;
+
+/* As it was measured, where that is not as it is asked about; as this otherwise. */
+static inline ft__device_query *ft__query_context_measured(ft__query_context *q)
+{
+    return q->rescaled || q->sustained ? &q->measured : &q->a;
+}
 
 /* The device, as the family is asked about it; *setting is
  * ft__query_context_close()'s to free. */
@@ -57,12 +65,6 @@ void ft__query_context_close(ft__query_context *q, ft__buf *setting);
  * fitted to networks where the family has one. Once q->a is open. */
 ft__schedule ft__query_context_schedule(ft__query_context *q,
                                         const ft__device_query *at, double clock_hz);
-/* What is left of a time alone when the host's part is taken out. */
-static inline double ft__device_share(const ft__terms *t)
-{
-    return t->total_s > 0 ? t->busy_s / t->total_s : 1;
-}
-
 /* The device's part of what was learned of operation i: eager measurements of the
  * device have launches, which a replayed graph has not. */
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i);

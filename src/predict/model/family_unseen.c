@@ -1,0 +1,201 @@
+/* Intervals of devices that were not measured: what they have in common with those that
+ * were, and how far off answers may be for what is not known of them. */
+#include "predict/model/family_unseen.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "predict/model/regressor.h"
+
+/* Either way at least: where one chip alone is known, which tells nothing of others, or
+ * no GPU of the maker; and of a device of another sort. */
+static const double least_of_other_sort = 3;
+/* Sensors and loops differ as much as devices do: a sensor that is read every 100 ms
+ * sees less of short loops. Not of replayed products that fill it: decided on an H200.
+ */
+static const double least_power_of_one_chip = 2, least_power_of_long_products = 1.5,
+                    long_product_s = 1e-4;
+
+/* What the devices that a metric was learned of have in common with one that was not
+ * among them. */
+struct relation {
+    bool sort;           /* one is of its type */
+    bool maker;          /* and of its maker, too */
+    bool several;        /* they are of two chips or more */
+    int hosts;           /* beside which eager operations were measured */
+    double older, newer; /* compute capability of the maker's that it is next to; NaN */
+};
+
+/* Is a dataset the first of its device of those that the metric was learned of and that
+ * have as many launches? */
+static bool is_of_new_host(const ft__family *f, const ft__model_set *l, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (l->rows_of[k] && !ft__is_graph_mode(f->dataset[k].setting) &&
+            ft__is_named(f->dataset[k].device, f->dataset[i].device))
+            return false;
+    return !ft__is_graph_mode(f->dataset[i].setting);
+}
+
+static struct relation relation_to(const ft__family *f, ft__metric metric,
+                                   const ft__dataset *on)
+{
+    const ft__model_set *l = ft__family_any(f, metric);
+    const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
+    struct relation k = {.older = NAN, .newer = NAN};
+
+    for (uint32_t i = 0; l && i < f->n_datasets; i++) {
+        const ft__hardware *h = &f->templates[i].hardware;
+
+        if (!l->rows_of[i])
+            continue;
+        k.sort = k.sort || strcmp(h->type, own.type) == 0;
+        k.maker = k.maker || (strcmp(h->type, own.type) == 0 &&
+                              strcmp(h->vendor, own.vendor) == 0);
+        first = first ? first : h;
+        k.several = k.several || strcmp(h->chip, first->chip);
+        k.hosts += is_of_new_host(f, l, i);
+        if (strcmp(h->vendor, own.vendor) != 0)
+            continue;
+        if (h->capability <= own.capability)
+            k.older = fmax(k.older, h->capability);
+        if (h->capability >= own.capability)
+            k.newer = fmin(k.newer, h->capability);
+    }
+    return k;
+}
+
+static double least_reach(const struct relation *k, ft__metric metric,
+                          const ft__dataset *on)
+{
+    if (strcmp(ft__hardware_of(on->file).type, "gpu") != 0)
+        return least_of_other_sort;
+    if (k->maker && k->several)
+        return 1;
+    return metric == FT__METRIC_POWER ? least_power_of_one_chip : FT__LEAST_REACH;
+}
+
+/* Power of a product that a sensor sees whole is known better than that of others. */
+static double least_power_reach(const struct relation *k, const ft__samples *s,
+                                size_t i, double least)
+{
+    const ft__terms *t = &s->terms[i];
+    const bool product = ft_kind_class(s->v[i].op.kind) == FT_CLASS_MATMUL &&
+                         s->v[i].op.kind != FT_KIND_attention;
+
+    return k->maker && product && t->launch_s == 0 && t->busy_s >= long_product_s
+               ? fmin(least, least_power_of_long_products)
+               : least;
+}
+
+/* What devices of one maker show is in part their maker's affair: so much of it is
+ * taken to those of others, and none to devices of another sort. */
+static double share_of_known(const struct relation *k)
+{
+    return k->maker ? 1 : k->sort ? FT__ONE_CHIP_SHARE : 0;
+}
+
+/* And at most, on whatever device: of kinds never measured the bounds of all kinds
+ * reach without end. Chosen, not measured. */
+static const double most_reach = 7;
+
+/* How known devices err says nothing of another sort. */
+static double greatest_reach(const struct relation *k, double least)
+{
+    return k->sort ? most_reach : least;
+}
+
+/* Times shrink to the estimate by constants that nothing was fitted to. */
+static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
+                                    const ft__samples *s, double share)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        double change;
+        ft__terms t;
+
+        ft__base_terms_by(&l->base, ft__physics_defaults(), &t, s, (uint32_t)i);
+        change = pow(t.total_s / out[i].value, 1 - share);
+        if (!isfinite(change) || s->dataset[s->v[i].dataset].roof)
+            continue;
+        out[i].value *= change;
+        out[i].low *= change;
+        out[i].high *= change;
+    }
+}
+
+/* What hosts differ by beyond what known devices showed, 90 % of the logarithm either
+ * way: a few devices were measured beside fewer hosts. Beside one or two, nobody knows
+ * how slow one may be: as much as where a data sheet alone answers. */
+static const double between_hosts = 0.5, slower_than_two = 1.1;
+
+/* Of devices newer than all that were measured, or older, 90 % of the logarithm for
+ * each generation between: what an A100 asks for, learned from Hopper and Blackwell. */
+static const double between_generations = 0.15;
+
+/* Generations (whole numbers of compute capability) beyond those that were measured. */
+static double generations_beyond(const struct relation *k, const ft__dataset *on)
+{
+    const double own = ft__hardware_of(on->file).capability;
+
+    return isnan(k->older)   ? fmax(0, k->newer - own)
+           : isnan(k->newer) ? own - k->older
+                             : 0;
+}
+
+/* As much of an eager operation as its host takes may be off by what hosts differ by,
+ * the rest by what generations do. */
+static void widen_for_unknown(ft__op_answer *out, const struct relation *k,
+                              const ft__dataset *on, const ft__samples *s)
+{
+    const double beyond = between_generations * generations_beyond(k, on);
+    const double slower = k->hosts < 3 ? slower_than_two : between_hosts;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const double device = ft__device_share(&s->terms[i]), host = 1 - device;
+        const double own = isfinite(beyond) ? beyond * device : 0;
+        const double below = hypot(own, between_hosts * host),
+                     above = hypot(own, slower * host);
+
+        if (!(below > 0))
+            continue;
+        out[i].low = out[i].value * exp(-hypot(log(out[i].value / out[i].low), below));
+        out[i].high = out[i].value * exp(hypot(log(out[i].high / out[i].value), above));
+    }
+}
+
+void ft__family_bound(ft__op_answer *out, size_t n, double least, double most)
+{
+    for (size_t i = 0; i < n; i++) {
+        double down = fmin(fmax(out[i].value / out[i].low, least), most);
+        double up = fmin(fmax(out[i].high / out[i].value, least), most);
+
+        out[i].low = out[i].value / down;
+        out[i].high = out[i].value * up;
+    }
+}
+
+void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
+                              const ft__model_set *l, const ft__dataset *on,
+                              const ft__samples *s)
+{
+    const ft__metric metric = l->opt.metric;
+    const struct relation k = relation_to(f, metric, on);
+    double least;
+
+    if (ft__family_knows(f, metric, on)) {
+        ft__family_bound(out, s->n, 1, most_reach);
+        return;
+    }
+    least = least_reach(&k, metric, on);
+    if (metric == FT__METRIC_TIME && on->file && !k.maker)
+        shrink_to_specification(out, l, s, share_of_known(&k));
+    if (metric == FT__METRIC_TIME)
+        widen_for_unknown(out, &k, on, s);
+    for (size_t i = 0; i < s->n; i++) {
+        const double own =
+            metric == FT__METRIC_POWER ? least_power_reach(&k, s, i, least) : least;
+
+        ft__family_bound(&out[i], 1, own, greatest_reach(&k, least));
+        out[i].far = out[i].far || !k.maker;
+    }
+}
