@@ -221,7 +221,8 @@ static void every_device_file_is_plausible(void)
         CHECK(!(f->peak_fp64 > f->peak_fp32) && !(f->peak_fp16 < f->peak_fp32));
         CHECK(!(f->peak_int8 < f->peak_fp16) && !(f->peak_fp8 < f->peak_fp16));
         CHECK(!(f->peak_fp4 < 1.99 * f->peak_fp8));
-        CHECK(strcmp(f->type, "gpu") != 0 || (f->cores > 0 && f->peak_fp32 > 0));
+        CHECK(!SAME(f->type, "gpu") ||
+              (CMP(f->cores, >, 0) && CMP(f->peak_fp32, >, 0)));
         CHECK(CMP(f->bandwidth_bytes_per_s, >, 3e9) &&
               CMP(f->bandwidth_bytes_per_s, <, 1e13));
         CHECK(!(f->memory_bytes < 0x1p30) && !(f->memory_bytes > 0x1p39));
