@@ -30,6 +30,32 @@ static const double VERIFIED =
 static const double KEPT = 0.5;
 static const double MEMORY_SHARE = 0.85;
 
+bool ft__is_one_attention(const ft_op *op, const ft__hardware_spec *chip)
+{
+    return op->kind == FT_KIND_attention && op->phase == FT_PHASE_FORWARD &&
+           chip->tensor && ft_dtype_bits(op->dtype) <= 16 &&
+           ft_op_shape(op, FT_K_x).rank == 4;
+}
+
+void ft__attention_kernel(ft__op_kernel *p, const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
+    ft_cost cost;
+
+    ft_op_cost(op, &cost);
+    p->batch = (double)x.dim[0];
+    p->heads = (double)x.dim[1];
+    p->kv_heads = (double)y.dim[1];
+    p->m = (double)x.dim[2];
+    p->n = (double)y.dim[2];
+    p->k = (double)x.dim[3];
+    p->causal = ft_op_at(op, FT_K_causal, 0) != 0;
+    p->latent = ft_op_at(op, FT_K_shared, 0) != 0;
+    p->flops = cost.flops;
+    p->read = cost.bytes_read;
+    p->written = cost.bytes_written;
+}
+
 static double streamed(ft__terms *out, double bytes, double blocks,
                        const ft__hardware_spec *chip, const double *c)
 {

@@ -62,6 +62,10 @@ void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace 
 
 /* ---- attention.c ---- */
 
+/* Is the operation attention as one kernel: where tensor cores serve, forward? */
+bool ft__is_one_attention(const ft_op *op, const ft__hardware_spec *chip);
+/* Then its sizes. */
+void ft__attention_kernel(ft__op_kernel *p, const ft_op *op);
 void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 /* FlashAttention-2 takes heads that share keys for rows of one product: of several
  * groups of them a token's queries are copied into that order first, and its results

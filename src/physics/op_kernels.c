@@ -619,33 +619,6 @@ static void accumulate(ft__work *w, const ft_op *back)
     }
 }
 
-/* Attention as one kernel: where tensor cores serve, forward. */
-static bool is_one_attention(const ft_op *op, const ft__hardware_spec *chip)
-{
-    return op->kind == FT_KIND_attention && op->phase == FT_PHASE_FORWARD &&
-           chip->tensor && ft_dtype_bits(op->dtype) <= 16 &&
-           ft_op_shape(op, FT_K_x).rank == 4;
-}
-
-static void attention_kernel(ft__op_kernel *p, const ft_op *op)
-{
-    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
-    ft_cost cost;
-
-    ft_op_cost(op, &cost);
-    p->batch = (double)x.dim[0];
-    p->heads = (double)x.dim[1];
-    p->kv_heads = (double)y.dim[1];
-    p->m = (double)x.dim[2];
-    p->n = (double)y.dim[2];
-    p->k = (double)x.dim[3];
-    p->causal = ft_op_at(op, FT_K_causal, 0) != 0;
-    p->latent = ft_op_at(op, FT_K_shared, 0) != 0;
-    p->flops = cost.flops;
-    p->read = cost.bytes_read;
-    p->written = cost.bytes_written;
-}
-
 /* What stores the keys and values of an attention's new tokens, and queries where they
  * are packed with these, as a pass of its own. */
 static void cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention, bool packed)
@@ -669,8 +642,8 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);
-    if (is_one_attention(op, chip)) {
-        attention_kernel(next(out, FT__OP_KERNEL_ATTENTION, op), op);
+    if (ft__is_one_attention(op, chip)) {
+        ft__attention_kernel(next(out, FT__OP_KERNEL_ATTENTION, op), op);
         for (int i = 0; i < 2 && ft__is_regrouped(&out->op_kernel[0], chip); i++)
             stream(out, FT__OP_KERNEL_STREAM, op, elements_of(op), elements_of(op));
         /* Kernels of single tokens do that themselves. */

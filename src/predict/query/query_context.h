@@ -60,6 +60,9 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
  * receives the memory and workspace of every operation, where they were learned. */
 ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *bytes,
                                   ft_error *err);
+/* The run mode is compiled: q->fused[i].moved and .copies of what the compiler
+ * generates otherwise. Once q->a is open. */
+void ft__query_context_compile(ft__query_context *q);
 void ft__query_context_close(ft__query_context *q, ft__buf *setting);
 /* Of the device at a clock (NaN: as it comes; what clocks do to power is in *at),
  * fitted to networks where the family has one. Once q->a is open. */

@@ -1,0 +1,274 @@
+/* The host's share of an answer: run modes, launches, views. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files.h"
+#include "nets.h"
+#include "query_rig.h"
+
+static void a_host_is_named_or_not_known(void)
+{
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.run_mode = "eager";
+    q.host = "no-such-processor";
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(SAME(a->host, "not known") && SAME(a->run_mode, "eager"));
+    CHECK(a->n_warnings && EQ(a->warning[0]->code, FT_REMARK_OTHER_HOST));
+    CHECK(HAS(a->warning[0]->text, "no-such-processor"));
+    ft_answer_free(a);
+    q.run_mode = "graph"; /* nothing is launched */
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(!*a->host && SAME(a->run_mode, "graph") && !*a->verify);
+    for (size_t i = 0; i < a->n_warnings; i++)
+        CHECK(CMP(a->warning[i]->code, !=, FT_REMARK_OTHER_HOST));
+    ft_answer_free(a);
+    q.host = "two words";
+    CHECK_EQ(ft_query_ask(&a, d, &q, NULL), FT_EINVAL);
+    ft_data_close(d);
+}
+
+/* A table of n short lists of operations, each with what it took by hand: 7 us for the
+ * call, as much for each launch, and no more than that for a device that waits. */
+static void a_few_timed_models_tell_what_a_launch_takes(void)
+{
+    static const struct {
+        const char *text;
+        double launches;
+    } models[] = {{"relu x=1000 dtype=fp32\n", 1},
+                  {"relu x=1000 dtype=fp32 *30\n", 30},
+                  {"tanh x=500 dtype=fp32 *8\n", 8},
+                  {"relu x=400000000 dtype=fp32\n", 1}}; /* hangs on no host */
+    char folder[] = "/tmp/foretell-launch-XXXXXX", path[64], command[96];
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    double launch_s = 0, waits_s;
+    ft_status st;
+    FILE *f;
+
+    CHECK(mkdtemp(folder));
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof(path), "%s/m%d.txt", folder, i);
+        write_text(path, models[i].text);
+    }
+    snprintf(path, sizeof(path), "%s/timed.csv", folder);
+    f = fopen(path, "w");
+    CHECK(f && CMP(fprintf(f, "time_s,model\n"), >, 0));
+    for (int i = 0; f && i < 4; i++)
+        fprintf(f, "%.9g,m%d.txt\n", 7e-6 * (1 + models[i].launches) + 2e-6, i);
+    CHECK(f && !fclose(f));
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_OK);
+    CHECK_NEAR(launch_s, 7e-6, 0.5e-6);
+    q.list = models[1].text;
+    q.list_len = strlen(q.list);
+    waits_s = ask(&st, d, &q);
+    q.launch_s = launch_s;
+    CHECK(CMP(ask(&st, d, &q), <, 0.5 * waits_s));
+    q.run_mode = "graph";
+    q.launch_s = 0;
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL),
+             FT_OK);             /* the call's launches */
+    q.device = "xeon-e5-2680v3"; /* launches nothing */
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_EINVAL);
+    q.launch_s = -1;
+    ask(&st, d, &q);
+    CHECK_EQ(st, FT_EINVAL);
+    ft_data_close(d);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK_EQ(system(command), 0);
+}
+
+/* Nothing takes time: neither does a phase of it. */
+static void views_take_no_time_in_any_phase(void)
+{
+    static const char views[] = "view x=4x8 out=32 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.method = "physics";
+    q.list = views;
+    q.list_len = sizeof(views) - 1;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(EQ(a->time.high, 0));
+    for (int p = 0; p < FT_PHASE_COUNT; p++)
+        CHECK(EQ(a->phase_time[p].low, 0) && EQ(a->phase_time[p].high, 0));
+    ft_answer_free(a);
+    ft_data_close(d);
+}
+
+static double host_of(ft_data *d, const char *list, const char *run_mode)
+{
+    ft_query q = about_list();
+    ft_answer *a;
+    double s;
+
+    q.method = "physics";
+    q.run_mode = run_mode;
+    q.list = list;
+    q.list_len = strlen(list);
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    s = a->time.value;
+    ft_answer_free(a);
+    return s;
+}
+
+/* Between operations that wait for the host, which makes a tensor of each view. */
+static void views_take_the_time_of_the_host(void)
+{
+    static const char relu[] = "relu x=4x8 dtype=fp32\n",
+                      viewed[] =
+                          "relu x=4x8 dtype=fp32\nview x=4x8 out=32 dtype=fp32\n";
+    ft_data *d = open_data();
+
+    CHECK(CMP(host_of(d, viewed, "eager"), >, 1.05 * host_of(d, relu, "eager")));
+    CHECK_NEAR(host_of(d, viewed, "graph"), host_of(d, relu, "graph"), 0);
+    ft_data_close(d);
+}
+
+static double width(const ft_estimate *e)
+{
+    return e->high / e->low;
+}
+
+/* Known: what a launch takes; then an operation that waits for the host is as sure as
+ * that is. What the device takes is as sure as before. */
+static void a_launch_time_narrows_what_waits_for_the_host(void)
+{
+    static const char small[] = "relu x=1x64 dtype=fp32 *50\n",
+                      large[] = "relu x=4096x65536 dtype=fp32 *50\n";
+    const char *const list[] = {small, large};
+    const size_t len[] = {sizeof(small) - 1, sizeof(large) - 1};
+    ft_data *d = open_data();
+
+    for (int i = 0; i < 2; i++) {
+        ft_query q = about_list();
+        ft_answer *a, *timed;
+
+        q.method = "physics";
+        q.list = list[i];
+        q.list_len = len[i];
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        q.launch_s = 18e-6; /* the default: the value stays */
+        CHECK(!ft_query_ask(&timed, d, &q, NULL));
+        CHECK_NEAR(timed->time.value / a->time.value, 1, 1e-9);
+        CHECK_NEAR(width(&timed->time) / width(&a->time), i ? 1 : 0.40,
+                   i ? 0.01 : 0.05);
+        if (i == 0) /* hosts twice as fast are not unheard of */
+            CHECK(CMP(a->time.low, <, 0.4 * a->time.value));
+        ft_answer_free(a);
+        ft_answer_free(timed);
+    }
+    ft_data_close(d);
+}
+
+/* A V100 was measured eager: replayed, its device does what it does then. */
+static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
+{
+    static const char list[] = "softmax x=16x4096 axis=1 dtype=fp32 *9\n";
+    static const char *const mode[] = {"eager", "graph"};
+    double device_s[2];
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.device = "v100-pcie-32gb";
+    for (int i = 0; i < 2; i++) {
+        q.run_mode = mode[i];
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        CHECK(EQ(a->by, FT_ANSWERED_BY_FAMILY));
+        device_s[i] = a->op[0]->device_time.value;
+        ft_answer_free(a);
+    }
+    CHECK_NEAR(device_s[1] / device_s[0], 1, 1e-9);
+    ft_data_close(d);
+}
+
+/* A network of one batch norm, in training mode or not, asked in a run mode, which it
+ * answers in another one: it says so. */
+static void answers_in(const char *run_mode, const char *asked, int train)
+{
+    ft__build *b = ft__build_new("norm");
+    uint32_t x = input(b, (ft_shape){4, {2, 4, 8, 8}}), p[4];
+    ft_data *d = open_data();
+    ft_query q = FT_QUERY_INIT;
+    ft_graph *g;
+    ft_answer *a;
+    bool said = false;
+
+    for (int i = 0; i < 4; i++)
+        p[i] = weight(b, "bn", (ft_shape){1, {4}});
+    x = layer(b, train ? "batchnorm x=2x4x8x8 train=1" : "batchnorm x=2x4x8x8", &x, 1,
+              p, 4);
+    q.graph = g = finish(b, x);
+    q.device = "a30";
+    q.run_mode = asked;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK(SAME(a->run_mode, run_mode));
+    for (size_t i = 0; i < a->n_assumptions; i++)
+        said |= strstr(a->assumption[i]->text, "keep statistics") != NULL;
+    CHECK_EQ(said, strcmp(run_mode, asked) != 0);
+    ft_answer_free(a);
+    ft_graph_free(g);
+    ft_data_close(d);
+}
+
+static void statistics_are_kept_without_a_graph(void)
+{
+    answers_in("graph", "graph", 0);
+    answers_in("eager", "graph", 1);
+    answers_in("compiled-graph", "compiled-graph", 1);
+}
+
+/* A list has no tensors, so that nothing is fused: a compiled network is called more
+ * slowly, its channels lie last, and replaying it takes one call. */
+static void run_modes_have_names(void)
+{
+    static const char *const mode[] = {"eager", "compiled", "graph", "compiled-graph"};
+    static const char *const settings[] = {"clock=1000MHz", "clock=1200MHz"};
+    double time_s[4];
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+    ft_error err = {0};
+
+    q.method = "physics";
+    for (int i = 0; i < 4; i++) {
+        q.run_mode = mode[i];
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        CHECK(SAME(a->run_mode, mode[i]));
+        time_s[i] = a->time.value;
+        ft_answer_free(a);
+    }
+    CHECK(CMP(time_s[1], >, time_s[0]) && CMP(time_s[0], >, time_s[2]) &&
+          CMP(time_s[2], >=, time_s[3]));
+    q.run_mode = "Eager";
+    CHECK(EQ(ft_query_ask(&a, d, &q, &err), FT_EINVAL) && strstr(err.msg, "compiled"));
+    q.run_mode = "compiled";
+    q.settings = settings;
+    q.n_settings = 2;
+    CHECK(EQ(ft_query_ask(&a, d, &q, &err), FT_EINVAL) &&
+          strstr(err.msg, "one setting"));
+    ft_data_close(d);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    a_host_is_named_or_not_known();
+    a_few_timed_models_tell_what_a_launch_takes();
+    views_take_no_time_in_any_phase();
+    views_take_the_time_of_the_host();
+    a_launch_time_narrows_what_waits_for_the_host();
+    a_replayed_graph_has_no_launches_of_eager_measurements();
+    statistics_are_kept_without_a_graph();
+    run_modes_have_names();
+    CHECK_DONE();
+}
