@@ -35,6 +35,26 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
+/* Folds hold whole layers, for intervals are about layers that were never measured at
+ * any batch. With fewer layers than the most folds there are, they hold operations. */
+enum { LEAST_LAYERS = 10 };
+
+static bool has_layers(const uint64_t *layer, size_t n)
+{
+    uint64_t seen[LEAST_LAYERS];
+    size_t n_seen = 0;
+
+    for (size_t i = 0; i < n && n_seen < LEAST_LAYERS; i++) {
+        size_t j = 0;
+
+        while (j < n_seen && seen[j] != layer[i])
+            j++;
+        if (j == n_seen)
+            seen[n_seen++] = layer[i];
+    }
+    return n_seen == LEAST_LAYERS;
+}
+
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
                                   const ft__samples *s, const ft__regressor *p)
 {
@@ -56,11 +76,13 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
         for (uint32_t j = width - common; j < width; j++)
             r->px[r->m * width + j] = 0;
         r->py[r->m] = r->y[i];
-        /* Intervals are for layers never measured at any batch. */
         r->group[r->m] = ft__op_layer_hash(&v->op);
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
+    if (!has_layers(r->group, r->m))
+        for (size_t i = 0; i < r->m; i++)
+            r->group[i] = s->v[r->index[r->of[i]]].hash;
     return r->m;
 }
 

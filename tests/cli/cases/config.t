@@ -26,11 +26,11 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   assumed: memory as PyTorch allocates it, operation by operation
   
   of one pass    estimate       low      high  basis
-  ---------------------------------------------------
-  time            8.56 ms   7.69 ms   9.57 ms  scaled
-  energy           3.82 J    2.65 J    5.51 J  scaled
-  power             446 W     314 W     632 W  scaled
-  peak memory    19.5 GiB  18.6 GiB  24.3 GiB  scaled
+  ----------------------------------------------------
+  time            8.44 ms   7.60 ms   9.40 ms  learned
+  energy           3.78 J    2.62 J    5.45 J  scaled
+  power             448 W     316 W     635 W  scaled
+  peak memory    19.5 GiB  18.6 GiB  24.3 GiB  learned
     weights      15.0 GiB
     KV cache     4.00 GiB
     inputs          128 B
@@ -38,12 +38,12 @@ Language models from the config.json of Hugging Face: one step, with keys and va
     workspace    32.0 MiB
     process       512 MiB
   fits in the device's 79.6 GiB: yes, 60.2 GiB to spare
-  the host issues everything in 72.0 us, the device executes it in 8.49 ms: the device sets the time
+  the host issues everything in 72.0 us, the device executes it in 8.37 ms: the device sets the time
   learned from several devices, h100-sxm among them: SOURCE/data/predictors/llm.ftp
   low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
   assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
-  time             142 ms    129 ms    158 ms  scaled
+  time             136 ms    123 ms    150 ms  learned
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
   largest batch that fits: 7
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --batch 2 --max-batch -q | tail -2

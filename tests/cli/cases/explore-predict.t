@@ -23,17 +23,17 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   front: 13 points that no other beats in every objective, hypervolume 0.996
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
-  device=a30 batch=16 dtype=fp16 clock=1300        80.0 us  11.4 mJ  1.28 ms  1.334e-08
-  device=l4 batch=16 dtype=fp16 clock=1300 cap=60   115 us  3.91 mJ  1.84 ms  2.553e-08
-  device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.5 mJ  1.26 ms  2.102e-07
+  device=a30 batch=16 dtype=fp16 clock=1300        86.1 us  12.4 mJ  1.38 ms  1.435e-08
+  device=l4 batch=16 dtype=fp16 clock=1300 cap=60   115 us  3.93 mJ  1.84 ms  2.553e-08
+  device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.8 mJ  1.26 ms  2.108e-07
   and 10 more between these; --top shows them
   
-  what decides time (40 points, R2 0.85 out of fold)
+  what decides time (40 points, R2 0.79 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012699893912007532,0.057335144686684242,0.0012699893912007532,2.1166489853345887e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.001267181525408799,0.056726195653130751,0.001267181525408799,2.111969209014665e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012656857543971787,0.077231369264647159,0.0012656857543971787,2.109476257328631e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.001273202122169827,0.056462462067284308,0.001273202122169827,2.1220035369497115e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012703567091068384,0.055692642549208658,0.0012703567091068384,2.1172611818447306e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012689725404780557,0.0758718043106308,0.0012689725404780557,2.1149542341300927e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -61,7 +61,7 @@ Shards of the points merge to the front of all of them, however many there are a
   $ foretell explore front anywhere.yaml >front.csv; wc -l <front.csv; head -2 front.csv
   14
   point,workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  4,,a30,1,fp16,700,,0.0012628859658233348,0.036674371317321375,0.0012628859658233348,2.1048099430388913e-07,physics,
+  4,,a30,1,fp16,700,,0.0012664906575603431,0.036850566236828072,0.0012664906575603431,2.1108177626005719e-07,physics,
   $ for n in 1 2 3 7 40 41; do for i in $(seq $n); do foretell explore front anywhere.yaml --shard $i/$n >shard-$i.csv || echo $?; done; foretell explore front anywhere.yaml $(seq -f shard-%.0f.csv $n | sort) | cmp - front.csv && echo $n; done
   1
   2
@@ -122,9 +122,9 @@ keeps it off the front, and the report says so.
   warning: 2 of 4 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
   front: 1 point that no other beats in every objective, hypervolume 1.000
-  best settings             time       cost
-  -----------------------------------------
-  device=a30 dtype=fp16  1.28 ms  2.132e-07
+  best settings             time     cost
+  ---------------------------------------
+  device=a30 dtype=fp16  1.32 ms  2.2e-07
   not compared, because cost is not known: 2 points, those with device=jetson-tx2
   
   correlation                Pearson              Spearman               Kendall
@@ -137,7 +137,7 @@ keeps it off the front, and the report says so.
   front: 1 point that no other beats in every objective
   best settings          cost     time
   ------------------------------------
-  device=a30 dtype=fp16     -  1.28 ms
+  device=a30 dtype=fp16     -  1.32 ms
   cost is known of no point: the front is of the other objectives
   
 
@@ -153,8 +153,8 @@ Of thousands of points some are looked at; where one workload is best another on
   $ foretell explore run many.yaml | grep -A4 -e '^best of'
   best of        used for                      ranks  worse than its own best  learned from few  with the other's
   ---------------------------------------------------------------------------------------------------------------
-  squeezenet1_1  resnet50       +0.99 (+0.99..+0.99)           the same point             4.2 %             1.6 %
-  resnet50       squeezenet1_1  +0.99 (+0.99..+0.99)           the same point             3.6 %             2.6 %
+  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)                    0.8 %             4.0 %             1.6 %
+  resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)                    4.6 %             3.7 %             2.5 %
   learned from few: median error of the rest, learned from 10 points of the workload at random;
 
 Several networks are workloads.
@@ -169,15 +169,15 @@ Several networks are workloads.
   > objectives: [{name: time, per: item}, memory]
   > END
   $ foretell explore run two.yaml --top 2 | grep -A5 -e ^small -e ^failed
-  small: 5 points that no other beats in every objective, hypervolume 0.999
-  best settings               time   memory
-  -----------------------------------------
-  batch=16 mode=inference   125 us  622 MiB
-  batch=1 mode=inference   1.64 ms  523 MiB
-  and 3 more between these; --top shows them
+  small: 7 points that no other beats in every objective, hypervolume 0.999
+  best settings                time    memory
+  -------------------------------------------
+  batch=512 mode=inference   141 us  3.80 GiB
+  batch=1 mode=inference    1.65 ms   523 MiB
+  and 5 more between these; --top shows them
   --
-  small    large     +0.86 (+0.54..+0.96)                    2.4 %                 -                 -
-  large    small     +0.86 (+0.54..+0.96)                   65.8 %                 -                 -
+  small    large     +0.96 (+0.83..+0.99)           the same point                 -                 -
+  large    small     +0.96 (+0.83..+0.99)           the same point                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -190,8 +190,8 @@ Several networks are workloads.
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00063237613606759711,5890343328,physics,
-  large,512,training,0.0018812961450419767,22288834888,physics,
+  large,512,inference,0.0006682578362186256,5890343328,physics,
+  large,512,training,0.0019285499319933834,22288834888,physics,
 
 Mistakes.
 
@@ -222,7 +222,7 @@ Mistakes.
   foretell predict: data/models/nosuch.onnx: No such file or directory
   [3]
   $ sed 's/l4, jetson-tk1/l4, jetson-tk9/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
-  foretell predict: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-xavier, jetson-nano; foretell devices lists all 105
+  foretell predict: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-thor, jetson-agx-xavier, jetson-nano, jetson-orin-nano-8gb; foretell devices lists all 127
   [4]
   $ sed 's/values: \[a30,/values: ["a30,l4",/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell explore: bad.yaml:8: when: device has no value "a30"
@@ -254,7 +254,7 @@ What was predicted of this machine can be measured: some points of the front.
   $ foretell explore verify here.yaml --top 1
   front point                  time predicted  measured  differs by
   -----------------------------------------------------------------
-  model=squeezenet1_1 batch=2         59.8 ms   59.8 ms      -0.0 %
+  model=squeezenet1_1 batch=2         59.8 ms   59.8 ms       0.0 %
   $ foretell explore verify anywhere.yaml
   foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]
@@ -273,8 +273,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,answered_by,failure
-  ,4,0.010651351202064667,0.4256735481652314,physics,
-  ,6,0.0087259658547804431,0.52229660042561687,physics,
-  ,8,0.0085564765149386632,0.68191191985180744,physics,
+  ,4,0.012001100872464435,0.47966327762585015,physics,
+  ,6,0.010280213891344883,0.61555106839701534,physics,
+  ,8,0.0097175765770072114,0.77484205422827479,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           682 mJ   415 mJ    1.12 J  scaled
+  energy           775 mJ   471 mJ    1.27 J  scaled

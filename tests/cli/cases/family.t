@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  153 ms  114 ms  231 ms  65.4 W  10.0 J  # B  yes  scaled
-  a30  900 MHz  113 ms  84.9 ms  166 ms  78.0 W  8.79 J  # B  yes  scaled
-  l4  600 MHz  1.43 ms  1.22 ms  3.01 ms  21.5 W  30.7 mJ  # B  yes  scaled
-  l4  900 MHz  1.28 ms  912 us  3.00 ms  22.1 W  28.2 mJ  # B  yes  scaled
+  a30  600 MHz  156 ms  116 ms  238 ms  67.4 W  10.5 J  # B  yes  scaled
+  a30  900 MHz  114 ms  85.2 ms  171 ms  81.2 W  9.25 J  # B  yes  scaled
+  l4  600 MHz  1.42 ms  1.21 ms  3.02 ms  21.5 W  30.5 mJ  # B  yes  scaled
+  l4  900 MHz  1.28 ms  900 us  3.00 ms  21.9 W  28.0 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy x time on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
@@ -50,9 +50,9 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.27 ms  761 us  2.98 ms  787.3  50.7 mJ  # B  *  100.0 %  scaled
-  2  a30  84.0 ms  70.0 ms  113 ms  11.9  12.7 J  # B  0.0 %  learned
-  3  t4  232 ms  199 ms  293 ms  4.318  16.0 J  # B  0.0 %  learned
+  1  l4  1.27 ms  741 us  2.99 ms  785.3  49.8 mJ  # B  *  100.0 %  scaled
+  2  a30  85.3 ms  70.3 ms  117 ms  11.72  13.3 J  # B  0.0 %  learned
+  3  t4  231 ms  196 ms  301 ms  4.325  16.0 J  # B  0.0 %  learned
   best: l4
   on average this answer lies 0.0 % above the best (expected regret)
 
@@ -75,9 +75,9 @@ What attributes are worth to each regressor: mobilenet's convolutions differ in 
   True True
   forward group_channels True
   $ foretell train --family --db both.db -o worth.ftp --importance | grep -A 2 '^regressor'
-  regressor                      metric     attribute              error grows by, points       +-
-  ------------------------------------------------------------------------------------------------
-  all forward                    time       groups                                    8.9      1.5
+  regressor                      metric     attribute              error grows by, points      +-
+  -----------------------------------------------------------------------------------------------
+  all forward                    time       groups                                    7.3     1.2
   $ foretell train --family --db both.db -o worth.ftp --importance --csv
   foretell train: --importance is printed as text or with --json
   [2]

@@ -26,27 +26,27 @@ On a device with times and energy; the backward pass and the optimizer belong to
   $ foretell ops data/models/resnet50.pt2 --tree --depth 1 --device a30 --mode training --batch 32
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of linear
-  on a30: 75.2 ms in all, 50.3 ms .. 113 ms
+  on a30: 78.6 ms in all, 52.5 ms .. 118 ms
   module        operations     time      low     high   share   energy      low     high       FLOPs  parameters    memory
   ------------------------------------------------------------------------------------------------------------------------
-  resnet50.pt2         515  75.2 ms  45.0 ms   128 ms  99.9 %   12.0 J   6.40 J   20.8 J   786 GFLOP      25.6 M  2.70 GiB
-    conv1                3  4.09 ms  2.29 ms  7.35 ms   5.4 %   674 mJ   342 mJ   1.21 J  15.1 GFLOP      9.41 k   320 MiB
-    bn1                  4  1.55 ms   939 us  2.55 ms   2.1 %   205 mJ   111 mJ   359 mJ   539 MFLOP         256   516 MiB
-    relu                 2   655 us   490 us   892 us   0.9 %   106 mJ  67.3 mJ   145 mJ  51.4 MFLOP           0   614 MiB
-    maxpool              2  2.08 ms  1.26 ms  3.43 ms   2.8 %   344 mJ   187 mJ   567 mJ  64.2 MFLOP           0   589 MiB
-    layer1              94  20.5 ms  12.6 ms  34.0 ms  27.2 %   3.26 J   1.77 J   5.46 J   132 GFLOP       219 k  1.63 GiB
-    layer2             123  19.6 ms  11.8 ms  33.4 ms  26.1 %   3.17 J   1.69 J   5.43 J   200 GFLOP      1.23 M  2.22 GiB
-    layer3             181  18.8 ms  11.0 ms  32.5 ms  25.0 %   3.02 J   1.58 J   5.30 J   283 GFLOP      7.12 M  2.64 GiB
-    layer4              94  7.72 ms  4.42 ms  13.7 ms  10.3 %   1.24 J   633 mJ   2.23 J   156 GFLOP      15.0 M  2.70 GiB
-    avgpool              3  40.2 us  26.7 us  61.4 us   0.1 %  5.37 mJ  3.08 mJ  8.78 mJ  6.42 MFLOP           0  2.68 GiB
-    fc                   4   125 us  74.3 us   224 us   0.2 %  19.1 mJ  9.82 mJ  36.0 mJ   401 MFLOP      2.05 M  2.67 GiB
+  resnet50.pt2         515  78.6 ms  46.8 ms   134 ms  99.9 %   12.6 J   6.68 J   21.7 J   786 GFLOP      25.6 M  2.70 GiB
+    conv1                3  3.73 ms  2.08 ms  6.75 ms   4.7 %   616 mJ   311 mJ   1.12 J  15.1 GFLOP      9.41 k   320 MiB
+    bn1                  4  1.55 ms   939 us  2.55 ms   2.0 %   205 mJ   111 mJ   359 mJ   539 MFLOP         256   516 MiB
+    relu                 2   647 us   476 us   879 us   0.8 %   105 mJ  65.7 mJ   143 mJ  51.4 MFLOP           0   614 MiB
+    maxpool              2  2.08 ms  1.26 ms  3.43 ms   2.6 %   344 mJ   187 mJ   567 mJ  64.2 MFLOP           0   589 MiB
+    layer1              94  21.4 ms  13.1 ms  35.5 ms  27.2 %   3.41 J   1.85 J   5.70 J   132 GFLOP       219 k  1.63 GiB
+    layer2             123  20.8 ms  12.4 ms  35.2 ms  26.4 %   3.36 J   1.79 J   5.74 J   200 GFLOP      1.23 M  2.22 GiB
+    layer3             181  19.9 ms  11.7 ms  34.5 ms  25.4 %   3.22 J   1.68 J   5.62 J   283 GFLOP      7.12 M  2.64 GiB
+    layer4              94  8.24 ms  4.71 ms  14.6 ms  10.5 %   1.33 J   677 mJ   2.38 J   156 GFLOP      15.0 M  2.70 GiB
+    avgpool              3  45.3 us  29.7 us  68.2 us   0.1 %  6.19 mJ  3.51 mJ  10.1 mJ  6.42 MFLOP           0  2.68 GiB
+    fc                   4   134 us  78.0 us   246 us   0.2 %  20.7 mJ  10.4 mJ  39.7 mJ   401 MFLOP      2.05 M  2.67 GiB
   
   time, energy: of the device while it runs their operations; low .. high as if all of them
   erred together; share of the network's time
   memory: most that is alive while one of their operations runs
   $ foretell ops data/models/resnet50.pt2 --tree --device a30 --json | pick modules.# modules.5 device
   modules.#: 151
-  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0471995048115256, "time": {"value": 0.000217151153904678, "low": 0.000134446305764884, "high": 0.000354624648459475, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0157077540386786, "low": 0.00725196073402775, "high": 0.0351880112386746, "unit": "J", "basis": "scaled"}}
+  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0501117734524846, "time": {"value": 0.000230729766307989, "low": 0.000141431778044661, "high": 0.000376051289343146, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0176605433253395, "low": 0.00785753372775508, "high": 0.0400563883342282, "unit": "J", "basis": "scaled"}}
   device: "a30"
   $ foretell ops data/models/resnet50.pt2 --tree --depth 1 --csv | tail -n 2
   avgpool,1,1,100352,409600,0,103456320,,,,,,

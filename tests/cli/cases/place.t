@@ -5,41 +5,41 @@ One network over two devices, by what is predicted of every part.
   
   device  nodes  from                 to                       time  energy   memory    sends       in
   ----------------------------------------------------------------------------------------------------
-  t4         25  conv1/Conv           layer1.2.relu/Relu_2  57.6 ms  4.03 J  626 MiB  196 MiB  20.6 ms
-  l4         97  layer2.0.conv1/Conv  fc/Gemm               58.7 ms  3.47 J  525 MiB        -        -
+  t4         25  conv1/Conv           layer1.2.relu/Relu_2  56.8 ms  3.97 J  626 MiB  196 MiB  20.6 ms
+  l4         97  layer2.0.conv1/Conv  fc/Gemm               58.9 ms  3.51 J  525 MiB        -        -
   
-  one pass takes 137 ms and 7.50 J; passes that follow each other take 58.7 ms each
-  alone on t4: 189 ms, 13.2 J
-  alone on l4: 99.9 ms, 5.65 J
+  one pass takes 136 ms and 7.48 J; passes that follow each other take 58.9 ms each
+  alone on t4: 188 ms, 13.2 J
+  alone on l4: 101 ms, 5.74 J
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics --json | pick period_s parts.0.nodes parts.1.nodes parts.0.sent_bytes alone.1.time_s
-  period_s: 0.0586848216585076
+  period_s: 0.0589453758450187
   parts.0.nodes: 25
   parts.1.nodes: 97
   parts.0.sent_bytes: 205520896.0
-  alone.1.time_s: 0.0999156954650079
+  alone.1.time_s: 0.101151424201651
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
-  one pass takes 3.17 ms and 209 mJ; passes that follow each other take 3.17 ms each
-  alone on jetson-tx2: 25.0 ms, 374 mJ
-  alone on a30: 3.17 ms, 209 mJ
+  one pass takes 3.18 ms and 216 mJ; passes that follow each other take 3.18 ms each
+  alone on jetson-tx2: 25.3 ms, 378 mJ
+  alone on a30: 3.18 ms, 216 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 534 ms and 37.4 J; passes that follow each other take 534 ms each
-  alone on jetson-tk1: 11.2 s, energy not known; it does not fit there
-  alone on t4: 534 ms, 37.4 J
+  one pass takes 471 ms and 33.0 J; passes that follow each other take 471 ms each
+  alone on jetson-tk1: 9.87 s, energy not known; it does not fit there
+  alone on t4: 471 ms, 33.0 J
 
 Several networks on several devices.
 
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx data/models/vit_b_16.onnx data/models/mobilenet_v2.onnx --devices l4,t4,a30 --method physics
   4 networks on 3 devices: the least time until all are done
   
-  network            device     time  energy    memory
-  ----------------------------------------------------
-  resnet50.onnx      t4      4.22 ms  279 mJ   627 MiB
-  vgg16.onnx         a30     2.56 ms  411 mJ  1.05 GiB
-  vit_b_16.onnx      l4      5.27 ms  330 mJ   856 MiB
-  mobilenet_v2.onnx  a30     2.76 ms  129 mJ   543 MiB
+  network            device     time   energy    memory
+  -----------------------------------------------------
+  resnet50.onnx      a30     3.18 ms   220 mJ   627 MiB
+  vgg16.onnx         a30     2.71 ms   436 mJ  1.05 GiB
+  vit_b_16.onnx      l4      6.26 ms   346 mJ   856 MiB
+  mobilenet_v2.onnx  t4      2.76 ms  89.1 mJ   543 MiB
   
-  all are done after 5.32 ms and have taken 1.15 J; no other way is better
+  all are done after 6.26 ms and have taken 1.09 J; no other way is better
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
   by: "energy"
   exact: true
@@ -53,10 +53,10 @@ A device of which too little is known for a network does without it.
   
   network        device     time   energy    memory
   -------------------------------------------------
-  resnet50.onnx  l4      3.17 ms  90.0 mJ   627 MiB
-  vgg16.onnx     l4      3.73 ms   256 mJ  1.05 GiB
+  resnet50.onnx  l4      3.18 ms  91.2 mJ   627 MiB
+  vgg16.onnx     l4      3.75 ms   262 mJ  1.05 GiB
   
-  all are done after 6.90 ms and have taken 346 mJ; no other way is better
+  all are done after 6.92 ms and have taken 353 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.17 ms  1.25 ms   7.49 ms  scaled
-  energy           209 mJ  77.1 mJ    529 mJ  scaled
-  power            65.9 W   46.5 W    93.6 W  scaled
+  time            3.18 ms  1.24 ms   7.49 ms  scaled
+  energy           216 mJ  79.4 mJ    545 mJ  scaled
+  power            68.0 W   47.9 W    96.4 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace    8.12 MiB
     process       512 MiB
   fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
-  the host issues everything in 3.16 ms, the device executes it in 1.23 ms: the host sets the time
+  the host issues everything in 3.17 ms, the device executes it in 1.23 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
-  operation                                                                      count  share    total     each      low     high  basis
-  ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.7 %  87.1 us  17.4 us  11.1 us  27.3 us  scaled
-  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.1 %  66.1 us  11.0 us  7.02 us  17.3 us  scaled
+  operation                                                                     count  share    total     each      low     high  basis
+  --------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  2.8 %  89.3 us  17.9 us  11.4 us  28.0 us  scaled
+  conv2d x=1x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32       4  2.3 %  74.1 us  18.5 us  11.8 us  29.0 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -38,21 +38,21 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  31.4 ms  20.8 ms  47.5 ms  87.1 W  2.73 J  930 MiB  yes   scaled
-  a30      900 MHz  25.0 ms  16.6 ms  37.8 ms   104 W  2.60 J  930 MiB  yes   scaled
-  a30     1.20 GHz  22.3 ms  14.8 ms  33.7 ms   145 W  3.23 J  930 MiB  yes   scaled
-  a30     1.44 GHz  21.2 ms  14.1 ms  32.0 ms   163 W  3.44 J  930 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 75.4 % of the energy and 118.0 % of the time at 1.44 GHz
-  least energy x time on a30: at 900 MHz, 75.4 % of the energy and 118.0 % of the time at 1.44 GHz
+  a30      600 MHz  33.9 ms  22.4 ms  51.3 ms  85.8 W  2.91 J  930 MiB  yes   scaled
+  a30      900 MHz  27.0 ms  17.9 ms  40.7 ms   103 W  2.78 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.9 ms  15.9 ms  36.1 ms   145 W  3.47 J  930 MiB  yes   scaled
+  a30     1.44 GHz  22.7 ms  15.0 ms  34.2 ms   163 W  3.69 J  930 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
+  least energy x time on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.8777585925766
+  power.value: 99.8817793271938
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
-  host_s: 0.0031626
-  busy_s: 0.0388057580837311
+  host_s: 0.0031662
+  busy_s: 0.0390059969048773
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
@@ -77,8 +77,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.18 ms  1.97 ms  7.51 ms  649 mJ  627 MiB  yes   scaled
-  h100-sxm        3.17 ms  1.12 ms  7.48 ms  549 mJ  651 MiB  yes   scaled
+  v100-sxm2-16gb  3.19 ms  1.97 ms  7.51 ms  646 mJ  627 MiB  yes   scaled
+  h100-sxm        3.17 ms  1.12 ms  7.49 ms  550 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   

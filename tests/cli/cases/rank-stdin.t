@@ -20,9 +20,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network     time   energy   memory
   ----------------------------------------
-  1  4        77.3 us  2.80 mJ  514 MiB  *
-  2  wide      212 us  20.1 mJ  542 MiB
-  3  deep     2.73 ms   168 mJ  521 MiB
+  1  4        76.7 us  2.70 mJ  514 MiB  *
+  2  wide      211 us  19.4 mJ  542 MiB
+  3  deep     2.73 ms   175 mJ  521 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
@@ -34,9 +34,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network  device     time   energy   memory
   ------------------------------------------------
-  1  4        l4      77.2 us  1.18 mJ  514 MiB  *
-  2  4        a30     77.3 us  2.80 mJ  514 MiB
-  3  wide     l4       207 us  6.12 mJ  542 MiB
+  1  4        l4      76.6 us  1.15 mJ  514 MiB  *
+  2  4        a30     76.7 us  2.70 mJ  514 MiB
+  3  wide     l4       208 us  6.35 mJ  542 MiB
   
   *: no other is at least as good in time, energy and memory and better in one
   [3]
@@ -66,11 +66,11 @@ Names of files are no lists.
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value
-  time.value: 0.00272638684582974
+  time.value: 0.0027266585107018
   memory.total.value: 545849344.0
   $ foretell rank --stdin --devices a30 --json <nets 2>/dev/null | pick best.2.network best.2.time_s best.2.memory_bytes
   best.2.network: "deep"
-  best.2.time_s: 0.00272638684582974
+  best.2.time_s: 0.0027266585107018
   best.2.memory_bytes: 545849344.0
 
 One without a name is called by its number; nothing behind the last line is no network.
@@ -114,7 +114,7 @@ Mistakes, and what is not known.
   
   #  network  device     time   energy   memory
   ------------------------------------------------
-  1  4        l4      77.2 us  1.18 mJ  514 MiB  *
+  1  4        l4      76.6 us  1.15 mJ  514 MiB  *
   
   *: no other is at least as good in time, energy and memory and better in one
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
