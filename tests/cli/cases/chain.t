@@ -13,7 +13,7 @@ same figures everywhere.
   foretell train: there is no store not there.db; name another with --db, or fill this one: foretell collect --quick --engine fake --threads 2 --db 'not there.db'
   [3]
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx
-  114 operations measured in 68.3 s with fake 1, threads=1
+  114 operations measured in 68.0 s with fake 1, threads=1
   2 networks run whole: what this machine takes beside operations
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   5 measured once more; foretell data show says how well they agree
@@ -48,10 +48,10 @@ same figures everywhere.
   
   measured again  device  metric  pairs  apart  differ by  p90  calibrated  p90  stated 90 % hold
   ----
-  fake 1, threads=1  THIS-MACHINE  time  5  # s  0.1 %  0.2 %  0.1 %  0.2 %  100.0 %
+  fake 1, threads=1  THIS-MACHINE  time  5  # s  0.2 %  0.2 %  0.1 %  0.5 %  100.0 %
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table
-  kind       phase    metric     for devices  method                                               n   MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
+  kind       phase    metric     for devices  method                                     n    MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local --engine fake
 
@@ -76,7 +76,7 @@ The answer, with its assumptions first and the command that verifies it last.
   
   of one pass  estimate  low  high  basis
   ----
-  time  122 ms  114 ms  132 ms  measured
+  time  122 ms  113 ms  131 ms  measured
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
   peak memory  # B  # B  # B  measured
@@ -91,9 +91,9 @@ The answer, with its assumptions first and the command that verifies it last.
   
   operation  count  share  total  each  low  high  basis
   ----
-  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  21.8 %  26.7 ms  6.68 ms  6.35 ms  7.02 ms  measured
-  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  18.1 %  22.1 ms  22.1 ms  21.0 ms  23.3 ms  measured
-  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  16.9 %  20.6 ms  6.88 ms  6.55 ms  7.24 ms  measured
+  conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  4  21.9 %  26.7 ms  6.68 ms  6.35 ms  7.02 ms  measured
+  conv2d x=1x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 layout=channels_last  1  18.1 %  22.1 ms  22.1 ms  21.0 ms  23.2 ms  measured
+  conv2d x=1x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 layout=channels_last  3  16.7 %  20.4 ms  6.81 ms  6.48 ms  7.16 ms  measured
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in
   verify: foretell measure data/models/resnet18.onnx --engine fake
@@ -158,7 +158,7 @@ The truth lies in the interval: measured with the same engine.
   
                             predicted  low  high  measured  predicted/measured
   ----
-  time  122 ms  114 ms  132 ms  122 ms  1.002
+  time  122 ms  113 ms  131 ms  122 ms  0.999
   memory (peak of process)  # B  # B  # B  # B  #
 
   $ foretell measure data/models/resnet18.onnx --engine fake --no-power --csv | head -1
@@ -187,9 +187,9 @@ Several devices beside each other.
   
   device  time  low  high  energy  memory  fits  basis
   ----
-  local  122 ms  114 ms  132 ms  -  # B  yes  measured
-  a30  1.27 ms  527 us  2.98 ms  85.7 mJ  # B  yes  scaled
-  h100-sxm  1.26 ms  447 us  2.97 ms  221 mJ  # B  yes  scaled
+  local  122 ms  113 ms  131 ms  -  # B  yes  measured
+  a30  1.27 ms  513 us  2.98 ms  86.3 mJ  # B  yes  scaled
+  h100-sxm  1.26 ms  448 us  2.98 ms  221 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in
