@@ -23,6 +23,8 @@ static const ft_device_facts facts = {
     .peak_fp16 = 300e12,
     .peak_bf16 = 300e12,
     .peak_fp8 = NAN,
+    .peak_fp4 = NAN,
+    .load_clock_hz = NAN,
     .peak_int8 = NAN,
     .bandwidth_bytes_per_s = 2e12,
     .memory_bytes = 80e9,
@@ -161,8 +163,11 @@ static void a_better_chip_never_takes_longer(void)
     for (int keys = 64; keys <= 65536; keys *= 4) {
         double s = seconds(attention(16, 32, 8, 1, keys), &facts);
 
-        CHECK(CMP(seconds(attention(16, 32, 8, 1, keys), &more_memory), <=, s));
-        CHECK(CMP(seconds(attention(16, 32, 8, 1, keys), &more_cache), <=, s));
+        /* What is copied into order and back is hidden by what starts it, smoothly. */
+        CHECK(CMP(seconds(attention(16, 32, 8, 1, keys), &more_memory), <=,
+                  s * (1 + 1e-7)));
+        CHECK(CMP(seconds(attention(16, 32, 8, 1, keys), &more_cache), <=,
+                  s * (1 + 1e-7)));
     }
 }
 
@@ -237,8 +242,6 @@ static void more_than_32_heads_of_a_packed_key_have_blocks_of_their_own(void)
               2 * terms_on(&many, &facts, "", &theta).busy_s));
 }
 
-/* Two steps move 2 (n - 1) / n of a large sum over the link of each; a small one takes
- * its start; a hundred devices do not take it a hundred times. */
 /* Of a GPU with that compute capability. */
 static ft__terms token_on(double capability, ft_op op, const char *setting)
 {
@@ -298,6 +301,8 @@ static void scales_of_tensors_are_found_as_engines_do(void)
     CHECK(CMP(token_on(9, op, "run_mode=graph picks=all").busy_s, <, alone));
 }
 
+/* Two steps move 2 (n - 1) / n of a large sum over the link of each; a small one takes
+ * its start; a hundred devices do not take it a hundred times. */
 static void a_sum_over_devices_goes_over_their_link(void)
 {
     ft_device_facts linked = facts;

@@ -28,7 +28,6 @@ typedef struct ft_device_facts {
     double peak_fp16; /* tensor cores where there are any */
     double peak_bf16;
     double peak_fp8;
-    double peak_fp4;
     double peak_int8;
     double bandwidth_bytes_per_s;
     double memory_bytes;
@@ -51,6 +50,7 @@ typedef struct ft_device_facts {
     /* W of the board whose TDP the chip's draw is a share of, where another board has
      * the same chip at the same clock and a smaller TDP; NaN: tdp_w. */
     double drawing_tdp_w;
+    double peak_fp4;
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;

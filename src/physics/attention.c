@@ -17,7 +17,8 @@ static const double XQA_KEYS = 512, XQA_START = 1.4, XQA_CHAIN = 1.75;
 /* Heads of latent attention, so many and more, multiply at the rate of prompts:
  * FlashMLA reaches 660 TFLOP/s of an H800, 0.67 of its peak (its documentation). */
 static const double LATENT_ROWS = 64;
-/* That one instruction of Hopper's tensor cores takes (wgmma), and so a block. */
+/* That one instruction of Hopper's tensor cores takes (wgmma), and so a block; of
+ * Blackwell's for data centres 64 or 128. */
 static const double HOPPER_ROWS = 64;
 static const double KEYS = 128; /* a core's least share of the keys */
 static const double EXPS = 16;  /* of a core in a clock */
@@ -100,7 +101,8 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
                 c[FT__C_attention_blend]);
 }
 
-/* FlashAttention-2: that of Hopper is another (Shah et al. 2024). */
+/* FlashAttention-2: that of Hopper is another (Shah et al. 2024), and Blackwell's for
+ * data centres, too. */
 static bool is_flash_2(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     return chip->ampere && !chip->hopper && !chip->packed && !p->latent;
@@ -180,7 +182,7 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
                                   c[FT__C_attention_blend]),
                           c[FT__C_attention_blend]);
     /* A kernel of its own puts the parts together. */
-    if (split > 1 && is_flash_2(p, chip))
+    if (split > 1 && is_flash_2(p, chip) && chip->clock_hz > 0)
         out->busy_s += c[FT__C_replay_clocks] / chip->clock_hz;
 }
 

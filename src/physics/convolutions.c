@@ -195,7 +195,8 @@ static bool is_in_turn(const ft__op_kernel *p, const ft__hardware_spec *chip,
                        const double *c)
 {
     return chip->gpu && is_few(p, chip, c) && p->taps > 1 && !p->volume && !p->last &&
-           p->columns == 0 && p->gradient == 0 && p->in < c[FT__C_tensor_channels];
+           p->columns == 0 && p->gradient == 0 && p->batch == 1 &&
+           p->in < c[FT__C_tensor_channels];
 }
 
 static const double IN_TURN_WIDTH = 64, IN_TURN_SHARE = 1.2;

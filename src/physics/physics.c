@@ -84,10 +84,14 @@ static int makes_products(const ft_op *op)
     return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
 }
 
-/* AMD's matrix cores took fp32 at twice the vectors' rate until MI300. */
+/* Matrix cores of AMD's boards for data centres, which have many units of fp64, took
+ * fp32 at twice the vectors' rate until MI300. */
 static double matrix_gain(const ft_device_facts *d)
 {
-    return is(d->vendor, "AMD") && has_tensor_cores(d) && d->year < 2023 ? 2 : 1;
+    return is(d->vendor, "AMD") && has_tensor_cores(d) && d->year < 2023 &&
+                   d->peak_fp64 > d->peak_fp32 / 4
+               ? 2
+               : 1;
 }
 
 /* PCIe 3.0, 4.0 and 5.0 with 16 lanes where nothing else connects GPUs; CPUs by a
@@ -196,9 +200,11 @@ bool ft__setting_differs(const char *asked, const char *measured)
 static const double HALF_CONV = 0.75;
 
 /* 16-bit products without tensor cores: libraries add them up in fp32, at its rate. */
-static double half_peak(const ft_device_facts *d, const ft_op *op)
+static double half_peak(const ft__hardware_spec *chip, const ft_device_facts *d,
+                        const ft_op *op)
 {
-    return ft_kind_class(op->kind) == FT_CLASS_CONV
+    return chip->early && op->dtype == FT_DTYPE_fp16 &&
+                   ft_kind_class(op->kind) == FT_CLASS_CONV
                ? fmax(d->peak_fp32, HALF_CONV * d->peak_fp16)
                : NAN;
 }
@@ -211,7 +217,7 @@ static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
 
     chip->tensor = chip->gpu && isfinite(peak) && has_tensor_cores(d);
     if (chip->gpu && !chip->tensor && ft_dtype_bits(op->dtype) == 16)
-        peak = half_peak(d, op);
+        peak = half_peak(chip, d, op);
     if (chip->gpu && ft__rnn_gates(op->kind) && ft_dtype_bits(op->dtype) == 8) {
         chip->tensor = 0; /* libraries have no 8-bit steps */
         peak = NAN;
@@ -257,32 +263,33 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
     const double rated = rated_clock(d), cores = busy_cores(d, setting);
     ft__hardware_spec *chip = &out->chip;
 
-    *chip =
-        (ft__hardware_spec){.cores = cores,
-                            .l2_bytes = d->l2_bytes,
-                            .memory_bytes = d->memory_bytes,
-                            .tensor_flops = d->peak_fp16,
-                            .process_nm = d->process_nm,
-                            .year = d->year,
-                            .slots = optimizer_slots(setting),
-                            .activated = activated(setting),
-                            .caches = says(setting, "cache", "written"),
-                            .packed = says(setting, "cache", "packed"),
-                            .masked = says(setting, "picks", "all"),
-                            .brief = ft__is_short_loop(setting),
-                            .graph = ft__is_graph_mode(setting),
-                            .fused = is_compiled_mode(setting),
-                            .gpu = is(d->type, "gpu"),
-                            .amd = is(d->vendor, "AMD"),
-                            .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
-                            .ampere = is_since(d, 8),
-                            .hopper = is_since(d, 9),
-                            .lanes = d->peak_fp32 / (2 * d->cores * rated),
-                            .threads = core_threads(d),
-                            .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
-                            .link = link_of(d),
-                            .network = network_of(d),
-                            .inline_ecc = d->inline_ecc > 0};
+    *chip = (ft__hardware_spec){
+        .cores = cores,
+        .l2_bytes = d->l2_bytes,
+        .memory_bytes = d->memory_bytes,
+        .tensor_flops = d->peak_fp16,
+        .process_nm = d->process_nm,
+        .year = d->year,
+        .slots = optimizer_slots(setting),
+        .activated = activated(setting),
+        .caches = says(setting, "cache", "written"),
+        .packed = says(setting, "cache", "packed"),
+        .masked = says(setting, "picks", "all"),
+        .brief = ft__is_short_loop(setting),
+        .graph = ft__is_graph_mode(setting),
+        .fused = is_compiled_mode(setting),
+        .gpu = is(d->type, "gpu"),
+        .amd = is(d->vendor, "AMD"),
+        .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
+        .ampere = is_since(d, 8),
+        .hopper =
+            is_since(d, 9) &&
+            d->compute_capability<12, .lanes = d->peak_fp32 / (2 * d->cores * rated),
+                                  .threads = core_threads(d),
+                                  .bus_bytes =
+                                      d->bandwidth_bytes_per_s / d->memory_clock_hz,
+                                  .link = link_of(d), .network = network_of(d),
+                                  .inline_ecc = d->inline_ecc> 0};
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
     out->facts = d;
@@ -414,8 +421,12 @@ static double most_sustained(const ft__hardware_spec *chip, const double *c)
 }
 
 /* What is sold as 4 nm (TSMC's 4N and N4) are transistors of its 5 nm: 0.28 of the
- * energy of 16 nm by the foundry's own figures (N7 0.4 of 16FF+, N5 0.7 of that). */
-static const double LEAST_NODE = 5;
+ * energy of 16 nm by the foundry's own figures (N7 0.4 of 16FF+, N5 0.7 of that). The
+ * budget of tensor cores was decided on GPUs with the name of 4 nm and goes by it. */
+static double node_of(const ft__hardware_spec *chip)
+{
+    return chip->process_nm == 4 ? 5 : chip->process_nm;
+}
 
 double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)
 {
@@ -427,7 +438,7 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
     if (!(budget > 0) || !chip->gpu)
         return most;
     if (chip->process_nm > 0)
-        budget /= pow(fmax(chip->process_nm, LEAST_NODE) / 16, c[FT__C_node_power]);
+        budget /= pow(node_of(chip) / 16, c[FT__C_node_power]);
     share = c[FT__C_sustain_power] * pow(budget, c[FT__C_sustain_bend]);
     return pow(pow(most, -corner) + pow(share, -corner), -1 / corner);
 }
@@ -523,7 +534,7 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
 
 /* An A100's cache is two halves, and what the cores of both read lies in both (white
  * papers of GA100, GH100). NeuSight's elementwise passes over 32 MiB take memory's time
- * there. */
+ * there. Of Blackwell's two dies, with a cache each, it is a guess. */
 static double cached_bytes(const ft__hardware_spec *chip)
 {
     return chip->l2_bytes * (chip->ampere && ft__has_stacked_memory(chip) ? 0.5 : 1);

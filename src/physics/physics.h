@@ -39,7 +39,7 @@ typedef struct ft__hardware_spec {
     int amd;
     int early;     /* NVIDIA's, before Volta */
     int ampere;    /* NVIDIA's, since Ampere */
-    int hopper;    /* NVIDIA's, since Hopper */
+    int hopper;    /* NVIDIA's of data centres, since Hopper */
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */

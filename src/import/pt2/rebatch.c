@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op.h"
 #include "import/options.h"
 #include "import/pt2/pt2.h"
 #include "import/rules/ops.h"
@@ -51,8 +52,12 @@ static void set(ft__pt2 *p, ft__pt2_value *v, int axis, int64_t inner)
         v->batched = false;
         return;
     }
-    v->shape.dim[axis] = v->shape.dim[axis] / p->fixed_batch * p->opt.batch;
-    if (!ft__shape_fits(&v->shape))
+    v->shape.dim[axis] /= p->fixed_batch;
+    if (v->shape.dim[axis] <= FT__MAX_ELEMENTS / p->opt.batch)
+        v->shape.dim[axis] *= p->opt.batch;
+    else
+        v->shape.dim[axis] = FT__MAX_ELEMENTS;
+    if (!ft__shape_fits(&v->shape) || v->shape.dim[axis] == FT__MAX_ELEMENTS)
         ft__build_fail(p->b, FT_EINVAL, 0,
                        "--batch %lld: tensor \"%.*s\" has too many elements",
                        (long long)p->opt.batch, ft__shown(v->name.n, 100), v->name.s);
@@ -91,8 +96,8 @@ static int by_order(const ft_shape *s, int64_t stride, int64_t batch, bool split
     for (uint32_t c = 0; c < s->rank; c++) {
         const int64_t behind = times(s, c + 1, s->rank), from = behind * s->dim[c];
 
-        if (behind < 1 || stride % behind || from < stride * batch ||
-            from % (stride * batch))
+        if (behind < 1 || stride % behind || from / batch < stride || from % batch ||
+            from / batch % stride)
             continue;
         if (best == NONE || (s->dim[best] != batch && (split || s->dim[c] == batch))) {
             best = (int)c;
@@ -291,11 +296,6 @@ static int reduced(const ft_op *op, uint32_t axis)
     return to;
 }
 
-static bool is_recurrent(ft_kind k)
-{
-    return k == FT_KIND_lstm || k == FT_KIND_gru || k == FT_KIND_rnn;
-}
-
 /* Where the batch of operand i is in result o. False: follow() says it. */
 static bool by_operation(const ft_op *op, uint32_t i, uint32_t axis, uint32_t o,
                          int *to)
@@ -303,15 +303,16 @@ static bool by_operation(const ft_op *op, uint32_t i, uint32_t axis, uint32_t o,
     ft_shape x, s;
     ft_dtype t;
 
-    if (is_recurrent(op->kind)) { /* length x directions x batch x hidden; states */
+    if (ft__rnn_gates(op->kind)) { /* length x directions x batch x hidden; states */
         *to = o ? 1 : 2;
         return true;
     }
     ft_op_input(op, i, &x, &t);
     ft_op_output(op, 0, &s, &t);
     if (op->kind == FT_KIND_matmul) {
-        *to =
-            axis + (i ? 2u : 1u) == x.rank ? NONE : (int)(axis + s.rank) - (int)x.rank;
+        *to = axis + (i ? 2u : 1u) == x.rank || axis + s.rank < x.rank
+                  ? NONE
+                  : (int)(axis + s.rank - x.rank);
     } else if (op->kind == FT_KIND_gather) {
         const uint32_t along = (uint32_t)ft_op_at(op, FT_K_axis, 0);
         ft_shape y;

@@ -470,7 +470,7 @@ static ft_status share_of_groups(double *share, const ft__physics_params *start,
             st = leave_out(&error[groups++], &fitted, start, scratch, others, own, seed,
                            err);
     }
-    *share = groups > 1 ? ft__share_of_learned(error, groups, n) : 1;
+    *share = !st && groups > 1 ? ft__share_of_learned(error, groups, n) : 1;
     free(scratch);
     return st;
 }

@@ -54,7 +54,7 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
                               strcmp(h->vendor, own.vendor) == 0);
         first = first ? first : h;
         k.several = k.several || strcmp(h->chip, first->chip);
-        k.hosts += is_of_new_host(f, l, i);
+        k.hosts += strcmp(h->type, own.type) == 0 && is_of_new_host(f, l, i);
         if (strcmp(h->vendor, own.vendor) != 0)
             continue;
         if (h->capability <= own.capability)
@@ -132,7 +132,8 @@ static const double between_hosts = 0.5, slower_than_two = 1.1;
  * each generation between: what an A100 asks for, learned from Hopper and Blackwell. */
 static const double between_generations = 0.15;
 
-/* Generations (whole numbers of compute capability) beyond those that were measured. */
+/* Generations (one for each 1.0 of compute capability) beyond those that were measured.
+ */
 static double generations_beyond(const struct relation *k, const ft__dataset *on)
 {
     const double own = ft__hardware_of(on->file).capability;

@@ -224,7 +224,7 @@ static uint32_t width_of(const ft__samples *s, uint32_t i)
     return bits < 16 ? 16 : bits;
 }
 
-enum { WIDEST = 64 };
+enum { WIDEST = 128 };
 
 /* Of the elements of most rows of a part. Others are other arithmetic: what one chip
  * makes of them says nothing of how these scatter. */

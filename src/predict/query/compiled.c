@@ -21,9 +21,9 @@ static double copy_s(const ft__query_context *q, const ft_shape *shape, ft_dtype
     return ft__op_set_shape(&op, FT_K_x, shape) ? busy_of(q, &op) : 0;
 }
 
-/* Compilers lay images' channels last, which makes convolutions other ones. Transposed
- * ones become no faster by it. Operands, results and weights are copied where no kernel
- * that is generated does it by the way. */
+/* Compilers lay images' channels last, which makes convolutions other ones. Operands,
+ * results and weights are copied where no kernel that is generated does it by the way.
+ */
 static void lay_last(ft__query_context *q, uint32_t i)
 {
     ft_op op = q->g->op[i];

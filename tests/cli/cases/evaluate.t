@@ -147,3 +147,10 @@ What cannot be answered is said.
   $ foretell evaluate --curve --choose clever
   foretell evaluate: --choose clever: it is one of active, spread, random
   [2]
+
+Elements of 128 bits are rows as others.
+
+  $ for d in v100-pcie-16gb t4 a30; do sed "s/^one,/$d,/; s/fp32/complex128/; /^two/d" all.csv | sed '1d'; done > rest
+  > (head -1 all.csv; cat rest) > wide.csv; foretell data import wide.csv --db wide.db -q; foretell train --family --db wide.db -o wide.ftp -q > trained; head -1 trained
+  180 measurements taken from wide.csv
+  learned from    setting  engine  dtype policy  measurements
