@@ -22,20 +22,8 @@ struct relation {
     bool sort;           /* one is of its type */
     bool maker;          /* and of its maker, too */
     bool several;        /* they are of two chips or more */
-    int hosts;           /* beside which eager operations were measured */
     double older, newer; /* compute capability of the maker's that it is next to; NaN */
 };
-
-/* Is a dataset the first of its device of those that the metric was learned of and that
- * have as many launches? */
-static bool is_of_new_host(const ft__family *f, const ft__model_set *l, uint32_t i)
-{
-    for (uint32_t k = 0; k < i; k++)
-        if (l->rows_of[k] && !ft__is_graph_mode(f->dataset[k].setting) &&
-            ft__is_named(f->dataset[k].device, f->dataset[i].device))
-            return false;
-    return !ft__is_graph_mode(f->dataset[i].setting);
-}
 
 static struct relation relation_to(const ft__family *f, ft__metric metric,
                                    const ft__dataset *on)
@@ -54,7 +42,6 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
                               strcmp(h->vendor, own.vendor) == 0);
         first = first ? first : h;
         k.several = k.several || strcmp(h->chip, first->chip);
-        k.hosts += strcmp(h->type, own.type) == 0 && is_of_new_host(f, l, i);
         if (strcmp(h->vendor, own.vendor) != 0)
             continue;
         if (h->capability <= own.capability)
@@ -124,9 +111,8 @@ static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
 }
 
 /* What hosts differ by beyond what known devices showed, 90 % of the logarithm either
- * way: a few devices were measured beside fewer hosts. Beside one or two, nobody knows
- * how slow one may be: as much as where a data sheet alone answers. */
-static const double between_hosts = 0.5, slower_than_two = 1.1;
+ * way: a few devices were measured beside fewer hosts. */
+static const double between_hosts = 0.5;
 
 /* Of devices newer than all that were measured, or older, 90 % of the logarithm for
  * each generation between: what an A100 asks for, learned from Hopper and Blackwell. */
@@ -149,18 +135,16 @@ static void widen_for_unknown(ft__op_answer *out, const struct relation *k,
                               const ft__dataset *on, const ft__samples *s)
 {
     const double beyond = between_generations * generations_beyond(k, on);
-    const double slower = k->hosts < 3 ? slower_than_two : between_hosts;
 
     for (size_t i = 0; i < s->n; i++) {
         const double device = ft__device_share(&s->terms[i]), host = 1 - device;
         const double own = isfinite(beyond) ? beyond * device : 0;
-        const double below = hypot(own, between_hosts * host),
-                     above = hypot(own, slower * host);
+        const double reach = hypot(own, between_hosts * host);
 
-        if (!(below > 0))
+        if (!(reach > 0))
             continue;
-        out[i].low = out[i].value * exp(-hypot(log(out[i].value / out[i].low), below));
-        out[i].high = out[i].value * exp(hypot(log(out[i].high / out[i].value), above));
+        out[i].low = out[i].value * exp(-hypot(log(out[i].value / out[i].low), reach));
+        out[i].high = out[i].value * exp(hypot(log(out[i].high / out[i].value), reach));
     }
 }
 
