@@ -278,3 +278,8 @@ Mixed precision is of PyTorch's networks, not of servers.
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --precision amp-bf16 --prompt 128
   foretell rank: servers hold weights in the type they compute in: --precision bf16, fp8 or fp4, not "amp-bf16"
   [2]
+
+No device draws more than it is built for, however operations of a long prompt add up.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 100000 --generate 16 --num-requests 1 --json | pick power.high
+  power.high: 700.0
