@@ -279,14 +279,31 @@ static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
     }
 }
 
+/* The network's type, or that of products with weights, which may be stored in fewer
+ * bits, that the device has no hardware for; FT_DTYPE_NONE: it has for all. */
+static ft_dtype without_hardware(const struct answer *x, const ft_device_facts *d,
+                                 bool tf32)
+{
+    const ft_graph *g = x->a.graph;
+
+    if (!has_hardware(d, x->dtype, tf32))
+        return x->dtype;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if ((g->op[i].kind == FT_KIND_linear || g->op[i].kind == FT_KIND_moe) &&
+            !has_hardware(d, g->op[i].dtype, false))
+            return g->op[i].dtype;
+    return FT_DTYPE_NONE;
+}
+
 static void put_no_hardware(struct answer *x, const ft__question *q,
                             const ft_remark **list)
 {
     const ft_device *device = q->s.source.on.device;
     const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
-    const ft_dtype t = x->dtype;
+    const ft_dtype t =
+        device ? without_hardware(x, ft_device_get(device), tf32) : FT_DTYPE_NONE;
 
-    if (device && !has_hardware(ft_device_get(device), t, tf32))
+    if (t != FT_DTYPE_NONE)
         remark(x, list, &x->a.n_warnings, FT_REMARK_NO_HARDWARE,
                text(x, "%s has no hardware for %s: %s", ft_device_get(device)->title,
                     t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t),
