@@ -350,6 +350,7 @@ static const char *const optional_specs[] = {
     "gather_nd x=3x17 y=4x1 out=4x17",
     "scatter x=3x17 y=3x5",
     "one_hot x=5 out=5x7",
+    "one_hot x=5 out=5x7 dtype=int64",
     "nonzero x=3x17 out=2x51 dtype=int64",
     "grid_sample x=1x2x9x9 y=1x5x5x2 out=1x2x5x5",
     "roi_align x=1x2x9x9 y=3x4 out=3x2x5x5",

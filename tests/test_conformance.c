@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conformance_specs.h"
+#include "query/lacks.h"
 #include "trial.h"
 
 /* Kinds that this engine says it does not run. */
@@ -318,6 +319,30 @@ static void weights_without_end_are_refused(const rig *r)
     }
 }
 
+/* Which kinds hints leave to others: those of which it runs none of the specs here. */
+static void lacks_what_is_said_of_it(const rig *r)
+{
+    int runs[FT_KIND_COUNT] = {0}, tried[FT_KIND_COUNT] = {0};
+
+    for (size_t i = 0; i < sizeof(optional_specs) / sizeof(*optional_specs); i++) {
+        ft_block_info info;
+        ft_block *b = NULL;
+        ft_op op;
+
+        CHECK_EQ(ft_op_parse(&op, optional_specs[i], strlen(optional_specs[i]), NULL),
+                 FT_OK);
+        tried[op.kind] = op.kind != FT_KIND_batchnorm;
+        if (prepare_one(r, &b, &info, &op, NULL) == FT_OK)
+            runs[op.kind] = 1;
+        r->e->free_block(b);
+    }
+    for (int k = 0; k < FT_KIND_COUNT; k++)
+        if (tried[k] && runs[k] == ft__engine_lacks_kind(r->e->name, (ft_kind)k)) {
+            fprintf(stderr, "  %s\n", ft_kind_name((ft_kind)k));
+            CHECK_EQ(runs[k], !runs[k]);
+        }
+}
+
 static void runs_or_says_that_it_does_not(const rig *r, const char *spec)
 {
     ft_op op;
@@ -420,6 +445,8 @@ static void the_rest(const rig *r)
 
     for (size_t i = 0; i < sizeof(optional_specs) / sizeof(*optional_specs); i++)
         runs_or_says_that_it_does_not(r, optional_specs[i]);
+    if (strcmp(r->e->name, "fake") != 0)
+        lacks_what_is_said_of_it(r);
     for (size_t i = 0; i < sizeof(with_weights) / sizeof(*with_weights); i++)
         instances_differ_and_repeat(r, with_weights[i]);
     if (!r->e->values) /* which are given their weights */

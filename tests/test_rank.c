@@ -190,6 +190,39 @@ static void one_device_errs_alike(void)
     CHECK_NEAR(r[1].regret, 0.01, 1e-12);
 }
 
+/* Two devices that wait for one host, and one that does not. */
+static void what_waits_for_a_host_errs_as_it_does(void)
+{
+    ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 1.001, 0),
+                         entry("c", 1, 90, 0)};
+    ft_rank_options how = {.by = FT_RANK_BY_TIME, .seed = 3};
+    ft_ranked r[3];
+
+    for (int i = 0; i < 3; i++)
+        e[i].time = spread(e[i].time.value, 3);
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(CMP(r[0].regret, >, 0.3));
+    e[0].host = e[1].host = "";
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(CMP(r[0].regret, <, 0.01) && CMP(r[1].regret, <, 0.01) && r[1].level);
+    CHECK_NEAR(r[0].chance, r[1].chance, 1e-12);
+    e[0].price_per_s = 1;
+    e[1].price_per_s = 1.5;
+    how.by = FT_RANK_BY_COST;
+    CHECK(EQ(ft_rank(r, e, 2, &how, NULL), FT_OK) && !r[1].level);
+    CHECK_NEAR(r[0].chance, 1, 0);
+    how.by = FT_RANK_BY_TIME;
+    e[1].host = "another";
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(CMP(r[0].regret, >, 0.3));
+    e[1].host = "";
+    how.by = FT_RANK_BY_ENERGY; /* which has the devices' power */
+    for (int i = 0; i < 3; i++)
+        e[i].energy = e[i].time;
+    CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
+    CHECK(CMP(r[0].regret, >, 0.3));
+}
+
 /* Two clocks at which the host sets the time, but for rounding, and one that is slower.
  */
 static void equal_ones_share_their_chance(void)
@@ -337,6 +370,7 @@ int main(void)
     overlap_is_between_devices();
     chance_and_regret_are_those_of_the_intervals();
     one_device_errs_alike();
+    what_waits_for_a_host_errs_as_it_does();
     equal_ones_share_their_chance();
     the_same_seed_draws_the_same();
     the_pareto_set_is_what_nothing_beats();

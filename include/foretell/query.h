@@ -205,8 +205,8 @@ typedef struct ft_answer {
     size_t n_unmodelled;
     const ft_answer_op *const *op;       /* in the order of ft_graph.op */
     const ft_answer_op *const *heaviest; /* the same by share, descending */
-    const char *verify; /* command that measures it; "": no engine of this library runs it
-                           there */
+    const char *verify;     /* command that measures it; "": none of this library does */
+    const char *unverified; /* why there is none: "to verify it: no engine ..."; or "" */
     const ft_brief *each; /* of settings or lists, in their order; the estimates above are
                              then unavailable; with lists graph is NULL and model "" */
     size_t n_each;

@@ -6,8 +6,8 @@
 
 FT_BEGIN_DECLS
 
-/* Ranking of devices, batches and clocks by estimates, with the probability of the order
- * and expected regret (docs/ranking.md). */
+/* Ranking of devices, batches and clocks by estimates, with the probability of the
+ * order and expected regret (docs/ranking.md). */
 
 /* The quantity; less is better. */
 typedef enum ft_rank_by {
@@ -33,6 +33,8 @@ typedef struct ft_rank_entry {
     double memory_limit_bytes; /* of the device; NaN: not known */
     double price_per_s;        /* of the device; NaN: not known */
     double co2_g_per_j;        /* of electricity; NaN: not known */
+    const char *host; /* where the time is what the host takes to issue all: its name,
+                         "" where that is not known; otherwise NULL */
 } ft_rank_entry;
 
 /* Upper limit, per pass. */
@@ -67,9 +69,10 @@ typedef struct ft_ranked {
     const char *why; /* of UNKNOWN */
     int pareto;      /* in the Pareto set of time, energy and cost (those known for all
                         placed entries) */
-    int level;       /* its interval overlaps that of the first place, another device */
-    int risky;       /* placed, but its interval reaches beyond a limit */
-    double chance;   /* probability of being the best; NaN where an interval is missing */
+    int level; /* its interval overlaps that of the first place, another device; of one
+                  host: equals it */
+    int risky; /* placed, but its interval reaches beyond a limit */
+    double chance; /* probability of being the best; NaN where an interval is missing */
     /* Expected relative excess over the best entry; NaN as above. That of the first
      * place is the expected regret of following the order. */
     double regret;
@@ -77,7 +80,8 @@ typedef struct ft_ranked {
 
 /* Fill out[n], at most FT_RANK_MAX_ENTRIES. Order: by value; lower bounds come after
  * estimates. Chance and regret: log values are split-normal with 5 % beyond each end of
- * the interval; devices are independent, entries of one device fully correlated.
+ * the interval; devices are independent, entries of one device fully correlated, as are
+ * times and costs of entries that one host sets, which are equal within 1 %.
  * FT_EINVAL: an option out of range; FT_ENOMEM. */
 FT_API ft_status ft_rank(ft_ranked *out, const ft_rank_entry *entry, size_t n,
                          const ft_rank_options *opt, ft_error *err);
@@ -95,19 +99,20 @@ typedef struct ft_rank_row {
     double high;
 } ft_rank_row;
 
-/* Over the items with every choice. Regret: mean relative excess of the measured value of
- * the chosen over the least measured value. */
+/* Over the items with every choice. Regret: mean relative excess of the measured value
+ * of the chosen over the least measured value. */
 typedef struct ft_rank_evaluation {
     size_t n_rows;
     size_t n_items;
     size_t n_choices;
-    double right; /* share of the items where the least predicted is the least measured */
+    double
+        right; /* share of the items where the least predicted is the least measured */
     double regret;
     double expected_regret; /* of the answers themselves */
     double level;           /* share of the items whose best two intervals overlap */
     double regret_apart;    /* of the other items */
-    char constant[160];     /* baseline: the choice that is best when always taken, selected
-                               on the measured values */
+    char constant[160]; /* baseline: the choice that is best when always taken, selected
+                           on the measured values */
     double constant_right;
     double constant_regret;
     double worst_regret; /* of always taking the worst */

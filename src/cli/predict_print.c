@@ -280,13 +280,8 @@ static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
                strcmp(a->device, "local") != 0 ? " on that device" : "",
                strcmp(c->args.v[0], "-") == 0 ? ", with the same standard input" : "",
                a->verify);
-    else if (strcmp(a->run_mode, "eager") != 0)
-        puts("to verify it: engines of foretell run networks eagerly; --run-mode eager "
-             "says what they take");
-    else if (a->by != FT_ANSWERED_BY_DEVICE)
-        puts("to verify it: no engine of foretell runs it on that device");
     else
-        puts("to verify it takes an engine that runs training steps: --engine torch");
+        ft__put_line(stdout, "", a->unverified);
     return true;
 }
 
@@ -457,7 +452,8 @@ static json_t *answer_json(const ft__swept_answer *asked, bool summary)
     json_t *all = ft__json(
         "model:s device:s known_as:s engine:s mode:s step:s batch:o dtype:s setting:s "
         "assumptions:o time:e(s) phases:o energy:e(J) power:e(W) memory:o fit:o "
-        "flops:g ops:o bounded:o warnings:o lower_bound:b verify:z run_mode:s host:z "
+        "flops:g ops:o bounded:o warnings:o lower_bound:b verify:z unverified:z "
+        "run_mode:s host:z "
         "host_s:g busy_s:g family:s corrected_by:n schedule_networks:n",
         a->model, a->device, a->title, a->engine, a->mode, a->step,
         a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), a->dtype,
@@ -465,8 +461,8 @@ static json_t *answer_json(const ft__swept_answer *asked, bool summary)
         &a->time, phases_json(a), &a->energy, &a->power, memory_json(a), fit_json(a),
         a->flops, summary ? json_null() : ops_json(a),
         ft__json_texts(a->graph->bounded, a->graph->n_bounded), warnings_json(a),
-        a->lower_bound, a->verify, a->run_mode, a->host, a->host_s, a->busy_s,
-        a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,
+        a->lower_bound, a->verify, a->unverified, a->run_mode, a->host, a->host_s,
+        a->busy_s, a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,
         a->n_networks);
 
     if (asked->server.known)

@@ -135,6 +135,23 @@ static size_t place(struct ranked_place *p, ft_ranked *out, size_t n, ft_rank_by
     return n_placed;
 }
 
+/* One host keeps two devices waiting as long; what is left is how estimates join its
+ * time with theirs. */
+static const double same_host_share = 0.01;
+
+/* Times that the host sets err as that host does, whatever the device. */
+static const char *host_of(const ft_rank_entry *e, ft_rank_by by)
+{
+    return by == FT_RANK_BY_TIME || by == FT_RANK_BY_COST ? e->host : NULL;
+}
+
+static bool err_alike(const ft_rank_entry *a, const ft_rank_entry *b, ft_rank_by by)
+{
+    const char *x = host_of(a, by), *y = host_of(b, by);
+
+    return x && y ? strcmp(x, y) == 0 : !x && !y && strcmp(a->device, b->device) == 0;
+}
+
 /* Which may be the first when measured. */
 static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
                        const struct ranked_place *p, size_t n, ft_rank_by by)
@@ -147,7 +164,9 @@ static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
 
         out[p[k].at].level =
             strcmp(entry[p[k].at].device, entry[p[0].at].device) != 0 &&
-            !(e->low > first->high) && !(first->low > e->high);
+            (err_alike(&entry[p[k].at], &entry[p[0].at], by)
+                 ? e->value <= first->value * (1 + same_host_share)
+                 : !(e->low > first->high) && !(first->low > e->high));
     }
 }
 
@@ -198,7 +217,8 @@ struct log_interval {
     double value;
     double below; /* of the logarithm, per sigma */
     double above;
-    uint32_t device;
+    uint32_t device; /* or host, whose error it has */
+    bool hosted;
 };
 
 static double to_end(double value, double end)
@@ -216,12 +236,13 @@ static uint32_t spread_make(struct log_interval *s, const ft_ranked *out,
         const ft_estimate *e = &out[p[k].at].value[by];
         size_t j = 0;
 
-        while (strcmp(entry[p[j].at].device, entry[p[k].at].device) != 0)
+        while (!err_alike(&entry[p[j].at], &entry[p[k].at], by))
             j++;
         s[k] = (struct log_interval){.value = e->value,
                                      .below = -to_end(e->value, e->low),
                                      .above = to_end(e->value, e->high),
-                                     .device = j < k ? s[j].device : n_devices++};
+                                     .device = j < k ? s[j].device : n_devices++,
+                                     .hosted = host_of(&entry[p[k].at], by) != NULL};
     }
     return n_devices;
 }
@@ -246,11 +267,18 @@ struct tally {
 /* Entries closer than this are the same one but for rounding: two clocks of a device
  * that the host keeps waiting. */
 static const double same_share = 1e-9;
+static bool ties(const struct tally *t, size_t k, size_t least)
+{
+    const bool hosted = t->s[k].hosted && t->s[k].device == t->s[least].device;
+
+    return t->drawn[k] <=
+           t->drawn[least] * (1 + (hosted ? same_host_share : same_share));
+}
 
 static void draw(struct tally *t, ft__prng *lot, uint32_t n_devices)
 {
     size_t least = 0;
-    double ties = 0;
+    double n_ties = 0;
 
     for (uint32_t d = 0; d < n_devices; d++)
         t->z[d] = normal(lot);
@@ -262,10 +290,10 @@ static void draw(struct tally *t, ft__prng *lot, uint32_t n_devices)
             least = k;
     }
     for (size_t k = 0; k < t->n; k++)
-        ties += t->drawn[k] <= t->drawn[least] * (1 + same_share);
+        n_ties += ties(t, k, least);
     for (size_t k = 0; k < t->n; k++)
-        if (t->drawn[k] <= t->drawn[least] * (1 + same_share))
-            t->best[k] += 1 / ties;
+        if (ties(t, k, least))
+            t->best[k] += 1 / n_ties;
     for (size_t k = 0; k < t->n; k++)
         t->loss[k] += t->drawn[k] / t->drawn[least];
 }

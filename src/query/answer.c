@@ -12,6 +12,8 @@
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
+#include "query/advise.h"
+#include "query/lacks.h"
 
 enum { SPEC_MAX = 2048, MAX_WARNINGS = 9 };
 
@@ -155,87 +157,15 @@ static void put_assumptions(struct answer *x, const ft__question *q)
 
 /* ---- commands that measure it ---- */
 
-static void add_option(ft__buf *b, const char *option, const char *value)
-{
-    if (!value)
-        return;
-    ft__buf_fmt(b, " %s ", option);
-    ft__buf_word(b, value, strlen(value));
-}
-
-static void add_count(ft__buf *b, const char *option, uint64_t n)
-{
-    if (n)
-        ft__buf_fmt(b, " %s %" PRIu64, option, n);
-}
-
-/* What was asked for beside the model. */
-static void add_shapes(ft__buf *b, const ft_query *q)
-{
-    ft__buf word = {0};
-
-    for (size_t i = 0; i < q->n_dims; i++) {
-        word.len = 0;
-        ft__buf_fmt(&word, "%s=%" PRId64, q->dims[i].name, q->dims[i].value);
-        add_option(b, "--dim", word.s);
-    }
-    for (size_t i = 0; i < q->n_inputs; i++) {
-        const ft_input_shape *in = &q->inputs[i];
-        const bool named = in->name && *in->name;
-
-        word.len = 0;
-        ft__buf_fmt(&word, "%s%s", named ? in->name : "", named ? "=" : "");
-        for (uint32_t k = 0; k < in->shape.rank; k++)
-            ft__buf_fmt(&word, "%s%" PRId64, k ? "x" : "", in->shape.dim[k]);
-        add_option(b, "--input", word.s);
-    }
-    b->bad = b->bad || word.bad;
-    ft__buf_free(&word);
-}
-
-/* Clocks and caps that are held while it is measured. */
-static void add_operating_point(ft__buf *b, const char *setting)
-{
-    static const char *const of[][2] = {
-        {"clock", "--clocks"}, {"memory", "--memory-clock"}, {"power", "--power-cap"}};
-
-    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
-        size_t len;
-        const char *value = ft__pair(setting, of[i][0], &len);
-
-        if (!value)
-            continue;
-        ft__buf_fmt(b, " %s ", of[i][1]);
-        ft__buf_word(b, value, len);
-    }
-}
-
-/* "foretell measure MODEL ..." or collect: with the engine and all else that the
- * answer is for; "": no engine of this library runs it there, or takes steps. */
+/* "": there is none. */
 static const char *measuring(struct answer *x, const ft__question *a, const char *verb)
 {
-    const bool training = x->a.graph->mode == FT_MODE_TRAINING;
-    const ft_query *q = &a->q;
-    const char *model = q->model ? q->model : x->a.model, *made;
+    const char *made = "";
     ft__buf b = {0};
 
-    if (!*a->s.run_by || (training && strncmp(a->s.run_by, "torch", 5) != 0))
-        return "";
-    ft__buf_fmt(&b, "foretell %s ", verb);
-    ft__buf_word(&b, model, strlen(model));
-    add_option(&b, "--engine", a->s.run_by);
-    add_option(&b, "--mode", q->mode);
-    add_option(&b, "--optimizer", q->optimizer);
-    add_option(&b, "--loss", q->loss);
-    add_option(&b, "--loss-on", q->loss_on);
-    add_option(&b, "--dtype", q->dtype);
-    add_count(&b, "--threads", a->s.threads);
-    add_count(&b, "--batch", (uint64_t)q->batch);
-    add_count(&b, "--trips", (uint64_t)q->trips);
-    add_shapes(&b, q);
-    add_operating_point(&b, a->s.setting);
+    if (ft__advise(&b, a, x->a.graph, verb))
+        made = b.bad ? "" : text(x, "%s", b.s);
     x->bad = x->bad || b.bad;
-    made = b.bad ? "" : text(x, "%s", b.s);
     ft__buf_free(&b);
     return made;
 }
@@ -247,7 +177,9 @@ static const char *learning(struct answer *x, const ft__question *a)
     const char *collect = measuring(x, a, "collect"), *made;
     ft__buf b = {0};
 
-    if (!*collect || q->loaded || strcmp(q->model ? q->model : "-", "-") == 0)
+    /* What else an engine lacks is left out of a collection, which needs some of it. */
+    if (!*collect || (ft__engine_is_fp32(a->s.run_by) && x->dtype != FT_DTYPE_fp32) ||
+        q->loaded || strcmp(q->model ? q->model : "-", "-") == 0)
         return "";
     if (x->a.by == FT_ANSWERED_BY_FAMILY)
         return text(x,
@@ -257,13 +189,13 @@ static const char *learning(struct answer *x, const ft__question *a)
     ft__buf_fmt(&b, "; %s%s, then foretell train",
                 q->predictor ? "in the store that it was learned from, by " : "",
                 collect);
-    add_option(&b, "--engine", a->s.engine);
+    ft__advise_option(&b, "--engine", a->s.engine);
     if (strcmp(x->a.device, "local") != 0)
-        add_option(&b, "--device", x->a.device);
+        ft__advise_option(&b, "--device", x->a.device);
     if (!strchr(a->s.setting, ' '))
-        add_count(&b, "--threads", a->s.threads);
+        ft__advise_count(&b, "--threads", a->s.threads);
     else
-        add_option(&b, "--setting", a->s.setting);
+        ft__advise_option(&b, "--setting", a->s.setting);
     if (q->predictor)
         ft__buf_str(&b, " -o more.ftp, then --predictor more.ftp");
     x->bad = x->bad || b.bad;
@@ -347,14 +279,31 @@ static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
     }
 }
 
+/* The network's type, or that of products with weights, which may be stored in fewer
+ * bits, that the device has no hardware for; FT_DTYPE_NONE: it has for all. */
+static ft_dtype without_hardware(const struct answer *x, const ft_device_facts *d,
+                                 bool tf32)
+{
+    const ft_graph *g = x->a.graph;
+
+    if (!has_hardware(d, x->dtype, tf32))
+        return x->dtype;
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if ((g->op[i].kind == FT_KIND_linear || g->op[i].kind == FT_KIND_moe) &&
+            !has_hardware(d, g->op[i].dtype, false))
+            return g->op[i].dtype;
+    return FT_DTYPE_NONE;
+}
+
 static void put_no_hardware(struct answer *x, const ft__question *q,
                             const ft_remark **list)
 {
     const ft_device *device = q->s.source.on.device;
     const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
-    const ft_dtype t = x->dtype;
+    const ft_dtype t =
+        device ? without_hardware(x, ft_device_get(device), tf32) : FT_DTYPE_NONE;
 
-    if (device && !has_hardware(ft_device_get(device), t, tf32))
+    if (t != FT_DTYPE_NONE)
         remark(x, list, &x->a.n_warnings, FT_REMARK_NO_HARDWARE,
                text(x, "%s has no hardware for %s: %s", ft_device_get(device)->title,
                     t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t),
@@ -406,6 +355,38 @@ static const char *spec_of(struct answer *x, const ft_op *op)
     const size_t len = ft_op_print(op, spec, sizeof(spec));
 
     return copy(x, spec, len < sizeof(spec) ? len : sizeof(spec) - 1);
+}
+
+/* The command that measures it, or why there is none. */
+static void put_verify(struct answer *x, const ft__question *q)
+{
+    const char *by = q->s.run_by, *dot = q->q.model ? strrchr(q->q.model, '.') : NULL;
+    const bool onnxruntime = strncmp(by, "onnxruntime", 11) == 0;
+    const bool whole = onnxruntime && dot && strcmp(dot, ".onnx") == 0;
+    const ft_op *lacks = ft__engine_lacks(by, x->a.graph, whole);
+    const int name = (int)strcspn(by, ",");
+
+    x->a.verify = "";
+    if (q->e.run_mode != FT__RUN_EAGER)
+        x->a.unverified = "to verify it: engines of foretell run networks eagerly; "
+                          "--run-mode eager says what they take";
+    else if (!*by || (whole && q->q.dtype))
+        x->a.unverified =
+            *by ? "to verify it: onnxruntime runs the file as it is: export it in the "
+                  "element type"
+                : "to verify it: no engine of foretell runs it on that device";
+    else if (x->a.graph->mode == FT_MODE_TRAINING && strncmp(by, "torch", 5) != 0)
+        x->a.unverified = "to verify it takes an engine that runs training steps: "
+                          "--engine torch";
+    else if (lacks && ft__engine_lacks_kind(by, lacks->kind))
+        x->a.unverified =
+            text(x, "to verify it: %.*s does not run %s", name, by, spec_of(x, lacks));
+    else if (lacks)
+        x->a.unverified =
+            text(x, "to verify it: %.*s computes in fp32 alone, not in %s", name, by,
+                 ft_dtype_name(lacks->dtype));
+    else
+        x->a.verify = measuring(x, q, "measure");
 }
 
 static bool is_whole(const ft_op *op)
@@ -482,7 +463,8 @@ static void put_selection(struct answer *x, const ft__question *q)
     ft_answer *a = &x->a;
 
     a->flops = NAN;
-    a->model = a->mode = a->step = a->dtype = a->verify = a->run_mode = a->host = "";
+    a->model = a->mode = a->step = a->dtype = a->run_mode = a->host = "";
+    a->verify = a->unverified = "";
     a->device = text(x, "%s", s->device);
     a->title = text(x, "%s", s->title);
     a->setting = text(x, "%s", s->setting);
@@ -627,8 +609,7 @@ static void put_answer(struct answer *x, const ft__question *q)
     put_assumptions(x, q);
     put_ops(x, &q->e);
     put_unmodelled(x);
-    /* Engines run networks eagerly. */
-    x->a.verify = q->e.run_mode == FT__RUN_EAGER ? measuring(x, q, "measure") : "";
+    put_verify(x, q);
 }
 
 /* Of many settings or lists there are values alone. */

@@ -145,6 +145,10 @@ static ft_status check_dtype(const char *dtype, ft_error *err)
     if (narrow ? strcmp(narrow, "fp16") == 0 || strcmp(narrow, "bf16") == 0
                : ft__dtype_from_name(dtype, strlen(dtype)) != FT_DTYPE_NONE)
         return FT_OK;
+    if (strcmp(dtype, "fp8") == 0)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "networks are predicted in fp64, fp32, fp16 or bf16, not in "
+                       "fp8, which weights of a language model's config.json may have");
     return narrow
                ? ft_fail(err, FT_EINVAL, 0,
                          "mixed precision is amp-bf16 or amp-fp16, not \"%s\"", dtype)

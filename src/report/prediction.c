@@ -190,14 +190,15 @@ static json_t *answer(const ft_answer *a, const ft_device_facts *f, bool in_deta
         o, ft__json("time:e(s) energy:e(J) power:e(W) memory:e(B) parts:o context:g "
                     "limit:g memory_planned:b flops:g host_s:g busy_s:g bandwidth:g "
                     "roofs:o n_ops:n n_measured:n n_learned:n n_scaled:n n_roofline:n "
-                    "assumptions:o warnings:o bounded:o verify:s",
+                    "assumptions:o warnings:o bounded:o verify:s unverified:s",
                     &a->time, &a->energy, &a->power, &a->memory, parts(a),
                     a->context_bytes, a->limit_bytes, a->memory_planned, a->flops,
                     a->host_s, a->busy_s, f ? f->bandwidth_bytes_per_s : (double)NAN,
                     roofs(a, f), a->n_ops, a->n_measured, a->n_learned, a->n_scaled,
                     a->n_roofline, texts(a->assumption, a->n_assumptions),
                     texts(a->warning, a->n_warnings),
-                    ft__json_texts(a->graph->bounded, a->graph->n_bounded), a->verify));
+                    ft__json_texts(a->graph->bounded, a->graph->n_bounded), a->verify,
+                    a->unverified));
     if (in_detail && ft_timeline_make(&t, a->graph, a, NULL)) {
         json_decref(o);
         return NULL;

@@ -150,6 +150,7 @@ static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[
     out->power_w = RATIO(joules, duration);
     out->power_w.low = fmin(out->power_w.low, s->power.low * out->power_w.value);
     out->power_w.high = fmax(out->power_w.high, s->power.high * out->power_w.value);
+    out->power_w.high = fmin(out->power_w.high, s->most_w * (double)r->devices);
     out->devices = r->devices;
     out->requests = r->requests;
     out->steps = r->steps;

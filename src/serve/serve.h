@@ -152,6 +152,7 @@ struct ft_serve_steps {
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */
     ft__serve_engine engine;
     double idle_w; /* of a device; NaN: not known */
+    double most_w; /* that it is built for; NaN: not known */
     double link_bytes_per_s;
     ft_basis basis;
     char device[128], title[128], predictor[1024], run_mode[32];

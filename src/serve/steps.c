@@ -154,6 +154,12 @@ static double issued_s(const ft_serve_steps *s, const ft_serve_step *step,
                 graph ? 0 : factor(&issue_reach, end) * (double)s->issued * e->issue_s);
 }
 
+/* No device draws more than it is built for, however operations add up. */
+static double held_share(const ft_serve_steps *s, double joules, double busy_s)
+{
+    return joules > s->most_w * busy_s ? s->most_w * busy_s / joules : 1;
+}
+
 ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step *step,
                                     ft__serve_end end)
 {
@@ -166,13 +172,15 @@ ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step
     const double decode = (1 - share) * shared.time_s + p.decode.time_s;
     const double prompts_s = factor(&s->prefill_time, end) * prefill;
     const double busy_s = prompts_s + factor(&s->decode_time, end) * decode;
+    const double prefill_j = factor(&s->prefill_energy, end) *
+                             (share * shared.energy_j + p.prefill.energy_j);
+    const double decode_j = factor(&s->decode_energy, end) *
+                            ((1 - share) * shared.energy_j + p.decode.energy_j);
+    const double held = held_share(s, prefill_j + decode_j, busy_s);
 
     return (ft__serve_split){stages * fmax(busy_s, issued_s(s, step, end)),
                              stages * busy_s, busy_s > 0 ? prompts_s / busy_s : 0,
-                             factor(&s->prefill_energy, end) *
-                                 (share * shared.energy_j + p.prefill.energy_j),
-                             factor(&s->decode_energy, end) *
-                                 ((1 - share) * shared.energy_j + p.decode.energy_j)};
+                             held * prefill_j, held * decode_j};
 }
 
 /* At the low end all tokens that a server may draft are accepted: two are made. */
@@ -469,11 +477,12 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
     for (size_t i = 0; i < a->n_warnings; i++)
         if (a->warning[i]->code == FT_REMARK_NO_HARDWARE)
             snprintf(s->no_hardware, sizeof(s->no_hardware), "%s", a->warning[i]->text);
-    s->idle_w = s->link_bytes_per_s = NAN;
+    s->idle_w = s->most_w = s->link_bytes_per_s = NAN;
     if (kept->thing) {
         const ft_device_facts *f = ft_device_get(kept->thing);
 
         s->idle_w = ft__idle_power(&params, f->tdp_w);
+        s->most_w = f->tdp_w > 0 ? f->tdp_w : NAN;
         s->link_bytes_per_s = f->link_bytes_per_s;
     }
     s->memory_bytes = a->limit_bytes;

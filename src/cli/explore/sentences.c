@@ -47,6 +47,13 @@ static size_t as_good(const ft__explored *e, const ft__aspect *a)
     return n;
 }
 
+/* Do all points of the workload have one value? */
+static bool is_flat(const ft__explored *e, const ft__aspect *a)
+{
+    return a->n > 1 && a->best < e->t.n &&
+           e->t.v[a->worst].value[a->objective] == e->t.v[a->best].value[a->objective];
+}
+
 static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
 {
     const ft_objective *o = &e->objective[a->objective];
@@ -58,6 +65,13 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
         if (a->n)
             fprintf(fp, "No point%s%s for which %s is known is within the limits.\n",
                     *workload ? " of " : "", workload, o->name);
+        return;
+    }
+    if (is_flat(e, a)) {
+        fprintf(fp, "%s%s%s is %s at all %s: no setting changes it.\n", o->name,
+                *workload ? " of " : "", workload,
+                ft__objective_text(o, e->t.v[a->best].value[a->objective]).s,
+                ft__text_counted(a->n, "point").s);
         return;
     }
     alike = as_good(e, a);
@@ -223,6 +237,15 @@ static void add_transfer(FILE *fp, const ft__explored *e, size_t k)
 
 /* ---- all of them ---- */
 
+/* Of every workload: then one point is as good as another. */
+static bool is_flat_everywhere(const ft__explored *e, size_t k)
+{
+    for (uint32_t w = 0; w < e->n_workloads; w++)
+        if (!is_flat(e, &e->aspect[w * e->n_objectives + k]))
+            return false;
+    return true;
+}
+
 /* A line each. */
 static void print_all(FILE *fp, const ft__explored *e)
 {
@@ -234,7 +257,8 @@ static void print_all(FILE *fp, const ft__explored *e)
         add_influence(fp, e, &a[0]);
     }
     for (size_t k = 0; k < e->n_objectives && e->n_workloads > 1; k++)
-        add_transfer(fp, e, k);
+        if (!is_flat_everywhere(e, k))
+            add_transfer(fp, e, k);
 }
 
 json_t *ft__explored_sentences(const ft__explored *e)

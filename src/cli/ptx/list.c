@@ -370,17 +370,15 @@ static ft_status count_launch(struct launch_list *s, size_t i, ft_error *err)
     const ft__ptx_launch_count *of = &s->count[i];
     ft__ptx_counted v = {
         .launch = &s->v[i], .times = s->times[i], .counts = of->counts};
-    ft_error inner = {0};
     ft_status st = of->st;
 
     if (st)
-        ft_fail(&inner, st, 0, "%s", of->text ? of->text : "out of memory");
-    else
-        st = ft__ptx_estimate(&v, s->data, s->device, s->ptxas, s->o, &inner);
-    if (st)
         return ft_fail(err, st == FT_EINVAL ? FT_EFORMAT : st, 0, "%s: %s",
                        v.launch->name ? v.launch->name : v.launch->kernel->name,
-                       inner.msg);
+                       of->text ? of->text : "out of memory");
+    st = ft__ptx_estimate(&v, s->data, s->device, s->ptxas, s->o, err);
+    if (st) /* of the device or the predictor, whatever is launched */
+        return st;
     add_up(s, &v);
     if (s->json) {
         json_t *one = ft__ptx_counted_json(&v, false);
@@ -494,11 +492,24 @@ static void print_time(const struct launch_list *s)
 
 /* ---- all of it ---- */
 
+static void print_head(const struct launch_list *s, const char *path)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        all += s->v[i].count;
+    ft__put_clean(stdout, path);
+    printf(": %s, %" PRIu64 " launch%s\n",
+           ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source), all,
+           all == 1 ? "" : "es");
+}
+
 static bool print_text(struct launch_list *s)
 {
     char name[48], warps[48];
     bool good;
 
+    print_head(s, s->o->launches);
     if (s->unique) {
         puts("");
         ft__table_rule(s->table);
@@ -583,18 +594,6 @@ static int print_all(struct launch_list *s)
     return code;
 }
 
-static void print_head(const struct launch_list *s, const char *path)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        all += s->v[i].count;
-    ft__put_clean(stdout, path);
-    printf(": %s, %" PRIu64 " launch%s\n",
-           ft_name(FT_NAMES_PTX_SOURCE, ft_ptx_launches_get(s->l)->source), all,
-           all == 1 ? "" : "es");
-}
-
 static int list(struct launch_list *s)
 {
     ft_status st = ft_ptx_launches_open(&s->l, s->o->launches, &s->c->log, &s->c->err);
@@ -611,12 +610,10 @@ static int list(struct launch_list *s)
         return code;
     if (s->c->json || s->o->html)
         s->json = json_array();
-    if (!s->c->json && !s->c->csv) {
-        print_head(s, s->o->launches);
+    if (!s->c->json && !s->c->csv)
         s->table = ft__table_new("kernel<|times>u|grid>|block>|warps' instructions>|"
                                  "FLOP>FLOP|global memory>B|sectors a request>|?time>s",
                                  s->device != NULL);
-    }
     return print_all(s);
 }
 

@@ -62,6 +62,8 @@ static void take(ft__choice *x, const ft_answer *a)
     x->limit_bytes = a->limit_bytes;
     snprintf(x->engine, sizeof(x->engine), "%s", a->engine);
     snprintf(x->setting, sizeof(x->setting), "%s", a->setting);
+    snprintf(x->host, sizeof(x->host), "%s", a->host);
+    x->waits = a->host_s > a->busy_s; /* false for NaN */
     if (x->energy.basis == FT_BASIS_UNAVAILABLE)
         snprintf(x->why, sizeof(x->why), "%s", a->energy.why);
 }
@@ -244,7 +246,8 @@ static ft_rank_entry entry_of(const ft__rank_question *q, ft__choice *x)
                            .memory = x->memory,
                            .memory_limit_bytes = x->limit_bytes,
                            .price_per_s = x->price_per_s,
-                           .co2_g_per_j = q->co2_g_per_j};
+                           .co2_g_per_j = q->co2_g_per_j,
+                           .host = x->waits ? x->host : NULL};
 }
 
 static void put_in_order(ft__ranking *r)

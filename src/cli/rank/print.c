@@ -387,12 +387,14 @@ static size_t print_marked(const ft__ranking *r, size_t flag, const char *what)
 /* Before the figures. */
 static void print_warnings(const ft__ranking *r)
 {
+    const bool amp = strncmp(r->dtype, "amp-", 4) == 0;
     const bool tf32 = strcmp(r->dtype, "fp32") == 0;
     char what[64];
 
     if (*r->folded)
         ft__put_line(stdout, "warning: ", r->folded);
-    snprintf(what, sizeof(what), "no hardware for %s", tf32 ? "tf32" : r->dtype);
+    snprintf(what, sizeof(what), "no hardware for %s",
+             tf32 ? "tf32" : r->dtype + (amp ? 4 : 0));
     if (print_marked(
             r, offsetof(ft__choice, other_mode),
             "answered in another run mode, for the one asked for is not known"))

@@ -379,7 +379,9 @@ static int read_models(ft__rank_question *q)
     q->r.step = ft_step_name(&q->step, q->graph[0]);
     q->r.mode = ft_name(FT_NAMES_MODE, q->graph[0]->mode);
     ft_graph_totals(q->graph[0], &sum);
-    q->r.dtype = ft_dtype_name(sum.dtype);
+    q->r.dtype = q->o->model.dtype && strncmp(q->o->model.dtype, "amp-", 4) == 0
+                     ? q->o->model.dtype
+                     : ft_dtype_name(sum.dtype);
     return FT__EXIT_GOOD;
 }
 

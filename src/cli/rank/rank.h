@@ -23,6 +23,8 @@ typedef struct ft__choice {
     uint32_t n_known; /* measurements of the device that corrected its predictions */
     bool no_hardware; /* for the network's element type */
     bool other_mode;  /* than --run-mode asked for */
+    bool waits;       /* for the host, which sets the time */
+    char host[128];
 } ft__choice;
 
 /* The whole question with its answer. */

@@ -13,7 +13,7 @@ function drawTop() {
   else put("basis", basis(one));
   put("intervals", "low .. high is a 90 % interval, drawn as a bar; the line in it is the estimate");
   if (answers.length === 1 && one.energy.value === null) put("energy", `unavailable: ${one.energy.why}`);
-  put("verify", one.verify ? html("code", one.verify) : "no engine of foretell runs it on that device");
+  put("verify", one.verify ? html("code", one.verify) : one.unverified.replace(/^to verify it:? /, ""));
   s.append(d);
   if (uniq("warnings").length) s.append(list(uniq("warnings").map(w => `Warning: ${w}`), "warning"));
   if (uniq("bounded").length) s.append(html("p", `Lower bounds, for want of a rule: ${uniq("bounded").join("; ")}`, "note"));

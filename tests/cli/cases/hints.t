@@ -173,3 +173,16 @@ What a CSV names its devices does not reach the terminal raw.
   $ foretell train --engine fake --threads 4 --device "$(printf 'red\033[31m')" --db red.db -o red.ftp > /dev/null
   $ foretell predict some.ops --predictor red.ftp --device "$(printf 'red\033[31m')" | head -1 | cat -v
   some.ops on red?[31m: red?[31m; fake 1, threads=4
+
+A command that verifies names an engine that runs every operation; otherwise the answer says
+which it lacks.
+
+  $ foretell predict models/nonzero.onnx --device h100-sxm | tail -1
+  to verify it: torch does not run nonzero x=4x8 out=2x32 dtype=int64
+  $ foretell predict models/nonzero.onnx --device xeon-platinum-8380 --json | pick verify unverified
+  verify: null
+  unverified: "to verify it: onednn does not run nonzero x=4x8 out=2x32 dtype=int64"
+  $ foretell predict models/nonzero.onnx --device xeon-platinum-8380 --engine onnxruntime | tail -1
+  verify on that device: foretell measure models/nonzero.onnx --engine onnxruntime --threads 40
+  $ foretell predict data/models/resnet18.onnx --device xeon-platinum-8380 --dtype fp16 | tail -1
+  to verify it: onednn computes in fp32 alone, not in fp16

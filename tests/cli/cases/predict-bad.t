@@ -267,3 +267,12 @@ A cap that no device of its kind reaches holds nothing back.
   $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100 -q | grep -c 'the cap'
   0
   [1]
+
+Types that only weights of language models have.
+
+  $ foretell predict data/models/resnet18.onnx --device b200 --precision fp8
+  foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in fp8, which weights of a language model's config.json may have
+  [2]
+  $ foretell predict data/models/resnet18.onnx --device b200 --precision fp4
+  foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in fp4
+  [2]

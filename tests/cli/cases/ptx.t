@@ -490,3 +490,12 @@ Long lists are counted on all cores: each launch as alone, and the first that is
   $ python3 list.py
   True True 0
   {'command': 'ptx', 'exit': 3, 'message': 'launch 20: winograd_input: a block of 1024 x 3 x 1 threads; there are at most 1024'}
+
+A predictor that is missing, or knows no kernels, is said once, before any launch.
+
+  $ foretell ptx --launches examples/ptx/launches.jsonl --device h100-sxm --predictor none.ftp
+  foretell ptx: none.ftp: No such file or directory
+  [3]
+  $ foretell ptx --launches examples/ptx/launches.jsonl --device h100-sxm --predictor data/predictors/nvidia-fp32.ftp
+  foretell ptx: data/predictors/nvidia-fp32.ftp has nothing of kernels; foretell train --kernels makes one that has
+  [4]

@@ -277,3 +277,16 @@ What is not shown is shown by a command.
 
   $ foretell rank data/models/resnet18.onnx --devices a30,l4,h100-sxm --top 2 -q | grep more
   1 more: --top 3 lists all
+
+Mixed precision has its own name; what no device has hardware for is its narrow type.
+
+  $ foretell rank data/models/resnet50.pt2 --devices l4,t4 --mode training --batch 4 --precision amp-bf16 | grep -E 'assumed: training|warning'
+  assumed: training, amp-bf16
+  warning: no hardware for bf16: t4; software converts it, or refuses to run; the times are guesses
+
+Where one host keeps all devices waiting, they err as it does: the cheaper one is the cheaper.
+
+  $ foretell rank data/models/resnet18.onnx --devices h100-sxm,b200 --by cost --price h100-sxm=2/h --price b200=5/h --json | pick best choices.0.chance regret
+  best: "h100-sxm"
+  choices.0.chance: 1.0
+  regret: 0.0

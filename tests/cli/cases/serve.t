@@ -278,3 +278,13 @@ Mixed precision is of PyTorch's networks, not of servers.
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --precision amp-bf16 --prompt 128
   foretell rank: servers hold weights in the type they compute in: --precision bf16, fp8 or fp4, not "amp-bf16"
   [2]
+
+No device draws more than it is built for, however operations of a long prompt add up.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 100000 --generate 16 --num-requests 1 --json | pick power.high
+  power.high: 700.0
+
+Weights that a configuration stores in fewer bits than a device computes in are told, too.
+
+  $ sed 's/^{/{"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"},/' examples/llm/llama-3-8b.json >fp4.json; foretell predict fp4.json --device h200-sxm,b200 --prompt 512 --generate 32 | grep warning
+  warning: h200-sxm: NVIDIA H200 SXM 141 GB has no hardware for fp4: software converts it, or refuses to run; the times are guesses

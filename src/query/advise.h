@@ -1,0 +1,17 @@
+#ifndef QUERY_ADVISE_H
+#define QUERY_ADVISE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "query/answer.h"
+
+/* " OPTION VALUE", quoted where a shell needs it; nothing where value is NULL. */
+void ft__advise_option(ft__buf *b, const char *option, const char *value);
+/* " OPTION N", nothing where n is 0. */
+void ft__advise_count(ft__buf *b, const char *option, uint64_t n);
+/* "foretell measure MODEL ..." or collect (verb): with the engine and all else that an
+ * answer is for. False: no engine of this library runs it there, or takes its steps. */
+bool ft__advise(ft__buf *b, const ft__question *a, const ft_graph *g, const char *verb);
+
+#endif
