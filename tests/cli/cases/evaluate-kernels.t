@@ -99,8 +99,7 @@ A predictor of kernels: found in the user's folder, or named.
   foretell predict: the predictor has kernels in PTX alone, which foretell ptx asks it about
   [4]
   $ foretell ptx --launches four.jsonl --device t4 --no-ptxas --predictor data/predictors/llm.ftp
-  foretell ptx: copy: data/predictors/llm.ftp has nothing of kernels; foretell train --kernels makes one that has
-  four.jsonl: launch file, 4 launches
+  foretell ptx: data/predictors/llm.ftp has nothing of kernels; foretell train --kernels makes one that has
   [4]
   $ foretell ptx --launches four.jsonl --predictor vt.ftp
   foretell ptx: --predictor goes with --device

@@ -187,7 +187,7 @@ What is missing is named, with the way to get it.
   foretell predict: there is no element type "float": fp64, fp32, fp16, bf16, amp-bf16, amp-fp16
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --precision fp8
-  foretell predict: there is no element type "fp8": fp64, fp32, fp16, bf16, amp-bf16, amp-fp16
+  foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in fp8, which weights of a language model's config.json may have
   [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --precision fp16 --dtype bf16
   foretell predict: --precision or --dtype, not both

@@ -7,13 +7,13 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high  items/s   energy   memory     chance  basis
   --------------------------------------------------------------------------------------
-  1  a30         3.18 ms  1.24 ms  7.49 ms    314.8   216 mJ  627 MiB  *  51.9 %  scaled
-  2  l4          3.18 ms  1.30 ms  7.49 ms    314.8  91.9 mJ  627 MiB  ~  48.1 %  scaled
+  1  a30         3.18 ms  1.24 ms  7.49 ms    314.8   216 mJ  627 MiB  *  67.7 %  scaled
+  2  l4          3.18 ms  1.30 ms  7.49 ms    314.8  91.9 mJ  627 MiB  ~  32.3 %  scaled
   3  jetson-tk1  78.5 ms  51.1 ms   122 ms    12.73        -  627 MiB      0.0 %  scaled
   
   *: none beats it in time
   best: a30
-  on average this answer lies 48.8 % above the best (expected regret)
+  on average this answer lies 0.0 % above the best (expected regret)
   a30 and l4 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million     low   high     time  items/s  energy   memory     chance  basis
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz              2.197  0.9218  5.184  3.18 ms    314.8  172 mJ  627 MiB  *  99.9 %  scaled
-  2  a30      600 MHz              2.201   1.354  5.188  3.18 ms    314.2  147 mJ  627 MiB  *   0.1 %  scaled
+  1  a30     1.20 GHz              2.197  0.9218  5.184  3.18 ms    314.8  172 mJ  627 MiB  *  74.4 %  scaled
+  2  a30      600 MHz              2.201   1.354  5.188  3.18 ms    314.2  147 mJ  627 MiB  *  25.6 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
