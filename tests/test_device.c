@@ -640,7 +640,10 @@ static void a_device_is_known_by_alias_and_by_product(void)
         {"A100 80GB", "a100-sxm-80gb", "A100 80GB is a100-sxm-80gb (there are a100-p"},
         {"A100-SXM4-40GB", "a100-sxm-40gb", ""},
         {"v100-32gb", "v100-sxm2-32gb", "v100-32gb is v100-sxm2-32gb (there are v1"},
+        {"A100 SXM4", "a100-sxm-80gb", "A100 SXM4 is a100-sxm-80gb (there are a100-s"},
         {"rtx", "rtx", ""},
+        {"rtx9090", "rtx9090", ""},
+        {"gtx4090", "gtx4090", ""},
         {"nosuch", "nosuch", ""},
     };
     const struct path data = path_to(source_root, "data");

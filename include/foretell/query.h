@@ -205,12 +205,13 @@ typedef struct ft_answer {
     size_t n_unmodelled;
     const ft_answer_op *const *op;       /* in the order of ft_graph.op */
     const ft_answer_op *const *heaviest; /* the same by share, descending */
-    const char *verify;     /* command that measures it; "": none of this library does */
-    const char *unverified; /* why there is none: "to verify it: no engine ..."; or "" */
+    const char *verify; /* command that measures it; "": none of this library does */
     const ft_brief *each; /* of settings or lists, in their order; the estimates above are
                              then unavailable; with lists graph is NULL and model "" */
     size_t n_each;
     uint32_t memory_policy; /* FT_POLICY_ bits with which ft_memory_make() counts the parts */
+    const char *unverified; /* why there is no command that measures it: "to verify it: no
+                               engine ..."; otherwise "" */
 } ft_answer;
 
 /* *out is freed by ft_answer_free(); it outlives d and q, but not q->graph and q->loaded.

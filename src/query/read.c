@@ -116,7 +116,8 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
         st = ft_fail(err, FT_EINVAL, 0,
                      "--host wants a name without blanks, not \"%.100s\"", out->host);
     if (!st && out->launch_s != 0 && !(out->launch_s > 0 && out->launch_s < 1))
-        st = ft_fail(err, FT_EINVAL, 0, "the host's time for a launch is %g s",
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "the host takes microseconds for a launch, such as 9us: not %g s",
                      out->launch_s);
     if (!st)
         st = check_many(out, err);

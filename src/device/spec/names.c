@@ -127,10 +127,11 @@ static bool is_same_word(const char *name, const char *asked, size_t n)
     return n == len && strncasecmp(name, asked, n) == 0;
 }
 
-/* Whether each word of `asked` is one of the name's: "A100 80GB" of "a100-sxm-80gb". */
+/* Whether each word of `asked` is one of the name's: "A100 80GB" of "a100-sxm-80gb";
+ * one with a number, as it stands: "rtx9090" is no "rtx". */
 static bool has_words(const char *name, const char *asked)
 {
-    bool has = true;
+    bool has = true, numbered = false;
 
     for (size_t n; *asked && has; asked += n + (asked[n] != '\0')) {
         const char *at = name;
@@ -141,8 +142,10 @@ static bool has_words(const char *name, const char *asked)
             at += *at != '\0';
         }
         has = *at || !n;
+        numbered =
+            numbered || (word_length(at) == n && strcspn(asked, "0123456789") < n);
     }
-    return has;
+    return has && numbered;
 }
 
 enum match { MATCH_NONE, MATCH_VARIANT, MATCH_NUMBER, MATCH_NAME };

@@ -42,10 +42,10 @@ function withRange(t, o) {
   return shown(v, o.unit) + (range ? ` \u00b1 ${(100 * Math.abs(range / v)).toFixed(1)} %` : "");
 }
 
-// At most five whole numbers from lo to hi, both among them.
+// Whole numbers from lo to hi, both among them: all of a few, otherwise five.
 function wholeTicks(lo, hi, at) {
-  const n = Math.min(4, hi - lo), all = new Set();
-  for (let i = 0; i <= n; i++) all.add(Math.round(at(n ? i / n : 0)));
+  const n = hi - lo <= 7 ? hi - lo : 4, all = new Set();
+  for (let i = 0; i <= n; i++) all.add(n < hi - lo ? Math.round(at(i / n)) : lo + i);
   return [...all];
 }
 
@@ -66,6 +66,8 @@ function axisOf(key) {
     hi = Math.max(hi, v + range);
   }
   const whole = p && p.type === "integer";
+  if (lo === hi && o) // one value: a byte more or less says nothing
+    return { key, place: () => .5, at: t => value(t) === null || value(t) === undefined ? null : .5, ticks: [[.5, shown(lo, o.unit, 3)]] };
   if (lo === hi) [lo, hi] = [lo - 1, hi + 1];
   const log = p ? p.log : lo > 0 && hi / lo > 20;
   const f = log ? Math.log : v => v;

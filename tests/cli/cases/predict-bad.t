@@ -268,11 +268,10 @@ A cap that no device of its kind reaches holds nothing back.
   0
   [1]
 
-Types that only weights of language models have.
+A number that no device has is no device; a launch takes microseconds.
 
-  $ foretell predict data/models/resnet18.onnx --device b200 --precision fp8
-  foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in fp8, which weights of a language model's config.json may have
-  [2]
-  $ foretell predict data/models/resnet18.onnx --device b200 --precision fp4
-  foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in fp4
+  $ foretell predict data/models/resnet18.onnx --device rtx9090 2>&1 | cut -d';' -f1
+  foretell predict: no device "rtx9090", and none with a name like it
+  $ foretell predict data/models/resnet18.onnx --device h100-sxm --launch-time 5
+  foretell predict: the host takes microseconds for a launch, such as 9us: not 5 s
   [2]
