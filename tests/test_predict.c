@@ -383,7 +383,7 @@ static void a_store_without_measurements_says_what_to_do(void)
 
     CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
     CHECK(EQ(ft_predictor_train(&p, s, &how, &err), FT_ENOTFOUND) && EQ(p, NULL));
-    CHECK(HAS(err.msg, "foretell collect"));
+    CHECK(HAS(err.msg, "holds no measurements"));
     ft_store_close(s);
 }
 

@@ -383,15 +383,19 @@ static void stride_node(struct strided *s, const ft_node *n, uint32_t *in)
 {
     ft_op op = s->src->op[n->op];
     need what = need_of(&op);
+    const uint32_t first = ft__build_here(s->b).n_nodes;
     bool last = false;
 
     ft__build_at(s->b, n);
-    if (is_view(s, n, &op))
+    if (is_view(s, n, &op)) {
+        ft__build_repeat_from(s->b, first, n->repeat);
         return;
+    }
     for (uint32_t j = 0; j < n->n_in; j++) {
         in[j] = operand(s, n, n->in[j], what);
         last |= what == CHANNELS && is_last(s, n->in[j]);
     }
+    ft__build_repeat_from(s->b, first, n->repeat); /* copies of operands */
     if (ft__build_failed(s->b))
         return;
     if (last)
