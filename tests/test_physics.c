@@ -519,19 +519,6 @@ static void few_channels_fill_tiles_of_64_results(void)
     CHECK(CMP(few, >, 0.13e-3) && CMP(few, <, 0.27e-3) && CMP(all, <, 2.2 * few));
 }
 
-/* Without bf16 in its tensor cores a T4 is no faster than in fp32; an RX 7900 XTX has
- * no matrix instructions of fp32. */
-static void types_without_hardware_take_the_rate_of_vectors(void)
-{
-    static const char
-        conv[] = "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1",
-        half[] = "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=bf16",
-        product[] = "linear x=4096x4096 out=4096";
-
-    CHECK(CMP(seconds(half, "t4", ""), >, 0.8 * seconds(conv, "t4", "")));
-    CHECK(CMP(2 * pow(4096, 3) / seconds(product, "rx-7900-xtx", ""), <, 30.7e12));
-}
-
 /* Six passes over the operand, and places of 8 bytes beside results of 4. */
 static void kernels_of_pytorch_move_more_than_operations(void)
 {
@@ -694,7 +681,6 @@ int main(int argc, char **argv)
     loads_take_the_place_of_multiply_adds();
     short_products_lose_more_on_fast_tensor_cores();
     few_channels_fill_tiles_of_64_results();
-    types_without_hardware_take_the_rate_of_vectors();
     kernels_of_pytorch_move_more_than_operations();
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     few_groups_of_a_norm_wait_for_their_blocks();

@@ -1,5 +1,6 @@
-/* The physical estimate of GPUs before Volta, held against what DeepBench measured on a
- * P100, a GTX 1080 Ti and a Titan X (Maxwell). */
+/* The physical estimate of vectors: of GPUs before Volta, held against what DeepBench
+ * measured on a P100, a GTX 1080 Ti and a Titan X (Maxwell), and of types that tensor
+ * cores lack. */
 #include <math.h>
 
 #include "physics_rig.h"
@@ -104,6 +105,19 @@ static void vectors_of_16_bits_serve_convolutions(void)
     CHECK(CMP(seconds(conv, devices[1], ""), <, 1.3 * seconds(half, devices[1], "")));
 }
 
+/* Without bf16 in its tensor cores a T4 is no faster than in fp32; an RX 7900 XTX has
+ * no matrix instructions of fp32. */
+static void types_without_hardware_take_the_rate_of_vectors(void)
+{
+    static const char
+        conv[] = "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1",
+        half[] = "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=bf16",
+        product[] = "linear x=4096x4096 out=4096";
+
+    CHECK(CMP(seconds(half, "t4", ""), >, 0.8 * seconds(conv, "t4", "")));
+    CHECK(CMP(2 * pow(4096, 3) / seconds(product, "rx-7900-xtx", ""), <, 30.7e12));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -114,5 +128,6 @@ int main(int argc, char **argv)
     gradients_of_few_weights_are_no_winograd();
     deep_products_are_cut_into_few_parts();
     vectors_of_16_bits_serve_convolutions();
+    types_without_hardware_take_the_rate_of_vectors();
     CHECK_DONE();
 }
