@@ -267,6 +267,7 @@ struct tally {
 /* Entries closer than this are the same one but for rounding: two clocks of a device
  * that the host keeps waiting. */
 static const double same_share = 1e-9;
+
 static bool ties(const struct tally *t, size_t k, size_t least)
 {
     const bool hosted = t->s[k].hosted && t->s[k].device == t->s[least].device;
