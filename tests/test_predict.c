@@ -374,7 +374,7 @@ static void a_damaged_file_is_refused(const ft_predictor *p, const ft_op *convs)
     free(copy);
 }
 
-static void a_store_without_measurements_says_what_to_do(void)
+static void a_store_without_measurements_is_refused(void)
 {
     ft_train_options how = {.seed = 1};
     ft_predictor *p;
@@ -542,7 +542,7 @@ int main(void)
     the_same_seed_gives_the_same_file(s, all);
     a_file_gives_the_answers_of_what_was_saved(less, convs);
     a_damaged_file_is_refused(less, convs);
-    a_store_without_measurements_says_what_to_do();
+    a_store_without_measurements_is_refused();
     a_device_file_alone_gives_a_lower_bound();
     ft_predictor_free(all);
     ft_predictor_free(less);
