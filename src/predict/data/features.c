@@ -123,10 +123,22 @@ static double broadcast_inner(const ft_shape *y, const ft_shape *out)
     return p;
 }
 
+/* The first operand; of a linear layer as rows and columns, since libraries see no
+ * more of it. */
+static ft_shape first_operand(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    if (op->kind != FT_KIND_linear || x.rank < 3)
+        return x;
+    return (ft_shape){.rank = 2,
+                      .dim = {(int64_t)product(&x, 0, x.rank - 1), x.dim[x.rank - 1]}};
+}
+
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
                   const ft__roof *r)
 {
-    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
+    ft_shape x = first_operand(op), y = ft_op_shape(op, FT_K_y), out;
     double in_elements = (double)ft_shape_elements(&x);
     double groups = (double)ft_op_at(op, FT_K_groups, 0), rows, depth;
     int64_t channels = x.rank > 1 ? x.dim[1] : 1, n_out = ft_op_at(op, FT_K_out, 0);
@@ -148,9 +160,7 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
     depth =
         c->flops > 0 && out.rank ? c->flops / 2 / (double)ft_shape_elements(&out) : 0;
     rows = cls == FT_CLASS_MATMUL
-               ? (op->kind == FT_KIND_linear
-                      ? product(&x, 0, x.rank - 1)
-                      : (x.rank > 1 ? (double)x.dim[x.rank - 2] : 1))
+               ? (x.rank > 1 ? (double)x.dim[x.rank - 2] : 1)
                : product(&out, 2, out.rank) * (x.rank ? (double)x.dim[0] : 1);
 
     *f++ = (float)op->kind;
