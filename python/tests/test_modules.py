@@ -518,6 +518,14 @@ def test_where_the_backward_pass_fails_it_is_derived():
     assert p.notes[-1] == "operations are from torch.export, the backward pass is derived"
 
 
+def test_recurrent_layers_are_one_operation_in_training_too():
+    module, x = nn.GRU(16, 32), torch.empty(50, 4, 16)
+    step = foretell.predict(module, x, device="a100", mode="training")
+    assert step.notes[0] == "recurrent layers are one operation each"
+    assert [op.kind for op in step.ops].count("gru") == 2  # forward, backward
+    assert step.time.value < 4 * foretell.predict(module, x, device="a100").time.value
+
+
 @pytest.mark.parametrize("mode", ["inference", "training"])
 def test_the_largest_batch_takes_one_export(mode, monkeypatch):
     from foretell import _export
