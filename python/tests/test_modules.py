@@ -526,6 +526,19 @@ def test_recurrent_layers_are_one_operation_in_training_too():
     assert step.time.value < 4 * foretell.predict(module, x, device="a100").time.value
 
 
+def test_a_training_step_in_mixed_precision():
+    module, args = resnet18()
+    full, mixed = (
+        foretell.predict(
+            module, args, device="a100", mode="training", batch=64, precision=precision
+        )
+        for precision in ("fp32", "amp-bf16")
+    )
+    assert 0.2 < mixed.time.value / full.time.value < 0.9
+    assert mixed.memory.parts["saved"] < 0.7 * full.memory.parts["saved"]
+    assert mixed.max_batch() > full.max_batch()
+
+
 @pytest.mark.parametrize("mode", ["inference", "training"])
 def test_the_largest_batch_takes_one_export(mode, monkeypatch):
     from foretell import _export
