@@ -91,7 +91,7 @@ static bool is_tf32(const ft__query_context *q, const ft_op *op)
 
     if (q->plain)
         return false;
-    ft__hardware_spec_make(&chip, q->a.device, q->on.setting, q->on.policy, op);
+    ft__hardware_spec_make(&chip, q->a.device, q->on.setting, q->a.policy, op);
     return chip.tensor && op->dtype == FT_DTYPE_fp32;
 }
 
@@ -524,15 +524,21 @@ static void choose_measured(ft__query_context *q, ft__dataset *asked,
                             const ft_calibration_set *few)
 {
     static const char as_usual[] = "default";
+    char *policy;
 
     if (!asked->engine)
         like_known(asked, q->f, few);
+    policy = asked->policy;
+    q->tf32 = saw_tf32(q->f);
+    if (!q->tf32) { /* devices that have it were measured without: so is all else */
+        asked->policy = NULL;
+        q->policy = policy ? policy : as_usual;
+    }
     q->few = few;
     q->known = ft__family_knows(q->f, FT__METRIC_TIME, asked);
     q->power_known = ft__family_knows(q->f, FT__METRIC_POWER, asked);
-    q->tf32 = saw_tf32(q->f);
     if (!q->known && !asked->policy)
-        asked->policy = (char *)as_usual;
+        asked->policy = policy ? policy : (char *)as_usual;
     /* A few measurements are of the clock and cap asked for: so is what they correct.
      */
     q->rescaled = !few && !was_driven_so(q->f, asked, q->known);
@@ -582,7 +588,7 @@ static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
         return open_plain(q, err);
     use = (ft_device_use){.device = on->device,
                           .setting = q->on.setting,
-                          .policy = q->on.policy,
+                          .policy = q->policy ? q->policy : q->on.policy,
                           .launch_s = on->launch_s,
                           .run_mode = run_mode_of(on)};
     q->sustained = is_of_short_loops(q, on);

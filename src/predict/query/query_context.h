@@ -26,9 +26,10 @@ typedef struct ft__query_context {
     bool *by_default; /* bare is by the default constants: TF32, which nothing learned
                          from showed */
     ft__op_answer *time, *power;
-    bool powered;     /* power was learned, */
-    bool power_known; /* and measured on the device */
-    bool tf32;        /* products in TF32 are among what was learned */
+    bool powered;       /* power was learned, */
+    bool power_known;   /* and measured on the device */
+    bool tf32;          /* products in TF32 are among what was learned; if not, */
+    const char *policy; /* how they are computed; NULL: as they were measured */
     bool plain; /* operations are relative to a roofline: no file, or a probed CPU */
     ft__dataset *dataset; /* plain: as the family numbers them, */
     uint32_t index;       /* of which this one is asked about */

@@ -281,3 +281,12 @@ A file that is not there is neither a network nor a language model.
   $ foretell predict nothere.onnx --device h100 --precision fp16
   foretell predict: nothere.onnx: No such file or directory
   [3]
+
+TF32 is used as PyTorch does unless said otherwise, also of devices that were measured without; what has none has it in no
+way: of no policy, default, ieee and tf32 so many are alike.
+
+  $ for d in a100-pcie-40gb t4; do for p in "" "--policy default" "--policy ieee" "--policy tf32"; do foretell predict data/models/resnet50.onnx --batch 32 --device $d $p --json | pick busy_s; done | uniq -c | cut -d: -f1; done
+        2 busy_s
+        1 busy_s
+        1 busy_s
+        4 busy_s
