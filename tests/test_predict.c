@@ -521,6 +521,41 @@ static void intervals_hold_for_layers_of_which_no_batch_is_known(void)
     ft_store_close(s);
 }
 
+static bool features_equal(const char *a, const char *b)
+{
+    const char *const spec[] = {a, b};
+    float row[2][FT__N_FEATURES];
+
+    for (int i = 0; i < 2; i++) {
+        ft_op op;
+        ft_cost cost;
+
+        CHECK_EQ(ft_op_parse(&op, spec[i], strlen(spec[i]), NULL), FT_OK);
+        ft_op_cost(&op, &cost);
+        ft__features(row[i], &op, &cost, &machine);
+    }
+    return memcmp(row[0], row[1], sizeof(row[0])) == 0;
+}
+
+/* However many axes an operation was written with, what libraries run is the same. */
+static void leading_axes_that_count_rows_are_one(void)
+{
+    static const char *const same[][2] = {
+        {"linear x=4x6x32 out=64 bias=1", "linear x=24x32 out=64 bias=1"},
+        {"matmul x=4x6x8x32 y=4x6x32x8", "matmul x=24x8x32 y=24x32x8"},
+        {"softmax x=4x6x8x32 axis=3", "softmax x=192x32 axis=1"},
+        {"layernorm x=4x6x32 norm=1", "layernorm x=24x32 norm=1"}};
+    static const char *const apart[][2] = {
+        {"matmul x=4x6x8x32 y=4x1x32x8", "matmul x=24x8x32 y=24x32x8"},
+        {"softmax x=4x6x32 axis=1", "softmax x=24x32 axis=1"},
+        {"layernorm x=4x6x32 norm=2", "layernorm x=24x32 norm=1"}};
+
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+        CHECK(features_equal(same[i][0], same[i][1]));
+    for (size_t i = 0; i < sizeof(apart) / sizeof(*apart); i++)
+        CHECK(!features_equal(apart[i][0], apart[i][1]));
+}
+
 int main(void)
 {
     static ft_op convs[N_CONVS];
@@ -547,6 +582,7 @@ int main(void)
     ft_predictor_free(all);
     ft_predictor_free(less);
     ft_store_close(s);
+    leading_axes_that_count_rows_are_one();
     paleo_is_what_its_users_published();
     workspace_of_a_new_kind_ends_somewhere();
     intervals_hold_for_layers_of_which_no_batch_is_known();

@@ -370,7 +370,9 @@ def predict(
             return call(query.read)
 
         query.c.batch = 0
-        joint = _loss.Loss(loss, loss_on) if mode == "training" else None
+        # In mixed precision the backward pass is derived: types are chosen of a forward pass.
+        recorded = mode == "training" and not str(precision).startswith("amp-")
+        joint = _loss.Loss(loss, loss_on) if recorded else None
         with _export.folder() as folder:
             graph, notes, way = _export.export(
                 what,

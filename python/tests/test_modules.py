@@ -518,6 +518,27 @@ def test_where_the_backward_pass_fails_it_is_derived():
     assert p.notes[-1] == "operations are from torch.export, the backward pass is derived"
 
 
+def test_recurrent_layers_are_one_operation_in_training_too():
+    module, x = nn.GRU(16, 32), torch.empty(50, 4, 16)
+    step = foretell.predict(module, x, device="a100", mode="training")
+    assert step.notes[0] == "recurrent layers are one operation each"
+    assert [op.kind for op in step.ops].count("gru") == 2  # forward, backward
+    assert step.time.value < 4 * foretell.predict(module, x, device="a100").time.value
+
+
+def test_a_training_step_in_mixed_precision():
+    module, args = resnet18()
+    full, mixed = (
+        foretell.predict(
+            module, args, device="a100", mode="training", batch=64, precision=precision
+        )
+        for precision in ("fp32", "amp-bf16")
+    )
+    assert 0.2 < mixed.time.value / full.time.value < 0.9
+    assert mixed.memory.parts["saved"] < 0.7 * full.memory.parts["saved"]
+    assert mixed.max_batch() > full.max_batch()
+
+
 @pytest.mark.parametrize("mode", ["inference", "training"])
 def test_the_largest_batch_takes_one_export(mode, monkeypatch):
     from foretell import _export

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
+
 ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s)
 {
     return (ft__roof){.peak_flops = peak_flops,
@@ -123,9 +125,65 @@ static double broadcast_inner(const ft_shape *y, const ft_shape *out)
     return p;
 }
 
-void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
+/* How many leading axes of x only count rows, or products of a batch: libraries see no
+ * more of them. */
+static uint32_t counting_axes(const ft_op *op, const ft_shape *x)
+{
+    const ft_shape y = ft_op_shape(op, FT_K_y);
+    const uint32_t all = x->rank ? x->rank - 1 : 0;
+
+    switch (op->kind) {
+    case FT_KIND_linear: return all;
+    case FT_KIND_softmax: return ft_op_at(op, FT_K_axis, 0) == all ? all : 0;
+    case FT_KIND_layernorm: return ft_op_at(op, FT_K_norm, 0) == 1 ? all : 0;
+    case FT_KIND_matmul:
+        return all > 2 && y.rank == x->rank &&
+                       memcmp(x->dim, y.dim, (all - 1) * sizeof(*y.dim)) == 0
+                   ? all - 1
+                   : 0;
+    default: return 0;
+    }
+}
+
+/* The operation with those axes as one. */
+static ft_op collapsed(const ft_op *op)
+{
+    const ft_shape whole = ft_op_shape(op, FT_K_x);
+    const uint32_t n = counting_axes(op, &whole);
+    ft_op out;
+    ft_key_id key;
+
+    if (n < 2)
+        return *op;
+    ft__op_init(&out, op->kind, op->dtype);
+    out.phase = op->phase;
+    out.layout = op->layout;
+    out.wrt = op->wrt;
+    out.in_place = op->in_place;
+    for (uint32_t i = 0; (key = ft__kind_key(op->kind, i, NULL)) != FT_K_COUNT; i++) {
+        uint32_t n_values;
+        const int64_t *values = ft_op_get(op, key, &n_values);
+
+        if (key == FT_K_x || key == FT_K_y) {
+            ft_shape s = ft_op_shape(op, key);
+
+            s.dim[0] = (int64_t)product(&s, 0, n);
+            memmove(s.dim + 1, s.dim + n, (s.rank - n) * sizeof(*s.dim));
+            s.rank -= n - 1;
+            ft__op_set_shape(&out, key, &s);
+        } else if (key == FT_K_axis) {
+            ft__op_set1(&out, key, ft_op_at(op, key, 0) - (n - 1));
+        } else if (values) {
+            ft__op_set(&out, key, values, n_values);
+        }
+    }
+    return out;
+}
+
+void ft__features(float row[FT__N_FEATURES], const ft_op *written, const ft_cost *c,
                   const ft__roof *r)
 {
+    const ft_op plain = collapsed(written), *op = &plain;
     ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
     double in_elements = (double)ft_shape_elements(&x);
     double groups = (double)ft_op_at(op, FT_K_groups, 0), rows, depth;
@@ -148,9 +206,7 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *c,
     depth =
         c->flops > 0 && out.rank ? c->flops / 2 / (double)ft_shape_elements(&out) : 0;
     rows = cls == FT_CLASS_MATMUL
-               ? (op->kind == FT_KIND_linear
-                      ? product(&x, 0, x.rank - 1)
-                      : (x.rank > 1 ? (double)x.dim[x.rank - 2] : 1))
+               ? (x.rank > 1 ? (double)x.dim[x.rank - 2] : 1)
                : product(&out, 2, out.rank) * (x.rank ? (double)x.dim[0] : 1);
 
     *f++ = (float)op->kind;

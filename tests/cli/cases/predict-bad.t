@@ -275,3 +275,9 @@ A number that no device has is no device; a launch takes microseconds.
   $ foretell predict data/models/resnet18.onnx --device h100-sxm --launch-time 5
   foretell predict: the host takes microseconds for a launch, such as 9us: not 5 s
   [2]
+
+A file that is not there is neither a network nor a language model.
+
+  $ foretell predict nothere.onnx --device h100 --precision fp16
+  foretell predict: nothere.onnx: No such file or directory
+  [3]
