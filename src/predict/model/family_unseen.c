@@ -8,8 +8,8 @@
 #include "predict/model/regressor.h"
 
 /* Either way at least: where one chip alone is known, which tells nothing of others, or
- * no GPU of the maker; and of a device of another type. */
-static const double least_of_other_type = 3;
+ * no GPU of the maker; and of a device of another sort. */
+static const double least_of_other_sort = 3;
 /* Sensors and loops differ as much as devices do: a sensor that is read every 100 ms
  * sees less of short loops. Not of replayed products that fill it: decided on an H200.
  */
@@ -56,7 +56,7 @@ static double least_reach(const struct relation *k, ft__metric metric,
                           const ft__dataset *on)
 {
     if (strcmp(ft__hardware_of(on->file).type, "gpu") != 0)
-        return least_of_other_type;
+        return least_of_other_sort;
     if (k->maker && k->several)
         return 1;
     return metric == FT__METRIC_POWER ? least_power_of_one_chip : FT__LEAST_REACH;
