@@ -236,20 +236,21 @@ static ft_estimate time_of(const ft_predictor *p, const ft_device *d,
 }
 
 /* An H100's rows ended before the limiter lowered its clock: so are they answered where
- * that is asked for. Who does not say how long it repeats a product is answered for one
- * that lasts, as an H200's were measured; what moves memory alone takes as long. */
-static void work_that_lasts_is_not_as_short_loops_show(void)
+ * that is asked for. Who does not say how long it repeats a product is answered for the
+ * steady state, in which an H200's were measured; what moves memory alone takes as
+ * long. */
+static void the_steady_state_is_not_as_short_loops_show(void)
 {
     static const char product[] = "linear x=8192x8192 out=8192 dtype=bf16",
                       token[] = "linear x=1x7168 out=1024 dtype=bf16";
     ft_predictor *p = predictor_of("llm.ftp");
     ft_device *h100 = device_of("h100-sxm"), *h200 = device_of("h200-sxm");
-    const ft_estimate brief = time_of(p, h100, "loop=short", product);
-    const ft_estimate lasting = time_of(p, h100, "", product);
+    const ft_estimate short_loop = time_of(p, h100, "loop=short", product);
+    const ft_estimate steady = time_of(p, h100, "", product);
 
-    CHECK(CMP(lasting.value, >, 1.01 * brief.value));
-    CHECK(CMP(lasting.high / lasting.low, >, brief.high / brief.low));
-    CHECK_NEAR(lasting.value / time_of(p, h200, "", product).value, 1, 0.1);
+    CHECK(CMP(steady.value, >, 1.01 * short_loop.value));
+    CHECK(CMP(steady.high / steady.low, >, short_loop.high / short_loop.low));
+    CHECK_NEAR(steady.value / time_of(p, h200, "", product).value, 1, 0.1);
     CHECK_NEAR(time_of(p, h100, "", token).value,
                time_of(p, h100, "loop=short", token).value, 1e-12);
     ft_device_free(h100);
@@ -317,7 +318,7 @@ int main(int argc, char **argv)
     of_a_family_every_setting_is_as_alone();
     of_one_that_knows_power_too();
     what_the_data_sheet_answers_too();
-    work_that_lasts_is_not_as_short_loops_show();
+    the_steady_state_is_not_as_short_loops_show();
     more_settings_than_are_worked_on_at_once();
     a_device_of_which_too_little_is_known_says_nothing();
     a_small_operation_draws_little_while_it_waits_for_the_host();

@@ -301,8 +301,32 @@ static void operators_become_operations(void)
     check_cases(CASES(gradients));
 }
 
+/* An engine that is given a part without its axis cannot put it into the stack. */
+static void parts_of_a_stack_have_its_axis(void)
+{
+    static const ft_shape part = {.rank = 3, .dim = {2, 1, 4}};
+    static pt2_text t;
+    uint32_t n_parts = 0;
+    ft_graph *g;
+
+    make_pt2_text(&t, "x=2x4 y=2x4 z*=2x2x4",
+                  "aten.stack.default tensors=[x,y] dim=1 -> z", "z", NULL);
+    CHECK_EQ(import(&g, &t, NULL, NULL), FT_OK);
+    for (uint32_t i = 0; g && i < g->n_nodes; i++) {
+        const ft_node *n = &g->node[i];
+
+        if (g->op[n->op].kind != FT_KIND_concat)
+            continue;
+        for (uint32_t j = 0; j < n->n_in; j++)
+            n_parts += ft_shape_equal(&g->tensor[n->in[j]].shape, &part) != 0;
+    }
+    CHECK_EQ(n_parts, 2);
+    ft_graph_free(g);
+}
+
 int main(void)
 {
     operators_become_operations();
+    parts_of_a_stack_have_its_axis();
     CHECK_DONE();
 }

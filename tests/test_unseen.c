@@ -263,6 +263,20 @@ static void intervals_are_as_wide_as_chips_lie_apart(void)
     ft_predictor_free(apart);
 }
 
+/* Eight rows of a second chip do not tell how far chips lie apart. */
+static void one_chip_with_rows_enough_tells_nothing_of_others(void)
+{
+    ft_store *s = empty();
+    ft_predictor *p;
+
+    fill(s, "t4", "", "fp32", N_OPS, 1.5);
+    fill(s, "v100-sxm2-16gb", "", "fp32", 8, 1.5);
+    p = trained_by(s);
+    /* As far off as any, and so may be the one that is known. */
+    CHECK(CMP(width(p), >=, pow(FT__LEAST_REACH, 2 * sqrt(2))));
+    ft_predictor_free(p);
+}
+
 /* A chip whose 16-bit products scatter: that is other arithmetic. */
 static void rows_of_another_width_widen_nothing(void)
 {
@@ -523,6 +537,7 @@ int main(int argc, char **argv)
     gpus_tell_nothing_of_a_processor();
     what_a_device_of_the_chip_measured_is_sure();
     intervals_are_as_wide_as_chips_lie_apart();
+    one_chip_with_rows_enough_tells_nothing_of_others();
     rows_of_another_width_widen_nothing();
     element_types_are_corrected_apart();
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();

@@ -69,8 +69,8 @@ typedef struct ft_ranked {
     const char *why; /* of UNKNOWN */
     int pareto;      /* in the Pareto set of time, energy and cost (those known for all
                         placed entries) */
-    int level; /* its interval overlaps that of the first place, another device; of one
-                  host: equals it */
+    int level; /* 1: its interval overlaps that of the first place, another device; 2:
+                  one host sets both times, which are equal within 1 % */
     int risky; /* placed, but its interval reaches beyond a limit */
     double chance; /* probability of being the best; NaN where an interval is missing */
     /* Expected relative excess over the best entry; NaN as above. That of the first

@@ -162,11 +162,12 @@ static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
     for (size_t k = 1; k < n && is_bounded(first); k++) {
         const ft_estimate *e = &out[p[k].at].value[by];
 
-        out[p[k].at].level =
-            strcmp(entry[p[k].at].device, entry[p[0].at].device) != 0 &&
-            (err_alike(&entry[p[k].at], &entry[p[0].at], by)
-                 ? e->value <= first->value * (1 + same_host_share)
-                 : !(e->low > first->high) && !(first->low > e->high));
+        if (strcmp(entry[p[k].at].device, entry[p[0].at].device) == 0)
+            continue;
+        if (!err_alike(&entry[p[k].at], &entry[p[0].at], by))
+            out[p[k].at].level = !(e->low > first->high) && !(first->low > e->high);
+        else if (e->value <= first->value * (1 + same_host_share))
+            out[p[k].at].level = 2;
     }
 }
 

@@ -102,6 +102,20 @@ static const char *types(struct answer *x, const ft__question *q)
     return out;
 }
 
+/* Drivers take no cap above what a board is built for, nor one that its lowest clock
+ * exceeds. */
+enum cap { CAP_HOLDS, CAP_ABOVE, CAP_BELOW };
+
+static enum cap cap_of(const struct answer *x, const ft__question *q)
+{
+    const ft_device *device = q->s.source.on.device;
+    const double cap_w = ft__pair_number(x->a.setting, "power");
+
+    if (device && cap_w > 1.001 * ft_device_get(device)->tdp_w)
+        return CAP_ABOVE;
+    return x->a.power.value > 1.001 * cap_w ? CAP_BELOW : CAP_HOLDS;
+}
+
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
@@ -134,14 +148,13 @@ static void put_assumptions(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_RUN,
                text(x, "%s, not %s: of this device no other run mode is known",
                     x->a.run_mode, q->q.run_mode));
-    if (on->device && ft__pair_number(x->a.setting, "power") >
-                          1.001 * ft_device_get(on->device)->tdp_w)
+    if (cap_of(x, q) == CAP_ABOVE)
         remark(x, list, n, FT_REMARK_RUN,
                text(x,
                     "the cap is above the %.4g W that the device is built for (TDP): "
                     "it holds nothing back",
                     ft_device_get(on->device)->tdp_w));
-    if (x->a.power.value > 1.001 * ft__pair_number(x->a.setting, "power"))
+    if (cap_of(x, q) == CAP_BELOW)
         remark(x, list, n, FT_REMARK_RUN,
                "as much power as the lowest clock leaves, which is more than the cap");
     if (q->e.run_mode & FT__RUN_REPLAYED)
@@ -163,7 +176,7 @@ static const char *measuring(struct answer *x, const ft__question *a, const char
     const char *made = "";
     ft__buf b = {0};
 
-    if (ft__advise(&b, a, x->a.graph, verb))
+    if (cap_of(x, a) == CAP_HOLDS && ft__advise(&b, a, x->a.graph, verb))
         made = b.bad ? "" : text(x, "%s", b.s);
     x->bad = x->bad || b.bad;
     ft__buf_free(&b);
@@ -385,6 +398,8 @@ static void put_verify(struct answer *x, const ft__question *q)
         x->a.unverified =
             text(x, "to verify it: %.*s computes in fp32 alone, not in %s", name, by,
                  ft_dtype_name(lacks->dtype));
+    else if (cap_of(x, q) != CAP_HOLDS)
+        x->a.unverified = "to verify it: the device's driver takes no such power cap";
     else
         x->a.verify = measuring(x, q, "measure");
 }

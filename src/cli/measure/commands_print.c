@@ -118,7 +118,7 @@ static void print_comparison(const ft_command_result *r, size_t n, size_t refere
 
     printf("\n");
     ft__put_clean(stdout, r[reference].name);
-    puts(fixed ? ", beside it:" : " has the shortest mean; the others take");
+    puts(fixed ? ", beside it:" : " has the shortest median; the others take");
     for (size_t i = 0; i < n; i++) {
         double error, ratio = ratio_of(&r[i], &r[reference], &error);
 

@@ -241,14 +241,20 @@ enum { MOST_NAMES = 12 };
 /* "a30, l4 and t4 cannot be distinguished" */
 static void print_level(const ft__ranking *r)
 {
+    static const char *const why[] = {
+        "", "their intervals overlap", "one host sets their times, equal within 1 %",
+        "their intervals overlap, or one host sets times equal within 1 %"};
     const char *name[FT_RANK_MAX_ENTRIES];
     size_t n = 0, shown;
+    int reasons = 0;
 
     name[n++] = r->choice[r->order[0]].device;
     for (size_t k = 1; k < r->n_placed; k++) {
         const char *device = r->choice[r->order[k]].device;
-        bool there = !r->ranked[r->order[k]].level;
+        const int level = r->ranked[r->order[k]].level;
+        bool there = !level;
 
+        reasons |= level;
         for (size_t i = 0; i < n && !there; i++)
             there = strcmp(name[i], device) == 0;
         if (!there)
@@ -261,7 +267,7 @@ static void print_level(const ft__ranking *r)
         printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
     if (n > shown)
         printf(" and %zu more", n - shown);
-    puts(" cannot be distinguished (~): their intervals overlap");
+    printf(" cannot be distinguished (~): %s\n", why[reasons]);
 }
 
 static bool is_bound(const ft__ranking *r, size_t k)
@@ -459,7 +465,7 @@ static json_t *choice_json(const ft__ranking *r, size_t at)
         k->place ? ft__json_count(place_of(r, at)) : json_null(), x->device,
         (uint64_t)x->batch, x->clock_hz, x->engine, x->setting, state_name(k->state),
         k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL, values_json(k),
-        x->limit_bytes, x->max_batch, k->pareto, k->level, k->risky, k->chance,
+        x->limit_bytes, x->max_batch, k->pareto, k->level != 0, k->risky, k->chance,
         k->regret, x->n_known, items_per_s(r, i), cost_per_item(r, i), x->no_hardware);
 }
 
@@ -500,7 +506,7 @@ static bool print_csv(const ft__ranking *r)
                     e[FT_RANK_BY_ENERGY].value, e[FT_RANK_BY_POWER].value,
                     e[FT_RANK_BY_EDP].value, e[FT_RANK_BY_MEMORY].value,
                     e[FT_RANK_BY_COST].value, e[FT_RANK_BY_CO2].value, e[r->how.by].low,
-                    e[r->how.by].high, v->pareto, v->level, v->chance, v->regret,
+                    e[r->how.by].high, v->pareto, v->level != 0, v->chance, v->regret,
                     items_per_s(r, r->order[k]), cost_per_item(r, r->order[k]));
     }
     return true;

@@ -19,7 +19,7 @@ static const double least_power_of_one_chip = 2, least_power_of_long_products = 
 /* What the devices that a metric was learned of have in common with one that was not
  * among them. */
 struct relation {
-    bool sort;           /* one is of its type */
+    bool type;           /* one is of its type */
     bool maker;          /* and of its maker, too */
     bool several;        /* they are of two chips or more */
     double older, newer; /* compute capability of the maker's that it is next to; NaN */
@@ -37,7 +37,7 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
 
         if (!l->rows_of[i])
             continue;
-        k.sort = k.sort || strcmp(h->type, own.type) == 0;
+        k.type = k.type || strcmp(h->type, own.type) == 0;
         k.maker = k.maker || (strcmp(h->type, own.type) == 0 &&
                               strcmp(h->vendor, own.vendor) == 0);
         first = first ? first : h;
@@ -76,20 +76,20 @@ static double least_power_reach(const struct relation *k, const ft__samples *s,
 }
 
 /* What devices of one maker show is in part their maker's affair: so much of it is
- * taken to those of others, and none to devices of another sort. */
+ * taken to those of others, and none to devices of another type. */
 static double share_of_known(const struct relation *k)
 {
-    return k->maker ? 1 : k->sort ? FT__ONE_CHIP_SHARE : 0;
+    return k->maker ? 1 : k->type ? FT__ONE_CHIP_SHARE : 0;
 }
 
 /* And at most, on whatever device: of kinds never measured the bounds of all kinds
  * reach without end. Chosen, not measured. */
 static const double most_reach = 7;
 
-/* How known devices err says nothing of another sort. */
+/* How known devices err says nothing of another type. */
 static double greatest_reach(const struct relation *k, double least)
 {
-    return k->sort ? most_reach : least;
+    return k->type ? most_reach : least;
 }
 
 /* Times shrink to the estimate by constants that nothing was fitted to. */

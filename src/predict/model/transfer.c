@@ -176,9 +176,23 @@ static ft_status share_of_learned(double *out, const struct left_out *h, double 
     return FT_OK;
 }
 
+/* Either way at least, of a regressor that one chip taught: it tells nothing of others.
+ */
+static double least_reach(const ft__regressor *p)
+{
+    return p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT
+               ? FT__LEAST_NARROW_REACH
+               : FT__LEAST_REACH;
+}
+
+static void widen(ft__chip_effects *e, double least)
+{
+    e->between = fmax(e->between, pow(log(least) / FT__Z90, 2));
+}
+
 /* Of chips with rows enough; where none has, as if all rows were of one. */
 static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
-                              ft_error *err)
+                              double least, ft_error *err)
 {
     double *scratch = malloc((h->n + 1) * sizeof(*scratch));
     const uint32_t usual = usual_chip(h, same_type);
@@ -199,6 +213,8 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
     e->between /= e->chips;
     e->below /= e->chips;
     e->above /= e->chips;
+    if (e->chips < 2)
+        widen(e, least);
     free(scratch);
     return FT_OK;
 }
@@ -392,7 +408,7 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
     for (size_t i = 0; i < h.n && !st; i++)
         h.out[i] *= p->others.share;
     if (!st && p->others.share > 0)
-        st = find_effects(&e, &h, err);
+        st = find_effects(&e, &h, least_reach(p), err);
     if (!st && p->others.share > 0)
         cover_effects(&p->others.low, &p->others.high, &e, e.between);
     left_out_free(&h);
@@ -420,7 +436,7 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
         for (size_t i = 0; i < h.n; i++)
             h.out[i] *= share;
         shrink(&p->fit, share);
-        st = find_effects(&p->fit.effects, &h, err);
+        st = find_effects(&p->fit.effects, &h, least_reach(p), err);
     }
     left_out_free(&h);
     return st ? st : mix_templates(p, r, s, err);
@@ -429,9 +445,6 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
 /* Of a part that one chip alone has rows of. */
 static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
 {
-    const bool narrow = p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT;
-    const double least = narrow ? FT__LEAST_NARROW_REACH : FT__LEAST_REACH;
-    const double reach = log(least) / FT__Z90;
     const double share = ft__share_of_one_chip(r->m);
     size_t n = 0;
 
@@ -443,7 +456,7 @@ static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
     }
     if (n)
         add_chip(&p->fit.effects, r->punused, n);
-    p->fit.effects.between = fmax(p->fit.effects.between, reach * reach);
+    widen(&p->fit.effects, least_reach(p));
 }
 
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
@@ -485,7 +498,7 @@ ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
     for (size_t i = 0; i < r->n && !st; i++)
         left_out_add(&h, r->y[i] + r->shift[i], r->out[i], chip_of(s, r->index[i]));
     if (!st && h.n)
-        st = find_effects(&all, &h, err);
+        st = find_effects(&all, &h, FT__LEAST_REACH, err);
     left_out_free(&h);
     if (!st && all.chips && !l->opt.before)
         cover_effects(&l->low, &l->high, &all, all.between);

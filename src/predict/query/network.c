@@ -21,7 +21,7 @@
 static const double common_known = 0.06, common_unknown = 0.15;
 static const double share_unknown = 0.6;
 /* The same where many measurements of the device corrected the answers; of so few they
- * count half (bench/corrected). */
+ * count half (docs/notes/physics.md). */
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
 /* What the host of a network takes over the estimate with its own time of a launch, and
  * what hosts differ by: 90 % of the logarithm (docs/networks.md). One thread of

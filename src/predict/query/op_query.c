@@ -230,7 +230,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     /* A CPU issues its own operations. */
     out->graph = cpu || mode & FT__RUN_REPLAYED;
     out->fused = mode & FT__RUN_FUSED;
-    out->brief = ft__is_short_loop(out->setting);
+    out->short_loop = ft__is_short_loop(out->setting);
     out->capped = isfinite(cap);
     out->as_it_comes = !setting_changes(out->setting);
     out->cap_w = cap_under(out->device, cap, params);
@@ -243,7 +243,7 @@ static void run_as_asked(ft__hardware_spec *chip, const ft__device_query *a)
 {
     chip->graph = a->graph;
     chip->fused = a->fused;
-    chip->brief = a->brief;
+    chip->brief = a->short_loop;
 }
 
 /* What a GPU would draw at a clock if no cap held it back, and the share of the clock

@@ -20,7 +20,7 @@ typedef struct ft__device_query {
     double launch_s;  /* host time of one launch; 0: not known */
     bool graph;       /* run mode: no launches from the host */
     bool fused;       /* run mode: by a compiler, before */
-    bool brief;       /* in loops too short for the power limiter */
+    bool short_loop;  /* in loops too short for the power limiter */
 } ft__device_query;
 
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock

@@ -263,7 +263,8 @@ static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
  * was measured at those of the clock it was; total_s 0: these are not at hand. */
 static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q)
 {
-    const ft__device_query *as = q->rescaled || q->sustained ? &q->measured : &q->a;
+    const ft__device_query *as =
+        q->rescaled || q->from_short_loops ? &q->measured : &q->a;
 
     if (q->plain || as->capped)
         return NULL;
@@ -307,9 +308,9 @@ static bool is_cpu_from_specification(const ft__query_context *q)
 }
 
 /* How far a clock falls under power, no short loop shows. The limiter acts on kernels
- * that are as fast as the estimate of work that lasts, and hardly on slower ones, which
- * draw less. By how much it lengthens them is as unsure as half of that. */
-static void answer_for_sustained(ft__query_context *q)
+ * that are as fast as the estimate of the steady state, and hardly on slower ones,
+ * which draw less. By how much it lengthens them is as unsure as half of that. */
+static void answer_for_steady_state(ft__query_context *q)
 {
     for (uint32_t i = 0; i < q->n; i++) {
         ft__op_answer *a = &q->time[i];
@@ -338,8 +339,8 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
     for (uint32_t i = 0; i < q->n && !st && !q->few; i++)
         if (q->time[i].unlike && !q->time[i].measured)
             take_default(q, i);
-    if (!st && q->sustained)
-        answer_for_sustained(q);
+    if (!st && q->from_short_loops)
+        answer_for_steady_state(q);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
                                          q->few, q->few_on, &q->on, q->form, q->n, err);
@@ -591,14 +592,14 @@ static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
                           .policy = q->policy ? q->policy : q->on.policy,
                           .launch_s = on->launch_s,
                           .run_mode = run_mode_of(on)};
-    q->sustained = is_of_short_loops(q, on);
-    if (q->rescaled || q->sustained)
+    q->from_short_loops = is_of_short_loops(q, on);
+    if (q->rescaled || q->from_short_loops)
         st = ft__device_query_open(&q->measured, &use, &params, q->g, err);
     if (q->rescaled)
         use.setting = on->setting;
     if (!st)
         st = open_device(q, &use, err);
-    q->a.brief = q->a.brief && !q->sustained;
+    q->a.short_loop = q->a.short_loop && !q->from_short_loops;
     return st;
 }
 

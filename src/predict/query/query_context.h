@@ -37,9 +37,9 @@ typedef struct ft__query_context {
     ft__fused *fused;          /* by operation; NULL: none is */
     ft__device_query measured; /* the device as it was measured: */
     bool rescaled;             /* which is at another clock or under another cap */
-    bool sustained;            /* which was in short loops, and work that lasts is asked
-                                  about */
-    bool interpolated;         /* it is, but was measured at several: */
+    bool from_short_loops; /* which was in short loops, and the steady state is asked
+                       about */
+    bool interpolated;     /* it is, but was measured at several: */
     struct clock_interpolation interpolation;
     const ft_calibration_set *few; /* a few measurements of it, or NULL */
     const ft__dataset *few_on;     /* those of the device as it is asked about; NULL:
@@ -50,7 +50,7 @@ typedef struct ft__query_context {
 /* As it was measured, where that is not as it is asked about; as this otherwise. */
 static inline ft__device_query *ft__query_context_measured(ft__query_context *q)
 {
-    return q->rescaled || q->sustained ? &q->measured : &q->a;
+    return q->rescaled || q->from_short_loops ? &q->measured : &q->a;
 }
 
 /* The device, as the family is asked about it; *setting is

@@ -27,7 +27,7 @@ double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
 
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i)
 {
-    ft__device_query as = q->rescaled || q->sustained ? q->measured : q->a;
+    ft__device_query as = q->rescaled || q->from_short_loops ? q->measured : q->a;
     ft__terms t;
 
     if (!q->known || q->plain || !as.device || strcmp(as.device->type, "gpu") != 0 ||

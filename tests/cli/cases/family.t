@@ -38,7 +38,7 @@ them and for others.
   a30  600 MHz  156 ms  116 ms  238 ms  67.4 W  10.5 J  # B  yes  scaled
   a30  900 MHz  114 ms  85.2 ms  171 ms  81.2 W  9.25 J  # B  yes  scaled
   l4  600 MHz  1.42 ms  1.21 ms  3.01 ms  21.5 W  30.5 mJ  # B  yes  scaled
-  l4  900 MHz  1.28 ms  900 us  3.00 ms  21.9 W  28.0 mJ  # B  yes  scaled
+  l4  900 MHz  1.28 ms  899 us  3.00 ms  21.9 W  28.0 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy x time on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
   least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz

@@ -134,10 +134,10 @@ A predictor that cannot be read is left out where nobody named it, and the other
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   best: a30
   on average this answer lies 0.0 % above the best (expected regret)
-  a30 and l4 cannot be distinguished (~): their intervals overlap
+  a30 and l4 cannot be distinguished (~): one host sets their times, equal within 1 %
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, gb300, gb200, b300, b200, gh200, h200-sxm, h100-sxm, h800, h100-nvl and 89 more cannot be distinguished (~): their intervals overlap
+  mi325x, mi300x, gb300, gb200, b300, b200, gh200, h200-sxm, h100-sxm, h800, h100-nvl and 89 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.27 ms and have taken 87.0 mJ; no other way is better

@@ -13,7 +13,7 @@ Any command is measured; several take turns. Figures differ, their places do not
     peak memory   T
     energy        unavailable: --no-power was given
   
-  first has the shortest mean; the others take
+  first has the shortest median; the others take
     R +- R times its time, R times its memory: sleep R
   $ foretell measure --no-power -r 1 -- true | sed -E -f mask
   1: true

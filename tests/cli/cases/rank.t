@@ -14,7 +14,7 @@ Devices that nobody measured, each scaled from its data sheet.
   *: none beats it in time
   best: a30
   on average this answer lies 0.0 % above the best (expected regret)
-  a30 and l4 cannot be distinguished (~): their intervals overlap
+  a30 and l4 cannot be distinguished (~): one host sets their times, equal within 1 %
   $ foretell rank data/models/vgg16.onnx --mode training --optimizer adam --batches 8,64 --devices a30,jetson-tk1 --limit time=500ms
   vgg16.onnx by time of an item, one step of forward, backward and Adam
   assumed: training, fp32
