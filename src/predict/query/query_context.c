@@ -560,8 +560,8 @@ static bool is_of_short_loops(const ft__query_context *q, const ft_device_use *o
 {
     size_t len;
 
-    return !q->rescaled && !dataset_like(q->few, &q->on) && on->device && ft__is_short_loop(q->on.setting) &&
-           !ft__pair(on->setting, "loop", &len);
+    return !q->rescaled && !dataset_like(q->few, &q->on) && on->device &&
+           ft__is_short_loop(q->on.setting) && !ft__pair(on->setting, "loop", &len);
 }
 
 /* The device as it is asked about, and as it was measured where that is another
