@@ -16,6 +16,8 @@ ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, bool weights,
 /* A network, not a list, whose forward pass changes statistics that its batch norms
  * keep: it was exported in training mode. */
 bool ft__graph_keeps_statistics(const ft_graph *g);
+/* A network, not a list, with recurrent layers. */
+bool ft__graph_is_recurrent(const ft_graph *g);
 /* A copy writes into an input and stays there: the keys and values of a step of
  * generation. */
 bool ft__graph_writes_inputs(const ft_graph *g);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/graph_inside.h"
+#include "graph/op.h"
 
 static const char *const modes[] = {"inference", "training"};
 static const char *const optimizers[] = {
@@ -96,6 +97,14 @@ bool ft__graph_keeps_statistics(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->op[i].kind == FT_KIND_batchnorm && ft_op_at(&g->op[i], FT_K_train, 0))
+            return !is_list(g);
+    return false;
+}
+
+bool ft__graph_is_recurrent(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (ft__rnn_gates(g->op[i].kind))
             return !is_list(g);
     return false;
 }

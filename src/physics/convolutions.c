@@ -158,6 +158,28 @@ static bool is_few(const ft__op_kernel *p, const ft__hardware_spec *chip,
  * T4, A100, A10 and A10G alike. */
 static const double FEW_TRANSPOSED = 0.5;
 
+/* Volumes in vectors that mostly wait: of the peak, not of what the budget leaves, and
+ * results in sixteens where tiles of products are 32 wide at least. KernelBench's of 16
+ * and of 64 results on A10, A10G and T4. */
+static const double FEW_VOLUMES = 0.3;
+
+static bool is_idle(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                    const double *c)
+{
+    return chip->gpu && p->volume && p->columns == 0 && is_few(p, chip, c);
+}
+
+static double few_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                        const double *c)
+{
+    if (!is_few(p, chip, c))
+        return 1;
+    if (is_idle(p, chip, c))
+        return c[FT__C_few_share] * FEW_VOLUMES * ft__up(p->n / 32) * 2 /
+               ft__up(p->n / 16);
+    return c[FT__C_few_share] * (p->columns > 0 ? FEW_TRANSPOSED : 1);
+}
+
 /* Of a plain product's rate; beyond it only where constants say so of all. */
 static double implicit_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                              bool tensor, const double *c)
@@ -168,10 +190,7 @@ static double implicit_share(const ft__op_kernel *p, const ft__hardware_spec *ch
 
     if (!vectors)
         return all;
-    return fmin(all * more, fmax(all, 1)) *
-           (is_few(p, chip, c)
-                ? c[FT__C_few_share] * (p->columns > 0 ? FEW_TRANSPOSED : 1)
-                : 1);
+    return fmin(all * more, fmax(all, 1)) * few_share(p, chip, c);
 }
 
 /* Of the rate with channels first: vectors have few kernels for channels that lie last,
@@ -233,6 +252,7 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     out[n] = (ft__algorithm){.op_kernel = *p,
                              .share = direction(p, c) * product,
                              .added = relaid,
+                             .idle = !tensor && is_idle(p, chip, c),
                              .matrix = tensor != 0};
     if (in_steps(p) && tensor && p->batch == 1)
         skip_zeros(&out[n]);

@@ -28,6 +28,7 @@ struct ft__algorithm {
     double added;  /* B of those passes */
     double starts; /* of kernels */
     int tensor;    /* on tensor cores, of numbers of 16 bits at most */
+    bool idle;     /* lanes wait so much that no budget binds */
     bool matrix;   /* on tensor cores at all: TF32, and convolutions of 16 bits, too */
     const struct tiling *way; /* NULL: worked out as it is priced */
     uint32_t n_ways;

@@ -141,8 +141,11 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                     q->s.threads, q->s.threads > 1 ? "s" : ""));
     if (on->run_mode && q->q.run_mode && strcmp(on->run_mode, q->q.run_mode) != 0)
         remark(x, list, n, FT_REMARK_RUN,
-               "its batch norms keep statistics (training mode), so that PyTorch "
-               "replays no CUDA graph of it: each operation is issued");
+               ft__graph_is_recurrent(g)
+                   ? "torch.compile captures no recurrent layers: they are issued, and "
+                     "no CUDA graph is replayed"
+                   : "its batch norms keep statistics (training mode), so that PyTorch "
+                     "replays no CUDA graph of it: each operation is issued");
     else if (q->q.run_mode && *x->a.run_mode &&
              strcmp(q->q.run_mode, x->a.run_mode) != 0)
         remark(x, list, n, FT_REMARK_RUN,

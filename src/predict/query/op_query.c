@@ -43,6 +43,24 @@ static bool uses_tensor_cores(const ft__device_query *a, const ft_op *op)
     return chip.tensor;
 }
 
+static bool has_few_channels(const ft_op *op, const ft__device_query *a)
+{
+    return is_nvidia(a) && a->device->compute_capability >= 7 &&
+           ft_op_shape(op, FT_K_x).dim[1] <= FEW_CHANNELS;
+}
+
+/* Libraries choose among algorithms; of few channels they have few, but where memory is
+ * stacked others. */
+static double reach_of_volumes(const ft_op *op, const ft__device_query *a, bool plain)
+{
+    ft__hardware_spec chip;
+
+    if (!plain || ft_op_at(op, FT_K_groups, 0) > 1 || !has_few_channels(op, a))
+        return reach_choice;
+    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
+    return ft__has_stacked_memory(&chip) ? reach_choice : reach_product;
+}
+
 static double reach_of_images(const ft_op *op, const ft__device_query *a, bool plain)
 {
     const bool transposed =
@@ -57,8 +75,7 @@ static double reach_of_images(const ft_op *op, const ft__device_query *a, bool p
                        : reach_choice;
     if (!plain)
         return reach_deep;
-    if (is_nvidia(a) && a->device->compute_capability >= 7 &&
-        ft_op_shape(op, FT_K_x).dim[1] <= FEW_CHANNELS)
+    if (has_few_channels(op, a))
         return reach_few;
     return tensor ? reach_tensor_conv : reach_product;
 }
@@ -80,10 +97,11 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
     case FT_KIND_conv2d:
     case FT_KIND_conv_transpose1d:
     case FT_KIND_conv_transpose2d: return reach_of_images(op, a, plain);
+    case FT_KIND_conv3d: return reach_of_volumes(op, a, plain);
     default: break;
     }
     switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return reach_choice; /* of algorithms, by libraries */
+    case FT_CLASS_CONV: return reach_choice;
     case FT_CLASS_UNARY:
     case FT_CLASS_BINARY: return is_nvidia(a) ? reach_nvidia_point : reach_point;
     case FT_CLASS_NORM:
