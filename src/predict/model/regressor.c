@@ -48,12 +48,11 @@ const char *ft__regressor_name(const ft__regressor *p)
                                          : "all";
 }
 
-/* Of devices nobody measured, what wide numbers take says nothing of narrow ones; of
- * power, how sensors see short loops is the same for all. */
+/* Of devices nobody measured, what wide numbers take says nothing of narrow ones. */
 static bool says_nothing_of(const ft__model_set *l, const ft__regressor *p,
                             const ft_op *op)
 {
-    return l->opt.unseen && l->opt.metric == FT__METRIC_TIME &&
+    return l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY &&
            p->scope > FT__SCOPE_KIND && ft__is_narrow(op);
 }
 
@@ -209,8 +208,7 @@ static double shift_of(const ft__base *b, const ft__samples *s, uint32_t i, doub
 
 static void fill(struct regressor_rows *r, const ft__model_set *l, const ft__samples *s)
 {
-    const bool on_host = l->opt.unseen && !is_bytes(l) && !s->terms;
-    const bool others = on_host && l->opt.metric == FT__METRIC_TIME;
+    const bool others = l->opt.unseen && l->opt.metric == FT__METRIC_TIME && !s->terms;
 
     for (size_t i = 0; i < r->n; i++) {
         uint32_t at = r->index[i];
@@ -218,7 +216,7 @@ static void fill(struct regressor_rows *r, const ft__model_set *l, const ft__sam
 
         if (s->terms)
             t = s->terms[at];
-        else if (on_host)
+        else if (others)
             ft__base_terms_on_host(&l->base, &t, s, at);
         else
             ft__base_terms(&l->base, &t, s, at);

@@ -203,20 +203,18 @@ static ft_status learn_metric(ft__family *f, const ft__samples *s, const uint32_
                               ft__metric metric, const ft__family_options *opt,
                               const ft__base *base, double room, ft_error *err)
 {
-    /* Known devices' power is relative to the TDP alone, that of others to the
-     * estimate, which knows what waits for the host. */
-    bool others = metric == FT__METRIC_POWER || is_several(s, metric);
+    bool several = is_several(s, metric);
     ft__model_set_options how = opt->learn;
     ft_status st;
 
     how.metric = metric;
     how.base = base;
     how.unseen = false;
-    st = opt->no_known && others
+    st = opt->no_known && several
              ? FT_OK
-             : learn_as(f, s, row, &how, opt, others ? seen_share * room : room, err);
+             : learn_as(f, s, row, &how, opt, several ? seen_share * room : room, err);
     how.unseen = true;
-    if (!st && others && !opt->no_unknown)
+    if (!st && several && !opt->no_unknown)
         st = learn_as(f, s, row, &how, opt, (1 - seen_share) * room, err);
     return st;
 }
