@@ -512,15 +512,13 @@ static void a_batch_of_one_is_a_single_product(void)
     }
 }
 
-/* ---- products with scales, attention, power ---- */
+/* ---- products with scales, attention ---- */
 
-static void put(ft_store *s, const char *device, const char *spec, const char *metric,
-                double value)
+static void put(ft_store *s, const char *device, const char *spec, double time_s)
 {
     const ft_key key = {device, "run_mode=graph", "torch", "2.3",
-                        spec,   "forward",        "ieee",  metric};
-    const ft_measurement m = {
-        .unit = *metric == 't' ? "s" : "W", .value = value, .error = NAN, .n = 1};
+                        spec,   "forward",        "ieee",  "time"};
+    const ft_measurement m = {.unit = "s", .value = time_s, .error = NAN, .n = 1};
     int64_t run;
 
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
@@ -528,16 +526,18 @@ static void put(ft_store *s, const char *device, const char *spec, const char *m
 }
 
 static ft__op_answer asked_of(const ft_predictor *p, const char *device,
-                              const char *spec, ft__metric metric, const char *setting)
+                              const char *spec)
 {
-    ft__dataset on = {
-        .device = (char *)device, .setting = (char *)setting, .policy = (char *)"ieee"};
+    ft__dataset on = {.device = (char *)device,
+                      .setting = (char *)"run_mode=graph",
+                      .policy = (char *)"ieee"};
     ft__op_answer a = {0};
     ft_op op;
 
     CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
-    CHECK_EQ(ft__family_query(&a, p->family, metric, &on, &op, NULL, 1, NULL), FT_OK);
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
+             FT_OK);
     ft_device_free(on.file);
     return a;
 }
@@ -555,16 +555,14 @@ static double plain_fp8_s(double times)
 
         snprintf(spec, sizeof(spec), "linear x=%ux4096 out=8192 dtype=fp8e4m3",
                  512 + 64 * i);
-        put(s, "gb200", spec, "time", times * 4e-5 * (1 + i / 8.));
+        put(s, "gb200", spec, times * 4e-5 * (1 + i / 8.));
         snprintf(spec, sizeof(spec),
                  "linear x=%ux4096 out=8192 dtype=fp8e4m3 block=128", 512 + 64 * i);
-        put(s, "gb200", spec, "time", (i % 2 ? 4e-4 : 4e-5) * (1 + i / 8.));
-        put(s, "h200-sxm", spec, "time", (i % 2 ? 8e-5 : 8e-4) * (1 + i / 8.));
+        put(s, "gb200", spec, (i % 2 ? 4e-4 : 4e-5) * (1 + i / 8.));
+        put(s, "h200-sxm", spec, (i % 2 ? 8e-5 : 8e-4) * (1 + i / 8.));
     }
     p = trained_by(s);
-    value = asked_of(p, "l4", "linear x=3000x4096 out=8192 dtype=fp8e4m3",
-                     FT__METRIC_TIME, "run_mode=graph")
-                .value;
+    value = asked_of(p, "l4", "linear x=3000x4096 out=8192 dtype=fp8e4m3").value;
     ft_predictor_free(p);
     return value;
 }
@@ -591,35 +589,14 @@ static void attention_of_a_newer_generation_may_be_further_off(void)
         snprintf(own, sizeof(own),
                  "attention x=%ux32x1x128 y=%ux8x%ux128 z=%ux8x%ux128 dtype=bf16",
                  1 + i % 8, 1 + i % 8, 512 + 64 * i, 1 + i % 8, 512 + 64 * i);
-        put(s, i % 2 ? "a100-sxm-80gb" : "h100-sxm", own, "time",
+        put(s, i % 2 ? "a100-sxm-80gb" : "h100-sxm", own,
             2e-5 + 1e-7 * i * (1 + i % 8));
     }
     p = trained_by(s);
-    newer = asked_of(p, "gb200", spec, FT__METRIC_TIME, "run_mode=graph");
-    between = asked_of(p, "l4", spec, FT__METRIC_TIME, "run_mode=graph");
+    newer = asked_of(p, "gb200", spec);
+    between = asked_of(p, "l4", spec);
     CHECK(CMP(log(newer.high / newer.value), >,
               hypot(log(between.high / between.value), 0.39)));
-    ft_predictor_free(p);
-}
-
-/* Products that keep a T4 busy draw its TDP; on an A10 a small one waits for its host.
- */
-static void power_of_one_device_does_not_hide_who_waits(void)
-{
-    static const char *const small = "linear x=16x64 out=64 dtype=fp16";
-    ft_store *s = empty();
-    ft_predictor *p;
-
-    for (unsigned i = 0; i < N_OPS; i++) {
-        char spec[128];
-
-        snprintf(spec, sizeof(spec), "linear x=%ux4096 out=4096 dtype=fp16",
-                 4096 + 64 * i);
-        put(s, "t4", spec, "time", 4e-3 * (1 + i / 64.));
-        put(s, "t4", spec, "power", 69);
-    }
-    p = trained_by(s);
-    CHECK(CMP(asked_of(p, "a10", small, FT__METRIC_POWER, "").value, <, 0.75 * 150));
     ft_predictor_free(p);
 }
 
@@ -643,6 +620,5 @@ int main(int argc, char **argv)
     a_batch_of_one_is_a_single_product();
     products_by_blocks_are_learned_apart();
     attention_of_a_newer_generation_may_be_further_off();
-    power_of_one_device_does_not_hide_who_waits();
     CHECK_DONE();
 }
