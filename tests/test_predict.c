@@ -150,7 +150,7 @@ static void operations_left_out_are_learned_and_covered(const ft_predictor *p,
                                                         const ft_op *convs)
 {
     ft_estimate t[OUT], w[OUT];
-    double sum = 0;
+    double sum = 0, width = 0;
     int covered = 0, learned = 0, scaled = 0;
 
     CHECK_EQ(predict_ops(p, convs, OUT, t, w, NULL), FT_OK);
@@ -161,11 +161,12 @@ static void operations_left_out_are_learned_and_covered(const ft_predictor *p,
         scaled += t[i].basis == FT_BASIS_SCALED; /* larger than any in training */
         sum += fabs(t[i].value - truth) / truth;
         covered += t[i].low <= truth && truth <= t[i].high;
+        width += log(t[i].high / t[i].low) / OUT;
         CHECK(CMP(t[i].low, <=, t[i].value) && CMP(t[i].value, <=, t[i].high));
     }
     CHECK(EQ(learned + scaled, OUT) && CMP(scaled, <=, OUT / 4));
     CHECK(CMP(sum / OUT, <, 0.08));
-    CHECK(CMP(covered, >=, OUT * 75 / 100));
+    CHECK(CMP(covered, >=, OUT * 75 / 100) && CMP(width, <, log(1.1)));
 }
 
 /* One of five has a workspace, and nothing says which: of another kind no more is
@@ -491,6 +492,7 @@ static void intervals_hold_for_layers_of_which_no_batch_is_known(void)
     ft__prng rng = ft__prng_stream(7, 0);
     ft_store *s = make_store((ft_op[N_CONVS]){0});
     ft_predictor *p;
+    double width = 0;
     int64_t run;
     int covered = 0;
 
@@ -514,9 +516,12 @@ static void intervals_hold_for_layers_of_which_no_batch_is_known(void)
     }
     p = train(s, pool, NEW_LAYERS * BATCHES, 0);
     CHECK_EQ(predict_ops(p, pool, NEW_LAYERS * BATCHES, t, NULL, NULL), FT_OK);
-    for (int i = 0; i < NEW_LAYERS * BATCHES; i++)
+    for (int i = 0; i < NEW_LAYERS * BATCHES; i++) {
         covered += t[i].low <= truth[i] && truth[i] <= t[i].high;
+        width += log(t[i].high / t[i].low) / (NEW_LAYERS * BATCHES);
+    }
     CHECK(CMP(covered, >=, NEW_LAYERS * BATCHES * 80 / 100));
+    CHECK(CMP(width, <, log(12))); /* layers lie within exp(2) */
     ft_predictor_free(p);
     ft_store_close(s);
 }

@@ -526,6 +526,94 @@ static void a_batch_of_one_is_a_single_product(void)
     }
 }
 
+/* ---- products with scales, attention ---- */
+
+static void put(ft_store *s, const char *device, const char *spec, double time_s)
+{
+    const ft_key key = {device, "run_mode=graph", "torch", "2.3",
+                        spec,   "forward",        "ieee",  "time"};
+    const ft_measurement m = {.unit = "s", .value = time_s, .error = NAN, .n = 1};
+    int64_t run;
+
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+}
+
+static ft__op_answer asked_of(const ft_predictor *p, const char *device,
+                              const char *spec)
+{
+    ft__dataset on = {.device = (char *)device,
+                      .setting = (char *)"run_mode=graph",
+                      .policy = (char *)"ieee"};
+    ft__op_answer a = {0};
+    ft_op op;
+
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
+    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
+             FT_OK);
+    ft_device_free(on.file);
+    return a;
+}
+
+/* Of two chips that measured products by blocks, whose times tell nothing of each
+ * other, one alone measured plain fp8: about half of what it shows is taken. */
+static double plain_fp8_s(double times)
+{
+    ft_store *s = empty();
+    ft_predictor *p;
+    double value;
+
+    for (unsigned i = 0; i < N_OPS; i++) {
+        char spec[128];
+
+        snprintf(spec, sizeof(spec), "linear x=%ux4096 out=8192 dtype=fp8e4m3",
+                 512 + 64 * i);
+        put(s, "gb200", spec, times * 4e-5 * (1 + i / 8.));
+        snprintf(spec, sizeof(spec),
+                 "linear x=%ux4096 out=8192 dtype=fp8e4m3 block=128", 512 + 64 * i);
+        put(s, "gb200", spec, (i % 2 ? 4e-4 : 4e-5) * (1 + i / 8.));
+        put(s, "h200-sxm", spec, (i % 2 ? 8e-5 : 8e-4) * (1 + i / 8.));
+    }
+    p = trained_by(s);
+    value = asked_of(p, "l4", "linear x=3000x4096 out=8192 dtype=fp8e4m3").value;
+    ft_predictor_free(p);
+    return value;
+}
+
+static void products_by_blocks_are_learned_apart(void)
+{
+    const double change = plain_fp8_s(3) / plain_fp8_s(1);
+
+    CHECK(CMP(change, >, 1.3) && CMP(change, <, 3.1));
+}
+
+/* Learned from Ampere and Hopper: Ada lies between them, Blackwell is newer. */
+static void attention_of_a_newer_generation_may_be_further_off(void)
+{
+    static const char *const spec =
+        "attention x=4x32x1x128 y=4x8x4096x128 z=4x8x4096x128 dtype=bf16";
+    ft_store *s = empty();
+    ft_predictor *p;
+    ft__op_answer newer, between;
+
+    for (unsigned i = 0; i < 2 * N_OPS; i++) {
+        char own[128];
+
+        snprintf(own, sizeof(own),
+                 "attention x=%ux32x1x128 y=%ux8x%ux128 z=%ux8x%ux128 dtype=bf16",
+                 1 + i % 8, 1 + i % 8, 512 + 64 * i, 1 + i % 8, 512 + 64 * i);
+        put(s, i % 2 ? "a100-sxm-80gb" : "h100-sxm", own,
+            2e-5 + 1e-7 * i * (1 + i % 8));
+    }
+    p = trained_by(s);
+    newer = asked_of(p, "gb200", spec);
+    between = asked_of(p, "l4", spec);
+    CHECK(CMP(log(newer.high / newer.value), >,
+              hypot(log(between.high / between.value), 0.39)));
+    ft_predictor_free(p);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -545,5 +633,7 @@ int main(int argc, char **argv)
     what_a_close_chip_took_for_an_operation_is_taken();
     settings_hold_what_kernels_of_an_engine_have_in_common();
     a_batch_of_one_is_a_single_product();
+    products_by_blocks_are_learned_apart();
+    attention_of_a_newer_generation_may_be_further_off();
     CHECK_DONE();
 }

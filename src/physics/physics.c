@@ -534,7 +534,8 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
 
 /* An A100's cache is two halves, and what the cores of both read lies in both (white
  * papers of GA100, GH100). NeuSight's elementwise passes over 32 MiB take memory's time
- * there. Of Blackwell's two dies, with a cache each, it is a guess. */
+ * there. A B200's is in two parts as well, slower to reach across dies (Chips and
+ * Cheese, "Nvidia's B200"); that both hold what both read is not measured there. */
 static double cached_bytes(const ft__hardware_spec *chip)
 {
     return chip->l2_bytes * (chip->ampere && ft__has_stacked_memory(chip) ? 0.5 : 1);

@@ -135,14 +135,13 @@ typedef struct ft__op_answer {
     ft_basis basis;  /* evaluation: as users are answered */
 } ft__op_answer;
 
-/* Products of less than 16 bits have other kernels: their kinds have numbers of their
- * own, behind those of all kinds. */
-enum { FT__N_KIND_NUMBERS = 2 * FT_KIND_COUNT };
-static inline uint32_t ft__kind_number(const ft_op *op)
-{
-    return (uint32_t)op->kind + (ft__is_narrow(op) ? FT_KIND_COUNT : 0);
-}
-/* The name of the kind ("linear", "linear.narrow") or class, or "all". */
+/* Products of less than 16 bits have other kernels, and those with scales for blocks of
+ * weights others again: their kinds have numbers of their own, behind those of all
+ * kinds. */
+enum { FT__N_KIND_NUMBERS = 3 * FT_KIND_COUNT };
+uint32_t ft__kind_number(const ft_op *op);
+/* The name of the kind ("linear", "linear.narrow", "linear.blocks") or class, or "all".
+ */
 const char *ft__regressor_name(const ft__regressor *p);
 /* Does an operation belong to it, leaving aside more particular ones and whether it has
  * neighbours? */

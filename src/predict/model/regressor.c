@@ -8,8 +8,16 @@
 
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
+#include "physics/op_kernels.h"
 #include "physics/power.h"
 #include "predict/file/image.h"
+
+uint32_t ft__kind_number(const ft_op *op)
+{
+    const uint32_t behind = ft__has_block_scales(op) ? 2 : ft__is_narrow(op) ? 1 : 0;
+
+    return (uint32_t)op->kind + behind * FT_KIND_COUNT;
+}
 
 bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
 {
@@ -20,12 +28,15 @@ bool ft__regressor_has(const ft__regressor *p, const ft_op *op)
     return p->phase == op->phase && p->which == which;
 }
 
-/* Kinds, then those of less than 16 bits. */
+/* Kinds, then those of less than 16 bits, then with scales for blocks. */
 static const char *const names[FT__N_KIND_NUMBERS] = {
 #define FT_KIND(name, ...) [FT_KIND_##name] = #name,
 #include "foretell/ops.def"
 #undef FT_KIND
 #define FT_KIND(name, ...) [FT_KIND_COUNT + FT_KIND_##name] = #name ".narrow",
+#include "foretell/ops.def"
+#undef FT_KIND
+#define FT_KIND(name, ...) [2 * FT_KIND_COUNT + FT_KIND_##name] = #name ".blocks",
 #include "foretell/ops.def"
 #undef FT_KIND
 };
