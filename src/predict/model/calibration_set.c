@@ -62,12 +62,12 @@ size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
  * estimate's would make it, both of them for each element type, too, and for operations
  * of like size a smooth, a rough, and for all kinds a far-reaching one; of time also
  * one linear in how much longer than answered other devices took for the operation, one
- * for operations that they agree on, one for products as narrow as another, and one for
- * rows of one session; of power also one for rows that divide by the
- * same power of two, and no answer is above the cap. How far element types lie apart is
- * what the known rows are likeliest with. Noise is Student's t (Lange, Little, Taylor
- * 1989): single rows may be far off. Intervals are those of the process, scaled by what
- * the known rows, each predicted from the others (leave-one-out), are off by. */
+ * for products as narrow as another, and one for rows of one session; of power also one
+ * for rows that divide by the same power of two, and no answer is above the cap. How
+ * far element types lie apart is what the known rows are likeliest with. Noise is
+ * Student's t (Lange, Little, Taylor 1989): single rows may be far off. Intervals are
+ * those of the process, scaled by what the known rows are off by, each predicted from
+ * the others (leave-one-out). */
 
 enum { N_SHARES = 4, N_SIZES = 5 };
 
@@ -80,8 +80,7 @@ struct scales {
     double far, far_octaves;       /* of all kinds */
     /* Where rows divide by the same power of two, of all sizes and of like ones. */
     double of_twos, of_twos_size;
-    double of_other;  /* for each device */
-    double of_others; /* what all of them took, alike */
+    double of_other; /* for each device */
     double of_session;
     double of_narrow;          /* products of one length of the shorter side */
     double of_order;           /* correlation where operands lie otherwise */
@@ -100,7 +99,6 @@ static const struct scales of_time = {.shared = 0.2,
                                       .far = 0.3,
                                       .far_octaves = 8,
                                       .of_other = 0.3,
-                                      .of_others = 0.3,
                                       .of_session = 0.15,
                                       .of_narrow = 0.15,
                                       .of_order = 0.4,
@@ -123,8 +121,6 @@ static const struct scales of_power = {.shared = 0.2,
                                        .of_order = 1};
 /* Octaves of the shorter side: libraries have kernels for single lengths of it. */
 static const double narrow_octaves = 0.25;
-/* Where other devices' logarithms differ by so much, and sides by so many octaves. */
-static const double others_apart = 0.5, others_octaves = 8;
 
 struct process_point {
     uint32_t kind; /* and phase */
@@ -265,7 +261,6 @@ static double covariance_of_kind(const struct scales *s, const struct process_po
     const double of_twos = similarity(square(a->twos - b->twos), 1);
     const double of_order = a->order == b->order ? 1 : s->of_order;
     const double alike = similarity(d, s->octaves);
-    const double sides = sqrt(distance(a->side, b->side, N_SIZES));
     double sum = square(s->of_kind) + square(s->of_size) * alike * of_order +
                  of_twos * (square(s->of_twos) + square(s->of_twos_size) * alike);
 
@@ -275,10 +270,8 @@ static double covariance_of_kind(const struct scales *s, const struct process_po
     if (a->type != b->type)
         return sum;
     return sum + square(s->of_type) + square(s->of_type_share) * shares +
-           square(s->rough) * of_order * exp(-sides / s->rough_octaves) +
-           square(s->of_others) *
-               exp(-sqrt(distance(a->other, b->other, FT__MOST_OTHERS)) / others_apart -
-                   sides / others_octaves);
+           square(s->rough) * of_order *
+               exp(-sqrt(distance(a->side, b->side, N_SIZES)) / s->rough_octaves);
 }
 
 static double covariance(const struct scales *s, const struct process_point *a,
