@@ -484,10 +484,9 @@ static struct process_point point_of(const struct correcting *c, const struct sc
 
 /* Rows that say something: measured, answered. */
 static void take_residuals(struct process *p, double *residual,
-                           const struct correcting *c, const ft__model_set *l,
-                           uint32_t n)
+                           const struct correcting *c, const ft__model_set *l)
 {
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < c->n; i++) {
         double r = log(c->s.v[i].value[c->metric] / c->predicted[i].value);
 
         if (!isfinite(r))
@@ -510,13 +509,12 @@ static double most_of(const struct correcting *c)
     return most;
 }
 
-/* Answers for the n operations asked change by those of the known ones, of which
- * FT__MOST_CALIBRATION count; fewer than FT__LEAST_CALIBRATION change nothing. */
+/* Answers for the n operations asked change by the known ones; fewer than
+ * FT__LEAST_CALIBRATION change nothing. */
 static ft_status correct_answers(struct correcting *c, const ft__model_set *l, size_t n,
                                  ft_error *err)
 {
-    const uint32_t used = c->n < FT__MOST_CALIBRATION ? c->n : FT__MOST_CALIBRATION;
-    double *residual = calloc(used + 1, sizeof(*residual));
+    double *residual = calloc((size_t)c->n + 1, sizeof(*residual));
     struct process p = {0};
     double most = c->n ? most_of(c) : INFINITY;
     ft_status st = FT_OK;
@@ -524,9 +522,9 @@ static ft_status correct_answers(struct correcting *c, const ft__model_set *l, s
     if (!residual)
         st = ft_fail(err, FT_ENOMEM, 0, "%u measurements", c->n);
     if (!st)
-        st = process_make(&p, c->metric, used, err);
+        st = process_make(&p, c->metric, c->n, err);
     if (!st) {
-        take_residuals(&p, residual, c, l, used);
+        take_residuals(&p, residual, c, l);
         if (p.n >= FT__LEAST_CALIBRATION)
             st = learn(&p, residual, err);
     }
