@@ -293,13 +293,13 @@ static void rows_of_another_width_widen_nothing(void)
     ft_predictor_free(beside);
 }
 
-/* Operations on an L4, in times of what is simulated, corrected by what the store
- * measured there, which is closed; by how many rows. */
+/* Operations on an L4 in a setting, in times of what is simulated, corrected by what
+ * the store measured there, which is closed; by how many rows. */
 static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
-                          const ft_op *op, size_t n)
+                          const char *setting, const ft_op *op, size_t n)
 {
     ft__dataset on = {.device = (char *)"l4",
-                      .setting = (char *)"",
+                      .setting = (char *)setting,
                       .policy = (char *)"ieee",
                       .engine = (char *)"torch",
                       .engine_version = (char *)"2.3"};
@@ -335,11 +335,31 @@ static void element_types_are_corrected_apart(void)
     fill(s, "l4", "suite=inference", "int8", 12, 4);
     for (uint64_t i = 0; i < ASKED; i++)
         make_new_op(&op[i], i, i % 2 ? "int8" : "fp32");
-    CHECK_EQ(corrected(times, p, s, op, ASKED), 24);
+    CHECK_EQ(corrected(times, p, s, "", op, ASKED), 24);
     for (int i = 0; i < ASKED; i++)
         mean[i % 2] += times[i] * (i % 2 ? 0.25 : 1) / (ASKED / 2.);
     CHECK_NEAR(mean[0], 1, 0.1);
     CHECK_NEAR(mean[1], 1, 0.1);
+    ft_predictor_free(p);
+}
+
+/* The device was slower in one of two sessions. */
+static void sessions_are_corrected_apart(void)
+{
+    static const char *const session[] = {"session=a", "session=b"};
+    ft_predictor *p = trained(1, 1, 1);
+    double times[2];
+    ft_op op;
+
+    make_new_op(&op, 1, "fp32");
+    for (int k = 0; k < 2; k++) {
+        ft_store *s = empty();
+
+        fill(s, "l4", session[0], "fp32", 12, 1);
+        fill(s, "l4", session[1], "fp32", 12, 1.5);
+        CHECK_EQ(corrected(&times[k], p, s, session[k], &op, 1), 24);
+    }
+    CHECK(CMP(times[1], >, 1.2 * times[0]));
     ft_predictor_free(p);
 }
 
@@ -358,7 +378,7 @@ static void a_device_that_errs_as_the_known_rows_do_corrects_the_others(void)
     fill_odd(few, "l4", "", "fp32", 24, 1, 4);
     make_op(&op[0], 40, "fp32");
     make_op(&op[1], 41, "fp32");
-    CHECK_EQ(corrected(times, p, few, op, 2), 24);
+    CHECK_EQ(corrected(times, p, few, "", op, 2), 24);
     CHECK_NEAR(times[0], 1, 0.3);
     CHECK_NEAR(times[1], 4, 1);
     ft_predictor_free(p);
@@ -628,6 +648,7 @@ int main(int argc, char **argv)
     one_chip_with_rows_enough_tells_nothing_of_others();
     rows_of_another_width_widen_nothing();
     element_types_are_corrected_apart();
+    sessions_are_corrected_apart();
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();
     what_a_close_chip_took_for_an_operation_is_taken();

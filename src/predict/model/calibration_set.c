@@ -61,13 +61,13 @@ size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
  * (arithmetic, cache, memory, host), as rates and floors that differ from the
  * estimate's would make it, both of them for each element type, too, and for operations
  * of like size a smooth, a rough, and for all kinds a far-reaching one; of time also
- * one linear in how much longer than answered other devices took for the operation, and
- * one for products as narrow as another; of power also one for rows that divide by the
- * same power of two, and no answer is above the cap. How far element types lie apart is
- * what the known rows are likeliest with. Noise is Student's t (Lange, Little, Taylor
- * 1989): single rows may be far off. Intervals are those of the process, scaled so that
- * of the known rows, each predicted from the others (leave-one-out), nine tenths are
- * covered. */
+ * one linear in how much longer than answered other devices took for the operation, one
+ * for products as narrow as another, and one for rows of one session; of power also one
+ * for rows that divide by the same power of two, and no answer is above the cap. How
+ * far element types lie apart is what the known rows are likeliest with. Noise is
+ * Student's t (Lange, Little, Taylor 1989): single rows may be far off. Intervals are
+ * those of the process, scaled by what the known rows are off by, each predicted from
+ * the others (leave-one-out). */
 
 enum { N_SHARES = 4, N_SIZES = 5 };
 
@@ -80,9 +80,11 @@ struct scales {
     double far, far_octaves;       /* of all kinds */
     /* Where rows divide by the same power of two, of all sizes and of like ones. */
     double of_twos, of_twos_size;
-    double of_other;  /* for each device */
-    double of_narrow; /* products of one length of the shorter side */
-    double of_order;  /* correlation where operands lie otherwise */
+    double of_other; /* for each device */
+    double of_session;
+    double of_narrow;          /* products of one length of the shorter side */
+    double of_order;           /* correlation where operands lie otherwise */
+    double long_noise, long_s; /* of operations much longer than long_s */
 };
 static const struct scales of_time = {.shared = 0.2,
                                       .of_kind = 0.15,
@@ -97,8 +99,11 @@ static const struct scales of_time = {.shared = 0.2,
                                       .far = 0.3,
                                       .far_octaves = 8,
                                       .of_other = 0.3,
+                                      .of_session = 0.15,
                                       .of_narrow = 0.15,
-                                      .of_order = 0.4};
+                                      .of_order = 0.4,
+                                      .long_noise = 0.1,
+                                      .long_s = 1e-3};
 /* A sensor saw a loop or its idle surroundings, depending on how long the loop ran,
  * which went by round numbers of rows: power jumps where time does not. */
 static const struct scales of_power = {.shared = 0.2,
@@ -106,6 +111,8 @@ static const struct scales of_power = {.shared = 0.2,
                                        .of_share = 0.3,
                                        .of_size = 0.25,
                                        .noise = 0.3,
+                                       .long_noise = 0.3,
+                                       .long_s = 1,
                                        .octaves = 5,
                                        .rough_octaves = 1,
                                        .far_octaves = 1,
@@ -127,6 +134,8 @@ struct process_point {
     double twos;                   /* power of two in the rows */
     double other[FT__MOST_OTHERS]; /* log(time on a device / answer), as estimates
                                          differ; 0: it was not measured there */
+    const char *session;           /* setting that it was measured in */
+    double noise;                  /* variance */
 };
 
 struct process {
@@ -193,8 +202,8 @@ static void set_other(struct process_point *p, const double *others,
     }
 }
 
-static struct process_point point_of(const ft__model_set *l, const ft__samples *s,
-                                     uint32_t i)
+static struct process_point size_of(const ft__model_set *l, const ft__samples *s,
+                                    uint32_t i)
 {
     const ft__sample *v = &s->v[i];
     const ft__roof one = ft__flat_roof(1, 1, 0);
@@ -277,6 +286,8 @@ static double covariance(const struct scales *s, const struct process_point *a,
         other += a->other[k] * b->other[k];
     sum = square(s->shared) + square(s->of_share) * shares +
           square(s->of_other) * other + square(s->far) * similarity(d, s->far_octaves);
+    if (strcmp(a->session, b->session) == 0)
+        sum += square(s->of_session);
     return a->kind == b->kind ? sum + covariance_of_kind(s, a, b, d, shares) : sum;
 }
 
@@ -313,26 +324,33 @@ enum { DEGREES = 4, REWEIGHTINGS = 3 };
 static void reweigh(struct process *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        p->noise[i] =
-            (DEGREES * square(p->scale.noise) + square(p->noise[i] * p->weight[i])) /
-            (DEGREES + 1);
+        p->noise[i] = (DEGREES * p->at[i].noise + square(p->noise[i] * p->weight[i])) /
+                      (DEGREES + 1);
 }
+
+/* Of a normal distribution nine tenths are within so many standard deviations. */
+static const double normal_reach = 1.645;
 
 /* Each known row predicted from the others: its residual is weight / d, its variance 1
  * / d, d on the diagonal of the inverse (Rasmussen, Williams 5.4.2), with the noise
  * that rows have before they are seen. Of few rows each end has hardly any: both have
- * one reach. */
+ * one reach, and as their outer tenth scatters, the mean (in log) of that and of what
+ * all of them show counts. */
 static ft_status set_reach(struct process *p, ft_error *err)
 {
-    double low;
+    double low, squares = 0;
+    ft_status st;
 
     for (size_t i = 0; i < p->n; i++) {
-        const double d = p->inverse[i * p->n + i], noise = square(p->scale.noise);
+        const double d = p->inverse[i * p->n + i], noise = p->at[i].noise;
 
         p->cross[i] = p->weight[i] / d / sqrt(fmax(1 / d - p->noise[i] + noise, noise));
         p->cross[p->n + i] = -p->cross[i];
+        squares += square(p->cross[i]) / (double)p->n;
     }
-    return ft__conformal(&low, &p->reach, p->cross, 2 * p->n, FT__COVERAGE, err);
+    st = ft__conformal(&low, &p->reach, p->cross, 2 * p->n, FT__COVERAGE, err);
+    p->reach = sqrt(p->reach * normal_reach * sqrt(squares));
+    return st;
 }
 
 /* The logarithm of the residuals' density, less a constant; covariances: 3 n x n,
@@ -346,7 +364,7 @@ static double weigh(struct process *p, const double *residual, double *covarianc
         for (size_t j = 0; j <= i; j++)
             covariances[i * n + j] = covariance(&p->scale, &p->at[i], &p->at[j]);
     for (size_t i = 0; i < n; i++)
-        p->noise[i] = square(p->scale.noise);
+        p->noise[i] = p->at[i].noise;
     determinant = invert(p, covariances, covariances + n * n);
     for (size_t i = 0; i < n; i++)
         p->weight[i] = ft__dot(p->inverse + i * n, residual, n);
@@ -400,15 +418,15 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct process_point *at, double most)
 {
-    double noise = p->scale.noise, change, residual_scale;
-    double variance = covariance(&p->scale, at, at) + noise * noise;
+    double change, residual_scale;
+    double variance = covariance(&p->scale, at, at) + at->noise;
 
     for (size_t i = 0; i < p->n; i++)
         p->cross[i] = covariance(&p->scale, at, &p->at[i]);
     change = ft__dot(p->cross, p->weight, p->n);
     for (size_t i = 0; i < p->n; i++)
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
-    residual_scale = sqrt(fmax(variance, noise * noise));
+    residual_scale = sqrt(fmax(variance, at->noise));
     a->value = fmin(a->value * exp(change), most);
     a->low = a->value * exp(-p->reach * residual_scale);
     a->high = fmin(a->value * exp(p->reach * residual_scale), most);
@@ -440,66 +458,80 @@ static ft_status process_make(struct process *p, ft__metric metric, size_t n,
     return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);
 }
 
+/* Known operations, then those asked. */
+struct correcting {
+    ft__metric metric;
+    const ft__sample **of; /* the known samples that are used */
+    uint32_t n;
+    ft_op *op;
+    ft__op_answer *predicted;
+    double *others; /* FT__MOST_OTHERS of each */
+    const char **session;
+    ft__samples s;
+};
+
+static struct process_point point_of(const struct correcting *c, const struct scales *s,
+                                     const ft__model_set *l, uint32_t i)
+{
+    struct process_point p = size_of(l, &c->s, i);
+    const double usual = square(s->noise), least = square(s->long_noise);
+
+    set_other(&p, c->others + (size_t)i * FT__MOST_OTHERS, &c->predicted[i]);
+    p.session = c->session[i];
+    p.noise = least + (usual - least) / (1 + c->predicted[i].value / s->long_s);
+    return p;
+}
+
 /* Rows that say something: measured, answered. */
 static void take_residuals(struct process *p, double *residual,
-                           const ft__op_answer *predicted, const double *others,
-                           const ft__model_set *l, const ft__samples *s,
-                           const uint32_t *row, size_t n)
+                           const struct correcting *c, const ft__model_set *l)
 {
-    for (size_t i = 0; i < n; i++) {
-        double r = log(s->v[row[i]].value[l->opt.metric] / predicted[i].value);
+    for (uint32_t i = 0; i < c->n; i++) {
+        double r = log(c->s.v[i].value[c->metric] / c->predicted[i].value);
 
         if (!isfinite(r))
             continue;
         residual[p->n] = r;
-        p->at[p->n] = point_of(l, s, row[i]);
-        set_other(&p->at[p->n++], others + i * FT__MOST_OTHERS, &predicted[i]);
+        p->at[p->n++] = point_of(c, &p->scale, l, i);
     }
 }
 
 /* No device takes more than its cap, as it was seen to hold it. */
-static double most_of(const ft__model_set *l, const ft__samples *s, const uint32_t *row,
-                      size_t n_known)
+static double most_of(const struct correcting *c)
 {
-    const ft_device *file = s->dataset[s->v[row[0]].dataset].file;
+    const ft_device *file = c->s.dataset[c->s.v[0].dataset].file;
     double most = file ? ft_device_get(file)->tdp_w : NAN;
 
-    if (l->opt.metric != FT__METRIC_POWER || !(most > 0))
+    if (c->metric != FT__METRIC_POWER || !(most > 0))
         return INFINITY;
-    for (size_t i = 0; i < n_known; i++)
-        most = fmax(most, s->v[row[i]].value[FT__METRIC_POWER]);
+    for (uint32_t i = 0; i < c->n; i++)
+        most = fmax(most, c->s.v[i].value[FT__METRIC_POWER]);
     return most;
 }
 
-/* row[n]: indices into s->v, predicted[n]: what was answered for them. The first
- * n_known were measured, at most FT__MOST_CALIBRATION count; the answers of the others
- * change. others: as ft__family_others() has it. Fewer than
+/* Answers for the n operations asked change by the known ones; fewer than
  * FT__LEAST_CALIBRATION change nothing. */
-static ft_status correct_answers(ft__op_answer *predicted, const double *others,
-                                 const ft__model_set *l, const ft__samples *s,
-                                 const uint32_t *row, size_t n_known, size_t n,
+static ft_status correct_answers(struct correcting *c, const ft__model_set *l, size_t n,
                                  ft_error *err)
 {
-    size_t used = n_known < FT__MOST_CALIBRATION ? n_known : FT__MOST_CALIBRATION;
-    double *residual = calloc(used + 1, sizeof(*residual));
+    double *residual = calloc((size_t)c->n + 1, sizeof(*residual));
     struct process p = {0};
-    double most = n_known ? most_of(l, s, row, n_known) : INFINITY;
+    double most = c->n ? most_of(c) : INFINITY;
     ft_status st = FT_OK;
 
     if (!residual)
-        st = ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n_known);
+        st = ft_fail(err, FT_ENOMEM, 0, "%u measurements", c->n);
     if (!st)
-        st = process_make(&p, l->opt.metric, used, err);
+        st = process_make(&p, c->metric, c->n, err);
     if (!st) {
-        take_residuals(&p, residual, predicted, others, l, s, row, used);
+        take_residuals(&p, residual, c, l);
         if (p.n >= FT__LEAST_CALIBRATION)
             st = learn(&p, residual, err);
     }
-    for (size_t i = n_known; i < n && !st && p.n >= FT__LEAST_CALIBRATION; i++) {
-        struct process_point at = point_of(l, s, row[i]);
+    for (uint32_t i = c->n; i < c->n + n && !st && p.n >= FT__LEAST_CALIBRATION; i++) {
+        const struct process_point at = point_of(c, &p.scale, l, i);
 
-        set_other(&at, others + i * FT__MOST_OTHERS, &predicted[i]);
-        correct_answer(&predicted[i], &p, &at, most);
+        correct_answer(&c->predicted[i], &p, &at, most);
     }
     process_free(&p);
     free(residual);
@@ -508,24 +540,13 @@ static ft_status correct_answers(ft__op_answer *predicted, const double *others,
 
 /* ---- correcting ---- */
 
-struct correcting {
-    ft__metric metric;
-    const ft__sample **of; /* the known samples that are used */
-    uint32_t n;
-    ft_op *op; /* theirs, then those asked */
-    ft__op_answer *predicted;
-    double *others; /* FT__MOST_OTHERS of each */
-    uint32_t *row;
-    ft__samples s;
-};
-
 static void correcting_free(struct correcting *c)
 {
     free(c->of);
     free(c->op);
     free(c->predicted);
     free(c->others);
-    free(c->row);
+    free(c->session);
     free(c->s.v);
     free(c->s.dataset);
 }
@@ -539,8 +560,8 @@ static ft_status correcting_make(struct correcting *c, size_t n_known, size_t n,
     c->op = calloc(all, sizeof(*c->op));
     c->predicted = calloc(all, sizeof(*c->predicted));
     c->others = calloc(all, FT__MOST_OTHERS * sizeof(*c->others));
-    c->row = calloc(all, sizeof(*c->row));
-    return c->of && c->op && c->predicted && c->others && c->row
+    c->session = calloc(all, sizeof(*c->session));
+    return c->of && c->op && c->predicted && c->others && c->session
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n_known);
 }
@@ -576,6 +597,7 @@ static void take_known(struct correcting *c, const ft__samples *s, const ft__dat
             continue;
         if (c->n < (seen + 1) * most / n) {
             c->of[c->n] = &s->v[i];
+            c->session[c->n] = s->dataset[s->v[i].dataset].setting;
             c->op[c->n++] = s->v[i].op;
         }
         seen++;
@@ -603,17 +625,15 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
         return st;
     memcpy(c->op + c->n, ops, n * sizeof(*ops));
     memcpy(c->predicted + c->n, predicted, n * sizeof(*predicted));
-    for (size_t i = 0; i < c->n + n; i++)
-        c->row[i] = (uint32_t)i;
+    for (size_t i = 0; i < n; i++)
+        c->session[c->n + i] = on->setting;
     st = ft__family_samples(&c->s, f, on, c->op, c->n + n, err);
     if (!st)
         st = ft__family_others(c->others, f, on, c->op, c->n + n, err);
     for (uint32_t i = 0; i < c->n && !st; i++)
         c->s.v[i].value[c->metric] = c->of[i]->value[c->metric];
     if (!st)
-        st = correct_answers(c->predicted, c->others,
-                             ft__family_model_set(f, c->metric, on), &c->s, c->row,
-                             c->n, c->n + n, err);
+        st = correct_answers(c, ft__family_model_set(f, c->metric, on), n, err);
     for (size_t i = 0; i < n && !st; i++) {
         if (!predicted[i].measured)
             predicted[i] = c->predicted[c->n + i];
