@@ -160,6 +160,8 @@ typedef struct ft_served {
     int prompts_alone; /* a step has prompts, or decodes */
     int may_draft; /* the model has speculative layers, and no dimension mtp=0 says that
                       the server does not draft with them: intervals reach there */
+    int may_stay_together; /* requests that begin together do so at the ends: they are
+                              nearly equal, in a closed load */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
 } ft_served;

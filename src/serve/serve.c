@@ -190,6 +190,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
     out->may_draft = s->may_draft;
+    out->may_stay_together = may_stay_together(load);
     st = check(s, load, out, err);
     out->fits = !st;
     return st;
@@ -207,7 +208,7 @@ static void hold_first_token(ft__serve_run *r, const ft__serve_engine *e)
 }
 
 static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
-                              const ft_serve_load *load, double kv_tokens,
+                              const ft_serve_load *load, const ft_served *of,
                               ft_error *err)
 {
     const ft__serve_end ends[] = {FT__SERVE_LOW, FT__SERVE_HIGH};
@@ -217,8 +218,8 @@ static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
     equal.vary = 0;
     for (int i = 0; i < RUNS - TOGETHER && !st; i++) {
         r[TOGETHER + i] = r[ends[i]];
-        if (may_stay_together(load))
-            st = ft__serve_simulate(&r[TOGETHER + i], s, &equal, kv_tokens, ends[i],
+        if (of->may_stay_together)
+            st = ft__serve_simulate(&r[TOGETHER + i], s, &equal, of->kv_tokens, ends[i],
                                     err);
     }
     return st;
@@ -234,7 +235,7 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
     for (int i = 0; i < TOGETHER && !st; i++)
         st = ft__serve_simulate(&r[i], s, &load, out->kv_tokens, (ft__serve_end)i, err);
     if (!st)
-        st = run_together(r, s, &load, out->kv_tokens, err);
+        st = run_together(r, s, &load, out, err);
     if (!st) {
         hold_first_token(&r[FT__SERVE_HIGH], &s->engine);
         fill(out, s, r);
