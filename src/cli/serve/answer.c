@@ -29,7 +29,7 @@ struct served {
     size_t n_learned; /* runs that its steps are corrected by */
     double price_per_s;
     ft_serve_steps *steps; /* texts of s are theirs */
-    ft_error why;          /* it does not fit */
+    ft_error no_fit;       /* why it does not fit; no text: it does */
 };
 
 ft_estimate ft__serve_cost(const ft_served *s, double per_s)
@@ -348,9 +348,9 @@ static void print_warnings_of(const struct served *x, size_t n,
         struct lines warned = {.n = 0};
         char before[160];
 
-        if (*x[i].why.msg) {
+        if (*x[i].no_fit.msg) {
             snprintf(before, sizeof(before), "%.128s: ", x[i].s.device);
-            ft__put_line(stdout, before, x[i].why.msg);
+            ft__put_line(stdout, before, x[i].no_fit.msg);
             continue;
         }
         say_warnings(&warned, load, &x[i].s);
@@ -371,7 +371,7 @@ static bool print_several(const struct served *x, size_t n, const ft_serve_load 
         const ft_estimate *tpot = &s->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
         const ft_estimate cost = ft__serve_cost(s, x[i].price_per_s);
 
-        if (*x[i].why.msg)
+        if (*x[i].no_fit.msg)
             continue;
         ft__table_row(t, s->device, s->devices,
                       s->latency[FT_SERVE_TTFT][FT_SERVE_MEAN].value, tpot->value,
@@ -392,10 +392,10 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
     char verify[1024];
     json_t *o;
 
-    if (*x->why.msg)
+    if (*x->no_fit.msg)
         return ft__json("model:s device:s known_as:s fits:b why:s memory:o",
-                        q->c->args.v[0], x->s.device, x->s.title, x->s.fits, x->why.msg,
-                        memory_json(&x->s));
+                        q->c->args.v[0], x->s.device, x->s.title, x->s.fits,
+                        x->no_fit.msg, memory_json(&x->s));
     o = ft__served_json(&x->s, x->price_per_s);
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
@@ -431,38 +431,34 @@ static bool print_all(const ft__predict_question *q, const struct served *x, siz
 
 /* ---- asking ---- */
 
-static int open_steps(const ft__predict_question *q, ft_serve_steps **steps,
-                      ft_data *data, const ft_serve_plan *plan, const char *device)
+int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
+                  ft_data *data, const ft_serve_plan *plan, const ft_serve_load *load,
+                  const char *device, ft_error *no_fit)
 {
     ft_query query = q->query;
     char setting[FT__SETTING_MAX];
+    ft_status st;
     int code = ft__operating_setting(q->c, setting, &q->use, q->o->asked.setting);
 
     if (code)
         return code;
     query.device = device;
     query.setting = setting;
-    return ft__cli_check_asked(
-        q->c, ft_serve_steps_open(steps, data, plan, &query, &q->c->err));
+    st = ft_serve_steps_open(steps, data, plan, &query, &q->c->err);
+    if (st)
+        return ft__cli_check_asked(q->c, st);
+    st = ft_serve_run(out, *steps, load, &q->c->err);
+    if (no_fit && st == FT_ENOTFOUND && !out->fits && out->memory_bytes > 0) {
+        *no_fit = q->c->err;
+        st = FT_OK;
+    }
+    return ft__cli_check_asked(q->c, st);
 }
 
-int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
-                  ft_data *data, const ft_serve_plan *plan, const ft_serve_load *load,
-                  const char *device)
-{
-    int code = open_steps(q, steps, data, plan, device);
-
-    return code
-               ? code
-               : ft__cli_check_asked(q->c, ft_serve_run(out, *steps, load, &q->c->err));
-}
-
-/* What does not fit is no complaint here: others may. */
 static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
                const ft_serve_plan *plan, const ft__serving *s, const char *device)
 {
     char name[MAX_NAME];
-    ft_status st;
     int code;
 
     out->load = s->load;
@@ -473,14 +469,8 @@ static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
     if (s->learned.n)
         out->n_learned =
             ft__learned_take(&out->load, &s->learned, name, s->tp[0], q->query.engine);
-    code = open_steps(q, &out->steps, data, plan, name);
-    if (code)
-        return code;
-    st = ft_serve_run(&out->s, out->steps, &out->load, &q->c->err);
-    if (st == FT_ENOTFOUND && !out->s.fits && out->s.memory_bytes > 0)
-        out->why = q->c->err;
-    else
-        code = ft__cli_check_asked(q->c, st);
+    code = ft__serve_ask(q, &out->s, &out->steps, data, plan, &out->load, name,
+                         &out->no_fit);
     return code ? code
                 : ft__price_of(q->c, &out->price_per_s, &q->o->serve.prices,
                                out->s.device);
@@ -520,10 +510,10 @@ static int answer(ft__predict_question *q, const ft__serving *s,
     }
     for (size_t i = 0; i < n; i++) {
         asked[i] = x[i].s.device;
-        fit += !*x[i].why.msg;
+        fit += !*x[i].no_fit.msg;
     }
     if (!code && !fit)
-        code = ft__cli_fail(q->c, FT_ENOTFOUND, &x[0].why);
+        code = ft__cli_fail(q->c, FT_ENOTFOUND, &x[0].no_fit);
     if (!code)
         code = ft__prices_check(q->c, &q->o->serve.prices, asked, n);
     if (!code)
