@@ -56,12 +56,10 @@ static ft_status check_device(const ft__family *f, const ft__dataset *on,
                  : FT_OK;
 }
 
-bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op)
+bool ft__family_holds(const ft__family *f, uint32_t dataset, const ft_op *op)
 {
-    uint32_t i = ft__family_index(f, on);
-
-    return i < f->n_datasets &&
-           !isnan(ft__templates_ratio(&f->templates[i], ft__op_hash(op)));
+    return dataset < f->n_datasets &&
+           !isnan(ft__templates_ratio(&f->templates[dataset], ft__op_hash(op)));
 }
 
 /* NVIDIA's compute capability says which architecture it is: equal or not, no more. */

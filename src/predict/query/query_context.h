@@ -31,7 +31,7 @@ typedef struct ft__query_context {
     bool tf32;        /* products in TF32 are among what was learned */
     bool plain; /* operations are relative to a roofline: no file, or a probed CPU */
     ft__dataset *dataset; /* plain: as the family numbers them, */
-    uint32_t index;       /* of which this one is asked about */
+    uint32_t index;       /* the one asked about; n_datasets: none is of it */
     ft__device_query a;
     ft__fused *fused;          /* by operation; NULL: none is */
     ft__device_query measured; /* the device as it was measured: */
