@@ -377,7 +377,6 @@ static bool is_over(const ft_graph *g, const ft_node *n, const ft_op *op)
         return false;
     x = &g->tensor[n->in[0]];
     y = &g->tensor[n->out[0]];
-
     return op->phase == FT_PHASE_FORWARD && x->storage == y->storage &&
            x->dtype == y->dtype && same_size(g, n->in[0], n->out[0]);
 }
@@ -426,7 +425,7 @@ static void copy_tensors(struct strided *s)
     ft__build_notes(s->b, s->src);
 }
 
-/* What is_view() answers for other than a view. */
+/* Views of other strides (is_view()). */
 static bool moves(const ft_op *op)
 {
     return op->kind == FT_KIND_transpose || op->kind == FT_KIND_slice ||
