@@ -160,8 +160,8 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
-    out->may_draft = s->may_draft;
-    out->may_stay_together = may_stay_together(load);
+    out->may = (s->may_draft ? FT_SERVE_MAY_DRAFT : 0) |
+               (may_stay_together(load) ? FT_SERVE_MAY_STAY : 0);
     st = check(s, load, out, err);
     out->fits = !st;
     return st;
@@ -189,7 +189,7 @@ static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
     equal.vary = 0;
     for (int i = 0; i < RUNS - TOGETHER && !st; i++) {
         r[TOGETHER + i] = r[ends[i]];
-        if (of->may_stay_together)
+        if (of->may & FT_SERVE_MAY_STAY)
             st = ft__serve_simulate(&r[TOGETHER + i], s, &equal, of->kv_tokens, ends[i],
                                     err);
     }

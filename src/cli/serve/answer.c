@@ -160,10 +160,10 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
             " for decoding, the cache sent over the link between them",
             load->prefill_workers, load->prefill_workers > 1 ? "s" : "",
             load->decode_workers);
-    if (s->may_draft)
+    if (s->may & FT_SERVE_MAY_DRAFT)
         say(l, "nobody says whether the server drafts with the model's speculative "
                "layer: low .. high reaches there (--dim mtp=0: it does not)");
-    if (s->may_stay_together)
+    if (s->may & FT_SERVE_MAY_STAY)
         say(l, "requests that begin together may stay together: low .. high has both");
     say(l, "what steps err by they have in common: low .. high is the run with all of "
            "them at an end");
