@@ -28,7 +28,5 @@ bool ft__strides_view(const ft_shape *from, const ft__strides *t, const ft_shape
 /* FT_POLICY_STRIDED_VIEWS, on graphs of any phase: copies come behind the tensors,
  * which keep their numbers. */
 ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err);
-/* Would that change nothing? All tensors lie in plain order, and so do their views. */
-bool ft__graph_is_strided(const ft_graph *g);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "graph/graph_inside.h"
-#include "graph/lower.h"
 
 static const char *const modes[] = {"inference", "training"};
 static const char *const optimizers[] = {
