@@ -434,6 +434,32 @@ static void recorded_requests_come_when_they_did(void)
     ft_serve_steps_close(s);
 }
 
+/* What can be: nearly equal requests of a closed load that has others beside them. */
+static void requests_may_stay_together_only_where_they_can(void)
+{
+    static const struct {
+        double vary, rate_per_s;
+        uint64_t concurrency;
+        int may;
+    } c[] = {{0.05, 0, 8, 1},
+             {0, 0, 8, 0},
+             {0.5, 0, 8, 0},
+             {0.05, 2, 8, 0},
+             {0.05, 0, 1, 0}};
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        ft_serve_load l = small_load();
+        ft_serve_steps *s;
+
+        l.vary = c[i].vary;
+        l.rate_per_s = c[i].rate_per_s;
+        l.concurrency = c[i].concurrency;
+        s = steps_of_load(&l);
+        CHECK_EQ((served(s, &l).may & FT_SERVE_MAY_STAY) != 0, c[i].may);
+        ft_serve_steps_close(s);
+    }
+}
+
 static void what_cannot_be_served_says_so(void)
 {
     ft_serve_load l = small_load(), wrong = l;
@@ -459,48 +485,7 @@ static void what_cannot_be_served_says_so(void)
     ft_serve_steps_close(s);
 }
 
-/* ---- results of benchmarks ---- */
-
-static ft_serve_measured measured_in(const char *text)
-{
-    ft_serve_measured m[2] = {{.tool = ""}};
-    ft_error err = {0};
-    size_t n;
-
-    if (ft_serve_measured_read(m, &n, 2, text, strlen(text), "file", &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK_EQ(n, 1);
-    return m[0];
-}
-
-static void benchmarks_are_read_as_they_are_written(void)
-{
-    const ft_serve_measured served = measured_in(
-        "{\"request_rate\": \"inf\", \"max_concurrency\": 8, \"completed\": 80,"
-        " \"total_input_tokens\": 8000, \"total_output_tokens\": 1600,"
-        " \"output_throughput\": 512.5, \"ttfts\": [1, {\"mean_ttft_ms\": 3}],"
-        " \"mean_ttft_ms\": 12.5, \"p99_e2el_ms\": 900}");
-    const ft_serve_measured llama = measured_in(
-        "[{\"n_prompt\": 0, \"n_gen\": 64, \"n_depth\": 512, \"avg_ts\": 50}]");
-    const ft_serve_measured mlperf =
-        measured_in("MLPerf Results Summary\nSUT name : x\n"
-                    "Completed samples per second    : 2.5\n"
-                    "Completed tokens per second: 320\n"
-                    "99.00 percentile first token latency (ns)   : 450000000\n");
-
-    CHECK_EQ(served.prompt, 100);
-    CHECK_EQ(served.generate, 20);
-    CHECK_EQ(served.concurrency, 8);
-    CHECK_EQ(served.rate_per_s, 0);
-    CHECK_NEAR(served.latency[FT_SERVE_TTFT][FT_SERVE_MEAN], 0.0125, 1e-12);
-    CHECK_NEAR(served.latency[FT_SERVE_E2E][FT_SERVE_P99], 0.9, 1e-12);
-    CHECK(isnan(served.latency[FT_SERVE_TPOT][FT_SERVE_MEAN]));
-    CHECK_EQ(llama.prompt, 513);
-    CHECK_EQ(llama.generate, 64);
-    CHECK_NEAR(llama.latency[FT_SERVE_TPOT][FT_SERVE_MEAN], 0.02, 1e-12);
-    CHECK_EQ(mlperf.generate, 128);
-    CHECK_NEAR(mlperf.latency[FT_SERVE_TTFT][FT_SERVE_P99], 0.45, 1e-12);
-}
+/* ---- beside measured runs, and ranked ---- */
 
 static void what_a_run_shows_is_learned_back(void)
 {
@@ -643,31 +628,6 @@ static void two_hundred_settings_are_ranked_as_they_are_predicted(void)
     ft_data_close(d);
 }
 
-static void other_files_are_no_benchmarks(void)
-{
-    static const char *const text[] = {
-        "",
-        "{}",
-        "[]",
-        "text",
-        "{\"completed\": 3}",
-        "[{\"avg_ts\": 5}, 7]",
-        "{\"completed\": 1, \"total_input_tokens\": 5, \"total_output_tokens\": ",
-    };
-
-    for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
-        ft_serve_measured m[2];
-        ft_error err = {0};
-        size_t n = 7;
-
-        CHECK_EQ(
-            ft_serve_measured_read(m, &n, 2, text[i], strlen(text[i]), "file", &err),
-            FT_EFORMAT);
-        CHECK_EQ(n, 0);
-        CHECK(*err.msg);
-    }
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -689,12 +649,11 @@ int main(int argc, char **argv)
     groups_for_prompts_keep_decoding_undisturbed();
     a_plan_for_many_loads_answers_as_one_for_each();
     recorded_requests_come_when_they_did();
+    requests_may_stay_together_only_where_they_can();
     what_cannot_be_served_says_so();
-    benchmarks_are_read_as_they_are_written();
     what_a_run_shows_is_learned_back();
     a_run_that_was_not_timed_teaches_nothing();
     the_first_requests_wait_less_than_all();
     two_hundred_settings_are_ranked_as_they_are_predicted();
-    other_files_are_no_benchmarks();
     CHECK_DONE();
 }

@@ -388,7 +388,7 @@ static void intervals_reach_to_servers_that_draft(void)
     said = steps_of(mixture, "trtllm", NULL, none, 1, &l);
     a = served(open, &l);
     b = served(said, &l);
-    CHECK(a.may_draft && !b.may_draft);
+    CHECK((a.may & FT_SERVE_MAY_DRAFT) && !(b.may & FT_SERVE_MAY_DRAFT));
     CHECK_NEAR(a.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value,
                b.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value, 1e-12);
     CHECK_NEAR(a.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].low /

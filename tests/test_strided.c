@@ -131,6 +131,19 @@ static uint32_t input(ft__build *b, ft_shape s)
     return ft__build_tensor(b, "x", 1, FT_ROLE_INPUT, FT_DTYPE_fp32, &s);
 }
 
+/* Graphs that are not laid out because nothing would change are what would come out. */
+static void unchanged(const ft_graph *g, const ft_graph *out)
+{
+    CHECK_EQ(out->n_ops, g->n_ops);
+    CHECK_EQ(out->n_nodes, g->n_nodes);
+    CHECK_EQ(out->n_tensors, g->n_tensors);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        CHECK(ft_op_equal(&out->op[i], &g->op[i]) &&
+              EQ(out->op_count[i], g->op_count[i]));
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        CHECK_EQ(out->tensor[i].storage, g->tensor[i].storage);
+}
+
 /* Lower; how many copies were added. */
 static ft_graph *stride(ft__build *b, unsigned *copies)
 {
@@ -141,6 +154,8 @@ static ft_graph *stride(ft__build *b, unsigned *copies)
     CHECK_EQ(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
     for (uint32_t i = 0; i < out->n_nodes; i++)
         *copies += out->op[out->node[i].op].kind == FT_KIND_copy;
+    if (ft__graph_is_strided(g))
+        unchanged(g, out);
     ft_graph_free(g);
     return out;
 }
@@ -187,6 +202,34 @@ static void moves_share_memory_until_order_matters(void)
             fprintf(stderr, "%s, %s: %u copies\n", c[i].first, c[i].second, copies);
         CHECK_EQ(copies, c[i].copies);
         CHECK_EQ(g->tensor[y].storage, 0);
+        ft_graph_free(g);
+    }
+}
+
+static void what_lies_in_order_stays_as_it_is(void)
+{
+    static const struct {
+        const char *spec;
+        bool changes;
+    } c[] = {
+        {"view x=4x6 out=24", false},    {"linear x=4x6 out=5", false},
+        {"softmax x=4x6 axis=1", false}, {"transpose x=4x6 perm=1x0", true},
+        {"slice x=4x6 out=4x3", true},   {"expand x=4x6 out=2x4x6", true},
+    };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        ft__build *b = ft__build_new("order");
+        uint32_t x = input(b, (ft_shape){2, {4, 6}});
+        ft_graph *g, *lowered;
+
+        x = put(b, "relu x=4x6", &x, 1);
+        ft__build_output(b, put(b, c[i].spec, &x, 1));
+        CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
+        CHECK_EQ(ft__graph_is_strided(g), !c[i].changes);
+        CHECK_EQ(ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
+        if (!c[i].changes)
+            unchanged(g, lowered);
+        ft_graph_free(lowered);
         ft_graph_free(g);
     }
 }
@@ -336,6 +379,7 @@ int main(void)
     a_reshape_is_a_view_where_some_strides_allow_it();
     orders_are_recognised();
     moves_share_memory_until_order_matters();
+    what_lies_in_order_stays_as_it_is();
     a_channels_last_convolution_is_told_so();
     copies_of_products_are_kept();
     kernels_need_what_was_measured();

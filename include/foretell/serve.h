@@ -120,6 +120,13 @@ typedef enum ft_serve_point {
     FT_SERVE_POINT_COUNT
 } ft_serve_point;
 
+/* What nobody says that a server does not. */
+enum {
+    FT_SERVE_MAY_DRAFT = 1, /* draft with the model's speculative layers: no mtp=0 */
+    FT_SERVE_MAY_STAY = 2,  /* requests that begin together stay so: they are nearly
+                               equal, in a closed load */
+};
+
 enum { FT_SERVE_WATCHED = 64 };
 
 /* Of a simulated run, from the first arrival to the last token. Intervals: the run
@@ -158,8 +165,7 @@ typedef struct ft_served {
     const char *title;
     const char *predictor;
     int prompts_alone; /* a step has prompts, or decodes */
-    int may_draft; /* the model has speculative layers, and no dimension mtp=0 says that
-                      the server does not draft with them: intervals reach there */
+    int may; /* FT_SERVE_MAY_ bits: intervals reach there */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
 } ft_served;

@@ -159,6 +159,10 @@ ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     *out = NULL;
     if (policy & FT_POLICY_STRIDED_VIEWS) {
         st = ft_step_make(&step, g, s, err);
+        if (!st && ft__graph_is_strided(step ? step : g)) {
+            *out = step;
+            return FT_OK;
+        }
         if (!st)
             st = ft__graph_lower(out, step ? step : g, policy, err);
         ft_graph_free(step);

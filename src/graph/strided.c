@@ -323,9 +323,9 @@ static bool is_view(struct strided *s, const ft_node *n, const ft_op *op)
 
 /* ---- results ---- */
 
-static bool same_size(const struct strided *s, uint32_t a, uint32_t b)
+static bool same_size(const ft_graph *g, uint32_t a, uint32_t b)
 {
-    const ft_shape *x = shape_of(s, a), *y = shape_of(s, b);
+    const ft_shape *x = &g->tensor[a].shape, *y = &g->tensor[b].shape;
 
     return x->rank == y->rank && ft_shape_elements(x) == ft_shape_elements(y);
 }
@@ -346,7 +346,7 @@ static void set_results(struct strided *s, const ft_node *n, const ft_op *op, bo
             op->kind != FT_KIND_attention)
             continue;
         for (uint32_t i = 0; i < n->n_in; i++)
-            if (same_size(s, n->in[i], out)) {
+            if (same_size(s->src, n->in[i], out)) {
                 s->strides[out] = ft__strides_like(x, &s->strides[n->in[i]]);
                 break;
             }
@@ -361,22 +361,24 @@ static void alias(struct strided *s, const ft_node *n)
 
         if (of != n->out[j] && !ft__build_failed(s->b)) {
             ft__build_alias(s->b, n->out[j], of);
-            if (same_size(s, of, n->out[j]))
+            if (same_size(s->src, of, n->out[j]))
                 s->strides[n->out[j]] = s->strides[of];
         }
     }
 }
 
 /* The result is the first operand, written over. */
-static bool is_over(const struct strided *s, const ft_node *n, const ft_op *op)
+static bool is_over(const ft_graph *g, const ft_node *n, const ft_op *op)
 {
-    ft_class c = ft_kind_class(op->kind);
+    const ft_class c = ft_kind_class(op->kind);
+    const ft_tensor *x, *y;
 
-    return (c == FT_CLASS_UNARY || c == FT_CLASS_BINARY) &&
-           op->phase == FT_PHASE_FORWARD && n->n_in &&
-           s->src->tensor[n->in[0]].storage == s->src->tensor[n->out[0]].storage &&
-           s->src->tensor[n->in[0]].dtype == s->src->tensor[n->out[0]].dtype &&
-           same_size(s, n->in[0], n->out[0]);
+    if ((c != FT_CLASS_UNARY && c != FT_CLASS_BINARY) || !n->n_in)
+        return false;
+    x = &g->tensor[n->in[0]];
+    y = &g->tensor[n->out[0]];
+    return op->phase == FT_PHASE_FORWARD && x->storage == y->storage &&
+           x->dtype == y->dtype && same_size(g, n->in[0], n->out[0]);
 }
 
 static void stride_node(struct strided *s, const ft_node *n, uint32_t *in)
@@ -400,7 +402,7 @@ static void stride_node(struct strided *s, const ft_node *n, uint32_t *in)
         return;
     if (last)
         op.layout = FT_LAYOUT_CHANNELS_LAST;
-    op.in_place |= is_over(s, n, &op);
+    op.in_place |= is_over(s->src, n, &op);
     /* Of an operation that lies otherwise, no size is another one. */
     ft__build_again(s->b, n, &op, in, n->out, n->n_out);
     set_results(s, n, &op, last);
@@ -421,6 +423,28 @@ static void copy_tensors(struct strided *s)
     for (uint32_t i = 0; i < s->src->n_outputs; i++)
         ft__build_output(s->b, s->src->output[i]);
     ft__build_notes(s->b, s->src);
+}
+
+/* Views of other strides (is_view()). */
+static bool moves(const ft_op *op)
+{
+    return op->kind == FT_KIND_transpose || op->kind == FT_KIND_slice ||
+           op->kind == FT_KIND_split || op->kind == FT_KIND_expand ||
+           (op->kind == FT_KIND_gather && ft_op_shape(op, FT_K_y).rank == 0);
+}
+
+bool ft__graph_is_strided(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].layout != FT_LAYOUT_PLAIN || moves(&g->op[i]))
+            return false;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const ft_op *op = &g->op[g->node[i].op];
+
+        if (!op->in_place && is_over(g, &g->node[i], op))
+            return false;
+    }
+    return true;
 }
 
 static uint32_t most_operands(const ft_graph *g)

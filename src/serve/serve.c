@@ -72,82 +72,53 @@ static ft_estimate estimate(const ft_serve_steps *s, const double x[RUNS])
     return e;
 }
 
-_Static_assert(RUNS == 5, "OF and RATIO name every run");
+/* What follows from a run. */
+struct rates {
+    double tokens_per_s, user_tokens_per_s, device_tokens_per_s, requests_per_s;
+    double power_w, token_j, prefill_j, decode_j, idle_j; /* of a token, but power */
+};
+
+static struct rates rates_of(const ft__serve_run *r)
+{
+    const double energy_j = r->prefill_j + r->decode_j + r->idle_j;
+
+    return (struct rates){
+        .tokens_per_s = r->generated / r->duration_s,
+        .user_tokens_per_s = 1 / r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN],
+        .device_tokens_per_s = r->generated / (r->duration_s * (double)r->devices),
+        .requests_per_s = (double)r->requests / r->duration_s,
+        .power_w = energy_j / r->duration_s,
+        .token_j = energy_j / r->generated,
+        .prefill_j = r->prefill_j / r->generated,
+        .decode_j = r->decode_j / r->generated,
+        .idle_j = r->idle_j / r->generated};
+}
+
+_Static_assert(RUNS == 5, "OF names every run");
 /* Of all runs the same quantity. */
-#define OF(field)                                                                      \
-    estimate(s, (const double[RUNS]){r[0].field, r[1].field, r[2].field, r[3].field,   \
-                                     r[4].field})
-#define RATIO(a, b)                                                                    \
-    estimate(s, (const double[RUNS]){(a)(&r[0]) / (b)(&r[0]), (a)(&r[1]) / (b)(&r[1]), \
-                                     (a)(&r[2]) / (b)(&r[2]), (a)(&r[3]) / (b)(&r[3]), \
-                                     (a)(&r[4]) / (b)(&r[4])})
-
-static double generated(const ft__serve_run *r)
-{
-    return r->generated;
-}
-
-static double duration(const ft__serve_run *r)
-{
-    return r->duration_s;
-}
-
-static double requests(const ft__serve_run *r)
-{
-    return (double)r->requests;
-}
-
-static double device_seconds(const ft__serve_run *r)
-{
-    return r->duration_s * (double)r->devices;
-}
-
-static double one(const ft__serve_run *r)
-{
-    (void)r;
-    return 1;
-}
-
-static double time_per_token(const ft__serve_run *r)
-{
-    return r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
-}
-
-static double prefill_j(const ft__serve_run *r)
-{
-    return r->prefill_j;
-}
-
-static double decode_j(const ft__serve_run *r)
-{
-    return r->decode_j;
-}
-
-static double idle_j(const ft__serve_run *r)
-{
-    return r->idle_j;
-}
-
-static double joules(const ft__serve_run *r)
-{
-    return r->prefill_j + r->decode_j + r->idle_j;
-}
+#define OF(of, field)                                                                  \
+    estimate(s, (const double[RUNS]){(of)[0].field, (of)[1].field, (of)[2].field,      \
+                                     (of)[3].field, (of)[4].field})
 
 static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[RUNS])
 {
+    struct rates rates[RUNS];
+
+    for (int i = 0; i < RUNS; i++)
+        rates[i] = rates_of(&r[i]);
     for (int m = 0; m < FT_SERVE_METRIC_COUNT; m++)
         for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
-            out->latency[m][p] = OF(latency[m][p]);
-    out->duration_s = OF(duration_s);
-    out->tokens_per_s = RATIO(generated, duration);
-    out->tokens_per_s_per_user = RATIO(one, time_per_token);
-    out->tokens_per_s_per_device = RATIO(generated, device_seconds);
-    out->requests_per_s = RATIO(requests, duration);
-    out->joules_per_token = RATIO(joules, generated);
-    out->prefill_joules_per_token = RATIO(prefill_j, generated);
-    out->decode_joules_per_token = RATIO(decode_j, generated);
-    out->idle_joules_per_token = RATIO(idle_j, generated);
-    out->power_w = RATIO(joules, duration);
+            out->latency[m][p] = OF(r, latency[m][p]);
+    out->duration_s = OF(r, duration_s);
+    out->tokens_per_s = OF(rates, tokens_per_s);
+    out->tokens_per_s_per_user = OF(rates, user_tokens_per_s);
+    out->tokens_per_s_per_device = OF(rates, device_tokens_per_s);
+    out->requests_per_s = OF(rates, requests_per_s);
+    out->joules_per_token = OF(rates, token_j);
+    out->prefill_joules_per_token = OF(rates, prefill_j);
+    out->decode_joules_per_token = OF(rates, decode_j);
+    out->idle_joules_per_token = OF(rates, idle_j);
+    out->power_w = OF(rates, power_w);
     out->power_w.low = fmin(out->power_w.low, s->power.low * out->power_w.value);
     out->power_w.high = fmax(out->power_w.high, s->power.high * out->power_w.value);
     out->power_w.high = fmin(out->power_w.high, s->most_w * (double)r->devices);
@@ -189,7 +160,8 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
-    out->may_draft = s->may_draft;
+    out->may = (s->may_draft ? FT_SERVE_MAY_DRAFT : 0) |
+               (may_stay_together(load) ? FT_SERVE_MAY_STAY : 0);
     st = check(s, load, out, err);
     out->fits = !st;
     return st;
@@ -207,7 +179,7 @@ static void hold_first_token(ft__serve_run *r, const ft__serve_engine *e)
 }
 
 static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
-                              const ft_serve_load *load, double kv_tokens,
+                              const ft_serve_load *load, const ft_served *of,
                               ft_error *err)
 {
     const ft__serve_end ends[] = {FT__SERVE_LOW, FT__SERVE_HIGH};
@@ -217,8 +189,8 @@ static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
     equal.vary = 0;
     for (int i = 0; i < RUNS - TOGETHER && !st; i++) {
         r[TOGETHER + i] = r[ends[i]];
-        if (may_stay_together(load))
-            st = ft__serve_simulate(&r[TOGETHER + i], s, &equal, kv_tokens, ends[i],
+        if (of->may & FT_SERVE_MAY_STAY)
+            st = ft__serve_simulate(&r[TOGETHER + i], s, &equal, of->kv_tokens, ends[i],
                                     err);
     }
     return st;
@@ -234,7 +206,7 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
     for (int i = 0; i < TOGETHER && !st; i++)
         st = ft__serve_simulate(&r[i], s, &load, out->kv_tokens, (ft__serve_end)i, err);
     if (!st)
-        st = run_together(r, s, &load, out->kv_tokens, err);
+        st = run_together(r, s, &load, out, err);
     if (!st) {
         hold_first_token(&r[FT__SERVE_HIGH], &s->engine);
         fill(out, s, r);

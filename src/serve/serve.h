@@ -193,6 +193,15 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
                             const ft_serve_steps *s, const ft_serve_load *asked,
                             ft_error *err);
 
+/* ---- points.c ---- */
+
+/* s, which occur so often. */
+typedef struct ft__serve_latency {
+    double s, count;
+} ft__serve_latency;
+/* By nearest rank; NaN: there are none. Sorts v. */
+void ft__serve_points(double out[FT_SERVE_POINT_COUNT], ft__serve_latency *v, size_t n);
+
 /* ---- simulate.c ---- */
 
 /* A group of devices, and what a run showed. */

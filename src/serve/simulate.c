@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/stats.h"
 #include "serve/serve.h"
 
 enum { MOST_LEAP = 64 };
@@ -39,10 +38,6 @@ struct engine {
     bool warm; /* it has the prefix that prompts share */
 };
 
-struct gap {
-    double s, count;
-};
-
 struct run {
     const ft_serve_steps *steps;
     const ft_serve_load *load;
@@ -52,7 +47,7 @@ struct run {
     struct engine *engine;
     size_t n_engines, n_prompts; /* those that take prompts come first */
     uint64_t blocks;
-    struct gap *gap;
+    ft__serve_latency *gap;
     size_t n_gaps, cap_gaps;
     double transfer_s; /* a token's cache, to another group */
     double last_s;
@@ -179,13 +174,14 @@ static void end(struct run *r, struct engine *e, struct sequence *s)
 
 static void add_gap(struct run *r, double gap_s, double count)
 {
-    struct gap *grown = ft__list_grow(r->gap, r->n_gaps, &r->cap_gaps, sizeof(*grown));
+    ft__serve_latency *grown =
+        ft__list_grow(r->gap, r->n_gaps, &r->cap_gaps, sizeof(*grown));
 
     r->bad = r->bad || !grown;
     if (!grown)
         return;
     r->gap = grown;
-    grown[r->n_gaps++] = (struct gap){gap_s, count};
+    grown[r->n_gaps++] = (ft__serve_latency){gap_s, count};
 }
 
 /* ---- scheduling ---- */
@@ -504,37 +500,7 @@ static ft_status run_all(struct run *r, ft_error *err)
 
 /* ---- what it showed ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = ((const struct gap *)a)->s, y = ((const struct gap *)b)->s;
-
-    return (x > y) - (x < y);
-}
-
-/* Of values that occur so often; by nearest rank. */
-static void points_of(double out[FT_SERVE_POINT_COUNT], struct gap *v, size_t n)
-{
-    static const double share[FT_SERVE_POINT_COUNT] = {
-        [FT_SERVE_P50] = 0.5, [FT_SERVE_P90] = 0.9, [FT_SERVE_P99] = 0.99};
-    double all = 0, sum = 0, seen = 0;
-    int p = FT_SERVE_P50;
-
-    for (int i = 0; i < FT_SERVE_POINT_COUNT; i++)
-        out[i] = NAN;
-    qsort(v, n, sizeof(*v), by_value);
-    for (size_t i = 0; i < n; i++) {
-        all += v[i].count;
-        sum += v[i].s * v[i].count;
-    }
-    out[FT_SERVE_MEAN] = n ? sum / all : NAN;
-    for (size_t i = 0; i < n; i++) {
-        seen += v[i].count;
-        while (p < FT_SERVE_POINT_COUNT && seen >= share[p] * all * (1 - 1e-12))
-            out[p++] = v[i].s;
-    }
-}
-
-static void requests_show(struct run *r, struct gap *v)
+static void requests_show(struct run *r, ft__serve_latency *v)
 {
     static const ft_serve_metric of[] = {FT_SERVE_TTFT, FT_SERVE_TPOT, FT_SERVE_E2E};
     const uint64_t n_shown = r->load->n_shown;
@@ -551,14 +517,14 @@ static void requests_show(struct run *r, struct gap *v)
                                  : (s->last_s - s->first_s) / (double)(s->generate - 1);
 
             if (of[m] != FT_SERVE_TPOT || s->generate > 1)
-                v[n++] = (struct gap){x, 1};
+                v[n++] = (ft__serve_latency){x, 1};
         }
-        points_of(r->out->latency[of[m]], v, n);
+        ft__serve_points(r->out->latency[of[m]], v, n);
     }
-    points_of(r->out->latency[FT_SERVE_ITL], r->gap, r->n_gaps);
+    ft__serve_points(r->out->latency[FT_SERVE_ITL], r->gap, r->n_gaps);
 }
 
-static void show(struct run *r, struct gap *v)
+static void show(struct run *r, ft__serve_latency *v)
 {
     ft__serve_run *out = r->out;
 
@@ -683,7 +649,7 @@ ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,
                     .transfer_s = s->link_bytes_per_s > 0
                                       ? s->kv_bytes_per_token / s->link_bytes_per_s
                                       : s->kv_bytes_per_token / pcie_bytes_per_s};
-    struct gap *v;
+    ft__serve_latency *v;
     ft_status st;
 
     memset(out, 0, sizeof(*out));

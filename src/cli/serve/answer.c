@@ -29,6 +29,7 @@ struct served {
     size_t n_learned; /* runs that its steps are corrected by */
     double price_per_s;
     ft_serve_steps *steps; /* texts of s are theirs */
+    ft_error no_fit;       /* why it does not fit; no text: it does */
 };
 
 ft_estimate ft__serve_cost(const ft_served *s, double per_s)
@@ -159,11 +160,10 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
             " for decoding, the cache sent over the link between them",
             load->prefill_workers, load->prefill_workers > 1 ? "s" : "",
             load->decode_workers);
-    if (s->may_draft)
+    if (s->may & FT_SERVE_MAY_DRAFT)
         say(l, "nobody says whether the server drafts with the model's speculative "
                "layer: low .. high reaches there (--dim mtp=0: it does not)");
-    if (load->vary > 0 && load->vary <= FT_SERVE_ALIKE && load->concurrency > 1 &&
-        !(load->rate_per_s > 0) && !load->n_recorded)
+    if (s->may & FT_SERVE_MAY_STAY)
         say(l, "requests that begin together may stay together: low .. high has both");
     say(l, "what steps err by they have in common: low .. high is the run with all of "
            "them at an end");
@@ -348,6 +348,11 @@ static void print_warnings_of(const struct served *x, size_t n,
         struct lines warned = {.n = 0};
         char before[160];
 
+        if (*x[i].no_fit.msg) {
+            snprintf(before, sizeof(before), "%.128s: ", x[i].s.device);
+            ft__put_line(stdout, before, x[i].no_fit.msg);
+            continue;
+        }
         say_warnings(&warned, load, &x[i].s);
         snprintf(before, sizeof(before), "warning: %.128s: ", x[i].s.device);
         for (size_t k = 0; k < warned.n; k++)
@@ -366,6 +371,8 @@ static bool print_several(const struct served *x, size_t n, const ft_serve_load 
         const ft_estimate *tpot = &s->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
         const ft_estimate cost = ft__serve_cost(s, x[i].price_per_s);
 
+        if (*x[i].no_fit.msg)
+            continue;
         ft__table_row(t, s->device, s->devices,
                       s->latency[FT_SERVE_TTFT][FT_SERVE_MEAN].value, tpot->value,
                       tpot->low, tpot->high, ft__text_plain(s->tokens_per_s.value).s,
@@ -383,8 +390,13 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
 {
     struct lines assumed = {.n = 0}, warned = {.n = 0};
     char verify[1024];
-    json_t *o = ft__served_json(&x->s, x->price_per_s);
+    json_t *o;
 
+    if (*x->no_fit.msg)
+        return ft__json("model:s device:s known_as:s fits:b why:s memory:o",
+                        q->c->args.v[0], x->s.device, x->s.title, x->s.fits,
+                        x->no_fit.msg, memory_json(&x->s));
+    o = ft__served_json(&x->s, x->price_per_s);
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
@@ -421,21 +433,26 @@ static bool print_all(const ft__predict_question *q, const struct served *x, siz
 
 int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
                   ft_data *data, const ft_serve_plan *plan, const ft_serve_load *load,
-                  const char *device)
+                  const char *device, ft_error *no_fit)
 {
     ft_query query = q->query;
     char setting[FT__SETTING_MAX];
+    ft_status st;
     int code = ft__operating_setting(q->c, setting, &q->use, q->o->asked.setting);
 
     if (code)
         return code;
     query.device = device;
     query.setting = setting;
-    code = ft__cli_check_asked(
-        q->c, ft_serve_steps_open(steps, data, plan, &query, &q->c->err));
-    return code
-               ? code
-               : ft__cli_check_asked(q->c, ft_serve_run(out, *steps, load, &q->c->err));
+    st = ft_serve_steps_open(steps, data, plan, &query, &q->c->err);
+    if (st)
+        return ft__cli_check_asked(q->c, st);
+    st = ft_serve_run(out, *steps, load, &q->c->err);
+    if (no_fit && st == FT_ENOTFOUND && !out->fits && out->memory_bytes > 0) {
+        *no_fit = q->c->err;
+        st = FT_OK;
+    }
+    return ft__cli_check_asked(q->c, st);
 }
 
 static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
@@ -452,8 +469,8 @@ static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
     if (s->learned.n)
         out->n_learned =
             ft__learned_take(&out->load, &s->learned, name, s->tp[0], q->query.engine);
-    code = ft__serve_ask(q, &out->s, &out->steps, data, plan, &out->load, name);
-
+    code = ft__serve_ask(q, &out->s, &out->steps, data, plan, &out->load, name,
+                         &out->no_fit);
     return code ? code
                 : ft__price_of(q->c, &out->price_per_s, &q->o->serve.prices,
                                out->s.device);
@@ -481,7 +498,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
     const char *asked[MAX_DEVICES];
     struct served x[MAX_DEVICES] = {0};
     char device[MAX_NAME];
-    size_t n = 0;
+    size_t n = 0, fit = 0;
     int code = FT__EXIT_GOOD;
 
     while (!code && ft__word_next(device, sizeof(device), &list)) {
@@ -491,8 +508,12 @@ static int answer(ft__predict_question *q, const ft__serving *s,
         else
             code = ask(&x[n++], q, data, plan, s, device);
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         asked[i] = x[i].s.device;
+        fit += !*x[i].no_fit.msg;
+    }
+    if (!code && !fit)
+        code = ft__cli_fail(q->c, FT_ENOTFOUND, &x[0].no_fit);
     if (!code)
         code = ft__prices_check(q->c, &q->o->serve.prices, asked, n);
     if (!code)

@@ -71,10 +71,11 @@ int ft__prices_check(ft__cli *c, const ft__texts *prices, const char *const *dev
                      size_t n);
 
 /* ---- answer.c ---- */
-/* A load on a device; texts of *out are those of *steps. */
+/* A load on a device; texts of *out are those of *steps. *no_fit (or NULL): why it does
+ * not fit, which then is no complaint. */
 int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
                   ft_data *data, const ft_serve_plan *plan, const ft_serve_load *load,
-                  const char *device);
+                  const char *device, ft_error *no_fit);
 /* One load, and no option that it does not use; complains itself. */
 int ft__serve_check(const ft__predict_question *q, const ft__serving *s);
 int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o);

@@ -313,7 +313,7 @@ static int verify_one(ft__predict_question *q, ft_data *data, ft_serve_load *loa
         code = ft__cli_check_asked(
             q->c, ft_serve_plan_open(&plan, &q->query, load, 1, &q->c->err));
     if (!code)
-        code = ft__serve_ask(q, &s, &steps, data, plan, load, q->o->device);
+        code = ft__serve_ask(q, &s, &steps, data, plan, load, q->o->device, NULL);
     if (!code && o->learn)
         code = learn(q, &s, steps, load, m, &row);
     if (!code) {

@@ -56,12 +56,10 @@ static ft_status check_device(const ft__family *f, const ft__dataset *on,
                  : FT_OK;
 }
 
-bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op)
+bool ft__family_holds(const ft__family *f, uint32_t dataset, const ft_op *op)
 {
-    uint32_t i = ft__family_index(f, on);
-
-    return i < f->n_datasets &&
-           !isnan(ft__templates_ratio(&f->templates[i], ft__op_hash(op)));
+    return dataset < f->n_datasets &&
+           !isnan(ft__templates_ratio(&f->templates[dataset], ft__op_hash(op)));
 }
 
 /* NVIDIA's compute capability says which architecture it is: equal or not, no more. */
@@ -202,15 +200,14 @@ static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
 
 /* Of an operation that the likest dataset lacks: the mean of what other engines took,
  * between the least and the most of them. */
-static void take_other_engines(ft__op_answer *a, const ft__family *f,
-                               const ft__dataset *on, uint64_t hash, double aside_s)
+static void take_other_engines(ft__op_answer *a, const ft__family *f, const bool *alike,
+                               uint64_t hash, double aside_s)
 {
     double sum = 0, least = INFINITY, most = -INFINITY;
     int n = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        double ratio =
-            is_alike(f, i, on) ? ft__templates_ratio(&f->templates[i], hash) : NAN;
+        double ratio = alike[i] ? ft__templates_ratio(&f->templates[i], hash) : NAN;
 
         if (isnan(ratio))
             continue;
@@ -230,6 +227,7 @@ static void take_other_engines(ft__op_answer *a, const ft__family *f,
 struct templates {
     uint32_t own;  /* dataset; f->n_datasets: none is of the device */
     bool siblings; /* those of its architecture */
+    bool *alike;   /* those of other engines on the device, as it is asked about */
 };
 
 static ft_status open_templates(struct templates *t, const ft__family *f,
@@ -240,11 +238,14 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
 
     t->own = ft__family_index(f, on);
     t->siblings = t->own == f->n_datasets && !ft__family_knows(f, FT__METRIC_TIME, on);
-    for (uint32_t i = 0; i < f->n_datasets && !st; i++)
-        if (t->siblings ? is_sibling(f, i, &own, on)
-                        : i == t->own || (t->own < f->n_datasets && on->any_engine &&
-                                          is_alike(f, i, on)))
+    t->alike = calloc(f->n_datasets + 1u, sizeof(*t->alike));
+    if (!t->alike)
+        return ft_fail(err, FT_ENOMEM, 0, "%u datasets", f->n_datasets);
+    for (uint32_t i = 0; i < f->n_datasets && !st; i++) {
+        t->alike[i] = t->own < f->n_datasets && on->any_engine && is_alike(f, i, on);
+        if (t->siblings ? is_sibling(f, i, &own, on) : i == t->own || t->alike[i])
             st = ft__templates_check(&f->templates[i], err);
+    }
     return st;
 }
 
@@ -345,7 +346,7 @@ static void use_templates(ft__op_answer *out, const struct templates *t,
             if (chip)
                 ft__family_bound(&out[i], 1, 1, reach_of_sibling);
         } else if (own && on->any_engine)
-            take_other_engines(&out[i], f, on, hash, s->terms[i].aside_s);
+            take_other_engines(&out[i], f, t->alike, hash, s->terms[i].aside_s);
     }
 }
 
@@ -436,6 +437,7 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
         bound_by_peaks(out, on, &s);
     if (!st)
         use_templates(out, &t, f, on, &s);
+    free(t.alike);
     free(s.v);
     free(s.dataset);
     free(measured);

@@ -47,8 +47,9 @@ static inline const ft__model_set *ft__family_any(const ft__family *f,
 const ft__dataset *ft__family_machine(const ft__family *f);
 /* Pairs of a setting that another has as well. */
 int ft__pairs_in_common(const char *a, const char *b);
-/* Is the operation's time among what was measured in the dataset of `on`? */
-bool ft__family_holds(const ft__family *f, const ft__dataset *on, const ft_op *op);
+/* Is the operation's time among what was measured in that dataset? Of n_datasets and
+ * more nothing is. */
+bool ft__family_holds(const ft__family *f, uint32_t dataset, const ft_op *op);
 /* log(measured / estimate) of operations on devices other than that of `on`, in the
  * same run mode: out[n][FT__MOST_OTHERS], by a number of the device; NaN: it was not
  * measured there. Of more devices some count for nothing. */

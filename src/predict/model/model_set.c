@@ -36,8 +36,9 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
 }
 
 /* Folds hold whole layers, for intervals are about layers that were never measured at
- * any batch. With fewer layers than the most folds there are, they hold operations. */
-enum { LEAST_LAYERS = 10 };
+ * any batch. With fewer layers than the fewest folds there are, they hold operations.
+ */
+enum { LEAST_LAYERS = 5 };
 
 static bool has_layers(const uint64_t *layer, size_t n)
 {

@@ -62,7 +62,7 @@ static bool is_learned(const ft__query_context *q, const ft_op *op)
         if ((l->part[i].scope != FT__SCOPE_ALL || any) &&
             ft__regressor_has(&l->part[i], op))
             return true;
-    return ft__family_holds(q->f, &q->on, op);
+    return ft__family_holds(q->f, q->index, op);
 }
 
 static void terms_of(ft__terms *t, ft__query_context *q, const ft_op *op)
@@ -201,8 +201,10 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
     if (!q->form || !q->share || !q->bare || !q->bare_form || !q->by_default ||
         !q->time || !q->power)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
-    if (q->f)
+    if (q->f) {
         q->few_on = dataset_like(q->few, &q->on);
+        q->index = ft__family_index(q->f, &q->on);
+    }
     for (uint32_t i = 0; i < q->n; i++)
         choose_form(q, i);
     return FT_OK;

@@ -32,7 +32,7 @@ typedef struct ft__query_context {
     const char *policy; /* how they are computed; NULL: as they were measured */
     bool plain; /* operations are relative to a roofline: no file, or a probed CPU */
     ft__dataset *dataset; /* plain: as the family numbers them, */
-    uint32_t index;       /* of which this one is asked about */
+    uint32_t index;       /* the one asked about; n_datasets: none is of it */
     ft__device_query a;
     ft__fused *fused;          /* by operation; NULL: none is */
     ft__device_query measured; /* the device as it was measured: */

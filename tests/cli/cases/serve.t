@@ -58,6 +58,17 @@ What is asked for has to go together, and fit:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --kv-tokens 100 2>&1 | sed 's/[0-9.]* GiB/N GiB/'
   foretell predict: it does not fit: beside N GiB of weights the cache of h100-sxm holds 100 tokens, and a request has up to 768
 
+Of several devices those that fit are answered, and the others named; none is a failure:
+
+  $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q | cut -d' ' -f1-5 | tail -2
+  h100-sxm  1  25.9
+  t4: it does not fit:
+  $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
+      "fits": false,
+      "fits": true,
+  $ foretell predict examples/llm/llama-3-8b.json --device t4,gtx-1080 --prompt 512 -q 2>&1 | sed 's/[0-9.]* GiB/N GiB/g'
+  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8)
+
 Ranked, by the same simulator:
 
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 -q --json > ranked; pick settings nearest_better < ranked

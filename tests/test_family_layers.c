@@ -1,0 +1,92 @@
+/* Predictors learned from few layers, each at many batches. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "family_rig.h"
+#include "import/list.h"
+#include "predict/query/network.h"
+
+enum { LAYERS = 7, BATCHES = 40 };
+
+/* Each layer takes what no estimate knows of it, whatever the batch. */
+static double own_factor(int layer)
+{
+    return layer % 2 ? 2 : 1;
+}
+
+static void spec_of(char *spec, size_t size, int layer, int batch)
+{
+    snprintf(spec, size, "linear x=%dx%d out=%d dtype=fp32", 64 * (batch + 1),
+             1024 + 512 * layer, 4096 - 384 * layer);
+}
+
+static void put_time(ft_store *s, int64_t run, const ft_device *d, int layer, int batch)
+{
+    char spec[200];
+    const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", "time"};
+    ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
+    ft_cost c;
+    ft_op op;
+
+    spec_of(spec, sizeof(spec), layer, batch);
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    ft_op_cost(&op, &c);
+    ft_op_print(&op, spec, sizeof(spec));
+    m.value =
+        own_factor(layer) * (8e-6 + c.flops / (0.7 * ft_device_get(d)->peak_fp32));
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+}
+
+static ft_estimate ask(const ft_predictor *p, const ft_device *d, const char *spec)
+{
+    const ft_device_use on = {.device = d};
+    ft_network_estimate e;
+    ft_estimate out;
+    ft_graph *g;
+
+    CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
+    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    out = e.op_device[0];
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    return out;
+}
+
+/* Another batch of a layer says all of it, so that folds of operations would promise
+ * as much of layers that nobody measured. */
+static void intervals_are_those_of_layers_never_measured(void)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft_predictor *p;
+    ft_estimate e;
+    ft_device *d;
+    ft_store *s;
+    char spec[200];
+    int64_t run;
+
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int layer = 0; layer < LAYERS; layer++)
+        for (int batch = 0; batch < BATCHES; batch++)
+            put_time(s, run, d, layer, batch);
+    p = train(s, &how);
+    spec_of(spec, sizeof(spec), LAYERS, BATCHES / 2);
+    e = ask(p, d, spec);
+    CHECK(CMP(e.high / e.low, >, 1.6));
+    ft_predictor_free(p);
+    ft_device_free(d);
+    ft_store_close(s);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
+        return 2;
+    }
+    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    intervals_are_those_of_layers_never_measured();
+    CHECK_DONE();
+}
