@@ -71,6 +71,12 @@ static uint64_t hash_processor(uint64_t h)
     return h;
 }
 
+uint32_t ft__tvm_program(void)
+{
+    return (uint32_t)ft__hash(FT__HASH_BEGIN, script + OF_NETWORKS,
+                              sizeof(script) - OF_NETWORKS - 1);
+}
+
 /* Named by all that makes it: the program, TVM, what is asked for. */
 static ft_status name_module(const ft_engine_context *c, char path[FT__TVM_PATH],
                              const ft__request *r, ft_error *err)

@@ -67,8 +67,9 @@ static bool read_option(void *to, const char *name, const char *value)
 
 /* ---- context ---- */
 
-/* What was opened last, as version() does not get the context: a schedule is another
- * implementation of every operation, so that it is part of the version. */
+/* What was opened last, as version() does not get the context: "0.27.0-3f2a91c4+rules".
+ * A schedule, and another program that makes schedules, is another implementation of
+ * every operation, so that both are part of the version. */
 static char version_text[96];
 
 static const char *version(void)
@@ -131,8 +132,8 @@ static ft_status engine_open(ft_engine_context **out, const ft_engine_config *cf
         engine_close(c);
         return st;
     }
-    snprintf(version_text, sizeof(version_text), "%s+%s", ft__tvm_version(),
-             c->schedule);
+    snprintf(version_text, sizeof(version_text), "%s-%08x+%s", ft__tvm_version(),
+             ft__tvm_program(), c->schedule);
     *out = c;
     return FT_OK;
 }

@@ -84,16 +84,6 @@ static bool read_shape(ft_shape *s, const char *text)
     return false;
 }
 
-static bool read_dtype(ft_dtype *t, const char *name)
-{
-    for (int64_t n = 1; n < 32; n++) {
-        *t = ft_dtype_from_onnx(n);
-        if (strcmp(ft_dtype_name(*t), name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool read_line(line *l, FILE *f)
 {
     char role[16], dtype[16], shape[256];
@@ -101,7 +91,12 @@ static bool read_line(line *l, FILE *f)
     if (fscanf(f, "%15s %15s %255s %511[^\n]", role, dtype, shape, l->name) != 4)
         return false;
     l->weight = strcmp(role, "weight") == 0;
-    return read_dtype(&l->dtype, dtype) && read_shape(&l->shape, shape);
+    for (int64_t n = 1; n < 32; n++) {
+        l->dtype = ft_dtype_from_onnx(n);
+        if (strcmp(ft_dtype_name(l->dtype), dtype) == 0)
+            return read_shape(&l->shape, shape);
+    }
+    return false;
 }
 
 static ft_status fill(net_block *b, void *memory, const line *l,

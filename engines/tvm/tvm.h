@@ -86,6 +86,8 @@ void ft__put_operand(char *text, size_t size, const char *role, const ft_shape *
  * had, with the reason. */
 ft_status ft__tvm_compile(ft_engine_context *c, char path[FT__TVM_PATH],
                           const ft__request *r, ft_error *err);
+/* Of the program that makes modules of operations: another one makes others. */
+uint32_t ft__tvm_program(void);
 /* FNV-1a of n bytes more, from FT__HASH_BEGIN on. */
 #define FT__HASH_BEGIN 0xcbf29ce484222325u
 uint64_t ft__hash(uint64_t h, const void *bytes, size_t n);

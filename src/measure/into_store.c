@@ -568,10 +568,13 @@ static void compare_calibrations(ft_session *s)
 
 /* What the calibration took when nothing slowed it down, in sessions before, and what
  * the others take for it: constants once known, for measurements of all sessions are
- * given in these terms. */
+ * given in these terms. Each schedule of an engine has its own. */
 static void fact_name(char fact[128], const ft_session *s, const char *name)
 {
-    snprintf(fact, 128, "%s:%s %s", name, s->engine->name, s->setting);
+    const char *schedule = strchr(s->engine->version(), '+');
+
+    snprintf(fact, 128, "%s:%s%s %s", name, s->engine->name, schedule ? schedule : "",
+             s->setting);
 }
 
 static const char usual_fact[] = "calibration_s";
