@@ -658,6 +658,8 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
 
     out->n = 0;
     out->calls = ft__calls_of(op);
+    if (chip->bare)
+        out->calls.floor = -1;
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);

@@ -276,6 +276,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .packed = says(setting, "cache", "packed"),
         .masked = says(setting, "picks", "all"),
         .apart = says(setting, "suite", "train"),
+        .bare = says(setting, "suite", "train") || says(setting, "suite", "inference"),
         .brief = ft__is_short_loop(setting),
         .graph = ft__is_graph_mode(setting),
         .fused = is_compiled_mode(setting),
