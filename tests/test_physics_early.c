@@ -124,7 +124,18 @@ static void gradients_of_steps_are_calls_apart(void)
                       all[] = "lstm x=25x128x4096 hidden=4096 phase=backward";
 
     check_measured(v, sizeof(v) / sizeof(*v), 0.25);
-    CHECK(CMP(seconds(data, devices[0], ""), <, 0.6 * seconds(all, devices[0], "")));
+    CHECK(CMP(seconds(data, devices[0], ""), <, 0.7 * seconds(all, devices[0], "")));
+}
+
+/* As fast as products by themselves they were estimated 1.4 to 2.2 times too fast. */
+static void steps_are_slower_than_products(void)
+{
+    static const struct measured v[] = {
+        {"gru x=750x32x1536 hidden=1536", {179981e-6, 148198e-6, 151858e-6}},
+        {"lstm x=25x128x2048 hidden=2048", {23260e-6, 16171e-6, 30147e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.4);
 }
 
 /* A P100 multiplies 16-bit numbers at twice the rate: cuDNN does, cuBLAS added up in
@@ -169,6 +180,7 @@ int main(int argc, char **argv)
     deep_products_are_cut_into_few_parts();
     narrow_types_have_large_kernels_alone();
     gradients_of_steps_are_calls_apart();
+    steps_are_slower_than_products();
     vectors_of_16_bits_serve_convolutions();
     types_without_hardware_take_the_rate_of_vectors();
     CHECK_DONE();
