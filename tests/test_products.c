@@ -87,6 +87,7 @@ static void flops_of_products_are_two_per_multiply_accumulate(void)
          "wrt=w",
          2. * 2 * 6 * 16 * 2 * 9},
         {"lstm x=5x2x7 hidden=9 directions=2 bias=1", 2. * 2 * 5 * 2 * 36 * (7 + 9)},
+        {"lstm x=5x2x7 hidden=9 phase=backward wrt=x", 2. * 5 * 2 * 36 * (7 + 9)},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -115,7 +115,8 @@ static void of_rnn(struct list *l, const ft_op *op)
     ft_op whole = *op;
 
     add_with(l, op, FT_WRT_WEIGHTS, directions, 1, steps * batch, in, gates * hidden);
-    whole.wrt = 0;
+    /* States' gradients pass through all steps, whichever are asked for. */
+    ft__op_set_wrt(&whole, FT_WRT_X | (ft_op_wrt(op) & FT_WRT_WEIGHTS));
     add_with(l, &whole, FT_WRT_WEIGHTS, directions * (uint64_t)steps, 1, batch, hidden,
              gates * hidden);
 }

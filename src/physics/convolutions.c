@@ -267,7 +267,7 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     }
     if (relaid > 0 && p->size > 2 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = by_image(p, own * direction(p, c) * c[FT__C_image_share]);
-    return tensor || !chip->gpu ? n : n + fast(out + n, p, own, c);
+    return tensor || !chip->gpu || p->size < 2 ? n : n + fast(out + n, p, own, c);
 }
 
 /* One channel a group: every value is read for few operations. A thread finds its place

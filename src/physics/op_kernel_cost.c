@@ -44,6 +44,10 @@ static double crossed_share(const ft__op_kernel *p, const double *c)
  * much of one large product's rate. Decided on an H200's mixtures of 16 and 8 bits. */
 static const double GROUPED_SHARE = 0.6;
 
+/* Of a product by itself, one of cuDNN's steps before Volta: DeepBench's on all chips.
+ */
+static const double EARLY_STEP = 0.6;
+
 /* What a library's plain products reach of the best ones'. */
 static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                             const double *c)
@@ -56,7 +60,8 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
                (p->grouped ? GROUPED_SHARE : 1);
     return (chip->amd ? c[FT__C_amd_share] * (p->batch > 1 ? c[FT__C_amd_batched] : 1)
                       : 1) *
-           (chip->early && p->crossed ? crossed_share(p, c) : 1);
+           (chip->early && p->crossed ? crossed_share(p, c) : 1) *
+           (chip->early && p->count > 1 && p->size > 1 ? EARLY_STEP : 1);
 }
 
 /* Those of a product or convolution, the plainest first. */

@@ -197,7 +197,7 @@ bool ft__setting_differs(const char *asked, const char *measured)
 
 /* Of twice the rate that vectors have in 16 bits (P100), what cuDNN's convolutions
  * reach of what those in 32 bits do of theirs: DeepBench's. */
-static const double HALF_CONV = 0.75;
+static const double HALF_CONV = 0.8;
 
 /* 16-bit products without tensor cores: libraries add them up in fp32, at its rate. */
 static double half_peak(const ft__hardware_spec *chip, const ft_device_facts *d,
@@ -275,6 +275,8 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .caches = says(setting, "cache", "written"),
         .packed = says(setting, "cache", "packed"),
         .masked = says(setting, "picks", "all"),
+        .apart = says(setting, "suite", "train"),
+        .bare = says(setting, "suite", "train") || says(setting, "suite", "inference"),
         .brief = ft__is_short_loop(setting),
         .graph = ft__is_graph_mode(setting),
         .fused = is_compiled_mode(setting),

@@ -46,6 +46,8 @@ typedef struct ft__hardware_spec {
     int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
     int masked; /* "picks=all": kernels walk over picks of other devices' experts, too
                  */
+    int bare;   /* "suite=": DeepBench's, no framework stands before libraries */
+    int apart;  /* "suite=train": DeepBench's, which times each call of cuDNN alone */
     int brief;  /* "loop=short": measured before the power limiter lowered the clock */
     int graph;  /* "run_mode=graph": no launches from the host */
     int fused;  /* by a compiler, which loads what lies together at once */

@@ -22,12 +22,25 @@ static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chi
     return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->ampere);
 }
 
+/* Before Volta convolutions of 16 bits (P100) and all products of 8 (GTX 1080 Ti) have
+ * none but large kernels, which leave k whole but in gradients of weights: DeepBench's
+ * take as long for 8 images as for 16. Two columns are still sums of threads. */
+static bool is_narrow(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    if (!chip->early || p->count > 1)
+        return false;
+    return p->what == FT__OP_KERNEL_CONV ? p->size <= 2
+                                         : p->size < 2 && fmin(p->m, p->n) > 2;
+}
+
 /* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
  * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
  * and 128x32. */
 static bool has_tile(const ft__op_kernel *p, const struct tile *t,
                      const ft__hardware_spec *chip)
 {
+    if (is_narrow(p, chip))
+        return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size == 2);
     if (!is_batched_call(p, chip))
         return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
     if (chip->ampere)
@@ -79,6 +92,8 @@ static struct tiling way_of(const ft__algorithm *a, const struct tile *t,
     struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
 
     whole = ft__up(w.waves);
+    if (is_narrow(p, pace->chip) && p->size == 2) /* one a core has half the rate */
+        whole = 2 * ft__up(w.waves / 2);
     w.work = (whole + c[FT__C_wave_tail]) * area_of(p, t, pace->chip) * 2 *
              (depth + start_of(a, pace)) * cores;
     w.drawn = blocks * ft__drawn_b(p, t->m, t->n) * depth;
@@ -122,7 +137,8 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     uint32_t split = 1;
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
-        is_batched_call(p, pace->chip))
+        is_batched_call(p, pace->chip) ||
+        (is_narrow(p, pace->chip) && p->gradient != FT_WRT_WEIGHTS))
         return 1;
     while (split < most && p->k / (2 * split) >= LEAST_DEPTH)
         split *= 2;
@@ -186,10 +202,20 @@ static struct product_plan cpu_cut(const ft__op_kernel *p,
  * of an RTX 5060 Ti (its benchmark in public), where tiles reach 0.93 elsewhere; an
  * A6000 and KernelBench's A10G 0.60 and 0.67 of theirs. */
 static const double ISSUE_SHARE = 0.8;
+/* Of what Pascal reaches at its clock: DeepBench's Titan X 0.88, Justus' M60 1.0. */
+static const double MAXWELL_SHARE = 0.92;
 
 static bool has_one_issue(const ft__hardware_spec *chip)
 {
     return chip->gpu && chip->ampere && chip->lanes > 100;
+}
+
+/* Of the peak of vectors that multiply all the time. */
+static double vector_share(const ft__hardware_spec *chip, double sustained)
+{
+    if (chip->early && chip->process_nm > 20 && chip->lanes > 100 && chip->lanes < 140)
+        return MAXWELL_SHARE * sustained;
+    return has_one_issue(chip) ? fmin(sustained, ISSUE_SHARE) : sustained;
 }
 
 /* There a tile is multiplied, but for its start, and then written, next to nothing of
@@ -217,11 +243,10 @@ void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pa
     const double sustained = a->matrix ? pace->tensor_sustained
                              : a->idle ? 1
                                        : out->sustained;
-    const double most =
-        has_one_issue(pace->chip) && !a->matrix ? ISSUE_SHARE : INFINITY;
     const struct product_machine m = {
         .pace = pace,
-        .rate = pace->chip->peak_flops * a->share * fmin(sustained, most),
+        .rate = pace->chip->peak_flops * a->share *
+                (a->matrix ? sustained : vector_share(pace->chip, sustained)),
         .held = a->matrix || a->idle ? sustained : pace->held,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct product_plan plan = a->way            ? best_of(a, &m)

@@ -214,8 +214,9 @@ static double cap_under(const ft_device_facts *d, double power_w,
  */
 static bool setting_changes(const char *setting)
 {
-    static const char *const names[] = {"memory", "power",   "optimizer", "activation",
-                                        "cache",  "threads", "picks",     "loop"};
+    static const char *const names[] = {"memory",     "power", "optimizer",
+                                        "activation", "cache", "threads",
+                                        "picks",      "loop",  "suite"};
     size_t len;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
