@@ -111,8 +111,7 @@ static const struct scales of_power = {.shared = 0.2,
                                        .of_share = 0.3,
                                        .of_size = 0.25,
                                        .noise = 0.3,
-                                       .long_noise = 0.3,
-                                       .long_s = 1,
+                                       .long_s = INFINITY,
                                        .octaves = 5,
                                        .rough_octaves = 1,
                                        .far_octaves = 1,
@@ -604,6 +603,25 @@ static void take_known(struct correcting *c, const ft__samples *s, const ft__dat
     }
 }
 
+/* The session of the known rows in which `setting`, completed by what the family knows,
+ * asks: the one with most pairs of those whose pairs it all has. */
+static const char *session_of(const struct correcting *c, const char *setting)
+{
+    const char *best = setting;
+    int most = -1;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const char *known = c->session[i];
+        const int pairs = ft__pairs_in_common(known, known);
+
+        if (pairs == ft__pairs_in_common(known, setting) && pairs > most) {
+            best = known;
+            most = pairs;
+        }
+    }
+    return best;
+}
+
 /* What was measured is known. */
 static void take_measured(ft__op_answer *a, const struct correcting *c, const ft_op *op)
 {
@@ -618,6 +636,7 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
                          const ft__family *f, const ft__dataset *on, const ft_op *ops,
                          size_t n, ft_error *err)
 {
+    const char *session;
     ft_status st =
         ft__family_query(c->predicted, f, c->metric, on, c->op, NULL, c->n, err);
 
@@ -625,8 +644,9 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
         return st;
     memcpy(c->op + c->n, ops, n * sizeof(*ops));
     memcpy(c->predicted + c->n, predicted, n * sizeof(*predicted));
+    session = session_of(c, on->setting);
     for (size_t i = 0; i < n; i++)
-        c->session[c->n + i] = on->setting;
+        c->session[c->n + i] = session;
     st = ft__family_samples(&c->s, f, on, c->op, c->n + n, err);
     if (!st)
         st = ft__family_others(c->others, f, on, c->op, c->n + n, err);
@@ -654,9 +674,9 @@ ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used
     *n_used = 0;
     if (!d)
         return ft_fail(err, FT_ENOTFOUND, 0,
-                       "what was measured of %s was so at other clocks or under "
-                       "another cap: ask for those (--clock, --memory-clock, "
-                       "--power-cap)",
+                       "what was measured of %s was so at other clocks, under another "
+                       "cap or with other TF32: ask for those (--clock, "
+                       "--memory-clock, --power-cap, --policy)",
                        on->device);
     st = correcting_make(&c, known->s.n, n, err);
     if (!st) {

@@ -87,11 +87,16 @@ static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
     return best;
 }
 
-/* Clocks and caps, and how long was measured, are each device's own affair. */
+/* Clocks and caps, how long was measured and by which benchmark are each device's own
+ * affair. */
 static bool is_own(const char *name)
 {
-    return strcmp(name, "clock") == 0 || strcmp(name, "memory") == 0 ||
-           strcmp(name, "power") == 0 || strcmp(name, "loop") == 0;
+    static const char *const own[] = {"clock", "memory", "power", "loop", "suite"};
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        if (strcmp(name, own[i]) == 0)
+            return true;
+    return false;
 }
 
 /* A setting, and the pairs that only the other one names. */

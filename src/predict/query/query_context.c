@@ -30,6 +30,17 @@ static size_t likeness(const ft__dataset *on, const ft__dataset *d)
            d->n;
 }
 
+static bool has_tf32(const ft_device *device)
+{
+    return device && ft_device_get(device)->peak_tf32 > 0;
+}
+
+/* Products in TF32 tell nothing of those without, nor these of them. */
+static bool is_of_policy(const ft__dataset *on, const ft__dataset *d)
+{
+    return !on->policy || !has_tf32(on->file) || same(on->policy, d->policy);
+}
+
 /* Which of the known measurements are of the device of `on`, at its clock and cap:
  * those measured with most in common with it; NULL: none. */
 static const ft__dataset *dataset_like(const ft_calibration_set *known,
@@ -40,7 +51,7 @@ static const ft__dataset *dataset_like(const ft_calibration_set *known,
     for (uint32_t i = 0; known && i < known->s.n_datasets; i++) {
         const ft__dataset *d = &known->s.dataset[i];
 
-        if (strcmp(d->device, on->device) == 0 &&
+        if (strcmp(d->device, on->device) == 0 && is_of_policy(on, d) &&
             !ft__setting_differs(on->setting, d->setting) &&
             !ft__setting_differs(d->setting, on->setting) &&
             (!best || likeness(on, d) > likeness(on, best)))
@@ -406,17 +417,14 @@ static bool was_driven_so(const ft__family *f, const ft__dataset *asked, bool kn
     return false;
 }
 
-/* What is not said is as the few measurements were taken, as far as the family knows
+/* What is not said is as the few measurements d were taken, as far as the family knows
  * the like. */
-static void like_known(ft__dataset *asked, const ft__family *f,
-                       const ft_calibration_set *known)
+static void like_known(ft__dataset *asked, const ft__family *f, const ft__dataset *d)
 {
-    const ft__dataset *d = dataset_like(known, asked);
+    const bool any_engine = !asked->engine;
 
-    if (!d)
-        return;
     asked->policy = asked->policy ? asked->policy : d->policy;
-    for (uint32_t i = 0; i < f->n_datasets; i++)
+    for (uint32_t i = 0; i < f->n_datasets && any_engine; i++)
         if (strcmp(f->dataset[i].engine, d->engine) == 0) {
             asked->engine = d->engine;
             if (strcmp(f->dataset[i].engine_version, d->engine_version) == 0)
@@ -527,12 +535,14 @@ static void choose_measured(ft__query_context *q, ft__dataset *asked,
                             const ft_calibration_set *few)
 {
     static const char as_usual[] = "default";
+    const ft__dataset *like = dataset_like(few, asked);
     char *policy;
 
-    if (!asked->engine)
-        like_known(asked, q->f, few);
+    if (like)
+        like_known(asked, q->f, like);
     policy = asked->policy;
-    q->tf32 = saw_tf32(q->f);
+    q->tf32 =
+        saw_tf32(q->f) || (like && has_tf32(asked->file) && !same(policy, "ieee"));
     if (!q->tf32) { /* devices that have it were measured without: so is all else */
         asked->policy = NULL;
         q->policy = policy ? policy : as_usual;

@@ -165,7 +165,7 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
 
     on.setting = p ? m->setting[first] : "";
     st = ft__query_context_open(&q, &setting, &on, err);
-    on.policy = p && !st ? q.on.policy : on.policy;
+    on.policy = p && !st ? q.a.policy : on.policy;
     if (!st)
         st = rescaled(out, m, &q, &r, &on, which, err);
     free(r.cap_w);

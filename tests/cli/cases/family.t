@@ -131,7 +131,7 @@ What cannot correct anything is refused.
   foretell rank: --correct l4.csv: it holds no operation of a device that is asked for and that a predictor for a family answers for
   [3]
   $ ./ask --device l4 --clock 900 --correct l4.csv
-  foretell predict: what was measured of l4 was so at other clocks or under another cap: ask for those (--clock, --memory-clock, --power-cap)
+  foretell predict: what was measured of l4 was so at other clocks, under another cap or with other TF32: ask for those (--clock, --memory-clock, --power-cap, --policy)
   [4]
   $ sed 2q l4.csv | sed '2s/,time,/,tme,/' > odd.csv; ./ask --device l4 --correct odd.csv
   foretell predict: --correct odd.csv: it holds no operation's time
@@ -151,6 +151,23 @@ A family that comes with foretell is corrected as well.
   $ foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct l4.csv --json | pick corrected_by time.basis
   corrected_by: 75
   time.basis: "scaled"
+  $ grep -o 'conv2d x=[^,]*' l4.csv | head -1 > conv.ops; for p in "" "--engine torch" "--policy default" "--policy ieee"; do foretell predict conv.ops --device l4 --correct l4.csv $p --json 2> /dev/null | grep -o '"basis": "measured"' | head -1; done
+  "basis": "measured"
+  "basis": "measured"
+  "basis": "measured"
+  $ python3 -c "
+  > import csv, sys
+  > rows = list(csv.DictReader(sys.stdin))
+  > out = csv.DictWriter(sys.stdout, rows[0].keys()); out.writeheader()
+  > for i, row in enumerate(rows):
+  >     row['setting'] = 'session=' + 'ab'[i % 2]
+  >     row['value'] = repr(float(row['value']) * (1 + i % 2))
+  >     out.writerow(row)" < l4.csv > two.csv
+  > echo 'conv2d x=3x100x60x60 out=192 kernel=3x3 stride=1x1 pad=1x1' > new.ops
+  > for s in a b; do foretell predict new.ops --device l4 --correct two.csv --setting session=$s --json | pick busy_s | cut -d' ' -f2; done | python3 -c "
+  > a, b = map(float, open(0))
+  > print(b > 1.2 * a)"
+  True
   $ foretell predict data/models/resnet50.onnx --device a30 --dtype fp16 --json | pick dtype memory.weights verify
   dtype: "fp16"
   memory.weights: 51060944.0
