@@ -549,6 +549,9 @@ static void leading_axes_that_count_rows_are_one(void)
         {"linear x=4x6x32 out=64 bias=1", "linear x=24x32 out=64 bias=1"},
         {"matmul x=4x6x8x32 y=4x6x32x8", "matmul x=24x8x32 y=24x32x8"},
         {"softmax x=4x6x8x32 axis=3", "softmax x=192x32 axis=1"},
+        {"matmul x=4x6x32 y=32x64", "matmul x=24x32 y=32x64"},
+        {"logsoftmax x=4x6x32 axis=2", "logsoftmax x=24x32 axis=1"},
+        {"rmsnorm x=4x6x32 norm=1", "rmsnorm x=24x32 norm=1"},
         {"layernorm x=4x6x32 norm=1", "layernorm x=24x32 norm=1"}};
     static const char *const apart[][2] = {
         {"matmul x=4x6x8x32 y=4x1x32x8", "matmul x=24x8x32 y=24x32x8"},

@@ -237,7 +237,6 @@ def export(
     args, kwargs = _arguments(args, kwargs, batch)
     _check_call(module.forward if module is what else what, name_of(what), args, kwargs)
     size = _batch_of(args, kwargs) if open_batch else None
-    steps = loss is not None
 
     def by_export(strict: bool) -> None:
         shapes = _open_shapes(module, args, kwargs, size) if size else None
@@ -269,12 +268,8 @@ def export(
             (RUN + WITH_GRADIENTS, lambda: by_recording(False, True)),
         ]
     ways.append((ASSUMED, lambda: by_recording(True, assumes=True)))
-    notes: list[str] = []
-    if loss and any(isinstance(one, torch.nn.RNNBase) for one in module.modules()):
-        # Recording would find the products of every step, which cuDNN has in one operation.
-        notes.append("recurrent layers are one operation each")
-        loss = None
     ways = [one for one in ways if (one[0] == way if way else loss or one[0] != JOINT)]
+    notes: list[str] = []
     hopeless: set[str] = set()
     on_meta = _record.is_on_meta(module, (args, kwargs))
     grad = contextlib.nullcontext() if mode == "training" else torch.no_grad()
@@ -310,7 +305,8 @@ def export(
                     notes.append(f"{title} gave operations without a rule")
                     result, title = finer, FAKE
             if notes:
-                derived = ", the backward pass is derived" if steps and title != JOINT else ""
+                derives = mode == "training" and title != JOINT
+                derived = ", the backward pass is derived" if derives else ""
                 notes.append(f"operations are from {title}{derived}")
             return result, notes, title
     each = {note.partition(" failed: ")[2]: note for note in reversed(notes)}  # a reason once

@@ -327,11 +327,21 @@ def _attention(func: Any, args: tuple, kwargs: dict) -> Any:
     )[0]
 
 
+_RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
+
+
 class _AsOnGpus(TorchFunctionMode):
-    """Dropout, and attention with dropout, are one kernel there and several on processors."""
+    """Dropout, and attention with dropout, are one kernel there and several on processors. So are
+    recurrent layers, whose gradients cannot be recorded as one."""
+
+    def __init__(self, gradients: bool) -> None:
+        super().__init__()
+        self._gradients = gradients
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if self._gradients and getattr(func, "__name__", "") in _RECURRENT:
+            raise ValueError("recurrent layers are one operation of a GPU")
         if func is torch.nn.functional.dropout:
             given = dict(zip(("input", "p", "training", "inplace"), args)) | kwargs
             p, training = given.get("p", 0.5), given.get("training", True)
@@ -410,7 +420,7 @@ def record(
         leaves = [x for x in _pytree.tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
         for i, tensor in enumerate(leaves):
             recorder.specify(recorder.add(tensor, f"x_{i}"), "user_input")
-        with recorder.watched(), _AsOnGpus(), recorder:
+        with recorder.watched(), _AsOnGpus(loss is not None), recorder:
             result = call(*args, **kwargs)
         outputs = [  # of a training step too: its caller holds them
             {"user_output": {"arg": {"as_tensor": {"name": recorder.name(x)}}}}

@@ -518,11 +518,17 @@ def test_where_the_backward_pass_fails_it_is_derived():
     assert p.notes[-1] == "operations are from torch.export, the backward pass is derived"
 
 
-def test_recurrent_layers_are_one_operation_in_training_too():
-    module, x = nn.GRU(16, 32), torch.empty(50, 4, 16)
-    step = foretell.predict(module, x, device="a100", mode="training")
-    assert step.notes[0] == "recurrent layers are one operation each"
-    assert [op.kind for op in step.ops].count("gru") == 2  # forward, backward
+@pytest.mark.parametrize("layer", [nn.GRU, nn.LSTM, nn.RNN])
+def test_recurrent_layers_are_one_operation_in_training_too(layer):
+    module, x = layer(16, 32), torch.empty(50, 4, 16)
+    step, of_function = (
+        foretell.predict(what, x, device="a100", mode="training")
+        for what in (module, lambda x: module(x))
+    )
+    assert step.notes[-1] == "operations are from torch.export, the backward pass is derived"
+    kind = layer.__name__.lower()
+    for p in (step, of_function):
+        assert [op.kind for op in p.ops].count(kind) == 2  # forward, backward
     assert step.time.value < 4 * foretell.predict(module, x, device="a100").time.value
 
 

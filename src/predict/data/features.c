@@ -134,9 +134,13 @@ static uint32_t counting_axes(const ft_op *op, const ft_shape *x)
 
     switch (op->kind) {
     case FT_KIND_linear: return all;
-    case FT_KIND_softmax: return ft_op_at(op, FT_K_axis, 0) == all ? all : 0;
-    case FT_KIND_layernorm: return ft_op_at(op, FT_K_norm, 0) == 1 ? all : 0;
+    case FT_KIND_softmax:
+    case FT_KIND_logsoftmax: return ft_op_at(op, FT_K_axis, 0) == all ? all : 0;
+    case FT_KIND_layernorm:
+    case FT_KIND_rmsnorm: return ft_op_at(op, FT_K_norm, 0) == 1 ? all : 0;
     case FT_KIND_matmul:
+        if (y.rank == 2)
+            return all;
         return all > 2 && y.rank == x->rank &&
                        memcmp(x->dim, y.dim, (all - 1) * sizeof(*y.dim)) == 0
                    ? all - 1
@@ -164,7 +168,7 @@ static ft_op collapsed(const ft_op *op)
         uint32_t n_values;
         const int64_t *values = ft_op_get(op, key, &n_values);
 
-        if (key == FT_K_x || key == FT_K_y) {
+        if (key == FT_K_x || (key == FT_K_y && n_values == whole.rank)) {
             ft_shape s = ft_op_shape(op, key);
 
             s.dim[0] = (int64_t)product(&s, 0, n);

@@ -22,11 +22,11 @@
  * (family_image.h). The table is checked when the file is opened, each section at its
  * first use. */
 #define FT__PREDICTOR_MAGIC "ftpredct"
-/* Grows with the format. The numbers of kinds are a feature: new ones go to the end of
- * the list; and neighbours are found by numbers of layouts and the order of a kind's
- * keys.
+/* Grows with the format, and when features of operations change. The numbers of kinds
+ * are a feature: new ones go to the end of the list; and neighbours are found by
+ * numbers of layouts and the order of a kind's keys.
  */
-enum { FT__PREDICTOR_VERSION = 1 };
+enum { FT__PREDICTOR_VERSION = 2 };
 
 typedef struct ft__header_image {
     char magic[8];
