@@ -202,8 +202,6 @@ static struct product_plan cpu_cut(const ft__op_kernel *p,
  * of an RTX 5060 Ti (its benchmark in public), where tiles reach 0.93 elsewhere; an
  * A6000 and KernelBench's A10G 0.60 and 0.67 of theirs. */
 static const double ISSUE_SHARE = 0.8;
-/* Of what Pascal reaches at its clock: DeepBench's Titan X 0.88, Justus' M60 1.0. */
-static const double MAXWELL_SHARE = 0.92;
 
 static bool has_one_issue(const ft__hardware_spec *chip)
 {
@@ -213,8 +211,6 @@ static bool has_one_issue(const ft__hardware_spec *chip)
 /* Of the peak of vectors that multiply all the time. */
 static double vector_share(const ft__hardware_spec *chip, double sustained)
 {
-    if (chip->early && chip->process_nm > 20 && chip->lanes > 100 && chip->lanes < 140)
-        return MAXWELL_SHARE * sustained;
     return has_one_issue(chip) ? fmin(sustained, ISSUE_SHARE) : sustained;
 }
 
