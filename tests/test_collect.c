@@ -1,5 +1,6 @@
 /* Collecting on the fake engine: its clock moves by a formula, so results can be told
  * in advance. */
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -302,6 +303,52 @@ static void without_learning_what_to_measure_next_all_is_measured(void)
     clean(path);
 }
 
+static const char *distribution(void)
+{
+    return "3.1+debian";
+}
+
+static const char *scheduled(void)
+{
+    return "0.27.0-3f2a91c4+rules";
+}
+
+/* Schedules of an engine have calibrations of their own; what else stands behind a "+"
+ * in a version is none. */
+static void calibrations_are_of_schedules(void)
+{
+    static const struct {
+        const char *(*version)(void);
+        const char *schedule;
+    } cases[] = {{distribution, ""}, {scheduled, "+rules"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const ft_collect_options how = {.op_time_s = 0.002, .repeat_share = -1};
+        ft_session *s = open_fake("");
+        const ft_engine *fake = s->engine;
+        ft_engine other = *fake;
+        const ft_op op = parse("relu x=1x100");
+        double usual_s = NAN;
+        ft_collect_report r;
+        char path[128], fact[128];
+        ft_store *store;
+
+        other.version = cases[i].version;
+        s->engine = &other;
+        temporary(path);
+        CHECK_EQ(ft_store_open(&store, path, FT_STORE_WRITE, NULL), FT_OK);
+        CHECK_EQ(ft_collect(&r, s, store, &op, NULL, 1, &how, NULL), FT_OK);
+        snprintf(fact, sizeof(fact), "calibration_s:fake%s %s", cases[i].schedule,
+                 s->setting);
+        CHECK_EQ(ft_store_fact(store, s->device, fact, &usual_s, NULL), FT_OK);
+        CHECK(CMP(usual_s, >, 0));
+        ft_store_close(store);
+        s->engine = fake;
+        ft_session_close(s);
+        clean(path);
+    }
+}
+
 static int has_three_rounds(void *user, const ft_row *row)
 {
     int *n = user;
@@ -590,6 +637,7 @@ int main(int argc, char **argv)
     what_stands_for_most_in_its_time_comes_first();
     a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from();
     without_learning_what_to_measure_next_all_is_measured();
+    calibrations_are_of_schedules();
     a_short_budget_takes_fewer_rounds();
     however_short_a_budget_one_operation_is_measured_and_the_reason_said();
     part_is_measured_again_and_reproducibility_told();

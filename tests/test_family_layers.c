@@ -54,7 +54,8 @@ static ft_estimate ask(const ft_predictor *p, const ft_device *d, const char *sp
 }
 
 /* Another batch of a layer says all of it, so that folds of operations would promise
- * as much of layers that nobody measured. */
+ * as much of layers that nobody measured. Those take up to twice as long, either way.
+ */
 static void intervals_are_those_of_layers_never_measured(void)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
@@ -74,7 +75,7 @@ static void intervals_are_those_of_layers_never_measured(void)
     p = train(s, &how);
     spec_of(spec, sizeof(spec), LAYERS, BATCHES / 2);
     e = ask(p, d, spec);
-    CHECK(CMP(e.high / e.low, >, 1.6));
+    CHECK(CMP(e.high / e.low, >, 1.6) && CMP(e.high / e.low, <, 4));
     ft_predictor_free(p);
     ft_device_free(d);
     ft_store_close(s);

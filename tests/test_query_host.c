@@ -189,10 +189,11 @@ static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
     ft_data_close(d);
 }
 
-/* A network of one layer, asked in a run mode, which it answers in another one: it says
- * so. */
-static void answers_in(const char *run_mode, const char *asked, const char *spec,
-                       ft_shape in, ft_shape of_weights)
+/* A network of one layer, a forward pass or a training step, asked in a run mode, which
+ * it answers in another one: it says why. */
+static void answers_in(const char *run_mode, const char *asked, const char *why,
+                       const char *mode, const char *spec, ft_shape in,
+                       ft_shape of_weights)
 {
     ft__build *b = ft__build_new("layer");
     uint32_t x = input(b, in), p[4];
@@ -208,11 +209,21 @@ static void answers_in(const char *run_mode, const char *asked, const char *spec
     q.graph = g = finish(b, x);
     q.device = "a30";
     q.run_mode = asked;
+    q.mode = mode;
     CHECK(!ft_query_ask(&a, d, &q, NULL));
     CHECK(SAME(a->run_mode, run_mode));
     for (size_t i = 0; i < a->n_assumptions; i++)
-        said |= strstr(a->assumption[i]->text, "issued") != NULL;
+        if (a->assumption[i]->code == FT_REMARK_RUN_MODE) {
+            CHECK(HAS(a->assumption[i]->text, why));
+            said = true;
+        }
     CHECK_EQ(said, strcmp(run_mode, asked) != 0);
+    ft_answer_free(a);
+    q.totals = 1; /* as rank asks */
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK_EQ(a->n_assumptions, said);
+    CHECK(!said || (EQ(a->assumption[0]->code, FT_REMARK_RUN_MODE) &&
+                    HAS(a->assumption[0]->text, why)));
     ft_answer_free(a);
     ft_graph_free(g);
     ft_data_close(d);
@@ -223,19 +234,22 @@ static void statistics_are_kept_without_a_graph(void)
     static const char train[] = "batchnorm x=2x4x8x8 train=1";
     const ft_shape x = {4, {2, 4, 8, 8}}, w = {1, {4}};
 
-    answers_in("graph", "graph", "batchnorm x=2x4x8x8", x, w);
-    answers_in("eager", "graph", train, x, w);
-    answers_in("compiled-graph", "compiled-graph", train, x, w);
+    answers_in("graph", "graph", "", NULL, "batchnorm x=2x4x8x8", x, w);
+    answers_in("eager", "graph", "batch norms keep statistics", NULL, train, x, w);
+    answers_in("compiled-graph", "compiled-graph", "", NULL, train, x, w);
 }
 
 /* KernelBench's take an L40S as long in every run mode. */
 static void recurrent_layers_are_issued(void)
 {
-    static const char spec[] = "gru x=512x10x256 hidden=256";
+    static const char spec[] = "gru x=512x10x256 hidden=256",
+                      why[] = "breaks its graph at recurrent layers";
     const ft_shape x = {3, {512, 10, 256}}, w = {2, {768, 256}};
 
-    answers_in("eager", "graph", spec, x, w);
-    answers_in("compiled", "compiled-graph", spec, x, w);
+    answers_in("eager", "graph", why, NULL, spec, x, w);
+    answers_in("compiled", "compiled-graph", why, NULL, spec, x, w);
+    answers_in("eager", "graph", why, "training", spec, x, w);
+    answers_in("compiled", "compiled-graph", why, "training", spec, x, w);
 }
 
 /* A list has no tensors, so that nothing is fused: a compiled network is called more

@@ -131,7 +131,8 @@ static void a_bound_stands_behind_estimates(void)
 
     e[0].time.high = NAN;
     CHECK_EQ(ft_rank(r, e, 2, &how, NULL), FT_OK);
-    CHECK(EQ(r[1].place, 1) && EQ(r[0].place, 2) && EQ(r[0].level, 1));
+    CHECK(EQ(r[1].place, 1) && EQ(r[0].place, 2) &&
+          EQ(r[0].level, FT_RANK_LEVEL_INTERVALS));
     CHECK(isnan(r[0].chance) && isnan(r[1].regret));
     CHECK(r[0].pareto && r[1].pareto);
     e[0].time = (ft_estimate){9, 9, NAN, FT_BASIS_ROOFLINE, ""};
@@ -204,7 +205,8 @@ static void what_waits_for_a_host_errs_as_it_does(void)
     CHECK(CMP(r[0].regret, >, 0.3));
     e[0].host = e[1].host = "";
     CHECK_EQ(ft_rank(r, e, 3, &how, NULL), FT_OK);
-    CHECK(CMP(r[0].regret, <, 0.01) && CMP(r[1].regret, <, 0.01) && EQ(r[1].level, 2));
+    CHECK(CMP(r[0].regret, <, 0.01) && CMP(r[1].regret, <, 0.01) &&
+          EQ(r[1].level, FT_RANK_LEVEL_HOST));
     CHECK_NEAR(r[0].chance, r[1].chance, 1e-12);
     e[0].price_per_s = 1;
     e[1].price_per_s = 1.5;

@@ -154,7 +154,7 @@ static ft_graph *stride(ft__build *b, unsigned *copies)
     CHECK_EQ(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
     for (uint32_t i = 0; i < out->n_nodes; i++)
         *copies += out->op[out->node[i].op].kind == FT_KIND_copy;
-    if (ft__graph_is_strided(g))
+    if (ft__graph_is_plain(g))
         unchanged(g, out);
     ft_graph_free(g);
     return out;
@@ -225,7 +225,7 @@ static void what_lies_in_order_stays_as_it_is(void)
         x = put(b, "relu x=4x6", &x, 1);
         ft__build_output(b, put(b, c[i].spec, &x, 1));
         CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
-        CHECK_EQ(ft__graph_is_strided(g), !c[i].changes);
+        CHECK_EQ(ft__graph_is_plain(g), !c[i].changes);
         CHECK_EQ(ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
         if (!c[i].changes)
             unchanged(g, lowered);

@@ -84,8 +84,8 @@ typedef struct ft_query {
                               measured, from specifications eager */
     const char *host;      /* processor that issues launches, as datasets name it
                               ("host=" in their setting); NULL: any */
-    uint64_t totals;       /* 1: an answer without operations, assumptions, FLOPs and element
-                              type, for many queries in a row */
+    uint64_t totals;       /* 1: an answer without operations, FLOPs, element type and
+                              assumptions but FT_REMARK_RUN_MODE, for many in a row */
     const char *const *settings; /* in place of `setting`: the network under each of these, values
                               alone (ft_answer.each) */
     size_t n_settings;
@@ -113,6 +113,7 @@ typedef enum ft_remark_code {
     FT_REMARK_DEVICE,  /* variant chosen for an ambiguous name */
     FT_REMARK_RUN,     /* mode, step and element type */
     FT_REMARK_MEMORY,  /* which allocator was assumed */
+    FT_REMARK_RUN_MODE, /* answered in another run mode than was asked for, and why */
     /* warnings */
     FT_REMARK_OTHER_MACHINE = 100, /* the predictor was trained on another machine */
     FT_REMARK_UNNAMED,       /* operations without a rule: their times are lower bounds */

@@ -60,6 +60,12 @@ typedef enum ft_rank_state {
                            ft_ranked.why */
 } ft_rank_state;
 
+/* Why a device cannot be distinguished from that of the first place. */
+enum {
+    FT_RANK_LEVEL_INTERVALS = 1, /* their intervals overlap */
+    FT_RANK_LEVEL_HOST = 2, /* one host sets both times, which are equal within 1 % */
+};
+
 typedef struct ft_ranked {
     /* Per item, except power and memory. Ends of products are products of ends. */
     ft_estimate value[FT_RANK_BY_COUNT];
@@ -69,8 +75,8 @@ typedef struct ft_ranked {
     const char *why; /* of UNKNOWN */
     int pareto;      /* in the Pareto set of time, energy and cost (those known for all
                         placed entries) */
-    int level; /* 1: its interval overlaps that of the first place, another device; 2:
-                  one host sets both times, which are equal within 1 % */
+    int level; /* FT_RANK_LEVEL_, where the first place has another device; 0: it can be
+                  distinguished, or has the same */
     int risky; /* placed, but its interval reaches beyond a limit */
     double chance; /* probability of being the best; NaN where an interval is missing */
     /* Expected relative excess over the best entry; NaN as above. That of the first

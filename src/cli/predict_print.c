@@ -218,6 +218,7 @@ static void print_all_assumptions(const ft__swept_answer *a, size_t n)
         allocated = a[i].x->memory_planned ? allocated : a[i].x;
     }
     print_assumptions(a[0].x, FT_REMARK_RUN, "");
+    print_assumptions(a[0].x, FT_REMARK_RUN_MODE, "");
     if (allocated)
         print_assumptions(allocated, FT_REMARK_MEMORY,
                           all ? "" : ", where there is no predictor");

@@ -164,10 +164,12 @@ static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
 
         if (strcmp(entry[p[k].at].device, entry[p[0].at].device) == 0)
             continue;
-        if (!err_alike(&entry[p[k].at], &entry[p[0].at], by))
-            out[p[k].at].level = !(e->low > first->high) && !(first->low > e->high);
-        else if (e->value <= first->value * (1 + same_host_share))
-            out[p[k].at].level = 2;
+        if (err_alike(&entry[p[k].at], &entry[p[0].at], by)) {
+            if (e->value <= first->value * (1 + same_host_share))
+                out[p[k].at].level = FT_RANK_LEVEL_HOST;
+        } else if (!(e->low > first->high) && !(first->low > e->high)) {
+            out[p[k].at].level = FT_RANK_LEVEL_INTERVALS;
+        }
     }
 }
 

@@ -159,7 +159,7 @@ ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     *out = NULL;
     if (policy & FT_POLICY_STRIDED_VIEWS) {
         st = ft_step_make(&step, g, s, err);
-        if (!st && ft__graph_is_strided(step ? step : g)) {
+        if (!st && ft__graph_is_plain(step ? step : g)) {
             *out = step;
             return FT_OK;
         }

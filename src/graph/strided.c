@@ -262,11 +262,12 @@ static void cut(struct strided *s, const ft_node *n, const ft_op *op)
     }
 }
 
-static void expand(struct strided *s, const ft_node *n)
+static void expand(struct strided *s, const ft_node *n, const ft_op *op)
 {
     const ft_shape *x = shape_of(s, n->in[0]), *y = shape_of(s, n->out[0]);
     ft__strides t = {{0}};
 
+    (void)op;
     for (uint32_t i = 0; i < x->rank && y->rank >= x->rank; i++) {
         uint32_t to = y->rank - x->rank + i;
 
@@ -276,28 +277,25 @@ static void expand(struct strided *s, const ft_node *n)
 }
 
 /* One index out of an axis. */
-static bool select_one(struct strided *s, const ft_node *n, const ft_op *op)
+static void select_one(struct strided *s, const ft_node *n, const ft_op *op)
 {
-    const ft_shape *x;
+    const ft_shape *x = shape_of(s, n->in[0]);
+    const uint32_t axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
     ft__strides t = {{0}};
-    uint32_t axis, to = 0;
+    uint32_t to = 0;
 
-    if (op->kind != FT_KIND_gather || ft_op_shape(op, FT_K_y).rank != 0)
-        return false;
-    axis = (uint32_t)ft_op_at(op, FT_K_axis, 0);
-    x = shape_of(s, n->in[0]);
     for (uint32_t i = 0; i < x->rank; i++)
         if (i != axis)
             t.of[to++] = s->strides[n->in[0]].of[i];
     view(s, n, n->in[0], n->out[0], &t);
-    return true;
 }
 
-static void reshape(struct strided *s, const ft_node *n)
+static void reshape(struct strided *s, const ft_node *n, const ft_op *op)
 {
     uint32_t from = n->in[0];
     ft__strides t;
 
+    (void)op;
     if (!ft__strides_view(shape_of(s, from), &s->strides[from], shape_of(s, n->out[0]),
                           &t)) {
         from = copy(s, n, from);
@@ -307,17 +305,21 @@ static void reshape(struct strided *s, const ft_node *n)
         view(s, n, from, n->out[0], &t);
 }
 
-static bool is_view(struct strided *s, const ft_node *n, const ft_op *op)
+typedef void (*take_view)(struct strided *s, const ft_node *n, const ft_op *op);
+
+/* How its result is taken as a view of the operand; NULL: it is none. */
+static take_view view_of(const ft_op *op)
 {
     if (op->phase != FT_PHASE_FORWARD)
-        return false;
+        return NULL;
     switch (op->kind) {
-    case FT_KIND_transpose: transpose(s, n, op); return true;
+    case FT_KIND_transpose: return transpose;
     case FT_KIND_slice:
-    case FT_KIND_split: cut(s, n, op); return true;
-    case FT_KIND_expand: expand(s, n); return true;
-    case FT_KIND_view: reshape(s, n); return true;
-    default: return select_one(s, n, op);
+    case FT_KIND_split: return cut;
+    case FT_KIND_expand: return expand;
+    case FT_KIND_view: return reshape;
+    case FT_KIND_gather: return ft_op_shape(op, FT_K_y).rank == 0 ? select_one : NULL;
+    default: return NULL;
     }
 }
 
@@ -384,12 +386,14 @@ static bool is_over(const ft_graph *g, const ft_node *n, const ft_op *op)
 static void stride_node(struct strided *s, const ft_node *n, uint32_t *in)
 {
     ft_op op = s->src->op[n->op];
+    const take_view take = view_of(&op);
     need what = need_of(&op);
     const uint32_t first = ft__build_here(s->b).n_nodes;
     bool last = false;
 
     ft__build_at(s->b, n);
-    if (is_view(s, n, &op)) {
+    if (take) {
+        take(s, n, &op);
         ft__build_repeat_from(s->b, first, n->repeat);
         return;
     }
@@ -425,19 +429,15 @@ static void copy_tensors(struct strided *s)
     ft__build_notes(s->b, s->src);
 }
 
-/* Views of other strides (is_view()). */
-static bool moves(const ft_op *op)
+bool ft__graph_is_plain(const ft_graph *g)
 {
-    return op->kind == FT_KIND_transpose || op->kind == FT_KIND_slice ||
-           op->kind == FT_KIND_split || op->kind == FT_KIND_expand ||
-           (op->kind == FT_KIND_gather && ft_op_shape(op, FT_K_y).rank == 0);
-}
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const take_view take = view_of(&g->op[i]);
 
-bool ft__graph_is_strided(const ft_graph *g)
-{
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        if (g->op[i].layout != FT_LAYOUT_PLAIN || moves(&g->op[i]))
+        /* A reshape of what lies in plain order does, too. */
+        if (g->op[i].layout != FT_LAYOUT_PLAIN || (take && take != reshape))
             return false;
+    }
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_op *op = &g->op[g->node[i].op];
 

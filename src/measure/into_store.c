@@ -415,6 +415,18 @@ static ft_status put_context(struct ft__collection *k, const char *metric,
     return ft__collection_put(k, &key.key, &m, NULL, 0, err);
 }
 
+/* Where a version states a schedule, behind the program that makes it
+ * ("0.27.0-3f2a91c4+rules": "+rules"); its end where it states none ("3.1+debian"). */
+static const char *schedule_in(const char *version)
+{
+    enum { PROGRAM = 8 };
+    const char *plus = strchr(version, '+');
+    const bool is_one = plus && plus - version > PROGRAM && plus[-PROGRAM - 1] == '-' &&
+                        strspn(plus - PROGRAM, "0123456789abcdef") == PROGRAM;
+
+    return is_one ? plus : version + strlen(version);
+}
+
 /* The value of another schedule's row; NaN: there is none. */
 struct sibling {
     const char *version;
@@ -424,15 +436,17 @@ struct sibling {
 static int take_sibling(void *user, const ft_row *row)
 {
     struct sibling *s = user;
-    const size_t len = strcspn(s->version, "+");
+    const char *schedule = schedule_in(s->version);
+    const size_t len = (size_t)(schedule - s->version);
 
-    if (s->version[len] && strncmp(row->key.engine_version, s->version, len + 1) == 0)
+    if (*schedule && strncmp(row->key.engine_version, s->version, len + 1) == 0)
         s->value = row->m.value;
     return !isnan(s->value);
 }
 
-/* Schedules of an engine ("0.27.0+rules", "0.27.0+tuned:64") share what it holds
- * itself: with one that searches, each of the operations below would be tuned first. */
+/* Schedules of an engine ("0.27.0-3f2a91c4+rules", "0.27.0-3f2a91c4+tuned:64") share
+ * what it holds itself: with one that searches, each of the operations below would be
+ * tuned first. */
 static ft_status copy_context(struct ft__collection *k, bool *found, ft_error *err)
 {
     static const char *const metrics[] = {"context_per_operation", "context"};
@@ -571,10 +585,8 @@ static void compare_calibrations(ft_session *s)
  * given in these terms. Each schedule of an engine has its own. */
 static void fact_name(char fact[128], const ft_session *s, const char *name)
 {
-    const char *schedule = strchr(s->engine->version(), '+');
-
-    snprintf(fact, 128, "%s:%s%s %s", name, s->engine->name, schedule ? schedule : "",
-             s->setting);
+    snprintf(fact, 128, "%s:%s%s %s", name, s->engine->name,
+             schedule_in(s->engine->version()), s->setting);
 }
 
 static const char usual_fact[] = "calibration_s";

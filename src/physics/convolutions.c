@@ -158,13 +158,14 @@ static bool is_few(const ft__op_kernel *p, const ft__hardware_spec *chip,
  * T4, A100, A10 and A10G alike. */
 static const double FEW_TRANSPOSED = 0.5;
 
-/* Volumes in vectors that mostly wait: of the peak, not of what the budget leaves, and
- * results in sixteens where tiles of products are 32 wide at least. KernelBench's of 16
- * and of 64 results on A10, A10G and T4. */
-static const double FEW_VOLUMES = 0.3;
+/* 3-D convolutions with few input channels on CUDA cores. Their occupancy is low, so
+ * that the power budget does not bind: a share of the peak. Tiles are 16 output
+ * channels wide, those of products 32 at least. KernelBench's of 16 and 64 output
+ * channels on A10, A10G and T4. */
+static const double FEW_CHANNELS_3D = 0.3;
 
-static bool is_idle(const ft__op_kernel *p, const ft__hardware_spec *chip,
-                    const double *c)
+static bool is_few_3d(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                      const double *c)
 {
     return chip->gpu && p->volume && p->columns == 0 && is_few(p, chip, c);
 }
@@ -174,8 +175,8 @@ static double few_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
 {
     if (!is_few(p, chip, c))
         return 1;
-    if (is_idle(p, chip, c))
-        return c[FT__C_few_share] * FEW_VOLUMES * ft__up(p->n / 32) * 2 /
+    if (is_few_3d(p, chip, c))
+        return c[FT__C_few_share] * FEW_CHANNELS_3D * ft__up(p->n / 32) * 2 /
                ft__up(p->n / 16);
     return c[FT__C_few_share] * (p->columns > 0 ? FEW_TRANSPOSED : 1);
 }
@@ -252,7 +253,7 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     out[n] = (ft__algorithm){.op_kernel = *p,
                              .share = direction(p, c) * product,
                              .added = relaid,
-                             .idle = !tensor && is_idle(p, chip, c),
+                             .below_power_budget = !tensor && is_few_3d(p, chip, c),
                              .matrix = tensor != 0};
     if (in_steps(p) && tensor && p->batch == 1)
         skip_zeros(&out[n]);

@@ -24,12 +24,12 @@ struct tiling {
  * memory before and behind it. */
 struct ft__algorithm {
     ft__op_kernel op_kernel;
-    double share;  /* of the rate of a plain product */
-    double added;  /* B of those passes */
-    double starts; /* of kernels */
-    int tensor;    /* on tensor cores, of numbers of 16 bits at most */
-    bool idle;     /* lanes wait so much that no budget binds */
-    bool matrix;   /* on tensor cores at all: TF32, and convolutions of 16 bits, too */
+    double share;            /* of the rate of a plain product */
+    double added;            /* B of those passes */
+    double starts;           /* of kernels */
+    int tensor;              /* on tensor cores, of numbers of 16 bits at most */
+    bool below_power_budget; /* occupancy is too low for the power budget to bind */
+    bool matrix; /* on tensor cores at all: TF32, and convolutions of 16 bits, too */
     const struct tiling *way; /* NULL: worked out as it is priced */
     uint32_t n_ways;
 };

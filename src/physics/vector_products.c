@@ -25,7 +25,7 @@ static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chi
 /* Before Volta convolutions of 16 bits (P100) and all products of 8 (GTX 1080 Ti) have
  * none but large kernels, which leave k whole but in gradients of weights: DeepBench's
  * take as long for 8 images as for 16. Two columns are still sums of threads. */
-static bool is_narrow(const ft__op_kernel *p, const ft__hardware_spec *chip)
+static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     if (!chip->early || p->count > 1)
         return false;
@@ -39,7 +39,7 @@ static bool is_narrow(const ft__op_kernel *p, const ft__hardware_spec *chip)
 static bool has_tile(const ft__op_kernel *p, const struct tile *t,
                      const ft__hardware_spec *chip)
 {
-    if (is_narrow(p, chip))
+    if (has_large_tiles_only(p, chip))
         return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size == 2);
     if (!is_batched_call(p, chip))
         return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
@@ -92,7 +92,8 @@ static struct tiling way_of(const ft__algorithm *a, const struct tile *t,
     struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
 
     whole = ft__up(w.waves);
-    if (is_narrow(p, pace->chip) && p->size == 2) /* one a core has half the rate */
+    if (has_large_tiles_only(p, pace->chip) &&
+        p->size == 2) /* one a core has half the rate */
         whole = 2 * ft__up(w.waves / 2);
     w.work = (whole + c[FT__C_wave_tail]) * area_of(p, t, pace->chip) * 2 *
              (depth + start_of(a, pace)) * cores;
@@ -138,7 +139,7 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
         is_batched_call(p, pace->chip) ||
-        (is_narrow(p, pace->chip) && p->gradient != FT_WRT_WEIGHTS))
+        (has_large_tiles_only(p, pace->chip) && p->gradient != FT_WRT_WEIGHTS))
         return 1;
     while (split < most && p->k / (2 * split) >= LEAST_DEPTH)
         split *= 2;
@@ -214,10 +215,10 @@ static double vector_share(const ft__hardware_spec *chip, double sustained)
     return has_one_issue(chip) ? fmin(sustained, ISSUE_SHARE) : sustained;
 }
 
-/* There a tile is multiplied, but for its start, and then written, next to nothing of
- * one at the time of the other. 1: nothing. KernelBench's products of 16, 32 and 256
- * steps on A10 and A10G. */
-static const double NEARLY_IN_TURN = 1.15;
+/* There epilogue stores hardly overlap the main loop, of which a tile's start is no
+ * part. 1: not at all. KernelBench's products of small K (16, 32 and 256) on A10 and
+ * A10G. */
+static const double EPILOGUE_EXPONENT = 1.15;
 
 static double with_memory(double product_s, double memory_s, const ft__algorithm *a,
                           const ft__pace *pace)
@@ -229,21 +230,21 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
 
     if (a->matrix || !has_one_issue(pace->chip) || !(p->written > 0))
         return longer_s;
-    return fmax(longer_s,
-                pow(pow(multiplies_s, NEARLY_IN_TURN) + pow(writes_s, NEARLY_IN_TURN),
-                    1 / NEARLY_IN_TURN));
+    return fmax(longer_s, pow(pow(multiplies_s, EPILOGUE_EXPONENT) +
+                                  pow(writes_s, EPILOGUE_EXPONENT),
+                              1 / EPILOGUE_EXPONENT));
 }
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
-    const double sustained = a->matrix ? pace->tensor_sustained
-                             : a->idle ? 1
-                                       : out->sustained;
+    const double sustained = a->matrix               ? pace->tensor_sustained
+                             : a->below_power_budget ? 1
+                                                     : out->sustained;
     const struct product_machine m = {
         .pace = pace,
         .rate = pace->chip->peak_flops * a->share *
                 (a->matrix ? sustained : vector_share(pace->chip, sustained)),
-        .held = a->matrix || a->idle ? sustained : pace->held,
+        .held = a->matrix || a->below_power_budget ? sustained : pace->held,
         .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct product_plan plan = a->way            ? best_of(a, &m)
                                : pace->chip->gpu ? best_cut(a, &m)

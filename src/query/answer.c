@@ -102,8 +102,8 @@ static const char *types(struct answer *x, const ft__question *q)
     return out;
 }
 
-/* Drivers take no cap above what a board is built for, nor one that its lowest clock
- * exceeds. */
+/* Drivers may take no cap above what a board is built for, though some boards have a
+ * higher limit, nor one that its lowest clock exceeds. */
 enum cap { CAP_HOLDS, CAP_ABOVE, CAP_BELOW };
 
 static enum cap cap_of(const struct answer *x, const ft__question *q)
@@ -116,6 +116,26 @@ static enum cap cap_of(const struct answer *x, const ft__question *q)
     return x->a.power.value > 1.001 * cap_w ? CAP_BELOW : CAP_HOLDS;
 }
 
+/* Why it is answered in another run mode than was asked for. */
+static void put_run_mode(struct answer *x, const ft__question *q,
+                         const ft_remark **list)
+{
+    const char *asked = q->q.run_mode, *on = q->s.source.on.run_mode;
+    const char *why = NULL;
+
+    if (asked && on && strcmp(on, asked) != 0)
+        why = ft__graph_is_recurrent(x->a.graph)
+                  ? "torch.compile breaks its graph at recurrent layers: no CUDA graph "
+                    "is replayed, all of the network is issued"
+                  : "its batch norms keep statistics (training mode), so that PyTorch "
+                    "replays no CUDA graph of it: each operation is issued";
+    else if (asked && *x->a.run_mode && strcmp(x->a.run_mode, asked) != 0)
+        why = text(x, "%s, not %s: of this device no other run mode is known",
+                   x->a.run_mode, asked);
+    if (why)
+        remark(x, list, &x->a.n_assumptions, FT_REMARK_RUN_MODE, why);
+}
+
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
@@ -126,6 +146,10 @@ static void put_assumptions(struct answer *x, const ft__question *q)
     if (!list)
         return;
     x->a.assumption = list;
+    if (q->q.totals) {
+        put_run_mode(x, q, list);
+        return;
+    }
     for (uint32_t i = 0; i < g->n_assumptions; i++)
         remark(x, list, n, FT_REMARK_MODEL, g->assumption[i]);
     if (*q->s.note)
@@ -139,18 +163,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                     "%" PRIu64 " thread%s, as oneDNN runs it: what Python and PyTorch "
                     "do between operations is not in it",
                     q->s.threads, q->s.threads > 1 ? "s" : ""));
-    if (on->run_mode && q->q.run_mode && strcmp(on->run_mode, q->q.run_mode) != 0)
-        remark(x, list, n, FT_REMARK_RUN,
-               ft__graph_is_recurrent(g)
-                   ? "torch.compile captures no recurrent layers: they are issued, and "
-                     "no CUDA graph is replayed"
-                   : "its batch norms keep statistics (training mode), so that PyTorch "
-                     "replays no CUDA graph of it: each operation is issued");
-    else if (q->q.run_mode && *x->a.run_mode &&
-             strcmp(q->q.run_mode, x->a.run_mode) != 0)
-        remark(x, list, n, FT_REMARK_RUN,
-               text(x, "%s, not %s: of this device no other run mode is known",
-                    x->a.run_mode, q->q.run_mode));
+    put_run_mode(x, q, list);
     if (cap_of(x, q) == CAP_ABOVE)
         remark(x, list, n, FT_REMARK_RUN,
                text(x,
@@ -402,7 +415,8 @@ static void put_verify(struct answer *x, const ft__question *q)
             text(x, "to verify it: %.*s computes in fp32 alone, not in %s", name, by,
                  ft_dtype_name(lacks->dtype));
     else if (cap_of(x, q) != CAP_HOLDS)
-        x->a.unverified = "to verify it: the device's driver takes no such power cap";
+        x->a.unverified =
+            "to verify it: the device's driver may take no such power cap";
     else
         x->a.verify = measuring(x, q, "measure");
 }
@@ -621,10 +635,11 @@ static void put_answer(struct answer *x, const ft__question *q)
     put_estimates(x, q);
     put_warnings(x, q);
     x->a.n_ops = q->e.n_ops;
+    if (!q->q.totals)
+        put_work(x, q);
+    put_assumptions(x, q);
     if (q->q.totals)
         return;
-    put_work(x, q);
-    put_assumptions(x, q);
     put_ops(x, &q->e);
     put_unmodelled(x);
     put_verify(x, q);

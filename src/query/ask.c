@@ -52,18 +52,23 @@ static bool is_graph_alone(const char *run_mode, const ft_step *step)
            !(step->given && step->mode == FT_MODE_TRAINING);
 }
 
-/* It replays nothing that writes what it was given, and no recurrent layer, at which
- * torch.compile breaks what it captures (allow_rnn=False). */
+/* It replays nothing that writes what it was given. In either mode torch.compile breaks
+ * its graph at recurrent layers (allow_rnn=False), forward as in training: then all of
+ * the network is issued. */
 static void issue_what_is_not_replayed(ft__question *a)
 {
-    ft_device_use *on = &a->s.source.on;
+    const char **mode = &a->s.source.on.run_mode;
     const bool recurrent = ft__graph_is_recurrent(a->graph);
 
-    if (is_graph_alone(on->run_mode, &a->step) && a->graph->mode == FT_MODE_INFERENCE &&
-        (recurrent || ft__graph_keeps_statistics(a->graph)))
-        on->run_mode = "eager";
-    else if (recurrent && on->run_mode && strcmp(on->run_mode, "compiled-graph") == 0)
-        on->run_mode = "compiled";
+    if (!*mode)
+        return;
+    if (recurrent && strcmp(*mode, "compiled-graph") == 0)
+        *mode = "compiled";
+    else if (recurrent ? strcmp(*mode, "graph") == 0
+                       : is_graph_alone(*mode, &a->step) &&
+                             a->graph->mode == FT_MODE_INFERENCE &&
+                             ft__graph_keeps_statistics(a->graph))
+        *mode = "eager";
 }
 
 /* g, or its training step, as it is run; NULL: it is g itself. */

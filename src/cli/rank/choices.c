@@ -68,8 +68,12 @@ static void take(ft__choice *x, const ft_answer *a)
         snprintf(x->why, sizeof(x->why), "%s", a->energy.why);
 }
 
-static void take_warnings(ft__ranking *r, ft__choice *x, const ft_answer *a)
+static void take_remarks(ft__ranking *r, ft__choice *x, const ft_answer *a)
 {
+    for (size_t i = 0; i < a->n_assumptions; i++)
+        if (a->assumption[i]->code == FT_REMARK_RUN_MODE)
+            snprintf(x->other_mode, sizeof(x->other_mode), "%s",
+                     a->assumption[i]->text);
     for (size_t i = 0; i < a->n_warnings; i++) {
         const ft_remark *w = a->warning[i];
 
@@ -116,8 +120,7 @@ static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clo
     q->r.step = ft_step_name(&q->step, a->graph);
     q->r.mode = ft_name(FT_NAMES_MODE, a->graph->mode);
     take(x, a);
-    take_warnings(&q->r, x, a);
-    x->other_mode = query.run_mode && strcmp(a->run_mode, query.run_mode) != 0;
+    take_remarks(&q->r, x, a);
     ft__warn_damaged(q->c, a->warning, a->n_warnings);
     ft_answer_free(a);
     find_max_batch(x, q, &query);

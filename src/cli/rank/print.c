@@ -242,8 +242,10 @@ enum { MOST_NAMES = 12 };
 static void print_level(const ft__ranking *r)
 {
     static const char *const why[] = {
-        "", "their intervals overlap", "one host sets their times, equal within 1 %",
-        "their intervals overlap, or one host sets times equal within 1 %"};
+        [FT_RANK_LEVEL_INTERVALS] = "their intervals overlap",
+        [FT_RANK_LEVEL_HOST] = "one host sets their times, equal within 1 %",
+        [FT_RANK_LEVEL_INTERVALS | FT_RANK_LEVEL_HOST] =
+            "their intervals overlap, or one host sets times equal within 1 %"};
     const char *name[FT_RANK_MAX_ENTRIES];
     size_t n = 0, shown;
     int reasons = 0;
@@ -370,24 +372,49 @@ static void print_answer(const ft__ranking *r)
     print_sureness(r);
 }
 
-/* Devices with that flag, each once, though it has several batches and clocks; how
- * many.
- */
-static size_t print_marked(const ft__ranking *r, size_t flag, const char *what)
+static bool lacks_hardware(const ft__choice *x, const char *what)
+{
+    (void)what;
+    return x->no_hardware;
+}
+
+static bool has_other_mode(const ft__choice *x, const char *why)
+{
+    return strcmp(x->other_mode, why) == 0;
+}
+
+/* Devices of which that is said, each once, though it has several batches and clocks;
+ * how many. */
+static size_t print_marked(const ft__ranking *r,
+                           bool (*is)(const ft__choice *x, const char *what),
+                           const char *what)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++) {
         const ft__choice *x = &r->choice[i];
 
-        if (!*(const bool *)((const char *)x + flag) ||
-            (i && strcmp(x->device, x[-1].device) == 0))
+        if (!is(x, what) || (i && strcmp(x->device, x[-1].device) == 0))
             continue;
         printf("%s%s%s", n ? "" : "warning: ", n ? "" : what, n ? ", " : ": ");
         ft__put_clean(stdout, x->device);
         n++;
     }
     return n;
+}
+
+/* Each reason once, with the devices that have it. */
+static void print_other_modes(const ft__ranking *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const char *why = r->choice[i].other_mode;
+        bool said = !*why;
+
+        for (size_t k = 0; k < i && !said; k++)
+            said = has_other_mode(&r->choice[k], why);
+        if (!said && print_marked(r, has_other_mode, why))
+            putchar('\n');
+    }
 }
 
 /* Before the figures. */
@@ -401,11 +428,8 @@ static void print_warnings(const ft__ranking *r)
         ft__put_line(stdout, "warning: ", r->folded);
     snprintf(what, sizeof(what), "no hardware for %s",
              tf32 ? "tf32" : r->dtype + (amp ? 4 : 0));
-    if (print_marked(
-            r, offsetof(ft__choice, other_mode),
-            "answered in another run mode, for the one asked for is not known"))
-        putchar('\n');
-    if (print_marked(r, offsetof(ft__choice, no_hardware), what))
+    print_other_modes(r);
+    if (print_marked(r, lacks_hardware, what))
         puts(tf32 ? "; products are computed, and priced, in fp32"
                   : "; software converts it, or refuses to run; the times are guesses");
 }

@@ -22,8 +22,8 @@ typedef struct ft__choice {
     ft_estimate memory;
     uint32_t n_known; /* measurements of the device that corrected its predictions */
     bool no_hardware; /* for the network's element type */
-    bool other_mode;  /* than --run-mode asked for */
-    bool waits;       /* for the host, which sets the time */
+    char other_mode[192]; /* why it is not the one that --run-mode asked for; "" */
+    bool waits;           /* for the host, which sets the time */
     char host[128];
 } ft__choice;
 

@@ -491,6 +491,18 @@ int ft__serve_check(const ft__predict_question *q, const ft__serving *s)
     return ft__precision_check(q->c, &q->o->model);
 }
 
+/* Each says its device. */
+static int none_fits(ft__cli *c, const struct served *x, size_t n)
+{
+    char all[2 * sizeof(x->no_fit.msg)] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < n && len < sizeof(all); i++)
+        len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? "; " : "",
+                                x[i].no_fit.msg);
+    return ft__cli_exit(c, FT__EXIT_MISSING, "%s", all);
+}
+
 static int answer(ft__predict_question *q, const ft__serving *s,
                   const ft_serve_plan *plan, ft_data *data)
 {
@@ -513,7 +525,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
         fit += !*x[i].no_fit.msg;
     }
     if (!code && !fit)
-        code = ft__cli_fail(q->c, FT_ENOTFOUND, &x[0].no_fit);
+        code = none_fits(q->c, x, n);
     if (!code)
         code = ft__prices_check(q->c, &q->o->serve.prices, asked, n);
     if (!code)

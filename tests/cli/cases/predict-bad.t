@@ -263,7 +263,7 @@ A cap that no device of its kind reaches holds nothing back.
 
   $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 1000 -q | grep cap
   assumed: the cap is above the 165 W that the device is built for (TDP): it holds nothing back
-  to verify it: the device's driver takes no such power cap
+  to verify it: the device's driver may take no such power cap
   $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100 -q | grep -c 'the cap'
   0
   [1]

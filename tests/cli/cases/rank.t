@@ -254,7 +254,9 @@ Devices that do not compute in the element type are named.
   warning: v100 is v100-pcie-16gb (there are v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32gb)
   warning: no hardware for bf16: t4, v100-pcie-16gb, mi25; software converts it, or refuses to run; the times are guesses
   $ foretell rank data/models/resnet50.onnx --devices xeon-e5-2680v3,a30 --run-mode graph --batches 1,8 | grep warning
-  warning: answered in another run mode, for the one asked for is not known: xeon-e5-2680v3
+  warning: eager, not graph: of this device no other run mode is known: xeon-e5-2680v3
+  $ foretell rank tables/../pt2/recurrent.pt2 --devices t4,a30 --run-mode compiled-graph | grep warning
+  warning: torch.compile breaks its graph at recurrent layers: no CUDA graph is replayed, all of the network is issued: t4, a30
   $ foretell rank data/models/resnet50.onnx --devices t4,a30 --policy tf32 --batches 1,8 | grep warning
   warning: no hardware for tf32: t4; products are computed, and priced, in fp32
   $ foretell rank data/models/resnet50.onnx --devices t4 --dtype bf16 --mode training --json | pick warnings.# choices.0.no_hardware

@@ -67,7 +67,7 @@ Of several devices those that fit are answered, and the others named; none is a 
       "fits": false,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device t4,gtx-1080 --prompt 512 -q 2>&1 | sed 's/[0-9.]* GiB/N GiB/g'
-  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8)
+  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8); it does not fit: N GiB of weights on each of 1 x gtx-1080, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8)
 
 Ranked, by the same simulator:
 
