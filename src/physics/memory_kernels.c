@@ -35,11 +35,16 @@ static double cpu_moved_s(const ft__op_kernel *p, double again, const ft__pace *
            (1 - hit) * (bytes + p->written) / pace->memory_rate;
 }
 
-/* Seconds to move all that a kernel reads, `again` B of it twice, and writes. */
+/* Seconds to move all that a kernel reads, `again` B of it twice, and writes. An
+ * optimizer reads what other parameters' gradients have displaced since. */
 double ft__moved_s(const ft__op_kernel *p, double again, const ft__pace *pace)
 {
-    return pace->chip->gpu ? ft__cached_s(p->read + p->written + again, pace)
-                           : cpu_moved_s(p, again, pace);
+    const double bytes = p->read + p->written + again;
+
+    if (!pace->chip->gpu)
+        return cpu_moved_s(p, again, pace);
+    return p->phase == FT_PHASE_OPTIMIZER ? bytes / pace->memory_rate
+                                          : ft__cached_s(bytes, pace);
 }
 
 /* Rows of softmax that GPUs' libraries keep in registers between finding their maximum

@@ -617,6 +617,7 @@ static void update(ft__work *w, const ft_op *op)
     ft_cost cost;
 
     ft_op_cost(op, &cost);
+    p->phase = op->phase;
     p->read = cost.bytes_read;
     p->written = cost.bytes_written;
     p->kernels = 0;
