@@ -317,7 +317,9 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
     if (!st)
         st = read_how(&how, in, &out->replicas, err);
     if (!st && q.batch)
-        st = ft_fail(err, FT_EINVAL, 0, "training has micro-batches, no batch");
+        st = ft_fail(
+            err, FT_EINVAL, 0,
+            "training has --micro-batch and --global-batch in place of a batch");
     if (!st)
         st = ask_passes(&p, d, &q, &how, err);
     if (!st && how.pp * how.interleave > p.layers)
