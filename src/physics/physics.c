@@ -277,7 +277,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .masked = says(setting, "picks", "all"),
         .apart = says(setting, "suite", "train"),
         .bare = says(setting, "suite", "train") || says(setting, "suite", "inference"),
-        .brief = ft__is_short_loop(setting),
+        .short_loop = ft__is_short_loop(setting),
         .graph = ft__is_graph_mode(setting),
         .fused = is_compiled_mode(setting),
         .gpu = is(d->type, "gpu"),
@@ -452,7 +452,7 @@ static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
     double budget = chip->power_w / (chip->tensor_flops * chip->clock_share / 1e12);
     double corner = c[FT__C_sustain_corner], share;
 
-    if (!(budget > 0) || !chip->tensor || chip->brief)
+    if (!(budget > 0) || !chip->tensor || chip->short_loop)
         return 1;
     if (chip->process_nm > 0)
         budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);

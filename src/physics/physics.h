@@ -48,9 +48,10 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "suite=": DeepBench's, no framework stands before libraries */
     int apart;  /* "suite=train": DeepBench's, which times each call of cuDNN alone */
-    int brief;  /* "loop=short": measured before the power limiter lowered the clock */
-    int graph;  /* "run_mode=graph": no launches from the host */
-    int fused;  /* by a compiler, which loads what lies together at once */
+    int short_loop; /* "loop=short": measured before the power limiter lowered the clock
+                     */
+    int graph;      /* "run_mode=graph": no launches from the host */
+    int fused;      /* by a compiler, which loads what lies together at once */
     int renews; /* gradients replace those that are there and are not added to them */
 } ft__hardware_spec;
 
