@@ -262,7 +262,7 @@ static void run_as_asked(ft__hardware_spec *chip, const ft__device_query *a)
 {
     chip->graph = a->graph;
     chip->fused = a->fused;
-    chip->brief = a->short_loop;
+    chip->short_loop = a->short_loop;
 }
 
 /* What a GPU would draw at a clock if no cap held it back, and the share of the clock
