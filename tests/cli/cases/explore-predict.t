@@ -191,7 +191,7 @@ Several networks are workloads.
   in short
   $ foretell explore run two.yaml --csv | tail -2
   large,512,inference,0.0006682578362186256,5890343328,physics,
-  large,512,training,0.0019285499319933834,22288834888,physics,
+  large,512,training,0.001928808390390136,22288834888,physics,
 
 Mistakes.
 

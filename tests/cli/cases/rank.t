@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  items/s  energy    memory      chance  basis
   ------------------------------------------------------------------------------------------
-  1  a30        64  4.20 ms  2.74 ms  6.44 ms    238.4  691 mJ  6.93 GiB  *  100.0 %  scaled
-  2  a30         8  5.25 ms  3.37 ms  8.18 ms    190.5  862 mJ  3.09 GiB       0.0 %  scaled
+  1  a30        64  4.20 ms  2.74 ms  6.44 ms    238.3  691 mJ  6.93 GiB  *  100.0 %  scaled
+  2  a30         8  5.25 ms  3.38 ms  8.19 ms    190.4  863 mJ  3.09 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does

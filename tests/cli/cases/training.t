@@ -216,11 +216,11 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  24.4 ms  15.9 ms   37.3 ms  scaled
-    forward             7.49 ms  4.89 ms   11.5 ms  scaled
+  time                  24.4 ms  15.9 ms   37.4 ms  scaled
+    forward             7.49 ms  4.88 ms   11.5 ms  scaled
     backward            16.6 ms  10.9 ms   25.5 ms  scaled
-    optimizer            238 us   155 us    364 us  scaled
-  energy                 3.99 J   2.29 J    6.92 J  scaled
+    optimizer            287 us   187 us    440 us  scaled
+  energy                 3.99 J   2.30 J    6.93 J  scaled
   power                   164 W    115 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
@@ -232,7 +232,7 @@ Foretold for a device: by phase, and memory by part.
     workspace          8.12 MiB
     process             512 MiB
   fits in the device's 24.0 GiB: yes, 23.0 GiB to spare
-  the host issues everything in 3.54 ms, the device executes it in 24.3 ms: the device sets the time
+  the host issues everything in 3.54 ms, the device executes it in 24.4 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
