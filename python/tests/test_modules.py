@@ -545,6 +545,16 @@ def test_a_training_step_in_mixed_precision():
     assert mixed.max_batch() > full.max_batch()
 
 
+@pytest.mark.parametrize("dropout", [False, True])
+def test_a_derived_step_has_the_dropout_of_its_module(dropout):
+    module = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.1) if dropout else nn.ReLU())
+    p = foretell.predict(
+        module, torch.empty(4, 8), device="a100", mode="training", precision="amp-fp16"
+    )
+    assert any(op.kind == "dropout" for op in p.ops) == dropout
+    assert any(said.startswith("no dropout") for said in p.assumptions) != dropout
+
+
 @pytest.mark.parametrize("mode", ["inference", "training"])
 def test_the_largest_batch_takes_one_export(mode, monkeypatch):
     from foretell import _export

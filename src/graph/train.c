@@ -434,6 +434,14 @@ static void derive_list(ft__train *t)
     ft__train_backward(t, NULL, 0, FT_LOSS_NONE);
 }
 
+static bool has_dropout(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_dropout)
+            return true;
+    return false;
+}
+
 /* The losses of these results, and all that follows from them. */
 static void derive_from(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss)
 {
@@ -444,7 +452,8 @@ static void derive_from(ft__train *t, const uint32_t *result, uint32_t n, ft_los
                        first_result(t->src));
         return;
     }
-    ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
+    if (!has_dropout(t->src))
+        ft__build_assume(t->b, "no dropout: models exported for evaluation have none");
     find_reached(t);
     copy_forward(t, true);
     ft__train_backward(t, result, n, loss);
