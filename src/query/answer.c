@@ -102,18 +102,9 @@ static const char *types(struct answer *x, const ft__question *q)
     return out;
 }
 
-/* Drivers may take no cap above what a board is built for, though some boards have a
- * higher limit, nor one that its lowest clock exceeds. */
-enum cap { CAP_HOLDS, CAP_ABOVE, CAP_BELOW };
-
-static enum cap cap_of(const struct answer *x, const ft__question *q)
+static ft__cap cap_of(const struct answer *x, const ft__question *q)
 {
-    const ft_device *device = q->s.source.on.device;
-    const double cap_w = ft__pair_number(x->a.setting, "power");
-
-    if (device && cap_w > 1.001 * ft_device_get(device)->tdp_w)
-        return CAP_ABOVE;
-    return x->a.power.value > 1.001 * cap_w ? CAP_BELOW : CAP_HOLDS;
+    return ft__cap_of(q->s.source.on.device, x->a.setting, x->a.power.value);
 }
 
 /* Why it is answered in another run mode than was asked for. */
@@ -164,13 +155,13 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                     "do between operations is not in it",
                     q->s.threads, q->s.threads > 1 ? "s" : ""));
     put_run_mode(x, q, list);
-    if (cap_of(x, q) == CAP_ABOVE)
+    if (cap_of(x, q) == FT__CAP_ABOVE)
         remark(x, list, n, FT_REMARK_RUN,
                text(x,
                     "the cap is above the %.4g W that the device is built for (TDP): "
                     "it holds nothing back",
                     ft_device_get(on->device)->tdp_w));
-    if (cap_of(x, q) == CAP_BELOW)
+    if (cap_of(x, q) == FT__CAP_BELOW)
         remark(x, list, n, FT_REMARK_RUN,
                "as much power as the lowest clock leaves, which is more than the cap");
     if (q->e.run_mode & FT__RUN_REPLAYED)
@@ -192,7 +183,7 @@ static const char *measuring(struct answer *x, const ft__question *a, const char
     const char *made = "";
     ft__buf b = {0};
 
-    if (cap_of(x, a) == CAP_HOLDS && ft__advise(&b, a, x->a.graph, verb))
+    if (cap_of(x, a) == FT__CAP_HOLDS && ft__advise(&b, a, x->a.graph, verb))
         made = b.bad ? "" : text(x, "%s", b.s);
     x->bad = x->bad || b.bad;
     ft__buf_free(&b);
@@ -414,7 +405,7 @@ static void put_verify(struct answer *x, const ft__question *q)
         x->a.unverified =
             text(x, "to verify it: %.*s computes in fp32 alone, not in %s", name, by,
                  ft_dtype_name(lacks->dtype));
-    else if (cap_of(x, q) != CAP_HOLDS)
+    else if (cap_of(x, q) != FT__CAP_HOLDS)
         x->a.unverified =
             "to verify it: the device's driver may take no such power cap";
     else
