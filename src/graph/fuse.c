@@ -209,6 +209,12 @@ static bool takes_any(const struct fusion *f, uint32_t node)
     return is_fused(f, node) || is_image_conv(&f->g->op[f->g->node[node].op]);
 }
 
+/* Does it compute what it reads once? Windows would do so for each of their places. */
+static bool computes_on(const struct fusion *f, uint32_t node)
+{
+    return is_fused(f, node) && role_at(f, node) != WINDOW;
+}
+
 /* By which kernels every node's result is read; given out counts as a library's. */
 static void find_readers(struct fusion *f)
 {
@@ -222,28 +228,29 @@ static void find_readers(struct fusion *f)
             const uint32_t from = f->source[g->node[i].in[j]];
 
             if (from != FT_NONE)
-                f->read_by[from] |= (is_fused(f, i) ? BY_GENERATED : 0) |
+                f->read_by[from] |= (computes_on(f, i) ? BY_GENERATED : 0) |
                                     (takes_any(f, i) ? 0 : BY_LIBRARY);
         }
 }
 
-/* What becomes of a convolution of images: a bias is added by a kernel that writes
+/* What becomes of a convolution: a bias is added by a kernel that follows, which writes
  * either layout. */
-static void follow_images(ft__fused *out, const struct fusion *f, uint32_t at,
-                          double part)
+static void follow_convolution(ft__fused *out, const struct fusion *f, uint32_t at,
+                               double part)
 {
     const ft_node *node = &f->g->node[at];
     const ft_op *op = &f->g->op[node->op];
     const uint32_t from = node->n_in ? f->source[node->in[0]] : FT_NONE;
-    const bool bias = ft_op_at(op, FT_K_bias, 0) != 0;
+    const bool bias =
+        ft_kind_class(op->kind) == FT_CLASS_CONV && ft_op_at(op, FT_K_bias, 0) != 0;
 
+    out->biased += bias && f->read_by[at] & BY_GENERATED ? part : 0;
     if (!is_image_conv(op) || !node->n_in)
         return;
     if (from == FT_NONE ? f->g->tensor[node->in[0]].role == FT_ROLE_INPUT
                         : !takes_any(f, from))
         out->copied_in += part;
     out->copied_out += !bias && f->read_by[at] & BY_LIBRARY ? part : 0;
-    out->biased += bias && f->read_by[at] & BY_GENERATED ? part : 0;
 }
 
 static void shares(ft__fused *out, struct fusion *f)
@@ -258,14 +265,14 @@ static void shares(ft__fused *out, struct fusion *f)
         if (!is_fused(f, i)) {
             out[node->op].moved += part;
             out[node->op].launched += part;
-            follow_images(&out[node->op], f, i, part);
+            follow_convolution(&out[node->op], f, i, part);
             continue;
         }
         save(f, i);
         ft_op_cost(&g->op[node->op], &cost);
         out[node->op].moved +=
             part * fmax(0, 1 - f->saved[i] / (cost.bytes_read + cost.bytes_written));
-        out[node->op].launched += part * (kernel_of(f, i) == i);
+        out[node->op].generated += part * (kernel_of(f, i) == i);
     }
 }
 

@@ -214,9 +214,9 @@ static const double RELAID_HALVES = 0.4;
 static bool is_in_turn(const ft__op_kernel *p, const ft__hardware_spec *chip,
                        const double *c)
 {
-    return chip->gpu && is_few(p, chip, c) && p->taps > 1 && !p->volume && !p->last &&
-           p->columns == 0 && p->gradient == 0 && p->batch == 1 &&
-           p->in < c[FT__C_tensor_channels];
+    return chip->gpu && is_few(p, chip, c) && p->taps > 1 && !p->volume &&
+           (!p->last || chip->tensor) && p->columns == 0 && p->gradient == 0 &&
+           p->batch == 1 && p->in < c[FT__C_tensor_channels];
 }
 
 static const double IN_TURN_WIDTH = 64, IN_TURN_SHARE = 1.2;
