@@ -20,6 +20,8 @@ struct fusion {
     uint32_t *level;  /* by node: kernels that have to end before it */
     uint32_t *kernel; /* by node: another of its kernel, nearer to the first; itself */
     uint32_t *source; /* by tensor: the node that computes it, behind views; FT_NONE */
+    uint32_t *origin; /* by tensor: what it is a view of; itself. What is computed in
+                         place is another tensor */
     uint32_t *reader; /* by tensor: the last kernel that read it, + 1 */
     double *saved;    /* by node: B */
     bool *inner;      /* by tensor: read by its own kernel alone */
@@ -130,8 +132,10 @@ static void find_kernels(struct fusion *f)
 {
     const ft_graph *g = f->g;
 
-    for (uint32_t i = 0; i < g->n_tensors; i++)
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
         f->source[i] = FT_NONE;
+        f->origin[i] = i;
+    }
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
         const bool view = role_at(f, i) == NOTHING;
@@ -139,10 +143,15 @@ static void find_kernels(struct fusion *f)
         f->kernel[i] = i;
         if (!view)
             place_node(f, i);
-        for (uint32_t j = 0; j < node->n_out; j++)
-            f->source[node->out[j]] = !view        ? i
-                                      : node->n_in ? f->source[node->in[0]]
-                                                   : FT_NONE;
+        for (uint32_t j = 0; j < node->n_out; j++) {
+            const uint32_t out = node->out[j];
+
+            f->source[out] = view ? FT_NONE : i;
+            if (view && node->n_in) {
+                f->source[out] = f->source[node->in[0]];
+                f->origin[out] = f->origin[node->in[0]];
+            }
+        }
     }
 }
 
@@ -155,7 +164,7 @@ static void find_inner(struct fusion *f)
         f->inner[i] = f->source[i] != FT_NONE;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensor[i].is_output)
-            f->inner[g->tensor[i].storage] = false;
+            f->inner[f->origin[i]] = false;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
 
@@ -163,7 +172,7 @@ static void find_inner(struct fusion *f)
             const uint32_t from = f->source[node->in[j]];
 
             if (from != FT_NONE && kernel_of(f, from) != kernel_of(f, i))
-                f->inner[g->tensor[node->in[j]].storage] = false;
+                f->inner[f->origin[node->in[j]]] = false;
         }
     }
 }
@@ -178,14 +187,14 @@ static void save(struct fusion *f, uint32_t at)
 
     for (uint32_t j = 0; j < node->n_in; j++) {
         const uint32_t from = f->source[node->in[j]];
-        uint32_t *reader = &f->reader[f->g->tensor[node->in[j]].storage];
+        uint32_t *reader = &f->reader[f->origin[node->in[j]]];
 
         if ((from != FT_NONE && kernel_of(f, from) == kernel) || *reader == kernel + 1)
             f->saved[at] += bytes_of(&f->g->tensor[node->in[j]]);
         *reader = kernel + 1;
     }
     for (uint32_t j = 0; j < node->n_out; j++)
-        if (f->inner[f->g->tensor[node->out[j]].storage])
+        if (f->inner[f->origin[node->out[j]]])
             f->saved[at] += bytes_of(&f->g->tensor[node->out[j]]);
 }
 
@@ -283,12 +292,13 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
                        .level = calloc(nodes, sizeof(*f.level)),
                        .kernel = calloc(nodes, sizeof(*f.kernel)),
                        .source = calloc(tensors, sizeof(*f.source)),
+                       .origin = calloc(tensors, sizeof(*f.origin)),
                        .reader = calloc(tensors, sizeof(*f.reader)),
                        .saved = calloc(nodes, sizeof(*f.saved)),
                        .inner = calloc(tensors, sizeof(*f.inner)),
                        .read_by = calloc(nodes, sizeof(*f.read_by))};
-    const bool good =
-        f.level && f.kernel && f.source && f.reader && f.saved && f.inner && f.read_by;
+    const bool good = f.level && f.kernel && f.source && f.origin && f.reader &&
+                      f.saved && f.inner && f.read_by;
 
     *out = good ? calloc(g->n_ops + 1u, sizeof(**out)) : NULL;
     if (*out) {
@@ -300,6 +310,7 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
     free(f.level);
     free(f.kernel);
     free(f.source);
+    free(f.origin);
     free(f.reader);
     free(f.saved);
     free(f.inner);
