@@ -250,8 +250,9 @@ static void follow_convolution(ft__fused *out, const struct fusion *f, uint32_t 
     const ft_node *node = &f->g->node[at];
     const ft_op *op = &f->g->op[node->op];
     const uint32_t from = node->n_in ? f->source[node->in[0]] : FT_NONE;
-    const bool bias =
-        ft_kind_class(op->kind) == FT_CLASS_CONV && ft_op_at(op, FT_K_bias, 0) != 0;
+    const bool bias = op->phase == FT_PHASE_FORWARD &&
+                      ft_kind_class(op->kind) == FT_CLASS_CONV &&
+                      ft_op_at(op, FT_K_bias, 0) != 0;
 
     out->biased += bias && f->read_by[at] & BY_GENERATED ? part : 0;
     if (!is_image_conv(op) || !node->n_in)
