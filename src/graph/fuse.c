@@ -155,13 +155,15 @@ static void find_kernels(struct fusion *f)
     }
 }
 
-/* What is written for another kernel, or given out, is no inner tensor. */
+/* What is written for another kernel, given out, or in the place of an input is no
+ * inner tensor. */
 static void find_inner(struct fusion *f)
 {
     const ft_graph *g = f->g;
 
     for (uint32_t i = 0; i < g->n_tensors; i++)
-        f->inner[i] = f->source[i] != FT_NONE;
+        f->inner[i] =
+            f->source[i] != FT_NONE && f->source[g->tensor[i].storage] != FT_NONE;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensor[i].is_output)
             f->inner[f->origin[i]] = false;

@@ -94,9 +94,9 @@ static double rows_of(const ft_op *op)
  */
 static const double kept_row = 32768;
 
-/* Kernels that find the moments of a batch before another applies them. Its rows are
- * not one behind the other in memory, so that no kernel can do both. Images have few
- * rows, which are divided: a second kernel adds up. */
+/* Kernels that find moments of batches, groups or instances before another applies
+ * them. Their rows are not one behind the other in memory, so that no kernel can do
+ * both. Images have few rows, which are divided: a second kernel adds up. */
 static double moment_kernels(const ft_op *op)
 {
     if (op->kind == FT_KIND_layernorm ||

@@ -35,9 +35,8 @@ typedef struct ft__op_task {
     ft__task_group group;
     double count;    /* how often it runs in a pass */
     double launches; /* what the host issues for it each time; 0 for a view */
-    double
-        added; /* kernels beside its one: what a compiler copies less what it fuses */
-    bool in_turn;   /* the device itself issues them, and does nothing else meanwhile */
+    double added; /* kernels beside its one: copies of a compiler less what it fuses */
+    bool in_turn; /* the device itself issues them, and does nothing else meanwhile */
     double alone_s; /* in a loop of its own: max(host, device); NaN: never measured
                        nor learned */
     double bare_s;  /* what the device needs, from its specifications; above 0 */
