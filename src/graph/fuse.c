@@ -32,6 +32,8 @@ static enum role role_of(const ft_op *op)
 {
     if (op->kind == FT_KIND_batchnorm && !ft_op_at(op, FT_K_train, 0))
         return POINT;
+    if (op->kind == FT_KIND_maxpool3d) /* Inductor calls PyTorch's kernel */
+        return ALONE;
     switch (ft_kind_class(op->kind)) {
     case FT_CLASS_UNARY:
     case FT_CLASS_BINARY: return POINT;
@@ -227,23 +229,25 @@ static void find_readers(struct fusion *f)
         }
 }
 
-/* What becomes of a convolution of images: a bias is added by a kernel that writes
- * either layout. */
-static void follow_images(ft__fused *out, const struct fusion *f, uint32_t at,
-                          double part)
+/* What becomes of a convolution: a bias is added by a kernel that follows, which writes
+ * either layout of images. */
+static void follow_convolution(ft__fused *out, const struct fusion *f, uint32_t at,
+                               double part)
 {
     const ft_node *node = &f->g->node[at];
     const ft_op *op = &f->g->op[node->op];
     const uint32_t from = node->n_in ? f->source[node->in[0]] : FT_NONE;
     const bool bias = ft_op_at(op, FT_K_bias, 0) != 0;
 
-    if (!is_image_conv(op) || !node->n_in)
+    if (ft_kind_class(op->kind) != FT_CLASS_CONV || !node->n_in)
+        return;
+    out->biased += bias && f->read_by[at] & BY_GENERATED ? part : 0;
+    if (!is_image_conv(op))
         return;
     if (from == FT_NONE ? f->g->tensor[node->in[0]].role == FT_ROLE_INPUT
                         : !takes_any(f, from))
         out->copied_in += part;
     out->copied_out += !bias && f->read_by[at] & BY_LIBRARY ? part : 0;
-    out->biased += bias && f->read_by[at] & BY_GENERATED ? part : 0;
 }
 
 static void shares(ft__fused *out, struct fusion *f)
@@ -258,7 +262,7 @@ static void shares(ft__fused *out, struct fusion *f)
         if (!is_fused(f, i)) {
             out[node->op].moved += part;
             out[node->op].launched += part;
-            follow_images(&out[node->op], f, i, part);
+            follow_convolution(&out[node->op], f, i, part);
             continue;
         }
         save(f, i);

@@ -11,7 +11,7 @@ typedef struct ft__fused {
     /* Convolutions of images, where their channels are laid last: nodes whose operand,
      * or result, is copied into that layout, or out of it, by a kernel of its own, */
     double copied_in, copied_out;
-    double biased; /* and whose bias the kernel that follows adds; */
+    double biased; /* convolutions whose bias the kernel that follows adds */
     double copies; /* launches of copies, of weights too, which are not counted here */
 } ft__fused;
 

@@ -21,6 +21,19 @@ static double copy_s(const ft__query_context *q, const ft_shape *shape, ft_dtype
     return ft__op_set_shape(&op, FT_K_x, shape) ? busy_of(q, &op) : 0;
 }
 
+/* A convolution whose bias the kernel that follows adds to the share f->biased of its
+ * nodes, whatever their dimensions (Inductor's lowering of convolutions). */
+static double unbiased_s(const ft__query_context *q, const ft_op *op,
+                         const ft__fused *f)
+{
+    const double all = busy_of(q, op);
+    ft_shape out;
+    ft_dtype dtype;
+
+    ft_op_output(op, 0, &out, &dtype);
+    return fmax(all - f->biased * copy_s(q, &out, dtype), (1 - f->biased) * all);
+}
+
 /* Compilers lay images' channels last, which makes convolutions other ones. Operands,
  * results and weights are copied where no kernel that is generated does it by the way.
  */
@@ -32,16 +45,13 @@ static void lay_last(ft__query_context *q, uint32_t i)
     const double weights = ft_op_at(&op, FT_K_kernel, 0) > 1;
     ft_shape in, out;
     ft_dtype dtype;
-    double last;
 
     ft_op_input(&op, 0, &in, &dtype);
     ft_op_output(&op, 0, &out, &dtype);
     op.layout = FT_LAYOUT_CHANNELS_LAST;
-    last = busy_of(q, &op);
-    last = fmax(last - f->biased * copy_s(q, &out, dtype), (1 - f->biased) * last) +
-           f->copied_in * copy_s(q, &in, dtype) +
-           f->copied_out * copy_s(q, &out, dtype);
-    f->moved *= last / own;
+    f->moved *= (unbiased_s(q, &op, f) + f->copied_in * copy_s(q, &in, dtype) +
+                 f->copied_out * copy_s(q, &out, dtype)) /
+                own;
     f->copies = q->a.graph ? 0 : f->copied_in + f->copied_out + weights;
 }
 
@@ -88,14 +98,19 @@ static void generate_norm(ft__query_context *q, uint32_t i)
 
 void ft__query_context_compile(ft__query_context *q)
 {
-    for (uint32_t i = 0; i < q->n; i++)
-        switch (q->g->op[i].kind) {
+    for (uint32_t i = 0; i < q->n; i++) {
+        const ft_op *op = &q->g->op[i];
+
+        switch (op->kind) {
         case FT_KIND_conv2d:
         case FT_KIND_conv_transpose2d: lay_last(q, i); break;
         case FT_KIND_batchnorm:
         case FT_KIND_groupnorm:
         case FT_KIND_instancenorm:
         case FT_KIND_layernorm: generate_norm(q, i); break;
-        default: break;
+        default:
+            if (q->fused[i].biased > 0)
+                q->fused[i].moved *= unbiased_s(q, op, &q->fused[i]) / busy_of(q, op);
         }
+    }
 }
