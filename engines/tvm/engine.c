@@ -1,4 +1,6 @@
 /* The plug-in: context, memory and options. */
+#define _GNU_SOURCE /* CPU sets */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,15 +87,21 @@ static void engine_close(ft_engine_context *c)
     free(c);
 }
 
-/* The runtime's threads are the process's: those asked for last. */
+/* The runtime's threads are the process's: those asked for last. It also moves the
+ * calling thread to the machine's first CPU, whatever CPUs the caller may use: taken
+ * back. */
 static ft_status set_threads(ft_engine_context *c, ft_error *err)
 {
     tvm_any args[] = {ft__tvm_number(1), ft__tvm_number(c->threads)}, result = {0};
+    cpu_set_t allowed;
+    bool known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
     void *f = NULL;
     ft_status st = ft__tvm_global(&c->tvm, &f, "runtime.config_threadpool", err);
 
     if (!st)
         st = ft__tvm_check(&c->tvm, c->tvm.call(f, args, 2, &result), err);
+    if (known)
+        (void)sched_setaffinity(0, sizeof(allowed), &allowed);
     if (f)
         c->tvm.release(f);
     return st;

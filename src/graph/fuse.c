@@ -34,6 +34,8 @@ static enum role role_of(const ft_op *op)
 {
     if (op->kind == FT_KIND_batchnorm && !ft_op_at(op, FT_K_train, 0))
         return POINT;
+    if (op->kind == FT_KIND_maxpool3d) /* Inductor calls PyTorch's kernel */
+        return ALONE;
     switch (ft_kind_class(op->kind)) {
     case FT_CLASS_UNARY:
     case FT_CLASS_BINARY: return POINT;
