@@ -252,6 +252,50 @@ static void recurrent_layers_are_issued(void)
     answers_in("compiled", "compiled-graph", why, "training", spec, x, w);
 }
 
+/* One operation on an A30, compiled: s a pass, and of the host. */
+static void compiled(double *time_s, double *host_s, const char *spec, ft_shape shape,
+                     uint32_t n_params)
+{
+    ft__build *b = ft__build_new("net");
+    const uint32_t x = input(b, shape);
+    const ft_shape channels = {1, {shape.dim[1]}};
+    uint32_t p[4];
+    ft_data *d = open_data();
+    ft_query q = FT_QUERY_INIT;
+    ft_graph *g;
+    ft_answer *a;
+
+    for (uint32_t i = 0; i < n_params; i++)
+        p[i] = weight(b, "w", channels);
+    q.graph = g = finish(b, layer(b, spec, &x, 1, p, n_params));
+    q.device = "a30";
+    q.method = "physics";
+    q.run_mode = "compiled";
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    *time_s = a->time.value;
+    *host_s = a->host_s;
+    ft_answer_free(a);
+    ft_graph_free(g);
+    ft_data_close(d);
+}
+
+/* Four launches of the call, and one a kernel. Sums of columns are in another order
+ * than what they divide, which reads again; those of a batch's images are added up
+ * apart. */
+static void generated_kernels_are_issued_one_by_one(void)
+{
+    const ft_shape image = {4, {16, 64, 8, 8}}, rows = {3, {512, 512, 512}};
+    double relu_s, norm_s, last_s, columns_s, host_s[2], waits_s[2];
+
+    compiled(&relu_s, &host_s[0], "relu x=16x64x8x8", image, 0);
+    compiled(&norm_s, &host_s[1], "batchnorm x=16x64x8x8 train=1", image, 4);
+    CHECK_NEAR(host_s[1] / host_s[0], (4. + 3) / (4 + 1), 1e-9);
+    compiled(&last_s, &waits_s[0], "softmax x=512x512x512 axis=2", rows, 0);
+    compiled(&columns_s, &waits_s[1], "softmax x=512x512x512 axis=1", rows, 0);
+    CHECK_NEAR(waits_s[1] / waits_s[0], (4. + 2) / (4 + 1), 1e-9);
+    CHECK_NEAR(columns_s / last_s, 1.5, 0.1);
+}
+
 /* A list has no tensors, so that nothing is fused: a compiled network is called more
  * slowly, its channels lie last, and replaying it takes one call. */
 static void run_modes_have_names(void)
@@ -297,6 +341,7 @@ int main(int argc, char **argv)
     a_replayed_graph_has_no_launches_of_eager_measurements();
     statistics_are_kept_without_a_graph();
     recurrent_layers_are_issued();
+    generated_kernels_are_issued_one_by_one();
     run_modes_have_names();
     CHECK_DONE();
 }

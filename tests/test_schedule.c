@@ -158,6 +158,18 @@ static void a_pass_takes_what_launches_one_by_one_do(void)
         ft__schedule_load(&l, &op, 1);
         CHECK_NEAR(ft__schedule_time(&l, &s), s.launch_s + play(&op, 1, &s).device_s,
                    1e-12);
+        /* As many kernels, half of which a compiler adds. */
+        l = ft__schedule_no_load(INFINITY, 1);
+        ft__schedule_load(&l,
+                          &(ft__op_task){.count = cases[i].n / 2.,
+                                         .launches = 2,
+                                         .added = 1,
+                                         .alone_s = 2 * cases[i].device_s,
+                                         .bare_s = 2 * cases[i].device_s,
+                                         .power_w = NAN},
+                          1);
+        CHECK_NEAR(ft__schedule_time(&l, &s), s.launch_s + play(&op, 1, &s).device_s,
+                   1e-12);
     }
 }
 

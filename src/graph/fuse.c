@@ -20,6 +20,8 @@ struct fusion {
     uint32_t *level;  /* by node: kernels that have to end before it */
     uint32_t *kernel; /* by node: another of its kernel, nearer to the first; itself */
     uint32_t *source; /* by tensor: the node that computes it, behind views; FT_NONE */
+    uint32_t *origin; /* by tensor: what it is a view of; itself. What is computed in
+                         place is another tensor */
     uint32_t *reader; /* by tensor: the last kernel that read it, + 1 */
     double *saved;    /* by node: B */
     bool *inner;      /* by tensor: read by its own kernel alone */
@@ -132,8 +134,10 @@ static void find_kernels(struct fusion *f)
 {
     const ft_graph *g = f->g;
 
-    for (uint32_t i = 0; i < g->n_tensors; i++)
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
         f->source[i] = FT_NONE;
+        f->origin[i] = i;
+    }
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
         const bool view = role_at(f, i) == NOTHING;
@@ -141,23 +145,30 @@ static void find_kernels(struct fusion *f)
         f->kernel[i] = i;
         if (!view)
             place_node(f, i);
-        for (uint32_t j = 0; j < node->n_out; j++)
-            f->source[node->out[j]] = !view        ? i
-                                      : node->n_in ? f->source[node->in[0]]
-                                                   : FT_NONE;
+        for (uint32_t j = 0; j < node->n_out; j++) {
+            const uint32_t out = node->out[j];
+
+            f->source[out] = view ? FT_NONE : i;
+            if (view && node->n_in) {
+                f->source[out] = f->source[node->in[0]];
+                f->origin[out] = f->origin[node->in[0]];
+            }
+        }
     }
 }
 
-/* What is written for another kernel, or given out, is no inner tensor. */
+/* What is written for another kernel, given out, or in the place of an input is no
+ * inner tensor. */
 static void find_inner(struct fusion *f)
 {
     const ft_graph *g = f->g;
 
     for (uint32_t i = 0; i < g->n_tensors; i++)
-        f->inner[i] = f->source[i] != FT_NONE;
+        f->inner[i] =
+            f->source[i] != FT_NONE && f->source[g->tensor[i].storage] != FT_NONE;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensor[i].is_output)
-            f->inner[g->tensor[i].storage] = false;
+            f->inner[f->origin[i]] = false;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
 
@@ -165,7 +176,7 @@ static void find_inner(struct fusion *f)
             const uint32_t from = f->source[node->in[j]];
 
             if (from != FT_NONE && kernel_of(f, from) != kernel_of(f, i))
-                f->inner[g->tensor[node->in[j]].storage] = false;
+                f->inner[f->origin[node->in[j]]] = false;
         }
     }
 }
@@ -180,14 +191,14 @@ static void save(struct fusion *f, uint32_t at)
 
     for (uint32_t j = 0; j < node->n_in; j++) {
         const uint32_t from = f->source[node->in[j]];
-        uint32_t *reader = &f->reader[f->g->tensor[node->in[j]].storage];
+        uint32_t *reader = &f->reader[f->origin[node->in[j]]];
 
         if ((from != FT_NONE && kernel_of(f, from) == kernel) || *reader == kernel + 1)
             f->saved[at] += bytes_of(&f->g->tensor[node->in[j]]);
         *reader = kernel + 1;
     }
     for (uint32_t j = 0; j < node->n_out; j++)
-        if (f->inner[f->g->tensor[node->out[j]].storage])
+        if (f->inner[f->origin[node->out[j]]])
             f->saved[at] += bytes_of(&f->g->tensor[node->out[j]]);
 }
 
@@ -211,6 +222,12 @@ static bool takes_any(const struct fusion *f, uint32_t node)
     return is_fused(f, node) || is_image_conv(&f->g->op[f->g->node[node].op]);
 }
 
+/* Does it compute what it reads once? Windows would do so for each of their places. */
+static bool computes_on(const struct fusion *f, uint32_t node)
+{
+    return is_fused(f, node) && role_at(f, node) != WINDOW;
+}
+
 /* By which kernels every node's result is read; given out counts as a library's. */
 static void find_readers(struct fusion *f)
 {
@@ -224,25 +241,25 @@ static void find_readers(struct fusion *f)
             const uint32_t from = f->source[g->node[i].in[j]];
 
             if (from != FT_NONE)
-                f->read_by[from] |= (is_fused(f, i) ? BY_GENERATED : 0) |
+                f->read_by[from] |= (computes_on(f, i) ? BY_GENERATED : 0) |
                                     (takes_any(f, i) ? 0 : BY_LIBRARY);
         }
 }
 
 /* What becomes of a convolution: a bias is added by a kernel that follows, which writes
- * either layout of images. */
+ * either layout. */
 static void follow_convolution(ft__fused *out, const struct fusion *f, uint32_t at,
                                double part)
 {
     const ft_node *node = &f->g->node[at];
     const ft_op *op = &f->g->op[node->op];
     const uint32_t from = node->n_in ? f->source[node->in[0]] : FT_NONE;
-    const bool bias = ft_op_at(op, FT_K_bias, 0) != 0;
+    const bool bias = op->phase == FT_PHASE_FORWARD &&
+                      ft_kind_class(op->kind) == FT_CLASS_CONV &&
+                      ft_op_at(op, FT_K_bias, 0) != 0;
 
-    if (ft_kind_class(op->kind) != FT_CLASS_CONV || !node->n_in)
-        return;
     out->biased += bias && f->read_by[at] & BY_GENERATED ? part : 0;
-    if (!is_image_conv(op))
+    if (!is_image_conv(op) || !node->n_in)
         return;
     if (from == FT_NONE ? f->g->tensor[node->in[0]].role == FT_ROLE_INPUT
                         : !takes_any(f, from))
@@ -269,7 +286,7 @@ static void shares(ft__fused *out, struct fusion *f)
         ft_op_cost(&g->op[node->op], &cost);
         out[node->op].moved +=
             part * fmax(0, 1 - f->saved[i] / (cost.bytes_read + cost.bytes_written));
-        out[node->op].launched += part * (kernel_of(f, i) == i);
+        out[node->op].generated += part * (kernel_of(f, i) == i);
     }
 }
 
@@ -280,12 +297,13 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
                        .level = calloc(nodes, sizeof(*f.level)),
                        .kernel = calloc(nodes, sizeof(*f.kernel)),
                        .source = calloc(tensors, sizeof(*f.source)),
+                       .origin = calloc(tensors, sizeof(*f.origin)),
                        .reader = calloc(tensors, sizeof(*f.reader)),
                        .saved = calloc(nodes, sizeof(*f.saved)),
                        .inner = calloc(tensors, sizeof(*f.inner)),
                        .read_by = calloc(nodes, sizeof(*f.read_by))};
-    const bool good =
-        f.level && f.kernel && f.source && f.reader && f.saved && f.inner && f.read_by;
+    const bool good = f.level && f.kernel && f.source && f.origin && f.reader &&
+                      f.saved && f.inner && f.read_by;
 
     *out = good ? calloc(g->n_ops + 1u, sizeof(**out)) : NULL;
     if (*out) {
@@ -297,6 +315,7 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
     free(f.level);
     free(f.kernel);
     free(f.source);
+    free(f.origin);
     free(f.reader);
     free(f.saved);
     free(f.inner);

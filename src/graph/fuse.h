@@ -7,12 +7,12 @@
  * unique operation, on average over its nodes, as shares of what it is by itself. */
 typedef struct ft__fused {
     double moved;    /* of the bytes it reads and writes, and of its time with them */
-    double launched; /* of its launches */
+    double launched; /* of a library's launches */
+    double biased;   /* convolutions: nodes whose bias the kernel that follows adds */
     /* Convolutions of images, where their channels are laid last: nodes whose operand,
-     * or result, is copied into that layout, or out of it, by a kernel of its own, */
+     * or result, is copied into that layout, or out of it, by a kernel of its own; */
     double copied_in, copied_out;
-    double biased; /* convolutions whose bias the kernel that follows adds */
-    double copies; /* launches of copies, of weights too, which are not counted here */
+    double generated; /* kernels of the compiler's own, such copies not counted here */
 } ft__fused;
 
 /* For every unique operation of g; *out is the caller's to free. Elementwise

@@ -21,38 +21,53 @@ static double copy_s(const ft__query_context *q, const ft_shape *shape, ft_dtype
     return ft__op_set_shape(&op, FT_K_x, shape) ? busy_of(q, &op) : 0;
 }
 
-/* A convolution whose bias the kernel that follows adds to the share f->biased of its
- * nodes, whatever their dimensions (Inductor's lowering of convolutions). */
-static double unbiased_s(const ft__query_context *q, const ft_op *op,
-                         const ft__fused *f)
+/* A convolution's time without the pass over its result that adds a bias, s. */
+static double without_bias(const ft__query_context *q, const ft_op *op,
+                           const ft__fused *f)
 {
-    const double all = busy_of(q, op);
+    const double s = busy_of(q, op);
     ft_shape out;
     ft_dtype dtype;
 
     ft_op_output(op, 0, &out, &dtype);
-    return fmax(all - f->biased * copy_s(q, &out, dtype), (1 - f->biased) * all);
+    return fmax(s - f->biased * copy_s(q, &out, dtype), (1 - f->biased) * s);
 }
+
+/* Of a plain copy's rate, where one side lies across. KernelBench's single convolutions
+ * on A10, A10G and A100. */
+static const double RELAID_RATE = 0.9;
 
 /* Compilers lay images' channels last, which makes convolutions other ones. Operands,
  * results and weights are copied where no kernel that is generated does it by the way.
  */
-static void lay_last(ft__query_context *q, uint32_t i)
+static double lay_last(const ft__query_context *q, const ft_op *first, ft__fused *f)
 {
-    ft_op op = q->g->op[i];
-    ft__fused *f = &q->fused[i];
-    const double own = busy_of(q, &op);
-    const double weights = ft_op_at(&op, FT_K_kernel, 0) > 1;
+    const double weights = ft_op_at(first, FT_K_kernel, 0) > 1;
+    ft_op op = *first;
     ft_shape in, out;
     ft_dtype dtype;
 
     ft_op_input(&op, 0, &in, &dtype);
     ft_op_output(&op, 0, &out, &dtype);
     op.layout = FT_LAYOUT_CHANNELS_LAST;
-    f->moved *= (unbiased_s(q, &op, f) + f->copied_in * copy_s(q, &in, dtype) +
-                 f->copied_out * copy_s(q, &out, dtype)) /
-                own;
-    f->copies = q->a.graph ? 0 : f->copied_in + f->copied_out + weights;
+    f->generated += f->copied_in + f->copied_out + weights;
+    return without_bias(q, &op, f) + (f->copied_in * copy_s(q, &in, dtype) +
+                                      f->copied_out * copy_s(q, &out, dtype)) /
+                                         RELAID_RATE;
+}
+
+static bool is_image_conv(const ft_op *op)
+{
+    return op->kind == FT_KIND_conv2d || op->kind == FT_KIND_conv_transpose2d;
+}
+
+static void compile_convolution(ft__query_context *q, uint32_t i)
+{
+    const ft_op *op = &q->g->op[i];
+
+    q->fused[i].moved *= (is_image_conv(op) ? lay_last(q, op, &q->fused[i])
+                                            : without_bias(q, op, &q->fused[i])) /
+                         busy_of(q, op);
 }
 
 /* Over which a norm takes its statistics. */
@@ -79,6 +94,31 @@ static double rows_of(const ft_op *op)
  */
 static const double kept_row = 32768;
 
+/* Kernels that find moments of batches, groups or instances before another applies
+ * them. Their rows are not one behind the other in memory, so that no kernel can do
+ * both. Images have few rows, which are divided: a second kernel adds up. */
+static double moment_kernels(const ft_op *op)
+{
+    if (op->kind == FT_KIND_layernorm ||
+        (op->kind == FT_KIND_batchnorm && !ft_op_at(op, FT_K_train, 0)))
+        return 0;
+    return ft_op_shape(op, FT_K_x).rank > 2 ? 2 : 1;
+}
+
+/* Along another axis than the last one in memory: the kernel that divides reads anew.
+ */
+static void generate_softmax(ft__query_context *q, uint32_t i, bool images)
+{
+    const ft_op *op = &q->g->op[i];
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+    const int64_t last = images && x.rank == 4 ? 1 : (int64_t)x.rank - 1;
+
+    if (ft_op_at(op, FT_K_axis, 0) == last)
+        return;
+    q->fused[i].moved += copy_s(q, &x, op->dtype) / 2 / busy_of(q, op);
+    q->fused[i].generated += 1;
+}
+
 /* Norms that are generated: elementwise but for a second reading of long rows. */
 static void generate_norm(ft__query_context *q, uint32_t i)
 {
@@ -86,6 +126,7 @@ static void generate_norm(ft__query_context *q, uint32_t i)
     const double own = busy_of(q, op);
     ft_shape x = ft_op_shape(op, FT_K_x);
     const double row = (double)ft_tensor_bytes(&x, op->dtype) / rows_of(op);
+    const double moments = moment_kernels(op);
     ft_op one;
     bool good;
 
@@ -94,23 +135,30 @@ static void generate_norm(ft__query_context *q, uint32_t i)
            (one.kind == FT_KIND_relu || ft__op_set_shape(&one, FT_K_y, &x));
     if (good)
         q->fused[i].moved *= fmin(1, busy_of(q, &one) / own);
+    q->fused[i].generated += moments;
+    q->fused[i].moved += moments * copy_s(q, &(ft_shape){1, {1}}, op->dtype) / own;
 }
 
 void ft__query_context_compile(ft__query_context *q)
 {
-    for (uint32_t i = 0; i < q->n; i++) {
-        const ft_op *op = &q->g->op[i];
+    bool images = false;
 
-        switch (op->kind) {
+    for (uint32_t i = 0; i < q->n; i++)
+        images = images || is_image_conv(&q->g->op[i]);
+    for (uint32_t i = 0; i < q->n; i++)
+        switch (q->g->op[i].kind) {
+        case FT_KIND_conv1d:
         case FT_KIND_conv2d:
-        case FT_KIND_conv_transpose2d: lay_last(q, i); break;
+        case FT_KIND_conv3d:
+        case FT_KIND_conv_transpose1d:
+        case FT_KIND_conv_transpose2d:
+        case FT_KIND_conv_transpose3d: compile_convolution(q, i); break;
         case FT_KIND_batchnorm:
         case FT_KIND_groupnorm:
         case FT_KIND_instancenorm:
         case FT_KIND_layernorm: generate_norm(q, i); break;
-        default:
-            if (q->fused[i].biased > 0)
-                q->fused[i].moved *= unbiased_s(q, op, &q->fused[i]) / busy_of(q, op);
+        case FT_KIND_softmax:
+        case FT_KIND_logsoftmax: generate_softmax(q, i, images); break;
+        default: break;
         }
-    }
 }

@@ -181,7 +181,9 @@ static void rescale(ft_estimate *power, double value)
 /* Of what a compiler leaves of it. */
 static void fuse(ft__op_task *task, const ft__fused *f)
 {
-    task->launches = task->launches * f->launched + f->copies;
+    if (task->launches > 0)
+        task->launches = task->launches * f->launched + f->generated;
+    task->added = f->launched + f->generated - 1;
     task->bare_s *= f->moved;
     task->alone_s *= f->moved;
 }

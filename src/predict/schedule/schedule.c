@@ -62,7 +62,8 @@ static void load_add(ft__network_load *l, const ft__op_task *w)
     const double alone = w->count * (isfinite(w->alone_s) ? w->alone_s : w->bare_s);
 
     *(w->in_turn ? &l->in_turn : &l->launches) += w->count * w->launches;
-    l->issued += !w->in_turn && w->launches > 0 && device > 0 ? w->count : 0;
+    if (!w->in_turn && w->launches > 0 && device > 0)
+        l->issued += w->count * (1 + w->added);
     *(isfinite(w->alone_s) ? &l->known_s[w->group] : &l->unmodelled_s) += device;
     if (isfinite(w->power_w) && !waited_for_host(w)) {
         l->alone_s += alone;

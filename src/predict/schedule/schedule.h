@@ -35,7 +35,8 @@ typedef struct ft__op_task {
     ft__task_group group;
     double count;    /* how often it runs in a pass */
     double launches; /* what the host issues for it each time; 0 for a view */
-    bool in_turn;   /* the device itself issues them, and does nothing else meanwhile */
+    double added; /* kernels beside its one: copies of a compiler less what it fuses */
+    bool in_turn; /* the device itself issues them, and does nothing else meanwhile */
     double alone_s; /* in a loop of its own: max(host, device); NaN: never measured
                        nor learned */
     double bare_s;  /* what the device needs, from its specifications; above 0 */
@@ -68,7 +69,7 @@ typedef struct ft__network_load {
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
     double unmodelled_s;            /* of the others */
     double launches;
-    double issued;  /* operations that the host issues launches for */
+    double issued;  /* kernels that the host issues launches for */
     double in_turn; /* launches that the device's time contains */
     double call;    /* of the network, in launches */
     double alone_s; /* of those that kept the device busy alone, and whose power is
