@@ -238,14 +238,21 @@ static void print_unknown(FILE *fp, const ft__ranking *r)
 /* Names in a line: more are counted. */
 enum { MOST_NAMES = 12 };
 
-/* "a30, l4 and t4 cannot be distinguished" */
-static void print_level(const ft__ranking *r)
+/* Why values cannot be told apart: bits of FT_RANK_LEVEL_*; NULL: they can. */
+static const char *level_why(int reasons)
 {
-    static const char *const why[] = {
+    static const char *const text[] = {
         [FT_RANK_LEVEL_INTERVALS] = "their intervals overlap",
         [FT_RANK_LEVEL_HOST] = "one host sets their times, equal within 1 %",
         [FT_RANK_LEVEL_INTERVALS | FT_RANK_LEVEL_HOST] =
             "their intervals overlap, or one host sets times equal within 1 %"};
+
+    return text[reasons];
+}
+
+/* "a30, l4 and t4 cannot be distinguished" */
+static void print_level(const ft__ranking *r)
+{
     const char *name[FT_RANK_MAX_ENTRIES];
     size_t n = 0, shown;
     int reasons = 0;
@@ -269,7 +276,7 @@ static void print_level(const ft__ranking *r)
         printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
     if (n > shown)
         printf(" and %zu more", n - shown);
-    printf(" cannot be distinguished (~): %s\n", why[reasons]);
+    printf(" cannot be distinguished (~): %s\n", level_why(reasons));
 }
 
 static bool is_bound(const ft__ranking *r, size_t k)
@@ -483,14 +490,15 @@ static json_t *choice_json(const ft__ranking *r, size_t at)
 
     return ft__json(
         "place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
-        "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
+        "limit:s values:o memory_limit:g max_batch:l pareto:b level:b level_why:s "
         "risky:b chance:g regret:g corrected_by:n "
         "items_per_s:g cost_per_item:g no_hardware:b",
         k->place ? ft__json_count(place_of(r, at)) : json_null(), x->device,
         (uint64_t)x->batch, x->clock_hz, x->engine, x->setting, state_name(k->state),
         k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL, values_json(k),
-        x->limit_bytes, x->max_batch, k->pareto, k->level != 0, k->risky, k->chance,
-        k->regret, x->n_known, items_per_s(r, i), cost_per_item(r, i), x->no_hardware);
+        x->limit_bytes, x->max_batch, k->pareto, k->level != 0, level_why(k->level),
+        k->risky, k->chance, k->regret, x->n_known, items_per_s(r, i),
+        cost_per_item(r, i), x->no_hardware);
 }
 
 json_t *ft__ranking_json(const ft__ranking *r)

@@ -135,6 +135,10 @@ A predictor that cannot be read is left out where nobody named it, and the other
   best: a30
   on average this answer lies 0.0 % above the best (expected regret)
   a30 and l4 cannot be distinguished (~): one host sets their times, equal within 1 %
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --json 2> warnings | pick choices.0.level_why choices.1.level choices.1.level_why
+  choices.0.level_why: null
+  choices.1.level: true
+  choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   mi325x, mi300x, gb300, gb200, b300, b200, gh200, h200-sxm, h100-sxm, h800, h100-nvl and 89 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
