@@ -207,12 +207,15 @@ static bool is_unknown(const ft__ranking *r, size_t k, const char *why)
     return v->state == FT_RANK_UNKNOWN && strcmp(v->why, why) == 0;
 }
 
+/* Names in a line: more are counted. */
+enum { MOST_NAMES = 12 };
+
 /* Devices of one reason beside each other. */
 static void print_unknown(FILE *fp, const ft__ranking *r)
 {
     for (size_t k = r->n_placed; k < r->n; k++) {
         const char *why = r->ranked[r->order[k]].why, *last = "";
-        size_t first = r->n_placed;
+        size_t first = r->n_placed, n = 0;
 
         if (r->ranked[r->order[k]].state != FT_RANK_UNKNOWN)
             continue;
@@ -226,17 +229,17 @@ static void print_unknown(FILE *fp, const ft__ranking *r)
 
             if (!is_unknown(r, j, why) || strcmp(device, last) == 0)
                 continue;
-            fprintf(fp, "%s%s", *last ? ", " : "", device);
+            if (n++ < MOST_NAMES)
+                fprintf(fp, "%s%s", *last ? ", " : "", device);
             last = device;
         }
+        if (n > MOST_NAMES)
+            fprintf(fp, " and %zu more", n - MOST_NAMES);
         ft__put_line(fp, ": ", why);
     }
 }
 
 /* ---- the answer ---- */
-
-/* Names in a line: more are counted. */
-enum { MOST_NAMES = 12 };
 
 /* Why values cannot be told apart: bits of FT_RANK_LEVEL_*; NULL: they can. */
 static const char *level_why(int reasons)
@@ -355,10 +358,10 @@ static void print_aims(const ft__ranking *r)
     }
     if (n == 0)
         return;
-    printf("*: none beats it in %s", name[0]);
+    printf("*: Pareto-optimal in %s", name[0]);
     for (size_t i = 1; i < n; i++)
         printf("%s%s", i + 1 == n ? " and " : ", ", name[i]);
-    puts(n > 1 ? " at once" : "");
+    putchar('\n');
 }
 
 static void print_answer(const ft__ranking *r)
