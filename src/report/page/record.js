@@ -53,7 +53,7 @@ function withUnit(row) {
 function flat(row, before = "") {
   const all = {};
   for (const [k, v] of Object.entries(withUnit(row)))
-    if (isRow(v) && !isEstimate(v)) Object.assign(all, flat(v, k === "values" ? before : `${before}${label(k)} `));
+    if (isRow(v) && !isEstimate(v)) Object.assign(all, flat(givenUnit(v, k), k === "values" ? before : `${before}${label(k)} `));
     else all[before + k] = v;
   return all;
 }
@@ -65,7 +65,7 @@ const same = (p, q) => JSON.stringify(p) === JSON.stringify(q);
 const SERVED_BY = { cost: "cost_per_million_tokens", energy: "joules_per_token", "tokens-per-user": "tokens_per_s_per_user", "tokens-per-device": "tokens_per_s_per_device" };
 const ordersBy = n => data.by && [data.by, `served ${SERVED_BY[data.by] || `${label(data.by)} mean`}`].includes(n);
 // A column a member, the place first; what is the same in all rows is said once below, but for zeros. Of baselines beside what was learned the mean error alone.
-const SETTINGS = ["batch", "clock_hz", "tp", "concurrency", "precision"], VERDICTS = ["state", "limit", "why"];
+const SETTINGS = ["batch", "clock_hz", "tp", "concurrency", "precision"], VERDICTS = ["state", "limit", "why", "level_why"];
 const BASELINES = /^(constant|physics) (?!mape)/;
 function rowsTable(rows) {
   const flats = rows.map(r => flat(r)), all = [...new Set(flats.flatMap(Object.keys))]
@@ -74,7 +74,7 @@ function rowsTable(rows) {
   const repeats = n => flats.every(r => typeof r[n] === "string") && all.slice(0, all.indexOf(n)).some(o => flats.every(r => same(r[o], r[n])));
   const rank = n => n === "place" ? -1 : ordersBy(n) ? .5 : SETTINGS.includes(n) ? 0 : VERDICTS.includes(n) ? 5 : flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
   const names = all.filter(n => !constant.includes(n) && !repeats(n) && !(n.endsWith("known_as") && all.includes("device"))).sort((p, q) => rank(p) - rank(q));
-  const last = n => n.split(" ").pop();
+  const last = n => n.split(" ").pop(), named = n => n.slice(0, n.length - last(n).length) + label(last(n));
   // The end of a name, as far as it takes to tell it from the others.
   const short = n => { const parts = n.split(" ");
     for (let k = 1; k < parts.length; k++) {
@@ -87,7 +87,7 @@ function rowsTable(rows) {
     const number = values.some(v => typeof v === "number" || isEstimate(v)), long = values.some(v => typeof v === "string" && v.length > 40);
     const errors = SHARES.test(last(n)) && values.every(v => typeof v !== "number" || v >= 0);
     const top = errors ? Math.max(...values.map(v => v || 0)) : 0;
-    return { name: label(short(n)), left: !number, cls: long ? "spec left" : number ? "" : "left",
+    return { name: named(short(n)), left: !number, cls: long ? "spec left" : number ? "" : "left",
       of: r => isEstimate(r[n]) ? r[n].value : r[n] ?? null,
       cell: r => isEstimate(r[n]) ? estimateCell(r[n], most, names.length > 10 ? 50 : 90) : top > 0 && typeof r[n] === "number" ?
         shareCell(r[n], top) : textOf(last(n), r[n]) };
@@ -95,7 +95,7 @@ function rowsTable(rows) {
   const host = html("div");
   host.append(sortable(columns, flats, 40));
   const said = constant.filter(n => flats[0][n] !== 0 && flats[0][n] !== false);
-  if (said.length) host.append(html("p", `The same in all rows: ${said.map(n => `${label(n)} ${textOf(last(n), flats[0][n])}`).join("; ")}.`, "note"));
+  if (said.length) host.append(html("p", `The same in all rows: ${said.map(n => `${named(n)} ${textOf(last(n), flats[0][n])}`).join("; ")}.`, "note"));
   return host;
 }
 function shareCell(v, top) {
