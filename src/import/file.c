@@ -81,7 +81,8 @@ static ft_status open_content(struct content *c, const char *path, ft_error *err
     if (fd < 0 || fstat(fd, &st)) {
         status = system_error(path, err);
     } else if (S_ISDIR(st.st_mode)) {
-        status = ft_fail(err, FT_EIO, 0, "%s: a directory, not a model", path);
+        status = ft_fail(err, FT_EIO, 0,
+                         "%s: a folder without config.json, not a model", path);
     } else if (!S_ISREG(st.st_mode)) {
         status = read_all(c, fd, path, err);
     } else if (st.st_size > 0) {

@@ -18,7 +18,7 @@
   foretell ops: empty.onnx: the file is empty
   [3]
   $ foretell ops data
-  foretell ops: data: a directory, not a model
+  foretell ops: data: a folder without config.json, not a model
   [3]
   $ echo 'this is text' > text.onnx
   $ foretell ops text.onnx

@@ -221,3 +221,6 @@ Names and options as other tools have them.
   not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200, b300 and 112 more: no price is given
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dim tp=2 --concurrency 4 | grep -o 'tensor-parallel-size .'
   tensor-parallel-size 2
+  $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8
+  foretell predict: no device "8xH100": one device is named; --tp 8 divides a language model among several, foretell place splits other networks
+  [4]
