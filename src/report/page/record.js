@@ -143,7 +143,7 @@ function put(name, v) {
     if (pair) {
       const host = html("div"), points = flats.filter(r => pair.every(n => r[n] && r[n].value > 0))
         .map(r => ({ name: nameOf(r), x: r[pair[0]], y: r[pair[1]] }));
-      s.append(host, html("p", "Lines are intervals; orange: no other is better in both.", "note"));
+      s.append(host, html("p", "Lines are intervals; orange: Pareto-optimal.", "note"));
       drawing(host, w => scatter(Math.min(w, 760), markFront(points), ...pair));
     }
     // Sentences of rows, each once.
