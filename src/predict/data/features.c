@@ -186,16 +186,16 @@ static ft_op collapsed(const ft_op *op)
 }
 
 /* What several columns are made of. */
-struct pieces {
+struct shapes {
     const ft_op *op;
     ft_shape x, y, out;
     double n_in, n_out; /* elements */
     int64_t channels, out_channels;
 };
 
-static struct pieces pieces_of(const ft_op *op)
+static struct shapes shapes_of(const ft_op *op)
 {
-    struct pieces p = {.op = op,
+    struct shapes p = {.op = op,
                        .x = ft_op_shape(op, FT_K_x),
                        .y = ft_op_shape(op, FT_K_y),
                        .out_channels = ft_op_at(op, FT_K_out, 0)};
@@ -213,7 +213,7 @@ static struct pieces pieces_of(const ft_op *op)
     return p;
 }
 
-static void tensor_features(float *f, const struct pieces *p)
+static void tensor_features(float *f, const struct shapes *p)
 {
     const ft_shape *x = &p->x, *out = &p->out;
     const double batch = x->rank ? (double)x->dim[0] : 1;
@@ -235,7 +235,7 @@ static void tensor_features(float *f, const struct pieces *p)
     f[FT__F_working_set] = size(4 * (p->n_in + p->n_out));
 }
 
-static void window_features(float *f, const struct pieces *p)
+static void window_features(float *f, const struct shapes *p)
 {
     const ft_op *op = p->op;
     const double groups = (double)ft_op_at(op, FT_K_groups, 0);
@@ -253,7 +253,7 @@ static void window_features(float *f, const struct pieces *p)
 }
 
 /* Of what runs along one axis, or moves axes. */
-static void axis_features(float *f, const struct pieces *p)
+static void axis_features(float *f, const struct shapes *p)
 {
     const ft_op *op = p->op;
     const ft_shape *x = &p->x;
@@ -271,7 +271,7 @@ static void axis_features(float *f, const struct pieces *p)
     f[FT__F_last_input] = size(turns ? (double)x->dim[last] : 0);
 }
 
-static void product_features(float *f, const struct pieces *p, double flops)
+static void product_features(float *f, const struct shapes *p, double flops)
 {
     const ft_shape *x = &p->x, *out = &p->out;
     const bool is_matmul = ft_kind_class(p->op->kind) == FT_CLASS_MATMUL;
@@ -302,7 +302,7 @@ void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cos
                   const ft__roof *r)
 {
     const ft_op plain = collapsed(op);
-    const struct pieces p = pieces_of(&plain);
+    const struct shapes p = shapes_of(&plain);
 
     row[FT__F_kind] = (float)plain.kind;
     tensor_features(row, &p);
