@@ -224,3 +224,5 @@ Names and options as other tools have them.
   $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8
   foretell predict: no device "8xH100": one device is named; --tp 8 divides a language model among several, foretell place splits other networks
   [4]
+  $ foretell predict data/models/resnet50.pt2 --device rtx-4090 --mode training --batch 1024 | grep 'verify'
+  to verify it: it does not fit; --max-batch says what does
