@@ -47,7 +47,7 @@ typedef struct ft__hardware_spec {
     int masked; /* "picks=all": kernels walk over picks of other devices' experts, too
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
-    int apart;  /* "calls=single": of several of a recurrent layer, one */
+    int apart;  /* "calls=single": one of several calls of a recurrent layer */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */
