@@ -1,17 +1,7 @@
-#include "foretell/graph.h"
-#include "graph/graph_inside.h"
 #include "import/graph_inside.h"
+#include "sound.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(const ft_graph *g)
-{
-    ft_error err;
-
-    for (uint32_t k = 0; k < g->n_ops; k++)
-        if (ft_op_check(&g->op[k], &err))
-            __builtin_trap();
-}
 
 /* What was imported has a training step, or says why not. */
 static void train(const ft_graph *g)
@@ -20,10 +10,7 @@ static void train(const ft_graph *g)
     ft_error err = {0};
     ft_graph *step;
 
-    if (ft__graph_train(&step, g, &opt, &err) == FT_OK)
-        check(step);
-    else if (step || !err.msg[0])
-        __builtin_trap();
+    (void)is_sound(ft__graph_train(&step, g, &opt, &err), &step, &err);
     ft_graph_free(step);
 }
 
@@ -38,12 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ft_error err = {0};
         ft_graph *g;
 
-        if (ft__onnx_import(&g, data, size, "fuzz.onnx", &opt[i], &err) != FT_OK) {
-            if (g || !err.msg[0])
-                __builtin_trap();
+        if (!is_sound(ft__onnx_import(&g, data, size, "fuzz.onnx", &opt[i], &err), &g,
+                      &err))
             continue;
-        }
-        check(g);
         train(g);
         ft_graph_free(g);
     }

@@ -549,22 +549,6 @@ static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(voi
     ft_predictor_free(p);
 }
 
-/* What one pass takes an A10 by the predictor, or by its data sheet alone: NULL. */
-static ft_estimate on_a10(const ft_predictor *p, const ft_device *d, const char *spec)
-{
-    const ft_device_use on = {.device = d, .setting = "run_mode=graph"};
-    ft_network_estimate e;
-    ft_estimate out;
-    ft_graph *g;
-
-    CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
-    out = e.op_device[0];
-    ft_network_estimate_free(&e);
-    ft_graph_free(g);
-    return out;
-}
-
 /* NeuSight measured batched products and softmax along the last axis: other kernels. */
 static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
 {
@@ -585,8 +569,8 @@ static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
     CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
     CHECK_EQ(ft_device_load(&d, data, "a10", NULL), FT_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const ft_estimate learned = on_a10(p, d, cases[i].spec);
-        const ft_estimate plain = on_a10(NULL, d, cases[i].spec);
+        const ft_estimate learned = ask_one(p, d, "run_mode=graph", cases[i].spec);
+        const ft_estimate plain = ask_one(NULL, d, "run_mode=graph", cases[i].spec);
 
         CHECK_EQ(fabs(learned.value / plain.value - 1) > 1e-3, cases[i].measured);
         if (!cases[i].measured)

@@ -1,11 +1,8 @@
 /* Predictors learned from few layers, each at many batches. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "family_rig.h"
-#include "import/list.h"
-#include "predict/query/network.h"
 
 enum { LAYERS = 7, BATCHES = 40 };
 
@@ -38,21 +35,6 @@ static void put_time(ft_store *s, int64_t run, const ft_device *d, int layer, in
     CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
 }
 
-static ft_estimate ask(const ft_predictor *p, const ft_device *d, const char *spec)
-{
-    const ft_device_use on = {.device = d};
-    ft_network_estimate e;
-    ft_estimate out;
-    ft_graph *g;
-
-    CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
-    out = e.op_device[0];
-    ft_network_estimate_free(&e);
-    ft_graph_free(g);
-    return out;
-}
-
 /* Another batch of a layer says all of it, so that folds of operations would promise
  * as much of layers that nobody measured. Those take up to twice as long, either way.
  */
@@ -74,7 +56,7 @@ static void intervals_are_those_of_layers_never_measured(void)
             put_time(s, run, d, layer, batch);
     p = train(s, &how);
     spec_of(spec, sizeof(spec), LAYERS, BATCHES / 2);
-    e = ask(p, d, spec);
+    e = ask_one(p, d, "", spec);
     CHECK(CMP(e.high / e.low, >, 1.6) && CMP(e.high / e.low, <, 4));
     ft_predictor_free(p);
     ft_device_free(d);

@@ -97,13 +97,7 @@ static void put_time(ft_store *s, const char *device, const char *spec, double t
 {
     const ft_key at = {device, "threads=1", "fake",    "1",
                        spec,   "forward",   "default", "time"};
-    const ft_measurement m = {.unit = "s",
-                              .value = time_s,
-                              .error = 0,
-                              .mad = NAN,
-                              .mean = NAN,
-                              .std = NAN,
-                              .n = 1};
+    const ft_measurement m = {.unit = "s", .value = time_s, .error = 0, .n = 1};
     ft_error err = {0};
     int64_t run;
 

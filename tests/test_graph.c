@@ -51,6 +51,8 @@ static void bad_specs_name_the_byte(void)
     } cases[] = {
         {"", "unknown operation"},
         {"conf2d x=1", "unknown operation \"conf2d\""},
+        {"maxpool x=1",
+         "unknown operation \"maxpool\"; did you mean maxpool1d, maxpool2d"},
         {"relu", "relu needs x="},
         {"relu x", "byte 5: expected key=value"},
         {"relu x=", "byte 7: expected a number"},

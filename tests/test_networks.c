@@ -35,14 +35,8 @@ static void put_on(ft_store *s, int64_t run, const char *device, const char *set
                         .phase = phase,
                         .dtype_policy = "default",
                         .metric = metric};
-    const ft_measurement m = {.unit = metric[0] == 't' ? "s" : "J",
-                              .value = value,
-                              .error = NAN,
-                              .mad = NAN,
-                              .mean = NAN,
-                              .std = NAN,
-                              .n = 1,
-                              .iterations = 1};
+    const ft_measurement m = {
+        .unit = metric[0] == 't' ? "s" : "J", .value = value, .error = NAN, .n = 1};
 
     CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
 }

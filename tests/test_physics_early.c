@@ -20,7 +20,7 @@ static void check_measured(const struct measured *v, size_t n, double most)
     for (size_t i = 0; i < n; i++)
         for (int d = 0; d < N_DEVICES; d++) {
             const double off =
-                log(seconds(v[i].spec, devices[d], "suite=train") / v[i].time_s[d]);
+                log(seconds(v[i].spec, devices[d], "calls=single") / v[i].time_s[d]);
 
             if (v[i].time_s[d] == 0)
                 continue;

@@ -33,14 +33,7 @@ static void put(ft_store *s, const struct place *at, const char *spec,
                         .phase = phase,
                         .dtype_policy = "default",
                         .metric = "time"};
-    const ft_measurement m = {.unit = "s",
-                              .value = value,
-                              .error = NAN,
-                              .mad = NAN,
-                              .mean = NAN,
-                              .std = NAN,
-                              .n = 1,
-                              .iterations = 1};
+    const ft_measurement m = {.unit = "s", .value = value, .error = NAN, .n = 1};
     int64_t run;
 
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "", NULL), FT_OK);

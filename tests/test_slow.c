@@ -15,15 +15,8 @@ static void put(ft_store *s, int64_t run, const char *device, const char *spec,
 {
     const ft_key key = {device, "threads=1", "torch",   "2.3.1",
                         spec,   "forward",   "default", "time"};
-    const ft_measurement m = {.unit = "s",
-                              .value = time_s,
-                              .error = 0.01 * time_s,
-                              .mad = NAN,
-                              .mean = NAN,
-                              .std = NAN,
-                              .n = 5,
-                              .iterations = 50,
-                              .calibration_s = NAN};
+    const ft_measurement m = {
+        .unit = "s", .value = time_s, .error = 0.01 * time_s, .n = 5, .iterations = 50};
     ft_error err = {0};
 
     if (ft__store_put(s, run, &key, &m, NULL, 0, &err)) {

@@ -331,8 +331,8 @@ static void element_types_are_corrected_apart(void)
     double times[ASKED], mean[2] = {0};
     ft_op op[ASKED];
 
-    fill(s, "l4", "suite=train", "fp32", 12, 1);
-    fill(s, "l4", "suite=inference", "int8", 12, 4);
+    fill(s, "l4", "calls=single", "fp32", 12, 1);
+    fill(s, "l4", "calls=library", "int8", 12, 4);
     for (uint64_t i = 0; i < ASKED; i++)
         make_new_op(&op[i], i, i % 2 ? "int8" : "fp32");
     CHECK_EQ(corrected(times, p, s, "", op, ASKED), 24);

@@ -491,7 +491,7 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__place_command = {
     .name = "place",
     .arguments = "MODEL...",
-    .summary = "cut a network over devices, or deal several networks to them",
+    .summary = "split a network over devices, or assign several networks to them",
     .more =
         "One model is cut into parts, one behind the other, for the devices of "
         "--devices\n"

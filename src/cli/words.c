@@ -92,10 +92,14 @@ bool ft__suggest(char near[64], const char *word, const char *names)
 
     *near = '\0';
     for (; (names = next_name(names, &len)); names += len) {
-        size_t d =
-            n >= 3 && strncmp(word, names, n) == 0 ? 1 : distance(word, n, names, len);
+        /* --batch-size: --batch */
+        const bool begins =
+            (n >= 3 && strncmp(word, names, n) == 0) ||
+            (len >= 3 && n > len && word[len] == '-' && strncmp(word, names, len) == 0);
+        const size_t d = begins ? 1 : distance(word, n, names, len);
 
-        if (d < nearest) {
+        /* Of two errors, none is in the first letter. */
+        if (d < nearest && (d < 2 || *word == *names)) {
             nearest = d;
             snprintf(near, 64, "%.*s", (int)len, names);
         }

@@ -84,7 +84,9 @@ static ft_status check_window(const ft_op *op, uint32_t spatial, ft_error *err)
         const int64_t *v = ft_op_get(op, per_axis[i], &n);
 
         if (v && n != spatial)
-            return bad(op, "kernel, stride and dilation need one value per axis", err);
+            return bad(
+                op, "kernel, stride and dilation need one value per axis, such as 3x3",
+                err);
         for (uint32_t j = 0; j < n; j++)
             if ((v[j] < 1 && per_axis[i] != FT_K_outpad) || v[j] > FT__MAX_WINDOW)
                 return bad(op, "kernel, stride and dilation must be 1 to 2^30", err);

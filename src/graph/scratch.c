@@ -4,7 +4,7 @@
 #include "graph/memory.h"
 #include "graph/op_inside.h"
 
-/* oneDNN's blocked layouts hold channels in sixteens. */
+/* oneDNN's blocked layouts hold channels in blocks of 16. */
 enum { BLOCK = 16 };
 
 /* From so many images on, convolutions as matrix products are not preferred. */

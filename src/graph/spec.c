@@ -1,5 +1,6 @@
 /* The spec: an operation as one line of text, and back. */
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/index.h"
@@ -359,10 +360,29 @@ static ft_status read_whole(struct in *in, ft_op *op, ft_error *err)
     return ft_op_check(op, err);
 }
 
+/* "; did you mean maxpool2d?" for "maxpool": kinds that begin with the same four
+ * letters. */
+static void say_similar(char out[80], const char *name, size_t n)
+{
+    size_t len = 0;
+
+    *out = '\0';
+    for (int k = 0; k < FT_KIND_COUNT && n >= 4 && len < 50; k++) {
+        const char *kind = ft_kind_name((ft_kind)k);
+
+        if (strncmp(kind, name, 4) == 0 && strlen(kind) < 20)
+            len += (size_t)snprintf(out + len, 80 - len, "%s%s",
+                                    len ? ", " : "; did you mean ", kind);
+    }
+    if (len)
+        snprintf(out + len, 80 - len, "?");
+}
+
 ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
 {
     struct values keys[FT_OP_MAX_KEYS];
     struct in in = {text, len, 0};
+    char similar[80];
     const char *name;
     size_t n;
     ft_kind kind;
@@ -370,9 +390,11 @@ ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err)
 
     skip_blanks(&in);
     n = word(&in, &name);
-    if (!ft__kind_from_name(&kind, name, n))
-        return ft_fail(err, FT_EFORMAT, 0, "unknown operation \"%.*s\"",
-                       (int)(n < 40 ? n : 40), name);
+    if (!ft__kind_from_name(&kind, name, n)) {
+        say_similar(similar, name, n);
+        return ft_fail(err, FT_EFORMAT, 0, "unknown operation \"%.*s\"%s",
+                       (int)(n < 40 ? n : 40), name, similar);
+    }
     ft__op_init(out, kind, FT_DTYPE_fp32);
     if ((kind == FT_KIND_kernel || kind == FT_KIND_network) && has_name(&in))
         return read_whole(&in, out, err);

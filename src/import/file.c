@@ -1,4 +1,5 @@
 /* Models by their content. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -24,9 +25,24 @@ struct content {
     bool mapped;
 };
 
+/* What has no suffix is taken for a name: "resnet50", "meta-llama/Llama-3.1-8B". */
+static bool is_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return !dot || strchr(dot, '/') || !isalpha((unsigned char)dot[1]);
+}
+
 static ft_status system_error(const char *path, ft_error *err)
 {
-    return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
+    const int no = errno;
+
+    return ft_fail(err, FT_EIO, 0, "%s: %s%s", path, strerror(no),
+                   no == ENOENT && is_name(path)
+                       ? "; a model is a file (ONNX, .pt2, GGUF, config.json, a list "
+                         "of operations) or a folder with config.json; ids of "
+                         "Hugging Face are for the Python package"
+                       : "");
 }
 
 static ft_status read_all(struct content *c, int fd, const char *path, ft_error *err)
@@ -65,7 +81,8 @@ static ft_status open_content(struct content *c, const char *path, ft_error *err
     if (fd < 0 || fstat(fd, &st)) {
         status = system_error(path, err);
     } else if (S_ISDIR(st.st_mode)) {
-        status = ft_fail(err, FT_EIO, 0, "%s: a directory, not a model", path);
+        status = ft_fail(err, FT_EIO, 0,
+                         "%s: a folder without config.json, not a model", path);
     } else if (!S_ISREG(st.st_mode)) {
         status = read_all(c, fd, path, err);
     } else if (st.st_size > 0) {

@@ -46,8 +46,8 @@ typedef struct ft__hardware_spec {
     int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
     int masked; /* "picks=all": kernels walk over picks of other devices' experts, too
                  */
-    int bare;   /* "suite=": DeepBench's, no framework stands before libraries */
-    int apart;  /* "suite=train": DeepBench's, which times each call of cuDNN alone */
+    int bare;   /* "calls=": a library's, before which no framework stands */
+    int apart;  /* "calls=single": one of several calls of a recurrent layer */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */

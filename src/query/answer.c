@@ -371,7 +371,6 @@ static void put_warnings(struct answer *x, const ft__question *q)
 static const char *spec_of(struct answer *x, const ft_op *op)
 {
     char spec[SPEC_MAX];
-
     const size_t len = ft_op_print(op, spec, sizeof(spec));
 
     return copy(x, spec, len < sizeof(spec) ? len : sizeof(spec) - 1);
@@ -408,6 +407,8 @@ static void put_verify(struct answer *x, const ft__question *q)
     else if (cap_of(x, q) != FT__CAP_HOLDS)
         x->a.unverified =
             "to verify it: the device's driver may take no such power cap";
+    else if (x->a.limit_bytes > 0 && x->a.memory.value > x->a.limit_bytes)
+        x->a.unverified = "to verify it: it does not fit; --max-batch says what does";
     else
         x->a.verify = measuring(x, q, "measure");
 }

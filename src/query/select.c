@@ -189,7 +189,7 @@ static bool is_setting(const ft_predictor *p, const char *name)
     static const char *const known[] = {
         "clock",    "memory", "power",     "run_mode", "optimizer", "activation",
         "cache",    "host",   "precision", "session",  "state",     "split",
-        "suite",    "op",     "to",        "threads",  "layout",    "cuda",
+        "calls",    "op",     "to",        "threads",  "layout",    "cuda",
         "compiled", "mode",   "option",    "picks",    "loop"};
     ft_predictor_info info = {0};
     size_t len;

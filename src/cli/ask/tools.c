@@ -28,7 +28,7 @@ const ft__tool ft__tools[] = {
      "largest batch that does.",
      .words = FT__WORDS_MODELS},
     {"place", &ft__place_command, "models", "", NULL,
-     "Cut one network over several devices, or deal several networks to them.",
+     "Split one network over several devices, or assign several networks to them.",
      .words = FT__WORDS_MODELS},
     {"ops", &ft__ops_command, "models", "dot, list", NULL,
      "The unique operations of a model and what they cost; its graph, its products, or "

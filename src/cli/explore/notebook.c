@@ -594,9 +594,10 @@ json_t *ft__notebook(json_t *doc)
     add_code(&cells, "data", printed(print_loading, doc),
              ft__json("output_type:s name:s text:o", "stream", "stdout",
                       printed(print_data, doc)));
-    add_text(&cells, "about-front",
-             ft__json_text("## The front\n\nPoints that no other beats in every "
-                           "objective, within the limits; units are SI."));
+    add_text(
+        &cells, "about-front",
+        ft__json_text("## The front\n\nPareto-optimal points within the limits; units "
+                      "are SI."));
     add_printing(&cells, "front", front_code, print_front, doc);
     add_text(
         &cells, "about-figure",

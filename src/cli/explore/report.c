@@ -325,8 +325,7 @@ static void front_line(const ft__explored *e, uint32_t w, size_t n)
 {
     printf("\n%s%s: ", e->workload[w], *e->workload[w] ? "" : "front");
     if (n)
-        printf("%s that no other beats in every objective",
-               ft__text_counted(n, "point").s);
+        fputs(ft__text_counted(n, "Pareto-optimal point").s, stdout);
     else
         fputs(all_failed(e, w) ? "every point failed"
                                : "no point is known that is within the limits",

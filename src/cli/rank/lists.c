@@ -404,8 +404,7 @@ static bool print_table(const struct rank_lists *s, uint64_t top)
     }
     printed = ft__table_print_take(t, stdout);
     if (printed)
-        puts("\n*: no other is at least as good in time, energy and memory and better "
-             "in one");
+        puts("\n*: Pareto-optimal in time, energy and memory");
     return printed;
 }
 

@@ -207,12 +207,15 @@ static bool is_unknown(const ft__ranking *r, size_t k, const char *why)
     return v->state == FT_RANK_UNKNOWN && strcmp(v->why, why) == 0;
 }
 
+/* Names in a line: more are counted. */
+enum { MOST_NAMES = 12 };
+
 /* Devices of one reason beside each other. */
 static void print_unknown(FILE *fp, const ft__ranking *r)
 {
     for (size_t k = r->n_placed; k < r->n; k++) {
         const char *why = r->ranked[r->order[k]].why, *last = "";
-        size_t first = r->n_placed;
+        size_t first = r->n_placed, n = 0;
 
         if (r->ranked[r->order[k]].state != FT_RANK_UNKNOWN)
             continue;
@@ -226,26 +229,33 @@ static void print_unknown(FILE *fp, const ft__ranking *r)
 
             if (!is_unknown(r, j, why) || strcmp(device, last) == 0)
                 continue;
-            fprintf(fp, "%s%s", *last ? ", " : "", device);
+            if (n++ < MOST_NAMES)
+                fprintf(fp, "%s%s", *last ? ", " : "", device);
             last = device;
         }
+        if (n > MOST_NAMES)
+            fprintf(fp, " and %zu more", n - MOST_NAMES);
         ft__put_line(fp, ": ", why);
     }
 }
 
 /* ---- the answer ---- */
 
-/* Names in a line: more are counted. */
-enum { MOST_NAMES = 12 };
-
-/* "a30, l4 and t4 cannot be distinguished" */
-static void print_level(const ft__ranking *r)
+/* Why values cannot be told apart: bits of FT_RANK_LEVEL_*; NULL: they can. */
+static const char *level_why(int reasons)
 {
-    static const char *const why[] = {
+    static const char *const text[] = {
         [FT_RANK_LEVEL_INTERVALS] = "their intervals overlap",
         [FT_RANK_LEVEL_HOST] = "one host sets their times, equal within 1 %",
         [FT_RANK_LEVEL_INTERVALS | FT_RANK_LEVEL_HOST] =
             "their intervals overlap, or one host sets times equal within 1 %"};
+
+    return text[reasons];
+}
+
+/* "a30, l4 and t4 cannot be distinguished" */
+static void print_level(const ft__ranking *r)
+{
     const char *name[FT_RANK_MAX_ENTRIES];
     size_t n = 0, shown;
     int reasons = 0;
@@ -269,7 +279,7 @@ static void print_level(const ft__ranking *r)
         printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
     if (n > shown)
         printf(" and %zu more", n - shown);
-    printf(" cannot be distinguished (~): %s\n", why[reasons]);
+    printf(" cannot be distinguished (~): %s\n", level_why(reasons));
 }
 
 static bool is_bound(const ft__ranking *r, size_t k)
@@ -348,10 +358,10 @@ static void print_aims(const ft__ranking *r)
     }
     if (n == 0)
         return;
-    printf("*: none beats it in %s", name[0]);
+    printf("*: Pareto-optimal in %s", name[0]);
     for (size_t i = 1; i < n; i++)
         printf("%s%s", i + 1 == n ? " and " : ", ", name[i]);
-    puts(n > 1 ? " at once" : "");
+    putchar('\n');
 }
 
 static void print_answer(const ft__ranking *r)
@@ -483,14 +493,15 @@ static json_t *choice_json(const ft__ranking *r, size_t at)
 
     return ft__json(
         "place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
-        "limit:s values:o memory_limit:g max_batch:l pareto:b level:b "
+        "limit:s values:o memory_limit:g max_batch:l pareto:b level:b level_why:s "
         "risky:b chance:g regret:g corrected_by:n "
         "items_per_s:g cost_per_item:g no_hardware:b",
         k->place ? ft__json_count(place_of(r, at)) : json_null(), x->device,
         (uint64_t)x->batch, x->clock_hz, x->engine, x->setting, state_name(k->state),
         k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL, values_json(k),
-        x->limit_bytes, x->max_batch, k->pareto, k->level != 0, k->risky, k->chance,
-        k->regret, x->n_known, items_per_s(r, i), cost_per_item(r, i), x->no_hardware);
+        x->limit_bytes, x->max_batch, k->pareto, k->level != 0, level_why(k->level),
+        k->risky, k->chance, k->regret, x->n_known, items_per_s(r, i),
+        cost_per_item(r, i), x->no_hardware);
 }
 
 json_t *ft__ranking_json(const ft__ranking *r)

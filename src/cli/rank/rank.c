@@ -72,12 +72,17 @@ static bool amount(double *out, ft_rank_by of, const char *text)
 
 static int read_by(ft__rank_question *q)
 {
-    int of;
-    int code =
-        ft__name_parse(q->c, &of, "by", q->o->by ? q->o->by : "time", FT_NAMES_RANK_BY);
+    const char *by = q->o->by ? q->o->by : "time";
+    const int of = ft_from_name(FT_NAMES_RANK_BY, by, strlen(by));
 
+    if (of < 0)
+        return ft__usage(q->c,
+                         "--by %s: it is one of time, energy, power, edp, memory, "
+                         "cost, co2, or, of a language model that is served, ttft, "
+                         "tpot, itl, e2e, tokens-per-user, tokens-per-device",
+                         by);
     q->r.how.by = (ft_rank_by)of;
-    return code;
+    return FT__EXIT_GOOD;
 }
 
 static int read_limits(ft__rank_question *q)

@@ -106,26 +106,33 @@ FT_PRINTF(2, 3) static void say(struct lines *l, const char *fmt, ...)
     l->n++;
 }
 
-static void say_load(struct lines *l, const ft_serve_load *load, const ft_served *s)
+void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load)
 {
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
-    char how[96], vary[48] = "";
+    char vary[48] = "";
 
-    if (load->rate_per_s > 0)
-        snprintf(how, sizeof(how), "%g a second (Poisson)", load->rate_per_s);
-    else
-        snprintf(how, sizeof(how), "%" PRIu64 " under way, each followed by the next",
-                 load->concurrency ? load->concurrency : 1);
     if (load->vary > 0)
         snprintf(vary, sizeof(vary), " (within %g %%)", 100 * load->vary);
     if (load->n_recorded)
-        say(l, "%" PRIu64 " recorded requests", s->requests);
+        snprintf(out, FT__REQUESTS_TEXT, "recorded requests");
     else
-        say(l,
-            "%" PRIu64 " requests of %" PRIu64 " tokens that generate %" PRIu64
-            "%s, %s",
-            s->requests, prompt, generate, vary, how);
+        snprintf(out, FT__REQUESTS_TEXT,
+                 "requests of %" PRIu64 " tokens that generate %" PRIu64 "%s", prompt,
+                 generate, vary);
+}
+
+static void say_load(struct lines *l, const ft_serve_load *load, const ft_served *s)
+{
+    char requests[FT__REQUESTS_TEXT], how[96] = "";
+
+    ft__requests_text(requests, load);
+    if (load->rate_per_s > 0 && !load->n_recorded)
+        snprintf(how, sizeof(how), ", %g a second (Poisson)", load->rate_per_s);
+    else if (!load->n_recorded)
+        snprintf(how, sizeof(how), ", %" PRIu64 " under way, each followed by the next",
+                 load->concurrency ? load->concurrency : 1);
+    say(l, "%" PRIu64 " %s%s", s->requests, requests, how);
 }
 
 static void say_learned(struct lines *l, const struct served *x, const char *path)
@@ -310,8 +317,8 @@ static void print_memory(const ft_served *s)
         ft__text_bytes(s->weight_bytes).s, ft__text_bytes(s->activation_bytes).s,
         s->kv_tokens, ft__text_bytes(s->kv_bytes_per_token).s,
         ft__text_percent(s->kv_peak).s);
-    printf("%" PRIu64 " steps, %.1f sequences decode in one on average\n", s->steps,
-           s->mean_batch);
+    printf("%" PRIu64 " steps, each of which decodes %.1f sequences on average\n",
+           s->steps, s->mean_batch);
 }
 
 static bool print_one(const ft__predict_question *q, const struct served *x,
@@ -559,6 +566,9 @@ int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o)
     if (!code)
         code =
             ft__serving_dims(q->c, &q->values, &q->query, o, s.tp[0], s.weight_bits[0]);
+    for (size_t i = 0; i < q->query.n_dims; i++)
+        if (strcmp(q->query.dims[i].name, "tp") == 0) /* --dim says it, too */
+            s.tp[0] = (uint64_t)q->query.dims[i].value;
     if (!code)
         code = ft__data_open(q->c, &data);
     q->query.model = q->c->args.v[0];

@@ -148,10 +148,10 @@ static int read_dim_lists(ft__serve_ranking *r)
 static int read_options(ft__serve_ranking *r)
 {
     const ft__rank_options *o = r->q->o;
-    int of,
-        code = ft__choice_parse(r->q->c, &of, "by", o->by ? o->by : "tokens-per-device",
-                                quantity_names);
+    int of, code;
 
+    r->by_name = o->by ? o->by : "tokens-per-device";
+    code = ft__choice_parse(r->q->c, &of, "by", r->by_name, quantity_names);
     r->by = (ft__serve_by)of;
     if (!code && o->limits.n > FT_RANK_MAX_LIMITS)
         code = ft__usage(r->q->c, "at most %d of --limit", FT_RANK_MAX_LIMITS);

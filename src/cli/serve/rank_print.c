@@ -147,9 +147,12 @@ bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
                                  "device>|J/token>J|?cost of 1e6>|Pareto",
                                  r->q->n_clocks > 0, r->n_caps > 0, r->n_lists > 0,
                                  r->q->o->prices.n > 0);
+    char requests[FT__REQUESTS_TEXT];
 
-    ft__put_line(stdout, "", r->q->c->args.v[0]);
-    putchar('\n');
+    ft__put_clean(stdout, r->q->c->args.v[0]);
+    printf(", served, by %s\n", r->by_name);
+    ft__requests_text(requests, &r->load[0]);
+    printf("assumed: %s\n\n", requests);
     for (size_t i = 0; i < r->n_placed && i < top; i++) {
         const ft__serve_setting *x = &r->setting[r->order[i]];
 
@@ -194,14 +197,18 @@ static json_t *setting_json(const ft__serve_ranking *r, const ft__serve_setting 
 json_t *ft__serve_ranking_json(const ft__serve_ranking *r, uint64_t top)
 {
     json_t *placed = json_array(), *others = json_array();
-    char nearest[900];
+    char nearest[900], requests[FT__REQUESTS_TEXT];
+    const char *const assumed[] = {requests};
 
+    ft__requests_text(requests, &r->load[0]);
     for (size_t i = 0; i < r->n_placed && i < top; i++)
         ft__json_append_take(&placed, setting_json(r, &r->setting[r->order[i]], i + 1));
     for (size_t i = 0; i < r->n && json_array_size(others) < top; i++)
         if (r->setting[i].state != FT__SERVE_PLACED)
             ft__json_append_take(&others, setting_json(r, &r->setting[i], 0));
     say_nearest(nearest, sizeof(nearest), r);
-    return ft__json("model:s settings:u placed:o others:o nearest_better:z",
-                    r->q->c->args.v[0], (uint64_t)r->n, placed, others, nearest);
+    return ft__json("model:s by:s assumptions:o settings:u placed:o others:o "
+                    "nearest_better:z",
+                    r->q->c->args.v[0], r->by_name, ft__json_texts(assumed, 1),
+                    (uint64_t)r->n, placed, others, nearest);
 }

@@ -91,6 +91,7 @@ typedef struct ft__serve_ranking {
     size_t *order; /* of settings: those that are placed */
     size_t n_placed;
     ft__serve_by by;
+    const char *by_name;
     ft__serve_limit limit[FT_RANK_MAX_LIMITS];
     uint32_t n_limits;
     atomic_size_t next;

@@ -204,6 +204,15 @@ static bool is_no_model(const char *asked)
     return false;
 }
 
+/* How many digits "8xh100" or "8 x h100" begins with; 0: it is not of that form. */
+static int digits_of_count(const char *asked)
+{
+    const size_t n = strspn(asked, "0123456789");
+    const char *at = asked + n + strspn(asked + n, " ");
+
+    return n < 8 && (*at == 'x' || *at == 'X') && at[1] ? (int)n : 0;
+}
+
 /* Chips that people ask for and no file here describes; with a number behind some. */
 static bool is_undescribed(const char *asked)
 {
@@ -259,6 +268,12 @@ static ft_status not_found(const char *data_dir, const char *name, ft_error *err
     ft_device_names_free(names, n);
     if (list.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "%s", name);
+    else if (digits_of_count(name))
+        st = ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "no device \"%s\": one device is named; --tp %.*s divides a "
+            "language model among several, foretell place splits other networks",
+            name, digits_of_count(name), name);
     else if (is_no_model(name))
         st = ft_fail(err, FT_ENOTFOUND, 0,
                      "no device \"%s\": which one is said by its model, such as a100; "

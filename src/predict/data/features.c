@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "graph/op_inside.h"
@@ -184,78 +185,129 @@ static ft_op collapsed(const ft_op *op)
     return out;
 }
 
-void ft__features(float row[FT__N_FEATURES], const ft_op *written, const ft_cost *c,
+/* What several columns are made of. */
+struct shapes {
+    const ft_op *op;
+    ft_shape x, y, out;
+    double n_in, n_out; /* elements */
+    int64_t channels, out_channels;
+};
+
+static struct shapes shapes_of(const ft_op *op)
+{
+    struct shapes p = {.op = op,
+                       .x = ft_op_shape(op, FT_K_x),
+                       .y = ft_op_shape(op, FT_K_y),
+                       .out_channels = ft_op_at(op, FT_K_out, 0)};
+    const ft_shape *x = &p.x, *y = &p.y;
+    ft_dtype t;
+
+    ft_op_output(op, 0, &p.out, &t);
+    p.n_in = (double)ft_shape_elements(x);
+    p.n_out = (double)ft_shape_elements(&p.out);
+    p.channels = x->rank > 1 ? x->dim[1] : 1;
+    if (ft_kind_class(op->kind) == FT_CLASS_MATMUL)
+        p.channels = x->rank ? x->dim[x->rank - 1] : 1;
+    if (op->kind == FT_KIND_matmul)
+        p.out_channels = y->rank ? y->dim[y->rank - 1] : 1;
+    return p;
+}
+
+static void tensor_features(float *f, const struct shapes *p)
+{
+    const ft_shape *x = &p->x, *out = &p->out;
+    const double batch = x->rank ? (double)x->dim[0] : 1;
+
+    /* How its operands lie: the result may lie where x does. */
+    f[FT__F_layout] = (float)(p->op->layout + (p->op->in_place ? FT_LAYOUT_COUNT : 0));
+    f[FT__F_batch] = size(batch);
+    f[FT__F_channels] = size((double)p->channels);
+    f[FT__F_spatial] = size(product(x, 2, x->rank));
+    f[FT__F_width] = size(x->rank ? (double)x->dim[x->rank - 1] : 1);
+    f[FT__F_rank] = (float)x->rank;
+    f[FT__F_out] = size((double)p->out_channels);
+    f[FT__F_input_elements] = size(p->n_in);
+    f[FT__F_operand_elements] = size((double)ft_shape_elements(&p->y));
+    f[FT__F_output_elements] = size(p->n_out);
+    f[FT__F_output_width] = size(out->rank ? (double)out->dim[out->rank - 1] : 1);
+    f[FT__F_repeats] = size(p->n_in > 0 ? p->n_out / p->n_in : 0);
+    f[FT__F_inner] = size(broadcast_inner(&p->y, out));
+    f[FT__F_working_set] = size(4 * (p->n_in + p->n_out));
+}
+
+static void window_features(float *f, const struct shapes *p)
+{
+    const ft_op *op = p->op;
+    const double groups = (double)ft_op_at(op, FT_K_groups, 0);
+
+    f[FT__F_kernel] = size(values_product(op, FT_K_kernel));
+    f[FT__F_kernel_width] =
+        size((double)ft_op_at(op, FT_K_kernel, p->x.rank > 3 ? 1 : 0));
+    f[FT__F_stride] = (float)ft_op_at(op, FT_K_stride, 0);
+    f[FT__F_pad] = (float)ft_op_at(op, FT_K_pad, 0);
+    f[FT__F_dilation] = (float)ft_op_at(op, FT_K_dilation, 0);
+    f[FT__F_groups] = size(groups);
+    f[FT__F_group_channels] = size(groups > 0 ? (double)p->channels / groups : 0);
+    f[FT__F_group_out] = size(groups > 0 ? (double)p->out_channels / groups : 0);
+    f[FT__F_bias] = (float)ft_op_at(op, FT_K_bias, 0);
+}
+
+/* Of what runs along one axis, or moves axes. */
+static void axis_features(float *f, const struct shapes *p)
+{
+    const ft_op *op = p->op;
+    const ft_shape *x = &p->x;
+    const bool turns = op->kind == FT_KIND_transpose && x->rank;
+    const int64_t last = turns ? ft_op_at(op, FT_K_perm, x->rank - 1) : 0;
+    uint32_t n_axes, parts;
+    const int64_t *axes = ft_op_get(op, FT_K_axes, &n_axes);
+    const uint32_t axis = (uint32_t)(axes ? axes[0] : ft_op_at(op, FT_K_axis, 0));
+
+    (void)ft_op_get(op, FT_K_sizes, &parts);
+    f[FT__F_axis_size] = size(axis < x->rank ? (double)x->dim[axis] : 0);
+    f[FT__F_after_axis] = size(product(x, axis + 1, x->rank));
+    f[FT__F_parts] = (float)parts;
+    f[FT__F_moves_last] = (float)(turns && last != (int64_t)x->rank - 1);
+    f[FT__F_last_input] = size(turns ? (double)x->dim[last] : 0);
+}
+
+static void product_features(float *f, const struct shapes *p, double flops)
+{
+    const ft_shape *x = &p->x, *out = &p->out;
+    const bool is_matmul = ft_kind_class(p->op->kind) == FT_CLASS_MATMUL;
+    const double rows =
+        is_matmul ? (x->rank > 1 ? (double)x->dim[x->rank - 2] : 1)
+                  : product(out, 2, out->rank) * (x->rank ? (double)x->dim[0] : 1);
+
+    f[FT__F_rows] = size(rows);
+    f[FT__F_depth] = size(flops > 0 && out->rank ? flops / 2 / p->n_out : 0);
+    f[FT__F_channel_fill] = fill(p->channels);
+    f[FT__F_out_fill] = fill(p->out_channels);
+    f[FT__F_row_fill] = fill((int64_t)rows);
+}
+
+static void cost_features(float *f, const ft_cost *c, const ft__roof *r)
+{
+    const double bytes = c->bytes_read + c->bytes_written;
+
+    f[FT__F_weight_elements] = size(c->weight_elements);
+    f[FT__F_flops] = size(c->flops);
+    f[FT__F_bytes] = size(bytes);
+    f[FT__F_intensity] = size(c->flops / fmax(1, bytes));
+    f[FT__F_roofline] = (float)log2(roofline_of_cost(c, r));
+    f[FT__F_weight_share] = (float)(c->weight_bytes / fmax(1, bytes));
+}
+
+void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cost,
                   const ft__roof *r)
 {
-    const ft_op plain = collapsed(written), *op = &plain;
-    ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y), out;
-    double in_elements = (double)ft_shape_elements(&x);
-    double groups = (double)ft_op_at(op, FT_K_groups, 0), rows, depth;
-    int64_t channels = x.rank > 1 ? x.dim[1] : 1, n_out = ft_op_at(op, FT_K_out, 0);
-    int64_t last = x.rank ? x.dim[x.rank - 1] : 1;
-    ft_class cls = ft_kind_class(op->kind);
-    uint32_t axis = (uint32_t)ft_op_at(op, FT_K_axis, 0), n_axes, parts;
-    const int64_t *axes = ft_op_get(op, FT_K_axes, &n_axes);
-    ft_dtype t;
-    float *f = row;
+    const ft_op plain = collapsed(op);
+    const struct shapes p = shapes_of(&plain);
 
-    ft_op_output(op, 0, &out, &t);
-    (void)ft_op_get(op, FT_K_sizes, &parts);
-    if (axes)
-        axis = (uint32_t)axes[0];
-    if (cls == FT_CLASS_MATMUL)
-        channels = last;
-    if (op->kind == FT_KIND_matmul)
-        n_out = y.rank ? y.dim[y.rank - 1] : 1;
-    depth =
-        c->flops > 0 && out.rank ? c->flops / 2 / (double)ft_shape_elements(&out) : 0;
-    rows = cls == FT_CLASS_MATMUL
-               ? (x.rank > 1 ? (double)x.dim[x.rank - 2] : 1)
-               : product(&out, 2, out.rank) * (x.rank ? (double)x.dim[0] : 1);
-
-    *f++ = (float)op->kind;
-    /* How its operands lie: the result may lie where x does. */
-    *f++ = (float)(op->layout + (op->in_place ? FT_LAYOUT_COUNT : 0));
-    *f++ = size(x.rank ? (double)x.dim[0] : 1);
-    *f++ = size((double)channels);
-    *f++ = size(product(&x, 2, x.rank));
-    *f++ = size((double)last);
-    *f++ = (float)x.rank;
-    *f++ = size((double)n_out);
-    *f++ = size(values_product(op, FT_K_kernel));
-    *f++ = size((double)ft_op_at(op, FT_K_kernel, x.rank > 3 ? 1 : 0));
-    *f++ = (float)ft_op_at(op, FT_K_stride, 0);
-    *f++ = (float)ft_op_at(op, FT_K_pad, 0);
-    *f++ = (float)ft_op_at(op, FT_K_dilation, 0);
-    *f++ = size(groups);
-    *f++ = size(groups > 0 ? (double)channels / groups : 0);
-    *f++ = size(groups > 0 ? (double)n_out / groups : 0);
-    *f++ = (float)ft_op_at(op, FT_K_bias, 0);
-    *f++ = size(in_elements);
-    *f++ = size((double)ft_shape_elements(&y));
-    *f++ = size((double)ft_shape_elements(&out));
-    *f++ = size(c->weight_elements);
-    *f++ = size(c->flops);
-    *f++ = size(c->bytes_read + c->bytes_written);
-    *f++ = size(c->flops / fmax(1, c->bytes_read + c->bytes_written));
-    *f++ = (float)log2(roofline_of_cost(c, r));
-    *f++ = size(rows);
-    *f++ = size(broadcast_inner(&y, &out));
-    *f++ = size(depth);
-    *f++ = size(axis < x.rank ? (double)x.dim[axis] : 0);
-    *f++ = size(product(&x, axis + 1, x.rank));
-    *f++ = (float)parts;
-    *f++ = fill(channels);
-    *f++ = fill(n_out);
-    *f++ = fill((int64_t)rows);
-    *f++ = size(out.rank ? (double)out.dim[out.rank - 1] : 1);
-    *f++ = size(in_elements > 0 ? (double)ft_shape_elements(&out) / in_elements : 0);
-    *f++ = (float)(op->kind == FT_KIND_transpose && x.rank &&
-                   ft_op_at(op, FT_K_perm, x.rank - 1) != (int64_t)x.rank - 1);
-    *f++ = size(op->kind == FT_KIND_transpose && x.rank
-                    ? (double)x.dim[ft_op_at(op, FT_K_perm, x.rank - 1)]
-                    : 0);
-    *f++ = size(4 * (in_elements + (double)ft_shape_elements(&out)));
-    *f++ = (float)(c->weight_bytes / fmax(1, c->bytes_read + c->bytes_written));
-    assert(f == row + FT__N_FEATURES);
+    row[FT__F_kind] = (float)plain.kind;
+    tensor_features(row, &p);
+    window_features(row, &p);
+    axis_features(row, &p);
+    product_features(row, &p, cost->flops);
+    cost_features(row, cost, r);
 }

@@ -87,11 +87,11 @@ static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
     return best;
 }
 
-/* Clocks and caps, how long was measured and by which benchmark are each device's own
+/* Clocks and caps, how long was measured and which calls are each device's own
  * affair. */
 static bool is_own(const char *name)
 {
-    static const char *const own[] = {"clock", "memory", "power", "loop", "suite"};
+    static const char *const own[] = {"clock", "memory", "power", "loop", "calls"};
 
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
         if (strcmp(name, own[i]) == 0)

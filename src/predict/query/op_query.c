@@ -216,7 +216,7 @@ static bool setting_changes(const char *setting)
 {
     static const char *const names[] = {"memory",     "power", "optimizer",
                                         "activation", "cache", "threads",
-                                        "picks",      "loop",  "suite"};
+                                        "picks",      "loop",  "calls"};
     size_t len;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -48,8 +48,9 @@ function shown(v, unit = "", digits = scales[unit] ? 3 : 4) {
   if (v === null || v === undefined || !isFinite(v)) return "-";
   if (unit === "%") return `${Number((100 * v).toPrecision(3))} %`;
   const known = scales[unit] || [[1, ""]];
-  const [factor, prefix] = v === 0 ? [1, ""] : known.find(([f]) => Math.abs(v) >= f) || known[known.length - 1];
-  const number = Number((v / factor).toPrecision(digits));
+  const scaled = f => Number((v / f).toPrecision(digits)); // 999.7 us is 1 ms
+  const [factor, prefix] = v === 0 ? [1, ""] : known.find(([f]) => Math.abs(scaled(f)) >= 1) || known[known.length - 1];
+  const number = scaled(factor);
   return `${number} ${prefix}${unit === "k" ? "" : unit}`.trim();
 }
 const percent = v => v === null || v === undefined ? "-" : `${(100 * v).toFixed(1)} %`;

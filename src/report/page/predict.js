@@ -37,7 +37,7 @@ function drawCompared() {
   if (points.length < 2) return;
   const host = html("div");
   s.append(html("h3", "Time and energy"), host,
-    html("p", "Lines are 90 % intervals; orange: no other is better in both.", "note"));
+    html("p", "Lines are 90 % intervals; orange: Pareto-optimal.", "note"));
   drawing(host, w => scatter(Math.min(w, 760), markFront(points), "time", "energy"));
 }
 

@@ -3,9 +3,10 @@
 const WORDS = { ttft: "time to first token", tpot: "time of an output token", itl: "time between tokens", e2e: "time of a request",
   edp: "energy x time", mape: "MAPE", median_ape: "median APE", p90_ape: "90 % of APE below", max_ape: "largest APE", within_10: "within 10 %",
   r2: "R2", adjusted_r2: "adjusted R2", mae: "mean error", median_ae: "median error", max_error: "largest error", co2: "CO2", tp: "GPUs of a replica",
-  family: "predictor", covered: "intervals that hold", width: "width of intervals, high / low", regret: "expected regret", tied: "as good as the best",
-  chance: "chance to be the best", corrected_by: "corrected by rows", no_hardware: "never measured", level: "not told from the one above", risky: "may be over the limit",
-  concurrency: "requests at once", ipc: "instructions per cycle", descriptor_bytes: "bytes of descriptors", on: "threads that are on" };
+  family: "predictor", covered: "intervals that hold", width: "width of intervals, high / low", regret: "expected regret", tied: "share the first place",
+  chance: "chance to be the best", corrected_by: "measurements of the device", no_hardware: "no hardware for this type", level: "not distinguishable from the best", level_why: "why not", risky: "may be over the limit",
+  concurrency: "requests at once", ipc: "instructions per cycle", descriptor_bytes: "bytes of descriptors", on: "threads that are on",
+  warp: "warp instructions", flops: "FLOPs", global_bytes: "global memory", different: "unique launches", exact: "counted exactly", because: "why not exact" };
 const label = name => WORDS[name] || name.replace(/^n_/, "").replace(/(?<!per)_(s|j|w|hz|bytes)$/, "").replaceAll("_", " ");
 const isRow = v => v !== null && typeof v === "object" && !Array.isArray(v);
 const heading = name => label(name).replace(/^./, c => c.toUpperCase());
@@ -52,7 +53,7 @@ function withUnit(row) {
 function flat(row, before = "") {
   const all = {};
   for (const [k, v] of Object.entries(withUnit(row)))
-    if (isRow(v) && !isEstimate(v)) Object.assign(all, flat(v, k === "values" ? before : `${before}${label(k)} `));
+    if (isRow(v) && !isEstimate(v)) Object.assign(all, flat(givenUnit(v, k), k === "values" ? before : `${before}${label(k)} `));
     else all[before + k] = v;
   return all;
 }
@@ -60,16 +61,20 @@ const isSeries = v => Array.isArray(v) && v.length > 8 && v.every(x => typeof x 
 const isTexts = v => Array.isArray(v) && v.length > 0 && v.every(x => typeof x === "string");
 const isNested = v => Array.isArray(v) && (!v.length || v.some(isRow));
 const same = (p, q) => JSON.stringify(p) === JSON.stringify(q);
-// A column a member; what is the same in all rows is said once below. Of baselines beside what was learned the mean error alone.
-const SETTINGS = ["batch", "clock_hz", "tp", "concurrency", "precision"], VERDICTS = ["state", "limit", "why"];
+// What a model that is served is ordered by, as its rows name it.
+const SERVED_BY = { cost: "cost_per_million_tokens", energy: "joules_per_token", "tokens-per-user": "tokens_per_s_per_user", "tokens-per-device": "tokens_per_s_per_device" };
+const ordersBy = n => data.by && [data.by, `served ${SERVED_BY[data.by] || `${label(data.by)} mean`}`].includes(n);
+// A column a member, the place first; what is the same in all rows is said once below, but for zeros. Of baselines beside what was learned the mean error alone.
+const SETTINGS = ["batch", "clock_hz", "tp", "concurrency", "precision"], VERDICTS = ["state", "limit", "why", "level_why"];
 const BASELINES = /^(constant|physics) (?!mape)/;
 function rowsTable(rows) {
   const flats = rows.map(r => flat(r)), all = [...new Set(flats.flatMap(Object.keys))]
     .filter(n => !BASELINES.test(n) && flats.some(r => r[n] !== null && r[n] !== undefined && !(isEstimate(r[n]) && r[n].value === null) && r[n] !== "" && !isNested(r[n]) && !isSeries(r[n]) && !isTexts(r[n])));
   const constant = rows.length > 2 ? all.filter(n => n !== "name" && flats.every(r => same(r[n], flats[0][n]))) : [];
-  const rank = n => SETTINGS.includes(n) ? 0 : VERDICTS.includes(n) ? 5 : flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
-  const names = all.filter(n => !constant.includes(n)).sort((p, q) => rank(p) - rank(q));
-  const last = n => n.split(" ").pop();
+  const repeats = n => flats.every(r => typeof r[n] === "string") && all.slice(0, all.indexOf(n)).some(o => flats.every(r => same(r[o], r[n])));
+  const rank = n => n === "place" ? -1 : ordersBy(n) ? .5 : SETTINGS.includes(n) ? 0 : VERDICTS.includes(n) ? 5 : flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
+  const names = all.filter(n => !constant.includes(n) && !repeats(n) && !(n.endsWith("known_as") && all.includes("device"))).sort((p, q) => rank(p) - rank(q));
+  const last = n => n.split(" ").pop(), named = n => n.slice(0, n.length - last(n).length) + label(last(n));
   // The end of a name, as far as it takes to tell it from the others.
   const short = n => { const parts = n.split(" ");
     for (let k = 1; k < parts.length; k++) {
@@ -82,14 +87,15 @@ function rowsTable(rows) {
     const number = values.some(v => typeof v === "number" || isEstimate(v)), long = values.some(v => typeof v === "string" && v.length > 40);
     const errors = SHARES.test(last(n)) && values.every(v => typeof v !== "number" || v >= 0);
     const top = errors ? Math.max(...values.map(v => v || 0)) : 0;
-    return { name: label(short(n)), left: !number, cls: long ? "spec left" : number ? "" : "left",
+    return { name: named(short(n)), left: !number, cls: long ? "spec left" : number ? "" : "left",
       of: r => isEstimate(r[n]) ? r[n].value : r[n] ?? null,
       cell: r => isEstimate(r[n]) ? estimateCell(r[n], most, names.length > 10 ? 50 : 90) : top > 0 && typeof r[n] === "number" ?
         shareCell(r[n], top) : textOf(last(n), r[n]) };
   });
   const host = html("div");
   host.append(sortable(columns, flats, 40));
-  if (constant.length) host.append(html("p", `The same in all rows: ${constant.map(n => `${label(n)} ${textOf(last(n), flats[0][n])}`).join("; ")}.`, "note"));
+  const said = constant.filter(n => flats[0][n] !== 0 && flats[0][n] !== false);
+  if (said.length) host.append(html("p", `The same in all rows: ${said.map(n => `${named(n)} ${textOf(last(n), flats[0][n])}`).join("; ")}.`, "note"));
   return host;
 }
 function shareCell(v, top) {
@@ -137,7 +143,7 @@ function put(name, v) {
     if (pair) {
       const host = html("div"), points = flats.filter(r => pair.every(n => r[n] && r[n].value > 0))
         .map(r => ({ name: nameOf(r), x: r[pair[0]], y: r[pair[1]] }));
-      s.append(host, html("p", "Lines are intervals; orange: no other is better in both.", "note"));
+      s.append(host, html("p", "Lines are intervals; orange: Pareto-optimal.", "note"));
       drawing(host, w => scatter(Math.min(w, 760), markFront(points), ...pair));
     }
     // Sentences of rows, each once.
@@ -180,7 +186,7 @@ function fillRow(s, record, name) {
 }
 
 const { page, ...record } = data;
-const DONE = { rank: `devices ordered by ${record.by || "cost"}`, predict: "served", measure: record.model ? "measured" : "Commands measured", evaluate: "How accurate predictions are",
+const DONE = { rank: `devices ordered by ${record.by}`, predict: "served", measure: record.model ? "measured" : "Commands measured", evaluate: "How accurate predictions are",
   ptx: "Kernels from PTX" };
 byId("title").textContent = document.title = [record.model?.split("/").pop(), DONE[page.title.split(" ").pop()]].filter(Boolean).join(": ");
 byId("lead").textContent = page.lead.replace(/ (--html[= ]\S+|-q)(?= |$)/g, "");

@@ -18,7 +18,7 @@
   foretell ops: empty.onnx: the file is empty
   [3]
   $ foretell ops data
-  foretell ops: data: a directory, not a model
+  foretell ops: data: a folder without config.json, not a model
   [3]
   $ echo 'this is text' > text.onnx
   $ foretell ops text.onnx
@@ -54,7 +54,7 @@ Text that is no list of operations is no model; a list with a mistake has its li
   foretell predict: README.md: not a model: no ONNX file, no torch.export archive, no config.json, and line 3 is no operation of a list, such as "relu x=1x8 dtype=fp32"
   [3]
   $ printf 'convv x=1x3x8x8 dtype=fp32\n' | foretell predict - --device t4
-  foretell predict: standard input: line 1: unknown operation "convv"
+  foretell predict: standard input: line 1: unknown operation "convv"; did you mean conv1d, conv2d, conv3d, conv_transpose1d?
   [3]
 
 Kernels are none, and lists of launches no kernels.

@@ -20,7 +20,7 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   anywhere: 40 points predicted in # s, none was run
   warning: 20 of 40 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
-  front: 13 points that no other beats in every objective, hypervolume 0.996
+  front: 13 Pareto-optimal points, hypervolume 0.996
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
   device=a30 batch=16 dtype=fp16 clock=1300        86.1 us  12.4 mJ  1.38 ms  1.435e-08
@@ -121,7 +121,7 @@ keeps it off the front, and the report says so.
   $ foretell explore run methods.yaml | sed -n 2,10p
   warning: 2 of 4 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
-  front: 1 point that no other beats in every objective, hypervolume 1.000
+  front: 1 Pareto-optimal point, hypervolume 1.000
   best settings             time     cost
   ---------------------------------------
   device=a30 dtype=fp16  1.32 ms  2.2e-07
@@ -134,7 +134,7 @@ keeps it off the front, and the report says so.
   $ sed '/dtype/s/]$/, --method, physics]/' methods.yaml >alike.yaml; foretell explore run alike.yaml --json | pick warnings
   warnings: []
   $ sed 's/, cost//; s/objectives: .*/objectives: [cost, time]/; /prices/d' methods.yaml >no-prices.yaml; foretell explore run no-prices.yaml | tail -n +4 | head -6
-  front: 1 point that no other beats in every objective
+  front: 1 Pareto-optimal point
   best settings          cost     time
   ------------------------------------
   device=a30 dtype=fp16     -  1.32 ms
@@ -169,7 +169,7 @@ Several networks are workloads.
   > objectives: [{name: time, per: item}, memory]
   > END
   $ foretell explore run two.yaml --top 2 | grep -A5 -e ^small -e ^failed
-  small: 7 points that no other beats in every objective, hypervolume 0.999
+  small: 7 Pareto-optimal points, hypervolume 0.999
   best settings                time    memory
   -------------------------------------------
   batch=512 mode=inference   141 us  3.80 GiB

@@ -30,7 +30,7 @@ A space is run point by point; the objectives here are numbers that a program pr
   toy: 18 points with 2 workloads each, 36 runs now, 0 failed, 0 left
   toy: 36 results (points and workloads), 36 good runs, 0 failed
   
-  low: 7 points that no other beats in every objective, hypervolume 0.553
+  low: 7 Pareto-optimal points, hypervolume 0.553
   best settings      score  gain
   ------------------------------
   a=3 mode=1     10 points     4
@@ -41,7 +41,7 @@ A space is run point by point; the objectives here are numbers that a program pr
   a=5 mode=2     24 points    11
   a=6 mode=2     29 points    13
   
-  high: 7 points that no other beats in every objective, hypervolume 0.532
+  high: 7 Pareto-optimal points, hypervolume 0.532
   best settings      score  gain
   ------------------------------
   a=2 mode=1     19 points     3
@@ -135,7 +135,7 @@ What fails is kept with its words, and the others go on.
   fails: 3 points, 3 runs now, 1 failed, 0 left
   fails: 3 results (points and workloads), 2 good runs, 1 failed
   
-  front: 1 point that no other beats in every objective
+  front: 1 Pareto-optimal point
   best settings  v
   ----------------
   x=1            1

@@ -99,7 +99,7 @@ A device that lacks a fact keeps no network from the others.
   ------------------------------------------------
   1  1        a30     53.2 us  1.75 mJ  520 MiB  *
   
-  *: no other is at least as good in time, energy and memory and better in one
+  *: Pareto-optimal in time, energy and memory
   foretell rank: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,iphone-6
   2 networks on 2 devices: the least time until all are done
@@ -135,6 +135,10 @@ A predictor that cannot be read is left out where nobody named it, and the other
   best: a30
   on average this answer lies 0.0 % above the best (expected regret)
   a30 and l4 cannot be distinguished (~): one host sets their times, equal within 1 %
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --json 2> warnings | pick choices.0.level_why choices.1.level choices.1.level_why
+  choices.0.level_why: null
+  choices.1.level: true
+  choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   mi325x, mi300x, gb300, gb200, b300, b200, gh200, h200-sxm, h100-sxm, h800, h100-nvl and 89 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
@@ -186,3 +190,39 @@ which it lacks.
   verify on that device: foretell measure models/nonzero.onnx --engine onnxruntime --threads 40
   $ foretell predict data/models/resnet18.onnx --device xeon-platinum-8380 --dtype fp16 | tail -1
   to verify it: onednn computes in fp32 alone, not in fp16
+
+Names and options as other tools have them.
+
+  $ foretell predict resnet50 --device a30
+  foretell predict: resnet50: No such file or directory; a model is a file (ONNX, .pt2, GGUF, config.json, a list of operations) or a folder with config.json; ids of Hugging Face are for the Python package
+  [3]
+  $ foretell predict meta-llama/Llama-3.1-8B --device a30
+  foretell predict: meta-llama/Llama-3.1-8B: No such file or directory; a model is a file (ONNX, .pt2, GGUF, config.json, a list of operations) or a folder with config.json; ids of Hugging Face are for the Python package
+  [3]
+  $ foretell predict data/models/resnet18.onnx --device a30 --batch-size 8
+  foretell predict: unknown option --batch-size; did you mean --batch?
+  see foretell predict --help
+  [2]
+  $ foretell predict data/models/resnet18.onnx --device a30 --sort energy
+  foretell predict: unknown option --sort
+  see foretell predict --help
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --by throughput
+  foretell rank: --by throughput: it is one of time, energy, power, edp, memory, cost, co2, or, of a language model that is served, ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device
+  [2]
+  $ printf 'maxpool x=1x8x8x8\n' | foretell predict - --device a30
+  foretell predict: standard input: line 1: unknown operation "maxpool"; did you mean maxpool1d, maxpool2d, maxpool3d?
+  [3]
+  $ printf 'conv2d x=1x8x8x8 out=8 kernel=3 stride=1 pad=1\n' | foretell predict - --device a30
+  foretell predict: standard input: line 1: conv2d: kernel, stride and dilation need one value per axis, such as 3x3
+  [3]
+  $ foretell rank data/models/resnet18.onnx --by cost --price a30=1/h | grep 'no price'
+  warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
+  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200, b300 and 112 more: no price is given
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dim tp=2 --concurrency 4 | grep -o 'tensor-parallel-size .'
+  tensor-parallel-size 2
+  $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8
+  foretell predict: no device "8xH100": one device is named; --tp 8 divides a language model among several, foretell place splits other networks
+  [4]
+  $ foretell predict data/models/resnet50.pt2 --device rtx-4090 --mode training --batch 1024 | grep 'verify'
+  to verify it: it does not fit; --max-batch says what does

@@ -24,7 +24,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   2  wide      211 us  19.4 mJ  542 MiB
   3  deep     2.73 ms   175 mJ  521 MiB
   
-  *: no other is at least as good in time, energy and memory and better in one
+  *: Pareto-optimal in time, energy and memory
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
   [3]
   $ foretell rank --stdin --devices a30 -q <nets 2>/dev/null >/dev/null
@@ -38,7 +38,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   2  4        a30     76.7 us  2.70 mJ  514 MiB
   3  wide     l4       208 us  6.35 mJ  542 MiB
   
-  *: no other is at least as good in time, energy and memory and better in one
+  *: Pareto-optimal in time, energy and memory
   [3]
   $ foretell rank --stdin --devices a30,l4 --by energy --limit time=1ms --csv <nets 2>/dev/null | cut -d , -f 1-4,9-10
   place,network,device,state,pareto,why
@@ -116,7 +116,7 @@ Mistakes, and what is not known.
   ------------------------------------------------
   1  4        l4      76.6 us  1.15 mJ  514 MiB  *
   
-  *: no other is at least as good in time, energy and memory and better in one
+  *: Pareto-optimal in time, energy and memory
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
   foretell rank: iphone-6: its file does not say "peak_fp32", which an estimate needs
   [3]

@@ -11,7 +11,7 @@ Devices that nobody measured, each scaled from its data sheet.
   2  l4          3.18 ms  1.30 ms  7.49 ms    314.8  91.9 mJ  627 MiB  ~  32.3 %  scaled
   3  jetson-tk1  78.5 ms  51.1 ms   122 ms    12.73        -  627 MiB      0.0 %  scaled
   
-  *: none beats it in time
+  *: Pareto-optimal in time
   best: a30
   on average this answer lies 0.0 % above the best (expected regret)
   a30 and l4 cannot be distinguished (~): one host sets their times, equal within 1 %
@@ -26,7 +26,7 @@ Devices that nobody measured, each scaled from its data sheet.
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does
-  *: none beats it in time and energy at once
+  *: Pareto-optimal in time and energy
   best: a30 at batch 64
   on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet50.onnx --devices a30,l4,iphone-6 --by cost --price a30=2.49/h --clocks 600,1200,2000MHz
@@ -42,7 +42,7 @@ Devices that nobody measured, each scaled from its data sheet.
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
   not known: iphone-6: its file does not say "peak_fp32", which an estimate needs
-  *: none beats it in time, energy and cost at once
+  *: Pareto-optimal in time, energy and cost
   best: a30 at 1.20 GHz
   on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
@@ -79,7 +79,7 @@ Devices that nobody measured, each scaled from its data sheet.
   1  l4      91.9 mJ  35.2 mJ  232 mJ  3.18 ms    314.8  627 MiB  *   84.3 %  scaled
   2  a30      216 mJ  79.4 mJ  545 mJ  3.18 ms    314.8  627 MiB  *~  15.7 %  scaled
   
-  *: none beats it in time and energy at once
+  *: Pareto-optimal in time and energy
   best: l4
   on average this answer lies 11.0 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
@@ -95,7 +95,7 @@ Devices that nobody measured, each scaled from its data sheet.
 What cannot be understood.
 
   $ foretell rank data/models/resnet50.onnx --by speed
-  foretell rank: --by speed: it is one of time, energy, power, edp, memory, cost, co2
+  foretell rank: --by speed: it is one of time, energy, power, edp, memory, cost, co2, or, of a language model that is served, ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device
   [2]
   $ foretell rank data/models/resnet50.onnx --limit time
   foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
@@ -173,7 +173,7 @@ down, under their names.
   2  l4  119 ms  108 ms  130 ms  8.406  7.69 J  # B  *  0.0 %  measured
   3  t4  119 ms  109 ms  131 ms  8.369  8.25 J  # B  0.0 %  measured
   
-  *: none beats it in time and energy at once
+  *: Pareto-optimal in time and energy
   best: a30
   on average this answer lies 0.0 % above the best (expected regret)
   $ ./ask --json | pick best by per choices.\# choices.0.state choices.0.pareto choices.1.device choices.1.level choices.2.level
@@ -198,7 +198,7 @@ down, under their names.
   1  h100-sxm  1.26 ms  448 us  2.98 ms  790.5  221 mJ  # B  *  100.0 %  scaled
   2  l4  119 ms  108 ms  130 ms  8.406  7.69 J  # B  0.0 %  measured
   
-  *: none beats it in time and energy at once
+  *: Pareto-optimal in time and energy
   best: h100-sxm
   on average this answer lies 0.0 % above the best (expected regret)
 
@@ -212,7 +212,7 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   1  a30  1.20 GHz  88.6 ms  80.8 ms  97.2 ms  11.28  10.3 J  # B  *  99.0 %  measured  fake 1, threads=1 clock=1200MHz
   2  a30  900 MHz  107 ms  86.0 ms  134 ms  9.329  8.72 J  # B  *  1.0 %  scaled  fake 1, clock=900MHz
   
-  *: none beats it in time and energy at once
+  *: Pareto-optimal in time and energy
   best: a30 at 1.20 GHz with fake 1, threads=1 clock=1200MHz
   on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30

@@ -71,7 +71,9 @@ Of several devices those that fit are answered, and the others named; none is a 
 
 Ranked, by the same simulator:
 
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 -q --json > ranked; pick settings nearest_better < ranked
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 -q --json > ranked; pick by assumptions.0 settings nearest_better < ranked
+  by: "tokens-per-device"
+  assumptions.0: "requests of 512 tokens that generate 32"
   settings: 4
   nearest_better: null
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
@@ -183,7 +185,9 @@ Engines have a host of their own, and options that nothing uses are refused:
   $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm --tp 1,2
   foretell verify: one --tp, --concurrency and --precision: several are for foretell rank
   [2]
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --tp 1 --clocks 1000,1410 --by tpot -q | awk 'NR > 4 {print $2, $3, $4, $5, $6, $7}'
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --tp 1 --clocks 1000,1410 --by tpot -q | awk 'NR < 3 || NR > 5 {print $2, $3, $4, $5, $6, $7}'
+  served, by tpot   
+  requests of 1024 tokens that generate
   h100-sxm 1.41 GHz 1 1 4
   h100-sxm 1.00 GHz 1 1 4
        
