@@ -686,7 +686,7 @@ void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point 
     double capped;
 
     hardware_range_at(&r->chip, &r->chips, at);
-    if (isfinite(at->power_w)) {
+    if (isfinite(at->power_w) || held != 1) {
         ft__hardware_spec_hold(&r->chip, r->chips.facts->tdp_w, held);
         capped = ft__sustained(&r->chip, r->params);
         sustained = &capped;
