@@ -121,9 +121,9 @@ static void the_clock_scales_what_computes_and_not_what_moves(void)
 }
 
 /* 250 W hold products in fp32 below 1410 MHz on an A100 PCIe: a clock above what they
- * leave changes nothing, and one below it costs less than the clock says;
- * the 400 W of an SXM board suffice. EnergAIzer's
- * networks take 72.1 ms at 1320 and 1410 MHz and 1.26 times as long at 960. */
+ * leave changes nothing, and one below it costs less than the clock says; the 400 W of
+ * an SXM board suffice. A GPT-2 of EnergAIzer's takes 72 ms at 1320 and 1410 MHz and
+ * 1.26 times as long at 960. */
 static void a_clock_that_power_does_not_leave_costs_nothing(void)
 {
     static const char *const pcie = "a100-pcie-40gb", *const sxm = "a100-sxm-40gb";
