@@ -157,7 +157,8 @@ static double eager_s(const ft__op_kernel *p, double bytes,
     if (p->what != FT__OP_KERNEL_STREAM || !chip->gpu || chip->graph || chip->fused ||
         !(chip->clock_hz > 0))
         return 0;
-    return bytes / p->size / (EAGER_NUMBERS * chip->cores * chip->clock_hz);
+    return bytes / p->size /
+           (EAGER_NUMBERS * (1 + chip->blackwell) * chip->cores * chip->clock_hz);
 }
 
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)

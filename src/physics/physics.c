@@ -284,6 +284,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
         .ampere = is_since(d, 8),
+        .blackwell = is_since(d, 10),
         .hopper =
             is_since(d, 9) &&
             d->compute_capability<12, .lanes = d->peak_fp32 / (2 * d->cores * rated),
