@@ -284,6 +284,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
         .ampere = is_since(d, 8),
+        .blackwell = is_since(d, 10),
         .hopper =
             is_since(d, 9) &&
             d->compute_capability<12, .lanes = d->peak_fp32 / (2 * d->cores * rated),
@@ -686,7 +687,7 @@ void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point 
     double capped;
 
     hardware_range_at(&r->chip, &r->chips, at);
-    if (isfinite(at->power_w)) {
+    if (isfinite(at->power_w) || held != 1) {
         ft__hardware_spec_hold(&r->chip, r->chips.facts->tdp_w, held);
         capped = ft__sustained(&r->chip, r->params);
         sustained = &capped;

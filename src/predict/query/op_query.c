@@ -209,14 +209,12 @@ static double cap_under(const ft_device_facts *d, double power_w,
                              : INFINITY;
 }
 
-/* Does a setting change anything of a chip but its clock and whether there are
- * launches?
- */
+/* Does a setting change anything of a chip but whether there are launches? */
 static bool setting_changes(const char *setting)
 {
-    static const char *const names[] = {"memory",     "power", "optimizer",
-                                        "activation", "cache", "threads",
-                                        "picks",      "loop",  "calls"};
+    static const char *const names[] = {"clock",      "memory", "power",   "optimizer",
+                                        "activation", "cache",  "threads", "picks",
+                                        "loop",       "calls"};
     size_t len;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -272,20 +270,40 @@ struct drawn {
     double held; /* 1: all of it */
 };
 
-/* Of an operation whose terms at the chip's clock are *t. What the device's own power
- * holds back is in its times, so that a cap counts against that. */
-static struct drawn drawn_by(const ft__terms *t, const ft__hardware_spec *chip,
-                             double cap_w, const ft__physics_params *params)
+/* Share of the clock that the device's own power leaves, beyond what the budget of its
+ * vector units (t->sustained) takes. Tensor cores have theirs by another rule. */
+static double own_share(const ft__terms *t, const ft__hardware_spec *chip,
+                        const ft__physics_params *params)
 {
     const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
-    struct drawn out = {.held = 1};
+    ft__power p;
+
+    if (chip->tensor || !(chip->tdp_w > 0))
+        return 1;
+    ft__power_make(&p, t, chip, params);
+    return fmin(1, ft__clock_under_cap(&p, clock, t->busy_s, memory, chip->tdp_w) /
+                       clock / t->sustained);
+}
+
+/* Of an operation whose terms at the chip's clock are *t. What the device's own power
+ * holds back is in its times, so that a cap counts against that, and a clock against
+ * the share `own` that it leaves of the highest one. */
+static struct drawn drawn_by(const ft__terms *t, double own,
+                             const ft__hardware_spec *chip, double cap_w,
+                             const ft__physics_params *params)
+{
+    const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
+    const double spare = own_share(t, chip, params) / own;
+    struct drawn out;
     ft__power p;
 
     ft__power_make(&p, t, chip, params);
-    out.free_w = ft__power_at(&p, clock, t->busy_s);
+    out.held = fmin(spare, 1 / params->v[FT__C_tile_share]); /* of products */
+    out.free_w =
+        ft__power_at(&p, clock, t->busy_s * (memory + (1 - memory) / out.held));
     if (cap_w < chip->tdp_w)
-        out.held = ft__clock_under_cap(&p, clock, t->busy_s, memory, cap_w) /
-                   ft__clock_under_cap(&p, clock, t->busy_s, memory, chip->tdp_w);
+        out.held *= ft__clock_under_cap(&p, clock, t->busy_s, memory, cap_w) /
+                    ft__clock_under_cap(&p, clock, t->busy_s, memory, chip->tdp_w);
     return out;
 }
 
@@ -296,10 +314,11 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
     const struct drawn nothing = {NAN, 1};
     ft__hardware_spec chip;
     ft__terms t;
+    double own;
 
     if (!a->device)
         return nothing;
-    ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
+    ft__hardware_spec_at(&chip, a->device, NAN, a->policy, op);
     run_as_asked(&chip, a);
     if (!chip.gpu || ft__costs_nothing(op))
         return nothing;
@@ -307,7 +326,13 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);
-    return drawn_by(&t, &chip, a->cap_w, &a->params);
+    own = own_share(&t, &chip, &a->params);
+    if (isfinite(a->clock_hz)) {
+        ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
+        run_as_asked(&chip, a);
+        ft__physics(&t, op, &chip, &a->params);
+    }
+    return drawn_by(&t, own, &chip, a->cap_w, &a->params);
 }
 
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
@@ -337,7 +362,7 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     run_as_asked(&chip, a);
-    if (a->capped)
+    if (a->capped || isfinite(a->clock_hz))
         ft__hardware_spec_hold(&chip, a->device->tdp_w, drawn(a, op, NULL).held);
     ft__physics(out, op, &chip, &a->params);
 }
@@ -383,6 +408,7 @@ struct range_op {
     const ft_op *op;
     ft__op_range range;
     double *sustained; /* by operating_point */
+    double own;        /* share of the highest clock that the device's power leaves */
 };
 
 /* Where what these constants sustain is remembered. */
@@ -411,7 +437,7 @@ static struct drawn drawn_at(struct range_op *p, size_t k)
     if (!p->range.chip.gpu)
         return (struct drawn){NAN, 1};
     ft__op_range_cost(&t, &p->range, &uncapped, 1, &sustained);
-    return drawn_by(&t, &p->range.chip, p->r->cap_w[k], p->range.params);
+    return drawn_by(&t, p->own, &p->range.chip, p->r->cap_w[k], p->range.params);
 }
 
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
@@ -431,7 +457,9 @@ static void price_at(struct range_op *p, size_t k, double *busy_s, double *power
 static bool range_op_make(struct range_op *p, const ft__physics_params *params,
                           ft__arena *arena)
 {
+    const ft__operating_point as_it_comes = {NAN, NAN, NAN};
     ft__device_query_range *r = p->r;
+    double sustained = NAN;
     ft__terms t;
 
     r->a.params = *params;
@@ -439,6 +467,11 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
                            arena))
         return false;
     run_as_asked(&p->range.chip, &r->a);
+    p->own = 1;
+    if (p->range.chip.gpu) {
+        ft__op_range_cost(&t, &p->range, &as_it_comes, 1, &sustained);
+        p->own = own_share(&t, &p->range.chip, params);
+    }
     return true;
 }
 

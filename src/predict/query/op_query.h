@@ -14,7 +14,7 @@ typedef struct ft__device_query {
     ft__physics_params params;
     double cap_w;     /* INFINITY: not known */
     bool capped;      /* by the setting */
-    bool as_it_comes; /* the setting changes nothing of the chip but its clock */
+    bool as_it_comes; /* the setting changes nothing of the chip */
     double clock_hz;  /* NaN: as it comes */
     double call;      /* of the network by its host, in launches */
     double launch_s;  /* host time of one launch; 0: not known */
