@@ -404,8 +404,9 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->whole = taken(opt, "train", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->once = taken(opt, "once", used, 0) == 1;
-    s->kv_bits = taken(opt, "kv_bits", used, 0);
-    s->weight_bits = taken(opt, "weight_bits", used, 0);
+    /* What is packed for serving is trained as what it was packed from. */
+    s->kv_bits = taken(opt, "kv_bits", used, s->whole ? 16 : 0);
+    s->weight_bits = taken(opt, "weight_bits", used, s->whole ? 16 : 0);
     s->context =
         taken(opt, "context", used, s->tokens > 1 ? s->tokens : DECODE_CONTEXT);
     if (opt && ft__options_are_sizes(s->b, opt)) {
