@@ -168,13 +168,14 @@ static double clock_under_load(const ft_device_facts *d, double cores)
     return one + (all - one) * (cores - 1) / (d->cores - 1);
 }
 
-static const ft__said says_nothing = {.threads = NAN, .slots = FT__UNNAMED_SLOTS};
+static const ft__chip_setting says_nothing = {.threads = NAN,
+                                              .slots = FT__UNNAMED_SLOTS};
 
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
-                                const ft__said *said, const char *policy,
+                                const ft__chip_setting *set, const char *policy,
                                 const ft_op *op)
 {
-    const double rated = rated_clock(d), cores = busy_cores(d, said->threads);
+    const double rated = rated_clock(d), cores = busy_cores(d, set->threads);
     ft__hardware_spec *chip = &out->chip;
 
     *chip = (ft__hardware_spec){
@@ -184,16 +185,16 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .tensor_flops = d->peak_fp16,
         .process_nm = d->process_nm,
         .year = d->year,
-        .slots = said->slots,
-        .activated = said->activated,
-        .caches = said->caches,
-        .packed = said->packed,
-        .masked = said->masked,
-        .apart = said->apart,
-        .bare = said->bare,
-        .short_loop = said->short_loop,
-        .graph = said->graph,
-        .fused = said->fused,
+        .slots = set->slots,
+        .activated = set->activated,
+        .caches = set->caches,
+        .packed = set->packed,
+        .masked = set->masked,
+        .apart = set->apart,
+        .bare = set->bare,
+        .short_loop = set->short_loop,
+        .graph = set->graph,
+        .fused = set->fused,
         .gpu = is(d->type, "gpu"),
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
@@ -258,12 +259,12 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op)
 {
-    const ft__said said = ft__setting_read(setting);
+    const ft__chip_setting set = ft__setting_read(setting);
     ft__hardware_range range;
 
-    hardware_range_make(&range, d, &said, policy, op);
+    hardware_range_make(&range, d, &set, policy, op);
     *out = range.chip;
-    hardware_range_at(out, &range, &said.at);
+    hardware_range_at(out, &range, &set.at);
 }
 
 void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,

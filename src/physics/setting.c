@@ -20,9 +20,9 @@ enum {
     LOOP,
     RUN_MODE,
     THREADS,
-    N_SAID
+    N_NAMES
 };
-static const char *const names[N_SAID] = {
+static const char *const names[N_NAMES] = {
     "clock", "memory", "power", "optimizer", "activation", "cache",
     "picks", "suite",  "loop",  "run_mode",  "threads"};
 
@@ -115,24 +115,24 @@ bool ft__setting_differs(const char *asked, const char *measured)
     return ft__operating_point_differs(&a, &b);
 }
 
-ft__said ft__setting_read(const char *setting)
+ft__chip_setting ft__setting_read(const char *setting)
 {
-    ft__pair_value v[N_SAID];
+    ft__pair_value v[N_NAMES];
     bool replayed, trains;
 
-    ft__pairs_find(v, setting, names, N_SAID);
+    ft__pairs_find(v, setting, names, N_NAMES);
     replayed = is(&v[RUN_MODE], "compiled-graph");
     trains = is(&v[SUITE], "train");
-    return (ft__said){.at = operating_point_of(v),
-                      .threads = ft__pair_value_number(&v[THREADS]),
-                      .slots = optimizer_slots(&v[OPTIMIZER]),
-                      .activated = activated(&v[ACTIVATION]),
-                      .caches = is(&v[CACHE], "written"),
-                      .packed = is(&v[CACHE], "packed"),
-                      .masked = is(&v[PICKS], "all"),
-                      .apart = trains,
-                      .bare = trains || is(&v[SUITE], "inference"),
-                      .short_loop = is(&v[LOOP], "short"),
-                      .graph = replayed || is(&v[RUN_MODE], "graph"),
-                      .fused = replayed || is(&v[RUN_MODE], "compiled")};
+    return (ft__chip_setting){.at = operating_point_of(v),
+                              .threads = ft__pair_value_number(&v[THREADS]),
+                              .slots = optimizer_slots(&v[OPTIMIZER]),
+                              .activated = activated(&v[ACTIVATION]),
+                              .caches = is(&v[CACHE], "written"),
+                              .packed = is(&v[CACHE], "packed"),
+                              .masked = is(&v[PICKS], "all"),
+                              .apart = trains,
+                              .bare = trains || is(&v[SUITE], "inference"),
+                              .short_loop = is(&v[LOOP], "short"),
+                              .graph = replayed || is(&v[RUN_MODE], "graph"),
+                              .fused = replayed || is(&v[RUN_MODE], "compiled")};
 }

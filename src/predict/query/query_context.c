@@ -279,17 +279,17 @@ static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q,
 {
     const ft__device_query *as =
         q->rescaled || q->from_short_loops ? &q->measured : &q->a;
-    ft__said said;
+    ft__chip_setting set;
 
     if (q->plain || as->capped || metric > FT__METRIC_POWER)
         return NULL;
     if (!q->rescaled && metric == FT__METRIC_TIME)
         return q->bare_form;
-    said = ft__setting_read(q->on.setting);
-    if (as->graph != said.graph)
+    set = ft__setting_read(q->on.setting);
+    if (as->graph != set.graph)
         return NULL;
     if (metric == FT__METRIC_POWER &&
-        (q->policy || as->fused != said.fused || as->short_loop != said.short_loop))
+        (q->policy || as->fused != set.fused || as->short_loop != set.short_loop))
         return NULL;
     for (uint32_t i = 0; i < q->n; i++)
         if (!q->by_default[i] && !ft__costs_nothing(&q->g->op[i]) &&
