@@ -631,6 +631,28 @@ static void whole_sequences_are_trained(void)
     ft_graph_free(g);
 }
 
+/* Of an fp8 checkpoint weights have gradients, and are as many bytes as those of a wide
+ * one, unless fp8 is asked for. */
+static void a_packed_checkpoint_is_trained_unpacked(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"weight_bits", 8}};
+    const ft_import_options opt = {.dims = dims, .n_dims = 2},
+                            narrow = {.dims = dims, .n_dims = 3};
+    static const char fp8[] = ", \"quantization_config\": {\"quant_method\": \"fp8\", "
+                              "\"kv_cache_quant_algo\": \"FP8\"}";
+    ft_graph *g[] = {imported(small, "", &opt), imported(small, fp8, &opt),
+                     imported(small, fp8, &narrow)};
+    ft_totals t[3];
+
+    for (int i = 0; i < 3; i++) {
+        ft_graph_totals(g[i], &t[i]);
+        ft_graph_free(g[i]);
+    }
+    CHECK_NEAR(t[1].weight_bytes, t[0].weight_bytes, 0);
+    CHECK_NEAR(t[1].bytes_read, t[0].bytes_read, 0);
+    CHECK(CMP(t[2].weight_bytes, <, 0.8 * t[0].weight_bytes));
+}
+
 static void a_step_with_a_cache_is_not_trained(void)
 {
     const ft_step s = {.given = true, .mode = FT_MODE_TRAINING};
@@ -666,6 +688,7 @@ int main(void)
     layers_that_stand_once_count_as_often_as_there_are();
     what_is_wrong_or_not_known_is_named();
     whole_sequences_are_trained();
+    a_packed_checkpoint_is_trained_unpacked();
     a_step_with_a_cache_is_not_trained();
     CHECK_DONE();
 }

@@ -108,6 +108,41 @@ static void gradients_go_between_ranks_as_activations_do(void)
     ft_data_close(d);
 }
 
+/* One normalization a layer and pass in place of each attention, and longer, although
+ * the backward pass does not compute scores again. */
+static void scores_of_attention_go_through_memory(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 4096}, {"scores", 1}};
+    ft_query q = about_model();
+    uint64_t attention = 0, softmax = 0;
+    ft_answer *one = NULL, *a = NULL;
+    ft_data *d = NULL;
+
+    q.batch = 1;
+    q.dims = dims;
+    q.n_dims = 2;
+    q.mode = "training";
+    q.optimizer = "adamw";
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_query_ask(&one, d, &q, NULL));
+    q.n_dims = 3;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    for (uint32_t i = 0; i < a->n_ops; i++) {
+        attention += a->op[i]->op->kind == FT_KIND_attention ? a->op[i]->count : 0;
+        softmax += a->op[i]->op->kind == FT_KIND_softmax ? a->op[i]->count : 0;
+    }
+    CHECK_EQ(attention, 0);
+    CHECK_EQ(softmax, 2 * 32);
+    CHECK_NEAR((one->flops - a->flops) / (2 * 32 * 32 * 128 * 4096.0 * 4096), 1, 0.1);
+    CHECK(CMP(a->time.value, >, 1.05 * one->time.value));
+    ft_answer_free(a);
+    ft_answer_free(one);
+    q.dims = &dims[1];
+    q.n_dims = 2;
+    CHECK_EQ(ft_query_ask(&a, d, &q, NULL), FT_EINVAL);
+    ft_data_close(d);
+}
+
 static void stages_wait_for_the_first_and_the_last_micro_batch(void)
 {
     const ft_llm_train how = {.devices = 4, .pp = 4, .global_batch = 8};
@@ -200,6 +235,7 @@ int main(int argc, char **argv)
     snprintf(model, sizeof(model), "%s/examples/llm/llama-3-8b.json", argv[1]);
     one_device_does_what_a_query_answers();
     gradients_go_between_ranks_as_activations_do();
+    scores_of_attention_go_through_memory();
     stages_wait_for_the_first_and_the_last_micro_batch();
     what_is_computed_again_is_a_forward_pass_and_frees_memory();
     replicas_divide_what_they_are_told_to();

@@ -183,8 +183,8 @@ static void older_engines_sum_slowly(void)
     }
 }
 
-/* By NCCL alone: 10 us more of what decodes, 45 of a prompt's 8 MiB and of what is
- * more. */
+/* By NCCL alone: 10 us more of what decodes, 45 of a prompt's 8 MiB; of what is more,
+ * which all sum by NCCL, it is in the sum's own time. */
 static void the_oldest_vllm_sums_by_nccl(void)
 {
     static const struct {
@@ -192,7 +192,7 @@ static void the_oldest_vllm_sums_by_nccl(void)
         double more_s;
     } c[] = {{"0.2", "collective x=1x8192 ranks=2 dtype=fp16", 1e-5},
              {"0.2", "collective x=512x8192 ranks=2 dtype=fp16", 4.5e-5},
-             {"0.2", "collective x=4096x8192 ranks=2 dtype=fp16", 4.5e-5},
+             {"0.2", "collective x=4096x8192 ranks=2 dtype=fp16", 0},
              {"0.2", "add x=512x8192 y=512x8192 dtype=fp16", 0},
              {"0.14", "collective x=512x8192 ranks=2 dtype=fp16", 0}};
     const ft_device_facts facts = {.bandwidth_bytes_per_s = 2e12};

@@ -12,4 +12,13 @@ const char *ft__pair(const char *text, const char *name, size_t *len);
  * NaN: not there, or no number. */
 double ft__pair_number(const char *text, const char *name);
 
+/* The same of several names at once, in one pass. */
+typedef struct ft__pair_value {
+    const char *s; /* NULL: not there */
+    size_t len;
+} ft__pair_value;
+void ft__pairs_find(ft__pair_value *out, const char *text, const char *const *name,
+                    size_t n);
+double ft__pair_value_number(const ft__pair_value *v);
+
 #endif

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/pairs.h"
 #include "graph/op.h"
 #include "physics/op_kernels.h"
+#include "physics/setting.h"
 
 /* ---- what a device offers one operation ---- */
 
@@ -109,92 +109,6 @@ static double network_of(const ft_device_facts *d)
     return d->year < 2020 ? 12.5e9 : d->year < 2022 ? 25e9 : 50e9;
 }
 
-static double optimizer_slots(const char *setting)
-{
-    static const struct {
-        const char *name;
-        double slots;
-    } known[] = {
-        {"none", 0},     {"sgd", 0},     {"gradientdescent", 0},
-        {"momentum", 1}, {"adagrad", 1}, {"rmsprop", 2},
-        {"adadelta", 2}, {"adam", 2},    {"adamw", 2},
-    };
-    size_t len = 0;
-    const char *v = ft__pair(setting, "optimizer", &len);
-
-    for (size_t i = 0; v && i < sizeof(known) / sizeof(*known); i++)
-        if (strlen(known[i].name) == len) {
-            size_t j = 0;
-
-            while (j < len && (v[j] | 32) == known[i].name[j])
-                j++;
-            if (j == len)
-                return known[i].slots;
-        }
-    return 1;
-}
-
-static int says(const char *setting, const char *name, const char *value)
-{
-    size_t len = 0;
-    const char *v = ft__pair(setting, name, &len);
-
-    return v && len == strlen(value) && memcmp(v, value, len) == 0;
-}
-
-bool ft__is_graph_mode(const char *setting)
-{
-    return says(setting, "run_mode", "graph") ||
-           says(setting, "run_mode", "compiled-graph");
-}
-
-bool ft__is_short_loop(const char *setting)
-{
-    return says(setting, "loop", "short");
-}
-
-static bool is_compiled_mode(const char *setting)
-{
-    return says(setting, "run_mode", "compiled") ||
-           says(setting, "run_mode", "compiled-graph");
-}
-
-static int activated(const char *setting)
-{
-    size_t len = 0;
-    const char *v = ft__pair(setting, "activation", &len);
-
-    return v && !(len == 4 && (v[0] | 32) == 'n') && len > 0;
-}
-
-ft__operating_point ft__operating_point_of(const char *setting)
-{
-    return (ft__operating_point){.clock_hz = ft__pair_number(setting, "clock"),
-                                 .memory_hz = ft__pair_number(setting, "memory"),
-                                 .power_w = ft__pair_number(setting, "power")};
-}
-
-static bool differs(double asked, double measured)
-{
-    return isfinite(asked) && !(fabs(asked - measured) <= 1e-3 * asked);
-}
-
-bool ft__operating_point_differs(const ft__operating_point *asked,
-                                 const ft__operating_point *measured)
-{
-    return differs(asked->clock_hz, measured->clock_hz) ||
-           differs(asked->memory_hz, measured->memory_hz) ||
-           differs(asked->power_w, measured->power_w);
-}
-
-bool ft__setting_differs(const char *asked, const char *measured)
-{
-    const ft__operating_point a = ft__operating_point_of(asked),
-                              b = ft__operating_point_of(measured);
-
-    return ft__operating_point_differs(&a, &b);
-}
-
 /* Of twice the rate that vectors have in 16 bits (P100), what cuDNN's convolutions
  * reach of what those in 32 bits do of theirs: DeepBench's. */
 static const double HALF_CONV = 0.8;
@@ -228,10 +142,8 @@ static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
 }
 
 /* Threads of "threads=8", one a core; of a CPU whose setting names none all cores. */
-static double busy_cores(const ft_device_facts *d, const char *setting)
+static double busy_cores(const ft_device_facts *d, double threads)
 {
-    double threads = ft__pair_number(setting, "threads");
-
     return is(d->type, "cpu") && threads >= 1 ? fmin(threads, d->cores) : d->cores;
 }
 
@@ -256,11 +168,14 @@ static double clock_under_load(const ft_device_facts *d, double cores)
     return one + (all - one) * (cores - 1) / (d->cores - 1);
 }
 
+static const ft__chip_setting says_nothing = {.threads = NAN,
+                                              .slots = FT__UNNAMED_SLOTS};
+
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
-                                const char *setting, const char *policy,
+                                const ft__chip_setting *set, const char *policy,
                                 const ft_op *op)
 {
-    const double rated = rated_clock(d), cores = busy_cores(d, setting);
+    const double rated = rated_clock(d), cores = busy_cores(d, set->threads);
     ft__hardware_spec *chip = &out->chip;
 
     *chip = (ft__hardware_spec){
@@ -270,16 +185,16 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .tensor_flops = d->peak_fp16,
         .process_nm = d->process_nm,
         .year = d->year,
-        .slots = optimizer_slots(setting),
-        .activated = activated(setting),
-        .caches = says(setting, "cache", "written"),
-        .packed = says(setting, "cache", "packed"),
-        .masked = says(setting, "picks", "all"),
-        .apart = says(setting, "calls", "single"),
-        .bare = says(setting, "calls", "library") || says(setting, "calls", "single"),
-        .short_loop = ft__is_short_loop(setting),
-        .graph = ft__is_graph_mode(setting),
-        .fused = is_compiled_mode(setting),
+        .slots = set->slots,
+        .activated = set->activated,
+        .caches = set->caches,
+        .packed = set->packed,
+        .masked = set->masked,
+        .apart = set->apart,
+        .bare = set->bare,
+        .short_loop = set->short_loop,
+        .graph = set->graph,
+        .fused = set->fused,
         .gpu = is(d->type, "gpu"),
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
@@ -345,12 +260,12 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op)
 {
-    const ft__operating_point operating_point = ft__operating_point_of(setting);
+    const ft__chip_setting set = ft__setting_read(setting);
     ft__hardware_range range;
 
-    hardware_range_make(&range, d, setting, policy, op);
+    hardware_range_make(&range, d, &set, policy, op);
     *out = range.chip;
-    hardware_range_at(out, &range, &operating_point);
+    hardware_range_at(out, &range, &set.at);
 }
 
 void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
@@ -359,7 +274,7 @@ void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
     const ft__operating_point operating_point = {clock_hz, NAN, NAN};
     ft__hardware_range range;
 
-    hardware_range_make(&range, d, "", policy, op);
+    hardware_range_make(&range, d, &says_nothing, policy, op);
     *out = range.chip;
     hardware_range_at(out, &range, &operating_point);
 }
@@ -667,7 +582,7 @@ bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
     const ft__operating_point as_it_comes = {NAN, NAN, NAN};
     bool good = true;
 
-    hardware_range_make(&r->chips, d, "", policy, op);
+    hardware_range_make(&r->chips, d, &says_nothing, policy, op);
     r->chip = r->chips.chip;
     hardware_range_at(&r->chip, &r->chips, &as_it_comes);
     r->params = params_for(&r->cpu, params, &r->chip);

@@ -609,13 +609,12 @@ static void put_estimates(struct answer *x, const ft__question *q)
     a->n_networks = e->n_networks;
 }
 
-/* What takes a walk over all operations. */
-static void put_work(struct answer *x, const ft__question *q)
+/* flops: of the graph that was asked about. */
+static void put_work(struct answer *x, const ft__question *q, double flops)
 {
-    ft_totals sum;
-
-    ft_graph_totals(x->a.graph, &sum);
-    x->a.flops = sum.flops;
+    if (x->a.graph != q->graph)
+        ft__graph_dtype(x->a.graph, &flops);
+    x->a.flops = flops;
     x->a.dtype = q->q.dtype && strncmp(q->q.dtype, "amp-", 4) == 0
                      ? text(x, "%s", q->q.dtype)
                      : ft_dtype_name(x->dtype);
@@ -623,12 +622,14 @@ static void put_work(struct answer *x, const ft__question *q)
 
 static void put_answer(struct answer *x, const ft__question *q)
 {
-    x->dtype = ft__graph_dtype(q->graph);
+    double flops;
+
+    x->dtype = ft__graph_dtype(q->graph, &flops);
     put_estimates(x, q);
     put_warnings(x, q);
     x->a.n_ops = q->e.n_ops;
     if (!q->q.totals)
-        put_work(x, q);
+        put_work(x, q, flops);
     put_assumptions(x, q);
     if (q->q.totals)
         return;

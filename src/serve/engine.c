@@ -184,16 +184,16 @@ static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidt
     c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
 }
 
-/* What NCCL takes for a sum beyond a kernel that devices read each other's memory by:
- * it starts later, and is at its rate from 8 MiB on. NCCL on 2, 4 and 8 A100, by
- * itself. */
+/* What NCCL takes for a sum beyond a kernel that devices read each other's memory by,
+ * of which larger ones have none: it starts later, and is at its rate from 8 MiB on.
+ * NCCL on 2, 4 and 8 A100, by itself. */
 static double beyond_kernel_s(const ft_op *op)
 {
     static const double start_s = 1e-5, late_s = 3.5e-5, full_bytes = 8 << 20;
     const ft_shape x = ft_op_shape(op, FT_K_x);
     const double bytes = (double)ft_tensor_bytes(&x, op->dtype);
 
-    return start_s + late_s * fmin(1, bytes / full_bytes);
+    return bytes > full_bytes ? 0 : start_s + late_s * bytes / full_bytes;
 }
 
 /* Is it done within another kernel? Numbers as wide as what ranks sum come from such a

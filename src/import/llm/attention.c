@@ -63,6 +63,25 @@ static uint32_t by_heads(ft__llm_step *s, const char *name, const char *kind,
                         strcmp(kind, "rmsnorm") == 0 ? " norm=1" : "");
 }
 
+/* By its scores: two products, and a kernel that scales, masks and normalizes between
+ * them. Queries that share keys are rows of one product; keys are read transposed. */
+static uint32_t by_scores(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
+                          int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size)
+{
+    const int64_t rows = heads / kv_heads * s->tokens;
+    const ft__llm_sizes q = SIZES(s->batch, kv_heads, rows, size);
+    const ft__llm_sizes k = SIZES(s->batch, kv_heads, size, reach);
+    const ft__llm_sizes all = SIZES(s->batch, kv_heads, rows, reach);
+    uint32_t x = ft__llm_as(s, qkv[0], q.s), y = ft__llm_as(s, qkv[1], k.s);
+
+    x = ft__llm_node_on(s, "scores", (uint32_t[]){x, y}, 2, "matmul x=%s y=%s", q.s,
+                        k.s);
+    x = ft__llm_node(s, "scores", x, "softmax x=%s axis=3", all.s);
+    x = ft__llm_node_on(s, "attn", (uint32_t[]){x, qkv[2]}, 2, "matmul x=%s y=%s",
+                        all.s, X(s->batch, kv_heads, reach, v_size));
+    return ft__llm_as(s, x, X(s->batch, heads, s->tokens, v_size));
+}
+
 static uint32_t attend(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
                        int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size,
                        bool shared)
@@ -72,6 +91,8 @@ static uint32_t attend(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
     const bool narrow =
         (shared || !s->m.kv_rank) && ft_dtype_bits(s->m.kv) < ft_dtype_bits(s->m.dtype);
 
+    if (s->scores)
+        return by_scores(s, qkv, heads, kv_heads, reach, size, v_size);
     return ft__llm_node_on(s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s%s%s%s",
                            X(s->batch, heads, s->tokens, size),
                            X(s->batch, kv_heads, reach, size),

@@ -19,6 +19,8 @@
  *   dim weight_bits=N   of the layers' weights: 16, 8 (fp8) or 4 (fp4); as it says
  *   dim train=1     whole sequences without a cache, logits of all tokens: what a
  *                   training step is derived from
+ *   dim scores=1    with train=1: attention by its scores, which go through memory, as
+ *                   before FlashAttention; 0
  *   dim mtp=N       tokens that a speculative layer drafts for each sequence; 0
  *   dim once=1      layers that are alike stand once and are repeated: counts of
  *                   operations are right, tensors and their memory are not; 0

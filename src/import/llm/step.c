@@ -384,7 +384,8 @@ static bool is_plain(const ft__llm *m)
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
     static const ft__dim_names there = {
-        "tokens, context, tp, ep, pp, dp, node, mtp, train, once, kv_bits, weight_bits",
+        "tokens, context, tp, ep, pp, dp, node, mtp, train, scores, once, kv_bits, "
+        "weight_bits",
         1, false};
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
@@ -401,9 +402,11 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->node = taken(opt, "node", used, 8);
     s->drafts = taken(opt, "mtp", used, 0);
     s->whole = taken(opt, "train", used, 0) == 1;
+    s->scores = taken(opt, "scores", used, 0) == 1;
     s->once = taken(opt, "once", used, 0) == 1;
-    s->kv_bits = taken(opt, "kv_bits", used, 0);
-    s->weight_bits = taken(opt, "weight_bits", used, 0);
+    /* What is packed for serving is trained as what it was packed from. */
+    s->kv_bits = taken(opt, "kv_bits", used, s->whole ? 16 : 0);
+    s->weight_bits = taken(opt, "weight_bits", used, s->whole ? 16 : 0);
     s->context =
         taken(opt, "context", used, s->tokens > 1 ? s->tokens : DECODE_CONTEXT);
     if (opt && ft__options_are_sizes(s->b, opt)) {
@@ -425,6 +428,8 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
             s->b, FT_EINVAL, 0,
             "--dim train=1: whole sequences (--dim tokens=N) of models whose "
             "layers all have grouped attention over all tokens or a window");
+    if (s->scores && !s->whole)
+        ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1: with --dim train=1");
     s->tokens += s->drafts;
     if (s->context < s->tokens)
         ft__build_fail(s->b, FT_EINVAL, 0,

@@ -358,16 +358,21 @@ const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric
     return f->model_set[metric][unseen];
 }
 
-/* The physical estimate of all samples, as far as it is not known. */
+/* The physical estimate of all samples, as far as it is not known by the constants of
+ * times, which are often those of power, too. */
 static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples *s,
-                       const ft__terms *known)
+                       const ft__terms *known, const ft__model_set *times)
 {
     for (size_t i = 0; i < s->n; i++) {
-        if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0)
+        const ft_op *op = &s->v[i].op;
+        const ft__physics_params *params = ft__model_set_params(l, op);
+
+        if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0 &&
+            (l == times ||
+             !memcmp(params, ft__model_set_params(times, op), sizeof(*params))))
             out[i] = known[i];
         else
-            ft__base_terms_by(&l->base, ft__model_set_params(l, &s->v[i].op), &out[i],
-                              s, (uint32_t)i);
+            ft__base_terms_by(&l->base, params, &out[i], s, (uint32_t)i);
     }
 }
 
@@ -420,7 +425,7 @@ static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
     if (!st)
         st = ft__family_samples(&s, f, on, ops, n, err);
     if (!st)
-        find_terms(terms, l, &s, metric == FT__METRIC_TIME ? known : NULL);
+        find_terms(terms, l, &s, known, ft__family_model_set(f, FT__METRIC_TIME, on));
     if (!st && metric == FT__METRIC_TIME)
         st = open_templates(&t, f, on, err);
     if (!st)

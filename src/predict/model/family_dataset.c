@@ -80,10 +80,16 @@ static double likeness(const ft__dataset *on, const ft__dataset *d)
 static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
 {
     const ft__dataset *best = &f->dataset[0];
+    double most = -INFINITY;
 
-    for (uint32_t i = 1; i < f->n_datasets; i++)
-        if (likeness(on, &f->dataset[i]) > likeness(on, best))
+    for (uint32_t i = 0; i < f->n_datasets; i++) {
+        const double is = likeness(on, &f->dataset[i]);
+
+        if (is > most) {
+            most = is;
             best = &f->dataset[i];
+        }
+    }
     return best;
 }
 

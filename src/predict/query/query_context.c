@@ -10,7 +10,7 @@
 
 #include "base/pairs.h"
 #include "graph/op_inside.h"
-#include "physics/physics.h"
+#include "physics/setting.h"
 #include "predict/model/calibration_set.h"
 
 /* ---- a few measurements ---- */
@@ -274,16 +274,22 @@ static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
 
 /* The same constants, chips and operations: the same terms. At another clock than it
  * was measured at those of the clock it was; total_s 0: these are not at hand. */
-static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q)
+static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q,
+                                    ft__metric metric)
 {
     const ft__device_query *as =
         q->rescaled || q->from_short_loops ? &q->measured : &q->a;
+    ft__chip_setting set;
 
-    if (q->plain || as->capped)
+    if (q->plain || as->capped || metric > FT__METRIC_POWER)
         return NULL;
-    if (!q->rescaled)
+    if (!q->rescaled && metric == FT__METRIC_TIME)
         return q->bare_form;
-    if (as->graph != ft__is_graph_mode(q->on.setting))
+    set = ft__setting_read(q->on.setting);
+    if (as->graph != set.graph)
+        return NULL;
+    if (metric == FT__METRIC_POWER &&
+        (q->policy || as->fused != set.fused || as->short_loop != set.short_loop))
         return NULL;
     for (uint32_t i = 0; i < q->n; i++)
         if (!q->by_default[i] && !ft__costs_nothing(&q->g->op[i]) &&
@@ -307,8 +313,7 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
     if (!room)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     st = ft__family_query(out, q->f, metric, &q->on, q->form,
-                          metric == FT__METRIC_TIME ? known_terms(room, q) : NULL, q->n,
-                          err);
+                          known_terms(room, q, metric), q->n, err);
     free(room);
     return st;
 }

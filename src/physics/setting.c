@@ -1,0 +1,138 @@
+/* Settings as text -> what they say of a chip: clocks, run mode, how it was measured.
+ */
+#include "physics/setting.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/pairs.h"
+
+enum {
+    CLOCK,
+    MEMORY,
+    POWER,
+    N_OPERATING_POINT,
+    OPTIMIZER = N_OPERATING_POINT,
+    ACTIVATION,
+    CACHE,
+    PICKS,
+    CALLS,
+    LOOP,
+    RUN_MODE,
+    THREADS,
+    N_NAMES
+};
+static const char *const names[N_NAMES] = {
+    "clock", "memory", "power", "optimizer", "activation", "cache",
+    "picks", "calls",  "loop",  "run_mode",  "threads"};
+
+static double optimizer_slots(const ft__pair_value *v)
+{
+    static const struct {
+        const char *name;
+        double slots;
+    } known[] = {
+        {"none", 0},     {"sgd", 0},     {"gradientdescent", 0},
+        {"momentum", 1}, {"adagrad", 1}, {"rmsprop", 2},
+        {"adadelta", 2}, {"adam", 2},    {"adamw", 2},
+    };
+
+    for (size_t i = 0; v->s && i < sizeof(known) / sizeof(*known); i++)
+        if (strlen(known[i].name) == v->len) {
+            size_t j = 0;
+
+            while (j < v->len && (v->s[j] | 32) == known[i].name[j])
+                j++;
+            if (j == v->len)
+                return known[i].slots;
+        }
+    return FT__UNNAMED_SLOTS;
+}
+
+static bool is(const ft__pair_value *v, const char *word)
+{
+    return v->s && v->len == strlen(word) && memcmp(v->s, word, v->len) == 0;
+}
+
+static bool says(const char *setting, const char *name, const char *word)
+{
+    ft__pair_value v = {0};
+
+    v.s = ft__pair(setting, name, &v.len);
+    return is(&v, word);
+}
+
+bool ft__is_graph_mode(const char *setting)
+{
+    return says(setting, "run_mode", "graph") ||
+           says(setting, "run_mode", "compiled-graph");
+}
+
+bool ft__is_short_loop(const char *setting)
+{
+    return says(setting, "loop", "short");
+}
+
+static bool activated(const ft__pair_value *v)
+{
+    return v->s && !(v->len == 4 && (v->s[0] | 32) == 'n') && v->len > 0;
+}
+
+/* v[]: of the first names. */
+static ft__operating_point operating_point_of(const ft__pair_value *v)
+{
+    return (ft__operating_point){.clock_hz = ft__pair_value_number(&v[CLOCK]),
+                                 .memory_hz = ft__pair_value_number(&v[MEMORY]),
+                                 .power_w = ft__pair_value_number(&v[POWER])};
+}
+
+ft__operating_point ft__operating_point_of(const char *setting)
+{
+    ft__pair_value v[N_OPERATING_POINT];
+
+    ft__pairs_find(v, setting, names, N_OPERATING_POINT);
+    return operating_point_of(v);
+}
+
+static bool differs(double asked, double measured)
+{
+    return isfinite(asked) && !(fabs(asked - measured) <= 1e-3 * asked);
+}
+
+bool ft__operating_point_differs(const ft__operating_point *asked,
+                                 const ft__operating_point *measured)
+{
+    return differs(asked->clock_hz, measured->clock_hz) ||
+           differs(asked->memory_hz, measured->memory_hz) ||
+           differs(asked->power_w, measured->power_w);
+}
+
+bool ft__setting_differs(const char *asked, const char *measured)
+{
+    const ft__operating_point a = ft__operating_point_of(asked),
+                              b = ft__operating_point_of(measured);
+
+    return ft__operating_point_differs(&a, &b);
+}
+
+ft__chip_setting ft__setting_read(const char *setting)
+{
+    ft__pair_value v[N_NAMES];
+    bool replayed, apart;
+
+    ft__pairs_find(v, setting, names, N_NAMES);
+    replayed = is(&v[RUN_MODE], "compiled-graph");
+    apart = is(&v[CALLS], "single");
+    return (ft__chip_setting){.at = operating_point_of(v),
+                              .threads = ft__pair_value_number(&v[THREADS]),
+                              .slots = optimizer_slots(&v[OPTIMIZER]),
+                              .activated = activated(&v[ACTIVATION]),
+                              .caches = is(&v[CACHE], "written"),
+                              .packed = is(&v[CACHE], "packed"),
+                              .masked = is(&v[PICKS], "all"),
+                              .apart = apart,
+                              .bare = apart || is(&v[CALLS], "library"),
+                              .short_loop = is(&v[LOOP], "short"),
+                              .graph = replayed || is(&v[RUN_MODE], "graph"),
+                              .fused = replayed || is(&v[RUN_MODE], "compiled")};
+}

@@ -1,0 +1,18 @@
+#ifndef PHYSICS_SETTING_H
+#define PHYSICS_SETTING_H
+
+#include "physics/physics.h"
+
+/* Slots of an optimizer that no setting names. */
+#define FT__UNNAMED_SLOTS 1
+
+/* What a setting says of a chip, found in one pass. Members: ft__hardware_spec. */
+typedef struct ft__chip_setting {
+    ft__operating_point at;
+    double threads; /* NaN: it does not say */
+    double slots;
+    bool activated, caches, packed, masked, apart, bare, short_loop, graph, fused;
+} ft__chip_setting;
+ft__chip_setting ft__setting_read(const char *setting);
+
+#endif
