@@ -516,13 +516,13 @@ static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
     }
 }
 
-/* A collective, of which one of the devices is asked. */
-static void collective(ft__work *w, const ft_op *op)
+/* A collective, of which one of the devices is asked. Before Volta machines hold 8. */
+static void collective(ft__work *w, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft__op_kernel *p = next(w, FT__OP_KERNEL_COLLECTIVE, op);
 
     p->m = (double)ft_op_at(op, FT_K_ranks, 0);
-    p->n = (double)ft_op_at(op, FT_K_nodes, 0);
+    p->n = fmax((double)ft_op_at(op, FT_K_nodes, 0), chip->early ? ceil(p->m / 8) : 1);
     p->sums = ft_op_at(op, FT_K_mode, 0) == 0;
     p->sends = ft_op_at(op, FT_K_mode, 0) == 2;
     p->read = p->written = p->size * result_elements(op);
@@ -559,7 +559,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
     } else if (op->kind == FT_KIND_moe) {
         mixture(w, op, chip->masked);
     } else if (op->kind == FT_KIND_collective) {
-        collective(w, op);
+        collective(w, op, chip);
     } else if (class == FT_CLASS_MATMUL) {
         products(w, op, chip);
     } else if (gpu && has_moments(op)) {

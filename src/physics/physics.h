@@ -38,6 +38,8 @@ typedef struct ft__hardware_spec {
     int gpu;
     int amd;
     int early;     /* NVIDIA's, before Volta */
+    int pascal;    /* NVIDIA's, of capability 6 */
+    int old_blas;  /* cuBLAS before CUDA 9: a Kepler's, a Maxwell's, TensorFlow 1's */
     int ampere;    /* NVIDIA's, since Ampere */
     int hopper;    /* NVIDIA's of data centres, since Hopper */
     int tensor;    /* peak_flops is that of tensor cores */
