@@ -60,11 +60,15 @@ static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
  * KernelBench's transposed convolutions on a T4, gradients of DeepBench's Pascals and
  * Maxwells. A Pascal has no atomic addition of 16 bits: cuDNN's gradients of a P100's
  * data take up to 80 times as long then, by what no shape tells. */
+static const double STRIDED_VECTORS = 0.55, STRIDED_HALVES = 0.14;
+
 static double strided_vectors(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const bool in_halves = chip->early && p->size == 2 && p->gradient == FT_WRT_X;
 
-    return chip->gpu && !chip->amd ? (in_halves ? 0.14 : 0.55) : 1;
+    if (!chip->gpu || chip->amd)
+        return 1;
+    return in_halves ? STRIDED_HALVES : STRIDED_VECTORS;
 }
 
 /* Of what a gradient of the data multiplies; the rest are zeros between its steps. */
