@@ -285,10 +285,9 @@ static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip
             /* The weights' gradient waits for the last step, and sums over all. */
             p->k *= p->count;
             p->count = 1;
+        } else if (gpu && 2 * i + 1 >= n && ft__rnn_gates(op->kind)) {
+            p->kernels = 2; /* cuDNN's steps: a product, then one for the new state */
         }
-        /* cuDNN's steps: a product, then a kernel that makes the new state of it. */
-        if (gpu && p->count > 1 && ft__rnn_gates(op->kind))
-            p->kernels = 2;
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
         p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight_size(op));

@@ -250,7 +250,7 @@ static double least_step_s(const ft__op_kernel *p, const ft__hardware_spec *chip
 {
     const double columns = fmin(p->m, p->n);
 
-    if (!chip->pascal || p->count == 1 || columns <= 16)
+    if (!chip->pascal || p->kernels < 2 || columns <= 16)
         return 0;
     return STEP_CLOCKS * p->k / chip->clock_hz;
 }
