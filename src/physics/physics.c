@@ -284,7 +284,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
-        .old_blas = !is_since(d, 6) || ft__pair(setting, "activation", &(size_t){0}),
+        .tensorflow_1 = ft__pair(setting, "activation", &(size_t){0}) != NULL,
         .ampere = is_since(d, 8),
         .hopper =
             is_since(d, 9) &&

@@ -39,7 +39,6 @@ typedef struct ft__hardware_spec {
     int amd;
     int early;     /* NVIDIA's, before Volta */
     int pascal;    /* NVIDIA's, of capability 6 */
-    int old_blas;  /* cuBLAS before CUDA 9: a Kepler's, a Maxwell's, TensorFlow 1's */
     int ampere;    /* NVIDIA's, since Ampere */
     int hopper;    /* NVIDIA's of data centres, since Hopper */
     int tensor;    /* peak_flops is that of tensor cores */
@@ -50,6 +49,7 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "suite=": DeepBench's, no framework stands before libraries */
     int apart;  /* "suite=train": DeepBench's, which times each call of cuDNN alone */
+    int tensorflow_1; /* "activation=", of any: Justus' */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */
