@@ -165,6 +165,90 @@ static void vectors_of_16_bits_serve_convolutions(void)
     CHECK(CMP(seconds(conv, devices[1], ""), <, 1.3 * seconds(half, devices[1], "")));
 }
 
+/* A Titan X (Maxwell) had kernels of 32 columns and parts of k that its cuBLAS lacks:
+ * estimated 2.5 to 4 times too fast. A larger batch of as many tiles takes as long. */
+static void products_of_old_libraries_have_large_tiles(void)
+{
+    static const struct measured v[] = {
+        {"matmul x=2560x2560 y=2560x16", {0, 0, 358e-6}},
+        {"matmul x=1760x1760 y=1760x32", {0, 0, 183e-6}},
+        {"matmul x=4096x4096 y=4096x32", {0, 0, 749e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.4);
+}
+
+/* Those of TensorFlow 1, whatever the GPU: Justus' dense layers. */
+static void products_of_tensorflow_1_have_large_tiles(void)
+{
+    static const char layer[] = "linear x=64x4096 out=512";
+
+    CHECK(CMP(seconds(layer, "p100-pcie-16gb", "activation=none"), >,
+              2 * seconds(layer, "p100-pcie-16gb", "")));
+}
+
+/* Latency of loads, whatever the lanes: 32 columns were estimated 2.7 times too fast. A
+ * larger batch is never faster. */
+static void steps_of_a_pascal_take_clocks_for_each_k(void)
+{
+    static const struct measured v[] = {
+        {"gru x=1500x32x1024 hidden=1024 phase=backward wrt=x",
+         {611.9e-3, 454.9e-3, 0}},
+        {"lstm x=25x32x2048 hidden=2048 phase=backward wrt=x", {26.99e-3, 20.16e-3, 0}},
+        {"rnn x=50x32x2560 hidden=2560", {19.05e-3, 14.69e-3, 0}},
+        {"gru x=1x32x512 hidden=512 phase=backward wrt=x", {191e-6, 183e-6, 0}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.35);
+    CHECK(CMP(seconds("lstm x=25x64x1024 hidden=1024", "gtx-1080-ti", ""), >=,
+              seconds("lstm x=25x32x1024 hidden=1024", "gtx-1080-ti", "")));
+}
+
+/* 8 images were estimated 1.5 to 1.8 times too fast. */
+static void convolutions_of_16_bits_take_16_images(void)
+{
+    static const struct measured v[] = {
+        {"conv2d x=8x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16",
+         {202e-6, 0, 0}},
+        {"conv2d x=8x128x56x56 out=256 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16",
+         {975e-6, 0, 0}},
+        {"conv2d x=8x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16 "
+         "phase=backward wrt=x",
+         {201e-6, 0, 0}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.25);
+}
+
+/* 1.7 and 4.3 times as long as in fp32; they were estimated to be faster. */
+static void gradients_in_steps_of_16_bits_are_slower(void)
+{
+    static const char *const v[] = {
+        "conv2d x=16x64x80x350 out=128 kernel=5x5 stride=2x2 pad=1x1 phase=backward "
+        "wrt=x",
+        "conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 phase=backward "
+        "wrt=x",
+    };
+
+    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+        char half[160];
+
+        snprintf(half, sizeof(half), "%s dtype=fp16", v[i]);
+        CHECK(CMP(seconds(half, devices[0], ""), >, seconds(v[i], devices[0], "")));
+    }
+}
+
+/* They were estimated twice as fast: 16 devices lie in two machines. */
+static void sums_of_many_cross_machines(void)
+{
+    static const struct measured v[] = {
+        {"collective x=6553600 ranks=16 dtype=fp32", {0, 9221e-6, 10996e-6}},
+        {"collective x=6553600 ranks=32 dtype=fp32", {0, 11044e-6, 12395e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.5);
+}
+
 /* Without bf16 in its tensor cores a T4 is no faster than in fp32; an RX 7900 XTX has
  * no matrix instructions of fp32. */
 static void types_without_hardware_take_the_rate_of_vectors(void)
@@ -191,6 +275,12 @@ int main(int argc, char **argv)
     gradients_of_steps_are_calls_apart();
     steps_are_slower_than_products();
     vectors_of_16_bits_serve_convolutions();
+    products_of_old_libraries_have_large_tiles();
+    products_of_tensorflow_1_have_large_tiles();
+    steps_of_a_pascal_take_clocks_for_each_k();
+    convolutions_of_16_bits_take_16_images();
+    gradients_in_steps_of_16_bits_are_slower();
+    sums_of_many_cross_machines();
     types_without_hardware_take_the_rate_of_vectors();
     CHECK_DONE();
 }

@@ -29,6 +29,15 @@ static ft__op_kernel transformed(const ft__op_kernel *p, const struct conv_piece
     return q;
 }
 
+/* Those of 16 bits before Volta take 16 images at a time: DeepBench's in 3 x 3 of a
+ * P100, forward and gradients of the data, of 7 x 7 to 56 x 56, take as long for 8. */
+static double whole_images(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->early && p->size == 2 && p->gradient != FT_WRT_WEIGHTS
+               ? ft__up(p->images / 16) * 16
+               : p->images;
+}
+
 /* An algorithm whose transforms pass through memory. */
 static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
                            double share)
@@ -49,10 +58,17 @@ static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
 
 /* NVIDIA's libraries keep few kernels for vectors whose steps are more than one:
  * KernelBench's transposed convolutions on a T4, gradients of DeepBench's Pascals and
- * Maxwells. */
-static double strided_vectors(const ft__hardware_spec *chip)
+ * Maxwells. A Pascal has no atomic addition of 16 bits: cuDNN's gradients of a P100's
+ * data take up to 80 times as long then, by what no shape tells. */
+static const double STRIDED_VECTORS = 0.55, STRIDED_HALVES = 0.14;
+
+static double strided_vectors(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    return chip->gpu && !chip->amd ? 0.55 : 1;
+    const bool in_halves = chip->early && p->size == 2 && p->gradient == FT_WRT_X;
+
+    if (!chip->gpu || chip->amd)
+        return 1;
+    return in_halves ? STRIDED_HALVES : STRIDED_VECTORS;
 }
 
 /* Of what a gradient of the data multiplies; the rest are zeros between its steps. */
@@ -83,7 +99,7 @@ static ft__algorithm by_columns(const ft__op_kernel *p, const ft__hardware_spec 
                                 bool tensor, double share)
 {
     ft__algorithm a = {.op_kernel = *p,
-                       .share = share * (tensor ? 1 : strided_vectors(chip)),
+                       .share = share * (tensor ? 1 : strided_vectors(p, chip)),
                        .starts = 1,
                        .matrix = tensor};
     double values = p->out * p->taps * p->columns * p->batch * p->size;
@@ -253,6 +269,7 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     const double own =
         (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
     const double product = own * implicit_share(p, chip, tensor, c);
+    ft__op_kernel whole = *p;
     uint32_t n = 0;
 
     if ((!tensor || p->size > 2) && is_in_turn(p, chip, c)) {
@@ -267,7 +284,7 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     if (in_steps(p) && tensor && p->batch == 1)
         skip_zeros(&out[n]);
     else if (in_steps(p) && !tensor)
-        out[n].share *= strided_vectors(chip);
+        out[n].share *= strided_vectors(p, chip);
     if (tensor && p->volume)
         out[n].op_kernel.n = fmax(p->n, VOLUME_CHANNELS);
     n++;
@@ -277,7 +294,8 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     }
     if (relaid > 0 && p->size > 2 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = by_image(p, own * direction(p, c) * c[FT__C_image_share]);
-    return tensor || !chip->gpu || p->size < 2 ? n : n + fast(out + n, p, own, c);
+    whole.images = whole_images(p, chip);
+    return tensor || !chip->gpu || p->size < 2 ? n : n + fast(out + n, &whole, own, c);
 }
 
 /* One channel a group: every value is read for few operations. A thread finds its place

@@ -225,7 +225,8 @@ static double summed_inside_s(double bytes, double devices, double rate, bool sw
 
 /* Over several machines each device has a share of the network: sums are made within
  * machines first, of a part on each device, then of that part between them; parts for
- * devices of other machines go over the network. */
+ * devices of other machines go over the network. DeepBench's machines of before Volta
+ * have one adapter each. */
 void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     static const double start_s = 1.5e-6, network_s = 1e-5, share = 0.7;
@@ -234,8 +235,9 @@ void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace 
     const bool switches = pace->chip->hopper && pace->chip->link > 1e11; /* not PCIe */
 
     if (p->sums)
-        out->memory_s = summed_inside_s(bytes, inside, rate, switches) +
-                        summed_s(bytes / inside, p->n, apart);
+        out->memory_s =
+            summed_inside_s(bytes, inside, rate, switches) +
+            summed_s(pace->chip->early ? bytes : bytes / inside, p->n, apart);
     else if (p->sends)
         out->memory_s = bytes / (p->n > 1 ? apart : rate);
     else

@@ -46,7 +46,7 @@ static const double GROUPED_SHARE = 0.6;
 
 /* Of a product by itself, one of cuDNN's steps before Volta: DeepBench's on a
  * P100, a GTX 1080 Ti, a Titan X Pascal and a Titan X Maxwell. */
-static const double EARLY_STEP = 0.6;
+static const double EARLY_STEP = 0.75;
 
 /* What a library's plain products reach of the best ones'. */
 static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chip,

@@ -285,10 +285,9 @@ static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip
             /* The weights' gradient waits for the last step, and sums over all. */
             p->k *= p->count;
             p->count = 1;
+        } else if (gpu && 2 * i + 1 >= n && ft__rnn_gates(op->kind)) {
+            p->kernels = 2; /* cuDNN's steps: a product, then one for the new state */
         }
-        /* cuDNN's steps: a product, then a kernel that makes the new state of it. */
-        if (gpu && p->count > 1 && ft__rnn_gates(op->kind))
-            p->kernels = 2;
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
         p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight_size(op));
@@ -516,13 +515,13 @@ static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
     }
 }
 
-/* A collective, of which one of the devices is asked. */
-static void collective(ft__work *w, const ft_op *op)
+/* A collective, of which one of the devices is asked. Before Volta machines hold 8. */
+static void collective(ft__work *w, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft__op_kernel *p = next(w, FT__OP_KERNEL_COLLECTIVE, op);
 
     p->m = (double)ft_op_at(op, FT_K_ranks, 0);
-    p->n = (double)ft_op_at(op, FT_K_nodes, 0);
+    p->n = fmax((double)ft_op_at(op, FT_K_nodes, 0), chip->early ? ceil(p->m / 8) : 1);
     p->sums = ft_op_at(op, FT_K_mode, 0) == 0;
     p->sends = ft_op_at(op, FT_K_mode, 0) == 2;
     p->read = p->written = p->size * result_elements(op);
@@ -559,7 +558,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
     } else if (op->kind == FT_KIND_moe) {
         mixture(w, op, chip->masked);
     } else if (op->kind == FT_KIND_collective) {
-        collective(w, op);
+        collective(w, op, chip);
     } else if (class == FT_CLASS_MATMUL) {
         products(w, op, chip);
     } else if (gpu && has_moments(op)) {

@@ -198,6 +198,8 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .gpu = is(d->type, "gpu"),
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
+        .pascal = is_since(d, 6) && !has_tensor_cores(d),
+        .tensorflow_1 = set->tensorflow_1,
         .ampere = is_since(d, 8),
         .blackwell = is_since(d, 10),
         .hopper =

@@ -38,6 +38,7 @@ typedef struct ft__hardware_spec {
     int gpu;
     int amd;
     int early;     /* NVIDIA's, before Volta */
+    int pascal;    /* NVIDIA's, of capability 6 */
     int ampere;    /* NVIDIA's, since Ampere */
     int blackwell; /* NVIDIA's, since Blackwell */
     int hopper;    /* NVIDIA's of data centres, since Hopper */
@@ -49,6 +50,7 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
     int apart;  /* "calls=single": one of several calls of a recurrent layer */
+    int tensorflow_1; /* "activation=", of any */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */

@@ -127,6 +127,7 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .threads = ft__pair_value_number(&v[THREADS]),
                               .slots = optimizer_slots(&v[OPTIMIZER]),
                               .activated = activated(&v[ACTIVATION]),
+                              .tensorflow_1 = v[ACTIVATION].s != NULL,
                               .caches = is(&v[CACHE], "written"),
                               .packed = is(&v[CACHE], "packed"),
                               .masked = is(&v[PICKS], "all"),

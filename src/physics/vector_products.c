@@ -11,7 +11,6 @@ static const struct tile {
              {128, 32, 2},  {32, 128, 2}, {32, 32, 4}};
 /* cuBLAS before Volta splits k less: DeepBench's products of 500,000 numbers. */
 enum { N_TILES = sizeof(tiles) / sizeof(*tiles), MOST_SPLIT = 256, EARLY_SPLIT = 16 };
-static const double LEAST_DEPTH = 64; /* of a part, where k is split */
 static const double ENOUGH_WAVES = 2; /* then it is not */
 static const double STEP_ROWS = 16;   /* fewest of a product of a recurrent layer */
 
@@ -22,15 +21,24 @@ static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chi
     return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->ampere);
 }
 
-/* Before Volta convolutions of 16 bits (P100) and all products of 8 (GTX 1080 Ti) have
- * none but large kernels, which leave k whole but in gradients of weights: DeepBench's
- * take as long for 8 images as for 16. Two columns are still sums of threads. */
+/* cuBLAS before CUDA 9: of Justus' rows, and of DeepBench's of Maxwells. */
+static bool has_old_blas(const ft__hardware_spec *chip)
+{
+    return chip->tensorflow_1 || (chip->bare && !chip->pascal);
+}
+
+/* Before Volta convolutions of 16 bits (P100), all products of 8 (GTX 1080 Ti) and
+ * those of fp32 by cuBLAS before CUDA 9 have none but large kernels, which leave k
+ * whole but in gradients of weights: DeepBench's take as long for 8 images as for 16.
+ * Two columns are still sums of threads. */
 static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    if (!chip->early || p->count > 1)
+    if (!chip->early || p->count > 1 || p->batched)
         return false;
-    return p->what == FT__OP_KERNEL_CONV ? p->size <= 2
-                                         : p->size < 2 && fmin(p->m, p->n) > 2;
+    if (p->what == FT__OP_KERNEL_CONV)
+        return p->size <= 2;
+    return (p->size < 2 || (p->size == 4 && has_old_blas(chip))) &&
+           fmin(p->m, p->n) > 2;
 }
 
 /* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
@@ -40,7 +48,7 @@ static bool has_tile(const ft__op_kernel *p, const struct tile *t,
                      const ft__hardware_spec *chip)
 {
     if (has_large_tiles_only(p, chip))
-        return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size == 2);
+        return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size >= 2);
     if (!is_batched_call(p, chip))
         return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
     if (chip->ampere)
@@ -125,6 +133,15 @@ static void try_way(struct product_plan *best, const struct tiling *w,
         *best = plan;
 }
 
+/* Of a part of k. cuBLAS before CUDA 9 splits that of DeepBench's products of 500,000
+ * numbers and of none up to 8,448. */
+static double least_depth(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    if (!has_large_tiles_only(p, chip) || p->gradient == FT_WRT_WEIGHTS)
+        return 64;
+    return p->size == 4 ? 16384 : INFINITY;
+}
+
 /* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
  * parts, whatever the way costs: then a faster device never leaves one out that a
  * slower one takes. */
@@ -138,10 +155,9 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     uint32_t split = 1;
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
-        is_batched_call(p, pace->chip) ||
-        (has_large_tiles_only(p, pace->chip) && p->gradient != FT_WRT_WEIGHTS))
+        is_batched_call(p, pace->chip))
         return 1;
-    while (split < most && p->k / (2 * split) >= LEAST_DEPTH)
+    while (split < most && p->k / (2 * split) >= least_depth(p, pace->chip))
         split *= 2;
     return split;
 }
@@ -215,11 +231,8 @@ static double vector_share(const ft__hardware_spec *chip, double sustained)
     return has_one_issue(chip) ? fmin(sustained, ISSUE_SHARE) : sustained;
 }
 
-/* There epilogue stores hardly overlap the main loop, of which a tile's start is no
- * part. 1: not at all. KernelBench's products of small K (16, 32 and 256) on A10 and
- * A10G. */
-static const double EPILOGUE_EXPONENT = 1.15;
-
+/* There epilogue stores do not overlap the main loop, of which a tile's start is no
+ * part: KernelBench's products of small K (16, 32 and 256) on A10 and A10G. */
 static double with_memory(double product_s, double memory_s, const ft__algorithm *a,
                           const ft__pace *pace)
 {
@@ -230,9 +243,23 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
 
     if (a->matrix || !has_one_issue(pace->chip) || !(p->written > 0))
         return longer_s;
-    return fmax(longer_s, pow(pow(multiplies_s, EPILOGUE_EXPONENT) +
-                                  pow(writes_s, EPILOGUE_EXPONENT),
-                              1 / EPILOGUE_EXPONENT));
+    return fmax(longer_s, multiplies_s + writes_s);
+}
+
+/* Clocks that steps of more than 16 columns take at least for each of k on a Pascal,
+ * whatever their rows and its lanes. DeepBench's LSTM, GRU and plain layers of 32
+ * columns take 172 for gradients of the data and 200 forward, of 256 to 2816 rows, on a
+ * P100, a GTX 1080 Ti and a Titan X; some of 64 take 60, but a larger batch is never
+ * faster. */
+static const double STEP_CLOCKS = 160;
+
+static double least_step_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double columns = fmin(p->m, p->n);
+
+    if (!chip->pascal || p->kernels < 2 || columns <= 16)
+        return 0;
+    return STEP_CLOCKS * p->k / chip->clock_hz;
 }
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
@@ -255,7 +282,8 @@ void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pa
     out->memory_s = ft__moved_s(&a->op_kernel, 0, pace);
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
-    out->busy_s = with_memory(plan.total_s, out->memory_s, a, pace);
+    out->busy_s = fmax(with_memory(plan.total_s, out->memory_s, a, pace),
+                       least_step_s(&a->op_kernel, pace->chip));
 }
 
 /* A way that is always tried, and faster at every clock. Arithmetic and cache go with
