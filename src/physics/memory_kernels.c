@@ -145,22 +145,6 @@ static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip
                                                            : 0;
 }
 
-/* Numbers that a core loads and stores in a clock in PyTorch's own elementwise kernels,
- * of 512 elements a block: fewer than memory delivers at low clocks, or of 16 bits to
- * an H100. EnergAIzer's networks on an A100 at 510 to 1410 MHz, in fp32 and bf16 alike.
- */
-static const double EAGER_NUMBERS = 5.2;
-
-static double eager_s(const ft__op_kernel *p, double bytes,
-                      const ft__hardware_spec *chip)
-{
-    if (p->what != FT__OP_KERNEL_STREAM || !chip->gpu || chip->graph || chip->fused ||
-        !(chip->clock_hz > 0))
-        return 0;
-    return bytes / p->size /
-           (EAGER_NUMBERS * (1 + chip->blackwell) * chip->cores * chip->clock_hz);
-}
-
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
@@ -174,8 +158,7 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
         out->compute_s += pool_s(p, pace);
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
-    out->busy_s =
-        fmax(out->busy_s, fmax(one_by_one_s(p, chip), eager_s(p, bytes, chip)));
+    out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
 }
 
 /* ---- keys and values ---- */

@@ -201,7 +201,6 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
         .tensorflow_1 = set->tensorflow_1,
         .ampere = is_since(d, 8),
-        .blackwell = is_since(d, 10),
         .hopper =
             is_since(d, 9) &&
             d->compute_capability<12, .lanes = d->peak_fp32 / (2 * d->cores * rated),

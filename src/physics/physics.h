@@ -40,7 +40,6 @@ typedef struct ft__hardware_spec {
     int early;     /* NVIDIA's, before Volta */
     int pascal;    /* NVIDIA's, of capability 6 */
     int ampere;    /* NVIDIA's, since Ampere */
-    int blackwell; /* NVIDIA's, since Blackwell */
     int hopper;    /* NVIDIA's of data centres, since Hopper */
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
