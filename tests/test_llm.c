@@ -337,25 +337,6 @@ static void a_sum_over_devices_goes_over_their_link(void)
               <, 2.1 * bytes / nvlink));
 }
 
-/* Kernels by which devices read each other's memory take no more than 8 MiB, on Hopper
- * 16: NCCL starts later. Its switches add what eight devices send once. */
-static void large_sums_are_those_of_nccl(void)
-{
-    ft_device_facts linked = facts;
-    const ft_op eight = op_of("collective x=1024x4096 ranks=2 dtype=bf16"),
-                sixteen = op_of("collective x=2048x4096 ranks=2 dtype=bf16"),
-                large = op_of("collective x=8192x65536 ranks=8 dtype=bf16");
-    double ring;
-
-    linked.link_bytes_per_s = 450e9;
-    linked.compute_capability = 8;
-    CHECK(CMP(seconds(sixteen, &linked) - 2 * seconds(eight, &linked), >, 3.5e-5));
-    ring = seconds(large, &linked);
-    linked.compute_capability = 9;
-    CHECK(CMP(seconds(sixteen, &linked) - 2 * seconds(eight, &linked), <, 0));
-    CHECK_NEAR(seconds(large, &linked) / ring, 1.125 / 1.75, 0.01);
-}
-
 /* Adapters of 200 Gbit/s in 2020: sums within machines first, then of a part on each
  * device; of parts for all others those for other machines go over the network. */
 static void collectives_of_several_machines_go_over_the_network(void)
@@ -596,7 +577,6 @@ int main(int argc, char **argv)
     the_first_token_of_a_sequence_is_a_prompt();
     scales_of_tensors_are_found_as_engines_do();
     a_sum_over_devices_goes_over_their_link();
-    large_sums_are_those_of_nccl();
     collectives_of_several_machines_go_over_the_network();
     scales_of_few_weights_are_read();
     drafted_tokens_decode();

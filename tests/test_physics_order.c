@@ -139,6 +139,122 @@ static void boards_of_one_chip_draw_alike(void)
     CHECK_NEAR(w[0], w[1], 0.03 * w[1]);
 }
 
+/* More bytes are never faster, nor are more devices, but where switches add: there on
+ * H100 and H200 eight take less than four (below), though no less than two. */
+static void check_collective(const ft_device_facts *facts, const char *mode)
+{
+    static const int ranks[] = {2, 3, 4, 7, 8, 9, 16, 17, 32};
+    enum { SIZES = 116 }; /* to 2^28, each a tenth more */
+    const ft__physics_params theta = ft__physics_default();
+    double fewer[SIZES] = {0};
+
+    for (size_t r = 0; r < sizeof(ranks) / sizeof(*ranks); r++) {
+        double last = 0;
+
+        for (int i = 0; i < SIZES; i++) {
+            const double n = floor(4096 * pow(1.1, i));
+            char spec[100];
+            ft__hardware_spec chip;
+            ft__terms t;
+            ft_op op;
+            bool added;
+
+            snprintf(spec, sizeof(spec), "collective x=%.0f ranks=%d dtype=bf16%s", n,
+                     ranks[r], mode);
+            op = op_of(spec);
+            ft__hardware_spec_make(&chip, facts, "", "", &op);
+            if (ft__hardware_spec_lacks(&chip))
+                return;
+            ft__physics(&t, &op, &chip, &theta);
+            added = !*mode && chip.hopper && 2 * n > chip.kernel_sum_bytes;
+            if (t.total_s < last || t.total_s < fewer[i])
+                fprintf(stderr, "%s on %s\n", spec, facts->name);
+            CHECK(CMP(t.total_s, >=, last));
+            CHECK(CMP(t.total_s, >=, fewer[i]));
+            last = t.total_s;
+            fewer[i] = added && fewer[i] > 0 ? fewer[i] : last;
+        }
+    }
+}
+
+static void more_bytes_and_devices_are_never_faster(void)
+{
+    static const char *const modes[] = {"", " mode=1", " mode=2"};
+    char **names;
+    size_t n;
+
+    CHECK(!ft_device_names(&names, &n, data_dir, NULL) && CMP(n, >, 100));
+    for (size_t i = 0; i < n; i++) {
+        ft_device *d;
+
+        CHECK(!ft_device_load(&d, data_dir, names[i], NULL));
+        for (int m = 0; m < 3; m++)
+            check_collective(ft_device_get(d), modes[m]);
+        ft_device_free(d);
+    }
+    ft_device_names_free(names, n);
+}
+
+/* The least times of 32 MiB and 1 GiB in aiconfigurator's tables of all-reduce; NCCL is
+ * behind them. */
+static void large_sums_take_what_nccl_does(void)
+{
+    static const struct {
+        const char *device;
+        int ranks, mib;
+        double measured_s;
+    } c[] = {{"a100-sxm-80gb", 2, 32, 221.9e-6},  {"a100-sxm-80gb", 8, 32, 364.3e-6},
+             {"a100-sxm-80gb", 2, 1024, 5297e-6}, {"a100-sxm-80gb", 8, 1024, 8249e-6},
+             {"h200-sxm", 2, 32, 135.4e-6},       {"h200-sxm", 8, 32, 165.8e-6},
+             {"h200-sxm", 4, 1024, 4518e-6},      {"h200-sxm", 8, 1024, 3993e-6},
+             {"h100-sxm", 4, 1024, 4511e-6},      {"h100-sxm", 8, 1024, 4007e-6}};
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        char spec[100];
+
+        snprintf(spec, sizeof(spec), "collective x=%dx524288 ranks=%d dtype=bf16",
+                 c[i].mib, c[i].ranks);
+        CHECK_NEAR(seconds(spec, c[i].device, "run_mode=graph") / c[i].measured_s, 1,
+                   0.15);
+    }
+}
+
+/* NVIDIA's since Volta that NVLink connects leave sums of more than 8 MiB to NCCL, on
+ * Hopper of more than 16. */
+static void nccl_starts_where_nvlink_connects(void)
+{
+    static const struct {
+        const char *device;
+        int mib, starts;
+    } c[] = {{"a100-sxm-80gb", 8, 1}, {"v100-sxm2-16gb", 8, 1}, {"h100-sxm", 16, 1},
+             {"h100-sxm", 8, 0},      {"h100-nvl", 8, 0},       {"h100-pcie", 16, 0},
+             {"a40", 8, 0},           {"p100-sxm2-16gb", 8, 0}, {"mi300x", 8, 0},
+             {"epyc-9654", 8, 0}};
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        char last[100], next[100];
+
+        snprintf(last, sizeof(last), "collective x=%d ranks=2 dtype=bf16",
+                 c[i].mib << 19);
+        snprintf(next, sizeof(next), "collective x=%d ranks=2 dtype=bf16",
+                 (c[i].mib << 19) + 1);
+        CHECK_EQ(seconds(next, c[i].device, "") - seconds(last, c[i].device, "") > 3e-5,
+                 c[i].starts);
+    }
+}
+
+/* Before Volta a machine has 8, for sums of whoever does not name several. */
+static void machines_of_8_are_a_default_of_sums(void)
+{
+    static const char sum[] = "collective x=1048576 ranks=32",
+                      two[] = "collective x=1048576 ranks=32 nodes=2",
+                      four[] = "collective x=1048576 ranks=32 nodes=4";
+    const char *const p100 = "p100-sxm2-16gb";
+
+    CHECK(CMP(seconds(two, p100, ""), <, 0.8 * seconds(sum, p100, "")));
+    CHECK_NEAR(seconds(four, p100, ""), seconds(sum, p100, ""), 1e-12);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -148,5 +264,9 @@ int main(int argc, char **argv)
     a_better_device_is_never_slower();
     threads_that_load_one_number_at_a_time_hold_kernels_back();
     boards_of_one_chip_draw_alike();
+    more_bytes_and_devices_are_never_faster();
+    large_sums_take_what_nccl_does();
+    nccl_starts_where_nvlink_connects();
+    machines_of_8_are_a_default_of_sums();
     CHECK_DONE();
 }

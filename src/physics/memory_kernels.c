@@ -191,19 +191,22 @@ static double summed_s(double bytes, double devices, double rate)
     return fmin(bytes * others / rate, second_s + 2 * bytes * others / devices / rate);
 }
 
-/* Of more, within a machine, by NCCL, which starts later; three devices of Hopper's
- * machines and more have switches that add (NVLink SHARP): each sends all of its data
- * once and reads its part of the sum, the other way round for the sum. Decided on all-
- * reduces of aiconfigurator on A100 and H200: docs/physics.md. */
-static double summed_inside_s(double bytes, double devices, double rate, bool switches)
+/* Of more, within a machine, by NCCL, which starts later, and takes no less than the
+ * largest of those. Switches between Hopper's (NVLink SHARP) add: each of three devices
+ * and more sends all of its data once and reads its part of the sum, the other way
+ * round for the sum. Decided on all-reduces of aiconfigurator on A100 and H200:
+ * docs/physics.md. */
+static double summed_inside_s(double bytes, double devices, double rate,
+                              const ft__hardware_spec *chip)
 {
-    static const double nccl_s = 4.5e-5, most_bytes = 8 << 20, most_there = 16 << 20;
-    const double ring = 2 * (devices - 1) / devices;
-    const double switched = switches && devices > 2 ? 1 + 1 / devices : ring;
+    static const double nccl_s = 4.5e-5;
+    const double most = chip->kernel_sum_bytes, ring = 2 * (devices - 1) / devices;
+    const double switched = chip->hopper && devices > 2 ? 1 + 1 / devices : ring;
 
-    if (devices > 1 && bytes > (switches ? most_there : most_bytes))
-        return nccl_s + bytes * fmin(ring, switched) / rate;
-    return summed_s(bytes, devices, rate);
+    if (devices == 1 || bytes <= most)
+        return summed_s(bytes, devices, rate);
+    return fmax(nccl_s + bytes * fmin(ring, switched) / rate,
+                summed_s(most, devices, rate));
 }
 
 /* Over several machines each device has a share of the network: sums are made within
@@ -213,18 +216,17 @@ static double summed_inside_s(double bytes, double devices, double rate, bool sw
 void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     static const double start_s = 1.5e-6, network_s = 1e-5, share = 0.7;
-    const double rate = pace->chip->link * share, apart = pace->chip->network * share;
+    const ft__hardware_spec *chip = pace->chip;
+    const double rate = chip->link * share, network = chip->network * share;
     const double inside = fmax(1, p->m / p->n), bytes = p->read;
-    const bool switches = pace->chip->hopper && pace->chip->link > 1e11; /* not PCIe */
 
     if (p->sums)
-        out->memory_s =
-            summed_inside_s(bytes, inside, rate, switches) +
-            summed_s(pace->chip->early ? bytes : bytes / inside, p->n, apart);
+        out->memory_s = summed_inside_s(bytes, inside, rate, chip) +
+                        summed_s(chip->early ? bytes : bytes / inside, p->n, network);
     else if (p->sends)
-        out->memory_s = bytes / (p->n > 1 ? apart : rate);
+        out->memory_s = bytes / (p->n > 1 ? network : rate);
     else
         out->memory_s = fmax(bytes / p->m * (inside - 1) / rate,
-                             bytes / p->m * (p->m - inside) / apart);
+                             bytes / p->m * (p->m - inside) / network);
     out->busy_s = start_s + (p->n > 1 ? network_s : 0) + out->memory_s;
 }

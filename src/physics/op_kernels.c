@@ -342,8 +342,7 @@ static void grouped_product(ft__work *w, const ft_op *op, double picks, double w
 static void mixture(ft__work *w, const ft_op *op, int masked)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
-    const double size = (double)x.dim[x.rank - 1],
-                 rows = (double)ft_shape_elements(&x) / size;
+    const double size = (double)x.dim[x.rank - 1], rows = elements_of(op) / size;
     const double all = rows * (double)ft_op_at(op, FT_K_topk, 0);
     const double picks = all / fmax(1, (double)ft_op_at(op, FT_K_ep, 0));
     const double passed = masked ? all : picks;
@@ -515,14 +514,16 @@ static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
     }
 }
 
-/* A collective, of which one of the devices is asked. Before Volta machines hold 8. */
+/* On one of the devices. Sums before Volta: 8 a machine, unless several are named. */
 static void collective(ft__work *w, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft__op_kernel *p = next(w, FT__OP_KERNEL_COLLECTIVE, op);
 
     p->m = (double)ft_op_at(op, FT_K_ranks, 0);
-    p->n = fmax((double)ft_op_at(op, FT_K_nodes, 0), chip->early ? ceil(p->m / 8) : 1);
+    p->n = (double)ft_op_at(op, FT_K_nodes, 0);
     p->sums = ft_op_at(op, FT_K_mode, 0) == 0;
+    if (chip->early && p->sums && !ft_op_shape(op, FT_K_nodes).rank)
+        p->n = ceil(p->m / 8);
     p->sends = ft_op_at(op, FT_K_mode, 0) == 2;
     p->read = p->written = p->size * result_elements(op);
 }
@@ -594,8 +595,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
 
 static void optimizer(ft__work *w, const ft_op *forward, const ft__hardware_spec *chip)
 {
-    ft_shape x = ft_op_shape(forward, FT_K_x);
-    double inputs = (double)ft_shape_elements(&x), reads = 2 + chip->slots;
+    const double inputs = elements_of(forward), reads = 2 + chip->slots;
     ft_cost cost;
 
     ft_op_cost(forward, &cost);

@@ -103,6 +103,15 @@ static double link_of(const ft_device_facts *d)
     return first_known(d->link_bytes_per_s, is(d->type, "gpu") ? pcie : 12.5e9);
 }
 
+double ft__largest_kernel_sum(const ft_device_facts *d)
+{
+    static const double nvlink = 1e11; /* B/s: more than PCIe has */
+
+    if (!is_since(d, 7) || !(d->link_bytes_per_s > nvlink))
+        return INFINITY;
+    return is_since(d, 9) ? 16 << 20 : 8 << 20;
+}
+
 /* A network adapter for each GPU: 100, 200 and 400 Gbit/s. */
 static double network_of(const ft_device_facts *d)
 {
@@ -201,6 +210,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
         .tensorflow_1 = set->tensorflow_1,
         .ampere = is_since(d, 8),
+        .kernel_sum_bytes = ft__largest_kernel_sum(d),
         .hopper =
             is_since(d, 9) &&
             d->compute_capability<12, .lanes = d->peak_fp32 / (2 * d->cores * rated),

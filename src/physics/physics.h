@@ -34,7 +34,8 @@ typedef struct ft__hardware_spec {
     double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
-    int inline_ecc;      /* error correction takes bandwidth of the same memory */
+    double kernel_sum_bytes; /* ft__largest_kernel_sum() */
+    int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
     int early;     /* NVIDIA's, before Volta */
@@ -100,6 +101,10 @@ typedef struct ft__hardware_range {
 /* Held to a share of its clock: that is what a cap takes, and not power_w, which then
  * is the device's own. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share);
+/* Bytes of the largest sum over devices that kernels make which read each other's
+ * memory; NCCL makes larger ones. Infinite but for NVIDIA's GPUs since Volta that
+ * NVLink connects. */
+double ft__largest_kernel_sum(const ft_device_facts *d);
 /* The name of what is not known of a chip and has to be, or NULL: an estimate can be
  * made. */
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);

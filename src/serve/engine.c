@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "physics/physics.h"
 #include "serve/serve.h"
 
 /* s that NCCL of that time took beyond the kernels of a sum over ranks: Llama-2-7B on
@@ -185,15 +186,17 @@ static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidt
 }
 
 /* What NCCL takes for a sum beyond a kernel that devices read each other's memory by,
- * of which larger ones have none: it starts later, and is at its rate from 8 MiB on.
- * NCCL on 2, 4 and 8 A100, by itself. */
-static double beyond_kernel_s(const ft_op *op)
+ * where there is one: it starts later, and is at its rate from 8 MiB on. NCCL on 2, 4
+ * and 8 A100, by itself. */
+static double beyond_kernel_s(const ft_op *op, const ft_device_facts *f)
 {
     static const double start_s = 1e-5, late_s = 3.5e-5, full_bytes = 8 << 20;
     const ft_shape x = ft_op_shape(op, FT_K_x);
     const double bytes = (double)ft_tensor_bytes(&x, op->dtype);
 
-    return bytes > full_bytes ? 0 : start_s + late_s * bytes / full_bytes;
+    return bytes > ft__largest_kernel_sum(f)
+               ? 0
+               : start_s + late_s * fmin(1, bytes / full_bytes);
 }
 
 /* Is it done within another kernel? Numbers as wide as what ranks sum come from such a
@@ -230,7 +233,7 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
     if (e->sum_s > 0 && op->kind == FT_KIND_collective)
         take_at_least(c, c->time_s + e->sum_s, idle_w);
     if (e->nccl_sums && op->kind == FT_KIND_collective)
-        take_at_least(c, c->time_s + beyond_kernel_s(op), idle_w);
+        take_at_least(c, c->time_s + beyond_kernel_s(op, f), idle_w);
     if (e->all_experts && op->kind == FT_KIND_moe)
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))
