@@ -51,6 +51,8 @@ static ft_network_estimate totals(const char *device, const char *setting,
 static const char large[] = "conv2d x=64x256x56x56 out=256 kernel=3x3 stride=1x1 "
                             "pad=1x1 dtype=fp32 *10\n";
 static const char moving[] = "relu x=64x256x56x56 dtype=fp32 *10\n";
+static const char apart[] = "conv2d x=64x256x56x56 out=256 kernel=3x3 stride=1x1 "
+                            "pad=1x1 groups=256 dtype=fp32\n";
 static const char small[] = "relu x=1x8 dtype=fp32 *100\n";
 
 static void the_busier_of_host_and_device_sets_the_time(void)
@@ -136,6 +138,86 @@ static void a_clock_that_power_does_not_leave_costs_nothing(void)
     CHECK(CMP(totals(sxm, "clock=960MHz", "ieee", large).time.value /
                   totals(sxm, NULL, "ieee", large).time.value,
               >, 1.05 * low / top));
+}
+
+/* Time of a list at so much of the highest clock, `settings` beside it. */
+static double time_at(const ft_device *d, int percent, const char *settings,
+                      const ft_graph *g)
+{
+    const ft_device_facts *f = ft_device_get(d);
+    char setting[64];
+    ft_network_estimate e;
+    double s;
+
+    snprintf(setting, sizeof(setting), "clock=%.0fkHz%s",
+             percent * f->boost_clock_hz / 1e5, settings);
+    CHECK_EQ(ft_predict_network(
+                 &e, NULL,
+                 &(ft_device_use){.device = d, .setting = setting, .policy = "ieee"}, g,
+                 NULL),
+             FT_OK);
+    s = e.busy_s;
+    ft_network_estimate_free(&e);
+    return s;
+}
+
+static void no_time_falls_with_the_clock_of(const ft_device *d, const ft_graph *g)
+{
+    const ft_device_facts *f = ft_device_get(d);
+    char cap[32];
+
+    snprintf(cap, sizeof(cap), " power=%.0fW", 0.8 * f->tdp_w);
+    for (int capped = 0; capped < 1 + (f->tdp_w > 0); capped++) {
+        double before = 0;
+
+        for (int percent = 100; percent > 30; percent -= 2) {
+            const double s = time_at(d, percent, capped ? cap : "", g);
+
+            CHECK(CMP(s, >=, (1 - 1e-9) * before));
+            before = s;
+        }
+    }
+}
+
+static bool is_gpu_of_known_clock(const ft_device *d)
+{
+    const ft_device_facts *f = ft_device_get(d);
+
+    return strcmp(f->type, "gpu") == 0 && f->boost_clock_hz > 0 && f->peak_fp32 > 0 &&
+           f->cores > 0 && f->bandwidth_bytes_per_s > 0;
+}
+
+/* Of every GPU that has a file, capped and not. */
+static void no_time_falls_with_the_clock(void)
+{
+    static const char *const lists[] = {
+        "maxpool2d x=64x256x56x56 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32\n",
+        apart,
+        "conv2d x=64x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32\n",
+        "linear x=4096x1024 out=4096 dtype=fp32\n",
+        "linear x=4096x1024 out=4096 dtype=fp16\n",
+        "softmax x=64x12x512x512 axis=3 dtype=fp32\n"};
+    enum { N_LISTS = sizeof(lists) / sizeof(*lists) };
+    ft_graph *g[N_LISTS];
+    size_t n_names, n = 0;
+    char **names;
+
+    for (size_t i = 0; i < N_LISTS; i++)
+        g[i] = read_list(lists[i]);
+    CHECK_EQ(ft_device_names(&names, &n_names, data_dir, NULL), FT_OK);
+    for (size_t k = 0; k < n_names; k++) {
+        ft_device *d;
+
+        CHECK_EQ(ft_device_load(&d, data_dir, names[k], NULL), FT_OK);
+        n += is_gpu_of_known_clock(d);
+        for (size_t i = 0; i < N_LISTS && is_gpu_of_known_clock(d); i++)
+            no_time_falls_with_the_clock_of(d, g[i]);
+        ft_device_free(d);
+    }
+    CHECK(CMP(n, >, 50));
+    ft_device_names_free(names, n_names);
+    for (size_t i = 0; i < N_LISTS; i++)
+        ft_graph_free(g[i]);
 }
 
 /* A device that waits for the host most of the time draws less where voltage and clock
@@ -232,6 +314,7 @@ int main(int argc, char **argv)
     nothing_is_faster_than_the_roofline();
     the_clock_scales_what_computes_and_not_what_moves();
     a_clock_that_power_does_not_leave_costs_nothing();
+    no_time_falls_with_the_clock();
     a_device_that_waits_draws_less_at_a_lower_voltage();
     a_cap_is_kept_and_costs_time();
     phases_add_up_to_the_step();

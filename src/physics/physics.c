@@ -211,14 +211,14 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .tensorflow_1 = set->tensorflow_1,
         .ampere = is_since(d, 8),
         .kernel_sum_bytes = ft__largest_kernel_sum(d),
-        .hopper =
-            is_since(d, 9) &&
-            d->compute_capability<12, .lanes = d->peak_fp32 / (2 * d->cores * rated),
-                                  .threads = core_threads(d),
-                                  .bus_bytes =
-                                      d->bandwidth_bytes_per_s / d->memory_clock_hz,
-                                  .link = link_of(d), .network = network_of(d),
-                                  .inline_ecc = d->inline_ecc> 0};
+        .hopper = is_since(d, 9) && (d->compute_capability < 12),
+        .lanes = d->peak_fp32 / (2 * d->cores * rated),
+        .threads = core_threads(d),
+        .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
+        .link = link_of(d),
+        .network = network_of(d),
+        .inline_ecc = d->inline_ecc > 0,
+    };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
     out->facts = d;
@@ -233,16 +233,17 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
 }
 
 /* What memory delivers passes between cache and cores, whose paths go with the core
- * clock: 64 B a clock and core. What is left of the bandwidth at a share `to` of the
- * nominal clock, over that at a share `from` of it. */
-static double crossed_share(const ft__hardware_spec *chip, double from, double to)
+ * clock: 64 B a clock and core. What that leaves of the bandwidth at a share of the
+ * nominal clock. */
+static double crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
 {
     const double path = 64 * chip->cores * chip->clock_hz / chip->clock_share;
-    const double load = pow(chip->bandwidth / path, 4);
+    const double load = pow(chip->full_bandwidth / path, 4);
 
-    if (!chip->gpu)
-        return 1;
-    return pow((1 + load / pow(from, 4)) / (1 + load / pow(to, 4)), 0.25);
+    if (!chip->gpu || !(clock_share < 1))
+        return chip->full_bandwidth;
+    return chip->full_bandwidth *
+           pow((1 + load) / (1 + load / pow(clock_share, 4)), 0.25);
 }
 
 /* *out: a copy of r->chip, or what was made of one. */
@@ -257,15 +258,14 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
         scale *= out->clock_hz / r->rated_hz;
     out->vector_flops = d->peak_fp32 * scale;
     out->peak_flops = r->flops * scale * r->gain;
-    out->bandwidth = d->bandwidth_bytes_per_s;
+    out->full_bandwidth = d->bandwidth_bytes_per_s;
     if (isfinite(operating_point->memory_hz) && d->memory_clock_hz > 0)
-        out->bandwidth *= operating_point->memory_hz / d->memory_clock_hz;
+        out->full_bandwidth *= operating_point->memory_hz / d->memory_clock_hz;
     out->power_w = first_known(operating_point->power_w, d->tdp_w);
     out->tdp_w = d->tdp_w;
     out->drawing_tdp_w = d->drawing_tdp_w > 0 ? d->drawing_tdp_w : d->tdp_w;
     out->clock_share = scale;
-    if (scale < 1)
-        out->bandwidth *= crossed_share(out, 1, scale);
+    out->bandwidth = crossed_bandwidth(out, scale);
 }
 
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
@@ -294,8 +294,7 @@ void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share)
 {
     chip->power_w = tdp_w;
     if (share < 1)
-        chip->bandwidth *=
-            crossed_share(chip, chip->clock_share, share * chip->clock_share);
+        chip->bandwidth = crossed_bandwidth(chip, share * chip->clock_share);
     chip->clock_share *= share;
     chip->clock_hz *= share;
     chip->peak_flops *= share;

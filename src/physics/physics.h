@@ -16,8 +16,9 @@ typedef struct ft__hardware_spec {
     double clock_hz;     /* the setting's, otherwise the boost clock; CPU: under load */
     double peak_flops;   /* at that clock, with tensor cores where they serve */
     double vector_flops; /* fp32 without tensor cores, at that clock */
-    double bandwidth;    /* of memory, B/s, at the setting's memory clock */
-    double l2_bytes;     /* CPU: the last level */
+    double bandwidth;    /* of memory, B/s: what the core clock leaves of that */
+    double full_bandwidth; /* at the setting's memory clock */
+    double l2_bytes;       /* CPU: the last level */
     double memory_bytes;
     double power_w; /* the setting's cap, otherwise TDP */
     double tdp_w;

@@ -54,25 +54,6 @@ static bool is(const ft__pair_value *v, const char *word)
     return v->s && v->len == strlen(word) && memcmp(v->s, word, v->len) == 0;
 }
 
-static bool says(const char *setting, const char *name, const char *word)
-{
-    ft__pair_value v = {0};
-
-    v.s = ft__pair(setting, name, &v.len);
-    return is(&v, word);
-}
-
-bool ft__is_graph_mode(const char *setting)
-{
-    return says(setting, "run_mode", "graph") ||
-           says(setting, "run_mode", "compiled-graph");
-}
-
-bool ft__is_short_loop(const char *setting)
-{
-    return says(setting, "loop", "short");
-}
-
 static bool activated(const ft__pair_value *v)
 {
     return v->s && !(v->len == 4 && (v->s[0] | 32) == 'n') && v->len > 0;
@@ -136,4 +117,25 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .short_loop = is(&v[LOOP], "short"),
                               .graph = replayed || is(&v[RUN_MODE], "graph"),
                               .fused = replayed || is(&v[RUN_MODE], "compiled")};
+}
+
+bool ft__is_graph_mode(const char *setting)
+{
+    return ft__setting_read(setting).graph;
+}
+
+bool ft__is_short_loop(const char *setting)
+{
+    return ft__setting_read(setting).short_loop;
+}
+
+bool ft__is_run_mode_alone(const char *setting)
+{
+    ft__pair_value v[N_NAMES];
+    size_t i = 0;
+
+    ft__pairs_find(v, setting, names, N_NAMES);
+    while (i < N_NAMES && (i == RUN_MODE || !v[i].s))
+        i++;
+    return i == N_NAMES;
 }

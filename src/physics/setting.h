@@ -15,5 +15,7 @@ typedef struct ft__chip_setting {
         graph, fused;
 } ft__chip_setting;
 ft__chip_setting ft__setting_read(const char *setting);
+/* Does it change nothing of a chip but how an engine runs operations? */
+bool ft__is_run_mode_alone(const char *setting);
 
 #endif

@@ -10,6 +10,7 @@
 #include "physics/op_kernels.h"
 #include "physics/physics.h"
 #include "physics/power.h"
+#include "physics/setting.h"
 #include "predict/data/baseline.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
@@ -209,20 +210,6 @@ static double cap_under(const ft_device_facts *d, double power_w,
                              : INFINITY;
 }
 
-/* Does a setting change anything of a chip but whether there are launches? */
-static bool setting_changes(const char *setting)
-{
-    static const char *const names[] = {"clock",      "memory", "power",   "optimizer",
-                                        "activation", "cache",  "threads", "picks",
-                                        "loop",       "calls"};
-    size_t len;
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (ft__pair(setting, names[i], &len))
-            return true;
-    return false;
-}
-
 /* Checks of arguments before what torch.compile made is run, or its graph replayed, in
  * launches: compiled modules of KernelBench that are one operation. */
 static const double compiled_call = 4;
@@ -249,7 +236,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     out->fused = mode & FT__RUN_FUSED;
     out->short_loop = ft__is_short_loop(out->setting);
     out->capped = isfinite(cap);
-    out->as_it_comes = !setting_changes(out->setting);
+    out->as_it_comes = ft__is_run_mode_alone(out->setting);
     out->cap_w = cap_under(out->device, cap, params);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
@@ -264,46 +251,75 @@ static void run_as_asked(ft__hardware_spec *chip, const ft__device_query *a)
 }
 
 /* What a GPU would draw at a clock if no cap held it back, and the share of the clock
- * that a cap leaves. */
+ * that its time goes with. */
 struct drawn {
     double free_w;
     double held; /* 1: all of it */
 };
 
-/* Share of the clock that the device's own power leaves, beyond what the budget of its
- * vector units (t->sustained) takes. Tensor cores have theirs by another rule. */
-static double own_share(const ft__terms *t, const ft__hardware_spec *chip,
-                        const ft__physics_params *params)
+/* What power leaves of an operation's clock as it comes, clock_share there. */
+struct left {
+    double clock;
+    double own; /* share beyond what the budget of vector units (t->sustained) takes */
+    double cap; /* share of what the device's own power leaves */
+};
+
+/* The clock under a cap, of an operation whose terms at the chip's clock are *t. */
+static double clock_left(const ft__terms *t, const ft__hardware_spec *chip,
+                         double cap_w, const ft__physics_params *params)
 {
-    const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
     ft__power p;
 
-    if (chip->tensor || !(chip->tdp_w > 0))
-        return 1;
     ft__power_make(&p, t, chip, params);
-    return fmin(1, ft__clock_under_cap(&p, clock, t->busy_s, memory, chip->tdp_w) /
-                       clock / t->sustained);
+    return ft__clock_under_cap(&p, chip->clock_share, t->busy_s,
+                               fmin(1, t->memory_s / t->busy_s), cap_w);
+}
+
+/* Tensor cores have their budget by another rule, and what is no product none. */
+static bool has_budget(const ft_op *op, const ft__hardware_spec *chip)
+{
+    const ft_class c = ft_kind_class(op->kind);
+
+    return !chip->tensor && (c == FT_CLASS_CONV || c == FT_CLASS_MATMUL);
+}
+
+/* *t: as it comes. */
+static struct left left_by(const ft__terms *t, const ft_op *op,
+                           const ft__hardware_spec *chip, double cap_w,
+                           const ft__physics_params *params)
+{
+    struct left out = {chip->clock_share, 1, 1};
+    double own;
+
+    if (!(chip->tdp_w > 0))
+        return out;
+    own = clock_left(t, chip, chip->tdp_w, params);
+    if (has_budget(op, chip))
+        out.own = fmin(1, own / chip->clock_share / t->sustained);
+    if (cap_w < chip->tdp_w)
+        out.cap = clock_left(t, chip, cap_w, params) / own;
+    return out;
 }
 
 /* Of an operation whose terms at the chip's clock are *t. What the device's own power
- * holds back is in its times, so that a cap counts against that, and a clock against
- * the share `own` that it leaves of the highest one. */
-static struct drawn drawn_by(const ft__terms *t, double own,
-                             const ft__hardware_spec *chip, double cap_w,
+ * holds back is in its times, so that a clock costs nothing until it is below what that
+ * leaves, at most the share that products reach of their peak; and a cap counts against
+ * that, whatever the clock. */
+static struct drawn drawn_by(const ft__terms *t, const struct left *left,
+                             const ft__hardware_spec *chip,
                              const ft__physics_params *params)
 {
     const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
-    const double spare = own_share(t, chip, params) / own;
+    const double spare = fmin(1 / left->own, 1 / params->v[FT__C_tile_share]);
     struct drawn out;
     ft__power p;
 
     ft__power_make(&p, t, chip, params);
-    out.held = fmin(spare, 1 / params->v[FT__C_tile_share]); /* of products */
+    out.held = fmax(1, fmin(spare, left->clock / clock));
     out.free_w =
         ft__power_at(&p, clock, t->busy_s * (memory + (1 - memory) / out.held));
-    if (cap_w < chip->tdp_w)
-        out.held *= ft__clock_under_cap(&p, clock, t->busy_s, memory, cap_w) /
-                    ft__clock_under_cap(&p, clock, t->busy_s, memory, chip->tdp_w);
+    if (left->cap < 1)
+        out.held = fmin(out.held, left->cap * left->clock / clock);
     return out;
 }
 
@@ -313,8 +329,8 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
 {
     const struct drawn nothing = {NAN, 1};
     ft__hardware_spec chip;
+    struct left left;
     ft__terms t;
-    double own;
 
     if (!a->device)
         return nothing;
@@ -326,13 +342,13 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);
-    own = own_share(&t, &chip, &a->params);
+    left = left_by(&t, op, &chip, a->cap_w, &a->params);
     if (isfinite(a->clock_hz)) {
         ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
         run_as_asked(&chip, a);
         ft__physics(&t, op, &chip, &a->params);
     }
-    return drawn_by(&t, own, &chip, a->cap_w, &a->params);
+    return drawn_by(&t, &left, &chip, &a->params);
 }
 
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
@@ -407,8 +423,9 @@ struct range_op {
     ft__device_query_range *r;
     const ft_op *op;
     ft__op_range range;
-    double *sustained; /* by operating_point */
-    double own;        /* share of the highest clock that the device's power leaves */
+    double *sustained;      /* by operating_point */
+    ft__hardware_spec chip; /* as it comes */
+    ft__terms terms;        /* there; of GPUs alone */
 };
 
 /* Where what these constants sustain is remembered. */
@@ -432,12 +449,14 @@ static struct drawn drawn_at(struct range_op *p, size_t k)
 {
     const ft__operating_point uncapped = {p->r->operating_point[k].clock_hz, NAN, NAN};
     double sustained = NAN;
+    struct left left;
     ft__terms t;
 
-    if (!p->range.chip.gpu)
+    if (!p->chip.gpu)
         return (struct drawn){NAN, 1};
+    left = left_by(&p->terms, p->op, &p->chip, p->r->cap_w[k], p->range.params);
     ft__op_range_cost(&t, &p->range, &uncapped, 1, &sustained);
-    return drawn_by(&t, p->own, &p->range.chip, p->r->cap_w[k], p->range.params);
+    return drawn_by(&t, &left, &p->range.chip, p->range.params);
 }
 
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
@@ -467,11 +486,9 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
                            arena))
         return false;
     run_as_asked(&p->range.chip, &r->a);
-    p->own = 1;
-    if (p->range.chip.gpu) {
-        ft__op_range_cost(&t, &p->range, &as_it_comes, 1, &sustained);
-        p->own = own_share(&t, &p->range.chip, params);
-    }
+    if (p->range.chip.gpu)
+        ft__op_range_cost(&p->terms, &p->range, &as_it_comes, 1, &sustained);
+    p->chip = p->range.chip;
     return true;
 }
 
