@@ -260,10 +260,10 @@ static ft__algorithm in_turn(const ft__op_kernel *p, bool tensor, double share)
                        .added = p->read + p->written,
                        .matrix = tensor};
 
-    a.op_kernel.batch = p->batch * ft__up(p->n / IN_TURN_WIDTH);
-    a.op_kernel.n = IN_TURN_WIDTH;
     if (tensor)
         pad(&a.op_kernel);
+    a.op_kernel.batch = p->batch * ft__up(p->n / IN_TURN_WIDTH);
+    a.op_kernel.n = IN_TURN_WIDTH;
     a.op_kernel.read = a.op_kernel.written = 0;
     return a;
 }
