@@ -52,6 +52,9 @@ struct net {
 #define CONV "conv2d " X " out=8 kernel=1x1 stride=1x1 pad=0x0"
 
 static const struct net nets[] = {
+    {"what nobody reads is a result: lists name none",
+     {{"relu " X, 1, 0}, {"tanh " X, 1, 0}},
+     {{FT_KIND_relu, 1, 1}, {FT_KIND_tanh, 1, 1}}},
     {"of a chain relu reads, softplus stays inside, tanh writes",
      {{"relu " X, 1, 0}, {"softplus " X, 2, 0}, {"tanh " X, 3, 0}},
      {{FT_KIND_relu, 0.5, 1}, {FT_KIND_softplus, 0, 0}, {FT_KIND_tanh, 0.5, 0}}},
@@ -160,6 +163,37 @@ static void images_are_copied_where_nothing_generated_does_it(void)
     }
 }
 
+/* Whose channels lie last: what is computed from such a convolution's images, as
+ * images; not what a patch convolution's rows become. */
+static void images_stay_laid_last_to_the_next_product(void)
+{
+    static const char conv[] = "conv2d " X " out=8 kernel=1x1 stride=1x1 pad=0x0",
+                      softmax[] = "softmax " X " axis=1 dtype=fp32";
+
+    for (int rowed = 0; rowed < 2; rowed++) {
+        ft__build *b = ft__build_new("net");
+        uint32_t t = one(b, "tanh " X " dtype=fp32", input(b, images()));
+        ft_graph *g;
+        ft__fused *f;
+
+        t = with(b, conv, t, weight(b, "w", (ft_shape){4, {8, 8, 1, 1}}));
+        t = one(b, "relu " X " dtype=fp32", t);
+        if (rowed) {
+            t = one(b, "transpose x=4x8x256 perm=0x2x1 dtype=fp32", t);
+            t = with(b, "linear x=4x256x8 out=8 dtype=fp32", t,
+                     weight(b, "v", (ft_shape){2, {8, 8}}));
+        }
+        g = finish(b, one(b, softmax, t));
+        f = fused(g);
+        CHECK(EQ(of(f, g, FT_KIND_tanh)->laid_last, 0.));
+        CHECK(EQ(of(f, g, FT_KIND_conv2d)->laid_last, 1.));
+        CHECK(EQ(of(f, g, FT_KIND_relu)->laid_last, 1.));
+        CHECK(EQ(of(f, g, FT_KIND_softmax)->laid_last, rowed ? 0. : 1.));
+        free(f);
+        ft_graph_free(g);
+    }
+}
+
 /* Of volumes the bias is added by what follows as well, but their layout stays; the
  * largest of a window is PyTorch's kernel, which adds none and goes on into nothing. */
 static void volumes_stay_as_they_are(void)
@@ -211,6 +245,7 @@ static void a_batch_norm_of_inference_is_elementwise(void)
 int main(void)
 {
     images_are_copied_where_nothing_generated_does_it();
+    images_stay_laid_last_to_the_next_product();
     volumes_stay_as_they_are();
     a_batch_norm_of_inference_is_elementwise();
     operations_share_kernels_where_they_can();

@@ -488,6 +488,25 @@ static void few_channels_that_lie_last_are_padded(void)
     CHECK(CMP(s, >, 0.28e-3) && CMP(s, <, 0.42e-3));
 }
 
+static double laid_last(int in, int out, int groups)
+{
+    char spec[160];
+
+    snprintf(spec, sizeof(spec),
+             "conv2d x=16x%dx128x128 out=%d kernel=7x7 stride=1x1 pad=3x3 groups=%d "
+             "layout=channels_last",
+             in, out, groups);
+    return rounded_seconds(spec, "a100-sxm-40gb");
+}
+
+/* Padded is what is read, and not in groups: one channel is multiplied as four. */
+static void results_and_groups_are_not_padded(void)
+{
+    CHECK(CMP(laid_last(1, 512, 1), >, 0.9 * laid_last(3, 512, 1)));
+    CHECK(CMP(laid_last(256, 3, 1), >, 1.2 * laid_last(256, 4, 1)));
+    CHECK(CMP(laid_last(48, 512, 16), >, 1.2 * laid_last(64, 512, 16)));
+}
+
 /* Six passes over the operand, and places of 8 bytes beside results of 4. */
 static void kernels_of_pytorch_move_more_than_operations(void)
 {
@@ -617,6 +636,7 @@ int main(int argc, char **argv)
     short_products_lose_more_on_fast_tensor_cores();
     few_channels_fill_tiles_of_64_results();
     few_channels_that_lie_last_are_padded();
+    results_and_groups_are_not_padded();
     kernels_of_pytorch_move_more_than_operations();
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     few_groups_of_a_norm_wait_for_their_blocks();

@@ -252,22 +252,14 @@ static void recurrent_layers_are_issued(void)
     answers_in("compiled", "compiled-graph", why, "training", spec, x, w);
 }
 
-/* One operation on an A30, compiled: s a pass, and of the host. */
-static void compiled(double *time_s, double *host_s, const char *spec, ft_shape shape,
-                     uint32_t n_params)
+/* A network on an A30, compiled, which is freed: s a pass, and of the host. */
+static void ask_compiled(double *time_s, double *host_s, ft_graph *g)
 {
-    ft__build *b = ft__build_new("net");
-    const uint32_t x = input(b, shape);
-    const ft_shape channels = {1, {shape.dim[1]}};
-    uint32_t p[4];
     ft_data *d = open_data();
     ft_query q = FT_QUERY_INIT;
-    ft_graph *g;
     ft_answer *a;
 
-    for (uint32_t i = 0; i < n_params; i++)
-        p[i] = weight(b, "w", channels);
-    q.graph = g = finish(b, layer(b, spec, &x, 1, p, n_params));
+    q.graph = g;
     q.device = "a30";
     q.method = "physics";
     q.run_mode = "compiled";
@@ -277,6 +269,41 @@ static void compiled(double *time_s, double *host_s, const char *spec, ft_shape 
     ft_answer_free(a);
     ft_graph_free(g);
     ft_data_close(d);
+}
+
+static void compiled(double *time_s, double *host_s, const char *spec, ft_shape shape,
+                     uint32_t n_params)
+{
+    ft__build *b = ft__build_new("net");
+    const uint32_t x = input(b, shape);
+    const ft_shape channels = {1, {shape.dim[1]}};
+    uint32_t p[4];
+
+    for (uint32_t i = 0; i < n_params; i++)
+        p[i] = weight(b, "w", channels);
+    ask_compiled(time_s, host_s, finish(b, layer(b, spec, &x, 1, p, n_params)));
+}
+
+/* Attention behind a patch convolution: its scores are no images, whatever their rank.
+ * Softmax is one kernel, as relu is. */
+static void scores_behind_patches_lie_as_they_are(void)
+{
+    static const char *const last[] = {"softmax x=8x4x64x64 axis=3",
+                                       "relu x=8x4x64x64"};
+    double time_s[2], host_s[2];
+
+    for (int i = 0; i < 2; i++) {
+        ft__build *b = ft__build_new("vit");
+        uint32_t t = input(b, (ft_shape){4, {8, 3, 64, 64}}), heads;
+
+        t = with(b, "conv2d x=8x3x64x64 out=64 kernel=8x8 stride=8x8 pad=0x0", t,
+                 weight(b, "w", (ft_shape){4, {64, 3, 8, 8}}));
+        heads = one(b, "view x=8x64x8x8 out=8x4x16x64", t);
+        t = one(b, "transpose x=8x4x16x64 perm=0x1x3x2", heads);
+        t = two(b, "matmul x=8x4x64x16 y=8x4x16x64", t, heads);
+        ask_compiled(&time_s[i], &host_s[i], finish(b, one(b, last[i], t)));
+    }
+    CHECK_NEAR(host_s[0] / host_s[1], 1, 1e-9);
 }
 
 /* Four launches of the call, and one a kernel. Sums of columns are in another order
@@ -342,6 +369,7 @@ int main(int argc, char **argv)
     statistics_are_kept_without_a_graph();
     recurrent_layers_are_issued();
     generated_kernels_are_issued_one_by_one();
+    scores_behind_patches_lie_as_they_are();
     run_modes_have_names();
     CHECK_DONE();
 }

@@ -26,6 +26,7 @@ struct fusion {
     double *saved;    /* by node: B */
     bool *inner;      /* by tensor: read by its own kernel alone */
     uint8_t *read_by; /* by node: bits of enum reader */
+    bool *last;       /* by node: channels of its result lie last */
 };
 
 enum reader { BY_GENERATED = 1, BY_LIBRARY = 2 };
@@ -157,15 +158,19 @@ static void find_kernels(struct fusion *f)
     }
 }
 
-/* What is written for another kernel, given out, or in the place of an input is no
- * inner tensor. */
+/* What is written for another kernel, given out, in the place of an input or read by
+ * none is no inner tensor: lists of operations name no results. */
 static void find_inner(struct fusion *f)
 {
     const ft_graph *g = f->g;
 
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        f->inner[i] =
-            f->source[i] != FT_NONE && f->source[g->tensor[i].storage] != FT_NONE;
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        for (uint32_t j = 0; role_at(f, i) != NOTHING && j < g->node[i].n_in; j++) {
+            const uint32_t t = f->origin[g->node[i].in[j]];
+
+            f->inner[t] =
+                f->source[t] != FT_NONE && f->source[g->tensor[t].storage] != FT_NONE;
+        }
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensor[i].is_output)
             f->inner[f->origin[i]] = false;
@@ -222,6 +227,29 @@ static bool takes_any(const struct fusion *f, uint32_t node)
     return is_fused(f, node) || is_image_conv(&f->g->op[f->g->node[node].op]);
 }
 
+/* Is it computed from images that lie last, as one? */
+static bool keeps_last(const struct fusion *f, uint32_t at)
+{
+    const ft_node *node = &f->g->node[at];
+    bool last = false;
+
+    if (!is_fused(f, at) || f->g->tensor[node->out[0]].shape.rank != 4)
+        return false;
+    for (uint32_t j = 0; j < node->n_in; j++) {
+        const uint32_t from = f->source[node->in[j]];
+
+        last = last || (from != FT_NONE && f->last[from] &&
+                        f->g->tensor[node->in[j]].shape.rank == 4);
+    }
+    return last;
+}
+
+static void find_last(struct fusion *f)
+{
+    for (uint32_t i = 0; i < f->g->n_nodes; i++)
+        f->last[i] = is_image_conv(&f->g->op[f->g->node[i].op]) || keeps_last(f, i);
+}
+
 /* Does it compute what it reads once? Windows would do so for each of their places. */
 static bool computes_on(const struct fusion *f, uint32_t node)
 {
@@ -276,6 +304,7 @@ static void shares(ft__fused *out, struct fusion *f)
         const double part = (double)node->repeat / (double)g->op_count[node->op];
         ft_cost cost;
 
+        out[node->op].laid_last += f->last[i] ? part : 0;
         if (!is_fused(f, i)) {
             out[node->op].moved += part;
             out[node->op].launched += part;
@@ -301,15 +330,17 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
                        .reader = calloc(tensors, sizeof(*f.reader)),
                        .saved = calloc(nodes, sizeof(*f.saved)),
                        .inner = calloc(tensors, sizeof(*f.inner)),
-                       .read_by = calloc(nodes, sizeof(*f.read_by))};
+                       .read_by = calloc(nodes, sizeof(*f.read_by)),
+                       .last = calloc(nodes, sizeof(*f.last))};
     const bool good = f.level && f.kernel && f.source && f.origin && f.reader &&
-                      f.saved && f.inner && f.read_by;
+                      f.saved && f.inner && f.read_by && f.last;
 
     *out = good ? calloc(g->n_ops + 1u, sizeof(**out)) : NULL;
     if (*out) {
         find_kernels(&f);
         find_inner(&f);
         find_readers(&f);
+        find_last(&f);
         shares(*out, &f);
     }
     free(f.level);
@@ -320,5 +351,6 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
     free(f.saved);
     free(f.inner);
     free(f.read_by);
+    free(f.last);
     return *out ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "kernels of %s", g->name);
 }

@@ -12,7 +12,10 @@ typedef struct ft__fused {
     /* Convolutions of images, where their channels are laid last: nodes whose operand,
      * or result, is copied into that layout, or out of it, by a kernel of its own; */
     double copied_in, copied_out;
-    double generated; /* kernels of the compiler's own, such copies not counted here */
+    double laid_last; /* nodes whose result lies so: such convolutions, what is
+                         generated behind them */
+    double generated; /* kernels of the compiler's own;
+                         ft__query_context_compile() adds those copies to them */
 } ft__fused;
 
 /* For every unique operation of g; *out is the caller's to free. Elementwise

@@ -112,11 +112,20 @@ static ft__algorithm by_columns(const ft__op_kernel *p, const ft__hardware_spec 
     return a;
 }
 
-/* Libraries pad channels that lie last to the four that TF32 wants: KernelBench's
- * images of three, compiled, on A100 and A10. */
+/* Libraries pad channels of what is read, where they lie last, to the four that TF32
+ * wants: KernelBench's images of three, compiled, on A100 and A10. */
+static const double PADDED = 4;
+
 static bool is_padded(const ft__op_kernel *p)
 {
-    return p->last && p->columns == 0 && p->gradient == 0;
+    return p->last && p->columns == 0 && p->gradient == 0 && p->batch == 1 &&
+           p->in < PADDED && p->out >= PADDED;
+}
+
+static void pad(ft__op_kernel *p)
+{
+    if (p->size > 2 && is_padded(p))
+        p->k *= PADDED / p->in;
 }
 
 /* Whether tensor cores serve: TF32 wants a few channels on both sides. */
@@ -251,6 +260,8 @@ static ft__algorithm in_turn(const ft__op_kernel *p, bool tensor, double share)
                        .added = p->read + p->written,
                        .matrix = tensor};
 
+    if (tensor)
+        pad(&a.op_kernel);
     a.op_kernel.batch = p->batch * ft__up(p->n / IN_TURN_WIDTH);
     a.op_kernel.n = IN_TURN_WIDTH;
     a.op_kernel.read = a.op_kernel.written = 0;
@@ -281,6 +292,8 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
                              .added = relaid,
                              .below_power_budget = !tensor && is_few_3d(p, chip, c),
                              .matrix = tensor != 0};
+    if (tensor)
+        pad(&out[n].op_kernel);
     if (in_steps(p) && tensor && p->batch == 1)
         skip_zeros(&out[n]);
     else if (in_steps(p) && !tensor)

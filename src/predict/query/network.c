@@ -183,7 +183,7 @@ static void fuse(ft__op_task *task, const ft__fused *f)
 {
     if (task->launches > 0)
         task->launches = task->launches * f->launched + f->generated;
-    task->added = f->launched + f->generated - 1;
+    task->more_kernels = f->launched + f->generated - 1;
     task->bare_s *= f->moved;
     task->alone_s *= f->moved;
 }

@@ -61,7 +61,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
  * receives the memory and workspace of every operation, where they were learned. */
 ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *bytes,
                                   ft_error *err);
-/* The run mode is compiled: q->fused[i].moved and .copies of what the compiler
+/* The run mode is compiled: q->fused[i].moved and .generated of what the compiler
  * generates otherwise. Once q->a is open. */
 void ft__query_context_compile(ft__query_context *q);
 void ft__query_context_close(ft__query_context *q, ft__buf *setting);

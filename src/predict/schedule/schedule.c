@@ -63,7 +63,7 @@ static void load_add(ft__network_load *l, const ft__op_task *w)
 
     *(w->in_turn ? &l->in_turn : &l->launches) += w->count * w->launches;
     if (!w->in_turn && w->launches > 0 && device > 0)
-        l->issued += w->count * (1 + w->added);
+        l->issued += w->count * (1 + w->more_kernels);
     *(isfinite(w->alone_s) ? &l->known_s[w->group] : &l->unmodelled_s) += device;
     if (isfinite(w->power_w) && !waited_for_host(w)) {
         l->alone_s += alone;

@@ -33,10 +33,10 @@ ft__task_group ft__task_group_of(const ft_op *op);
 /* One operation of a network. */
 typedef struct ft__op_task {
     ft__task_group group;
-    double count;    /* how often it runs in a pass */
-    double launches; /* what the host issues for it each time; 0 for a view */
-    double added; /* kernels beside its one: copies of a compiler less what it fuses */
-    bool in_turn; /* the device itself issues them, and does nothing else meanwhile */
+    double count;        /* how often it runs in a pass */
+    double launches;     /* what the host issues for it each time; 0 for a view */
+    double more_kernels; /* than its one: those a compiler adds, less what it fuses */
+    bool in_turn;   /* the device itself issues them, and does nothing else meanwhile */
     double alone_s; /* in a loop of its own: max(host, device); NaN: never measured
                        nor learned */
     double bare_s;  /* what the device needs, from its specifications; above 0 */
