@@ -163,7 +163,7 @@ static void a_pass_takes_what_launches_one_by_one_do(void)
         ft__schedule_load(&l,
                           &(ft__op_task){.count = cases[i].n / 2.,
                                          .launches = 2,
-                                         .added = 1,
+                                         .more_kernels = 1,
                                          .alone_s = 2 * cases[i].device_s,
                                          .bare_s = 2 * cases[i].device_s,
                                          .power_w = NAN},
