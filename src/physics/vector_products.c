@@ -249,9 +249,9 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
 /* Clocks that steps of more than 16 columns take at least for each of k on a Pascal,
  * whatever their rows and its lanes. DeepBench's LSTM, GRU and plain layers of 32
  * columns take 172 for gradients of the data and 200 forward, of 256 to 2816 rows, on a
- * P100, a GTX 1080 Ti and a Titan X. Some of 64 take 60, and are estimated up to 2.7
- * times too slow: a larger batch is never faster. Both of fp32 and fp16, no row is of
- * int8. */
+ * P100, a GTX 1080 Ti and a Titan X. Gradients of the data of 64 columns take 52 and
+ * more and are estimated up to 3.1 times too slow: a larger batch is never faster. The
+ * rows are of fp32 and fp16. */
 static const double STEP_CLOCKS = 160;
 
 static double least_step_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
