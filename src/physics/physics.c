@@ -201,14 +201,14 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
         .tensorflow_1 = set->tensorflow_1,
         .ampere = is_since(d, 8),
-        .hopper =
-            is_since(d, 9) &&
-            d->compute_capability<12, .lanes = d->peak_fp32 / (2 * d->cores * rated),
-                                  .threads = core_threads(d),
-                                  .bus_bytes =
-                                      d->bandwidth_bytes_per_s / d->memory_clock_hz,
-                                  .link = link_of(d), .network = network_of(d),
-                                  .inline_ecc = d->inline_ecc> 0};
+        .hopper = is_since(d, 9) && !is_since(d, 12),
+        .lanes = d->peak_fp32 / (2 * d->cores * rated),
+        .threads = core_threads(d),
+        .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
+        .link = link_of(d),
+        .network = network_of(d),
+        .inline_ecc = d->inline_ecc > 0,
+    };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
     out->facts = d;
