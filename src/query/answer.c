@@ -609,12 +609,12 @@ static void put_estimates(struct answer *x, const ft__question *q)
     a->n_networks = e->n_networks;
 }
 
-/* flops: of the graph that was asked about. */
-static void put_work(struct answer *x, const ft__question *q, double flops)
+static void put_work(struct answer *x, const ft__question *q)
 {
-    if (x->a.graph != q->graph)
-        ft__graph_dtype(x->a.graph, &flops);
-    x->a.flops = flops;
+    ft_totals t;
+
+    ft_graph_totals(x->a.graph, &t);
+    x->a.flops = t.flops;
     x->a.dtype = q->q.dtype && strncmp(q->q.dtype, "amp-", 4) == 0
                      ? text(x, "%s", q->q.dtype)
                      : ft_dtype_name(x->dtype);
@@ -622,14 +622,12 @@ static void put_work(struct answer *x, const ft__question *q, double flops)
 
 static void put_answer(struct answer *x, const ft__question *q)
 {
-    double flops;
-
-    x->dtype = ft__graph_dtype(q->graph, &flops);
+    x->dtype = ft__graph_dtype(q->graph);
     put_estimates(x, q);
     put_warnings(x, q);
     x->a.n_ops = q->e.n_ops;
     if (!q->q.totals)
-        put_work(x, q, flops);
+        put_work(x, q);
     put_assumptions(x, q);
     if (q->q.totals)
         return;
