@@ -462,8 +462,8 @@ static void the_rest(const rig *r)
     weights_without_end_are_refused(r);
 }
 
-/* open_rig() by a thread whose caller keeps it on its last CPU, where it has to stay.
- */
+/* open_rig() by a thread whose caller keeps it on its last CPU, where it has to stay;
+ * of a machine with one CPU that proves nothing. */
 static int open_on_last_cpu(rig *r, const ft_engine *e)
 {
     cpu_set_t before, last, after;

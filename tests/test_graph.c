@@ -617,7 +617,7 @@ static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
     ft_graph *made;
     ft_error err = {0};
 
-    CHECK_EQ(ft__graph_dtype(g, NULL), FT_DTYPE_fp32);
+    CHECK_EQ(ft__graph_dtype(g), FT_DTYPE_fp32);
     CHECK(EQ(ft__graph_cast(&made, g, FT_DTYPE_int8, &err), FT_EINVAL) && !made);
     CHECK_EQ(ft__graph_cast(&made, g, FT_DTYPE_bf16, &err), FT_OK);
     ft_graph_free(g);

@@ -183,7 +183,11 @@ void ft__help_version(bool commit);
 bool ft__word_next(char *word, size_t size, const char **list);
 /* The entry of "one, two, three" that `word` was probably meant to be, in `near`. */
 bool ft__suggest(char near[64], const char *word, const char *names);
-/* Which of "one, two, three" it is, from 0; NULL: the first. */
+/* Which of "one, two, three" the word is, from 0; -1: none. */
+int ft__index_of(const char *names, const char *word, size_t word_len);
+/* "one, two, three" of a list of names. */
+void ft__names_text(char *out, size_t size, ft_names names);
+/* The same of an option, which is complained of; NULL: the first. */
 int ft__choice_parse(ft__cli *c, int *out, const char *option, const char *text,
                      const char *names);
 /* Likewise of a list of names, or several joined by commas as bits 1 << value. */

@@ -32,7 +32,7 @@ static const char *next_name(const char *names, size_t *len)
     return *len ? names : NULL;
 }
 
-static int index_of(const char *names, const char *word, size_t word_len)
+int ft__index_of(const char *names, const char *word, size_t word_len)
 {
     size_t len;
 
@@ -42,8 +42,7 @@ static int index_of(const char *names, const char *word, size_t word_len)
     return -1;
 }
 
-/* Of a list of names, "one, two". */
-static void names_text(char *out, size_t size, ft_names names)
+void ft__names_text(char *out, size_t size, ft_names names)
 {
     const char *name;
     size_t len = 0;
@@ -110,7 +109,7 @@ bool ft__suggest(char near[64], const char *word, const char *names)
 int ft__choice_parse(ft__cli *c, int *out, const char *option, const char *text,
                      const char *names)
 {
-    *out = text ? index_of(names, text, strlen(text)) : 0;
+    *out = text ? ft__index_of(names, text, strlen(text)) : 0;
     return *out >= 0 ? FT__EXIT_GOOD
                      : ft__usage(c, "--%s %s: it is one of %s", option, text, names);
 }
@@ -120,7 +119,7 @@ int ft__name_parse(ft__cli *c, int *out, const char *option, const char *text,
 {
     char all[256];
 
-    names_text(all, sizeof(all), names);
+    ft__names_text(all, sizeof(all), names);
     return ft__choice_parse(c, out, option, text, all);
 }
 
@@ -160,7 +159,7 @@ int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names)
     char near[64];
     bool any;
 
-    *out = index_of(names, word, strlen(word));
+    *out = ft__index_of(names, word, strlen(word));
     if (*out >= 0)
         return FT__EXIT_GOOD;
     any = ft__suggest(near, word, names);

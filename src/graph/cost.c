@@ -533,37 +533,23 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
 
 /* ---- of a graph ---- */
 
-ft_dtype ft__graph_dtype(const ft_graph *g, double *all)
-{
-    ft_dtype dtype = g->n_ops ? g->op[0].dtype : FT_DTYPE_fp32;
-    double flops[FT_DTYPE_COUNT] = {0}, sum = 0;
-
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        ft_dtype of = g->op[i].dtype;
-        ft_cost c;
-
-        ft_op_cost(&g->op[i], &c);
-        flops[of] += (double)g->op_count[i] * c.flops;
-        sum += (double)g->op_count[i] * c.flops;
-        if (flops[of] > flops[dtype])
-            dtype = of;
-    }
-    if (all)
-        *all = sum;
-    return dtype;
-}
-
 void ft_graph_totals(const ft_graph *g, ft_totals *out)
 {
-    *out = (ft_totals){0};
-    out->dtype = ft__graph_dtype(g, &out->flops);
+    double flops[FT_DTYPE_COUNT] = {0};
+
+    *out = (ft_totals){.dtype = g->n_ops ? g->op[0].dtype : FT_DTYPE_fp32};
     for (uint32_t i = 0; i < g->n_ops; i++) {
-        double count = (double)g->op_count[i];
+        const double count = (double)g->op_count[i];
+        const ft_dtype of = g->op[i].dtype;
         ft_cost c;
 
         ft_op_cost(&g->op[i], &c);
+        out->flops += count * c.flops;
         out->bytes_read += count * c.bytes_read;
         out->bytes_written += count * c.bytes_written;
+        flops[of] += count * c.flops;
+        if (flops[of] > flops[out->dtype])
+            out->dtype = of;
     }
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         const ft_tensor *t = &g->tensor[i];
@@ -574,4 +560,12 @@ void ft_graph_totals(const ft_graph *g, ft_totals *out)
             out->parameters += (double)ft_shape_elements(&t->shape);
         out->weight_bytes += (double)ft_tensor_bytes(&t->shape, t->dtype);
     }
+}
+
+ft_dtype ft__graph_dtype(const ft_graph *g)
+{
+    ft_totals t;
+
+    ft_graph_totals(g, &t);
+    return t.dtype;
 }

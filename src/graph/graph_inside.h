@@ -34,8 +34,8 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
 bool ft__graph_is_plain(const ft_graph *g);
 /* The same for one operation that stands alone (a spec list, a sample). */
 void ft__op_lower(ft_op *op, uint32_t policy);
-/* The type in which most of the arithmetic is done. *all (or NULL): FLOPs of all. */
-ft_dtype ft__graph_dtype(const ft_graph *g, double *all);
+/* The type in which most of the arithmetic is done. */
+ft_dtype ft__graph_dtype(const ft_graph *g);
 /* One training step from a forward graph: forward (norms with statistics of the
  * batch), loss over the first floating result, backward with gradients of every
  * trainable weight, optimizer. Where no weight is marked as trainable, layers'

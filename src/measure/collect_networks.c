@@ -33,7 +33,7 @@ void ft__whole_spec(ft__buf *b, const char *name, const ft_graph *g)
     }
     for (uint32_t k = 0; i < g->n_tensors && k < g->tensor[i].shape.rank; k++)
         ft__buf_fmt(b, "%s%lld", k ? "x" : " x=", (long long)g->tensor[i].shape.dim[k]);
-    ft__buf_fmt(b, " dtype=%s", ft_dtype_name(ft__graph_dtype(g, NULL)));
+    ft__buf_fmt(b, " dtype=%s", ft_dtype_name(ft__graph_dtype(g)));
 }
 
 /* Its operations as the engine runs them. */

@@ -29,11 +29,11 @@ static ft__op_kernel transformed(const ft__op_kernel *p, const struct conv_piece
     return q;
 }
 
-/* Those of 16 bits before Volta take 16 images at a time: DeepBench's in 3 x 3 of a
+/* Vectors of 16 bits before Volta take 16 images at a time: DeepBench's in 3 x 3 of a
  * P100, forward and gradients of the data, of 7 x 7 to 56 x 56, take as long for 8. */
 static double whole_images(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    return chip->early && p->size == 2 && p->gradient != FT_WRT_WEIGHTS
+    return ft__has_vectors_of_16_bits(p, chip) && p->gradient != FT_WRT_WEIGHTS
                ? ft__up(p->images / 16) * 16
                : p->images;
 }
@@ -58,13 +58,14 @@ static ft__algorithm apart(const ft__op_kernel *p, const struct conv_pieces *t,
 
 /* NVIDIA's libraries keep few kernels for vectors whose steps are more than one:
  * KernelBench's transposed convolutions on a T4, gradients of DeepBench's Pascals and
- * Maxwells. A Pascal has no atomic addition of 16 bits: cuDNN's gradients of a P100's
+ * Maxwells. Before Volta no atomic addition has 16 bits: cuDNN's gradients of a P100's
  * data take up to 80 times as long then, by what no shape tells. */
 static const double STRIDED_VECTORS = 0.55, STRIDED_HALVES = 0.14;
 
 static double strided_vectors(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    const bool in_halves = chip->early && p->size == 2 && p->gradient == FT_WRT_X;
+    const bool in_halves =
+        ft__has_vectors_of_16_bits(p, chip) && p->gradient == FT_WRT_X;
 
     if (!chip->gpu || chip->amd)
         return 1;

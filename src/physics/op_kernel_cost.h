@@ -43,6 +43,14 @@ static inline double ft__up(double v)
     return whole + (whole < v);
 }
 
+/* Before Volta, a convolution by vectors of 16 bits (GP100, Jetsons)? The others of the
+ * time store such numbers alone, and multiply them as fp32. */
+static inline bool ft__has_vectors_of_16_bits(const ft__op_kernel *p,
+                                              const ft__hardware_spec *chip)
+{
+    return chip->early && p->size == 2 && chip->vector_share < 1;
+}
+
 /* B of a step of k of a tile's operands, so many rows of each. */
 static inline double ft__drawn_b(const ft__op_kernel *p, double m, double n)
 {

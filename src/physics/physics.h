@@ -42,7 +42,7 @@ typedef struct ft__hardware_spec {
     int early;     /* NVIDIA's, before Volta */
     int pascal;    /* NVIDIA's, of capability 6 */
     int ampere;    /* NVIDIA's, since Ampere */
-    int hopper;    /* NVIDIA's of data centres, since Hopper */
+    int hopper;    /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
@@ -51,7 +51,8 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
     int apart;  /* "calls=single": one of several calls of a recurrent layer */
-    int tensorflow_1; /* "activation=", of any */
+    int tensorflow_1; /* "activation=", whatever it is: only that engine's rows name it
+                       */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */

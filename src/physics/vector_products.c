@@ -33,10 +33,10 @@ static bool has_old_blas(const ft__hardware_spec *chip)
  * Two columns are still sums of threads. */
 static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    if (!chip->early || p->count > 1 || p->batched)
+    if (!chip->early || p->count > 1 || (p->batched && p->size == 4))
         return false;
     if (p->what == FT__OP_KERNEL_CONV)
-        return p->size <= 2;
+        return p->size < 2 || ft__has_vectors_of_16_bits(p, chip);
     return (p->size < 2 || (p->size == 4 && has_old_blas(chip))) &&
            fmin(p->m, p->n) > 2;
 }
@@ -249,15 +249,16 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
 /* Clocks that steps of more than 16 columns take at least for each of k on a Pascal,
  * whatever their rows and its lanes. DeepBench's LSTM, GRU and plain layers of 32
  * columns take 172 for gradients of the data and 200 forward, of 256 to 2816 rows, on a
- * P100, a GTX 1080 Ti and a Titan X; some of 64 take 60, but a larger batch is never
- * faster. */
+ * P100, a GTX 1080 Ti and a Titan X. Gradients of the data of 64 columns take 52 and
+ * more and are estimated up to 3.1 times too slow: a larger batch is never faster. The
+ * rows are of fp32 and fp16. */
 static const double STEP_CLOCKS = 160;
 
 static double least_step_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double columns = fmin(p->m, p->n);
 
-    if (!chip->pascal || p->kernels < 2 || columns <= 16)
+    if (!chip->pascal || p->size < 2 || p->kernels < 2 || columns <= 16)
         return 0;
     return STEP_CLOCKS * p->k / chip->clock_hz;
 }

@@ -22,8 +22,8 @@ struct answer {
     ft__arena arena;
     ft_graph *imported;
     ft_graph *lowered;
-    ft_dtype dtype; /* of the graph that was asked about */
-    bool bad;       /* memory was short: sticky */
+    ft_totals asked; /* of the graph that was asked about */
+    bool bad;        /* memory was short: sticky */
 };
 
 /* ---- pieces; "" and NULL when memory is short ---- */
@@ -89,7 +89,7 @@ static const char *types(struct answer *x, const ft__question *q)
     bool said[FT_DTYPE_COUNT] = {false};
     const char *out = x->a.dtype;
 
-    said[x->dtype] = true;
+    said[x->asked.dtype] = true;
     for (uint32_t i = 0; i < g->n_ops && !q->q.dtype; i++) {
         const ft_op *op = &g->op[i];
         ft_class of = ft_kind_class(op->kind);
@@ -198,7 +198,8 @@ static const char *learning(struct answer *x, const ft__question *a)
     ft__buf b = {0};
 
     /* What else an engine lacks is left out of a collection, which needs some of it. */
-    if (!*collect || (ft__engine_is_fp32(a->s.run_by) && x->dtype != FT_DTYPE_fp32) ||
+    if (!*collect ||
+        (ft__engine_is_fp32(a->s.run_by) && x->asked.dtype != FT_DTYPE_fp32) ||
         q->loaded || strcmp(q->model ? q->model : "-", "-") == 0)
         return "";
     if (x->a.by == FT_ANSWERED_BY_FAMILY)
@@ -306,8 +307,8 @@ static ft_dtype without_hardware(const struct answer *x, const ft_device_facts *
 {
     const ft_graph *g = x->a.graph;
 
-    if (!has_hardware(d, x->dtype, tf32))
-        return x->dtype;
+    if (!has_hardware(d, x->asked.dtype, tf32))
+        return x->asked.dtype;
     for (uint32_t i = 0; i < g->n_ops; i++)
         if ((g->op[i].kind == FT_KIND_linear || g->op[i].kind == FT_KIND_moe) &&
             !has_hardware(d, g->op[i].dtype, false))
@@ -609,27 +610,26 @@ static void put_estimates(struct answer *x, const ft__question *q)
     a->n_networks = e->n_networks;
 }
 
-/* flops: of the graph that was asked about. */
-static void put_work(struct answer *x, const ft__question *q, double flops)
+static void put_work(struct answer *x, const ft__question *q)
 {
+    ft_totals t = x->asked;
+
     if (x->a.graph != q->graph)
-        ft__graph_dtype(x->a.graph, &flops);
-    x->a.flops = flops;
+        ft_graph_totals(x->a.graph, &t);
+    x->a.flops = t.flops;
     x->a.dtype = q->q.dtype && strncmp(q->q.dtype, "amp-", 4) == 0
                      ? text(x, "%s", q->q.dtype)
-                     : ft_dtype_name(x->dtype);
+                     : ft_dtype_name(x->asked.dtype);
 }
 
 static void put_answer(struct answer *x, const ft__question *q)
 {
-    double flops;
-
-    x->dtype = ft__graph_dtype(q->graph, &flops);
+    ft_graph_totals(q->graph, &x->asked);
     put_estimates(x, q);
     put_warnings(x, q);
     x->a.n_ops = q->e.n_ops;
     if (!q->q.totals)
-        put_work(x, q, flops);
+        put_work(x, q);
     put_assumptions(x, q);
     if (q->q.totals)
         return;

@@ -173,7 +173,7 @@ static ft_status cast(ft_graph **g, const char *dtype, ft_error *err)
     ft_graph *made;
     ft_status st = FT_OK;
 
-    if (!narrow || ft__graph_dtype(*g, NULL) != FT_DTYPE_fp32) {
+    if (!narrow || ft__graph_dtype(*g) != FT_DTYPE_fp32) {
         st = ft__graph_cast(&made, *g, ft__dtype_from_name(to, strlen(to)), err);
         take(g, made);
     }

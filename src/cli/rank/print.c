@@ -207,14 +207,25 @@ static bool is_unknown(const ft__ranking *r, size_t k, const char *why)
     return v->state == FT_RANK_UNKNOWN && strcmp(v->why, why) == 0;
 }
 
-/* Names in a line: more are counted. */
-enum { MOST_NAMES = 12 };
+/* How many of so many names stand in a line; the others are counted. */
+static size_t shown_of(size_t n)
+{
+    enum { MOST_NAMES = 12 };
+
+    return n > MOST_NAMES ? MOST_NAMES - 1 : n;
+}
+
+static void put_more(FILE *fp, size_t n)
+{
+    if (n > shown_of(n))
+        fprintf(fp, " and %zu more", n - shown_of(n));
+}
 
 /* Devices of one reason beside each other. */
 static void print_unknown(FILE *fp, const ft__ranking *r)
 {
     for (size_t k = r->n_placed; k < r->n; k++) {
-        const char *why = r->ranked[r->order[k]].why, *last = "";
+        const char *why = r->ranked[r->order[k]].why, *name[FT_RANK_MAX_ENTRIES];
         size_t first = r->n_placed, n = 0;
 
         if (r->ranked[r->order[k]].state != FT_RANK_UNKNOWN)
@@ -223,18 +234,16 @@ static void print_unknown(FILE *fp, const ft__ranking *r)
             first++;
         if (first < k)
             continue;
-        fputs("not known: ", fp);
         for (size_t j = k; j < r->n; j++) {
             const char *device = r->choice[r->order[j]].device;
 
-            if (!is_unknown(r, j, why) || strcmp(device, last) == 0)
-                continue;
-            if (n++ < MOST_NAMES)
-                fprintf(fp, "%s%s", *last ? ", " : "", device);
-            last = device;
+            if (is_unknown(r, j, why) && (n == 0 || strcmp(device, name[n - 1]) != 0))
+                name[n++] = device;
         }
-        if (n > MOST_NAMES)
-            fprintf(fp, " and %zu more", n - MOST_NAMES);
+        fputs("not known: ", fp);
+        for (size_t i = 0; i < shown_of(n); i++)
+            fprintf(fp, "%s%s", i ? ", " : "", name[i]);
+        put_more(fp, n);
         ft__put_line(fp, ": ", why);
     }
 }
@@ -257,7 +266,7 @@ static const char *level_why(int reasons)
 static void print_level(const ft__ranking *r)
 {
     const char *name[FT_RANK_MAX_ENTRIES];
-    size_t n = 0, shown;
+    size_t n = 0;
     int reasons = 0;
 
     name[n++] = r->choice[r->order[0]].device;
@@ -274,11 +283,9 @@ static void print_level(const ft__ranking *r)
     }
     if (n == 1)
         return;
-    shown = n > MOST_NAMES ? MOST_NAMES - 1 : n;
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < shown_of(n); i++)
         printf("%s%s", i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
-    if (n > shown)
-        printf(" and %zu more", n - shown);
+    put_more(stdout, n);
     printf(" cannot be distinguished (~): %s\n", level_why(reasons));
 }
 
@@ -366,18 +373,17 @@ static void print_aims(const ft__ranking *r)
 
 static void print_answer(const ft__ranking *r)
 {
-    const size_t n = count_best(r), shown = n > MOST_NAMES ? MOST_NAMES - 1 : n;
+    const size_t n = count_best(r);
 
     if (!r->n_placed)
         return;
     print_aims(r);
     fputs(n > 1 ? "best: a tie of " : "best: ", stdout);
-    for (size_t k = 0; k < shown; k++) {
+    for (size_t k = 0; k < shown_of(n); k++) {
         fputs(k == 0 ? "" : k + 1 == n ? " and " : ", ", stdout);
         name_choice(stdout, r, &r->choice[r->order[k]]);
     }
-    if (n > shown)
-        printf(" and %zu more", n - shown);
+    put_more(stdout, n);
     putchar('\n');
     print_sureness(r);
 }

@@ -74,13 +74,14 @@ static int read_by(ft__rank_question *q)
 {
     const char *by = q->o->by ? q->o->by : "time";
     const int of = ft_from_name(FT_NAMES_RANK_BY, by, strlen(by));
+    char all[256];
 
+    ft__names_text(all, sizeof(all), FT_NAMES_RANK_BY);
     if (of < 0)
         return ft__usage(q->c,
-                         "--by %s: it is one of time, energy, power, edp, memory, "
-                         "cost, co2, or, of a language model that is served, ttft, "
-                         "tpot, itl, e2e, tokens-per-user, tokens-per-device",
-                         by);
+                         "--by %s: it is one of %s, or, of a language model that is "
+                         "served, " FT__SERVED_QUANTITIES,
+                         by, all);
     q->r.how.by = (ft_rank_by)of;
     return FT__EXIT_GOOD;
 }
@@ -430,16 +431,9 @@ static int check_model(const ft__rank_question *q)
     return FT__EXIT_GOOD;
 }
 
-/* Is it a quantity that only what is served has? */
 static bool is_of_serving(const char *text, size_t len)
 {
-    static const char *const of[] = {
-        "ttft", "tpot", "itl", "e2e", "tokens-per-user", "tokens-per-device"};
-
-    for (size_t k = 0; k < sizeof(of) / sizeof(*of); k++)
-        if (strlen(of[k]) == len && strncmp(text, of[k], len) == 0)
-            return true;
-    return false;
+    return ft__index_of(FT__SERVED_QUANTITIES, text, len) >= 0;
 }
 
 /* By its options, --by or a limit. */

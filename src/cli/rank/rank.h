@@ -49,6 +49,9 @@ typedef struct ft__ranking {
     size_t n_placed;
 } ft__ranking;
 
+/* Quantities that only what is served has. */
+#define FT__SERVED_QUANTITIES "ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device"
+
 /* ---- what is asked, and what is found out once for all choices ---- */
 
 typedef struct ft__rank_options {

@@ -8,8 +8,7 @@
 #include "cli/serve/ranking.h"
 
 enum { MOST_SETTINGS = 65536 };
-static const char quantity_names[] =
-    "cost, energy, power, ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device";
+static const char quantity_names[] = "cost, energy, power, " FT__SERVED_QUANTITIES;
 
 static double latency_of(const ft_served *s, ft_serve_metric m, ft_serve_point p)
 {

@@ -404,9 +404,8 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->whole = taken(opt, "train", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->once = taken(opt, "once", used, 0) == 1;
-    /* What is packed for serving is trained as what it was packed from. */
-    s->kv_bits = taken(opt, "kv_bits", used, s->whole ? 16 : 0);
-    s->weight_bits = taken(opt, "weight_bits", used, s->whole ? 16 : 0);
+    s->kv_bits = taken(opt, "kv_bits", used, 0);
+    s->weight_bits = taken(opt, "weight_bits", used, 0);
     s->context =
         taken(opt, "context", used, s->tokens > 1 ? s->tokens : DECODE_CONTEXT);
     if (opt && ft__options_are_sizes(s->b, opt)) {
@@ -495,6 +494,21 @@ static void divide(ft__llm_step *s)
                        s->stages, m->layers);
 }
 
+/* What is packed for serving is trained as what it was packed from. */
+static void unpack(ft__llm_step *s)
+{
+    ft__llm *m = &s->m;
+
+    s->repacked = m->table != FT_DTYPE_NONE;
+    for (int part = 0; part < FT__LLM_PARTS; part++) {
+        s->repacked |= m->quant[part].weights != FT_DTYPE_NONE;
+        m->quant[part] = (ft__llm_quant){FT_DTYPE_NONE, 0, false};
+    }
+    m->table = FT_DTYPE_NONE;
+    m->table_block = 0;
+    m->kv = m->dtype;
+}
+
 /* Types that were asked for in place of the checkpoint's. */
 static void retype(ft__llm_step *s)
 {
@@ -506,6 +520,9 @@ static void retype(ft__llm_step *s)
                  {4, {FT_DTYPE_fp4, 16, true}}};
     bool found = s->weight_bits == 0;
 
+    if (s->whole)
+        unpack(s);
+    s->repacked |= !found;
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
              part++) {
@@ -595,7 +612,7 @@ static void say_unknown_part(ft__llm_step *s)
         if (t->role == FT_ROLE_WEIGHT)
             counted += (double)ft_tensor_bytes(&t->shape, t->dtype);
     }
-    if (said > 0 && whole && !s->weight_bits && fabs(counted / said - 1) > 0.05)
+    if (said > 0 && whole && !s->repacked && fabs(counted / said - 1) > 0.05)
         ft__build_assume(s->b,
                          "weights of %.4g GB; the checkpoint has %.4g GB "
                          "(model.safetensors.index.json)",
