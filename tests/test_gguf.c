@@ -124,12 +124,12 @@ static void llama(struct file *f, uint32_t down)
     finish(f);
 }
 
-static ft_graph *imported(const struct file *f)
+static ft_graph *imported(const struct file *f, const ft_import_options *opt)
 {
     ft_error err = {0};
     ft_graph *g;
 
-    if (ft__import_gguf(&g, f->byte, f->n, "model.gguf", NULL, &err))
+    if (ft__import_gguf(&g, f->byte, f->n, "model.gguf", opt, &err))
         fprintf(stderr, "%s\n", err.msg);
     CHECK(g);
     return g;
@@ -192,7 +192,7 @@ static void parameters_and_bytes_are_those_of_its_tensors(void)
         ft_totals sum;
 
         llama(&f, i ? Q6_K : Q4_K);
-        g = imported(&f);
+        g = imported(&f, NULL);
         ft_graph_totals(g, &sum);
         CHECK_NEAR(sum.parameters, f.elements, 0);
         CHECK_NEAR(sum.weight_bytes / (f.bits / 8), 1, 0.03);
@@ -208,7 +208,7 @@ static void parts_have_the_types_of_their_tensors(void)
     uint32_t n = 0;
 
     llama(&f, Q4_K);
-    g = imported(&f);
+    g = imported(&f, NULL);
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->op[i].kind == FT_KIND_linear) {
             const bool head = ft_op_at(&g->op[i], FT_K_out, 0) == 1000;
@@ -218,6 +218,21 @@ static void parts_have_the_types_of_their_tensors(void)
             n++;
         }
     CHECK_EQ(n, 5);
+    ft_graph_free(g);
+}
+
+/* 16 bits of all weights, embeddings and head, too. */
+static void it_is_trained_unpacked(void)
+{
+    static const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}};
+    static struct file f;
+    ft_totals sum;
+    ft_graph *g;
+
+    llama(&f, Q4_K);
+    g = imported(&f, &(ft_import_options){.dims = dims, .n_dims = 2});
+    ft_graph_totals(g, &sum);
+    CHECK_NEAR(sum.weight_bytes, 2 * f.elements, 0);
     ft_graph_free(g);
 }
 
@@ -314,6 +329,7 @@ int main(int argc, char **argv)
     headers_of_another_writer_count_what_it_counts(argv[1]);
     parameters_and_bytes_are_those_of_its_tensors();
     parts_have_the_types_of_their_tensors();
+    it_is_trained_unpacked();
     tensors_tell_biases_norms_and_tied_embeddings();
     layers_differ_by_lists_and_tensors();
     a_damaged_header_is_refused_with_its_byte();

@@ -178,7 +178,8 @@ static void products_of_old_libraries_have_large_tiles(void)
     check_measured(v, sizeof(v) / sizeof(*v), 0.4);
 }
 
-/* Those of TensorFlow 1, whatever the GPU: Justus' dense layers. */
+/* Those of TensorFlow 1, whatever the GPU: a rule that Justus' rows speak for only as
+ * long as no host's time is taken off them (docs/notes/physics.md), hence none here. */
 static void products_of_tensorflow_1_have_large_tiles(void)
 {
     static const char layer[] = "linear x=64x4096 out=512";
