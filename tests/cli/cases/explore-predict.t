@@ -28,7 +28,7 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.8 mJ  1.26 ms  2.108e-07
   and 10 more between these; --top shows them
   
-  what decides time (40 points, R2 0.76 out of fold)
+  what decides time (40 points, R2 0.79 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
   ,a30,1,fp32,700,,0.001273202122169827,0.056462462067284308,0.001273202122169827,2.1220035369497115e-07,learned (nvidia-fp32.ftp),
@@ -153,7 +153,7 @@ Of thousands of points some are looked at; where one workload is best another on
   $ foretell explore run many.yaml | grep -A4 -e '^best of'
   best of        used for                      ranks  worse than its own best  learned from few  with the other's
   ---------------------------------------------------------------------------------------------------------------
-  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)                    0.8 %             4.0 %             1.6 %
+  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)                    0.8 %             4.0 %             1.7 %
   resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)                    4.6 %             3.7 %             2.5 %
   learned from few: median error of the rest, learned from 10 points of the workload at random;
 

@@ -31,7 +31,7 @@ Several devices beside each other.
   ------------------------------------------------------------------------------------
   jetson-tk1   19.3 s   11.9 s   31.6 s       -  6.93 GiB  no                0  scaled
   a30          269 ms   175 ms   412 ms  44.3 J  6.93 GiB  yes             312  scaled
-  h100-sxm    58.3 ms  38.2 ms  88.8 ms  38.7 J  6.96 GiB  yes            1123  scaled
+  h100-sxm    58.3 ms  38.3 ms  88.9 ms  38.7 J  6.96 GiB  yes            1123  scaled
   - is not known; asked about one device alone, foretell says why
   
 

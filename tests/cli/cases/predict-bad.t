@@ -40,7 +40,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   ----------------------------------------------------------------------------------
   a30      600 MHz  33.9 ms  22.4 ms  51.3 ms  85.8 W  2.91 J  930 MiB  yes   scaled
   a30      900 MHz  27.0 ms  17.9 ms  40.7 ms   103 W  2.78 J  930 MiB  yes   scaled
-  a30     1.20 GHz  23.9 ms  15.9 ms  36.1 ms   145 W  3.47 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.9 ms  15.8 ms  36.1 ms   145 W  3.47 J  930 MiB  yes   scaled
   a30     1.44 GHz  22.7 ms  15.0 ms  34.2 ms   163 W  3.69 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
