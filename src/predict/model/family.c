@@ -358,6 +358,14 @@ const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric
     return f->model_set[metric][unseen];
 }
 
+static bool same_params(const ft__physics_params *a, const ft__physics_params *b)
+{
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
+        if (a->v[i] < b->v[i] || a->v[i] > b->v[i])
+            return false;
+    return true;
+}
+
 /* The physical estimate of all samples, as far as it is not known by the constants of
  * times, which are often those of power, too. */
 static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples *s,
@@ -368,8 +376,7 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
         const ft__physics_params *params = ft__model_set_params(l, op);
 
         if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0 &&
-            (l == times ||
-             !memcmp(params, ft__model_set_params(times, op), sizeof(*params))))
+            (l == times || same_params(params, ft__model_set_params(times, op))))
             out[i] = known[i];
         else
             ft__base_terms_by(&l->base, params, &out[i], s, (uint32_t)i);
