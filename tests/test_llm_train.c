@@ -78,20 +78,27 @@ static void one_device_does_what_a_query_answers(void)
     ft_data_close(d);
 }
 
+static ft_query about_training(const ft_dim_value *dims, uint32_t n_dims)
+{
+    ft_query q = about_model();
+
+    q.batch = 1;
+    q.dims = dims;
+    q.n_dims = n_dims;
+    q.mode = "training";
+    q.optimizer = "adamw";
+    return q;
+}
+
 /* Each sum of a forward pass has one of the backward pass. */
 static void gradients_go_between_ranks_as_activations_do(void)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 128}, {"tp", 4}};
-    ft_query q = about_model();
+    const ft_query q = about_training(dims, 3);
     uint64_t sums = 0, backward = 0;
     ft_answer *a = NULL;
     ft_data *d = NULL;
 
-    q.batch = 1;
-    q.dims = dims;
-    q.n_dims = 3;
-    q.mode = "training";
-    q.optimizer = "adamw";
     CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
     CHECK(!ft_query_ask(&a, d, &q, NULL));
     for (uint32_t i = 0; i < a->n_ops; i++) {
@@ -113,16 +120,11 @@ static void gradients_go_between_ranks_as_activations_do(void)
 static void scores_of_attention_go_through_memory(void)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 4096}, {"scores", 1}};
-    ft_query q = about_model();
+    ft_query q = about_training(dims, 2);
     uint64_t attention = 0, softmax = 0;
     ft_answer *one = NULL, *a = NULL;
     ft_data *d = NULL;
 
-    q.batch = 1;
-    q.dims = dims;
-    q.n_dims = 2;
-    q.mode = "training";
-    q.optimizer = "adamw";
     CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
     CHECK(!ft_query_ask(&one, d, &q, NULL));
     q.n_dims = 3;
