@@ -74,8 +74,6 @@ struct ft_block {
     double time_s; /* without noise */
 };
 
-/* ---- options ---- */
-
 static int read_number(double *out, const char *text)
 {
     char *end;
@@ -174,8 +172,6 @@ static ft_status read_options(options *o, const char *text, ft_error *err)
     }
     return FT_OK;
 }
-
-/* ---- context ---- */
 
 static const char *version(void)
 {
@@ -285,8 +281,6 @@ static ft_status engine_device(ft_engine_context *c, uint32_t i, ft_engine_devic
     snprintf(out->name, sizeof(out->name), "%s", i ? c->opt.gpu : "processor");
     return FT_OK;
 }
-
-/* ---- blocks ---- */
 
 static double efficiency(const ft_op *op)
 {

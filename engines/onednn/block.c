@@ -129,8 +129,6 @@ ft_status ft__prepare(ft_block *b, ft_error *err)
     return prepare(b, err);
 }
 
-/* ---- messages ---- */
-
 ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...)
 {
     char spec[256], reason[160];
@@ -166,8 +164,6 @@ ft_status ft__checked(const ft_block *b, dnnl_status_t s, ft_error *err)
     return ft_fail(err, FT_EBACKEND, 0, "onednn: \"%s\" failed with oneDNN status %d",
                    spec, (int)s);
 }
-
-/* ---- what a block runs ---- */
 
 static dnnl_status_t run_prim(ft_block *b, const ft__call *call)
 {
@@ -207,8 +203,6 @@ void *ft__new_plan(ft_block *b, size_t bytes, ft_error *err)
         (void)ft__no_memory(b, err);
     return b->plan;
 }
-
-/* ---- weights ---- */
 
 static uint64_t padded(int64_t elements)
 {
@@ -296,8 +290,6 @@ uint64_t ft__weight_bytes(const ft_block *b)
         return ft__weight_bytes(b->inner);
     return b->prim ? ft__prim_weight_bytes(b->prim) : b->weight_floats * sizeof(float);
 }
-
-/* ---- copies ---- */
 
 /* oneDNN moves elements of 1 or 4 bytes: others become rows of those. */
 static ft__tensor as_movable(ft__tensor t)

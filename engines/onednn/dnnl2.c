@@ -54,8 +54,6 @@ void ft__dnnl_close(ft__dnnl *d)
         dnnl_engine_destroy(d->engine);
 }
 
-/* ---- descriptions ---- */
-
 /* The library copies DNNL_MAX_NDIMS values whatever the rank. */
 static void widen(dnnl_dims_t to, const int64_t *from, uint32_t n)
 {
@@ -88,8 +86,6 @@ static dnnl_memory_desc_t describe_any(const ft__tensor *t)
                                  dnnl_format_tag_any);
     return md;
 }
-
-/* ---- building ---- */
 
 static dnnl_status_t bind_scratch(ft__prim *p, const_dnnl_primitive_desc_t pd)
 {
@@ -230,8 +226,6 @@ static const binding norm_and_stats[] = {
     {DNNL_ARG_SRC, FROM_IN, 0},      {DNNL_ARG_DST, FROM_OUT, 0},
     {DNNL_ARG_SCALE, FROM_PARAM, 0}, {DNNL_ARG_SHIFT, FROM_PARAM, 1},
     {DNNL_ARG_MEAN, FROM_PARAM, 2},  {DNNL_ARG_VARIANCE, FROM_PARAM, 3}};
-
-/* ---- primitives ---- */
 
 /* A window as oneDNN wants it, which counts the zeros between taps. */
 typedef struct window_dims {
@@ -409,8 +403,6 @@ dnnl_status_t ft__prim_reorder(ft__prim **out, const ft__dnnl *d, const ft__tens
     return s == dnnl_success ? build(out, d, pd, one_in_one_out, 2, NULL, 0) : s;
 }
 
-/* ---- what was built ---- */
-
 const char *ft__prim_name(const ft__prim *p)
 {
     return p->name;
@@ -434,8 +426,6 @@ uint64_t ft__prim_weight_bytes(const ft__prim *p)
         bytes += dnnl_memory_desc_get_size(&p->params[i].stored);
     return bytes;
 }
-
-/* ---- weights ---- */
 
 static dnnl_status_t new_memory(dnnl_memory_t *out, const ft__prim *p,
                                 const dnnl_memory_desc_t *md)
@@ -503,8 +493,6 @@ dnnl_status_t ft__prim_load(ft__prim *p, uint32_t instance, uint32_t k,
     dnnl_memory_destroy(arg[0].memory);
     return s;
 }
-
-/* ---- running ---- */
 
 static const void *operand(const binding *b, const ft__call *call)
 {

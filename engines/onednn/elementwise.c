@@ -2,8 +2,6 @@
  * for fp32 where it has them, our own rows for the rest. */
 #include "onednn.h"
 
-/* ---- one operand ---- */
-
 typedef struct eltwise {
     dnnl_alg_kind_t alg; /* dnnl_alg_kind_undef: none */
     float alpha;
@@ -98,8 +96,6 @@ ft_status ft__prepare_cast(ft_block *b, ft_error *err)
                                ft_dtype_name(b->op.dtype), ft_dtype_name(b->y.dtype));
     return plan_flat(b, row, err);
 }
-
-/* ---- two and three operands ---- */
 
 static const dnnl_alg_kind_t binaries[FT_KIND_COUNT] = {
     [FT_KIND_add] = dnnl_binary_add,     [FT_KIND_sub] = dnnl_binary_sub,

@@ -7,8 +7,6 @@
 #include "onednn.h"
 #include "runtime.h"
 
-/* ---- context ---- */
-
 static const char *version(void)
 {
     static char text[32]; /* written with the same bytes every time */
@@ -98,8 +96,6 @@ static ft_status engine_sync(ft_engine_context *c, ft_error *err)
                        (int)s);
     return FT_OK;
 }
-
-/* ---- blocks ---- */
 
 void ft__block_clear(ft_block *b)
 {

@@ -107,8 +107,6 @@ ft_status ft__prepare_arg(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- cumsum ---- */
-
 static void cumsum_range(void *arg, int64_t begin, int64_t end)
 {
     const along *a = arg;

@@ -10,8 +10,6 @@
 
 #include "rows1.h"
 
-/* ---- two operands ---- */
-
 #define LOOP2(to, from, value, xi, yi)                                                 \
     {                                                                                  \
         for (int64_t i = 0; i < n; i++) {                                              \
@@ -115,8 +113,6 @@ ROW2(xor_u8, uint8_t, uint8_t, (x != 0) ^ (y != 0))
 ROW2(exp_of, float, float, fast_exp(x - y))
 ROW2(log_plus, float, float, logf(x) + y)
 
-/* ---- three operands ---- */
-
 #define LOOP3(type, yi, zi)                                                            \
     {                                                                                  \
         for (int64_t i = 0; i < n; i++) {                                              \
@@ -193,8 +189,6 @@ WHERE(where_64, uint64_t)
 
 ROW3(muladd, x *y + z)
 ROW3(mulmul, x *y *z)
-
-/* ---- reductions ---- */
 
 /* Sixteen partial results, because the order of additions may otherwise not be
  * changed and the loop would wait for each of them. first: of one element; join:
@@ -314,8 +308,6 @@ INT_REDUCE(i64, int64_t, 64)
 REDUCE_WITH(sum_squares_of, (x - a) * (x - a))
 REDUCE_WITH(sum_exp_of, fast_exp(x - a))
 
-/* ---- copying and casting ---- */
-
 #define COPY(name, type)                                                               \
     static void name(int64_t n, char *const *p, const int64_t *step)                   \
     {                                                                                  \
@@ -418,8 +410,6 @@ static ft__row_fn *find_scale(ft_dtype from, ft_dtype to)
            : from == FT_DTYPE_uint8 ? dequantize_u8
                                     : NULL;
 }
-
-/* ---- the table ---- */
 
 enum column { F32, I32, I64, U8, COLUMNS };
 

@@ -3,8 +3,6 @@
 
 #define EPSILON 1e-5f
 
-/* ---- convolution and pooling ---- */
-
 static uint32_t spatial_axes(const ft_op *op)
 {
     return ft_op_shape(op, FT_K_x).rank - 2;
@@ -138,8 +136,6 @@ ft_status ft__prepare_global_pool(ft_block *b, ft_error *err)
     return make_pool(b, &win, err);
 }
 
-/* ---- products ---- */
-
 ft_status ft__prepare_linear(ft_block *b, ft_error *err)
 {
     const ft_op *op = &b->op;
@@ -192,8 +188,6 @@ ft_status ft__prepare_matmul(ft_block *b, ft_error *err)
     }
     return ft__use_prim(b, ft__prim_matmul(b, &x, &y, &z), err);
 }
-
-/* ---- norms ---- */
 
 ft_status ft__prepare_batchnorm(ft_block *b, ft_error *err)
 {

@@ -15,8 +15,6 @@ static void run_kind(const ft_block *b, const ft__nest *nest, ft_kind kind,
                  (void *[]){result, (void *)x, (void *)y});
 }
 
-/* ---- reductions ---- */
-
 typedef struct reduction {
     ft__nest fill;    /* result <- first value */
     ft__nest gather;  /* result, x */

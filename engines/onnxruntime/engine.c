@@ -16,8 +16,6 @@ static int score(ft_error *err)
     return 5;
 }
 
-/* ---- options ---- */
-
 typedef struct options {
     char lib[4096];
     int cuda;
@@ -32,8 +30,6 @@ static bool read_option(void *to, const char *name, const char *value)
     o->cuda = ft__option_word("cpu|cuda", value);
     return strcmp(name, "device") == 0 && o->cuda >= 0;
 }
-
-/* ---- context ---- */
 
 /* Plug-ins do not print. */
 static void ORT_API_CALL no_log(void *user, OrtLoggingLevel level, const char *category,

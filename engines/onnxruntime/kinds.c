@@ -199,8 +199,6 @@ static void const_zeros(ft__model *m, const char *name, ft_dtype t, const ft_sha
         memset(to, 0, (size_t)ft_tensor_bytes(s, t));
 }
 
-/* ---- layers ---- */
-
 static void deformable(ft__model *m)
 {
     ft__attr_int(m, "offset_group",
@@ -308,8 +306,6 @@ static void fourier(ft__model *m)
     ft__attr_int(m, "onesided", kept != size);
 }
 
-/* ---- types ---- */
-
 static void cast(ft__model *m)
 {
     ft__attr_int(m, "to", ft__ort_number((ft_dtype)at(m, FT_K_to)));
@@ -344,8 +340,6 @@ static void remainder_of(ft__model *m)
         repair_operand(m, FT__REPAIR_MODULUS, 1);
     ft__attr_int(m, "fmod", real);
 }
-
-/* ---- moves ---- */
 
 /* The result with an axis of one element for each axis of x that it lacks; false:
  * it is no part of x. */
@@ -530,8 +524,6 @@ static void fill(ft__model *m)
 
     const_zeros(m, "value", m->op->dtype, &one);
 }
-
-/* ---- the way in ---- */
 
 /* What a recipe needs besides: constants, attributes that depend on shapes, repairs. A
  * kind without a recipe writes its nodes itself. */

@@ -95,8 +95,6 @@ static ft_status open_filled(net_block *b, OrtSessionOptions *o, const ft__pb *m
     return st;
 }
 
-/* ---- the file ---- */
-
 static bool is_there(const char *model, const ft__missing *w)
 {
     const char *slash = strrchr(model, '/');
@@ -163,8 +161,6 @@ static ft_status open_file(net_block *b, const char *path, ft_block_info *info,
     munmap(bytes, (size_t)st.st_size);
     return result;
 }
-
-/* ---- inputs and results ---- */
 
 static const ft_model_input *find_input(const char *name, const ft_model_input *inputs,
                                         uint32_t n)

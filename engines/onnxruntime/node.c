@@ -45,8 +45,6 @@ enum {
 enum { ATTR_IS_FLOAT = 1, ATTR_IS_INT = 2, ATTR_IS_STRING = 3, ATTR_IS_INTS = 7 };
 enum { IR_VERSION = 10 };
 
-/* ---- attributes ---- */
-
 static void add_attribute(ft__model *m, ft__pb *a, const char *name, int64_t type)
 {
     ft__pb_text(a, ATTR_NAME, name);
@@ -87,8 +85,6 @@ void ft__attr_text(ft__model *m, const char *name, const char *value)
     add_attribute(m, &a, name, ATTR_IS_STRING);
 }
 
-/* ---- nodes ---- */
-
 static void add_names(ft__pb *node, uint32_t field, const char *names)
 {
     while (*names) {
@@ -114,8 +110,6 @@ void ft__node(ft__model *m, const char *type, const char *inputs, const char *ou
     ft__pb_free(&m->attributes);
     ft__pb_message_take(&m->graph, GRAPH_NODE, &node);
 }
-
-/* ---- constants ---- */
 
 void *ft__const_raw(ft__model *m, const char *name, ft_dtype t, const ft_shape *s)
 {
@@ -189,8 +183,6 @@ void ft__const_scalar(ft__model *m, const char *name, ft_dtype t, double value)
     if (to)
         store(to, t, value);
 }
-
-/* ---- the file ---- */
 
 static void add_value(ft__pb *graph, uint32_t field, char letter, uint32_t i,
                       const ft_shape *s, ft_dtype t)

@@ -35,8 +35,6 @@ typedef struct op_block {
     int64_t repair_extent;
 } op_block;
 
-/* ---- operands ---- */
-
 static OrtStatus *value_of(const op_block *b, operand *o, const void *memory,
                            OrtValue **out)
 {
@@ -135,8 +133,6 @@ static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
                    b->n_out, b->values + b->n_in);
     return ft__ort_ran(a, s, err);
 }
-
-/* ---- blocks ---- */
 
 static void free_op_block(ft_block *base)
 {

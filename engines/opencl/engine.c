@@ -7,8 +7,6 @@
 #include "opencl.h"
 #include "options.h"
 
-/* ---- options ---- */
-
 static bool read_option(void *to, const char *name, const char *value)
 {
     ft__options *o = to;
@@ -29,8 +27,6 @@ static bool read_option(void *to, const char *name, const char *value)
         o->products = (ft__products)(n + 1);
     return n >= 0;
 }
-
-/* ---- context ---- */
 
 /* Of the driver of the device opened last: ft_engine.version() gets no context. */
 static char driver_version[64] = "unknown until it is opened";

@@ -28,8 +28,6 @@ bool ft__computes_floats(ft_block *b)
     return false;
 }
 
-/* ---- elementwise ---- */
-
 /* Kinds whose kernels are there for floats only, or for whole numbers only. */
 static bool takes(ft_kind k, bool real)
 {
@@ -159,8 +157,6 @@ static void build_view(ft_block *b)
     b->view_of = 0;
     snprintf(b->implementation, sizeof(b->implementation), "view");
 }
-
-/* ---- the choice ---- */
 
 static ft__build_fn *reduction(ft_kind k)
 {

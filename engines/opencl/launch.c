@@ -42,8 +42,6 @@ const char *ft__type_name(const ft_block *b, ft_dtype t)
     }
 }
 
-/* ---- programs ---- */
-
 /* The first line of what the compiler says. */
 static void build_failed(ft_block *b, cl_program p, int code)
 {
@@ -101,8 +99,6 @@ static cl_program program(ft_block *b, const char *file, const char *options)
     c->programs = p;
     return p->program;
 }
-
-/* ---- launches ---- */
 
 ft__launch *ft__launch_new(ft_block *b)
 {
@@ -289,8 +285,6 @@ void ft__fixed(ft_block *b)
         l->tunable = 0;
 }
 
-/* ---- running ---- */
-
 /* What a run works on. */
 typedef struct run {
     const void *const *in;
@@ -401,8 +395,6 @@ static void tune_all(ft_block *b, const run *r)
             tune(b, l, r);
     }
 }
-
-/* ---- the block ---- */
 
 static ft_status make_results(ft_block *b, const run *r, void **out, ft_error *err)
 {

@@ -36,8 +36,6 @@ ft_status ft__cl_failed(int code, const char *what, ft_error *err)
                    "opencl: %.200s: %s (error %d)", what, name_of(code), code);
 }
 
-/* ---- the library ---- */
-
 static ft_status find_functions(ft_engine_context *c, ft_error *err)
 {
     const char *missing = NULL;
@@ -65,8 +63,6 @@ static ft_status load(ft_engine_context *c, ft_error *err)
                               err);
     return c->lib ? find_functions(c, err) : FT_ENOTFOUND;
 }
-
-/* ---- devices ---- */
 
 static uint64_t number(const ft_engine_context *c, cl_device d, uint32_t what)
 {

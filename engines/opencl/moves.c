@@ -3,8 +3,6 @@
 
 #include "opencl.h"
 
-/* ---- shapes ---- */
-
 uint32_t ft__merge_axes(int32_t *size, int32_t (*stride)[FT_MAX_RANK],
                         uint32_t n_strides, uint32_t rank)
 {
@@ -58,8 +56,6 @@ static ft_shape output(const ft_block *b, uint32_t i)
     ft_op_output(&b->op, i, &s, &t);
     return s;
 }
-
-/* ---- moves with strides ---- */
 
 /* What one launch moves. */
 typedef struct move {
@@ -196,8 +192,6 @@ static void build_copy(ft_block *b)
     m.size[0] = (int32_t)ft_shape_elements(&s);
     launch_move(b, &m);
 }
-
-/* ---- others ---- */
 
 /* Sizes of the result and the operand, whose axes stand under each other. */
 static void build_with_sizes(ft_block *b, const char *kernel)

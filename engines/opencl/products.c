@@ -50,8 +50,6 @@ static void launch_kernel(ft_block *b, const ft__product *p)
                p->batch, 8, 8);
 }
 
-/* ---- CLBlast ---- */
-
 /* The bias into all of C, to which products are added. */
 static void launch_bias(ft_block *b, const ft__product *p)
 {

@@ -127,8 +127,6 @@ void ft__build_rows(ft_block *b)
         ft__range_rows(b, rows, n, inner == 1, element(b));
 }
 
-/* ---- norms ---- */
-
 static void arg_weights(ft_block *b)
 {
     ft__arg_in(b, 0);

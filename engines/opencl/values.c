@@ -5,8 +5,6 @@
 #include "opencl.h"
 #include "random.h"
 
-/* ---- buffers ---- */
-
 /* Buffers wait to be used again until there is too much of them. */
 static const uint64_t most_pooled = UINT64_C(1) << 28;
 
@@ -91,8 +89,6 @@ void ft__storage_drop(ft_engine_context *c, ft__storage *s)
     c->pool = s;
     c->pool_bytes += s->bytes;
 }
-
-/* ---- values ---- */
 
 ft__value *ft__value_view(const ft__value *of, const ft_shape *shape, ft_dtype dtype)
 {
@@ -185,8 +181,6 @@ ft_status ft__value_fill(ft_engine_context *c, void *memory, ft_dtype dtype,
     free(host);
     return st;
 }
-
-/* ---- operations ---- */
 
 static ft_status prepare(ft_engine_context *c, ft_block **out, ft_block_info *info,
                          const ft_op *op, int how, ft_error *err)

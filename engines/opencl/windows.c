@@ -61,8 +61,6 @@ void ft__build_window(ft_block *b)
     ft__range(b, ft_shape_elements(&out));
 }
 
-/* ---- convolutions ---- */
-
 typedef struct conv {
     window w;
     ft_shape out;
@@ -194,8 +192,6 @@ void ft__build_conv(ft_block *b)
         return;
     build_direct(b, &v, transposed ? "k_conv_transpose" : "k_conv");
 }
-
-/* ---- resizing ---- */
 
 /* Axes as the kernel sees them: those that are resized and between them what is not;
  * what stands in front is run through. Returns how many, at most 4. */

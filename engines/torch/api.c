@@ -10,8 +10,6 @@
     "install PyTorch 2.10 or newer (pip install torch), or say where it is: "          \
     "FORETELL_TORCH=FOLDER, or engine option lib=FOLDER"
 
-/* ---- symbols ---- */
-
 bool ft__api_lacks(const ft__api *api, const char *name)
 {
     char key[256];

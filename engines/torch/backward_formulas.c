@@ -4,8 +4,6 @@
 
 #include "backward.h"
 
-/* ---- formulas ---- */
-
 /* For each operand an expression in postfix, as PyTorch's derivatives.yaml has it:
  *   g the result's gradient, o the result, x y z the operands, digits numbers, h 1/2,
  *   k 2 / sqrt(pi)
@@ -185,8 +183,6 @@ ft_status ft__bwd_formula(ft_block *b, ft_error *err)
     }
     return FT_OK;
 }
-
-/* ---- kernels of their own ---- */
 
 #define SCALAR "RKN3c106ScalarE"
 

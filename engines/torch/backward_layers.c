@@ -222,8 +222,6 @@ ft_status ft__bwd_dropout(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- attention ---- */
-
 static void give_operands(ft_block *b, ft__reg first)
 {
     for (uint32_t i = 0; i < 3; i++)

@@ -4,8 +4,6 @@
 #include "backward.h"
 #include "kinds.h"
 
-/* ---- pooling ---- */
-
 /* A kernel, stride and the like of two axes where the operation has one. */
 static void arg_window(ft_block *b, ft_key_id key, uint32_t n, int64_t one)
 {
@@ -110,8 +108,6 @@ ft_status ft__bwd_avgpool(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- reductions ---- */
-
 static ft__reg expand(ft_block *b, ft__reg r, const ft_shape *to)
 {
     ft__call(b, "aten::expand", "");
@@ -208,8 +204,6 @@ ft_status ft__bwd_cumsum(ft_block *b, ft_error *err)
     ft__give(b, FT_WRT_X, flip(b, ft__result(b), axis));
     return FT_OK;
 }
-
-/* ---- moving ---- */
 
 static ft__reg zeros(ft_block *b, const ft_shape *s)
 {

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- room ---- */
-
 /* One more element of an array; NULL: the block is bad. */
 static void *more(ft_block *b, void **array, uint32_t *n, uint32_t *cap, size_t size)
 {
@@ -61,8 +59,6 @@ static void new_number(ft_block *b, int64_t v)
     if (p)
         *p = v;
 }
-
-/* ---- registers ---- */
 
 ft__reg ft__in(ft_block *b, uint32_t i)
 {
@@ -120,8 +116,6 @@ void ft__keep(ft_block *b, ft__reg r)
     else
         b->bad = true;
 }
-
-/* ---- calls ---- */
 
 void ft__call(ft_block *b, const char *op, const char *overload)
 {
@@ -193,8 +187,6 @@ ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,
     ft__arg_tensor(b, y);
     return ft__result(b);
 }
-
-/* ---- arguments ---- */
 
 void ft__arg_tensor(ft_block *b, ft__reg r)
 {
@@ -323,8 +315,6 @@ uint32_t ft__spatial(const ft_op *op)
     return s.rank > 2 ? s.rank - 2 : 0;
 }
 
-/* ---- results ---- */
-
 static ft__reg take_results(ft_block *b, uint32_t n, bool list)
 {
     ft__reg first = (ft__reg)b->n_regs;
@@ -360,8 +350,6 @@ void ft__result_numbers(ft_block *b, uint32_t bits)
     if (b->n_steps)
         b->step[b->n_steps - 1].numbers = bits;
 }
-
-/* ---- the end of building ---- */
 
 ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...)
 {

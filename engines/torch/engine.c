@@ -8,8 +8,6 @@
 #include "options.h"
 #include "torch.h"
 
-/* ---- options ---- */
-
 static bool read_device(int *out, const char *text)
 {
     *out = strcmp(text, "cpu") == 0 ? -1 : 0;
@@ -32,8 +30,6 @@ static bool read_option(void *to, const char *name, const char *value)
         return ft__option_text(o->without, sizeof(o->without), value);
     return false;
 }
-
-/* ---- context ---- */
 
 /* A process holds one libtorch: its version, once it has been loaded. */
 static char loaded_version[32] = "unknown until it is opened";

@@ -109,8 +109,6 @@ ft_status ft__fwd_matmul(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- attention ---- */
-
 static void attention_operands(ft_block *b)
 {
     for (uint32_t i = 0; i < 3; i++)
@@ -239,8 +237,6 @@ ft_status ft__fwd_attention(ft_block *b, ft_error *err)
     ft__out(b, 0, ft__result(b));
     return FT_OK;
 }
-
-/* ---- recurrent layers ---- */
 
 /* directions x batch x hidden of zeros, as who gives no state gets it. */
 static ft__reg first_state(ft_block *b)

@@ -27,8 +27,6 @@ static void arg_options(ft_block *b, ft_dtype t)
     ft__arg_none(b);
 }
 
-/* ---- views ---- */
-
 ft_status ft__fwd_transpose(ft_block *b, ft_error *err)
 {
     uint32_t n;
@@ -149,8 +147,6 @@ ft_status ft__fwd_view(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- copies ---- */
-
 ft_status ft__fwd_concat(ft_block *b, ft_error *err)
 {
     ft__reg part[FT_OP_MAX_OPERANDS];
@@ -269,8 +265,6 @@ ft_status ft__fwd_copy(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- made of nothing ---- */
-
 ft_status ft__fwd_made(ft_block *b, ft_error *err)
 {
     ft_shape y = ft_op_shape(&b->op, FT_K_out);
@@ -282,8 +276,6 @@ ft_status ft__fwd_made(ft_block *b, ft_error *err)
     ft__out(b, 0, ft__result(b));
     return FT_OK;
 }
-
-/* ---- by indices ---- */
 
 static ft__reg indexed(ft_block *b, ft__reg x, const ft__reg *by, uint32_t n)
 {

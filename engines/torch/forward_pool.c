@@ -104,8 +104,6 @@ ft_status ft__fwd_global_pool(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- resize ---- */
-
 /* A resize as PyTorch has it: batch, channels, and one to three axes. */
 typedef struct resize {
     ft_shape from; /* x seen so */
@@ -196,8 +194,6 @@ ft_status ft__fwd_resize(ft_block *b, ft_error *err)
     ft__out(b, 0, ft_shape_equal(&x, &r.from) ? at : ft__reshaped(b, at, &y));
     return FT_OK;
 }
-
-/* ---- places ---- */
 
 ft_status ft__fwd_grid_sample(ft_block *b, ft_error *err)
 {

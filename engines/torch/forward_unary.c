@@ -212,8 +212,6 @@ ft_status ft__fwd_dequantize(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- two and three operands ---- */
-
 ft_status ft__fwd_add(ft_block *b, ft_error *err)
 {
     int alpha = b->op.kind == FT_KIND_sub ? -1 : 1;

@@ -41,8 +41,6 @@ static void counted_free(void *p)
     free(p);
 }
 
-/* ---- the table ---- */
-
 typedef struct table {
     uintptr_t base;
     const ElfW(Rela) * slot;

@@ -25,8 +25,6 @@ typedef void *over_fn(void *, const void *, const void *, const void *, const vo
                       const void *, const void *);
 typedef int32_t add_fn(ft__tensor *, ft__tensor *, double, ft__tensor **);
 
-/* ---- arguments ---- */
-
 static ft__ivalue of_pointer(const void *p)
 {
     return (ft__ivalue)(uintptr_t)p;
@@ -117,8 +115,6 @@ static ft__ivalue value_of(ft_block *b, const ft__arg *a, int32_t *bad)
     default: return a->bits;
     }
 }
-
-/* ---- calls ---- */
 
 static int32_t unpack_list(ft_block *b, const ft__step *s, void *list)
 {
@@ -289,8 +285,6 @@ static int32_t call(ft_block *b, const ft__step *s)
     default: return call_dispatcher(b, s);
     }
 }
-
-/* ---- a block ---- */
 
 int ft__step_name(const ft__step *s, char *buf, size_t size, bool plus)
 {

@@ -5,8 +5,6 @@
 #include "block.h"
 #include "random.h"
 
-/* ---- what is a value ---- */
-
 ft__kept *ft__value_kept(const void *value)
 {
     uintptr_t p = (uintptr_t)value;
@@ -39,8 +37,6 @@ void ft__strides_for(int64_t *strides, const ft_shape *s, ft_layout layout)
     if (last)
         strides[1] = 1;
 }
-
-/* ---- making and dropping ---- */
 
 static ft_status failed(ft_engine_context *c, const char *what, ft_error *err)
 {
@@ -99,8 +95,6 @@ ft__tensor *ft__tensor_zeros(ft_engine_context *c, const ft_shape *s, ft_dtype t
     }
     return value;
 }
-
-/* ---- contents ---- */
 
 typedef struct extent {
     int64_t rank;
@@ -209,8 +203,6 @@ ft_status ft__value_fill(ft_engine_context *c, void *value, ft_dtype dtype,
         c->api.aoti_torch_delete_tensor_object(plain);
     return bad ? failed(c, "filling a tensor", err) : FT_OK;
 }
-
-/* ---- operations ---- */
 
 static ft_status check_request(const ft_block *b, ft_error *err)
 {

@@ -44,8 +44,6 @@ struct ft__compiler {
     int line; /* both ways */
 };
 
-/* ---- names of modules ---- */
-
 uint64_t ft__hash(uint64_t h, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;
@@ -104,8 +102,6 @@ static ft_status name_module(const ft_engine_context *c, char path[FT__TVM_PATH]
         return ft_fail(err, FT_EINVAL, 0, "tvm: cache=%.200s...: too long", c->cache);
     return FT_OK;
 }
-
-/* ---- the process ---- */
 
 /* The Python of the environment that holds the library ("ENV/lib/python3.11/
  * site-packages/tvm/lib/..."), else that of the path, which gets the package's folder.
@@ -244,8 +240,6 @@ static bool get_line(int from, char *out, size_t size)
     out[n] = '\0';
     return true;
 }
-
-/* ---- asking ---- */
 
 void ft__put_operand(char *text, size_t size, const char *role, const ft_shape *s,
                      ft_dtype t)

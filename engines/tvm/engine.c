@@ -18,8 +18,6 @@ static int score(ft_error *err)
     return 3;
 }
 
-/* ---- options ---- */
-
 static bool read_schedule(ft_engine_context *c, const char *text)
 {
     unsigned trials, columns, rows;
@@ -66,8 +64,6 @@ static bool read_option(void *to, const char *name, const char *value)
     }
     return strcmp(name, "schedule") == 0 && read_schedule(c, value);
 }
-
-/* ---- context ---- */
 
 /* What was opened last, as version() does not get the context: "0.27.0-3f2a91c4+rules".
  * A schedule, and another program that makes schedules, is another implementation of

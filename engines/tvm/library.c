@@ -15,8 +15,6 @@ const char *ft__tvm_version(void)
     return loaded_version;
 }
 
-/* ---- loading ---- */
-
 /* `path` with its last `levels` parts replaced; false: it is too long or too short. */
 static bool beside(char *out, const char *path, int levels, const char *rest)
 {
@@ -104,8 +102,6 @@ ft_status ft__tvm_load(ft__tvm *t, const char *path, ft_error *err)
     return st ? st : ft__tvm_global(t, &t->get_function, "ffi.ModuleGetFunction", err);
 }
 
-/* ---- errors ---- */
-
 ft_status ft__tvm_check(const ft__tvm *t, int rc, ft_error *err)
 {
     void *object = NULL;
@@ -124,8 +120,6 @@ ft_status ft__tvm_check(const ft__tvm *t, int rc, ft_error *err)
     t->release(object);
     return st;
 }
-
-/* ---- values ---- */
 
 tvm_any ft__tvm_text(const char *text)
 {
@@ -183,8 +177,6 @@ bool ft__tensor_make(ft__tensor *out, const ft_shape *s, ft_dtype t)
     }
     return find_dtype(&d->dtype, t);
 }
-
-/* ---- functions ---- */
 
 ft_status ft__tvm_global(const ft__tvm *t, void **out, const char *name, ft_error *err)
 {

@@ -56,8 +56,6 @@ static void free_net_block(ft_block *base)
     free(b);
 }
 
-/* ---- arguments ---- */
-
 /* One line of what the compiler wrote: "in fp32 1x3x224x224 NAME". */
 typedef struct line {
     bool weight;
@@ -177,8 +175,6 @@ static ft_status make_arguments(net_block *b, const char *module,
     return st;
 }
 
-/* ---- the machine ---- */
-
 /* The module's code as a virtual machine on this CPU, with a pool of memory. */
 static ft_status start_machine(net_block *b, const char *path, ft_error *err)
 {
@@ -202,8 +198,6 @@ static ft_status start_machine(net_block *b, const char *path, ft_error *err)
     ft__tvm_release(t, &begin);
     return st;
 }
-
-/* ---- blocks ---- */
 
 /* "\tin fp32 1x3x224x224 NAME..." of all inputs; NULL: out of memory. */
 static char *describe(const ft_model_input *inputs, uint32_t n)

@@ -19,8 +19,6 @@ typedef struct op_block {
     void **weights; /* n_params an instance */
 } op_block;
 
-/* ---- running ---- */
-
 static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
                      void *const *out, void *workspace, ft_error *err)
 {
@@ -55,8 +53,6 @@ static void free_op_block(ft_block *base)
     free(b->args);
     free(b);
 }
-
-/* ---- what is asked for ---- */
 
 /* A linear layer's matrix lies in x out, as in networks that are deployed. */
 static ft_shape lying(const op_block *b, uint32_t i, const ft_param *p)
@@ -106,8 +102,6 @@ static ft_status describe(op_block *b, char *text, size_t size, ft_error *err)
     return good ? FT_OK
                 : ft__unsupported(&b->op, "TVM has no such type of elements", err);
 }
-
-/* ---- weights ---- */
 
 /* A matrix rows x columns, given row by row, turned. */
 static bool fill_turned(void *to, const float *given, int64_t rows, int64_t columns,
@@ -167,8 +161,6 @@ static ft_status make_weights(op_block *b, const float *const *params,
         }
     return FT_OK;
 }
-
-/* ---- blocks ---- */
 
 enum { SPEC_BYTES = 2048, OPERANDS_BYTES = 16384 };
 

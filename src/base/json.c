@@ -414,8 +414,6 @@ bool ft__json_done(ft__json *r)
     return !ready(r) ? !r->doc->why : fail(r, r->p, "something follows the value");
 }
 
-/* ---- escapes ---- */
-
 static bool hex4(const char *p, uint32_t *v)
 {
     *v = 0;

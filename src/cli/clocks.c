@@ -41,8 +41,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ---- show ---- */
-
 static void show_row(ft__table *t, const ft_setting_state *s)
 {
     char now[256], range[128] = "";
@@ -297,8 +295,6 @@ static int run_held(ft__cli *c, const ft__this_machine *m, const ft_settings *wa
         say(c, &was, &seen);
     return printed ? code : ft__cli_done(c, false);
 }
-
-/* ---- set and reset ---- */
 
 static int keep(ft__cli *c, const ft__this_machine *m, const ft_settings *want)
 {

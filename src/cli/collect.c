@@ -346,8 +346,6 @@ static int gather(ft__cli *c, struct gathered *all, const struct collect_options
     return code;
 }
 
-/* ---- the report ---- */
-
 static bool print_json(const ft_collect_report *r, const char *setting,
                        const char *store)
 {
@@ -412,8 +410,6 @@ static void print_text(const ft__cli *c, const ft_collect_report *r,
         ft__print_train(c, s);
     putchar('\n');
 }
-
-/* ---- running ---- */
 
 /* "3%" or "0.03"; none given: 0, which means the usual. What is given as 0 means
  * none. */

@@ -391,8 +391,6 @@ int ft__store_needed(ft__cli *c, const char *path, const char *engine, uint64_t 
                         hint);
 }
 
-/* ---- what is opened there ---- */
-
 int ft__data_open(ft__cli *c, ft_data **out)
 {
     char data_dir[FT__PATH_MAX], user_dir[FT__PATH_MAX];
@@ -473,8 +471,6 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
     m->guard[2] = "guard";
     m->how.guard = m->guard;
 }
-
-/* ---- threads ---- */
 
 void ft__on_cores(void *(*work)(void *), void *user, size_t most)
 {

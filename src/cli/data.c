@@ -40,8 +40,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ---- show ---- */
-
 /* Measurements that differ in the operation only. */
 enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
 struct data_group {
@@ -340,8 +338,6 @@ static ft_status show(ft__cli *c, ft_store *store, const ft_key *filter,
     return st;
 }
 
-/* ---- facts ---- */
-
 static ft_status show_facts(ft__cli *c, ft_store *store, const ft_key *filter,
                             bool *printed, ft_error *err)
 {
@@ -521,8 +517,6 @@ static int merge_stores(ft__cli *c, const char *path, const ft__texts *from,
     free(rename);
     return code;
 }
-
-/* ---- running ---- */
 
 enum verb { SHOW, EXPORT, IMPORT, MERGE, FACTS };
 

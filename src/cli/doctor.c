@@ -284,8 +284,6 @@ static json_t *sources_json(const ft_sensors *sensors, const ft_meter *m)
     return all;
 }
 
-/* ---- text ---- */
-
 static void print_machine(const struct findings *f)
 {
     const ft_device_facts *d = ft_device_get(f->device);
@@ -349,8 +347,6 @@ static void print_text(const struct findings *f)
     put_named("predictor", f->predictor);
     put_named("", f->predictor_state);
 }
-
-/* ---- JSON ---- */
 
 static json_t *devices_json(const struct engine_verdict *v)
 {
@@ -491,8 +487,6 @@ static int try_sources(ft__cli *c, const char *sources)
     json_decref(all);
     return good ? ft__cli_done(c, true) : FT__EXIT_NO;
 }
-
-/* ---- --record ---- */
 
 static const double default_trace_s = 10;
 

@@ -295,8 +295,6 @@ static int evaluate_choice(ft__cli *c, const char *path,
     return rows ? close_rows(c, rows, o->rows, code) : code;
 }
 
-/* ---- running ---- */
-
 static int run(ft__cli *c, const void *user)
 {
     const struct evaluate_options *o = user;

@@ -6,8 +6,6 @@
 #include "foretell/names.h"
 #include "report/units.h"
 
-/* ---- text ---- */
-
 static void put_evaluated(ft__table *t, const ft_evaluated *v)
 {
     const ft_errors *e = &v->learned;
@@ -125,8 +123,6 @@ static bool print_text(const ft__cli *c, const ft_evaluation *e,
         printf("\nregressors of the last split:\n%s", e->chosen);
     return good;
 }
-
-/* ---- JSON and CSV ---- */
 
 static json_t *line_json(const ft_evaluated *v)
 {

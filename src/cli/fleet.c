@@ -19,8 +19,6 @@ static const ft__option options[] = {
 
 enum verb { PLAN, RUN, STATUS };
 
-/* ---- what is printed ---- */
-
 static double hours(double seconds)
 {
     return seconds / 3600;
@@ -119,8 +117,6 @@ static void print_rest(const ft_fleet_report *r, const ft__cli *c, enum verb ver
     ft__put_store(c);
     putchar('\n');
 }
-
-/* ---- running ---- */
 
 /* To plan without a store is to begin with none. */
 static ft_status open_store(ft__cli *c, ft_store **out, enum verb verb)

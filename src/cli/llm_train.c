@@ -42,8 +42,6 @@ bool ft__llm_train_asked(const ft__llm_train_options *o)
     return ft__option_given(ft__llm_train_table, o) != NULL;
 }
 
-/* ---- options ---- */
-
 static int check(const ft__predict_question *q)
 {
     ft__serve_options others = q->o->serve;
@@ -87,8 +85,6 @@ static int read_how(const ft__predict_question *q, ft_llm_train *how)
     ft__serving_end(&s);
     return code;
 }
-
-/* ---- printing ---- */
 
 static void row(ft__table *t, const char *name, const ft_estimate *e, const char *unit)
 {
@@ -175,8 +171,6 @@ static json_t *answer_json(const ft__predict_question *q, const ft_llm_trained *
                  a->memory_bytes),
         !(a->bytes > a->memory_bytes));
 }
-
-/* ---- the command ---- */
 
 int ft__llm_train(ft__predict_question *q)
 {

@@ -5,8 +5,6 @@
 #include "cli/cli.h"
 #include "foretell/store.h"
 
-/* ---- the log ---- */
-
 static void message(void *user, ft_log_level level, const char *text)
 {
     ft__cli *c = user;
@@ -26,8 +24,6 @@ static void progress(void *user, uint64_t done, uint64_t total, const char *what
     if (!c->quiet)
         ft__bar_draw(&c->bar, done, total, what);
 }
-
-/* ---- running ---- */
 
 /* One argument, without the password of a database; the end. */
 static char *add_argument(char *at, const char *arg)

@@ -335,8 +335,6 @@ void ft__model_print_bounded(const ft_graph *g)
     free(done);
 }
 
-/* ---- memory by part ---- */
-
 void ft__memory_print_rules(double two_largest, double twice_mean)
 {
     printf(
@@ -354,8 +352,6 @@ json_t *ft__memory_json(const ft_memory *m)
     return ft__json_join_take(o, ft__json("two_largest:g twice_mean:g",
                                           m->two_largest_bytes, m->twice_mean_bytes));
 }
-
-/* ---- operations with counts ---- */
 
 void ft__ops_free(ft__ops *s)
 {

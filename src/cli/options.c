@@ -70,8 +70,6 @@ void ft__options_each(const ft__option *table,
         each(user, k[i].o);
 }
 
-/* ---- complaints ---- */
-
 FT_PRINTF(2, 3)
 static void complain(struct parser *p, const char *fmt, ...)
 {
@@ -123,8 +121,6 @@ static void unknown_command(struct parser *p, const char *word)
     snprintf(what, sizeof(what), "command \"%.200s\"", word);
     unknown(p, what, word, "", names);
 }
-
-/* ---- values ---- */
 
 static bool count_from_text(uint64_t *out, const char *text)
 {
@@ -189,8 +185,6 @@ static void set(struct parser *p, const struct known *k, const char *value)
     case FT__OPT_GROUP: break;
     }
 }
-
-/* ---- arguments ---- */
 
 /* NULL: none is called so. */
 static const struct known *find(const struct parser *p, const char *name, size_t len,

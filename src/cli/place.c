@@ -71,8 +71,6 @@ struct place_question {
     size_t n_models;
 };
 
-/* ---- options ---- */
-
 static int read_link(struct place_question *p)
 {
     p->rate = p->limit_s = INFINITY;
@@ -148,8 +146,6 @@ static int read_options(struct place_question *p)
     return code ? code : ft__data_open(p->c, &p->data);
 }
 
-/* ---- models and devices ---- */
-
 static int read_models(struct place_question *p)
 {
     int code = FT__EXIT_GOOD;
@@ -184,8 +180,6 @@ static int find_devices(struct place_question *p)
     }
     return code;
 }
-
-/* ---- one network ---- */
 
 static json_t *stage_json(const ft_split_answer *a, size_t d)
 {
@@ -290,8 +284,6 @@ static int split(struct place_question *p)
     ft_split_free(a);
     return code;
 }
-
-/* ---- several networks ---- */
 
 struct place_estimates {
     double time_s[MAX_MODELS * FT_PLACE_MAX_DEVICES];
@@ -461,8 +453,6 @@ static int assign(struct place_question *p)
     free(e);
     return code;
 }
-
-/* ---- the command ---- */
 
 static int run(ft__cli *c, const void *user)
 {

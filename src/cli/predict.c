@@ -48,8 +48,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ---- asking ---- */
-
 enum { MAX_ANSWERS = 256, MAX_NAME = 128 };
 
 /* One answer for each device, and clock or cap. 0: too many, or an empty name. */
@@ -132,8 +130,6 @@ static json_t *page_of(ft__cli *c, const ft__swept_answer *a, size_t n)
         ft_device_free(device[i]);
     return page;
 }
-
-/* ---- files ---- */
 
 static int save_files(const ft__predict_question *q, const ft__swept_answer *a,
                       size_t n)

@@ -9,8 +9,6 @@
 #include "foretell/names.h"
 #include "report/units.h"
 
-/* ---- text ---- */
-
 static void total_row(ft__table *t, const char *name, const ft_estimate *e,
                       const char *unit)
 {
@@ -385,8 +383,6 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
     return good;
 }
 
-/* ---- JSON and CSV ---- */
-
 static json_t *warnings_json(const ft_answer *a)
 {
     json_t *all = json_array();
@@ -487,8 +483,6 @@ static void print_csv(const ft__swept_answer *a, size_t n)
                         ft_name(FT_NAMES_BASIS, op->time.basis));
         }
 }
-
-/* ---- all of it ---- */
 
 bool ft__predict_print(ft__cli *c, const ft__swept_answer *a, size_t n, ft__sweep sweep,
                        const ft__predict_options *o)

@@ -254,8 +254,6 @@ void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i)
         putchar('\n');
 }
 
-/* ---- power ---- */
-
 int ft__power_open(ft__cli *c, ft_meter **out, const char *sources, ft_error *why)
 {
     bool any = !sources || strcmp(sources, "all") == 0;

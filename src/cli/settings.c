@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- settings ---- */
-
 /* text NULL: *hz stays. */
 static int parse_hertz(ft__cli *c, double *hz, const char *option, const char *text)
 {
@@ -98,8 +96,6 @@ json_t *ft__conditions_json(const ft_conditions *x)
                     x->temperature_max_k, x->foreign_load,
                     json_integer((json_int_t)x->throttle), x->n, marks);
 }
-
-/* ---- the operating point ---- */
 
 const ft__option ft__operating_table[] = {
     FT__TEXT(ft__operating_options, clock, "clock", "CLOCK",

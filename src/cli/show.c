@@ -225,8 +225,6 @@ static json_t *importance_json(const ft__importances *all)
     return list;
 }
 
-/* ---- all of it ---- */
-
 static bool print_json(const ft__cli *c, const ft_predictor *p, const char *path,
                        const ft__importances *worth)
 {

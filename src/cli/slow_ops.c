@@ -18,8 +18,6 @@ void ft__slow_ops_free(ft__slow_ops *s)
     free(s->retuned);
 }
 
-/* ---- tuning ---- */
-
 /* "0.27.0.post1+rules" -> "rules"; NULL: the engine has no schedules. */
 static const char *schedule_of(const ft_slow_op *op)
 {
@@ -225,8 +223,6 @@ int ft__slow_ops_tune(ft__cli *c, ft__slow_ops *s, ft_store *store, uint64_t mos
     return code;
 }
 
-/* ---- text ---- */
-
 static bool print_slow(const ft__slow_ops *s, uint64_t top)
 {
     ft__table *t = ft__table_new("slow operation|times slower>.1|time>s|alone>.2|on");
@@ -330,8 +326,6 @@ bool ft__slow_ops_print(const ft__cli *c, const ft__slow_ops *s, uint64_t top)
     print_hint(c, s);
     return true;
 }
-
-/* ---- JSON and CSV ---- */
 
 static json_t *retuned_json(const ft__retuned *r)
 {

@@ -40,8 +40,6 @@ double ft__validated_error(const ft_validated *v, ft_quantity q, ft_estimator e)
     return f->value / v->measured[q].value - 1;
 }
 
-/* ---- text ---- */
-
 static ft__formatted sigma_text(ft_quantity q, const ft_figure *f)
 {
     return isnan(f->sigma) ? (ft__formatted){""} : quantity_text(q, f->sigma);
@@ -226,8 +224,6 @@ static bool print_text(const ft__validations *a)
     return true;
 }
 
-/* ---- JSON and CSV ---- */
-
 static json_t *figure_json(const ft_figure *f)
 {
     return ft__json("value:g sigma:g why:s", f->value, f->sigma,
@@ -357,8 +353,6 @@ static void print_csv(const ft__validations *a)
         }
 }
 
-/* ---- all of it ---- */
-
 bool ft__validations_print(const ft__cli *c, const ft__validations *a,
                            const ft__slow_ops *slow)
 {
@@ -376,8 +370,6 @@ bool ft__validations_print(const ft__cli *c, const ft__validations *a,
         print_csv(a);
     return c->csv || (print_text(a) && (!slow || ft__slow_ops_print(c, slow, a->top)));
 }
-
-/* ---- the page ---- */
 
 /* How long must a batch be? Of interest beside any time; looked at for the page. */
 static const char linearity_spec[] = "relu x=1x16 dtype=fp32";

@@ -6,8 +6,6 @@
 
 #include "cli/cli.h"
 
-/* ---- words ---- */
-
 bool ft__word_next(char *word, size_t size, const char **list)
 {
     const char *at = *list;
@@ -166,8 +164,6 @@ int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names)
     return ft__usage(c, "\"%s\" is not one of %s%s%s%s", word, names,
                      any ? "; did you mean " : "", near, any ? "?" : "");
 }
-
-/* ---- numbers ---- */
 
 /* Not below 0. */
 static bool number_with_unit(double *out, const char *text, const char *units)

@@ -11,8 +11,6 @@
 #include "predict/data/features.h"
 #include "predict/model/model_set.h"
 
-/* ---- how alike operations are ---- */
-
 /* In units of the scatter of all columns together. */
 static const double reach = 2;
 static const float noise = FT__CHOOSING_NOISE;
@@ -125,8 +123,6 @@ static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
     return FT_OK;
 }
 
-/* ---- making ---- */
-
 /* What measuring takes however short an operation is, and how often it runs at least.
  */
 static const double least_cost_s = 0.05, runs = 8;
@@ -188,8 +184,6 @@ void ft__choosing_free(ft__choosing *c)
     free(c->category);
     *c = (ft__choosing){0};
 }
-
-/* ---- knowing ---- */
 
 /* What is left of the covariance once i is known but for noise. */
 static void condition(ft__choosing *c, size_t i)
@@ -365,8 +359,6 @@ static void limit_squares(struct measured_errors *k)
         k->square[i] = fmin(k->square[i], most);
 }
 
-/* ---- of all of them ---- */
-
 /* a^2 of operation j. */
 static double square_of(const struct measured_errors *k, const ft__choosing *c,
                         size_t j, double usual)
@@ -463,8 +455,6 @@ ft_status ft__choosing_learn(ft__choosing *c, const ft__samples *s, const uint32
     free(square);
     return st;
 }
-
-/* ---- choosing ---- */
 
 /* LANES operations at a time are summed, BLOCK looked at. */
 enum { LANES = 8, BLOCK = 32 * LANES };

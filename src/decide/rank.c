@@ -14,8 +14,6 @@ enum { DEFAULT_DRAWS = 4096 };
  */
 static const double least_share = 1e-3;
 
-/* ---- quantities ---- */
-
 static ft_estimate unknown(const char *why)
 {
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
@@ -68,8 +66,6 @@ static void quantities(ft_estimate out[FT_RANK_BY_COUNT], const ft_rank_entry *r
         times(energy, r->co2_g_per_j, "no CO2 per kWh of electricity is given");
 }
 
-/* ---- what can be placed ---- */
-
 static void judge(ft_ranked *out, const ft_rank_entry *r, const ft_rank_options *opt)
 {
     ft_estimate pass[FT_RANK_BY_COUNT];
@@ -99,8 +95,6 @@ static void judge(ft_ranked *out, const ft_rank_entry *r, const ft_rank_options 
         out->why = out->value[opt->by].why;
     }
 }
-
-/* ---- order ---- */
 
 struct ranked_place {
     size_t at;
@@ -173,8 +167,6 @@ static void mark_level(ft_ranked *out, const ft_rank_entry *entry,
     }
 }
 
-/* ---- Pareto ---- */
-
 enum { N_AIMS = 3 };
 static const ft_rank_by aims[N_AIMS] = {FT_RANK_BY_TIME, FT_RANK_BY_ENERGY,
                                         FT_RANK_BY_COST};
@@ -212,8 +204,6 @@ static void mark_pareto(ft_ranked *out, const struct ranked_place *p, size_t n)
         out[p[k].at].pareto = !beaten;
     }
 }
-
-/* ---- chances and regret ---- */
 
 /* What is drawn from: the logarithm is value + z below or above it. */
 struct log_interval {

@@ -197,8 +197,6 @@ ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *l
     return st;
 }
 
-/* ---- operations of a store ---- */
-
 enum { LEAST_OPS = 20 };
 
 struct slow {

@@ -69,8 +69,6 @@ unsigned ft__cpus_first(const ft__cpus *set)
     return i;
 }
 
-/* ---- what there is ---- */
-
 void ft__cpus_online(ft__cpus *online, ft__cpus *present, const char *root)
 {
     char text[4096];

@@ -31,8 +31,6 @@ struct recorder {
     ft_record *out;
 };
 
-/* ---- writing ---- */
-
 static ft_status write_file(const struct recorder *r, const char *name,
                             const char *text, size_t len, ft_error *err)
 {
@@ -48,8 +46,6 @@ static ft_status write_file(const struct recorder *r, const char *name,
     ft__buf_free(&path);
     return st;
 }
-
-/* ---- files ---- */
 
 /* At most so much of one file: /proc/cpuinfo of a large server. */
 enum { MOST_BYTES = 4 << 20 };
@@ -276,8 +272,6 @@ static ft_status record_nvml(struct recorder *r, const char *library, ft_error *
     ft__buf_free(&text);
     return st;
 }
-
-/* ---- power ---- */
 
 static ft_status record_trace(struct recorder *r, const ft_record_options *opt,
                               ft_error *err)

@@ -25,8 +25,6 @@ static const double zero_celsius_k = 273.15;
 enum { POWER_CAP = 0x4, SLOWED = 0x4 | 0x8 | 0x20 | 0x40 | 0x80 };
 #define CPU_THROTTLED ((uint64_t)1 << 63)
 
-/* ---- thermometers ---- */
-
 static void add_thermometer(ft__watch *w, double limit_k, const char *path)
 {
     const char *kept = ft__arena_strndup(&w->arena, path, strlen(path));
@@ -114,8 +112,6 @@ static void each_of(ft__watch *w, const char *folder,
     ft__sys_names_free(names, n);
 }
 
-/* ---- opening ---- */
-
 static void open_gpu(ft__watch *w, const char *device)
 {
     unsigned index, limit, usual;
@@ -155,8 +151,6 @@ void ft__watch_close(ft__watch *w)
     free(w->clock_hz);
     *w = (ft__watch){0};
 }
-
-/* ---- one stretch ---- */
 
 static double throttle_count(const ft__watch *w)
 {
@@ -320,8 +314,6 @@ void ft__watch_end(ft__watch *w, ft_conditions *out)
     sum_up(w, out);
 }
 
-/* ---- the thread ---- */
-
 /* Between samples: at least; and so long that they take this share of a CPU. */
 static const double period_s = 0.1;
 static const double share = 0.004;
@@ -471,8 +463,6 @@ void ft_monitor_stop(ft_monitor *m, ft_conditions *out)
         ft__watch_sample(&m->watch);
     ft__watch_end(&m->watch, out);
 }
-
-/* ---- as text ---- */
 
 FT_PRINTF(4, 5)
 static void word(char *buf, size_t size, size_t *len, const char *fmt, ...)

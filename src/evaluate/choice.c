@@ -258,8 +258,6 @@ static ft_status play(struct playing *p, ft_criterion by, uint64_t seed, double 
     return st;
 }
 
-/* ---- curves ---- */
-
 static double area_of(const double *mape, size_t n)
 {
     double sum = 0;

@@ -454,8 +454,6 @@ static ft_status run_curve(struct operations_evaluation *e, ft_evaluation *out,
     return st;
 }
 
-/* ---- all of it ---- */
-
 static ft_status find_top(struct operations_evaluation *e, ft_error *err)
 {
     e->top = calloc(e->s.n + 1, sizeof(*e->top));

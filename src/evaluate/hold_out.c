@@ -13,8 +13,6 @@
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 
-/* ---- results ---- */
-
 ft_status ft__results_add(ft__test_results *r, const ft__tested *row,
                           const ft__op_answer *predicted, size_t n, uint32_t split,
                           ft_error *err)
@@ -54,8 +52,6 @@ void ft__results_choices(ft__test_results *r, const ft__family *f, ft__metric me
     for (int unseen = 0; unseen < 2 && metric < FT__N_METRICS; unseen++)
         at = add_choices(r, at, f->model_set[metric][unseen]);
 }
-
-/* ---- tables ---- */
 
 struct score_table {
     double *truth;
@@ -417,8 +413,6 @@ static ft_status find_order(ft_rank_evaluation *out, const ft__test_results *r,
     return st;
 }
 
-/* ---- splits ---- */
-
 ft_status ft__splits_make(ft__splits *s, size_t n, ft_error *err)
 {
     *s = (ft__splits){.of = calloc(n + 1, sizeof(*s->of))};
@@ -453,8 +447,6 @@ void ft__splits_free(ft__splits *s)
     free(s->of);
     free(s->name);
 }
-
-/* ---- evaluating ---- */
 
 static ft_status run_all(ft__test_results *out, const ft__splits *s, ft__split_run *run,
                          void *user, const ft_log *log, ft_error *err)

@@ -63,8 +63,6 @@ static bool is_learned_from(const struct kernels_evaluation *e, size_t i,
     return !ft__split_is(&e->split, split, left_out_name(e, i));
 }
 
-/* ---- asking ---- */
-
 /* By the estimate that the predictor begins with, alone. */
 static double physics_of(const struct kernels_evaluation *e, const ft_predictor *p,
                          size_t i)
@@ -178,8 +176,6 @@ static ft_status run_split(void *user, ft__test_results *out, uint32_t split,
     out->n_splits++;
     return st;
 }
-
-/* ---- all of it ---- */
 
 static ft_status make_room(struct kernels_evaluation *e, ft_error *err)
 {

@@ -112,8 +112,6 @@ static size_t choose_rows(struct networks_evaluation *e)
     return n;
 }
 
-/* ---- asking ---- */
-
 static const ft_estimate *estimate_of(const ft_network_estimate *e, ft__metric metric)
 {
     return metric == FT__METRIC_ENERGY ? &e->energy : &e->time;
@@ -233,8 +231,6 @@ static ft_status run_split(void *user, ft__test_results *out, uint32_t split,
     out->n_splits++;
     return st;
 }
-
-/* ---- all of it ---- */
 
 static ft_status make_room(struct networks_evaluation *e, ft_error *err)
 {

@@ -19,8 +19,6 @@ enum {
     MAX_OBJECTIVES = FT__MAX_OBJECTIVES,
 };
 
-/* ---- words and names ---- */
-
 /* A list of words, or one text for the shell; n 0: the node is not there. */
 static ft__words read_words(ft__yaml *y, ft__node *n, const char *where)
 {
@@ -64,8 +62,6 @@ static ft__names read_names(ft__yaml *y, ft__node *map, const char *where,
     }
     return out;
 }
-
-/* ---- predictions ---- */
 
 /* "2.49/h" to a second's price; NaN: it is none. */
 static double price_of(const char *text)
@@ -112,8 +108,6 @@ static void read_predict(ft__yaml *y, ft__node *root, ft_exploration *x)
         if ((at = ft__yaml_get(y, root, of_runs[i])))
             ft__yaml_fail(y, at, of_runs[i], "nothing is run where predict stands");
 }
-
-/* ---- objectives ---- */
 
 static const struct {
     const char *name, *unit;
@@ -304,8 +298,6 @@ static void objectives(ft__yaml *y, ft__node *list, ft_exploration *x)
     }
 }
 
-/* ---- workloads ---- */
-
 static void workloads(ft__yaml *y, ft__node *list, ft_exploration *x)
 {
     size_t n = ft__yaml_count(list);
@@ -336,8 +328,6 @@ static void workloads(ft__yaml *y, ft__node *list, ft_exploration *x)
                 ft__yaml_fail(y, at, "workloads", "\"%s\" stands here twice", name);
     }
 }
-
-/* ---- runs ---- */
 
 static void count(ft__yaml *y, ft__node *map, const char *key, uint32_t least,
                   uint32_t *out)
@@ -406,8 +396,6 @@ static void runs(ft__yaml *y, ft__node *map, ft_exploration *x)
             ft__yaml_fail(y, at, "precision", "a share below 1 is wanted: 0.02");
     }
 }
-
-/* ---- all of it ---- */
 
 static uint64_t print_of_words(uint64_t h, const ft__words *w)
 {
@@ -555,8 +543,6 @@ const ft_exploration_facts *ft_exploration_get(const ft_exploration *x)
 {
     return &x->facts;
 }
-
-/* ---- what predictions ask ---- */
 
 double ft_exploration_price(const ft_exploration *x, const char *device)
 {

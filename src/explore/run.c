@@ -51,8 +51,6 @@ static size_t width(const struct work *w)
     return w->x->space->n;
 }
 
-/* ---- points ---- */
-
 static ft_status add_point(struct work *w, const double *point)
 {
     size_t p = w->points.n, most = w->x->n_workloads;
@@ -81,8 +79,6 @@ static ft_status add_point(struct work *w, const double *point)
         jobs[p * most + v] = (struct job){.workload = v, .point = p};
     return FT_OK;
 }
-
-/* ---- what is known already ---- */
 
 static bool take_known(void *user, const ft__trial_run *t)
 {
@@ -121,8 +117,6 @@ static ft_status each_known(struct work *w, bool (*each)(void *, const ft__trial
         *w->err = before;
     return st;
 }
-
-/* ---- is it enough? ---- */
 
 /* What a meter tells. */
 static bool is_energy(const struct work *w, size_t k)
@@ -177,8 +171,6 @@ static bool is_over(const struct work *w)
     return (w->opt->max_runs && w->out->runs >= w->opt->max_runs) ||
            (w->opt->time_s > 0 && ft__clock_now(w->runner->clock) >= w->end_s);
 }
-
-/* ---- running ---- */
 
 static int64_t now_ns(void)
 {
@@ -280,8 +272,6 @@ static ft_status run_from(struct work *w, size_t from)
     return st;
 }
 
-/* ---- by a design ---- */
-
 /* Point i, counted from 0, is wanted. */
 static bool is_wanted(const ft_explore_options *opt, size_t i)
 {
@@ -318,8 +308,6 @@ static ft_status run_design(struct work *w)
 
     return st ? st : run_from(w, 0);
 }
-
-/* ---- by search ---- */
 
 /* Over workloads the geometric mean, which no workload's size dominates; small is good.
  * NaN: one failed, or is not known. */
@@ -445,8 +433,6 @@ static ft_status run_search(struct work *w)
     free(limit);
     return st;
 }
-
-/* ---- all of it ---- */
 
 static ft_status count(struct work *w)
 {

@@ -36,8 +36,6 @@ static ft__place place_of(const ft__once *o, const char *build)
     return (ft__place){o->x, o->point, o->workload, build, o->opt->self};
 }
 
-/* ---- what is run ---- */
-
 /* Words with everything put in its place; a text goes to the shell. */
 static const char **argv_of(const ft__words *w, const ft__place *p, ft__outcome *out,
                             ft_error *err)
@@ -151,8 +149,6 @@ static ft_status settings_of(ft_settings *s, bool *any, const ft__once *o,
     }
     return FT_OK;
 }
-
-/* ---- what it gave ---- */
 
 static const char *how_it_ended(ft__outcome *out, const ft_command_run *r,
                                 const char *what)
@@ -279,8 +275,6 @@ static ft_status take(ft__outcome *out, const ft__once *o, const ft__place *p,
     return FT_OK;
 }
 
-/* ---- building ---- */
-
 static bool make_folder(const char *path)
 {
     return mkdir(path, 0777) == 0 || errno == EEXIST;
@@ -355,8 +349,6 @@ static ft_status get_build(const char **folder, const char **failure, ft__outcom
     snprintf(done, sizeof(done), "%s/.built", path);
     return stat(done, &info) == 0 ? FT_OK : build(*folder, done, failure, out, o, err);
 }
-
-/* ---- running ---- */
 
 static ft_command_options how_to_run(const ft__once *o)
 {

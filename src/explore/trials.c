@@ -12,8 +12,6 @@
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
-/* ---- read back ---- */
-
 struct loading {
     const ft_exploration *x;
     ft_trials *out;

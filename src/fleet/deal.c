@@ -151,8 +151,6 @@ ft_status ft__batch_write(ft__batches *list, ft_fleet *f, ft__part *p,
     return st;
 }
 
-/* ---- how it does it ---- */
-
 /* What is the same in all of them: job.sh. */
 static const char script[] = {
 #include "fleet_job.inc"

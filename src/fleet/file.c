@@ -16,8 +16,6 @@ enum { MOST_LISTED = 10000, DEFAULT_POINTS = 40 };
 static const double default_op_s = 0.2, default_overhead_s = 30, default_job_s = 600;
 static const double default_calibration = 0.15;
 
-/* ---- values ---- */
-
 static const char *text_or(ft__yaml *y, ft__node *map, const char *key,
                            const char *otherwise)
 {
@@ -111,8 +109,6 @@ static const char *absolute(ft__yaml *y, const char *path)
     return path_in(y, here, strlen(here), path);
 }
 
-/* ---- kinds ---- */
-
 static void read_clocks(ft__yaml *y, ft__node *map, ft__fleet_kind *k)
 {
     ft__node *n = ft__yaml_get(y, map, "clocks_mhz");
@@ -187,8 +183,6 @@ static void read_kinds(ft__yaml *y, ft__node *root, ft_fleet *f)
                               "\"%s\" stands here twice", f->kind[i].name);
     }
 }
-
-/* ---- what is wanted ---- */
 
 static void read_batches(ft__yaml *y, ft__node *map, ft__fleet_wanted *w)
 {
@@ -289,8 +283,6 @@ static void read_wanted(ft__yaml *y, ft__node *root, ft_fleet *f)
         read_of_kinds(y, map, w, f);
     }
 }
-
-/* ---- the whole ---- */
 
 /* "lab.yaml" -> "lab.fleet" */
 static const char *folder_beside(ft__yaml *y)

@@ -13,8 +13,6 @@
 
 enum { MAX_JOB_FILE = 1 << 26 };
 
-/* ---- files of a job ---- */
-
 void ft__job_path(char out[PATH_MAX], const char *folder, const char *name)
 {
     snprintf(out, PATH_MAX, "%.4000s/%.40s", folder, name);
@@ -106,8 +104,6 @@ void ft__job_look(ft__fleet_job *j)
         j->ended_s = number_in(j->folder, j->died ? "merged" : "ended", "ended");
     }
 }
-
-/* ---- batches ---- */
 
 static const char *text_of(ft_fleet *f, const char *fmt, ...)
 {

@@ -11,8 +11,6 @@
  * warm-up and calibrations, preparing. */
 static const double passes = 7, beside = 1.3, prepare_s = 0.02;
 
-/* ---- what is known ---- */
-
 static bool is_of_part(const ft__part *p, const ft_key *key)
 {
     const char *dtypes = strstr(p->kind->engine, "tf32=1") ? "tf32" : "default";
@@ -126,8 +124,6 @@ ft_status ft__part_refresh(ft__part *p, const ft_fleet *f, ft_store *store,
             take_job(p, j);
     return st;
 }
-
-/* ---- what it costs ---- */
 
 /* What a job takes over what was planned of it: by those there were, and one that took
  * as long as planned. */

@@ -182,8 +182,6 @@ done:
     return st;
 }
 
-/* ---- how good it is ---- */
-
 ft_status ft__part_judge(ft__part *p, ft_store *store, const ft_fleet_options *opt,
                          ft_error *err)
 {

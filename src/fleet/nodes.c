@@ -15,8 +15,6 @@
 static const double steady_s = 5e-5;
 enum { LEAST_NODES = 3 };
 
-/* ---- the stores of jobs ---- */
-
 struct job_rows {
     const ft__part *part;
     ft__fleet_job *job;

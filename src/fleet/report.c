@@ -92,8 +92,6 @@ ft_status ft__fleet_refused(ft__fleet_run *r, ft_error *err)
     return st;
 }
 
-/* ---- the report ---- */
-
 static void count_jobs(ft_fleet_part *out, const ft__fleet_run *r, size_t part)
 {
     FT__EACH_JOB(&r->batches, b, j) {

@@ -14,8 +14,6 @@
 
 enum { MOST_JOBS = 1000 };
 
-/* ---- opening ---- */
-
 static ft_status make_parts(ft__fleet_run *r, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -67,8 +65,6 @@ static void close_run(ft__fleet_run *r)
     free(r->part);
     ft__batches_free(&r->batches);
 }
-
-/* ---- a new batch ---- */
 
 /* Enough jobs for the nodes; fewer where little is left. All seconds are as planned. */
 static ft_status plan_batch(ft__fleet_run *r, ft__part *p, ft_error *err)
@@ -149,8 +145,6 @@ static ft_status plan(bool *any, ft__fleet_run *r, ft_error *err)
     }
     return st ? st : submit(r, err);
 }
-
-/* ---- all of it ---- */
 
 ft_status ft_fleet_look(ft_fleet_report *out, ft_fleet *f, ft_store *store,
                         const ft_fleet_options *opt, ft_error *err)

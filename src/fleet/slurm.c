@@ -18,8 +18,6 @@
 /* Slurm's programs answer in this time, or it is not there. */
 static const double answer_s = 60;
 
-/* ---- a program of Slurm's ---- */
-
 /* "squeue: error: slurm_load_jobs error: ..." of many lines: the first error. */
 static void first_error(char *text)
 {
@@ -67,8 +65,6 @@ static ft_status ask(char **text, const char *const *argv, ft_error *err)
     *text = NULL;
     return st;
 }
-
-/* ---- submitting ---- */
 
 enum { MOST_WORDS = MOST_OPTIONS + 24 };
 
@@ -155,8 +151,6 @@ ft_status ft__batch_submit(ft__fleet_batch *b, bool local, const ft__fleet_kind 
     return st ? st : ft__job_note(b->folder, "array", text, err);
 }
 
-/* ---- which are still there ---- */
-
 /* One line of squeue: "array index". */
 static void mark(const ft__batches *list, const char *line)
 {
@@ -214,8 +208,6 @@ static bool is_alive(const ft__fleet_batch *b, long pid)
     return n > strlen(line) + 1 && strcmp(line + strlen(line) + 1, script) == 0;
 }
 
-/* ---- jobs on this machine ---- */
-
 /* In a group of its own: it is to live on when this process is interrupted. */
 static ft_status start(const ft__fleet_batch *b, ft__fleet_job *j, ft_error *err)
 {
@@ -236,8 +228,6 @@ static ft_status start(const ft__fleet_batch *b, ft__fleet_job *j, ft_error *err
     j->child = pid;
     return FT_OK;
 }
-
-/* ---- all of them ---- */
 
 /* What became of it. Not there, and not a word that it ended: it died. */
 static void look(const ft__fleet_batch *b, ft__fleet_job *j)

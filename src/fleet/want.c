@@ -17,8 +17,6 @@
 /* It is given up after so many jobs that ended without it, or that died. */
 enum { MOST_TRIES = 3, MOST_DEATHS = 10 };
 
-/* ---- a part ---- */
-
 ft_status ft__part_make(ft__part *out, const ft_fleet *f, size_t kind, size_t clock,
                         size_t index, ft_error *err)
 {
@@ -95,8 +93,6 @@ ft__wanted_op *ft__part_find(const ft__part *p, const char *spec)
     return op.kind == FT_KIND_network ? ft__part_named(p, spec)
                                       : ft__part_at(p, ft__op_hash(&op));
 }
-
-/* ---- operations and networks ---- */
 
 ft_status ft__part_add(ft__part *p, const ft__wanted_op *o, ft_error *err)
 {
@@ -179,8 +175,6 @@ static ft_status add_model(ft__part *p, const ft__fleet_wanted *w, uint32_t batc
     ft_graph_free(g);
     return st;
 }
-
-/* ---- all of it ---- */
 
 static void make_unique(ft__part *p)
 {

@@ -48,8 +48,6 @@ static struct results results_of(const ft_op *op)
     return r;
 }
 
-/* ---- FLOPs ---- */
-
 /* FLOPs per element, forward and backward, of the kinds whose work is the same
  * for every element of x; 0: one. Backward includes the product with the
  * result's gradient. */
@@ -376,8 +374,6 @@ double ft_product_flops(const ft_product *p)
     return flops(&forward, results_of(&forward).elements) * (double)p->count;
 }
 
-/* ---- bytes ---- */
-
 static int is_byte(ft_dtype t)
 {
     return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
@@ -530,8 +526,6 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     out->bytes_read = bytes_read(op, out->weight_bytes, results.elements);
     out->bytes_written = bytes_written(op, results.bytes);
 }
-
-/* ---- of a graph ---- */
 
 void ft_graph_totals(const ft_graph *g, ft_totals *out)
 {

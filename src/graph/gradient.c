@@ -172,8 +172,6 @@ void ft__grad_give(ft__train *t, uint32_t tensor, uint32_t g)
     t->given[t->n_given++].g = g;
 }
 
-/* ---- sums ---- */
-
 static uint16_t *holders(ft__train *t, uint32_t tensor)
 {
     uint32_t storage = ft__build_get(t->b, tensor)->storage;

@@ -77,8 +77,6 @@ double ft__weight_elements(const ft_op *op)
                : 0;
 }
 
-/* ---- one by one ---- */
-
 static int is_transposed(const ft_op *op)
 {
     return op->kind == FT_KIND_conv_transpose1d ||

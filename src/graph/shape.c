@@ -12,8 +12,6 @@ const enum ft__result_rule ft__result_rules[FT_KIND_COUNT] = {
 #undef FT_KIND
 };
 
-/* ---- results ---- */
-
 /* Of operands that do not fit together. */
 static const ft_shape impossible = {.rank = 1, .dim = {-1}};
 
@@ -310,8 +308,6 @@ static ft_dtype result_dtype(const ft_op *op, uint32_t i)
     return op->kind == FT_KIND_nms ? FT_DTYPE_int64 : to ? (ft_dtype)to : op->dtype;
 }
 
-/* ---- operands ---- */
-
 static uint32_t n_operands(const ft_op *op)
 {
     uint32_t n;
@@ -350,8 +346,6 @@ static void operand(const ft_op *op, uint32_t i, ft_shape *shape, ft_dtype *dtyp
                     k == FT_KIND_gather_elements)))
         *dtype = FT_DTYPE_int64;
 }
-
-/* ---- backward ---- */
 
 /* Of weights that training changes: without the statistics of a batch norm. */
 static double trained_elements(const ft_op *op)

@@ -94,8 +94,6 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     return o.len;
 }
 
-/* ---- reading ---- */
-
 struct in {
     const char *text;
     size_t len;
@@ -316,8 +314,6 @@ static ft_status check_wrt(ft_op *op, ft_error *err)
         ft__op_set_wrt(op, bits);
     return FT_OK;
 }
-
-/* ---- what was measured whole ---- */
 
 static uint64_t hash_word(const char *s, size_t n)
 {

@@ -190,8 +190,6 @@ static bool is_fit(const struct strided *s, uint32_t t, need what)
     }
 }
 
-/* ---- nodes ---- */
-
 /* A copy of source tensor t in plain order. */
 static uint32_t copy(struct strided *s, const ft_node *n, uint32_t t)
 {
@@ -220,8 +218,6 @@ static uint32_t operand(struct strided *s, const ft_node *n, uint32_t t, need wh
         s->copied[t] = made;
     return made;
 }
-
-/* ---- views ---- */
 
 static void view(struct strided *s, const ft_node *n, uint32_t from, uint32_t to,
                  const ft__strides *strides)
@@ -322,8 +318,6 @@ static take_view view_of(const ft_op *op)
     default: return NULL;
     }
 }
-
-/* ---- results ---- */
 
 static bool same_size(const ft_graph *g, uint32_t a, uint32_t b)
 {

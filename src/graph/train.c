@@ -16,8 +16,6 @@
 #include "graph/op_inside.h"
 #include "graph/train.h"
 
-/* ---- what is trained ---- */
-
 /* The weight of which this one is a view, or the tensor itself. */
 static uint32_t leaf_of(const ft_graph *g, uint32_t tensor)
 {
@@ -79,8 +77,6 @@ static uint32_t find_trained(ft__train *t)
                          constants);
     return n;
 }
-
-/* ---- where gradients flow ---- */
 
 static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
 {
@@ -167,8 +163,6 @@ static void want_all(ft__train *t)
         t->reached[i] = 1;
     }
 }
-
-/* ---- forward ---- */
 
 /* How many tensors a node saves beside operands and results. */
 static uint32_t n_kept(const ft_op *op)
@@ -299,8 +293,6 @@ static void copy_forward(ft__train *t, bool training)
     ft__build_scope(t->b, "", 0);
 }
 
-/* ---- optimizer ---- */
-
 static void step(ft__train *t, ft_optimizer optimizer, uint32_t weight, uint32_t g)
 {
     static const struct {
@@ -393,8 +385,6 @@ static void match_gradients(ft__train *t)
     }
     free(trained);
 }
-
-/* ---- all of it ---- */
 
 static bool open_train(ft__train *t, const ft_graph *g)
 {

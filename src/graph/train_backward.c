@@ -225,8 +225,6 @@ bool ft__train_passes(const ft_op *op, uint32_t i)
     return op->kind != FT_KIND_roi_align || i == 0;
 }
 
-/* ---- recipes ---- */
-
 enum { MAX_STACK = 6 };
 
 struct machine {
@@ -316,8 +314,6 @@ static void follow(ft__train *t, const ft_node *n, uint32_t g, const struct reci
         if (r->operand[i] && ft__train_wants(t, n->in[i]))
             ft__grad_give(t, n->in[i], run(t, n, g, r->operand[i]));
 }
-
-/* ---- kernels of their own ---- */
 
 enum { MAX_IN = FT_OP_MAX_OPERANDS + 8, MAX_OUT = 16 };
 

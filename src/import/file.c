@@ -16,8 +16,6 @@
 #include "import/llm/llm.h"
 #include "import/onnx/onnx.h"
 
-/* ---- files ---- */
-
 /* A file's bytes: mapped, or read where it cannot be mapped (a pipe). */
 struct content {
     uint8_t *p;

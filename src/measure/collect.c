@@ -15,8 +15,6 @@
 #include "measure/measure_inside.h"
 #include "store/store_inside.h"
 
-/* ---- what to measure next ---- */
-
 static int by_hash(const void *a, const void *b)
 {
     uint64_t x = ft__op_hash(&((const ft__candidate *)a)->op);
@@ -47,8 +45,6 @@ static void take_unique(struct ft__collection *k, const ft_op *ops,
             k->c[k->n++] = k->c[i];
     }
 }
-
-/* ---- the order ---- */
 
 static size_t part_size(const struct ft__collection *k)
 {
@@ -177,8 +173,6 @@ static size_t candidate_end_series(struct ft__collection *k, size_t i)
     }
     return ended;
 }
-
-/* ---- the loop ---- */
 
 /* Where the budget is shorter than this for each operation wanted, many operations
  * measured roughly say more than few measured well: fewer rounds, hardly any redone,

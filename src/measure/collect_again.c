@@ -10,8 +10,6 @@
 
 enum { GROUP = 6 };
 
-/* ---- doubtful readings ---- */
-
 /* Of the operations measured, at most; each for as long as this; and how often those
  * that stay doubtful. */
 static const double doubtful_share = 0.2, doubtful_time_s = 0.2;
@@ -119,8 +117,6 @@ ft_status ft__measure_doubtful(struct ft__collection *k, ft_error *err)
     free(d);
     return st;
 }
-
-/* ---- at random ---- */
 
 enum { LEAST_REPEATS = 5 };
 static const double default_repeat_share = 0.03;

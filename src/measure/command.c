@@ -61,8 +61,6 @@ static char *join(const char *const *argv)
     return b.s;
 }
 
-/* ---- one run ---- */
-
 static ft_status judge(const struct bench *b, size_t i, const ft_command_run *run,
                        ft_error *err)
 {
@@ -181,8 +179,6 @@ static ft_status add_run(struct bench *b, size_t i, ft_error *err)
     return FT_OK;
 }
 
-/* ---- rounds ---- */
-
 /* How many runs a command gets, from how long its first one took. */
 static uint64_t runs_for(const ft_command_options *o, double first_s)
 {
@@ -234,8 +230,6 @@ static ft_status take_turns(struct bench *b, ft_error *err)
     free(want);
     return st;
 }
-
-/* ---- statistics ---- */
 
 /* Mean, scatter and median of n values; `v` is reordered. */
 static ft_measurement describe(double *v, size_t n, const char *unit)
@@ -301,8 +295,6 @@ static ft_status sum_up(ft_command_result *r, ft_error *err)
     mark_outliers(r);
     return FT_OK;
 }
-
-/* ---- energy ---- */
 
 static const double idle_s = 1;
 
@@ -518,8 +510,6 @@ static ft_status add_energy(struct bench *b, const ft_trace *t, ft_error *err)
     }
     return st;
 }
-
-/* ---- all of it ---- */
 
 /* In this thread and those it makes. */
 static void hold_signals(ft__signals *s)

@@ -23,8 +23,6 @@ static bool is_in_place(const ft_graph *g, const ft_node *n, const ft_op *op)
            x->dtype == y->dtype;
 }
 
-/* ---- preparing ---- */
-
 /* A view of what a node keeps, as joint graphs have: nothing is run. */
 static bool is_kept_view(const ft_graph *g, const ft_node *n, const ft_op *op)
 {
@@ -83,8 +81,6 @@ static bool is_gradient(const ft__eager *e, uint32_t tensor)
 {
     return e->graph->tensor[tensor].role == FT_ROLE_GRADIENT;
 }
-
-/* ---- lives ---- */
 
 static void use(ft__eager *e, uint32_t tensor, uint32_t node)
 {
@@ -245,8 +241,6 @@ void ft__eager_free(ft__eager *e)
     free(e);
 }
 
-/* ---- running ---- */
-
 static ft_status run_step(ft__eager *e, const ft__eager_step *s, ft_error *err)
 {
     const void *in[FT__EAGER_OPERANDS];
@@ -309,8 +303,6 @@ ft_status ft__eager_read(ft__eager *e, void *host, uint32_t tensor, ft_error *er
     return e->session->engine->values->read(e->session->context, host, e->cell[tensor],
                                             err);
 }
-
-/* ---- measuring ---- */
 
 static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
 {

@@ -76,8 +76,6 @@ void ft__eager_find_limits(ft__eager *e)
         e->limit[i] = e->limit[i] ? e->limit[i] : 2;
 }
 
-/* ---- binding nodes to cells ---- */
-
 /* A value of the node's own, still NULL. */
 static ft_status new_own(ft__eager_binding *b, ft__eager_own **out, uint32_t slot,
                          ft_error *err)

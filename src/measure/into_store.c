@@ -108,8 +108,6 @@ size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size)
     return finish_object(&b, buf, size);
 }
 
-/* ---- operations ---- */
-
 /* Batches are never shorter than this, nor than the machine's floor. */
 #define LEAST_BATCH_S 1e-3
 
@@ -537,8 +535,6 @@ static ft_status measure_floor(struct ft__collection *k, ft_error *err)
               : ft__store_put_fact(k->store, k->session->device, fact, l.floor_s, err);
 }
 
-/* ---- calibrations ---- */
-
 /* Seconds of an iteration, in a stretch of some milliseconds; NaN: it does not run. */
 static double stretch(ft_session *s, uint32_t which)
 {
@@ -634,8 +630,6 @@ ft_status ft__keep_usual(struct ft__collection *k, ft_error *err)
     fact_name(fact, k->session, usual_fact);
     return ft__store_put_fact(k->store, k->session->device, fact, usual_s, err);
 }
-
-/* ---- probes ---- */
 
 /* All probes together take a quarter of what is left, but are never so short that
  * they say nothing. */

@@ -171,8 +171,6 @@ static void learn_issuing(ft_session *s)
     ft__op_job_free(j);
 }
 
-/* ---- power and energy ---- */
-
 /* Between two looks at the clock; the meter's readings in simulated time lie there. */
 static const double look_s = 0.02, simulated_look_s = 1e-3;
 
@@ -184,8 +182,6 @@ static void energy_free(ft_energy *e, uint32_t n)
     }
     free(e);
 }
-
-/* ---- the loop ---- */
 
 struct loop {
     const ft__job *job;
@@ -215,8 +211,6 @@ static double time_for(const ft_measure_options *opt)
                                                opt->power_error));
     return time_s;
 }
-
-/* ---- what the trace says ---- */
 
 void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
                    double seconds, double seconds_error)
@@ -368,8 +362,6 @@ static ft_status measure_energy(ft_timing *out, const ft__job *job,
     return st;
 }
 
-/* ---- one job ---- */
-
 void ft__timing_free(ft_timing *t)
 {
     free(t->readings);
@@ -405,8 +397,6 @@ ft_status ft__measure_job(ft_timing *out, const ft__job *job,
         ft__timing_free(out);
     return st;
 }
-
-/* ---- a network's passes ---- */
 
 static void take_timing(ft_network_timing *out, const ft_timing *t)
 {
@@ -452,8 +442,6 @@ ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__j
     out->peak_process_bytes = ft__memory_now().peak;
     return st;
 }
-
-/* ---- several operations ---- */
 
 /* Operations that are ready at the same time, and what stands beside them. */
 struct measured_group {

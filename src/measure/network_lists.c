@@ -62,8 +62,6 @@ static int compare(const void *a, const void *b)
     return by_name ? by_name : strcmp(image_of(p->shape), image_of(q->shape));
 }
 
-/* ---- reading a table ---- */
-
 struct reading {
     ft_network_lists *l;
     ft__csv *rows;
@@ -198,8 +196,6 @@ ft_status ft_network_lists_open(ft_network_lists **out, const char *path, ft_err
     *out = l;
     return FT_OK;
 }
-
-/* ---- finding ---- */
 
 struct name {
     char name[256], shape[256];

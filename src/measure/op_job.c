@@ -199,8 +199,6 @@ static bool is_shared(const ft__op_job *j, uint32_t i)
     }
 }
 
-/* ---- making operands ---- */
-
 static ft_status make_value(ft__op_job *j, uint32_t instance, uint32_t i,
                             const ft_shape *shape, ft_dtype dtype, ft_layout layout,
                             const ft__filling *with, ft_error *err)
@@ -342,8 +340,6 @@ static ft_status make_gradients(ft__op_job *j, uint32_t instance, ft_error *err)
         st = make_activation(j, instance, i, err);
     return st;
 }
-
-/* ---- the job ---- */
 
 static double bytes_of(const ft_shape *s, ft_dtype t)
 {
@@ -504,8 +500,6 @@ static void touch(void *self)
     for (uint32_t i = 0; j->host && i < j->n_operands && is_shared(j, i); i++)
         (void)e->values->read(j->session->context, j->host, *operand(j, 0, i), NULL);
 }
-
-/* ---- both ---- */
 
 ft_status ft__op_job_make(ft__op_job **out, ft_session *s, const ft_op *op,
                           uint32_t instances, ft_error *err)

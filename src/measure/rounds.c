@@ -156,8 +156,6 @@ static ft_status run_round(ft__timed *t, const struct plan *p, uint32_t round,
     return !st && s->issues_ahead ? time_launch(t, round, begin_s) : st;
 }
 
-/* ---- conditions and disturbances ---- */
-
 /* From round to round. */
 static const double clock_may_move = 0.02;
 
@@ -219,8 +217,6 @@ static void judge(ft__timed *t, const struct plan *p, uint32_t round, bool in_va
     conditions_add(&t->seen, c, t->n_seen++);
     t->left--;
 }
-
-/* ---- calibrations between rounds ---- */
 
 /* What measurements in two processes differ by where nothing else changes:
  * docs/notes/statistics.md. */
@@ -331,8 +327,6 @@ static void end_round(struct rotation *r, size_t i, uint32_t round,
         calibration_moved(r->session, after[P]))
         r->seen[i].marks |= FT_MARK_SPEED_MOVED;
 }
-
-/* ---- one after the other ---- */
 
 /* In a network an operation finds its operands in the caches, but its code, and the
  * tables that addresses are translated by, thrown out by the one before: that is
@@ -477,8 +471,6 @@ static bool any_left(const ft__timed *t, size_t n)
     return false;
 }
 
-/* ---- rounds that disagree ---- */
-
 /* One round more for each whose rounds disagree, at most as often as any are redone.
  * False: none is wanted. */
 static bool want_more(struct rotation *r)
@@ -497,8 +489,6 @@ static bool want_more(struct rotation *r)
     }
     return any;
 }
-
-/* ---- from jobs to timings ---- */
 
 static void timed_free(ft__timed *t)
 {

@@ -19,8 +19,6 @@
 #include "foretell/device.h"
 #include "measure/op_job.h"
 
-/* ---- this process ---- */
-
 struct ft__pin {
     cpu_set_t before;
 };
@@ -94,8 +92,6 @@ void ft__memory_trim(bool new_peak)
     fputs("5", fp); /* where it is refused, the old peak counts */
     fclose(fp);
 }
-
-/* ---- engines ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -185,8 +181,6 @@ static ft_status load_engine(ft_session *s, const ft_session_options *opt,
     return ft_engine_load(&s->engine, path, err);
 }
 
-/* ---- the clock ---- */
-
 /* Does the engine's clock go on while nothing runs? */
 static bool clock_moves(const ft_session *s)
 {
@@ -215,8 +209,6 @@ const ft__clock *ft__session_clock(const ft_session *s)
 {
     return s->clock_is_real ? NULL : &s->simulated;
 }
-
-/* ---- opening and closing ---- */
 
 /* "threads=1 clock=1200MHz". Of a GPU the dataset's device speaks already. */
 static ft_status name_setting(ft_session *s, bool on_gpu, ft_error *err)
@@ -397,8 +389,6 @@ void ft__op_key_make(ft__op_key *out, const ft_session *s, const ft_op *op,
     out->key.phase = ft_phase_name(op ? op->phase : FT_PHASE_FORWARD);
     out->key.metric = metric;
 }
-
-/* ---- batches ---- */
 
 /* Where a thread has been so far. */
 struct run_time {

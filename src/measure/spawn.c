@@ -49,8 +49,6 @@ static void die(struct report *r, const char *step)
     _exit(127);
 }
 
-/* ---- the program ---- */
-
 /* In process group `group`; 0: one of its own. */
 static void become(const ft__spawn *s, pid_t group, struct report *r)
 {
@@ -201,8 +199,6 @@ static void be_guard(const ft__spawn *s, struct report *r, int orders)
     watch(&g);
     _exit(0);
 }
-
-/* ---- our side ---- */
 
 static ft_status explain(const ft__spawn *s, const struct report *r, ft_error *err)
 {

@@ -224,8 +224,6 @@ static ft_status measure_round(struct live *l, uint32_t round, uint32_t rounds,
                                 : measure_whole(l, rounds, round + 1 == rounds, err);
 }
 
-/* ---- what came of it ---- */
-
 /* Relative scatter of the rounds; NaN with one. */
 static double scatter(const ft_validated *v)
 {

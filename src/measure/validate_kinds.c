@@ -31,8 +31,6 @@ ft_status ft_validated_errors(ft_errors *out, const ft_validated *v, size_t n,
     return st;
 }
 
-/* ---- kinds that explain differences ---- */
-
 enum { LEAST_NETWORKS = 3, SWEEPS = 2000 };
 /* (relative error of a network's time / standard deviation of factors about 1)^2 */
 static const double ridge = 0.02 / 0.1 * (0.02 / 0.1);

@@ -369,8 +369,6 @@ static ft_status sum_all(ft_validated *out, ft__validation *k, ft_error *err)
     return sum_memory(out, k, s.workspace, err);
 }
 
-/* ---- prediction ---- */
-
 static void take_estimate(ft_figure *f, const ft_estimate *e)
 {
     *f = (ft_figure){.value = e->value, .sigma = (e->high - e->low) / (2 * FT__Z90)};

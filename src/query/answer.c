@@ -73,8 +73,6 @@ static void remark(struct answer *x, const ft_remark **list, size_t *n,
     list[(*n)++] = r;
 }
 
-/* ---- assumptions ---- */
-
 /* Our engines plan the memory of a forward pass ahead; nothing else is run by them. */
 static bool is_planned(const ft_answer *a)
 {
@@ -175,8 +173,6 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                "memory as PyTorch allocates it, operation by operation");
 }
 
-/* ---- commands that measure it ---- */
-
 /* "": there is none. */
 static const char *measuring(struct answer *x, const ft__question *a, const char *verb)
 {
@@ -224,8 +220,6 @@ static const char *learning(struct answer *x, const ft__question *a)
     ft__buf_free(&b);
     return made;
 }
-
-/* ---- warnings ---- */
 
 /* Unique operations that are not of a forward pass, and whose time is a bound. */
 static uint32_t n_backward(const ft__question *q, const ft_graph *g)
@@ -367,8 +361,6 @@ static void put_warnings(struct answer *x, const ft__question *q)
         put_op_warnings(x, q, list);
 }
 
-/* ---- operations ---- */
-
 static const char *spec_of(struct answer *x, const ft_op *op)
 {
     char spec[SPEC_MAX];
@@ -478,8 +470,6 @@ static void put_unmodelled(struct answer *x)
         list[x->a.n_unmodelled++] = g->bounded[i];
     x->a.unmodelled = list;
 }
-
-/* ---- the whole ---- */
 
 static void put_selection(struct answer *x, const ft__question *q)
 {

@@ -18,8 +18,6 @@ static const double alone_bytes = 0.2 * (1 << 30), together_bytes = 0.55 * (1 <<
 
 enum { MOST_TOKENS = 1 << 24 };
 
-/* ---- steps ---- */
-
 static bool is_cache(const ft_tensor *t)
 {
     static const char *const names[] = {"keys",   "values", "latent",    "index",
@@ -120,8 +118,6 @@ double ft__llm_workspace(const ft__llm_sizes *s)
     return s->ranks > 1 ? together_bytes : alone_bytes;
 }
 
-/* ---- limits ---- */
-
 static ft_status read_limits(ft_llm_limits *out, const ft_llm_limits *in, double memory,
                              ft_error *err)
 {
@@ -149,8 +145,6 @@ static double in_blocks(double tokens, const ft_llm_limits *l)
 {
     return ceil(tokens / (double)l->block) * (double)l->block;
 }
-
-/* ---- the answer ---- */
 
 /* A request's part of the cache, by blocks. */
 static ft_status request_bytes(double *out, const ft_query *q, double context,

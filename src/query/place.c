@@ -260,8 +260,6 @@ ft_status ft__place_at(ft_split *out, const ft__place_device *device, size_t n,
     return st;
 }
 
-/* ---- the best way ---- */
-
 /* best[d * (n + 1) + k]: the least for nodes before k on devices up to d, and where the
  * part on d begins. */
 struct state {
@@ -356,8 +354,6 @@ ft_status ft__place_split(ft_split *out, ft_split *alone,
     close(&p);
     return st;
 }
-
-/* ---- the question ---- */
 
 struct split_owner {
     ft_split_answer a; /* what callers see */

@@ -8,8 +8,6 @@
 #include "import/graph_inside.h"
 #include "query/data.h"
 
-/* ---- the query ---- */
-
 /* Words of NAME=VALUE; clocks and caps are numbers above 0. */
 static ft_status check_setting(const char *setting, ft_error *err)
 {
@@ -130,8 +128,6 @@ ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err)
 
     return ft_step_read(out, &names, err);
 }
-
-/* ---- the model ---- */
 
 /* Behind "amp-", in which products are computed; NULL: no mixed precision. */
 static const char *mixed(const char *dtype)

@@ -180,8 +180,6 @@ static ft_status find_family(const ft_predictor **out, const char **path,
     return st;
 }
 
-/* ---- settings ---- */
-
 /* Is it one that estimates know, that the importers of public datasets write, or that a
  * dataset of the predictor has? */
 static bool is_setting(const ft_predictor *p, const char *name)
@@ -227,8 +225,6 @@ static ft_status check_setting(const ft_predictor *p, const char *setting,
     }
     return FT_OK;
 }
-
-/* ---- hosts and engines ---- */
 
 /* The host that datasets of the device name, the one asked for before all others;
  * "not known": none or several. */
@@ -366,8 +362,6 @@ static ft_status check_engine(const struct selecting *a, ft_error *err)
                            engine, list);
 }
 
-/* ---- by device ---- */
-
 /* By the predictor of the device itself; where it is driven otherwise than it was
  * measured, with the help of its specifications. */
 static ft_status select_device(ft__selection *s, const struct selecting *a,
@@ -482,8 +476,6 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
     s->among = s->source.predictor && is_trained_on(s->source.predictor, s->device);
     return st;
 }
-
-/* ---- this machine ---- */
 
 static ft_status no_predictor(const struct selecting *a, ft_error *err)
 {

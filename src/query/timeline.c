@@ -28,8 +28,6 @@ struct op_sums {
     double power_w;
 };
 
-/* ---- modules ---- */
-
 /* The path of the innermost module of a scope ("layer1/layer1.0/conv1@1"), or what an
  * ONNX node's name says before its last '/': "/layer1/layer1.0/conv1/Conv", where a
  * part may repeat the path so far. `out` is longer than both. */
@@ -210,8 +208,6 @@ static bool order_modules(struct timeline *x)
     return true;
 }
 
-/* ---- sums ---- */
-
 static ft_estimate times(const ft_estimate *e, double factor)
 {
     return (ft_estimate){e->value * factor, e->low * factor, e->high * factor, e->basis,
@@ -285,8 +281,6 @@ static void sum_modules(struct timeline *x, const ft_graph *g, const ft_answer *
         finish_estimate(&x->module[i].energy, a ? &a->energy : NULL);
     }
 }
-
-/* ---- time ---- */
 
 /* When each node is issued and begins: the device takes one behind the other, each as
  * soon as it is issued. Returns the gaps between them. */
@@ -366,8 +360,6 @@ static void run_in_time(struct timeline *x, const ft_graph *g, const ft_answer *
     fit_power(x, a, idle_s);
 }
 
-/* ---- memory ---- */
-
 static ft_status find_memory(struct timeline *x, const ft_graph *g, const ft_answer *a,
                              ft_error *err)
 {
@@ -396,8 +388,6 @@ static ft_status find_memory(struct timeline *x, const ft_graph *g, const ft_ans
                 a->part_bytes[FT_PART_WORKSPACE] - workspace;
     return st;
 }
-
-/* ---- all of it ---- */
 
 static ft_status make(struct timeline *x, const ft_graph *g, const ft_answer *a,
                       ft_error *err)

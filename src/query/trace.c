@@ -14,8 +14,6 @@ struct trace {
     const ft_timeline *t;
 };
 
-/* ---- pieces ---- */
-
 /* A string; what is no printable ASCII, and what HTML reads, in escapes or as '?'. */
 static void put_text(FILE *fp, const char *s)
 {
@@ -70,8 +68,6 @@ static void name_track(const struct trace *x, int track, const char *name)
             "{\"name\":\"%s\"}}",
             track, name);
 }
-
-/* ---- tracks ---- */
 
 static const char *kind_of(const struct trace *x, uint32_t node)
 {
@@ -159,8 +155,6 @@ static void put_modules(const struct trace *x)
     }
 }
 
-/* ---- counters ---- */
-
 static void begin_counter(const struct trace *x, const char *name, double at)
 {
     fprintf(x->fp, ",\n{\"ph\":\"C\",\"name\":\"%s\",\"pid\":1", name);
@@ -211,8 +205,6 @@ static void put_power(const struct trace *x)
     if (end > 0)
         put_watts(x, end, ns(x->t->time_s) > ns(end) ? x->t->idle_w : 0);
 }
-
-/* ---- all of it ---- */
 
 static void put_all(const struct trace *x)
 {

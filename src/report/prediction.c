@@ -119,8 +119,6 @@ static void set_detail(json_t **o, const ft_answer *a, const ft_timeline *t)
     ft__json_set_take(o, "memory_over", memory_rows(t));
 }
 
-/* ---- one answer ---- */
-
 static json_t *texts(const ft_remark *const *remark, size_t n)
 {
     json_t *all = json_array();

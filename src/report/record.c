@@ -34,8 +34,6 @@ static bool next_field(struct field *f, const char **fields)
     return true;
 }
 
-/* ---- JSON ---- */
-
 json_t *ft__json_real(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
@@ -194,8 +192,6 @@ json_t *ft__json_join_take(json_t *a, json_t *b)
     return NULL;
 }
 
-/* ---- CSV ---- */
-
 void ft__record_csv_text(FILE *fp, const char *s, char end)
 {
     const bool quoted = s[strcspn(s, ",\"\r\n")];
@@ -289,8 +285,6 @@ void ft__csv_head(FILE *fp, const char *fields)
     while (next_field(&f, &fields))
         fprintf(fp, "%.*s%c", f.name_len, f.name, *fields ? ',' : '\n');
 }
-
-/* ---- several ---- */
 
 ft__records ft__records_begin(const char *fields, FILE *csv)
 {

@@ -41,8 +41,6 @@ void ft__put_line(FILE *fp, const char *lead, const char *s)
     fputc('\n', fp);
 }
 
-/* ---- width ---- */
-
 size_t ft__text_width(FILE *fp)
 {
     const char *said = getenv("COLUMNS");
@@ -91,8 +89,6 @@ void ft__put_wrapped(FILE *fp, const char *s, size_t width, size_t indent, size_
     }
     fputs(begins ? "" : "\n", fp);
 }
-
-/* ---- tables ---- */
 
 enum { MAX_COLUMNS = 24, GAP = 2, LEAST_FLEXIBLE = 20 };
 
@@ -347,8 +343,6 @@ bool ft__table_print_take(ft__table *t, FILE *fp)
     free(t);
     return good;
 }
-
-/* ---- bars ---- */
 
 /* One is this wide, and what passes the right end ends in '>'. */
 enum { ONE = 30, MOST = 45 };

@@ -28,8 +28,6 @@ struct ft__csv {
     unsigned char piece[PIECE];
 };
 
-/* ---- bytes ---- */
-
 /* Several packed files one behind the other are one (RFC 1952, section 2.2). */
 static bool next_member(ft__csv *r)
 {
@@ -84,8 +82,6 @@ static bool line_end(ft__csv *r)
     }
     return c == '\n' || c == END;
 }
-
-/* ---- fields ---- */
 
 static const char too_long[] = "the row is longer than 64 mebibytes";
 static const char unquoted[] = "text with a quote or a line end must be quoted";
@@ -197,8 +193,6 @@ static ft_status read_record(ft__csv *r, ft__buf *text, size_t *at, size_t most,
     }
     return line_end(r) ? FT_OK : ft__csv_bad(r, *n - 1, unquoted, err);
 }
-
-/* ---- the table ---- */
 
 static ft_status check_header(const ft__csv *r, ft_error *err)
 {

@@ -15,8 +15,6 @@
 #include "store/csv.h"
 #include "store/store.h"
 
-/* ---- many measurements at once ---- */
-
 /* What one record says; text is borrowed from the cursor. */
 struct record {
     const char *command; /* names the run, which is made with its first new row */
@@ -298,8 +296,6 @@ static ft_status bulk_put(struct bulk *b, const struct record *row, bool *fresh,
     *fresh = !st && !present;
     return st;
 }
-
-/* ---- the file ---- */
 
 /* What is read: where each column stands, the number of columns: nowhere. */
 struct reader {

@@ -43,8 +43,6 @@ struct merge {
     ft_error *err;
 };
 
-/* ---- statements ---- */
-
 /* Run one statement; *changed (may be NULL) rows. Takes the text. */
 static ft_status run_take(struct merge *k, ft__buf *sql, uint64_t *changed)
 {
@@ -217,8 +215,6 @@ static void drop_copies(struct merge *k)
         ft__buf_free(&k->columns[i]);
 }
 
-/* ---- devices ---- */
-
 static ft_status rename_devices(struct merge *k)
 {
     ft__query *q = ft__query_new(
@@ -264,8 +260,6 @@ static ft_status find_conflict(struct merge *k, const ft_store *from)
             ft__f64(q, 3), ft__text(q, 0));
     return ft__finish(q, st, k->err);
 }
-
-/* ---- measurements ---- */
 
 /* Where each of their measurements is here: in `there` the row that is the same, if
  * there was one before; the numbers of names are those here. */
@@ -507,8 +501,6 @@ static ft_status add_measurements(struct merge *k, const ft_store *from)
     return st;
 }
 
-/* ---- facts ---- */
-
 /* The newer one holds; the one that gives way is kept behind it. */
 static ft_status add_facts(struct merge *k)
 {
@@ -556,8 +548,6 @@ static ft_status add_facts(struct merge *k)
     return st;
 }
 
-/* ---- parts of networks ---- */
-
 /* What is listed here stays as it is listed here, but a file that lists it anew
  * replaces it. */
 static ft_status add_members(struct merge *k)
@@ -582,8 +572,6 @@ static ft_status add_trials(struct merge *k)
         st = run(k, *sql, sql[1] && !sql[2] ? &k->out->trials : NULL);
     return st;
 }
-
-/* ---- all of it ---- */
 
 static ft_status merge_one(struct merge *k, ft_store *from)
 {

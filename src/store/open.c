@@ -122,8 +122,6 @@ static ft_status migrate(ft_store *s, const char *const *steps, int n_steps,
     return st ? st : ft__store_end(s, take_steps(s, steps, n_steps, err), err);
 }
 
-/* ---- what a path says ---- */
-
 static bool is_on_server(const char *path)
 {
     return strncmp(path, "postgresql://", 13) == 0 ||
@@ -168,8 +166,6 @@ int ft_store_shown(char *out, size_t size, const char *path)
         snprintf(out + n, size - n, "%s", rest);
     return on_server;
 }
-
-/* ---- opening ---- */
 
 static ft_status open_and_judge(ft_store *s, const char *path, ft_store_mode mode,
                                 const char *const *steps, int n_steps, ft_error *err)

@@ -33,8 +33,6 @@ static struct server *server(const ft_store *s)
     return s->db;
 }
 
-/* ---- failures ---- */
-
 static ft_status lost(const ft_store *s, ft_error *err)
 {
     return ft_fail(err, FT_EIO, 0,
@@ -95,8 +93,6 @@ static ft_status judge_take(const ft_store *s, ft__pg_result *r, ft_error *err)
     v->clear(r);
     return st;
 }
-
-/* ---- connections ---- */
 
 static bool load(struct server *v)
 {
@@ -288,8 +284,6 @@ static void close_connection(ft_store *s)
     free(v);
 }
 
-/* ---- statements ---- */
-
 struct query {
     ft__query q;
     ft__query_kind kind;
@@ -359,8 +353,6 @@ static void bind(ft__query *base, int at, const ft__value *v)
         q->size[i] = 8;
     }
 }
-
-/* ---- COPY ---- */
 
 static ft_status send_rows(struct query *q, ft_error *err)
 {
@@ -433,8 +425,6 @@ static ft_status end_copy(struct query *q, ft_error *err)
     snprintf(analyze, sizeof(analyze), "ANALYZE %.*s", (int)strcspn(table, "("), table);
     return st ? st : tell(q->q.s, analyze, NULL, err);
 }
-
-/* ---- rows ---- */
 
 static ft_status take_rows(struct query *q, ft__pg_result *r, ft_error *err)
 {

@@ -95,8 +95,6 @@ ft_status ft__store_begin_run(ft_store *s, int64_t *id, const char *command,
     return ft__store_end(s, add_run(s, id, command, environment, err), err);
 }
 
-/* ---- readings as bytes ---- */
-
 /* Little-endian: 24 bytes each of value, start_s and iterations; apart from them, where
  * any is not 0, 8 bytes each of round and marks. */
 enum { READING_BYTES = 24, ROUND_BYTES = 8 };

@@ -12,8 +12,6 @@
 #include "store/columns.h"
 #include "store/store.h"
 
-/* ---- measurements ---- */
-
 /* The statement of ft_store_each(): only the members that are asked for appear,
  * so that the index can serve them. */
 static void each_text(ft__buf *sql, const ft_key *f, int latest)
@@ -104,8 +102,6 @@ ft_status ft_store_each(ft_store *s, const ft_key *filter, int latest,
     return ft__finish(q, st, err);
 }
 
-/* ---- members ---- */
-
 ft_status ft_store_each_member(ft_store *s, const char *source, const char *whole,
                                int (*each)(void *user, const ft_member *member),
                                void *user, ft_error *err)
@@ -134,8 +130,6 @@ ft_status ft_store_each_member(ft_store *s, const char *source, const char *whol
     }
     return ft__finish(q, st, err);
 }
-
-/* ---- as CSV ---- */
 
 struct writer {
     ft_store *s;

@@ -14,8 +14,6 @@ enum {
     BUSY_MS = 10000,
 };
 
-/* ---- failures ---- */
-
 /* The folder a store lies in; the caller frees it. NULL when memory is short. */
 static char *folder_of(const char *path)
 {
@@ -96,8 +94,6 @@ static ft_status fail(const ft_store *s, ft_error *err)
     default: return ft_fail(err, FT_EIO, 0, "store %s: %s", s->path, why);
     }
 }
-
-/* ---- opening ---- */
 
 static int connect_to(ft_store *s, const char *name, int flags)
 {
@@ -259,8 +255,6 @@ static void close_database(ft_store *s)
 {
     sqlite3_close(s->db);
 }
-
-/* ---- statements ---- */
 
 struct query {
     ft__query q;

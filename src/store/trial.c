@@ -75,8 +75,6 @@ ft_status ft__trials_of(ft__trials *out, ft_store *s, const char *name, uint64_t
     return st;
 }
 
-/* ---- adding ---- */
-
 static ft_status add_run(ft_store *s, int64_t *number, int64_t exploration, int64_t run,
                          const ft__trial_run *t, ft_error *err)
 {
@@ -129,8 +127,6 @@ ft_status ft__trial_add(ft_store *s, int64_t exploration, int64_t run,
         st = add_values(s, trial, t, err);
     return ft__store_end(s, st, err);
 }
-
-/* ---- reading ---- */
 
 struct trial_values {
     ft__trial_value *v;
@@ -210,8 +206,6 @@ ft_status ft__trial_each(ft_store *s, int64_t exploration,
     st = ft__finish(values.q, st, err);
     return ft__finish(q, st, err);
 }
-
-/* ---- merging ---- */
 
 #define FROM_TRIALS                                                                    \
     " FROM temp.from_trial t JOIN temp.from_exploration f ON f.id = t.exploration_id"  \

@@ -19,8 +19,6 @@ enum {
 /* Newest first; what a client asks for is taken where it is one of them. */
 static const char *const versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
 
-/* ---- lines ---- */
-
 enum line { LINE_WHOLE, LINE_TOO_LONG, LINE_END };
 
 /* The next line, without its end, into buf of MOST_MESSAGE + 1 bytes. */
@@ -154,8 +152,6 @@ static bool answer(json_t **reply, const json_t *message, const ft__asker *a)
         *reply = reply_error(id, INTERNAL_ERROR, "out of memory");
     return true;
 }
-
-/* ---- the command ---- */
 
 static bool answer_line(const char *line, size_t len, enum line read,
                         const ft__asker *a)

@@ -84,8 +84,6 @@ static void argument_name(char out[MOST_NAME], const char *option)
         *c = *c == '-' ? '_' : *c;
 }
 
-/* ---- the schema ---- */
-
 struct schema {
     const ft__tool *t;
     json_t *properties;
@@ -136,8 +134,6 @@ json_t *ft__tool_schema(const ft__tool *t, bool files)
     return ft__json("type:s properties:o required:o additionalProperties:b", "object",
                     s.properties, required, false);
 }
-
-/* ---- the command line ---- */
 
 struct words {
     const ft__tool *t;
@@ -272,8 +268,6 @@ static bool make_words(struct words *w, const json_t *arguments)
     json_array_foreach((json_t *)words, i, v) if (!add_positional(w, v)) return false;
     return true;
 }
-
-/* ---- asking ---- */
 
 static void be_quiet(void *user, ft_log_level level, const char *text)
 {

@@ -168,8 +168,6 @@ static ft_status aspect(ft__aspect *a, const ft__explored *e, uint32_t w, size_t
     return st;
 }
 
-/* ---- correlations ---- */
-
 /* Column c of the trials of a workload: parameters first, then objectives. Categories
  * have no order: NaN. */
 static void column(double *out, const ft__explored *e, uint32_t w, size_t c)
@@ -221,8 +219,6 @@ static ft_status correlations(ft__explored *e, ft_error *err)
     free(scratch);
     return st;
 }
-
-/* ---- fronts ---- */
 
 static double cost(const ft__explored *e, const ft_trial *t, size_t k)
 {
@@ -288,8 +284,6 @@ static ft_status fronts(ft__explored *e, ft_error *err)
     return st;
 }
 
-/* ---- all of it ---- */
-
 static ft_status transfers(ft__explored *e, uint64_t seed, ft_error *err)
 {
     size_t n = e->n_workloads, at = 0;
@@ -352,8 +346,6 @@ int ft__explored_take(ft__cli *c, ft__explored *e, const ft_exploration *x,
     ft__explored_free(e);
     return ft__cli_check(c, st);
 }
-
-/* ---- some of a front ---- */
 
 /* Values of an objective between 0 and 1 over the points that may be taken, by their
  * logarithms where all are positive. */

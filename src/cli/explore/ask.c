@@ -59,8 +59,6 @@ void ft__point_queries_free(ft__point_queries *a)
     free(a);
 }
 
-/* ---- one question ---- */
-
 /* The words of a point, parsed. */
 struct asked {
     char **words;
@@ -164,8 +162,6 @@ static int parse(ft__point_queries *a, struct asked *k, uint32_t workload,
     return code == FT__EXIT_USAGE ? misspelt(a) : code;
 }
 
-/* ---- settings ---- */
-
 static const char *keep_setting(ft__point_queries *a, const char *text)
 {
     char **grown = a->setting;
@@ -194,8 +190,6 @@ int ft__point_queries_setting(ft__point_queries *a, const char **out, uint32_t w
     asked_free(&k);
     return code;
 }
-
-/* ---- networks ---- */
 
 static void add_key(char *key, const char *text)
 {
@@ -278,8 +272,6 @@ static int find_network(ft__point_queries *a, struct asked *k, struct network **
     return n->key ? FT__EXIT_GOOD : ft__cli_done(a->c, false);
 }
 
-/* ---- answers ---- */
-
 /* What answered: a predictor, or a method that needs the data sheet alone. */
 static void note_method(ft__point_prediction *out, const ft_answer *answer)
 {
@@ -342,8 +334,6 @@ int ft__point_queries_ask(ft__point_queries *a, ft__point_prediction *out, char 
     asked_free(&k);
     return code;
 }
-
-/* ---- measuring ---- */
 
 /* Words for the shell; what does not fit is none. */
 struct line {

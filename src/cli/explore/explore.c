@@ -70,8 +70,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ---- the plan ---- */
-
 static int plan_of(ft__cli *c, ft_explore_options *how, const struct explore_options *o)
 {
     int code, d = FT_DESIGN_FULL, s = FT_SEARCH_COUNT;
@@ -201,8 +199,6 @@ static int plan_again(ft__cli *c, struct explore_options *o, char *buf,
     o->levels = o->levels ? o->levels : n[3];
     return FT__EXIT_GOOD;
 }
-
-/* ---- running ---- */
 
 static bool wants_energy(const ft_exploration *x)
 {
@@ -462,8 +458,6 @@ static int design_verify(ft__cli *c, const ft__explored *e, uint64_t most)
     free(at);
     return code;
 }
-
-/* ---- the command ---- */
 
 enum { RUN, RESUME, REPORT, VERIFY, FRONT };
 

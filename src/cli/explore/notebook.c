@@ -60,8 +60,6 @@ static const char figure_code[] =
     "plt.legend()\n"
     "plt.show()";
 
-/* ---- what the code prints ---- */
-
 static const char *text_at(const json_t *o, const char *key)
 {
     const char *s = json_string_value(json_object_get(o, key));
@@ -434,8 +432,6 @@ static void print_figure(FILE *fp, json_t *doc)
     draw_dots(fp, &f);
     fputs("</svg>\n", fp);
 }
-
-/* ---- cells ---- */
 
 /* What a function prints of the document; NULL: out of memory. */
 static json_t *printed(void (*print)(FILE *fp, json_t *doc), json_t *doc)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- its fronts ---- */
-
 static const double *values_of(const ft__predicted_design *s, uint32_t w, size_t i)
 {
     return s->value + (w * s->n + i) * s->n_objectives;
@@ -76,8 +74,6 @@ static ft_status find_front(unsigned char *on, const ft__predicted_design *s,
     free(y);
     return st;
 }
-
-/* ---- which points are analysed ---- */
 
 /* Why a point is looked at closely; how many are drawn. */
 enum { KEPT = 1, DRAWN = 2, LOOKED_AT = 2000 };
@@ -244,8 +240,6 @@ static ft_status design_trials(ft_trials *out, unsigned char **drawn,
     return st;
 }
 
-/* ---- what cannot be compared ---- */
-
 /* What answered; "" where nothing did. */
 static const char *method_of(const ft__predicted_design *s, size_t row)
 {
@@ -355,8 +349,6 @@ static bool find_incomparable(ft__explored *e, const ft__predicted_design *s)
     free(index);
     return good;
 }
-
-/* ---- what is asked for ---- */
 
 static void print_line(const ft__predicted_design *s, uint32_t w, size_t i)
 {

@@ -69,8 +69,6 @@ static bool sets_only_operating_point(const ft_exploration *x, size_t k)
     return only;
 }
 
-/* ---- numbering ---- */
-
 static uint64_t hash_row(const double *row, const bool *counts, size_t n)
 {
     uint64_t h = 0x9e3779b97f4a7c15u;
@@ -210,8 +208,6 @@ static void sweep_free(struct sweep *s)
     free(s->asked);
     free(s->forecast);
 }
-
-/* ---- asking ---- */
 
 /* The number of a text, of which the last is that of all others; 0: no memory. */
 static uint16_t note_text(ft__predicted_design *o, const char *why)

@@ -255,8 +255,6 @@ static void print_csv(const ft__explored *e)
     }
 }
 
-/* ---- for reading ---- */
-
 enum { POINT_TEXT = 4096, SHOWN_INFLUENCES = 8, SHOWN_FAILURES = 5, LAST_WORDS = 320 };
 
 /* " of image" */
@@ -271,8 +269,6 @@ static const ft__aspect *aspect_of(const ft__explored *e, uint32_t w, size_t k)
 {
     return &e->aspect[w * e->n_objectives + k];
 }
-
-/* ---- fronts ---- */
 
 static void value_cells(ft__table *t, const ft__explored *e, const ft_trial *trial)
 {
@@ -376,8 +372,6 @@ static bool print_front(const ft__explored *e, uint32_t w, uint64_t top)
     return printed;
 }
 
-/* ---- what matters ---- */
-
 static void print_influence(const ft__explored *e, const ft__aspect *a)
 {
     const ft__effect *v = a->effect;
@@ -400,8 +394,6 @@ static void print_influence(const ft__explored *e, const ft__aspect *a)
         ft__bar_print(stdout, padded, v[i].share, ft__text_percent(v[i].share).s);
     }
 }
-
-/* ---- correlations ---- */
 
 static ft__formatted correlation_text(const ft_correlation *c)
 {
@@ -434,8 +426,6 @@ static bool print_correlations(const ft__explored *e, uint32_t w)
     return ft__table_print_take(t, n ? stdout : NULL);
 }
 
-/* ---- transfer ---- */
-
 static bool print_transfers(const ft__explored *e, size_t k)
 {
     ft__table *t = ft__table_new("best of<|used for<|ranks>|worse than its own best>|"
@@ -465,8 +455,6 @@ static bool print_transfers(const ft__explored *e, size_t k)
     return true;
 }
 
-/* ---- in short ---- */
-
 static bool print_summary(const ft__explored *e)
 {
     json_t *all = ft__explored_sentences(e), *one;
@@ -479,8 +467,6 @@ static bool print_summary(const ft__explored *e)
     json_decref(all);
     return made;
 }
-
-/* ---- all of it ---- */
 
 static bool has_words(const char *line, size_t n)
 {

@@ -95,8 +95,6 @@ static void add_best(FILE *fp, const ft__explored *e, const ft__aspect *a)
     fputs(".\n", fp);
 }
 
-/* ---- what decides ---- */
-
 static void add_influence(FILE *fp, const ft__explored *e, const ft__aspect *a)
 {
     const char *name = e->objective[a->objective].name;
@@ -127,8 +125,6 @@ static void add_influence(FILE *fp, const ft__explored *e, const ft__aspect *a)
     else
         fputs(" of its variance.\n", fp);
 }
-
-/* ---- transfer ---- */
 
 /* Pairs of workloads under one objective. */
 struct pairs_known {
@@ -234,8 +230,6 @@ static void add_transfer(FILE *fp, const ft__explored *e, size_t k)
         fprintf(fp, "; of %zu of %zu pairs it is not known", p.n - p.known, p.n);
     fputs(".\n", fp);
 }
-
-/* ---- all of them ---- */
 
 /* Of every workload: then one point is as good as another. */
 static bool is_flat_everywhere(const ft__explored *e, size_t k)

@@ -31,8 +31,6 @@ static void put_quoted(FILE *fp, const char *s, const char *quote, const char *e
             fprintf(fp, "%s%c", strchr(escaped, *s) ? "\\" : "", *s);
 }
 
-/* ---- bash ---- */
-
 struct bash_list {
     FILE *fp;
     enum value of; /* NO_VALUE: every option */
@@ -120,8 +118,6 @@ static void print_bash(FILE *fp)
           fp);
 }
 
-/* ---- zsh ---- */
-
 static void zsh_option(void *user, const ft__option *o)
 {
     static const char *const action[] = {"", ":", ":_files", ":_foretell_devices"};
@@ -194,8 +190,6 @@ static void print_zsh(FILE *fp)
           "_foretell \"$@\"\n",
           fp);
 }
-
-/* ---- fish ---- */
 
 struct fish_options {
     FILE *fp;

@@ -103,8 +103,6 @@ bool ft__verb_next(char *word, size_t size, const char **at)
     return false;
 }
 
-/* ---- the commands ---- */
-
 struct help_options {
     const char *completion;
     bool manual;

@@ -106,8 +106,6 @@ static void set_free(struct command_set *s)
     free(s->command);
 }
 
-/* ---- lists ---- */
-
 static bool add_value(struct command_set *s, struct value_list *l, char *value)
 {
     const char **grown = realloc(l->values.v, (l->values.n + 1) * sizeof(*grown));
@@ -186,8 +184,6 @@ static int read_list(ft__cli *c, struct command_set *s, const char *text)
         text += n + 1;
     }
 }
-
-/* ---- commands ---- */
 
 /* `word` with every {NAME} replaced by the value chosen; NULL: out of memory. */
 static char *replaced(struct command_set *s, const char *word, const size_t *choice)
@@ -315,8 +311,6 @@ static int collect(ft__cli *c, struct command_set *s, const ft__commands_options
         s->command[i].name = o->names.v[i];
     return code;
 }
-
-/* ---- running ---- */
 
 static size_t fastest(const ft_command_result *r, size_t n)
 {

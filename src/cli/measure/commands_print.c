@@ -41,8 +41,6 @@ static double joules_of(const ft_command_result *r, const char *domain)
     return NAN;
 }
 
-/* ---- text ---- */
-
 static void print_energy(const ft_command_result *r)
 {
     if (*r->no_energy)
@@ -146,8 +144,6 @@ static bool print_text(const ft_command_result *r, size_t n, size_t reference,
     return true;
 }
 
-/* ---- Markdown ---- */
-
 /* One unit for a column, so that its numbers can be compared at a glance. */
 static double unit_for(double least_s, const char **name)
 {
@@ -181,8 +177,6 @@ bool ft__command_results_markdown(FILE *fp, const ft_command_result *r, size_t n
     }
     return !ferror(fp);
 }
-
-/* ---- JSON and CSV ---- */
 
 static json_t *run_json(const ft_command_run *x)
 {

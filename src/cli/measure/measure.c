@@ -83,8 +83,6 @@ static void find_range(struct network_result *r)
     }
 }
 
-/* ---- text ---- */
-
 static void print_disturbances(const ft_network_timing *t)
 {
     char text[256];
@@ -217,8 +215,6 @@ static bool print_text(const ft__cli *c, const struct network_result *r,
     return true;
 }
 
-/* ---- JSON and CSV ---- */
-
 static json_t *readings_json(const struct network_result *r)
 {
     json_t *all = json_array();
@@ -327,8 +323,6 @@ static bool print_csv(const struct network_result *r)
                     r->t.readings[i].iterations, r->t.readings[i].start_s);
     return true;
 }
-
-/* ---- running ---- */
 
 static int predict(ft__cli *c, struct network_result *r, const ft_graph *g,
                    const struct measure_options *o, const char *path)

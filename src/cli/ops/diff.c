@@ -27,8 +27,6 @@ struct ops_diff {
     uint64_t top;
 };
 
-/* ---- finding out ---- */
-
 static bool add_ops(struct ops_diff *d, int side)
 {
     char spec[FT__SPEC_MAX];
@@ -116,8 +114,6 @@ static ft_status diff_make(struct ops_diff *d, ft_error *err)
     }
     return st;
 }
-
-/* ---- text ---- */
 
 static uint64_t n_operations(const ft_graph *g)
 {
@@ -230,8 +226,6 @@ static bool print_text(const struct ops_diff *d)
     return print_section(d, A, "only in A") && print_section(d, B, "only in B") &&
            print_section(d, BOTH, "in both, but not equally often");
 }
-
-/* ---- JSON and CSV ---- */
 
 static json_t *side_json(const struct ops_diff *d, int side)
 {

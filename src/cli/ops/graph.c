@@ -37,8 +37,6 @@ static bool is_view(const ft_graph *g, uint32_t tensor)
     return g->tensor[tensor].storage != tensor;
 }
 
-/* ---- text and CSV ---- */
-
 /* Gradients have the names of what they are gradients of. */
 static bool is_gradient(const ft_graph *g, const ft_tensor *t)
 {
@@ -169,8 +167,6 @@ static bool print_csv(const ft_graph *g)
     }
     return good;
 }
-
-/* ---- JSON ---- */
 
 static const char *role_name(ft_role r)
 {

@@ -75,8 +75,6 @@ static double parameters_of(const ft_graph *g, uint32_t i)
     return c.weight_elements * (double)g->op_count[i];
 }
 
-/* ---- the list as text ---- */
-
 struct weighed_op {
     double weight;
     uint32_t op;
@@ -374,8 +372,6 @@ static int print_specs(ft__cli *c, const ft_graph *g)
     }
     return ft__cli_done(c, true);
 }
-
-/* ---- running ---- */
 
 static int check(ft__cli *c, const struct ops_options *o)
 {

@@ -4,8 +4,6 @@
 #include "foretell/timeline.h"
 #include "report/units.h"
 
-/* ---- text ---- */
-
 static bool print_text(const ft_timeline *t, const ft_answer *a, uint64_t depth)
 {
     const bool known = a != NULL, energy = known && a->energy.value > 0;
@@ -34,8 +32,6 @@ static bool print_text(const ft_timeline *t, const ft_answer *a, uint64_t depth)
     puts("memory: most that is alive while one of their operations runs");
     return true;
 }
-
-/* ---- JSON and CSV ---- */
 
 static json_t *modules_json(const ft_timeline *t, uint64_t depth)
 {

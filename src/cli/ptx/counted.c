@@ -23,8 +23,6 @@ ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3])
     return t;
 }
 
-/* ---- on a GPU ---- */
-
 /* As they are given, with the launch or for all, or as ptxas says; 0: neither. */
 static uint64_t find_registers(ft__ptx_counted *v, ft__ptxas *p,
                                const ft__ptx_options *o)
@@ -164,8 +162,6 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
     printf("; %.2f instructions a cycle and SM\n", e->ipc);
 }
 
-/* ---- counts as JSON ---- */
-
 /* Without a bound: null. */
 static json_t *tally_json(const ft_ptx_tally *n)
 {
@@ -300,8 +296,6 @@ static json_t *accesses_json(const ft__ptx_counted *v)
     }
     return all;
 }
-
-/* ---- launches as JSON ---- */
 
 static json_t *launch_json(const ft_ptx_listed *v)
 {

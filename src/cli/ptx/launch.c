@@ -12,8 +12,6 @@
 
 enum { BLOCKS = 5 };
 
-/* ---- text ---- */
-
 /* "1024", "1024 (512 to 4096)", or "1024 (512 to unbounded)". */
 struct tally_text {
     char s[80];
@@ -413,8 +411,6 @@ static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
     free(text);
     return ft__cli_check(c, st);
 }
-
-/* ---- counted ---- */
 
 static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_device *d,
                      const ft__ptx_options *o)

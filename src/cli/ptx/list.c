@@ -82,8 +82,6 @@ struct launch_list {
     uint64_t assembled; /* different launches of whose kernel it said something */
 };
 
-/* ---- library calls ---- */
-
 static bool is_call(const struct library_calls *s, size_t i)
 {
     return s->times[i] && !s->v[i].module;
@@ -287,8 +285,6 @@ static json_t *calls_json(const struct library_calls *s, bool timed)
     return all;
 }
 
-/* ---- launches ---- */
-
 static bool add_times(struct launch_list *s)
 {
     s->times = calloc(s->n + 1, sizeof(*s->times));
@@ -433,8 +429,6 @@ static void print_missing(const struct launch_list *s)
     }
 }
 
-/* ---- on a GPU ---- */
-
 /* Where they are from, to the end of the line. */
 static void print_registers(const struct launch_list *s)
 {
@@ -489,8 +483,6 @@ static void print_time(const struct launch_list *s)
         printf("without %" PRIu64 " launch%s that could not be counted\n", s->missing,
                s->missing == 1 ? "" : "es");
 }
-
-/* ---- all of it ---- */
 
 static void print_head(const struct launch_list *s, const char *path)
 {

@@ -52,8 +52,6 @@ struct shown_module {
     ft__ptxas *ptxas;      /* NULL: not asked */
 };
 
-/* ---- on a GPU ---- */
-
 static ft_status open_module(struct shown_module *m, ft__cli *c, const ft_device *d,
                              const ft__ptx_options *o, ft_error *err)
 {
@@ -97,8 +95,6 @@ allocated(uint32_t *registers, const struct shown_module *m, const ft_ptx_kernel
         *registers = 0;
     return e;
 }
-
-/* ---- text ---- */
 
 static void print_params(const ft_ptx_kernel *k)
 {
@@ -271,8 +267,6 @@ static json_t *module_json(const struct shown_module *m, const char *entry)
                     ft_ptx_get(m->ptx)->version / 10.0, ft_ptx_get(m->ptx)->target,
                     all);
 }
-
-/* ---- all files ---- */
 
 struct shown_files {
     ft__cli *c;

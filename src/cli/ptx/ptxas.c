@@ -239,8 +239,6 @@ static enum ran run_program(char **out, char *const argv[], const char *in, size
     return ran;
 }
 
-/* ---- what is asked about ---- */
-
 struct ptxas_kernel {
     const ft_ptx *module;
     const char *path, *name; /* the module's file; the kernel */
@@ -352,8 +350,6 @@ static void note(const ft__ptxas *p, const char *fmt, ...)
     va_end(ap);
     p->c->log.message(p->c->log.user, FT_LOG_WARN, text);
 }
-
-/* ---- what it prints ---- */
 
 /* The number in front of `unit` in a line, such as " registers"; 0: there is none. */
 static uint64_t amount(const char *line, const char *unit)
@@ -476,8 +472,6 @@ static const char *complaint(char *text)
         from += sizeof(input) - 1;
     return *from ? from : "it does not say why";
 }
-
-/* ---- asking it ---- */
 
 enum {
     MOST_NAMED = 64, /* kernels by name; of more, all of the module are assembled */

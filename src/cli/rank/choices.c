@@ -6,8 +6,6 @@
 #include "cli/rank/rank.h"
 #include "foretell/names.h"
 
-/* ---- choices ---- */
-
 static ft_estimate unavailable(const char *why)
 {
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
@@ -235,8 +233,6 @@ static int find_choices(ft__rank_question *q)
     }
     return code;
 }
-
-/* ---- the ranking ---- */
 
 static ft_rank_entry entry_of(const ft__rank_question *q, ft__choice *x)
 {

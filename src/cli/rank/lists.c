@@ -47,8 +47,6 @@ struct rank_lists {
 
 enum { SHOWN_BAD = 5, BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
 
-/* ---- what is asked for ---- */
-
 /* All quantities of a network, as ft_rank() has them. */
 static double quantity_of(const ft__rank_question *q, const ft_brief *b, size_t d,
                           ft_rank_by of)
@@ -83,8 +81,6 @@ static ft_rank_state judge(const struct rank_lists *s, const ft_brief *b, size_t
     }
     return isnan(quantity_of(q, b, d, how->by)) ? FT_RANK_UNKNOWN : FT_RANK_PLACED;
 }
-
-/* ---- reading ---- */
 
 static bool room(struct rank_lists *s)
 {
@@ -295,8 +291,6 @@ static int read_all(struct rank_lists *s)
     return code;
 }
 
-/* ---- order ---- */
-
 struct sorted {
     double value;
     size_t at;
@@ -358,8 +352,6 @@ static int put_in_order(struct rank_lists *s)
     free(v);
     return FT__EXIT_GOOD;
 }
-
-/* ---- what is printed ---- */
 
 /* What has a column of its own where the order is by it. */
 static bool has_column(ft_rank_by by)
@@ -526,8 +518,6 @@ static int print(const struct rank_lists *s)
                ? ft__record_save_take(s->q->c, s->q->o->html, lists_json(s, top))
                : code;
 }
-
-/* ---- all of it ---- */
 
 static int check(const ft__rank_question *q)
 {

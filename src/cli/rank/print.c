@@ -7,8 +7,6 @@
 #include "foretell/names.h"
 #include "report/units.h"
 
-/* ---- numbers ---- */
-
 static ft__formatted text_of(ft_rank_by q, double v)
 {
     if (q == FT_RANK_BY_COST || q == FT_RANK_BY_EDP)
@@ -55,8 +53,6 @@ static size_t count_best(const ft__ranking *r)
     return n;
 }
 
-/* ---- items ---- */
-
 /* What a value is of, over an item. */
 static double items_of(const ft__ranking *r, const ft__choice *x)
 {
@@ -101,8 +97,6 @@ static void name_choice(FILE *fp, const ft__ranking *r, const ft__choice *x)
     fputs(", ", fp);
     ft__put_clean(fp, x->setting);
 }
-
-/* ---- the table ---- */
 
 static ft__table *new_table(const ft__ranking *r)
 {
@@ -247,8 +241,6 @@ static void print_unknown(FILE *fp, const ft__ranking *r)
         ft__put_line(fp, ": ", why);
     }
 }
-
-/* ---- the answer ---- */
 
 /* Why values cannot be told apart: bits of FT_RANK_LEVEL_*; NULL: they can. */
 static const char *level_why(int reasons)
@@ -470,8 +462,6 @@ static bool print_text(const ft__ranking *r, uint64_t top)
     print_answer(r);
     return good;
 }
-
-/* ---- JSON and CSV ---- */
 
 static const char *state_name(ft_rank_state s)
 {

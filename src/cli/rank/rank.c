@@ -52,8 +52,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ---- options ---- */
-
 /* A quantity with the units that may stand behind it. */
 static bool amount(double *out, ft_rank_by of, const char *text)
 {
@@ -419,8 +417,6 @@ static ft_query query_of(const ft__rank_question *q)
     query.totals = 1;
     return query;
 }
-
-/* ---- running ---- */
 
 static int check_model(const ft__rank_question *q)
 {

@@ -43,8 +43,6 @@ ft_estimate ft__serve_cost(const ft_served *s, double per_s)
                          ""};
 }
 
-/* ---- JSON ---- */
-
 static json_t *latency_json(const ft_estimate *e)
 {
     return ft__json("mean:e(s) p50:e(s) p90:e(s) p99:e(s)", &e[FT_SERVE_MEAN],
@@ -264,8 +262,6 @@ static void verify_line(char *out, size_t size, const ft_serve_load *load,
              server, prompt, generate, load->vary, s->requests, how);
 }
 
-/* ---- text ---- */
-
 static bool print_latency(const ft_served *s)
 {
     ft__table *t = ft__table_new("of a request|mean>s|low>s|high>s|p50>s|p90>s|p99>s");
@@ -435,8 +431,6 @@ static bool print_all(const ft__predict_question *q, const struct served *x, siz
         return n == 1 ? print_one(q, x, load, tp) : print_several(x, n, load);
     return ft__cli_json_take(q->c, all_json(q, x, n, load, tp));
 }
-
-/* ---- asking ---- */
 
 int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
                   ft_data *data, const ft_serve_plan *plan, const ft_serve_load *load,

@@ -33,8 +33,6 @@ double ft__serve_value_of(const ft__serve_setting *x, ft__serve_by of, ft_serve_
     return NAN;
 }
 
-/* ---- options ---- */
-
 static bool point_of(ft_serve_point *out, const char *text)
 {
     static const char *const name[FT_SERVE_POINT_COUNT] = {"", "-p50", "-p90", "-p99"};
@@ -205,8 +203,6 @@ static void fill_lists(ft__serve_ranking *r)
     }
 }
 
-/* ---- ways ---- */
-
 /* The next of a list, whose place is the last digit of *i; 0: there is none. */
 static size_t take_digit(size_t *i, size_t n)
 {
@@ -348,8 +344,6 @@ static void *work_on_settings(void *user)
     return NULL;
 }
 
-/* ---- order ---- */
-
 static void judge(const ft__serve_ranking *r, ft__serve_setting *x)
 {
     if (x->state != FT__SERVE_PLACED)
@@ -426,8 +420,6 @@ static void put_in_order(ft__serve_ranking *r)
             x->pareto = !dominates(&r->setting[r->order[k]], x);
     }
 }
-
-/* ---- the command ---- */
 
 static int make_room(ft__serve_ranking *r)
 {

@@ -16,8 +16,6 @@ static const char *const quantity_unit[] = {
     [FT__BY_USER] = "s",   [FT__BY_DEVICE] = "s", [FT__BY_COST] = "",
 };
 
-/* ---- the nearest better setting ---- */
-
 /* Of those that miss a limit by half of it at most and are better than the first, the
  * one that misses least; NULL: none. */
 static const ft__serve_setting *nearest_better(const ft__serve_ranking *r)
@@ -89,8 +87,6 @@ static void say_nearest(char *out, size_t size, const ft__serve_ranking *r)
         x->device, x->way->tp, x->concurrency, more, gain, l->text,
         ft__text_in(quantity_unit[l->of], ft__serve_value_of(x, l->of, l->point)).s);
 }
-
-/* ---- printing ---- */
 
 static size_t count_of(const ft__serve_ranking *r, ft__serve_state of)
 {

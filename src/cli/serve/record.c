@@ -85,8 +85,6 @@ static int add(struct record *r, const double value[N_FIELDS])
     return FT__EXIT_GOOD;
 }
 
-/* ---- CSV ---- */
-
 /* The next field of a line, "" behind the last. */
 static char *next_field(char **at)
 {
@@ -135,8 +133,6 @@ static int read_csv(struct record *r, char *line)
     return add(r, value);
 }
 
-/* ---- JSON ---- */
-
 static int read_json(struct record *r, const char *line)
 {
     double value[N_FIELDS] = {NAN, NAN, NAN, NAN, NAN, NAN};
@@ -167,8 +163,6 @@ static int read_line(struct record *r, char *line)
         return read_json(r, line);
     return r->headed ? read_csv(r, line) : read_head(r, line);
 }
-
-/* ---- the file ---- */
 
 static int by_arrival(const void *a, const void *b)
 {

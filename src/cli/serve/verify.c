@@ -40,8 +40,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ---- the file ---- */
-
 static int read_results(ft__cli *c, ft_serve_measured *out, size_t *n, const char *path)
 {
     FILE *fp = fopen(path, "rb");
@@ -126,8 +124,6 @@ static int take_load(ft__cli *c, ft_serve_load *l, const ft_serve_measured *m,
                         "--concurrency or --rate do");
 }
 
-/* ---- rows ---- */
-
 struct row {
     char name[48];
     const char *unit;
@@ -205,8 +201,6 @@ static void say_verdict(char *out, size_t size, const struct rows *r)
              ft__text_percent(worst->measured / worst->predicted.value).s);
 }
 
-/* ---- printing ---- */
-
 static bool print_text(const ft_serve_measured *m, const ft_serve_load *l,
                        const struct rows *r, const ft_served *s)
 {
@@ -262,8 +256,6 @@ static json_t *result_json(const ft_serve_measured *m, const ft_serve_load *l,
                     l->prompt_factor > 0 ? l->prompt_factor : NAN,
                     l->decode_factor > 0 ? l->decode_factor : NAN, all, verdict);
 }
-
-/* ---- the command ---- */
 
 /* The factors, kept, and the run with them in *s. */
 static int learn(ft__predict_question *q, ft_served *s, const ft_serve_steps *steps,

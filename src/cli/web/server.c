@@ -106,8 +106,6 @@ static void close_slow(struct server *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- replies ---- */
-
 struct reply {
     int status;
     const char *type;
@@ -166,8 +164,6 @@ static enum MHD_Result send_reply(struct MHD_Connection *mhd, struct reply *r)
     MHD_destroy_response(response);
     return result;
 }
-
-/* ---- what the routes say ---- */
 
 static int status_of(int exit_code)
 {
@@ -281,8 +277,6 @@ static struct reply metrics(ft__web *w)
     r.text = fclose(fp) == 0 ? r.made : NULL;
     return r;
 }
-
-/* ---- one request ---- */
 
 struct request {
     ft__web_route route;
@@ -420,8 +414,6 @@ static void on_end(void *user, struct MHD_Connection *mhd, void **own,
     free(q);
     *own = NULL;
 }
-
-/* ---- the server ---- */
 
 static bool socket_address(struct sockaddr_storage *out, const ft__web *w)
 {

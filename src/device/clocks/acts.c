@@ -24,8 +24,6 @@ static const struct {
     [FT__ACT_POWER] = {"power", "-pl"},
 };
 
-/* ---- lists ---- */
-
 static void append(ft__acts *a, ft__verb verb, const char *target, const char *value)
 {
     ft__act *act = ft__list_grow(a->act, a->n, &a->cap, sizeof(*act));
@@ -121,8 +119,6 @@ ft_status ft__acts_parse(ft__acts *a, const char *text, ft_error *err)
     return a->bad ? ft_fail(err, FT_ENOMEM, 0, "settings") : FT_OK;
 }
 
-/* ---- the machine ---- */
-
 ft__machine ft__machine_of(const ft_settings_options *opt)
 {
     return (ft__machine){.root = opt && opt->root ? opt->root : "",
@@ -145,8 +141,6 @@ void ft__machine_close(ft__machine *m)
 {
     ft__nvml_close(&m->gpus);
 }
-
-/* ---- files ---- */
 
 /* A file of a recorded machine has a length; sysfs knows none. */
 static int open_for_writing(const char *root, const char *path, int flags)
@@ -269,8 +263,6 @@ static ft_status put(const ft__machine *m, const ft__act *a, ft_error *err)
                        a->target, a->value, strerror(code));
     return FT_OK;
 }
-
-/* ---- GPUs ---- */
 
 /* Whether the device is as it shall be: then putting back needs no rights. A lock
  * cannot be asked for. */

@@ -51,8 +51,6 @@ static char hear(int fd, int timeout_ms)
     return letter;
 }
 
-/* ---- the guard's life ---- */
-
 /* What it is sent, as lines: pid, root, nvml, state, then acts. */
 struct orders {
     char *text;
@@ -186,8 +184,6 @@ int ft__guard_live(int argc, char **argv, const ft__guard_state *state)
 {
     return live(argc > 0 && strcmp(argv[0], "locked") == 0 ? LOCK : -1, state);
 }
-
-/* ---- how it is born ---- */
 
 static void ignore_signals(void)
 {

@@ -25,8 +25,6 @@
 
 static const double patience_s = 5;
 
-/* ---- the lock ---- */
-
 static long number_in(int fd)
 {
     char text[32] = "";
@@ -118,8 +116,6 @@ long ft__state_holder(const char *dir)
     return holder;
 }
 
-/* ---- holding ---- */
-
 struct ft_held_settings {
     ft__settings_plan plan;
     ft__machine machine;
@@ -167,8 +163,6 @@ static ft_status repair(ft__machine *m, const ft_settings_options *opt, ft_error
                 "put back what a run that was cut off had set (%zu values)", n);
     return FT_OK;
 }
-
-/* ---- setting ---- */
 
 static ft_status pin(ft_held_settings *h, const char *list, ft_error *err)
 {
@@ -323,8 +317,6 @@ ft_status ft_settings_restore_take(ft_held_settings *h, ft_error *err)
     return st;
 }
 
-/* ---- until they are reset ---- */
-
 static bool is_among(const ft__acts *all, const ft__act *a)
 {
     for (size_t i = 0; i < all->n; i++)
@@ -419,8 +411,6 @@ ft_status ft_settings_reset(size_t *n, const ft_settings_options *opt, ft_error 
     return st;
 }
 
-/* ---- what is in force ---- */
-
 static size_t recorded(const char *dir, const char *name, const char *root)
 {
     ft__acts a = {0};
@@ -441,8 +431,6 @@ ft__in_force ft__settings_in_force(const char *dir, const char *root)
         now.held = recorded(dir, FT__RECORD_HELD, root);
     return now;
 }
-
-/* ---- as text ---- */
 
 size_t ft_settings_print(const ft_settings *s, char *buf, size_t size)
 {

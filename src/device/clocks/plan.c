@@ -39,8 +39,6 @@ static double nearest(double want, const double *choices, size_t n, double least
     return best;
 }
 
-/* ---- the plan ---- */
-
 struct planning {
     ft__settings_plan *plan;
     const ft_settings *want;
@@ -235,8 +233,6 @@ static ft_status plan_cpu(ft__settings_plan *p, const ft__machine *m, const ft_l
         st = for_policies(&g, plan_clock);
     return st;
 }
-
-/* ---- GPUs ---- */
 
 struct gpu {
     const ft__nvml *gpus;

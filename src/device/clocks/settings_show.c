@@ -86,8 +86,6 @@ static const char *list_mhz(struct settings_list *l, const double *hz, size_t n,
     return kept;
 }
 
-/* ---- CPU ---- */
-
 /* Whether all files of `a` may be written; takes it. */
 static void judge(struct look *k, ft_setting_state *s, ft__acts *a)
 {
@@ -253,8 +251,6 @@ static void show_cpu(struct look *k)
     show_cores(k);
 }
 
-/* ---- GPUs ---- */
-
 static void judge_gpu(struct settings_list *l, ft_setting_state *s, bool known,
                       const char *option)
 {
@@ -333,8 +329,6 @@ static void show_gpus(struct settings_list *l, ft__machine *m)
         show_gpu_power(l, &m->gpus, handle, device);
     }
 }
-
-/* ---- who set what ---- */
 
 static void show_in_force(struct settings_list *l, const ft_settings_options *opt,
                           const char *root)

@@ -318,8 +318,6 @@ void ft__energy_of_counter(ft__energy_figure *out, const ft_domain *d,
         out->error = hypot(out->error, hypot(unit_of(u, true) / sqrt(6), lost));
 }
 
-/* ---- of watts ---- */
-
 /* Values as increments of a curve: each stands for the time from half-way to its
  * neighbours, moved back by half the window. */
 static void of_increments(ft__energy_figure *out, const ft__updates *u, double window,

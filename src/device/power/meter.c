@@ -18,8 +18,6 @@ static double now_of(const ft_meter *m)
     return ft__clock_now(m->all.clock);
 }
 
-/* ---- reading ---- */
-
 /* A counter that has gone back has wrapped; where it is not known at what, it may
  * have been set back, and there is nothing to count from. */
 static double unwrap(struct ft__lane *l, double raw)
@@ -182,8 +180,6 @@ static void *work(void *user)
     return NULL;
 }
 
-/* ---- reading without a thread ---- */
-
 /* Let time pass until the next reading is due; as look(). */
 static bool look_when_due(ft_meter *m)
 {
@@ -207,8 +203,6 @@ double ft__meter_pass(ft_meter *m, double seconds)
     ft__clock_sleep(m->all.clock, fmax(0, end_s - now_of(m)));
     return now_of(m);
 }
-
-/* ---- beginning and end ---- */
 
 static double poll_period(const ft_meter *m, const ft_domain *d)
 {
@@ -326,8 +320,6 @@ const ft_domain *ft_meter_domain(const ft_meter *m, uint32_t i)
 {
     return &m->domain[i];
 }
-
-/* ---- stretches ---- */
 
 ft_status ft__meter_start(ft_meter *m, ft_error *err)
 {

@@ -9,8 +9,6 @@
 #include "base/stats.h"
 #include "device/power/energy.h"
 
-/* ---- steady power ---- */
-
 /* Levels of power, each with the time it stands for. */
 struct levels {
     double *watts, *weight;
@@ -115,8 +113,6 @@ static bool new_levels(struct levels *l, size_t n)
     l->weight = malloc((n + 1) * sizeof(double));
     return l->watts && l->weight;
 }
-
-/* ---- both ---- */
 
 static void compare(ft_power *out)
 {

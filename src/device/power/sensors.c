@@ -97,8 +97,6 @@ static void say_why_none(const ft__sources *all, ft__buf *out)
     ft__buf_str(out, ")");
 }
 
-/* ---- sensors ---- */
-
 struct sensors {
     ft_sensors shown; /* first */
     ft__arena text;   /* of the sensors */
@@ -240,8 +238,6 @@ void ft_sensors_free(ft_sensors *shown)
     ft__buf_free(&s->why_none);
     free(s);
 }
-
-/* ---- a meter ---- */
 
 /* Whether the source answers to this name. */
 static bool answers_to(const ft__power_source *s, const char *name, size_t len)

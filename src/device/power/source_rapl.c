@@ -13,8 +13,6 @@
 #include "device/power/source.h"
 #include "device/sysfs.h"
 
-/* ---- powercap ---- */
-
 #define POWERCAP "/sys/class/powercap"
 
 /* "intel-rapl:0:1" is a part of "intel-rapl:0", and psys contains packages. */
@@ -84,8 +82,6 @@ static bool find_zones(ft__sources *all)
                       all->is_x86 ? "sudo modprobe intel_rapl_msr" : "");
     return false;
 }
-
-/* ---- perf ---- */
 
 #define PMU "/sys/bus/event_source/devices/power"
 

@@ -77,8 +77,6 @@ ft_status ft__trace_new(ft_trace *out, const ft_domain *d, uint32_t n, ft_error 
     return st;
 }
 
-/* ---- writing ---- */
-
 static const char header[] =
     "# foretell trace 1\n"
     "# domain,part_of,counts,tells_power,all_fresh,period_s,window_s,duty,least_s\n";
@@ -151,8 +149,6 @@ ft_status ft__trace_write(const ft_trace *t, const char *path, ft_error *err)
     free(next);
     return st;
 }
-
-/* ---- reading ---- */
 
 enum { MOST_DOMAINS = 256, MOST_FIELDS = 9 };
 
@@ -346,8 +342,6 @@ ft_status ft__trace_read(ft_trace *out, const char *path, ft_error *err)
     free(text);
     return st;
 }
-
-/* ---- playing ---- */
 
 /* A recorded trace, played at the speed it was recorded. Sources of one file share
  * it; the first one frees it. */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows in lexicographic order ---- */
-
 struct item {
     double first; /* the first objective, at hand for comparing */
     size_t row;
@@ -164,8 +162,6 @@ ft_status ft_pareto(unsigned char *on, const double *y, size_t n, size_t m,
     return st;
 }
 
-/* ---- hypervolumes ---- */
-
 /* By slices: C. M. Fonseca, L. Paquete, M. Lopez-Ibanez, An improved
  * dimension-sweep algorithm for the hypervolume indicator, CEC 2006; beyond three
  * objectives what each point has for itself: L. While, L. Bradstreet, L. Barone, A fast
@@ -215,8 +211,6 @@ static double step_up(struct stairs *s, double x, double y)
     s->n = s->n - (right - left) + 1;
     return added;
 }
-
-/* ---- any number ---- */
 
 struct volume_work {
     struct stairs stairs;

@@ -39,8 +39,6 @@ struct anova {
     double *share;       /* k x TREES: each tree's main effects */
 };
 
-/* ---- leaves ---- */
-
 static void add_pair(struct anova *a, size_t i, size_t j, const uint32_t *low,
                      const uint32_t *high, double v)
 {
@@ -125,8 +123,6 @@ static void descend(const struct descent *d, const ft__cell *c)
     d->low[col] = low;
 }
 
-/* ---- effects ---- */
-
 static double variance(const double *v, size_t n)
 {
     const double mean = ft__mean(v, n);
@@ -187,8 +183,6 @@ static double pair_variance(double *t, size_t rows, size_t columns)
     }
     return sum / (double)(rows * columns);
 }
-
-/* ---- columns ---- */
 
 /* Bins that all weigh the same: values, or parts of the range where they are many. */
 static void choose_bins(struct anova *a, const ft_space *s)
@@ -256,8 +250,6 @@ static ft_status start(struct anova *a, const ft_space *s, const double *points,
     write_columns(a, s, points, y, n);
     return FT_OK;
 }
-
-/* ---- the whole ---- */
 
 /* How many combinations of bins there are; no more than DRAWS + 1. */
 static size_t combinations(const struct anova *a)

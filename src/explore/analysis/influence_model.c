@@ -36,8 +36,6 @@ struct term_search {
     size_t n_chosen;
 };
 
-/* ---- candidates ---- */
-
 static ft_influence_term base_term(int32_t param, int32_t category, int32_t power)
 {
     return (ft_influence_term){0, {param, -1}, {category, -1}, {power, 1}};
@@ -141,8 +139,6 @@ static ft_status write_columns(struct term_search *w, const double *points,
     }
     return FT_OK;
 }
-
-/* ---- choosing ---- */
 
 static double dot(const double *a, const double *b, size_t n)
 {

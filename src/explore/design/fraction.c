@@ -80,8 +80,6 @@ static bool take_at_random(struct frame *f, size_t factors, uint32_t *lot,
     return f->n == factors;
 }
 
-/* ---- few short words ---- */
-
 /* Words of each length from how many factors are high in each run: the two are weights
  * of a code and of its dual (MacWilliams 1963; Krawtchouk's polynomials by their
  * recurrence). */
@@ -270,8 +268,6 @@ ft_status ft__fraction_find(uint32_t *column, uint32_t *bits, size_t factors,
         return FT_OK;
     return reduce_words(column, factors, f.bits, resolution, err);
 }
-
-/* ---- runs as points ---- */
 
 static ft_status add_runs(ft__points *p, const uint32_t *column, uint32_t bits,
                           ft_error *err)

@@ -14,8 +14,6 @@
 #include "learn/learn_inside.h"
 #include "learn/tree/forest.h"
 
-/* ---- a trend ---- */
-
 enum {
     MOST_COLUMNS = 64,
     MOST_VALUES = 8, /* of a category that has columns of its own */
@@ -114,8 +112,6 @@ static double trend_at(const struct trend *t, const double *column)
     return sum;
 }
 
-/* ---- the surrogate ---- */
-
 enum { TREES = 16, TREES_OF_FAILURES = 32, TUNED_EVERY = 8, LEAST_POINTS = 4 };
 
 /* An objective as the model sees it, itself or its logarithm, scaled so that the best
@@ -153,8 +149,6 @@ struct surrogate {
 /* Where more points fail than work, gains do not count for much: no measured point
  * bounds them there. */
 static const double likely = 0.5, unlikely = 1e-3;
-
-/* ---- scales ---- */
 
 /* How far values lean to one side. */
 static double skew(const double *v, size_t n)
@@ -194,8 +188,6 @@ static void choose_scale(struct objective_scale *c, const double *v, double *roo
     c->width = c->width > 0 ? c->width : 1;
     c->limit = transformed(c, limit);
 }
-
-/* ---- rows ---- */
 
 static void write_row(const ft_search *s, float *x, const double *point)
 {
@@ -271,8 +263,6 @@ static ft_status find_base(struct surrogate *o, const ft_search *s, ft_error *er
     free(on);
     return st;
 }
-
-/* ---- learning ---- */
 
 /* What is expected where nothing is known, scaled: half-way to the reference. */
 static const double middle = 0.5;
@@ -437,8 +427,6 @@ static double works_chance(const struct surrogate *o, const float *x)
     share = ft__forest_predict(o->good, x);
     return share > likely ? share : fmax(share, unlikely) * unlikely;
 }
-
-/* ---- choosing ---- */
 
 enum {
     CANDIDATES = 192,

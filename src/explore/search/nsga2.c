@@ -48,8 +48,6 @@ static void close_nsga2(ft_search *s)
     free(g);
 }
 
-/* ---- who is better ---- */
-
 /* Within limits before beyond them, beyond them the least; else by the objectives. */
 static bool beats(const ft_search *s, const struct one *a, const struct one *b)
 {
@@ -140,8 +138,6 @@ static ft_status tell_nsga2(ft_search *s, ft_error *err)
     g->n = g->size;
     return FT_OK;
 }
-
-/* ---- children ---- */
 
 static const struct one *choose(const struct nsga2 *g, ft__prng *rng)
 {

@@ -20,8 +20,6 @@ static bool is_category(const ft_parameter *p)
     return p->type == FT_PARAM_CATEGORICAL;
 }
 
-/* ---- the kernel ---- */
-
 static double apart(const ft_parameter *p, float a, float b)
 {
     if (isnan(a) || isnan(b))
@@ -68,8 +66,6 @@ static void fill_kernel(ft__process *p, const double *squares)
         for (size_t j = 0; j <= i; j++)
             p->kernel[i * n + j] = matern(*sum++) + (i == j ? p->noise : 0);
 }
-
-/* ---- fitting ---- */
 
 static ft_status make_room(ft__process *p, const ft_space *s, size_t n, size_t m,
                            ft_error *err)
@@ -227,8 +223,6 @@ ft_status ft__process_fit(ft__process *p, const ft_space *s, const float *x,
     free(squares);
     return st;
 }
-
-/* ---- asking ---- */
 
 static void add_squares(double *sum, const double *x, size_t n,
                         const ft_parameter *param, float at, double rate)

@@ -59,8 +59,6 @@ static ft_status ask_any(ft_search *s, double *point, ft_error *err)
 static const ft__searcher_ops *const searcher[FT_SEARCH_COUNT] = {
     &ft__search_model, &ft__search_nsga2, NULL};
 
-/* ---- ask and tell ---- */
-
 static uint32_t first_points(const ft_search_options *opt)
 {
     if (opt->first)

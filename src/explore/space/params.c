@@ -25,8 +25,6 @@ size_t ft__param_print(const ft_parameter *p, double value, char *buf, size_t si
     }
 }
 
-/* ---- {name} ---- */
-
 /* The name in braces that begins at text, its length; 0: none does. */
 static size_t place_name(const char *text)
 {
@@ -123,8 +121,6 @@ char *ft__place_text(const ft__place *p, ft__arena *a, const char *text, ft_erro
         (void)ft_fail(err, FT_ENOMEM, 0, "%s", p->x->name);
     return out;
 }
-
-/* ---- points as text ---- */
 
 static void add_escaped(ft__buf *b, const char *text)
 {
@@ -250,8 +246,6 @@ bool ft__run_place(const ft_exploration *x, uint32_t *workload, double *point,
            ft__space_allows(x->space, point);
 }
 
-/* ---- reading ---- */
-
 enum { MAX_FORBIDDEN = 10000 };
 
 struct params {
@@ -265,8 +259,6 @@ struct params {
 
 static const char *const settings[] = {"clock",    "memory_clock", "power",   "cpus",
                                        "governor", "turbo",        "affinity"};
-
-/* ---- where ---- */
 
 static bool occurs(const ft__words *w, const char *name)
 {
@@ -320,8 +312,6 @@ static void where(struct params *s, ft__node *n, ft_parameter *p)
                       p->name);
     }
 }
-
-/* ---- values ---- */
 
 static void values(struct params *s, ft__node *list, ft_parameter *p)
 {
@@ -419,8 +409,6 @@ static void param(struct params *s, ft__node *n, ft_parameter *p)
     where(s, n, p);
 }
 
-/* ---- what goes with what ---- */
-
 static ft_parameter *find(struct params *s, const char *name)
 {
     for (size_t k = 0; k < s->n; k++)
@@ -506,8 +494,6 @@ static ft__forbidden *forbidden(struct params *s, ft__node *list)
     return all;
 }
 
-/* ---- what stands in braces ---- */
-
 static bool has(const ft__names *n, const char *name)
 {
     for (size_t i = 0; i < n->n; i++)
@@ -583,8 +569,6 @@ static void check_all_places(struct params *s, ft__node *root)
         check_places(s, ft__yaml_get(s->y, root, "environment"), "environment",
                      s->x->environment.value[i]);
 }
-
-/* ---- all of it ---- */
 
 static void each_param(struct params *s, ft__node *list)
 {

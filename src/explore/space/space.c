@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- making one ---- */
-
 static ft_status check_range(const ft_parameter *p, ft_error *err)
 {
     if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
@@ -91,8 +89,6 @@ static void *copy_of(ft__arena *a, const void *from, size_t n, size_t size)
 
     return to && n ? memcpy(to, from, n * size) : to;
 }
-
-/* ---- what depends on what ---- */
 
 static bool is_placed(const uint32_t *order, size_t n, uint32_t k)
 {
@@ -355,8 +351,6 @@ int ft__space_allows(const ft_space *s, const double *point)
     return 1;
 }
 
-/* ---- sets of different points ---- */
-
 ft_status ft__points_add(ft__points *p, const double *point, bool *added, ft_error *err)
 {
     const size_t width = p->s->n;
@@ -452,8 +446,6 @@ ft_status ft__space_walk(const ft_space *s, uint32_t levels, ft__visit visit,
 
     return descend(&w, 0);
 }
-
-/* ---- drawing ---- */
 
 enum {
     TRIES = 64,           /* draws for one point, before the space is gone through */

@@ -141,8 +141,6 @@ bool ft__yaml_keys(ft__yaml *y, ft__node *map, const char *where,
     return !y->st;
 }
 
-/* ---- values ---- */
-
 const char *ft__yaml_text(ft__yaml *y, ft__node *n, const char *where)
 {
     char *text;

@@ -9,8 +9,6 @@
 #include "base/limits.h"
 #include "import/llm/read.h"
 
-/* ---- bytes ---- */
-
 enum { MAX_DIMS = 4, MAX_ARRAYS = 4 };
 static const uint64_t most_tensors = 1 << 20, most_keys = 1 << 16;
 static const int64_t most = 100000000; /* of a size */
@@ -65,8 +63,6 @@ static ft__text take_text(struct gguf *g)
     g->at += (size_t)n;
     return s;
 }
-
-/* ---- values ---- */
 
 enum type {
     T_U8,
@@ -153,8 +149,6 @@ static void skip(struct gguf *g, uint32_t type, int depth)
     else if (!g->why)
         g->why = "a value of a type that is not known";
 }
-
-/* ---- metadata ---- */
 
 /* What it says, before tensors say more. */
 struct header {
@@ -265,8 +259,6 @@ static void take_key(struct gguf *g, struct header *h, ft__llm_layer *layer)
         skip(g, type, 0);
     }
 }
-
-/* ---- tensors ---- */
 
 /* Bytes of a block of elements, by ggml's number of the type. */
 static const struct block {
@@ -406,8 +398,6 @@ static void take_tensor(struct gguf *g, struct tensors *t)
         note(t, name, dim, elements,
              elements * blocks[type].bytes / blocks[type].elements);
 }
-
-/* ---- the model ---- */
 
 /* The number type of so many bits and less, with as many scales of 16 bits as make up
  * the rest. Of K-quants that is about 1 % off. */

@@ -373,8 +373,6 @@ static void know_type(ft__llm *m, int has)
     m->out_gate = is(m->out_gate, has, OUT_GATE);
 }
 
-/* ---- what follows ---- */
-
 static int64_t first(int64_t a, int64_t b)
 {
     return a ? a : b;

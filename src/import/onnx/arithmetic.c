@@ -42,8 +42,6 @@ static void step(struct element_walk *w)
     }
 }
 
-/* ---- arithmetic ---- */
-
 /* What the network computes with has fewer bits than a double. */
 static double rounded(double x, ft_dtype t)
 {
@@ -281,8 +279,6 @@ static void fold_where(const ft__onnx_node *node, ft__onnx_value *const in[3],
     for (int64_t i = 0; i < n; i++, step(&w))
         out->data[i] = d[0][w.offset[0]].i ? d[1][w.offset[1]] : d[2][w.offset[2]];
 }
-
-/* ---- steps of rules ---- */
 
 /* The shape of an elementwise result; false: they do not fit. */
 static bool broadcast_all(ft__onnx_value *const *in, uint32_t n_in, ft_shape *s)

@@ -289,8 +289,6 @@ ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
         out);
 }
 
-/* ---- activations that attributes name ---- */
-
 /* Some operators write names in small or capital letters. */
 static bool is_called(ft__str s, const char *name)
 {

@@ -329,8 +329,6 @@ static void bind_shapes(struct input_binding *b)
             bind_shape(b, &b->in[i]);
 }
 
-/* ---- all inputs ---- */
-
 static int64_t open_dim(struct input_binding *b, const struct model_input *in,
                         uint32_t axis)
 {

@@ -16,8 +16,6 @@ ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
     return op;
 }
 
-/* ---- shapes ---- */
-
 void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)
 {
     if (s->rank == FT_MAX_RANK)
@@ -34,8 +32,6 @@ void ft__insert_dim(const ft__onnx_node *n, ft_shape *s, uint32_t at, int64_t di
     memmove(s->dim + at + 1, s->dim + at, (s->rank - at - 1) * sizeof(*s->dim));
     s->dim[at] = dim;
 }
-
-/* ---- tensors ---- */
 
 /* A constant comes into the graph when something that runs reads it. Constants
  * of equal memory (a reshaped or transposed weight, a tied embedding) share one
@@ -124,8 +120,6 @@ static void define_result(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dt
         v->tensor = ft__build_tensor(n->import->b, v->name.s, v->name.n,
                                      FT_ROLE_ACTIVATION, dtype, shape);
 }
-
-/* ---- operations ---- */
 
 /* Of an operation that was checked. */
 static void add_node(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c,
@@ -307,8 +301,6 @@ void ft__emit_results(ft__onnx_node *n, const ft__body *body)
     }
 }
 
-/* ---- guesses ---- */
-
 /* A second guess is one that the first import did not make anywhere. */
 static uint32_t unused(uint64_t used, uint32_t from)
 {
@@ -344,8 +336,6 @@ ft_shape ft__guess(ft__onnx *o, const ft_shape *most, uint32_t open)
             s.dim[i] = unused(o->sizes, 1);
     return s;
 }
-
-/* ---- without a rule ---- */
 
 /* What the file says of a result; the dimensions that it leaves open are taken
  * to hold all that x has. False: it does not say how many there are, and nothing is

@@ -163,8 +163,6 @@ static bool fuse_quantised(ft__onnx_node *n)
     return true;
 }
 
-/* ---- chains of nodes ---- */
-
 /* Nodes of the chain under examination. */
 struct chain {
     const ft__onnx_node *at; /* the node that may end it */
@@ -254,8 +252,6 @@ static void replace(struct chain *c, ft__onnx_node *last, const ft__operator_rul
     last->in = copy;
     last->n_in = n_in;
 }
-
-/* ---- x * f(x) ---- */
 
 static const struct fused_layer *gate(struct chain *c, const ft__onnx_value *x,
                                       const ft__onnx_value *y)
@@ -375,8 +371,6 @@ static bool fuse_gelu(struct chain *c, ft__onnx_node *mul, uint32_t i)
     return false;
 }
 
-/* ---- layer norms ---- */
-
 /* How many trailing axes a ReduceMean takes; 0: other axes. Only axes counted
  * from the end tell without the shape. */
 static uint32_t trailing_axes(const ft__onnx_node *n)
@@ -472,8 +466,6 @@ static bool fuse_norm_by_product(struct chain *c, ft__onnx_node *mul, uint32_t i
     return n && n->n_in == 2 && is_about(c->at, n->in[0], 1) &&
            fuse_norm(c, mul, mul->in[1 - i], n->in[1]);
 }
-
-/* ---- matrix product and bias ---- */
 
 static bool fuse_bias(struct chain *c, ft__onnx_node *matmul)
 {

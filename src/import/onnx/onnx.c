@@ -146,8 +146,6 @@ static void inline_function(ft__onnx_node *n, const ft__function *f)
     n->import->depth--;
 }
 
-/* ---- nodes ---- */
-
 /* Operands are made before, in the file's order, or never. */
 static bool operands_are_there(const ft__onnx_node *n)
 {
@@ -321,8 +319,6 @@ static bool write_graph(const ft__onnx_node *n, ft__bytes graph, uint64_t salt,
     n->import->depth--;
     return !ft__failed(n) && !n->import->doc.bad;
 }
-
-/* ---- the model ---- */
 
 static void read_functions(ft__onnx *o, uint32_t count)
 {

@@ -32,8 +32,6 @@ static void read_initializer(ft__onnx *o, ft__bytes tensor, bool sparse, bool ne
         ft__onnx_read_tensor(o, tensor, sparse, v);
 }
 
-/* ---- nodes ---- */
-
 /* Values that a subgraph takes from outside are read there, too: two uses more
  * keep every fusion away from them. */
 static void count_captures(ft__onnx *o, ft__bytes graph, uint32_t depth)
@@ -141,8 +139,6 @@ static void read_node(ft__onnx *o, ft__bytes message, bool nested, ft__onnx_node
     if (!n->rule || (n->rule->traits & FT__BODY))
         find_captures(n);
 }
-
-/* ---- graphs and functions ---- */
 
 /* payload: bytes of it that are jumped over. */
 static bool make_room(ft__onnx *o, ft__bytes at, size_t payload, ft__body *body)

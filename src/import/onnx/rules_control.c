@@ -32,8 +32,6 @@ static void take_back(ft__onnx *o, const struct place *p)
     ft__build_rollback(o->b, &p->mark);
 }
 
-/* ---- If ---- */
-
 struct branch {
     ft__bytes graph;
     ft__body body;

@@ -3,8 +3,6 @@
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
 
-/* ---- norms ---- */
-
 /* Before opset 13 the axes from `axis` on were one. */
 static void rule_softmax(ft__onnx_node *n)
 {
@@ -112,8 +110,6 @@ static void rule_ms_qordered_norm(ft__onnx_node *n)
 
     ft__make_norm(n, FT_KIND_layernorm, n->in[0], FT_K_norm, 1, params, 2, n->out[0]);
 }
-
-/* ---- recurrent layers ---- */
 
 /* What the file says about a layer, whatever its axes' order. */
 struct recurrent_layer {

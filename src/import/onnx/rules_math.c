@@ -2,8 +2,6 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-/* ---- elementwise ---- */
-
 static void rule_unary(ft__onnx_node *n)
 {
     ft__apply(n, (ft_kind)n->rule->arg, FT__VALUES(n->in[0]), n->out[0]);
@@ -200,8 +198,6 @@ static void rule_ms_qwhere(ft__onnx_node *n)
 {
     ft__apply(n, FT_KIND_where, FT__VALUES(n->in[0], n->in[1], n->in[4]), n->out[0]);
 }
-
-/* ---- reductions ---- */
 
 /* Axes that are no constant: as many as the operand has elements. */
 static void reduce_open(ft__onnx_node *n, bool keep)

@@ -3,8 +3,6 @@
 #include "base/limits.h"
 #include "import/onnx/compose.h"
 
-/* ---- strings ---- */
-
 /* arg: the dtype of the result, 0: that of the operand. */
 static void rule_counted(ft__onnx_node *n)
 {

@@ -192,8 +192,6 @@ static void rule_split(ft__onnx_node *n)
     }
 }
 
-/* ---- slice ---- */
-
 struct cut {
     int64_t base;
     int64_t stride[FT_MAX_RANK];

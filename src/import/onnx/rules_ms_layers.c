@@ -73,8 +73,6 @@ static void rule_gated_add(ft__onnx_node *n)
                  n->out[0]);
 }
 
-/* ---- norms ---- */
-
 static ft_shape statistics(const ft__onnx_value *x)
 {
     ft_shape s = x->shape;
@@ -151,8 +149,6 @@ static void rule_groupnorm(ft__onnx_node *n)
     if (last)
         ft__make_channels(n, x, true, n->out[0]);
 }
-
-/* ---- embeddings ---- */
 
 static ft__onnx_value *look_up(const ft__onnx_node *n, ft__onnx_value *ids,
                                ft__onnx_value *table, ft_dtype dtype)

@@ -5,8 +5,6 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-/* ---- matrix products ---- */
-
 /* The operand as `rows` x `inner` behind its batch: libraries read a transposed
  * one where it lies. moved: axis 0 comes behind the batch first. */
 static ft__onnx_value *make_oriented(const ft__onnx_node *n, ft__onnx_value *x,
@@ -232,8 +230,6 @@ static void rule_cdist(ft__onnx_node *n)
                      FT_DTYPE_NONE, NULL, n->out[0]);
 }
 
-/* ---- of integers ---- */
-
 /* arg: 0 quantised here, 1 bytes already. */
 static void rule_qmatmul(ft__onnx_node *n)
 {
@@ -282,8 +278,6 @@ static void rule_qordered_matmul(ft__onnx_node *n)
     if (c)
         ft__make_sum(n, p, c, n->out[0]);
 }
-
-/* ---- experts ---- */
 
 struct experts {
     int64_t active;    /* that any row is routed to */

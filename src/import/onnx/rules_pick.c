@@ -7,8 +7,6 @@
 #include "import/onnx/compose.h"
 #include "import/rules/ops.h"
 
-/* ---- gather ---- */
-
 /* Row-major coordinates of the i-th element. */
 static void coordinates(const ft_shape *s, int64_t i, int64_t *at)
 {
@@ -260,8 +258,6 @@ static void rule_gather_nd(ft__onnx_node *n)
         fold_gather_nd(n, x, index, n->out[0]);
 }
 
-/* ---- scatter ---- */
-
 /* in: a tensor, updates, indices. */
 static void fold_scatter(const ft__onnx_node *node, ft__onnx_value *const in[3],
                          uint32_t axis, ft__onnx_value *out)
@@ -333,8 +329,6 @@ static void rule_scatter(ft__onnx_node *n)
     else if (form == 1)
         fold_scatter_nd(n, in, n->out[0]);
 }
-
-/* ---- by value ---- */
 
 struct ranked {
     double key;

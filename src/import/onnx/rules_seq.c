@@ -90,8 +90,6 @@ static int64_t position(const ft__onnx_node *n, uint32_t i, uint32_t end)
     return -1;
 }
 
-/* ---- making sequences ---- */
-
 static void rule_sequence_construct(ft__onnx_node *n)
 {
     for (uint32_t i = 0; i < n->n_in; i++)
@@ -169,8 +167,6 @@ static void rule_sequence_erase(ft__onnx_node *n)
             (seq->n_parts - (size_t)at - 1) * sizeof(ft__onnx_value *));
     define_list(n->out[0], part, seq->n_parts - 1, seq->dtype);
 }
-
-/* ---- splitting ---- */
 
 /* Sizes of the parts along an axis of `size`; how many, -1: not known. */
 static int64_t part_sizes(const ft__onnx_node *n, int64_t size, int64_t *sizes)
@@ -258,8 +254,6 @@ static void rule_split_to_sequence(ft__onnx_node *n)
     }
     define_unlisted(n, n->out[0], x->dtype, &s, ft__in(n, 1) ? 1u << axis : 0);
 }
-
-/* ---- reading sequences ---- */
 
 static void rule_sequence_at(ft__onnx_node *n)
 {
@@ -409,8 +403,6 @@ static void rule_sequence_map(ft__onnx_node *n)
         n->out[k]->listed = listed;
     }
 }
-
-/* ---- optionals ---- */
 
 static void define_like(const ft__onnx_node *n, ft__onnx_value *x, uint32_t container)
 {

@@ -6,8 +6,6 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-/* ---- views ---- */
-
 static void rule_identity(ft__onnx_node *n)
 {
     ft__emit_shape(n, &n->in[0]->shape);

@@ -20,8 +20,6 @@ static int64_t interpolation(ft__str mode, int64_t fallback)
     return fallback;
 }
 
-/* ---- resize ---- */
-
 static int64_t reals(const ft__onnx_node *n, ft__onnx_value *v, double *out,
                      uint32_t max)
 {
@@ -127,8 +125,6 @@ static void rule_resize(ft__onnx_node *n)
     ft__emit1(n, &op, x, &s);
 }
 
-/* ---- grids ---- */
-
 /* x at the points of a grid whose last axis is coordinates. */
 static void rule_grid_sample(ft__onnx_node *n)
 {
@@ -185,8 +181,6 @@ static void rule_affine_grid(ft__onnx_node *n)
     ft__emit2(n, &op, points, theta, &s);
 }
 
-/* ---- regions ---- */
-
 static void regions(ft__onnx_node *n, int64_t height, int64_t width)
 {
     ft__onnx_value *x = n->in[0], *boxes = n->in[1];
@@ -238,8 +232,6 @@ static void rule_ms_crop_resize(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit2(n, &op, n->in[0], n->in[1], &s);
 }
-
-/* ---- to a size ---- */
 
 /* Cut or padded in the middle, along some axes. */
 static void rule_center_crop_pad(ft__onnx_node *n)

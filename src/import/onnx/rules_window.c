@@ -85,8 +85,6 @@ static bool read_window(const ft__onnx_node *n, const ft_shape *x, bool transpos
     return ft__window_pads_fit(w) && !ft__failed(n);
 }
 
-/* ---- convolutions ---- */
-
 /* A convolution with the node's window; x: batch, channels, axes. */
 struct convolution {
     ft__onnx_value *x;
@@ -268,8 +266,6 @@ static void rule_causal_conv(ft__onnx_node *n)
     ft__op_set_shape(&op, FT_K_out, &state);
     ft__make_of(n, &op, FT__VALUES(all), NULL, n->out[1]);
 }
-
-/* ---- pooling ---- */
 
 static bool pool_window(const ft__onnx_node *n, const ft__onnx_value *x,
                         ft__sliding_window *w)

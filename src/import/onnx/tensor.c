@@ -20,8 +20,6 @@ enum {
     SPARSE_DIMS = 3,
 };
 
-/* ---- dtypes and shapes ---- */
-
 static void too_many_dims(ft__onnx *o, ft__bytes at)
 {
     ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(at.p - o->doc.base),
@@ -180,8 +178,6 @@ void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, bool sparse, ft__onnx_v
         ft__build_fail(o->b, FT_EFORMAT, (uint64_t)(tensor.p - o->doc.base),
                        "a sparse constant has no valid shape");
 }
-
-/* ---- elements ---- */
 
 static bool is_integer(ft_dtype t)
 {

@@ -282,8 +282,6 @@ static double sum(struct expr_reader *r)
     }
 }
 
-/* ---- tables ---- */
-
 ft__pt2_symbol *ft__pt2_symbol_of(ft__pt2 *p, ft__text text)
 {
     struct expr_reader r = {.p = p, .s = text.s, .end = text.s + text.n};
@@ -401,8 +399,6 @@ int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim)
     }
     return n;
 }
-
-/* ---- values ---- */
 
 int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **open)
 {

@@ -9,8 +9,6 @@
 
 enum { MAX_PARAMS = 64 };
 
-/* ---- arguments ---- */
-
 const ft__pt2_arg *ft__pt2_arg_of(const ft__pt2_node *n, const char *name)
 {
     size_t len = strlen(name);
@@ -175,8 +173,6 @@ uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback)
 {
     return ft__pt2_axis(n, ft__pt2_int(n, "dim", fallback), n->x->shape.rank);
 }
-
-/* ---- operations ---- */
 
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x)
 {
@@ -394,8 +390,6 @@ void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c)
     else
         ft__pt2_emit_generic(n);
 }
-
-/* ---- views ---- */
 
 /* A view of a constant stays one, until something reads it. */
 static void constant_view(ft__pt2_value *x, ft__pt2_value *out)

@@ -61,8 +61,6 @@ static void read_text(ft__pt2 *p, ft__pt2_body *body)
         ft__build_fail(p->b, FT_EFORMAT, 0, "it holds no graph_module.graph");
 }
 
-/* ---- weights ---- */
-
 static bool requires_grad(ft__pt2 *p, const ft__pt2_value *v)
 {
     ft__json r = ft__pt2_rest(p, v);
@@ -105,8 +103,6 @@ static void define_weights(ft__pt2 *p)
             name_parameter(p, s);
     }
 }
-
-/* ---- inputs and their symbols ---- */
 
 struct symbol_binding {
     ft__pt2 *p;

@@ -17,8 +17,6 @@ enum { MAX_SCOPE = 1000, MAX_GRAPHS = 2 };
 static void find_rules(ft__pt2 *p, ft__pt2_body *body);
 static void run_body(ft__pt2 *p, ft__pt2_body *body);
 
-/* ---- graphs inside a node ---- */
-
 /* The graphs of a node, and all tensors that it gives them. */
 struct graph_call {
     ft__text graph[MAX_GRAPHS]; /* {"name": "true_graph_0", "graph": {...}} */
@@ -128,8 +126,6 @@ static void aten_inline(ft__pt2_node *n)
         hand_over(n, &body);
 }
 
-/* ---- branches ---- */
-
 struct graph_place {
     ft__build_mark mark;
     ft__pt2_value *lazy;
@@ -181,8 +177,6 @@ static void aten_cond(ft__pt2_node *n)
     if (write(n, c.graph[taken], c.in, c.n_in, &body))
         hand_over(n, &body);
 }
-
-/* ---- loops ---- */
 
 /* while_loop(condition, body, carried, others): how often is not known. */
 static void aten_while(ft__pt2_node *n)
@@ -329,8 +323,6 @@ static void find_rules(ft__pt2 *p, ft__pt2_body *body)
         }
     }
 }
-
-/* ---- nodes ---- */
 
 /* Cut the text at the first `c`, which is dropped; what stood before it. */
 static ft__text until(ft__text *t, char c)
@@ -497,8 +489,6 @@ static void run_body(ft__pt2 *p, ft__pt2_body *body)
         run_node(&body->node[i]);
 }
 
-/* ---- phases ---- */
-
 static void want(ft__pt2_value *v)
 {
     if (v)
@@ -543,8 +533,6 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
             ft__pt2_in(n, 0)->gradient = n->out[0]->gradient;
     }
 }
-
-/* ---- the model ---- */
 
 static void mark_outputs(ft__pt2 *p)
 {

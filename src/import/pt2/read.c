@@ -93,8 +93,6 @@ static bool grow(ft__pt2 *p, void *array, uint32_t n, size_t size)
     return true;
 }
 
-/* ---- types ---- */
-
 static ft_dtype dtype_of(int64_t number)
 {
     static const uint8_t types[] = {
@@ -197,8 +195,6 @@ static void read_sym_values(ft__pt2 *p, ft__json *r)
         v->number = ft__pt2_read_sym(p, r);
     }
 }
-
-/* ---- arguments ---- */
 
 /* {"name": "x"}, {"as_tensor": {"name": "x"}} or {"as_none": true}. */
 static ft__pt2_value *read_tensor(ft__pt2 *p, ft__json *r)
@@ -379,8 +375,6 @@ static uint32_t read_values(ft__pt2 *p, ft__json *r, ft__pt2_value ***out)
     *out = all.value;
     return all.n;
 }
-
-/* ---- nodes ---- */
 
 /* "torch.ops.aten.conv2d.default" -> target "aten.conv2d.default", op "conv2d";
  * those of other namespaces keep it: "torchvision.nms". */

@@ -16,8 +16,6 @@
 
 enum { NONE = -1 };
 
-/* ---- sizes at a batch ---- */
-
 static int64_t times(const ft_shape *s, uint32_t from, uint32_t to)
 {
     int64_t n = 1;
@@ -70,8 +68,6 @@ void ft__pt2_batch_input(ft__pt2 *p, ft__pt2_value *v)
         set(p, v, 0, 1);
     }
 }
-
-/* ---- where it goes ---- */
 
 /* Whether an operator has this in its name. */
 static bool called(const ft__pt2_node *n, const char *part)
@@ -271,8 +267,6 @@ void ft__pt2_carry_batch(ft__pt2_node *n)
             from_nothing(n, v);
     }
 }
-
-/* ---- as operations say ---- */
 
 static bool has_bit(const ft_op *op, uint32_t axis)
 {

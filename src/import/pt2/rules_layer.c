@@ -4,8 +4,6 @@
 #include "import/rules/einsum.h"
 #include "import/rules/ops.h"
 
-/* ---- matrix products ---- */
-
 /* The parameter at the end of a chain of views; *swapped: its two axes are. NULL: no
  * constant matrix. */
 static ft__pt2_value *weight_matrix(ft__pt2_value *v, bool *swapped)
@@ -212,8 +210,6 @@ static void aten_einsum(ft__pt2_node *n)
     (void)ft__einsum(equation.s, equation.n, &ops, &x, n->out[0], &result);
 }
 
-/* ---- norms ---- */
-
 /* The norm that a node does, or whose gradient it is. x: what is normalised. */
 static bool norm(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x, ft_op *op)
 {
@@ -303,8 +299,6 @@ static void aten_weight_norm(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, in, n->rule->arg ? 2 : 1);
 }
 
-/* ---- attention ---- */
-
 /* batch x heads x length x size; without heads it has one. */
 static bool heads(const ft__pt2_value *v, ft_shape *s)
 {
@@ -367,8 +361,6 @@ static void aten_attention_grad(ft__pt2_node *n)
     ft__pt2_emit(n, &op,
                  &(ft__pt2_call){.in = in, .n_in = n_in, .out = out, .n_out = n_out});
 }
-
-/* ---- recurrent layers ---- */
 
 struct stack {
     ft_kind kind;
@@ -513,8 +505,6 @@ static void aten_rnn(ft__pt2_node *n)
         layers(n, &s, x, y, params);
     swap_first_two(n, y, ft__pt2_out(n, 0));
 }
-
-/* ---- vision ---- */
 
 const ft__pt2_rule ft__pt2_layer_rules[] = {
     {"addmm addmv baddbmm", aten_addmm, 0, 0},

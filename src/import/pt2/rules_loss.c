@@ -78,8 +78,6 @@ static void finish(ft__pt2_node *n, ft__pt2_value *v)
     ft__pt2_emit_view(n, v, n->out[0]);
 }
 
-/* ---- distances ---- */
-
 /* |x - y + eps| along the last axis. */
 static ft__pt2_value *distance(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
                                bool keep)
@@ -120,8 +118,6 @@ static void aten_cosine_similarity(ft__pt2_node *n)
         n, reduce(n, FT_KIND_reduce_sum, join(n, FT_KIND_mul, x, y), axis, 1, false),
         n->out[0]);
 }
-
-/* ---- losses ---- */
 
 static void aten_cross_entropy(ft__pt2_node *n)
 {

@@ -5,8 +5,6 @@
 #include "import/pt2/pt2.h"
 #include "import/rules/ops.h"
 
-/* ---- elementwise ---- */
-
 static void unary(ft__pt2_node *n, ft_kind kind)
 {
     ft_op op = ft__pt2_op(kind, n->x->dtype, &n->x->shape);
@@ -228,8 +226,6 @@ static void aten_diff(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
-/* ---- reductions ---- */
-
 /* Axes in `name` as bits; all where there are none. */
 static uint32_t axes_of(ft__pt2_node *n, const char *name, uint32_t rank)
 {
@@ -365,8 +361,6 @@ static void aten_topk(ft__pt2_node *n)
     }
     ft__pt2_emit(n, &op, &(ft__pt2_call){.in = &x, .n_in = 1, .out = out, .n_out = 2});
 }
-
-/* ---- gradients ---- */
 
 /* arg: the kind; the operands are the result's gradient, then what was kept. */
 static void aten_unary_grad(ft__pt2_node *n)

@@ -295,8 +295,6 @@ static void aten_expand_each(ft__pt2_node *n)
     }
 }
 
-/* ---- by index ---- */
-
 static void aten_embedding(ft__pt2_node *n)
 {
     ft__pt2_value *w = n->x, *x = n->y;
@@ -444,8 +442,6 @@ static void aten_col2im(ft__pt2_node *n)
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
-
-/* ---- gradients ---- */
 
 /* Of a slice or a resized picture: x is what the node gives. */
 static void move_grad(ft__pt2_node *n, ft_kind kind, ft_key_id key, int64_t value)

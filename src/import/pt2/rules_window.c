@@ -148,8 +148,6 @@ static void aten_deform_conv(ft__pt2_node *n)
     ft__pt2_emit_layer(n, &op, in, 2, (ft__pt2_value *[]){w, bias}, 2);
 }
 
-/* ---- pooling ---- */
-
 /* The last digit before "d" or "d_...": max_pool2d_with_indices. */
 static uint32_t axes_in_name(ft__text op)
 {
@@ -267,8 +265,6 @@ static void aten_adaptive_pool_grad(ft__pt2_node *n)
                  x, grad, axes_in_name(n->op), &op))
         pool_grad(n, &op);
 }
-
-/* ---- picking from a picture ---- */
 
 /* Two operands and a result of any shape; arg: the kind. */
 static void aten_pick(ft__pt2_node *n)

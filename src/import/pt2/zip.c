@@ -38,8 +38,6 @@ static bool is_graph(const char *path, size_t n)
            (n - file == sizeof(old) - 1 && ends_with(path, n, old));
 }
 
-/* ---- the directory ---- */
-
 /* Fixed parts of records, PKWARE's APPNOTE.TXT 4.3. */
 enum {
     END_BYTES = 22, /* ends an archive, but for its comment */
@@ -162,8 +160,6 @@ static bool next_entry(struct zip_entry *e, struct archive *a)
     a->left--;
     return widen(e, p + ENTRY_BYTES + name, more);
 }
-
-/* ---- what is in it ---- */
 
 struct zip_found {
     struct zip_entry graph; /* the first */

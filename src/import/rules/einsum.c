@@ -57,8 +57,6 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* ---- the equation ---- */
-
 /* One term from *text up to a comma or arrow. dims: those that its ellipsis
  * stands for. False: no term. */
 static bool read_term(struct equation_rest *text, uint32_t dims,
@@ -173,8 +171,6 @@ static bool read_equation(struct einsum *e, const char *equation, size_t length,
             return false;
     return true;
 }
-
-/* ---- the steps ---- */
 
 static int64_t product(const struct einsum *e, const struct einsum_labels *l)
 {

@@ -58,8 +58,6 @@ ft_op ft__op_recurrent(ft_kind kind, ft_dtype dtype, const ft_shape *x, int64_t 
     return op;
 }
 
-/* ---- shapes ---- */
-
 bool ft__shape_fits(const ft_shape *s)
 {
     int64_t n = 1;
@@ -89,8 +87,6 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out)
     }
     return true;
 }
-
-/* ---- windows ---- */
 
 static bool between(const int64_t *v, uint32_t n, int64_t least)
 {

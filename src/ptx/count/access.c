@@ -178,8 +178,6 @@ static void one_warp(ft__run *r, uint64_t out[FT__SETS], const ft__lane_value *v
     }
 }
 
-/* ---- what was measured last ---- */
-
 /* Addresses that lie to each other as they did when this step was executed last, and
  * have moved by what makes no difference, give what they gave. */
 struct ft__measured {
@@ -258,8 +256,6 @@ static void remember(const ft__run *r, struct ft__measured *m, const ft__lane_va
     memcpy(m->total, total, sizeof(m->total));
     m->stamp = v->stamp;
 }
-
-/* ---- all warps ---- */
 
 static void all_warps(ft__run *r, uint64_t total[FT__SETS], const ft__plan_step *s,
                       const ft__lane_value *v, const ft__active *on)

@@ -180,8 +180,6 @@ uint32_t ft__affine_sum(ft__affines *w, uint32_t a, uint32_t b, int64_t factor,
     return ft__affine_intern(w, sum);
 }
 
-/* ---- derived symbols ---- */
-
 static bool same(const ft__affine_variable *a, const ft__affine_variable *b)
 {
     if (a->i != b->i || a->n_source != b->n_source || a->divisor != b->divisor)

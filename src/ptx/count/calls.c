@@ -3,8 +3,6 @@
  * values afterwards. */
 #include "ptx/count/walk.h"
 
-/* ---- frames ---- */
-
 static ft__frame *frame_new(ft__run *r, ft__plan_part *part)
 {
     const uint32_t n = (uint32_t)(part - r->p->part);
@@ -69,8 +67,6 @@ void ft__frame_end(ft__run *r, ft__frame *f)
     f->free = r->pool[n];
     r->pool[n] = f;
 }
-
-/* ---- calls ---- */
 
 static void put(ft__run *r, ft__frame *f, uint32_t slot, ft__frame *from, uint32_t of,
                 const ft__set *who)

@@ -34,8 +34,6 @@ struct classes {
     uint8_t lost[CHUNK];       /* what is beyond all numbers: of no class but its own */
 };
 
-/* ---- bounds ---- */
-
 static ft__i128 far_end(const ft__run *r, const ft__affine *f, bool least)
 {
     ft__i128 sum = 0;
@@ -78,8 +76,6 @@ static bool find_bounds(struct classes *w)
             w->bound[w->n_bounds++] = k;
     return true;
 }
-
-/* ---- boxes ---- */
 
 /* Of one place alone: 0, 1, 2; 3: of more, or something else. */
 static uint32_t place_of(const ft__affine *f)
@@ -174,8 +170,6 @@ static bool push_rest(struct classes *w, struct box rest, const struct box *take
     }
     return true;
 }
-
-/* ---- lists ---- */
 
 /* Of places that a grid can have. */
 static uint64_t packed(const uint32_t at[3])
@@ -498,8 +492,6 @@ static void take_listed(struct classes *w)
     w->n_list = kept;
 }
 
-/* ---- classes ---- */
-
 static void count(struct classes *w, uint64_t blocks)
 {
     const ft__run *r = w->r;
@@ -600,8 +592,6 @@ static bool all_classes(struct classes *w)
     }
     return !w->r->short_of_memory;
 }
-
-/* ---- the whole ---- */
 
 static ft_status count_classes(ft__totals *out, ft__run *r, ft_error *err)
 {

@@ -65,8 +65,6 @@ ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c)
     return c->effort;
 }
 
-/* ---- launches ---- */
-
 static ft_status check_sizes(const ft_ptx_kernel *k, const ft_ptx_launch *l,
                              ft_error *err)
 {
@@ -145,8 +143,6 @@ static ft_status put_arg(uint8_t *param, uint8_t *known, const ft_ptx *m,
     return FT_OK;
 }
 
-/* ---- sums ---- */
-
 /* Guesses of who is there may have left out who is for sure: no fewer than these. */
 static void tallies(ft_ptx_tally *item, const ft__run *r, const ft__totals *t)
 {
@@ -210,8 +206,6 @@ static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r, bo
     snprintf(c->because, sizeof(c->because), "line %u: %s", r->why_line,
              r->why ? r->why : "a branch depends on data");
 }
-
-/* ---- blocks and accesses ---- */
 
 static int by_number(const void *number, const void *file)
 {
@@ -406,8 +400,6 @@ void ft__recall_keep(ft__recall *w, const void *key, size_t size,
     *bucket = r;
     w->bytes += bytes;
 }
-
-/* ---- the whole ---- */
 
 /* All that counts of a launch depend on, in bytes that are equal where that is. */
 struct count_question {

@@ -13,8 +13,6 @@ struct flow_graph {
     uint32_t *edge, *edges, n;
 };
 
-/* ---- dominators ---- */
-
 /* Everything but `ancestor` and `label` by number in the order of the walk, from 0. */
 struct lt {
     const struct flow_graph *g;
@@ -159,8 +157,6 @@ static bool dominate(uint32_t *above, ft__arena *a, const struct flow_graph *g,
     return true;
 }
 
-/* ---- strongly connected components ---- */
-
 struct components {
     const struct flow_graph *g;
     uint32_t *number, *low, *at, *path, *stack, *component;
@@ -239,8 +235,6 @@ static bool strong_components(uint32_t *component, bool *header, uint32_t *n_com
     *n_components = w.n;
     return true;
 }
-
-/* ---- blocks ---- */
 
 static const ft__ptx_operand *operands(const ft__ptx_function *f, const ft__ptx_insn *i)
 {
@@ -326,8 +320,6 @@ static bool cut(ft__flow *out, ft__arena *a, const ft__ptx_function *f)
     return true;
 }
 
-/* ---- edges ---- */
-
 /* Those of block b into `to` (NULL: only counted); how many. */
 static uint32_t edges_of(ft__flow *w, const ft_ptx *m, const ft__ptx_function *f,
                          uint32_t b, uint32_t *to)
@@ -395,8 +387,6 @@ static bool connect(ft__flow *w, ft__arena *a, const ft_ptx *m,
         edges_of(w, m, f, b, w->edge + w->edges[b]);
     return true;
 }
-
-/* ---- reconvergence points ---- */
 
 /* The graph backwards; `extra` blocks lead to the end, too. */
 static bool reverse(struct flow_graph *out, ft__arena *a, const ft__flow *w,
@@ -485,8 +475,6 @@ static bool reconvergence(ft__flow *w, ft__arena *a, const ft__ptx_function *f)
         w->block[b].reconvergence = above[b];
     return true;
 }
-
-/* ---- loops ---- */
 
 static bool find_components(ft__flow *w, ft__arena *a)
 {

@@ -75,8 +75,6 @@ static void stays_free(ft__run *r, const ft__lane_value *was, const ft__lane_val
         ft__trace_bar(r, ft__trace_words(r, was, 1) | ft__trace_words(r, now, 1));
 }
 
-/* ---- what was ---- */
-
 static uint32_t live_slots(const ft__plan_part *part, uint32_t block)
 {
     uint32_t n = 0;
@@ -181,8 +179,6 @@ static ft__loop *loop_at(ft__run *r, ft__frame *f, uint32_t block)
     return loop;
 }
 
-/* ---- bounds ---- */
-
 /* Rounds that a loop may be ahead with all bounds holding; UINT64_MAX: any. */
 static uint64_t rounds_ahead(const ft__affines *w, uint32_t k)
 {
@@ -224,8 +220,6 @@ static void close_symbol(ft__affines *w, uint32_t k, uint64_t n)
             f.high == INT64_MAX ? f.high : ft__held(f.high - (far > 0 ? far : 0)));
     }
 }
-
-/* ---- a loop summary ends ---- */
 
 /* Values are n rounds further; the symbol is no more. */
 static void advance(ft__run *r, const ft__summary *t, uint64_t n)
@@ -372,8 +366,6 @@ static bool close(ft__run *r, ft__frame *f, uint32_t nth)
     end_summary(r, n);
     return true;
 }
-
-/* ---- a loop summary begins ---- */
 
 static void remember(ft__run *r, ft__summary *t)
 {

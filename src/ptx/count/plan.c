@@ -226,8 +226,6 @@ static bool find_live(ft__count_plan *p, ft__plan_part *part)
     return ok;
 }
 
-/* ---- signs ---- */
-
 /* Rounds over the steps until nothing changes; after that nothing is known. */
 enum { SIGN_ROUNDS = 64 };
 
@@ -326,8 +324,6 @@ static bool find_signs(ft__count_plan *p, ft__plan_part *part)
     return true;
 }
 
-/* ---- parameters ---- */
-
 static bool find_reads(ft__count_plan *p)
 {
     const uint64_t n = p->part[0].f->param_bytes;
@@ -344,8 +340,6 @@ static bool find_reads(ft__count_plan *p)
         }
     return p->reads != NULL;
 }
-
-/* ---- the whole ---- */
 
 static bool calls(const ft__ptx_function *f)
 {

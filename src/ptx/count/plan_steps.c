@@ -14,8 +14,6 @@ static bool waits(const ft__ptx_function *f, const ft__ptx_insn *i)
            (ft__ptx_has(f, i, FT__MOD_SYNC) || ft__ptx_has(f, i, FT__MOD_RED));
 }
 
-/* ---- steps ---- */
-
 struct builder {
     ft__count_plan *p;
     ft__plan_part *part;
@@ -344,8 +342,6 @@ static bool part_steps(ft__count_plan *p, ft__plan_part *part)
     block_steps(&w);
     return true;
 }
-
-/* ---- dues ---- */
 
 #define AT(member) ((uint32_t)offsetof(ft_ptx_counts, member))
 #define TALLY(member, k) (AT(member) + (uint32_t)(k) * (uint32_t)sizeof(ft_ptx_tally))

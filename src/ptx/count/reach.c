@@ -24,8 +24,6 @@ static void add_stride(ft__reach *w, double by, double n)
         w->stride[w->n_strides++] = (ft__stride){by, n};
 }
 
-/* ---- threads ---- */
-
 static bool linear(const ft__run *r, const uint64_t *lane, const ft__set *who,
                    uint64_t origin, const uint64_t by[3])
 {
@@ -161,8 +159,6 @@ void ft__reach_rounds(ft__run *r, const ft__summary *t, uint64_t n)
     }
 }
 
-/* ---- loops ---- */
-
 /* strides from `lanes` on are those of loops; as many places together as there were
  * executions. */
 static void fit_rounds(ft__reach *w, uint32_t lanes, double executions)
@@ -179,8 +175,6 @@ static void fit_rounds(ft__reach *w, uint32_t lanes, double executions)
     else if (executions > all * 1.01)
         add_stride(w, w->hop, executions / all);
 }
-
-/* ---- the grid ---- */
 
 /* value = source over `over` / `scale`, rounded down: 0 for what is no quotient. */
 static double over(const ft__affine_variable *s)
@@ -293,8 +287,6 @@ void ft__reach_class(ft__reach *to, ft__run *r, uint64_t blocks)
         to[k] = w;
     }
 }
-
-/* ---- sectors ---- */
 
 /* Of pieces of so many bytes that lie at multiples of `apart` from `at`. */
 static double sectors_of_piece(double bytes, uint64_t at, uint64_t apart)

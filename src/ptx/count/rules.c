@@ -3,8 +3,6 @@
  */
 #include "ptx/count/ruling.h"
 
-/* ---- sums and products ---- */
-
 static bool sum(const ft__ruling *w, uint32_t *affine, int64_t factor)
 {
     if (ft__ruling_has(w, FT__MOD_SAT))
@@ -48,8 +46,6 @@ static bool shift_left(const ft__ruling *w, uint32_t *affine)
                                    (int64_t)((uint64_t)1 << w->a[1].base), w->bits);
     return true;
 }
-
-/* ---- quotients and remainders ---- */
 
 /* Factors over d, d > 0: only where it divides them all. */
 static bool divide(ft__affines *w, uint32_t *quotient, uint32_t affine, int64_t d)
@@ -238,8 +234,6 @@ static bool divided(const ft__ruling *w, uint32_t *affine, bool remainder)
     return true;
 }
 
-/* ---- bits ---- */
-
 /* The lowest bits that an affine expression leaves as they are. */
 static uint64_t untouched(const ft__ruling *w, uint32_t affine)
 {
@@ -287,8 +281,6 @@ static bool joined(const ft__ruling *w, uint32_t *affine)
     *affine = w->a[varying].affine;
     return true;
 }
-
-/* ---- conversions ---- */
 
 static bool converted(const ft__ruling *w, uint32_t *affine)
 {
@@ -338,8 +330,6 @@ static bool shift_right(const ft__ruling *w, uint32_t *affine)
     ft__ruling_no_wrap(w, 0, w->bits, w->is_signed);
     return true;
 }
-
-/* ---- all ---- */
 
 static bool whole_numbers(const ft__ruling *w)
 {

@@ -1,8 +1,6 @@
 /* Affine expressions of comparisons, and of choices between two values. */
 #include "ptx/count/ruling.h"
 
-/* ---- choices ---- */
-
 /* Both affine expressions become one; which. */
 static bool one_affine(const ft__ruling *w, uint32_t *affine, uint32_t a, uint32_t b)
 {
@@ -38,8 +36,6 @@ bool ft__ruling_select(const ft__ruling *w, uint32_t *affine)
     *affine = w->a[which == 2 ? 1 : 0].affine;
     return which != 3 || one_affine(w, affine, w->a[0].affine, w->a[1].affine);
 }
-
-/* ---- comparisons ---- */
 
 enum relation { LESS, LESS_OR_EQUAL, EQUAL };
 

@@ -9,8 +9,6 @@
 /* Rounds over the text until nothing changes; more need everything. */
 enum { MOST_ROUNDS = 64 };
 
-/* ---- places in memory ---- */
-
 static bool origin_of(ft__origin *out, const ft__plan_part *part,
                       const ft__ptx_operand *o)
 {
@@ -83,8 +81,6 @@ static bool find_origins(ft__count_plan *p, ft__plan_part *part, ft__arena *work
     return true;
 }
 
-/* ---- leaves ---- */
-
 static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
 {
     const ft__ptx_function *f = part->f;
@@ -109,8 +105,6 @@ static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
     part->refs[f->n_insns] = (uint32_t)n;
     return true;
 }
-
-/* ---- memory that is followed ---- */
 
 static bool is_param(const ft_ptx *m, uint32_t variable)
 {
@@ -184,8 +178,6 @@ static void find_escapes(ft__count_plan *p, const ft__plan_part *part)
                 p->escaped[o.variable - p->first_variable] = true;
     }
 }
-
-/* ---- what is needed ---- */
 
 struct slicer {
     ft__count_plan *p;
@@ -366,8 +358,6 @@ static void spread(struct slicer *s)
         need_all(s);
 }
 
-/* ---- which functions ---- */
-
 /* Lists of a call: what is before its function is results, what is behind arguments. */
 static void read_lists(ft__plan_call *c, const ft__ptx_function *f,
                        const ft__ptx_insn *i, const ft__ptx_operand **callee)
@@ -530,8 +520,6 @@ static bool begin(struct slicer *s, ft__arena *work, uint32_t kernel)
     return p->need && p->escaped;
 }
 
-/* ---- cells ---- */
-
 static int by_place(const void *a, const void *b)
 {
     const ft__memory_cell *p = a, *q = b;
@@ -591,8 +579,6 @@ static bool find_cells(ft__count_plan *p, ft__plan_part *part)
     return true;
 }
 
-/* ---- slots ---- */
-
 static bool give_slots(ft__count_plan *p, ft__plan_part *part)
 {
     const ft__ptx_function *f = part->f;
@@ -625,8 +611,6 @@ static bool give_slots(ft__count_plan *p, ft__plan_part *part)
             part->call[c].pointer = part->slot[part->call[c].pointer];
     return true;
 }
-
-/* ---- the whole ---- */
 
 bool ft__plan_slice(ft__count_plan *p, uint32_t kernel)
 {

@@ -14,8 +14,6 @@ static void forget(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__s
     }
 }
 
-/* ---- affine expressions of results ---- */
-
 /* In this block it is right, whatever others do: bounds for what counts depend on, no
  * affine expression at all for what only addresses do. */
 static void pin_sources(ft__run *r, const ft__plan_step *s, const ft__lane_value *a,
@@ -84,8 +82,6 @@ static void find_affine(ft__run *r, const ft__plan_part *part, const ft__plan_st
     out->affine = 0;
     pin_sources(r, s, a, &out->rough);
 }
-
-/* ---- what instructions compute ---- */
 
 /* The first and the last thread of a set, in whole words. */
 static void span(const ft__run *r, const ft__set *who, uint32_t *from, uint32_t *n)
@@ -190,8 +186,6 @@ static void eval(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set
             ft__value_put(r, f, slot, &out, who, s->need & FT__HARD);
     }
 }
-
-/* ---- memory that is known ---- */
 
 /* Loads of signed numbers spread the sign over the register, stores cut it off. */
 static uint64_t extended(const ft__plan_part *part, const ft__plan_step *s, uint32_t k,
@@ -343,8 +337,6 @@ static void constant(ft__run *r, ft__frame *f, const ft__plan_step *s,
     }
 }
 
-/* ---- values of other threads ---- */
-
 /* Of vote and the like only what all threads know, and all of a warp are there. */
 static void lanes(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
                   const ft__set *who)
@@ -398,8 +390,6 @@ static void lanes(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__ac
             ft__value_put(r, f, slot, &v, who, s->need & FT__HARD);
     }
 }
-
-/* ---- what is done already ---- */
 
 /* A step as it was executed last: from the same values, by the same threads, into what
  * nobody has written since, it would change nothing and bind nothing anew. No stamp is
@@ -461,8 +451,6 @@ static void once(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__set
     if (m)
         m->who = *who;
 }
-
-/* ---- a step ---- */
 
 static void barrier(ft__run *r, const ft__active *on)
 {

@@ -14,8 +14,6 @@ enum {
     IN_VAIN = 128   /* traces that are made, or looked at, before any is used */
 };
 
-/* ---- what is kept ---- */
-
 static void trace_free(ft__trace *t)
 {
     if (!t)
@@ -45,8 +43,6 @@ void ft__trace_free(ft__run *r)
     free(r->traces.key);
     free(r->traces.last);
 }
-
-/* ---- keys ---- */
 
 /* All that a launch has beside free words of parameters and the place in the grid. */
 struct trace_key {
@@ -135,8 +131,6 @@ static uint64_t hash_of(const ft__run *r)
     return ft__hash_bytes(r->traces.hash, r->at, sizeof(r->at));
 }
 
-/* ---- loops ---- */
-
 /* What earlier blocks of a launch found out about loops goes on in later ones. */
 static void get_periods(uint8_t *out, const ft__run *r)
 {
@@ -161,8 +155,6 @@ static void set_periods(ft__run *r, const uint8_t *from)
             f->loop[b]->launch = r->launch;
         }
 }
-
-/* ---- recording ---- */
 
 /* NULL: nothing is recorded. */
 static ft__trace *trace_new(const ft__run *r)
@@ -246,8 +238,6 @@ static void record(ft__run *r)
         find_key(r);
     }
 }
-
-/* ---- repeating ---- */
 
 /* The next of this place from t on. */
 static const ft__trace *find(const ft__run *r, const ft__trace *t)

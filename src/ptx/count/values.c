@@ -4,8 +4,6 @@
 
 #include "ptx/count/record.h"
 
-/* ---- sets ---- */
-
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b)
 {
     if (!ft__set_same(r, &a->of[FT__MAYBE], &b->of[FT__MAYBE]))
@@ -15,8 +13,6 @@ bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b)
     return ft__set_same(r, ft__active_set(a, FT__SURE), ft__active_set(b, FT__SURE)) &&
            ft__set_same(r, ft__active_set(a, FT__GUESS), ft__active_set(b, FT__GUESS));
 }
-
-/* ---- counting ---- */
 
 void ft__run_count(ft__run *r, uint32_t item, const uint64_t n[FT__SETS])
 {
@@ -63,8 +59,6 @@ void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *
         r->why_line = insn < f->part->f->n_insns ? f->part->f->insn[insn].line : 0;
     }
 }
-
-/* ---- values ---- */
 
 static bool room(ft__run *r, uint64_t **at, uint32_t n)
 {
@@ -218,8 +212,6 @@ void ft__value_put(ft__run *r, ft__frame *f, uint32_t slot, const ft__lane_value
                             (now->unknown ? now->unknown[k] & who->w[k] : 0);
     merge(r, v, now, who, hard);
 }
-
-/* ---- sources ---- */
 
 static const uint64_t *lanes_of(ft__run *r, unsigned sreg)
 {

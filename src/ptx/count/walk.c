@@ -24,8 +24,6 @@ void ft__walk_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
             r->unbounded[r->p->barrier] = true;
 }
 
-/* ---- splits ---- */
-
 static void count_split(ft__run *r, const ft__plan_step *s, const ft__active *yes,
                         const ft__active *no)
 {
@@ -189,8 +187,6 @@ static void by_index(ft__walk *w, const ft__plan_step *s)
     go_each(w, to, reconvergence);
 }
 
-/* ---- leaving ---- */
-
 static void leave(ft__walk *w, const ft__plan_step *s)
 {
     ft__run *r = w->r;
@@ -219,8 +215,6 @@ static void leave(ft__walk *w, const ft__plan_step *s)
     w->t = rest;
     ft__walk_on(w, w->f->part->flow.block[w->block].next);
 }
-
-/* ---- blocks ---- */
 
 /* Who takes part in a step, by its guard, in `on` or all; `c`: what is known of that.
  */
@@ -321,8 +315,6 @@ void ft__walk_go(ft__run *r, ft__frame *f, uint32_t from, uint32_t stop, ft__act
     *t = w.waiting;
     ft__active_join(r, t, &w.t);
 }
-
-/* ---- a thread block ---- */
 
 void ft__run_block(ft__run *r)
 {

@@ -2,8 +2,6 @@
  * bytes by space of memory, operations. */
 #include "ptx/count/work.h"
 
-/* ---- memory ---- */
-
 /* Bytes of a thread: elements of the vector together. */
 static uint32_t own_bytes(const ft__ptx_insn *i)
 {
@@ -147,8 +145,6 @@ uint32_t ft__work_moved(ft__work_traffic out[2], const ft__ptx_function *f,
     default: return 0;
     }
 }
-
-/* ---- arithmetic ---- */
 
 static uint32_t operations(unsigned opcode)
 {

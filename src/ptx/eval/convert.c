@@ -6,8 +6,6 @@
 
 #define EACH FT__PTX_EACH
 
-/* ---- integers to integers ---- */
-
 static uint64_t clamped(uint64_t v, bool from_signed, uint32_t to, bool to_signed)
 {
     const uint64_t top = ft__ptx_mask(to_signed ? to - 1 : to);
@@ -59,8 +57,6 @@ static bool between_integers(const ft__ptx_lanes *w, unsigned to, unsigned from)
         EACH(w, extended(A, fb, fs) & m);
     return true;
 }
-
-/* ---- floats ---- */
 
 static double integral(double x, ft__ptx_round r)
 {
@@ -246,8 +242,6 @@ static bool convert(const ft__ptx_lanes *w)
              : ff ? float_to_integer(w, to, from)
                 : between_integers(w, to, from);
 }
-
-/* ---- address spaces ---- */
 
 static uint64_t window_of(const ft__ptx_lanes *w)
 {

@@ -11,8 +11,6 @@
 
 #define EACH FT__PTX_EACH
 
-/* ---- leaves ---- */
-
 static void add_leaf(ft__ptx_leaves *out, const ft__ptx_operand *o, bool destination)
 {
     if (destination && out->n_d < sizeof out->d / sizeof *out->d)
@@ -79,8 +77,6 @@ void ft__ptx_leaves_of(ft__ptx_leaves *out, const ft__ptx_function *f,
     }
 }
 
-/* ---- literals ---- */
-
 static uint64_t as_type(unsigned type, const ft__ptx_operand *o)
 {
     const unsigned written = o->width == 32 ? FT__TYPE_F32 : FT__TYPE_F64;
@@ -102,8 +98,6 @@ uint64_t ft__ptx_literal(const ft__ptx_insn *i, const ft__ptx_operand *leaf)
         type = i->type[1];
     return as_type(type, leaf);
 }
-
-/* ---- moves of vectors ---- */
 
 static bool pack_or_unpack(const ft__ptx_function *f, const ft__ptx_insn *i)
 {
@@ -286,8 +280,6 @@ static bool move(const ft__ptx_lanes *w)
     EACH(w, A & m);
     return true;
 }
-
-/* ---- comparisons ---- */
 
 /* The comparison among the words: FT__MOD_EQ .. FT__MOD_NUM, FT__MOD_COMPARE_NAN. */
 static unsigned comparison(const ft__ptx_lanes *w)
@@ -539,8 +531,6 @@ static bool logic(const ft__ptx_lanes *w)
     default: return false;
     }
 }
-
-/* ---- the whole ---- */
 
 static bool compute(const ft__ptx_lanes *w)
 {

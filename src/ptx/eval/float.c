@@ -195,8 +195,6 @@ uint64_t ft__ptx_from_integer(unsigned type, uint64_t magnitude, bool negative,
     return assembled(&f, type, magnitude, e, negative, overflows(negative, r, false));
 }
 
-/* ---- arithmetic ---- */
-
 /* f32 in floats, all else in doubles. Halves are computed exactly or rounded to odd,
  * then rounded once. What GPUs only approximate is libm's value. */
 
@@ -290,8 +288,6 @@ static bool compute64(double *r, unsigned opcode, bool half, const inputs64 *in,
     }
     return true;
 }
-
-/* ---- what words add ---- */
 
 typedef struct float_words {
     bool ftz, sat, relu, nan, xorsign;

@@ -351,8 +351,6 @@ static bool arithmetic(const ft__ptx_lanes *w)
     }
 }
 
-/* ---- bits ---- */
-
 static uint64_t count_bits(uint64_t v)
 {
     v -= v >> 1 & 0x5555555555555555u;

@@ -20,8 +20,6 @@
 
 enum { MOST_KERNELS = 4096 };
 
-/* ---- words ---- */
-
 /* The word behind `before` in text: "'grid_type': '" -> Grid1D. */
 static const char *word_behind(ft__arena *a, const char *text, const char *before)
 {
@@ -41,8 +39,6 @@ static bool number(const char *s, uint64_t *out)
     *out = strtoull(s, &end, 10);
     return *end == '\0';
 }
-
-/* ---- kernels ---- */
 
 struct inductor_kernel {
     const char *name;   /* of the variable that is called */
@@ -220,8 +216,6 @@ static ft_status add_kernel(struct code *c, const char *s, const char **next)
     return choose_module(c, k);
 }
 
-/* ---- grids ---- */
-
 /* What the call passes for an argument; NULL: no such argument. */
 static const char *passed(const struct inductor_kernel *k, const char *name,
                           const char *const *value, size_t n)
@@ -275,8 +269,6 @@ static bool choose_grid(uint32_t grid[3], const struct inductor_kernel *k,
     }
     return axes > 0;
 }
-
-/* ---- calls ---- */
 
 /* The arguments in front of the first named one, split at commas. */
 static size_t split(ft__arena *a, const char **out, size_t most, const char *s)
@@ -391,8 +383,6 @@ static ft_status read_line(struct code *c, const char *line, uint32_t number)
         st = no_memory(c);
     return st;
 }
-
-/* ---- files ---- */
 
 static const char compile[] = " = async_compile.triton(";
 

@@ -213,8 +213,6 @@ bool ft__inductor_learn(ft__inductor_tensors *t, const char *line)
            read_assignment(t, line, n, line + n + 3);
 }
 
-/* ---- calls of libraries ---- */
-
 /* "stride=(2, 2)" of the call at s. */
 static void pair(const char *s, const char *word, int64_t out[2])
 {

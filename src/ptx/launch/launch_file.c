@@ -37,8 +37,6 @@ static bool keep(struct launch_reader *r, const void *p)
     return p != NULL;
 }
 
-/* ---- values ---- */
-
 static bool read_text(struct launch_reader *r, ft__json *j, const char **out)
 {
     ft__text t;
@@ -93,8 +91,6 @@ static bool read_dims(struct launch_reader *r, ft__json *j, const char *what,
     }
     return n > 0 || refuse(r, "%s has no number", what);
 }
-
-/* ---- arguments ---- */
 
 static int hex(char c)
 {
@@ -249,8 +245,6 @@ static bool read_params(struct launch_reader *r, ft__json *j)
     }
     return keep_values(r);
 }
-
-/* ---- members ---- */
 
 static bool read_module(struct launch_reader *r, ft__json *j)
 {

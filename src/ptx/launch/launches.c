@@ -34,8 +34,6 @@ struct ft_ptx_launches {
     ft__ptx_parts counted; /* of the last launch that was */
 };
 
-/* ---- modules ---- */
-
 /* Errors of a row begin with where it was written. */
 static ft_status at_row(const ft__ptx_row *r, ft_status st, const ft_error *inner,
                         ft_error *err)
@@ -111,8 +109,6 @@ static ft_status find_kernel(ft_ptx_listed *out, const struct file *f,
     }
     return st;
 }
-
-/* ---- launches ---- */
 
 static ft_status choose_block(ft_ptx_launch *l, const ft__ptx_row *r,
                               const ft_ptx_kernel *k, uint32_t usual, ft_error *err)
@@ -285,8 +281,6 @@ static ft_status list_rows(ft_ptx_launches *l, const ft__ptx_rows *rows, ft_erro
     return st;
 }
 
-/* ---- where they come from ---- */
-
 static ft_status add_kernels(ft__ptx_rows *r, const char *path, const ft_ptx *m,
                              ft_error *err)
 {
@@ -329,8 +323,6 @@ static ft_status read_plain(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *e
 }
 
 static const ft__ptx_reader plain = {FT_PTX_FOLDER, read_plain};
-
-/* ---- files of a folder ---- */
 
 enum { MAX_FILES = 1 << 18, MAX_DEPTH = 8 };
 
@@ -470,8 +462,6 @@ static ft_status read_path(ft_ptx_launches *l, ft__ptx_rows *rows, const char *p
     return read_folder(rows, &l->source, path, err);
 }
 
-/* ---- open ---- */
-
 static ft_status finish(ft_ptx_launches **out, ft_ptx_launches *l, ft__ptx_rows *rows,
                         ft_status st, ft_error *err)
 {
@@ -528,8 +518,6 @@ const ft_ptx_launches_facts *ft_ptx_launches_get(const ft_ptx_launches *l)
 {
     return &l->facts;
 }
-
-/* ---- counts ---- */
 
 ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i,
                                 ft_error *err)

@@ -10,8 +10,6 @@
 #include "base/limits.h"
 #include "ptx/syntax/module.h"
 
-/* ---- rows and texts ---- */
-
 ft_status ft__ptx_row_add(ft__ptx_row **out, ft__ptx_rows *r, const char *where,
                           ft_error *err)
 {
@@ -68,8 +66,6 @@ ft_status ft__ptx_text(const char **out, ft__arena *a, const char *path, ft_erro
     free(text);
     return *out ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", path);
 }
-
-/* ---- operations of libraries ---- */
 
 static void put_dims(ft__buf *b, const char *key, const int64_t *dim, uint32_t n)
 {

@@ -22,8 +22,6 @@ static ft_status beside(const char **out, ft__arena *a, const char *ptx,
     return st == FT_EIO ? FT_OK : st;
 }
 
-/* ---- metadata ---- */
-
 static bool small(ft__json *j, uint32_t *out)
 {
     int64_t v;
@@ -56,8 +54,6 @@ static bool read_metadata(ft__ptx_triton_facts *out, ft__json *j, ft__arena *a)
         out->block = warps * width;
     return good && out->kernel && warps;
 }
-
-/* ---- intermediate text ---- */
 
 /* What the argument at s is called: "%x: !tt.ptr<f32>"; NULL: it has no name of the
  * source's. */
@@ -125,8 +121,6 @@ static ft_status intermediate(const char **out, ft__arena *a, const char *ptx,
     return st || *out ? st : beside(out, a, ptx, ".ttir", err);
 }
 
-/* ---- tiles ---- */
-
 /* "  %name = ..." of this line; *n is the name's length. NULL: it is none. */
 static const char *result(const char *line, size_t *n)
 {
@@ -178,8 +172,6 @@ static void read_tiles(uint32_t out[3], const char *text, ft__arena *a)
     }
 }
 
-/* ---- a kernel ---- */
-
 ft_status ft__ptx_triton_read(ft__ptx_triton_facts *out, const char *ptx, ft__arena *a,
                               ft_error *err)
 {
@@ -204,8 +196,6 @@ ft_status ft__ptx_triton_read(ft__ptx_triton_facts *out, const char *ptx, ft__ar
     read_tiles(out->tile, text, a);
     return out->kernel ? read_names(out, text, a, err) : FT_OK;
 }
-
-/* ---- the folder ---- */
 
 static ft_status read_cache(ft__ptx_rows *r, const ft__ptx_files *f, ft_error *err)
 {

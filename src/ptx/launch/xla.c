@@ -38,8 +38,6 @@ struct dump {
     ft_error *err;
 };
 
-/* ---- where kernels are ---- */
-
 static ft_status add_kernels(struct dump *d, size_t file, const char *text)
 {
     const char *s = text;
@@ -73,8 +71,6 @@ static const char *module_of(struct dump *d, const char *kernel)
 
     return slot && slot->hash ? d->files->path[slot->number] : NULL;
 }
-
-/* ---- HLO ---- */
 
 /* The line that defines %name: behind the "= "; NULL: there is none. */
 static const char *definition(struct dump *d, const char *name)
@@ -248,8 +244,6 @@ static const char *convolution(struct dump *d, const char *s)
     }
     return ft__ptx_spec_conv(d->rows->arena, &c);
 }
-
-/* ---- thunks ---- */
 
 /* From *s on, over `word` and the number behind it; false: something else stands
  * there. */
@@ -470,8 +464,6 @@ static ft_status read_thunks(struct dump *d, const char *text)
     }
     return st;
 }
-
-/* ---- files of one module ---- */
 
 static const char mark[] = ".thunk_sequence.txt";
 

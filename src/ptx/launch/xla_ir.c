@@ -34,8 +34,6 @@ static bool is_dumped(const char *path)
     return strncmp(slash ? slash + 1 : path, "module_", 7) == 0;
 }
 
-/* ---- LLVM IR ---- */
-
 /* From the line that defines a function to its end; NULL: it is not in this text. */
 static const char *definition(const char *text, const char *name, ft__arena *a)
 {
@@ -119,8 +117,6 @@ static bool find_launch(ft__ptx_row *row, const char *text, bool block, ft__aren
     }
     return all;
 }
-
-/* ---- PTX ---- */
 
 static ft_status add_kernel(struct ir_dump *d, const char *path, const char *name,
                             const char *head)

@@ -6,8 +6,6 @@
 #include "base/index.h"
 #include "ptx/syntax/parser.h"
 
-/* ---- scopes ---- */
-
 static void scope_open(ft__parser *p)
 {
     const uint32_t most = sizeof(p->symbols.mark) / sizeof(*p->symbols.mark);
@@ -70,8 +68,6 @@ static void scope_close(ft__parser *p)
     }
     p->symbols.depth--;
 }
-
-/* ---- headings ---- */
 
 /* ( parameters ), onto the list. */
 static void parameters(ft__parser *p, ft__ptx_list *to)
@@ -154,8 +150,6 @@ static bool performance(ft__parser *p)
     }
     return true;
 }
-
-/* ---- statements ---- */
 
 enum { MOST_TARGETS = 1 << 20 }; /* of a list */
 
@@ -356,8 +350,6 @@ static void body(ft__parser *p)
         }
     } while (!p->st);
 }
-
-/* ---- functions ---- */
 
 /* The one of that name that was declared, or a new one. */
 static uint32_t function_number(ft__parser *p, const ft__lex *at, bool entry)

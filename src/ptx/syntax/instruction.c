@@ -22,8 +22,6 @@ static void guard(ft__parser *p, ft__ptx_insn *i)
     ft__ptx_next(p);
 }
 
-/* ---- words ---- */
-
 static int space_of(unsigned mod)
 {
     switch (mod) {
@@ -344,8 +342,6 @@ static void check(ft__parser *p, const ft__ptx_insn *i)
         ft__ptx_fail(p, place(p, i), "operand %u of '%s' is no address", at,
                      ft__ptx_opcodes[i->opcode].name);
 }
-
-/* ---- all of it ---- */
 
 /* Spaces that the opcode alone says. */
 static void own_space(ft__ptx_insn *i)

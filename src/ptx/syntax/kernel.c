@@ -26,8 +26,6 @@ static uint32_t loaded_param(const ft__ptx_function *f, const ft__ptx_insn *i)
     return 0;
 }
 
-/* ---- which parameters are pointers ---- */
-
 /* Which parameter a register's address comes from: 1 + its number; 0: none. */
 typedef struct origin {
     const ft__parser *p;
@@ -267,8 +265,6 @@ static void find_global(ft__parser *p)
             settle(&s, &p->f->insn[k]);
     free(s.of);
 }
-
-/* ---- what it declares ---- */
 
 static void kernel_parameters(ft__parser *p)
 {

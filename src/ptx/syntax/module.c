@@ -17,8 +17,6 @@
 #include "ptx/ptx_inside.h"
 #include "ptx/syntax/parser.h"
 
-/* ---- text ---- */
-
 static void version(ft__parser *p)
 {
     const char *s = p->lex.start;
@@ -191,8 +189,6 @@ static void keep(ft__parser *p)
     index_kernels(p);
 }
 
-/* ---- a parser ---- */
-
 static const char *const words[] = {
 #define FT__PTX_TYPE(e, name, bits, kind) name,
 #include "ptx/syntax/types.def"
@@ -300,8 +296,6 @@ static ft_status read_text(ft_ptx *m, ft_error *err)
     return p.st;
 }
 
-/* ---- files ---- */
-
 static ft_status read_fd(char **out, size_t *len, int fd, const char *path, size_t most,
                          ft_error *err)
 {
@@ -340,8 +334,6 @@ ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
     close(fd);
     return st;
 }
-
-/* ---- modules ---- */
 
 static bool is_cuda(const char *name)
 {
@@ -560,8 +552,6 @@ void ft_ptx_modules_free(ft_ptx **m, size_t n)
         ft__ptx_free(m[i]);
     free(m);
 }
-
-/* ---- asking ---- */
 
 const ft_ptx_facts *ft_ptx_get(const ft_ptx *m)
 {

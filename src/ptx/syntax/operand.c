@@ -328,8 +328,6 @@ static void read_operand(ft__parser *p, unsigned opcode)
     p->nested--;
 }
 
-/* ---- operands `a + 1` ---- */
-
 /* .u16 .u32 .u64 of a register; NONE: it holds no integer. */
 static unsigned sum_type(unsigned type)
 {

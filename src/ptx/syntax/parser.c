@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- errors ---- */
-
 /* The lexer stands at the end from now on. */
 static void stop(ft__parser *p, ft_status st)
 {
@@ -74,8 +72,6 @@ void ft__ptx_no_memory(ft__parser *p)
     stop(p, FT_ENOMEM);
 }
 
-/* ---- lists ---- */
-
 bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size)
 {
     void *at = ft__list_grow(list->at, list->n, &list->cap, size);
@@ -99,8 +95,6 @@ void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size)
     list->n = 0;
     return kept;
 }
-
-/* ---- tokens ---- */
 
 void ft__ptx_next(ft__parser *p)
 {
@@ -138,8 +132,6 @@ void ft__ptx_attribute(ft__parser *p)
     if (depth)
         ft__ptx_expected(p, "')'");
 }
-
-/* ---- words ---- */
 
 const ft__ptx_opcode_facts ft__ptx_opcodes[FT__PTX_OPCODES] = {
 #define FT__PTX_OPCODE(e, name, class, least, most, types)                             \

@@ -96,8 +96,6 @@ static declared declaration(ft__parser *p)
     return d;
 }
 
-/* ---- registers ---- */
-
 bool ft__ptx_count_registers(ft__parser *p, const char *at, uint64_t n)
 {
     enum { MOST = 1 << 22 };
@@ -172,8 +170,6 @@ static void registers(ft__parser *p)
     while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, ';', "',' or ';'");
 }
-
-/* ---- initial values ---- */
 
 typedef struct initial {
     uint8_t *bytes;
@@ -313,8 +309,6 @@ static void settings(ft__parser *p)
     } while (ft__ptx_accept(p, ','));
     ft__ptx_expect(p, '}', "',' or '}'");
 }
-
-/* ---- variables ---- */
 
 /* [4][8], [] first: elements; rank and dimensions into v, 0 where the size is open. */
 static uint64_t dimensions(ft__parser *p, initial *v)
@@ -553,8 +547,6 @@ static void section(ft__parser *p)
     ft__ptx_expect(p, '}', "'}'");
 }
 
-/* ---- a directive ---- */
-
 bool ft__ptx_directive(ft__parser *p, unsigned linkage)
 {
     const unsigned word = ft__ptx_word(p);
@@ -586,8 +578,6 @@ bool ft__ptx_directive(ft__parser *p, unsigned linkage)
         variables(p, word, linkage == FT__WORD_EXTERN);
     return true;
 }
-
-/* ---- a parameter ---- */
 
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to)
 {
