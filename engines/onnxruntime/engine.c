@@ -1,5 +1,4 @@
 /* The plug-in: context, memory and options. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

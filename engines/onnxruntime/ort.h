@@ -35,13 +35,4 @@ ft_status ft__ort_options(const ft_engine_context *c, OrtSessionOptions **out,
 /* ONNX's number of a dtype. */
 int64_t ft__ort_number(ft_dtype t);
 
-/* ---- ops.c ---- */
-ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                       const ft_op *op, uint32_t instances, const float *const *params,
-                       uint32_t n_params, ft_error *err);
-/* ---- network.c ---- */
-ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_model_input *inputs,
-                            uint32_t n_inputs, ft_error *err);
-
 #endif

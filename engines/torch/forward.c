@@ -1,5 +1,4 @@
 /* Convolutions and matrix products. */
-#include <math.h>
 
 #include "kinds.h"
 
@@ -61,8 +60,7 @@ ft_status ft__fwd_conv(ft_block *b, ft_error *err)
     ft__arg_ints(b, pad, n);
     ft__arg_key(b, FT_K_dilation, n);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_conv_transpose(ft_block *b, ft_error *err)
@@ -85,8 +83,7 @@ ft_status ft__fwd_conv_transpose(ft_block *b, ft_error *err)
     ft__arg_key(b, FT_K_outpad, n);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
     ft__arg_key(b, FT_K_dilation, n);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_linear(ft_block *b, ft_error *err)
@@ -97,8 +94,7 @@ ft_status ft__fwd_linear(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__param(b, 0));
     ft__arg_opt_tensor(b, ft__param(b, 1));
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_matmul(ft_block *b, ft_error *err)
@@ -234,8 +230,7 @@ ft_status ft__fwd_attention(ft_block *b, ft_error *err)
     ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
     ft__arg_none(b);
     ft__arg_int(b, shared);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* directions x batch x hidden of zeros, as who gives no state gets it. */

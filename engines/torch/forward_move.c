@@ -116,8 +116,7 @@ ft_status ft__fwd_expand(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, y.dim, y.rank);
     ft__arg_int(b, 0);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* A part of what is there, in order, where the shape holds fewer elements. */
@@ -157,8 +156,7 @@ ft_status ft__fwd_concat(ft_block *b, ft_error *err)
     ft__call(b, "aten::cat", "");
     ft__arg_tensors(b, part, b->n_in);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* The gradient of an index: zeros around it along an axis of its own. */
@@ -169,8 +167,7 @@ static ft_status unselect(ft_block *b, const ft_shape *y, uint32_t axis)
     ft__arg_ints(b, y->dim, y->rank);
     ft__arg_int(b, axis);
     ft__arg_int(b, 0);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* Halves rounded down in front; what goes beyond the end is cut off. */
@@ -195,8 +192,7 @@ ft_status ft__fwd_pad(ft_block *b, ft_error *err)
     ft__arg_ints(b, around, 2 * x.rank);
     ft__arg_string(b, "constant");
     ft__arg_none(b);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_tile(ft_block *b, ft_error *err)
@@ -217,8 +213,7 @@ ft_status ft__fwd_tile(ft_block *b, ft_error *err)
     ft__call(b, "aten::repeat", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, times, y.rank);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* Views around one copy, as pixel_shuffle() does it in another order. */
@@ -261,8 +256,7 @@ ft_status ft__fwd_copy(ft_block *b, ft_error *err)
         ft__arg_opt_int(b, b->ctx->api.aoti_torch_memory_format_contiguous_format());
     else
         ft__arg_none(b);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_made(ft_block *b, ft_error *err)
@@ -273,8 +267,7 @@ ft_status ft__fwd_made(ft_block *b, ft_error *err)
     ft__call(b, b->op.kind == FT_KIND_random ? "aten::rand" : "aten::zeros", "");
     ft__arg_ints(b, y.dim, y.rank);
     arg_options(b, b->op.dtype);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 static ft__reg indexed(ft_block *b, ft__reg x, const ft__reg *by, uint32_t n)
@@ -307,8 +300,7 @@ ft_status ft__fwd_gather(ft_block *b, ft_error *err)
         ft__arg_tensor(b, ft__in(b, 1));
     else
         ft__arg_int(b, 0);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_embedding(ft_block *b, ft_error *err)
@@ -321,8 +313,7 @@ ft_status ft__fwd_embedding(ft_block *b, ft_error *err)
     ft__arg_int(b, -1);
     ft__arg_int(b, 0);
     ft__arg_int(b, 0);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_gather_elements(ft_block *b, ft_error *err)
@@ -333,8 +324,7 @@ ft_status ft__fwd_gather_elements(ft_block *b, ft_error *err)
     ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
     ft__arg_tensor(b, ft__in(b, 1));
     ft__arg_int(b, 0);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* Is the result as ONNX's GatherND has it: y without its last axis, which holds n
@@ -389,8 +379,7 @@ ft_status ft__fwd_scatter(ft_block *b, ft_error *err)
     ft__arg_int(b, 0);
     ft__arg_tensor(b, where);
     ft__arg_tensor(b, ft__in(b, 1));
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* Classes as whole numbers, the new axis last. */
@@ -403,6 +392,5 @@ ft_status ft__fwd_one_hot(ft_block *b, ft_error *err)
     ft__call(b, "aten::one_hot", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_int(b, y.dim[x.rank]);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }

@@ -64,8 +64,7 @@ ft_status ft__fwd_batchnorm(ft_block *b, ft_error *err)
     ft__arg_double(b, 0.1);
     ft__arg_double(b, epsilon);
     ft__arg_int(b, 1);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_layernorm(ft_block *b, ft_error *err)
@@ -129,8 +128,7 @@ ft_status ft__fwd_groupnorm(ft_block *b, ft_error *err)
     arg_params(b, 2);
     ft__arg_double(b, epsilon);
     ft__arg_int(b, 1);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* One batchnorm over batch x channels, as instance_norm() of PyTorch does it; what
@@ -181,8 +179,7 @@ ft_status ft__fwd_instancenorm(ft_block *b, ft_error *err)
     ft__arg_double(b, 0.1);
     ft__arg_double(b, epsilon);
     ft__arg_int(b, 1);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* x / (1 + 1e-4 mean of squares of neighbours)^0.75, in the steps of
@@ -260,6 +257,5 @@ ft_status ft__fwd_softmax(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
     ft__arg_none(b);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }

@@ -1,6 +1,5 @@
 /* Pooling, resizing and what looks at places of an image. */
 #include <math.h>
-#include <string.h>
 
 #include "kinds.h"
 
@@ -75,8 +74,7 @@ ft_status ft__fwd_avgpool(ft_block *b, ft_error *err)
     ft__arg_int(b, 0);
     if (n > 1)
         ft__arg_none(b);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_global_pool(ft_block *b, ft_error *err)
@@ -206,8 +204,7 @@ ft_status ft__fwd_grid_sample(ft_block *b, ft_error *err)
     ft__arg_int(b, modes[ft_op_at(&b->op, FT_K_mode, 0) % 3]);
     ft__arg_int(b, 0);
     ft__arg_int(b, 0);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_max_unpool(ft_block *b, ft_error *err)
@@ -222,6 +219,5 @@ ft_status ft__fwd_max_unpool(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, where);
     ft__arg_ints(b, out.dim + 2, 2);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }

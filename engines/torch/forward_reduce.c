@@ -102,8 +102,7 @@ ft_status ft__fwd_arg(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_opt_int(b, axes[0]);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_keep, 0));
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_cumsum(ft_block *b, ft_error *err)
@@ -116,8 +115,7 @@ ft_status ft__fwd_cumsum(ft_block *b, ft_error *err)
         ft__arg_opt_int(b, b->ctx->api.dtype[FT_DTYPE_int32]);
     else
         ft__arg_none(b);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_topk(ft_block *b, ft_error *err)

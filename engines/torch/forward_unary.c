@@ -1,5 +1,4 @@
 /* Elementwise operations of one operand. */
-#include <string.h>
 
 #include "kinds.h"
 
@@ -79,8 +78,7 @@ ft_status ft__fwd_gelu(ft_block *b, ft_error *err)
     ft__call(b, writes_over(b) ? "aten::gelu_" : "aten::gelu", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_string(b, b->op.kind == FT_KIND_gelu ? "none" : "tanh");
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* Those with numbers: C++ names, and the numbers. */
@@ -125,8 +123,7 @@ ft_status ft__fwd_scalars(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__in(b, 0));
     for (uint32_t i = 0; i < table[b->op.kind].n; i++)
         ft__arg_scalar(b, table[b->op.kind].value[i]);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 /* x / (1 + |x|), in the steps of torch.nn.functional.softsign(). */
@@ -229,8 +226,7 @@ ft_status ft__fwd_add(ft_block *b, ft_error *err)
         ft__arg_scalar_int(b, alpha);
     else
         ft__arg_scalar(b, alpha);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 ft_status ft__fwd_binary(ft_block *b, ft_error *err)
@@ -269,8 +265,7 @@ ft_status ft__fwd_binary(ft_block *b, ft_error *err)
         ft__arg_tensor(b, ft__in(b, 0));
         ft__arg_tensor(b, ft__in(b, 1));
         ft__arg_opt_string(b, "trunc");
-        ft__out(b, 0, ft__result(b));
-        return FT_OK;
+        return ft__out_result(b);
     }
     ft__out(b, 0,
             ft__call2(b, name, table[b->op.kind].overload, ft__in(b, 0), ft__in(b, 1)));
@@ -283,6 +278,5 @@ ft_status ft__fwd_where(ft_block *b, ft_error *err)
     ft__call(b, "aten::where", "self");
     for (uint32_t i = 0; i < 3; i++)
         ft__arg_tensor(b, ft__in(b, i));
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }

@@ -106,8 +106,7 @@ ft_status ft__fwd_mse(ft_block *b, ft_error *err)
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__in(b, 1));
     ft__arg_int(b, MEAN);
-    ft__out(b, 0, ft__result(b));
-    return FT_OK;
+    return ft__out_result(b);
 }
 
 static ft__reg mse_gradient(ft_block *b, uint32_t of, uint32_t other)

@@ -150,6 +150,13 @@ ft__reg ft__result_list(ft_block *b, uint32_t n);
  * empty. */
 void ft__result_numbers(ft_block *b, uint32_t bits);
 
+/* The last call's only result is the operation's. */
+static inline ft_status ft__out_result(ft_block *b)
+{
+    ft__out(b, 0, ft__result(b));
+    return FT_OK;
+}
+
 /* A call with only tensors in and one out. */
 ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x);
 ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,

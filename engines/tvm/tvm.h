@@ -93,13 +93,4 @@ uint32_t ft__tvm_program(void);
 uint64_t ft__hash(uint64_t h, const void *bytes, size_t n);
 void ft__compiler_stop(ft__compiler *p);
 
-/* ---- ops.c ---- */
-ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                       const ft_op *op, uint32_t instances, const float *const *params,
-                       uint32_t n_params, ft_error *err);
-/* ---- network.c ---- */
-ft_status ft__network_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
-                            const char *path, const ft_model_input *inputs,
-                            uint32_t n_inputs, ft_error *err);
-
 #endif

@@ -385,10 +385,8 @@ int ft__pt2_read_syms(ft__pt2 *p, ft__json *r, int64_t *dim)
 {
     int n = 0;
 
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_array(r))
         return -1;
-    }
     while (ft__json_element(r)) {
         int64_t v = ft__pt2_read_sym(p, r);
 

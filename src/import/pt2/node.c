@@ -39,10 +39,8 @@ static int64_t read_number(ft__pt2 *p, ft__json *r, int64_t fallback)
         ft__json_int(r, &v);
         return v;
     }
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return v;
-    }
     while (ft__json_member(r, &name)) {
         if (FT__IS(name, "as_int") && ft__json_peek(r) == '0')
             ft__json_int(r, &v);

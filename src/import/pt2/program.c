@@ -12,10 +12,8 @@ static void read_ranges(ft__pt2 *p, ft__json *r)
 {
     ft__text name;
 
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
         ft__pt2_symbol *s = ft__pt2_symbol_of(p, name);
 

@@ -209,6 +209,17 @@ static inline void *ft__pt2_alloc(ft__pt2 *p, size_t n, size_t size)
     return mem;
 }
 
+/* Step into an object or array; over anything else, and false. */
+static inline bool ft__pt2_object(ft__json *r)
+{
+    return ft__json_object(r) || (ft__json_skip(r, NULL), false);
+}
+
+static inline bool ft__pt2_array(ft__json *r)
+{
+    return ft__json_array(r) || (ft__json_skip(r, NULL), false);
+}
+
 /* Inside the description of a value, behind its sizes. */
 static inline ft__json ft__pt2_rest(ft__pt2 *p, const ft__pt2_value *v)
 {

@@ -122,10 +122,8 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
     bool sized = false;
     int rank = 0;
 
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (!(number && sized) && ft__json_member(r, &name)) {
         if (FT__IS(name, "dtype")) {
             ft__json_int(r, &number);
@@ -161,10 +159,8 @@ static void read_tensor_values(ft__pt2 *p, ft__json *r)
     ft__pt2_value *next = NULL;
     ft__text name;
 
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
         /* They mostly stand in the order in which the nodes made them. */
         ft__pt2_value *v = next && same_name(next->name, name) ? next : NULL;
@@ -183,10 +179,8 @@ static void read_sym_values(ft__pt2 *p, ft__json *r)
 {
     ft__text name;
 
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
         ft__pt2_value *v = ft__pt2_name(p, name);
 
@@ -202,10 +196,8 @@ static ft__pt2_value *read_tensor(ft__pt2 *p, ft__json *r)
     ft__pt2_value *v = NULL;
     ft__text name, text;
 
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return NULL;
-    }
     while (ft__json_member(r, &name)) {
         if (FT__IS(name, "name") && ft__json_peek(r) == '"' &&
             ft__json_string(r, &text))
@@ -226,10 +218,8 @@ static void add_tensor(ft__pt2 *p, ft__pt2_arg *a, ft__pt2_value *v)
 
 static void read_tensors(ft__pt2 *p, ft__json *r, ft__pt2_arg *a)
 {
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_array(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_element(r)) {
         if (ft__json_peek(r) == '[')
             read_tensors(p, r, a); /* a list of lists counts as one list */
@@ -319,10 +309,8 @@ static void read_named_arg(ft__pt2 *p, ft__json *r, ft__pt2_arg *a)
     ft__text name;
 
     *a = (ft__pt2_arg){0};
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (ft__json_member(r, &name)) {
         if (FT__IS(name, "name") && ft__json_peek(r) == '"')
             ft__json_string(r, &a->name);
@@ -338,10 +326,8 @@ static void read_inputs(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
     ft__pt2_arg arg[MAX_ARGS];
     uint32_t count = 0;
 
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_array(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_element(r)) {
         if (count == MAX_ARGS) {
             ft__build_fail(p->b, FT_EUNSUPPORTED, (uint64_t)(r->p - p->doc.base),
@@ -361,10 +347,8 @@ static uint32_t read_values(ft__pt2 *p, ft__json *r, ft__pt2_value ***out)
 {
     ft__pt2_arg all = {0};
 
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_array(r))
         return 0;
-    }
     while (!ft__build_failed(p->b) && ft__json_element(r)) {
         uint32_t before = all.n;
 
@@ -404,10 +388,8 @@ static void read_metadata(ft__json *r, ft__pt2_node *n)
 {
     ft__text name;
 
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (ft__json_member(r, &name)) {
         if (!FT__IS(name, "nn_module_stack") || ft__json_peek(r) != '"') {
             ft__json_skip(r, NULL);
@@ -426,10 +408,8 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
 
     n->import = p;
     n->name = n->target = n->op = n->modules = text;
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (seen != 15 && ft__json_member(r, &name)) {
         if (FT__IS(name, "target") && ft__json_string(r, &text)) {
             set_target(n, text);
@@ -455,10 +435,8 @@ static void read_node(ft__pt2 *p, ft__json *r, ft__pt2_node *n)
 
 static void read_nodes(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
 {
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_array(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_element(r)) {
         if (p->n_nodes >= FT__MAX_NODES) {
             ft__build_fail(p->b, FT_EFORMAT, (uint64_t)(r->p - p->doc.base),
@@ -507,10 +485,8 @@ static void read_spec(ft__pt2 *p, ft__json *r, ft__pt2_spec *s)
     ft__text name, text;
 
     *s = (ft__pt2_spec){.kind = {"", 0}, .of = {"", 0}};
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (ft__json_member(r, &s->kind)) {
         if (!ft__json_object(r)) {
             ft__json_skip(r, NULL);
@@ -548,10 +524,8 @@ static void read_specs(ft__pt2 *p, ft__json *r, ft__pt2_spec **out, uint32_t *n)
     uint32_t cap = 0;
 
     *n = 0; /* what a signature before this one had is dropped */
-    if (!ft__json_array(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_array(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_element(r)) {
         if (*n == cap) {
             ft__pt2_spec *more =
@@ -572,10 +546,8 @@ static void read_signature(ft__pt2 *p, ft__json *r)
 {
     ft__text name;
 
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return;
-    }
     while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
         if (FT__IS(name, "input_specs"))
             read_specs(p, r, &p->input, &p->n_inputs);
@@ -592,10 +564,8 @@ bool ft__pt2_read_module(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
     bool found = false;
 
     *out = (ft__pt2_body){0};
-    if (!ft__json_object(r)) {
-        ft__json_skip(r, NULL);
+    if (!ft__pt2_object(r))
         return false;
-    }
     while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
         if (FT__IS(name, "graph") && !found) {
             found = true;
