@@ -76,8 +76,6 @@ static int network(const char *path)
     return 0;
 }
 
-/* ---- modules ---- */
-
 static int count_module(sums *t, const ft_ptx *m, ft_error *err)
 {
     const ft_ptx_kernel *k = ft_ptx_get(m)->kernel;

@@ -107,8 +107,6 @@ static int answer(unsigned *v, const void *device, const char *what, unsigned us
     return 0;
 }
 
-/* ---- library and devices ---- */
-
 EXPORT(nvmlInit_v2, void)
 {
     return 0;
@@ -187,8 +185,6 @@ EXPORT(nvmlDeviceGetMigMode, void *device, unsigned *now, unsigned *next)
     answer(next, device, "mig", 0);
     return answer(now, device, "mig", 0);
 }
-
-/* ---- power and energy ---- */
 
 /* Values change every update_ms; 0: at every look. */
 static unsigned long long updates(const void *device)
@@ -284,8 +280,6 @@ EXPORT(nvmlDeviceSetPowerManagementLimit, void *device, unsigned mw)
                ? FT__NVML_BAD_ARGUMENT
                : set(device, "limit_mw", mw);
 }
-
-/* ---- clocks ---- */
 
 /* The largest first. */
 static int list(unsigned *n, unsigned *out, const void *device, const char *what,
@@ -427,8 +421,6 @@ EXPORT(nvmlDeviceResetApplicationsClocks, void *device)
     code = set(device, "app_memory", clock_of(device, 1, 0));
     return code ? code : set(device, "app_clock", clock_of(device, 0, 1));
 }
-
-/* ---- state ---- */
 
 EXPORT(nvmlDeviceGetTemperature, void *device, int sensor, unsigned *celsius)
 {

@@ -58,4 +58,14 @@ static inline bool read_text(char *text, size_t size, const char *path)
     return fp != NULL;
 }
 
+/* The path of a library that is built into the folder of the program argv0. */
+static inline void path_beside(char *path, size_t size, const char *argv0,
+                               const char *name)
+{
+    const char *slash = strrchr(argv0, '/');
+
+    snprintf(path, size, "%.*s/%s", slash ? (int)(slash - argv0) : 1,
+             slash ? argv0 : ".", name);
+}
+
 #endif

@@ -5,8 +5,6 @@
 
 #include "ptx_random.h"
 
-/* ---- values ---- */
-
 typedef struct name {
     char text[24];
 } name;
@@ -65,8 +63,6 @@ static uint32_t bounded(writer *w, uint32_t most, int uniform)
         ADD("\tmin.u32 %%t%u, %s, %u;\n", t, v.text, most);
     return t;
 }
-
-/* ---- conditions ---- */
 
 static const char *comparison(writer *w)
 {
@@ -176,8 +172,6 @@ static const char *maybe_not(writer *w)
     return chance(w, 50) ? "!" : "";
 }
 
-/* ---- arithmetic ---- */
-
 static void guard(writer *w)
 {
     if (chance(w, 15)) {
@@ -272,8 +266,6 @@ static void floats(writer *w)
     default: ADD("%s %%f%u, %%f%u, %%f%u;\n", all[below(w, 5)], d, a, b); break;
     }
 }
-
-/* ---- memory ---- */
 
 /* Bytes an access takes, and how it is written. */
 typedef struct width {
@@ -373,8 +365,6 @@ static void barrier(writer *w)
     else
         ADD("\tbar.warp.sync -1;\n");
 }
-
-/* ---- control flow ---- */
 
 /* What follows one side of a branch holds for some threads only, unless the condition
  * is the same in all of them. */
@@ -480,8 +470,6 @@ static void indexed(writer *w)
     ADD("L%u:\n", end);
     leave(w, s);
 }
-
-/* ---- loops ---- */
 
 /* c = a; while (c < b) { ...; c += s; }, with the test in front or behind, up or down,
  * or until it is met exactly. */

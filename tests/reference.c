@@ -36,8 +36,6 @@ void reference_set(ft_dtype t, void *array, int64_t i, double v)
     }
 }
 
-/* ---- windows ---- */
-
 static int64_t volume(const job *j, uint32_t axes)
 {
     int64_t n = 1;
@@ -105,8 +103,6 @@ static double pool_at(const job *j, const int64_t *at, int max)
     }
     return max ? most : sum / n;
 }
-
-/* ---- products ---- */
 
 static double linear_at(const job *j, const int64_t *at)
 {
@@ -233,8 +229,6 @@ static double lrn_at(const job *j, const int64_t *at)
     }
     return value(&j->in[0], at) / pow(1 + 1e-4 / (double)size * sum, 0.75);
 }
-
-/* ---- elementwise ---- */
 
 static double sigmoid(double x)
 {
@@ -428,8 +422,6 @@ static int run_reduce(const job *j)
     free(more);
     return 1;
 }
-
-/* ---- the way in ---- */
 
 uint32_t reference_params(const ft_op *op, int64_t n[4])
 {

@@ -67,12 +67,8 @@ static bool has_record(const struct rig *r, const char *name)
 /* What main() was given: the source's folder. */
 static bool set_up(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/');
-
     source_root = argc > 1 ? argv[1] : ".";
-    /* Built beside this program. */
-    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so",
-             slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
     snprintf(scratch, sizeof(scratch), "/tmp/foretell-settings-XXXXXX");
     return mkdtemp(scratch) && chmod(scratch, 0755) == 0;
 }

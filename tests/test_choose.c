@@ -230,8 +230,6 @@ static void what_is_wanted_often_weighs_more_and_what_takes_long_less(void)
     ft__choosing_free(&c);
 }
 
-/* ---- what was measured ---- */
-
 enum { EACH = 30, ALL = 2 * EACH };
 
 /* Convolutions, then as many products, each of another size. */

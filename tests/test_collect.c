@@ -436,8 +436,6 @@ static void part_is_measured_again_and_reproducibility_told(void)
     clean(path);
 }
 
-/* ---- networks ---- */
-
 struct whole {
     int networks, parts;
     double time_s, count;

@@ -1,7 +1,6 @@
 /* Any command, measured: with programs whose cost is known. Where figures depend on how
  * long something takes, commands take time of the test's own (stepped_clock.h); what is
  * run in real time is only waited for. */
-#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>

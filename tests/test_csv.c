@@ -8,12 +8,9 @@
 #include "foretell/op.h"
 #include "put_member.h"
 #include "store/csv.h"
-#include "store/store_inside.h"
 #include "store_fixture.h"
 
 static const char *root;
-
-/* ---- the reader ---- */
 
 enum { ROWS = 40, COLUMNS = 5 };
 
@@ -181,8 +178,6 @@ static void damaged_gzip_is_refused_and_not_believed(void)
     ft__buf_free(&gz);
 }
 
-/* ---- tables ---- */
-
 static void write_file(const char *name, const char *text)
 {
     write_text(in_scratch(name).s, text);
@@ -192,8 +187,6 @@ struct listing {
     int rows;
     char text[1000];
 };
-
-/* ---- members ---- */
 
 static int count_members(void *user, const ft_member *m)
 {
@@ -271,8 +264,6 @@ static void stores_of_the_first_version_learn_of_members(void)
     CHECK(EQ(put_member(s, &m), FT_OK) && EQ(members(s, NULL, NULL).rows, 1));
     ft_store_close(s);
 }
-
-/* ---- devices ---- */
 
 static void find(const char *title, const char *want)
 {

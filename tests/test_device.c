@@ -1,4 +1,3 @@
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -663,13 +662,10 @@ static void a_device_is_known_by_alias_and_by_product(void)
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/');
     char remove[128];
 
     source_root = argc > 1 ? argv[1] : ".";
-    /* Built beside this program. */
-    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so",
-             slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
     snprintf(scratch, sizeof(scratch), "/tmp/foretell-device-XXXXXX");
     if (!mkdtemp(scratch) || chmod(scratch, 0755))
         return 1;

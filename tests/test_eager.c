@@ -4,7 +4,6 @@
  * usage: test_eager SOURCE_ROOT PLUGIN_DIR ENGINE, with the engine's options in
  * FT_TEST_OPTIONS */
 #include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "graph/graph_inside.h"

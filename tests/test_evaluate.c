@@ -175,8 +175,6 @@ static const ft_evaluated *line(const ft_evaluation *e, ft_by by, const char *na
     exit(1);
 }
 
-/* ---- protocols ---- */
-
 static void folds_test_every_row_once_and_learn_a_smooth_law(void)
 {
     const struct law law = {.device = "d", .setting = "", .seed = 3};
@@ -387,8 +385,6 @@ static void a_few_rows_correct_the_others_of_a_device(void)
     ft_store_close(s);
 }
 
-/* ---- figures ---- */
-
 /* Noise of ten percent that nobody can foretell: its mean deviation is 0.08, and nine
  * of ten rows are to lie inside. */
 static void intervals_hold_what_they_say(void)
@@ -452,8 +448,6 @@ static void a_learning_curve_ends_at_all_the_rows(void)
     ft_evaluation_free(&e);
     ft_store_close(s);
 }
-
-/* ---- orders of measuring ---- */
 
 static ft_choice_curves choose(ft_store *s, uint64_t seed, uint32_t n_seeds)
 {

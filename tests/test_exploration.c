@@ -38,8 +38,6 @@ static ft_exploration *exploration_of(const char *text)
     return x;
 }
 
-/* ---- files ---- */
-
 #define HEAD "name: t\ncommand: [echo, '{a}']\nobjectives: [time]\n"
 #define A "parameters:\n- {name: a, values: [x, y]}\n"
 
@@ -162,8 +160,6 @@ static void files_say_what_is_explored(void)
     CHECK_EQ(ft__point_parse(x, back, "c=1", &err), FT_EFORMAT);
     ft_exploration_free(x);
 }
-
-/* ---- running ---- */
 
 static ft_store *store_of(const char *name)
 {
@@ -402,8 +398,6 @@ static void points_are_run_until_they_are_sure(void)
     ft_store_close(s);
 }
 
-/* ---- energy ---- */
-
 struct bench {
     struct stepped time;
     ft_meter *meter;
@@ -493,8 +487,6 @@ static void the_energy_of_many_short_programs_takes_minutes(void)
     }
 }
 
-/* ---- searching ---- */
-
 static void a_search_goes_on_where_it_was(void)
 {
     ft_explore_options opt = {
@@ -523,8 +515,6 @@ static void a_search_goes_on_where_it_was(void)
     ft_exploration_free(x);
     ft_store_close(s);
 }
-
-/* ---- analysis ---- */
 
 static void transfer_says_what_another_best_costs(void)
 {

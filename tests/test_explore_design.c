@@ -1,5 +1,4 @@
 /* Designs: the property that defines each. */
-#include <string.h>
 
 #include "base/prng.h"
 #include "base/stats.h"
@@ -35,8 +34,6 @@ static void check_points_are_proper(const ft_space *s, const double *row, size_t
         }
     }
 }
-
-/* ---- full ---- */
 
 static void a_full_design_has_every_combination_once(void)
 {
@@ -99,8 +96,6 @@ static void a_design_too_large_or_empty_is_refused(void)
         CHECK(EQ(row, NULL) && HAS(err.msg, "no point"));
     }
 }
-
-/* ---- fractional ---- */
 
 /* Products of up to `order` columns of -1 and 1, behind column `from`, with `product`
  * sum to 0 over the runs: by counting. */

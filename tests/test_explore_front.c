@@ -1,6 +1,5 @@
 /* Fronts and hypervolumes, against counting. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/prng.h"
 #include "check.h"

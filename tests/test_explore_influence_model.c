@@ -1,6 +1,5 @@
 /* Performance-influence models, against polynomials that are known. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/prng.h"
 #include "check.h"

@@ -34,8 +34,6 @@ static int holds(const double *rows, size_t n, const double *point, size_t k)
     return 0;
 }
 
-/* ---- asking ---- */
-
 /* Of 14 points, 2 were told without having been asked for. */
 static void every_point_is_asked_for_once_then_there_are_no_others(void)
 {
@@ -166,8 +164,6 @@ static void points_that_fail_or_have_no_say_do_no_harm(void)
     }
 }
 
-/* ---- problems with known fronts ---- */
-
 /* Zitzler, Deb, Thiele 2000. */
 static double zdt_g(const double *x, size_t k)
 {
@@ -291,8 +287,6 @@ static void the_front_of_dtlz2_is_found(void)
     CHECK(CMP(nsga2, >, 0.9 * best) && CMP(nsga2, <, best));
 }
 
-/* ---- limits ---- */
-
 /* Of the front 0.4 < x < 0.6 is within limits, and what lies close to it. */
 static void points_within_limits_are_looked_for(void)
 {
@@ -318,8 +312,6 @@ static void points_within_limits_are_looked_for(void)
     CHECK(CMP(within[FT_SEARCH_MODEL], >, 15));
     CHECK(CMP(within[FT_SEARCH_NSGA2], >, 15));
 }
-
-/* ---- failures ---- */
 
 /* What is best lies at the edge of a part of the space in which everything fails; how
  * near a point that works came is kept. */
@@ -361,8 +353,6 @@ static void a_search_learns_where_points_fail(void)
     CHECK(CMP(random, >, 80));
     CHECK(CMP(model, <, 60));
 }
-
-/* ---- expected gain ---- */
 
 /* Two objectives exactly, against drawing. */
 static void the_expected_gain_is_the_mean_of_gains(void)

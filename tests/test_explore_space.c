@@ -1,5 +1,4 @@
 /* Spaces of parameters: coordinates, conditions, forbidden combinations. */
-#include <string.h>
 
 #include "base/prng.h"
 #include "check.h"

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "fleet/want.h"
@@ -90,8 +89,6 @@ static void a_wrong_file_is_one_sentence_with_its_line(void)
         CHECK(HAS(err.msg, cases[i].says));
     }
 }
-
-/* ---- what is chosen ---- */
 
 static void put_time(ft_store *s, const char *device, const char *spec, double time_s)
 {
@@ -188,8 +185,6 @@ static void what_another_kind_has_measured_teaches_this_one(void)
     CHECK_EQ(count_own(true), OWN / 2);
     CHECK(CMP(count_own(false), <, OWN / 2));
 }
-
-/* ---- jobs ---- */
 
 static void what_jobs_end_without_is_given_up(void)
 {

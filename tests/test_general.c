@@ -96,8 +96,6 @@ static void intervals_are_those_of_the_mixture(void)
     CHECK(SAME(f.choice, "as all kinds"));
 }
 
-/* ---- in a predictor ---- */
-
 /* Few of each kind; power rises with the bytes in the same way for all of them, which
  * few rows of one kind show less well than all. */
 static void make_op(ft_op *op, int i)

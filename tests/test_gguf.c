@@ -7,8 +7,6 @@
 #include "files.h"
 #include "import/llm/gguf.h"
 
-/* ---- writing one ---- */
-
 enum { U32 = 4, TEXT = 8, ARRAY = 9, I32 = 5, F32 = 0, Q8_0 = 8, Q4_K = 12, Q6_K = 14 };
 
 struct file {
@@ -134,8 +132,6 @@ static ft_graph *imported(const struct file *f, const ft_import_options *opt)
     CHECK(g);
     return g;
 }
-
-/* ---- reading it ---- */
 
 static uint8_t *file_at(const char *folder, const char *name, size_t *n)
 {

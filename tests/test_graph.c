@@ -214,8 +214,6 @@ static void costs_follow_the_formulae(void)
     }
 }
 
-/* ---- graphs ---- */
-
 static uint32_t append(ft__build *b, const char *name, const char *spec,
                        const uint32_t *in, uint32_t n_in)
 {

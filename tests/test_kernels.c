@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stats.h"
 #include "check.h"
 #include "kernel_rows.h"
 #include "predict/file/predictor.h"
@@ -217,8 +216,6 @@ static void energy_is_power_times_time_and_below_the_cap(void)
         CHECK(isnan(e.call_s) && !SAME(e.bound, "host"));
     }
 }
-
-/* ---- learning ---- */
 
 struct trial {
     double error, physics; /* medians, of rows left out */

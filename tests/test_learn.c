@@ -146,8 +146,6 @@ static void refuses_an_image_that_is_not_aligned(void)
     CHECK(EQ(ft__forest_load(&f, w + 1, HAND_BYTES, NULL), FT_EINVAL) && EQ(f, NULL));
 }
 
-/* ---- forests that were grown ---- */
-
 static ft_forest *grown(const data *d, const double *w, const ft_forest_options *opt)
 {
     ft_error err = {0};
@@ -246,8 +244,6 @@ static void many_rows_predict_what_single_ones_do(void)
     ft__forest_free(f);
     data_free(&d);
 }
-
-/* ---- forests from elsewhere ---- */
 
 static void missing_values_go_where_a_node_sends_them(void)
 {

@@ -1,12 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/stats.h"
 #include "check.h"
 #include "learn/learn_inside.h"
 #include "learn_data.h"
-
-/* ---- folds ---- */
 
 enum { MANY = 500 };
 
@@ -99,8 +96,6 @@ static void refuses_more_folds_than_groups(void)
     CHECK_EQ(ft__folds_make(fold, group, 0, 0, 0, NULL), FT_EINVAL);
 }
 
-/* ---- cross-validation ---- */
-
 static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
 {
     enum { ROWS = 60, COLS = 3 };
@@ -157,8 +152,6 @@ static void refuses_folds_that_leave_nothing_to_learn_from(void)
     data_free(&d);
 }
 
-/* ---- error figures ---- */
-
 static void error_figures_match_a_calculation_by_hand(void)
 {
     const double truth[4] = {100, 200, 0, 50}, predicted[4] = {110, 190, 5, 50};
@@ -211,8 +204,6 @@ static void what_is_undefined_is_nan(void)
              FT_EINVAL);
 }
 
-/* ---- conformal intervals ---- */
-
 static void conformal_takes_the_corrected_ranks(void)
 {
     double r[39], low, high;
@@ -262,8 +253,6 @@ static void conformal_refuses_what_it_cannot_answer(void)
     CHECK_EQ(ft__conformal(&low, &high, (double[]){1}, 1, NAN, NULL), FT_EINVAL);
     CHECK_EQ(ft__conformal(&low, &high, (double[]){1, NAN}, 2, 0.9, NULL), FT_EINVAL);
 }
-
-/* ---- importance ---- */
 
 /* log y = 0.3 a + 0.1 b + 0.2 c, each 0 or 1, and a column that says nothing; c is the
  * same in all rows of a fold. Learned exactly, a coefficient k is worth the mean of

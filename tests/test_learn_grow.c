@@ -126,8 +126,6 @@ static void a_best_split_tree_is_the_one_found_by_trying_everything(void)
     }
 }
 
-/* ---- what both kinds promise ---- */
-
 /* Rows 0 .. n-1 of d, row i written times[i] times. */
 static data repeated(const data *d, const double *times)
 {
@@ -524,8 +522,6 @@ static void a_bag_holds_two_thirds_of_the_rows_and_extra_trees_all(void)
     }
     data_free(&d);
 }
-
-/* ---- what is refused ---- */
 
 static void says_what_is_wrong_with_the_input(void)
 {

@@ -2,7 +2,6 @@
  * plain ones give. Where there is but the plain set, there is nothing to compare. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "learn/decay.h"

@@ -1,6 +1,5 @@
 /* Memory of a server of a language model, against what vLLM's logs say. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "foretell/foretell.h"

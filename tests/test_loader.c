@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "check.h"
 #include "foretell/engine.h"

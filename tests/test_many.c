@@ -218,8 +218,6 @@ static void a_device_of_which_too_little_is_known_says_nothing(void)
     ft_graph_free(g);
 }
 
-/* ---- rows of short loops ---- */
-
 static ft_estimate time_of(const ft_predictor *p, const ft_device *d,
                            const char *setting, const char *spec)
 {
@@ -258,8 +256,6 @@ static void the_steady_state_is_not_as_short_loops_show(void)
     ft_predictor_free(p);
 }
 
-/* ---- power of one operation ---- */
-
 /* Mean power of a loop that waits for its launches, and the interval's upper end: what
  * the device draws at most. */
 static void a_small_operation_draws_little_while_it_waits_for_the_host(void)
@@ -288,8 +284,6 @@ static void a_small_operation_draws_little_while_it_waits_for_the_host(void)
     CHECK_NEAR(power_w[1][0] / power_w[1][1], 1, 0.01);
     ft_device_free(d);
 }
-
-/* ---- another element type ---- */
 
 static void a_cast_network_is_that_network_in_half_the_bytes(void)
 {

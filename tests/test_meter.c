@@ -41,8 +41,6 @@ static struct path copy_of(const char *machine)
     return p;
 }
 
-/* ---- programs ---- */
-
 static bool has_ended(const char *pid_file)
 {
     FILE *fp = fopen(pid_file, "r");
@@ -337,8 +335,6 @@ static void idle_power_is_the_median_of_a_quiet_stretch(void)
     ft_meter_close(m);
 }
 
-/* ---- GPUs ---- */
-
 static void tell_libraries(void *user, double now_s)
 {
     char text[32];
@@ -437,14 +433,9 @@ static void a_gpu_of_amd_counts_in_its_own_unit(void)
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/');
-    int dir = slash ? (int)(slash - argv[0]) : 1;
-
     source_root = argc > 1 ? argv[1] : ".";
-    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so", dir,
-             slash ? argv[0] : ".");
-    snprintf(fake_amd, sizeof(fake_amd), "%.*s/libfake-rocm-smi.so", dir,
-             slash ? argv[0] : ".");
+    path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
+    path_beside(fake_amd, sizeof(fake_amd), argv[0], "libfake-rocm-smi.so");
     if (!begin_scratch())
         return 1;
 

@@ -496,8 +496,6 @@ static void support_vectors_hold_every_row_in_the_tube(void)
     data_free(&d);
 }
 
-/* ---- beside others ---- */
-
 enum { ROWS = 300, COLUMNS = 8, FOLDS = 5 };
 
 static int read_table(const char *root, float *x, double *y, uint32_t *fold)

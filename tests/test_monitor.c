@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "check.h"
 #include "device/watch.h"
+#include "files.h"
 
 static const char *source_root;
 static char fake_nvml[1024];
@@ -406,13 +407,10 @@ static void the_thread_samples_while_it_is_told_to(void)
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/');
     char remove[128];
 
     source_root = argc > 1 ? argv[1] : ".";
-    /* Built beside this program. */
-    snprintf(fake_nvml, sizeof(fake_nvml), "%.*s/libfake-nvidia-ml.so",
-             slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
     snprintf(scratch, sizeof(scratch), "/tmp/foretell-monitor-XXXXXX");
     if (!mkdtemp(scratch))
         return 1;

@@ -12,8 +12,6 @@
 #include "predict/model/regressor.h"
 #include "predict/train/train.h"
 
-/* ---- looking up ---- */
-
 enum { MOST = 600, COLUMNS = FT__MOST_AXES * FT__AXIS_COLUMNS };
 
 struct set {
@@ -227,8 +225,6 @@ static void an_image_is_believed_only_as_far_as_it_goes(void)
     free(copy);
     ft__neighbours_free(&near);
 }
-
-/* ---- learning from them ---- */
 
 static const int row_sizes[] = {16,  32,   64,   128,  256,  512,
                                 768, 1024, 1536, 2048, 3072, 4096};

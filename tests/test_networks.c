@@ -1,6 +1,5 @@
 /* Networks of a simulated host and device: are their times predicted? */
 #include "foretell/evaluate.h"
-#include "foretell/networks.h"
 #include "foretell/predictor.h"
 
 #include <stdio.h>
@@ -250,8 +249,6 @@ static void what_is_missing_is_said(void)
     CHECK_EQ(ft_evaluate(&e, s, NULL, &how, &err), FT_EINVAL);
     ft_store_close(s);
 }
-
-/* ---- schedules in predictor files ---- */
 
 static ft_predictor *train(ft_store *s, const char *networks, const ft_predictor *add)
 {

@@ -592,8 +592,6 @@ static void operators_are_found_by_domain_and_name(void)
     ft__arena_free(&o.arena);
 }
 
-/* ---- files ---- */
-
 static ft_status import_bytes(const void *p, size_t n, ft_graph **g, ft_error *err)
 {
     char path[] = "/tmp/foretell-test-XXXXXX";

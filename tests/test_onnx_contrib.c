@@ -12,8 +12,6 @@ static const char *const files[] = {
     "attention.txt", "layers.txt", "others.txt", "products.txt", "quantised.txt",
 };
 
-/* ---- results ---- */
-
 static const ft_tensor *output(const ft_graph *g, const char *name)
 {
     for (uint32_t i = 0; i < g->n_tensors; i++) {

@@ -72,8 +72,6 @@ static void a_file_that_states_a_shape_is_believed_where_it_does(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-/* ---- branches ---- */
-
 #define BRANCHES                                                                       \
     "begin then_branch\nnode Relu x t\nout t\nend\n"                                   \
     "begin else_branch\nnode MatMul x,x e\nout e\nend\n"
@@ -134,8 +132,6 @@ static void a_branch_that_is_not_taken_leaves_nothing(void)
     CHECK_EQ(totals.flops, 2 * 4 * 4 * 4);
     ft_graph_free(g);
 }
-
-/* ---- loops ---- */
 
 #define TEN "const m int64 - 10\n"
 #define TRUE "const true bool - 1\n"
@@ -269,8 +265,6 @@ static void a_scan_runs_along_an_axis(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-/* ---- sequences and optionals ---- */
-
 static void sequences_are_lists_while_importing(void)
 {
     static const struct flow cases[] = {
@@ -330,8 +324,6 @@ static void optionals_have_types(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-/* ---- functions ---- */
-
 static void functions_are_written_out(void)
 {
     static const struct flow cases[] = {
@@ -345,8 +337,6 @@ static void functions_are_written_out(void)
 
     CHECK_FLOWS(cases, NULL);
 }
-
-/* ---- failures ---- */
 
 static void failures_are_one_sentence(void)
 {

@@ -1,6 +1,5 @@
 /* Isolation forest and slow outliers. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "decide/slow.h"

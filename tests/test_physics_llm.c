@@ -1,5 +1,4 @@
 /* The physical estimate of attention and mixtures of experts. */
-#include <math.h>
 
 #include "physics_rig.h"
 

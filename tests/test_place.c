@@ -34,8 +34,6 @@ static ft_graph *network(const char *model, int64_t batch)
     return out;
 }
 
-/* ---- one network ---- */
-
 struct rig {
     ft_graph *g;
     ft__place_device device[FT_PLACE_MAX_DEVICES];
@@ -280,8 +278,6 @@ static void a_part_of_views_alone_draws_nothing(void)
     CHECK(CMP(s.stage[1].energy_j, >, 0) && CMP(s.energy_j, >=, s.stage[1].energy_j));
     rig_free(&r);
 }
-
-/* ---- several networks ---- */
 
 enum { MOST = 64 };
 struct table {

@@ -1,7 +1,6 @@
 /* What is said of readings whose truth can be worked out by hand. Random ones are in
  * test_power_random.c. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "check.h"

@@ -14,8 +14,6 @@ static const double pi = 3.14159265358979323846;
 enum { CELLS = 14000, MOST_POLLS = 60000 }; /* a cell is a millisecond */
 static const double cell = 1e-3;
 
-/* ---- the load ---- */
-
 struct load {
     double energy[CELLS + 1]; /* up to the end of each cell */
     double from, to;
@@ -95,8 +93,6 @@ static double energy_at(const struct load *l, double t)
     return l->energy[i] + (x - i) * (l->energy[i + 1] - l->energy[i]);
 }
 
-/* ---- the sensor ---- */
-
 enum sort { COUNTER, AVERAGE, WINDOW, PART_TIME, BOTH, N_SORTS };
 enum fault { NONE, SCATTERED_NAN, DROP_OUT, FREEZE, STUCK_FOR_GOOD, N_FAULTS };
 static const char *const sort_name[] = {"counter", "average", "window", "part-time",
@@ -175,8 +171,6 @@ static void update(struct shown *x, const struct sensor *s, const struct load *l
     x->last_energy = e;
 }
 
-/* ---- a trace ---- */
-
 struct seen {
     ft_trace trace;
     size_t n;
@@ -220,8 +214,6 @@ static void watch(struct seen *out, const struct sensor *s, const struct load *l
         t += poll * (ft__prng_below(p, 200) ? uniform(p, 1, 1.1) : uniform(p, 1, 5));
     }
 }
-
-/* ---- many of them ---- */
 
 struct tally {
     unsigned n, told, near_, covered, fitting_reason;

@@ -161,8 +161,6 @@ static int put(char *s, const char *spec, int batch, const char *dtype)
     return snprintf(s, 2 * ROOM, "%s dtype=%s", of, dtype);
 }
 
-/* ---- what has to hold ---- */
-
 static void fail(const char *what, const ft_query *q, const char *spec,
                  const ft_estimate *e, double against)
 {
@@ -241,8 +239,6 @@ static void check_one(const ft_query *q, const ft_device_facts *d,
     if (on->value < 0.999 * least)
         fail("above the bandwidth", q, o->spec, on, least);
 }
-
-/* ---- questions ---- */
 
 struct subject {
     char device[64];

@@ -106,8 +106,6 @@ static void a_joint_graph_has_two_phases_and_gradients(void)
     ft_graph_free(g);
 }
 
-/* ---- sizes ---- */
-
 static void symbols_are_bound_by_flags(void)
 {
     static const char tensors[] = "x=s0xs1 y*=s1xs0",
@@ -213,8 +211,6 @@ static void a_range_bounds_what_depends_on_data(void)
     CHECK(gives(g, "nonzero x=4x6 out=9x2 dtype=fp32"));
     ft_graph_free(g);
 }
-
-/* ---- what is refused ---- */
 
 static void wrong_graphs_are_refused_with_a_sentence(void)
 {

@@ -152,8 +152,6 @@ static void every_export_in_the_tree_is_read(void)
     CHECK(CMP(n, >=, 10));
 }
 
-/* ---- zip files ---- */
-
 struct bytes {
     unsigned char *p;
     size_t n;

@@ -9,8 +9,6 @@
 
 /* What kernels execute, against numbers worked out by hand and against running them. */
 
-/* ---- traps ---- */
-
 static void a_negated_guard_jumps_where_it_does_not_hold(void)
 {
     kernel k;
@@ -352,8 +350,6 @@ static void operands_behind_descriptors_have_the_bytes_of_their_shape(void)
     }
 }
 
-/* ---- what depends on data ---- */
-
 static void loads_that_feed_branches_give_bounds(void)
 {
     const uint64_t x = 1 << 20;
@@ -424,8 +420,6 @@ static void traps_are_not_expected(void)
     end(&k);
 }
 
-/* ---- what wants no end ---- */
-
 static void endless_loops_end(void)
 {
     static const char *const body[] = {
@@ -463,8 +457,6 @@ static void graphs_may_be_of_any_shape(void)
     check_ran(&k);
     end(&k);
 }
-
-/* ---- launches ---- */
 
 static void launches_no_gpu_takes_are_refused(void)
 {

@@ -384,8 +384,6 @@ static uint64_t low_bits(uint64_t v, unsigned type)
     return bits >= 64 ? v : v & (((uint64_t)1 << bits) - 1);
 }
 
-/* ---- one instruction ---- */
-
 enum { MOST = 64 * 1024 };
 
 typedef struct trial {

@@ -61,8 +61,6 @@ static uint64_t number(const ft_ptx_listed *v, uint32_t i)
     return bits;
 }
 
-/* ---- launch files ---- */
-
 static void a_launch_file_says_everything(void)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
@@ -211,8 +209,6 @@ static void what_accesses_take_adds_up_to_the_counts(void)
     ft_ptx_launches_free(l);
 }
 
-/* ---- lines that are refused ---- */
-
 #define SAXPY "{\"module\": \"nvcc/saxpy.ptx\", \"kernel\": \"saxpy\", "
 #define LAUNCH SAXPY "\"grid\": 1, \"block\": 32, "
 
@@ -301,8 +297,6 @@ static void bad_lines_are_refused_with_what_is_wrong(void)
             fprintf(stderr, "%s: %d %s\n", text, st, err.msg);
     }
 }
-
-/* ---- arguments ---- */
 
 static const char types[] =
     ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u8 a, "
@@ -411,8 +405,6 @@ static void more_launches_than_a_list_holds_are_refused(void)
     free(text);
 }
 
-/* ---- modules ---- */
-
 static void one_text_may_hold_several_modules(void)
 {
     ft_ptx **m;
@@ -429,8 +421,6 @@ static void one_text_may_hold_several_modules(void)
     CHECK(EQ(ft_ptx_modules_open(&m, &n, in("nvcc/saxpy.cu"), &err), FT_EFORMAT) && !m);
     CHECK(EQ(ft_ptx_modules_open(&m, &n, in("nvcc"), &err), FT_EIO) && !m && EQ(n, 0));
 }
-
-/* ---- folders ---- */
 
 struct expected {
     const char *kernel; /* or the library's call */

@@ -76,8 +76,6 @@ static rig one(const char *text)
     return r;
 }
 
-/* ---- control flow ---- */
-
 static void a_branch_that_is_not_taken_falls_through(void)
 {
     const rig r = one(HEAD KERNEL "setp.lt.u32 %p0, %r0, 10;\n" /* 7 */
@@ -213,8 +211,6 @@ static void blocks_have_three_dimensions(void)
     CHECK_EQ(r.word[143], 1015);
 }
 
-/* ---- memory ---- */
-
 /* ld.global of `type` at tid * step + offset. */
 static rig load(const char *type, const char *into, int step, int offset,
                 const char *space)
@@ -329,8 +325,6 @@ static void copies_go_from_global_to_shared(void)
     CHECK(EQ(r.c.bytes[FT_PTX_SHARED][1].value, 512) && EQ(r.c.wavefronts[1].value, 4));
 }
 
-/* ---- across threads ---- */
-
 static void lanes_tell_each_other(void)
 {
     const rig r = one(
@@ -430,8 +424,6 @@ static void constants_stand_among_fragments_and_as_targets(void)
     for (int i = 0; i < 64; i++)
         CHECK_EQ(r.word[i], r.word[64 + i]);
 }
-
-/* ---- what cannot be ---- */
 
 static void refused(const char *body, ft_status st, const char *says)
 {

@@ -1,6 +1,5 @@
 /* Machines written down: what is read back is what was there. */
 #define _DEFAULT_SOURCE /* syscall() */
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
@@ -221,8 +220,6 @@ static void serial_numbers_are_not_recorded(void)
     CHECK(LACKS(text, "c0ffee") && HAS(text, "Hardware\t: X\nModel\t: Y"));
     free(text);
 }
-
-/* ---- machines that were recorded ---- */
 
 static void a_recorded_virtual_machine_has_nothing_to_set_or_to_read(void)
 {

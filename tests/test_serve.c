@@ -10,8 +10,9 @@
 
 #include "check.h"
 #include "files.h"
+#include "serve_rig.h"
 
-static char data_dir[4096], model[4096];
+static char model[4096];
 
 static ft_query about_model(void)
 {
@@ -33,39 +34,11 @@ static ft_serve_load small_load(void)
     return l;
 }
 
-static ft_serve_steps *steps_for(const ft_query *q, const ft_serve_load *l, size_t n)
-{
-    ft_serve_plan *p = NULL;
-    ft_serve_steps *s = NULL;
-    ft_data *d = NULL;
-    ft_error err = {0};
-
-    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
-    CHECK(!ft_serve_plan_open(&p, q, l, n, &err));
-    if (p && ft_serve_steps_open(&s, d, p, q, &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK(s);
-    ft_serve_plan_close(p);
-    ft_data_close(d);
-    return s;
-}
-
 static ft_serve_steps *steps_of_load(const ft_serve_load *l)
 {
     const ft_query q = about_model();
 
     return steps_for(&q, l, 1);
-}
-
-static ft_served served(const ft_serve_steps *s, const ft_serve_load *l)
-{
-    ft_error err = {0};
-    ft_served r;
-
-    if (ft_serve_run(&r, s, l, &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK(r.fits);
-    return r;
 }
 
 static double seconds_of(const ft_serve_steps *s, ft_serve_step step)
@@ -87,8 +60,6 @@ static bool near(double a, double b, double share)
 {
     return fabs(a / b - 1) <= share;
 }
-
-/* ---- engines ---- */
 
 static ft_serve_steps *steps_of(const char *engine, const char *version)
 {
@@ -203,8 +174,6 @@ static void older_vllm_samples_for_each_sequence_in_turn(void)
     ft_serve_steps_close(now);
 }
 
-/* ---- steps ---- */
-
 static double asked_directly(int64_t batch, int64_t tokens, int64_t context)
 {
     const ft_dim_value dims[] = {{"tokens", tokens}, {"context", context}};
@@ -269,8 +238,6 @@ static void a_mixed_step_costs_less_than_its_parts_alone(void)
     CHECK(CMP(seconds_of(s, both), <, seconds_of(s, prefill) + seconds_of(s, decode)));
     ft_serve_steps_close(s);
 }
-
-/* ---- runs ---- */
 
 static void one_user_waits_for_each_step_in_turn(void)
 {

@@ -3,7 +3,6 @@
 #include "foretell/serve.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,9 +10,9 @@
 #include "check.h"
 #include "files.h"
 #include "serve/serve.h"
+#include "serve_rig.h"
 
-static char data_dir[4096], dense[4096], folder[] = "/tmp/test-engines-XXXXXX",
-                                         mixture[64];
+static char dense[4096], folder[] = "/tmp/test-engines-XXXXXX", mixture[64];
 
 static const char *device = "a100-sxm-80gb";
 
@@ -41,10 +40,6 @@ static ft_serve_steps *steps_of(const char *model, const char *engine,
                                 size_t n_dims, const ft_serve_load *l)
 {
     ft_query q = FT_QUERY_INIT;
-    ft_serve_plan *p = NULL;
-    ft_serve_steps *s = NULL;
-    ft_data *d = NULL;
-    ft_error err = {0};
 
     q.model = model;
     q.device = device;
@@ -53,14 +48,7 @@ static ft_serve_steps *steps_of(const char *model, const char *engine,
     q.engine_version = version;
     q.dims = dims;
     q.n_dims = n_dims;
-    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
-    if (ft_serve_plan_open(&p, &q, l, 1, &err) ||
-        ft_serve_steps_open(&s, d, p, &q, &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK(s);
-    ft_serve_plan_close(p);
-    ft_data_close(d);
-    return s;
+    return steps_for(&q, l, 1);
 }
 
 static double seconds_of(ft_serve_steps *s, double seqs)
@@ -70,17 +58,6 @@ static double seconds_of(ft_serve_steps *s, double seqs)
 
     ft_serve_step_ask(&time, &energy, s, &step);
     return time.value;
-}
-
-static ft_served served(const ft_serve_steps *s, const ft_serve_load *l)
-{
-    ft_error err = {0};
-    ft_served r;
-
-    if (ft_serve_run(&r, s, l, &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK(r.fits);
-    return r;
 }
 
 /* An A100 needs 2 us at least for a kernel, of which 32 layers have four (two

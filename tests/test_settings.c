@@ -42,8 +42,6 @@ static ft_settings clock_of(double hz)
     return s;
 }
 
-/* ---- texts ---- */
-
 static void lists_of_cpus_are_read_and_written(void)
 {
     static const struct {
@@ -84,8 +82,6 @@ static void a_setting_has_one_canonical_text(void)
     CHECK(SAME(small, "device="));
     CHECK_EQ(ft_settings_print(&s, NULL, 0), strlen(text));
 }
-
-/* ---- CPUs ---- */
 
 static void a_clock_is_held_and_put_back(void)
 {
@@ -243,8 +239,6 @@ static void a_clock_and_affinity_fail_together(void)
     CHECK(is_as_it_was(&r) && EQ(ft__state_holder(r.state.s), 0));
 }
 
-/* ---- rights ---- */
-
 static void try_as_an_ordinary_user(struct rig *r)
 {
     ft_settings want = clock_of(1.2e9);
@@ -286,8 +280,6 @@ static void what_only_root_may_set_comes_with_the_command_that_opens_it(void)
     CHECK(is_as_it_was(&r));
     shell(path("chmod -R u+w '%s'", r.root.s).s);
 }
-
-/* ---- however it ends ---- */
 
 /* Until nobody holds settings any more. */
 static bool is_free_soon(const struct rig *r)
@@ -397,8 +389,6 @@ static void nobody_needs_a_state_folder(void)
     CHECK_EQ(ft_settings_reset(&n, &r.how, NULL), FT_EINVAL);
     CHECK_EQ(ft_settings_restore_take(NULL, NULL), FT_OK);
 }
-
-/* ---- records ---- */
 
 /* As after a power cut of holder and guard: changed, the record there. */
 static void cut_off(struct rig *r, char record[4096])

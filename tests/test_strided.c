@@ -10,8 +10,6 @@
 #include "graph/lower.h"
 #include "graph/memory.h"
 
-/* ---- strides ---- */
-
 static int64_t place_of(const ft_shape *s, const ft__strides *t, int64_t index)
 {
     int64_t at = 0;
@@ -102,8 +100,6 @@ static void orders_are_recognised(void)
     t = ft__strides_like(&s, &t);
     CHECK(BYTES(&t, &last, sizeof(t)));
 }
-
-/* ---- graphs ---- */
 
 static uint32_t put(ft__build *b, const char *spec, const uint32_t *in, uint32_t n_in)
 {
@@ -273,8 +269,6 @@ static void copies_of_products_are_kept(void)
     ft_graph_free(stride(b, &copies));
     CHECK_EQ(copies, 2);
 }
-
-/* ---- kernels ---- */
 
 /* Peaks of the allocations inside one operation, less its results, as PyTorch 2.15
  * made them (docs/memory.md). */

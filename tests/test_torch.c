@@ -67,8 +67,6 @@ static void *vector(rig *r, const float *contents, int64_t n)
     return value_of(r, &(ft_shape){.rank = 1, .dim = {n}}, FT_DTYPE_fp32, contents);
 }
 
-/* ---- finding it ---- */
-
 static void opened_where_nothing_is_it_says_what_to_do(rig *r)
 {
     ft_engine_config cfg = {.threads = 1, .options = "lib=/nowhere/torch"};
@@ -243,8 +241,6 @@ static void threads_that_cannot_be_set_are_named(rig *r)
     CHECK_EQ(open_with(r, "without=_ZN2at15set_num_threadsEi", 2), FT_OK);
     r->e->close(r->c);
 }
-
-/* ---- values ---- */
 
 static void a_transpose_is_a_view(rig *r)
 {

@@ -443,8 +443,6 @@ static void what_cannot_be_trained_says_why(void)
     ft_graph_free(g);
 }
 
-/* ---- costs ---- */
-
 static void costs_of_a_step_follow_the_formulae(void)
 {
     static const struct {

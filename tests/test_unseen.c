@@ -73,8 +73,6 @@ static double simulated_s(const ft_op *op, const ft_device *device)
                                    (0.85 * d->bandwidth_bytes_per_s));
 }
 
-/* ---- stores and predictors ---- */
-
 /* n operations of the type take so many times what is simulated, and every other one
  * `odd` times that. */
 static void fill_odd(ft_store *s, const char *device, const char *setting,

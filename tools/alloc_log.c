@@ -198,8 +198,6 @@ void free(void *p)
     __libc_free(p);
 }
 
-/* ---- for the process itself ---- */
-
 /* Libraries were loaded: know their callers from here on. */
 void alloc_log_scan(void)
 {

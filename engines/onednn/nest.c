@@ -1,7 +1,5 @@
 #include "nest.h"
 
-#include <stdlib.h>
-
 #include "runtime.h"
 
 static void swap_axes(ft__nest *t, uint32_t i, uint32_t j)

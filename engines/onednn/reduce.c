@@ -1,6 +1,5 @@
 /* Kinds that gather many elements into one: reductions, and the norms and
  * softmaxes that are reductions followed by an elementwise pass. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * one per axis that changes, for cubic and for other axes. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "onednn.h"
 #include "runtime.h"

@@ -1,7 +1,6 @@
 /* foretell fleet: measure many machines of several kinds into one store. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "foretell/fleet.h"

@@ -6,7 +6,6 @@
 
 #include "base/prng.h"
 #include "decide/slow.h"
-#include "learn/learn_inside.h"
 
 enum { MAX_SAMPLE = 1 << 16 };
 

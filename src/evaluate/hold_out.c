@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/stats.h"
 #include "foretell/names.h"
-#include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 
 ft_status ft__results_add(ft__test_results *r, const ft__tested *row,

@@ -10,7 +10,6 @@
 
 #include "fleet/want.h"
 #include "foretell/names.h"
-#include "graph/op_inside.h"
 
 static void put_word(ft__buf *b, const char *option, const char *word)
 {

@@ -9,7 +9,6 @@
 #include "base/stats.h"
 #include "fleet/run.h"
 #include "graph/graph_inside.h"
-#include "graph/op_inside.h"
 
 /* What a kind's nodes are compared by: probes that take this long, of so many nodes. */
 static const double steady_s = 5e-5;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "import/graph_inside.h"
 
 /* `elements` of one kind of weights, if there are any. */
 static void add_weights(ft__build *b, ft_dtype t, double elements, uint32_t *params,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/pairs.h"
-#include "query/lacks.h"
 
 void ft__advise_option(ft__buf *b, const char *option, const char *value)
 {

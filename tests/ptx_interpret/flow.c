@@ -24,8 +24,6 @@ static ft_status push(ft__ptx_frame *f, uint32_t pc, uint32_t reconvergence,
     return FT_OK;
 }
 
-/* ---- branches ---- */
-
 /* Where each lane goes on. */
 static void next_of(uint32_t next[FT__PTX_LANES], ft__ptx_step *s, uint32_t after)
 {
@@ -83,8 +81,6 @@ void ft__ptx_do_branch(ft__ptx_step *s)
     }
 }
 
-/* ---- frames ---- */
-
 static void free_frame(ft__ptx_frame *f)
 {
     free(f->reg);
@@ -138,8 +134,6 @@ void ft__ptx_do_return(ft__ptx_step *s)
     for (size_t e = 0; e < s->frame->n; e++)
         s->frame->entry[e].mask &= ~s->on;
 }
-
-/* ---- calls ---- */
 
 static const ft__ptx_variable *variable(const ft__ptx_machine *k, uint32_t index)
 {

@@ -8,8 +8,6 @@
 #include "ptx/eval/lanes.h"
 #include "ptx_interpret/machine.h"
 
-/* ---- what goes wrong ---- */
-
 void ft__ptx_stop(ft__ptx_step *s, int lane, const char *fmt, ...)
 {
     const ft__ptx_machine *k = s->k;
@@ -41,8 +39,6 @@ void ft__ptx_unsupported(ft__ptx_step *s, const char *fmt, ...)
                        "%s:%u: %s: %s cannot be run here", s->k->m->name, s->i->line,
                        ft__ptx_opcodes[s->i->opcode].name, what);
 }
-
-/* ---- one instruction ---- */
 
 static void evaluate(ft__ptx_step *s)
 {
@@ -193,8 +189,6 @@ static void run_warp(ft__ptx_machine *k, ft__ptx_warp *w)
     }
 }
 
-/* ---- blocks ---- */
-
 static ft_status begin_block(ft__ptx_machine *k)
 {
     const ft__ptx_code *code = &k->code[k->kernel];
@@ -266,8 +260,6 @@ static ft_status run_grid(ft__ptx_machine *k)
                 st = run_block(k);
     return st;
 }
-
-/* ---- the machine ---- */
 
 static ft_status prepare_code(ft__ptx_machine *k, uint32_t which)
 {

@@ -7,8 +7,6 @@
 
 /* Loads, stores, atomics and copies. */
 
-/* ---- places ---- */
-
 static uint8_t *within(uint8_t *base, uint64_t have, uint64_t offset, uint32_t size)
 {
     return base != NULL && offset <= have && size <= have - offset ? base + offset
@@ -115,8 +113,6 @@ void ft__ptx_addresses(ft__ptx_step *s, const ft__ptx_operand *o, ft__ptx_access
     if (a->space == FT_PTX_GENERIC && base->kind == FT__PTX_VARIABLE)
         a->space = s->k->m->variable[base->index].space;
 }
-
-/* ---- what accesses cost ---- */
 
 typedef struct words {
     uint64_t at[FT__PTX_LANES * 8];

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <string.h>
 
 #include "ptx/eval/lanes.h"
@@ -177,8 +176,6 @@ void ft__ptx_do_matrix(ft__ptx_step *s)
     else
         transpose(s);
 }
-
-/* ---- products ---- */
 
 /* A matrix of whatever type, row by row. */
 typedef struct matrix {

@@ -25,8 +25,6 @@ static void result(const ft__ptx_step *s, uint32_t n, const uint64_t *v)
         ft__ptx_put(s, s->leaf->d[n], v, s->on);
 }
 
-/* ---- shfl ---- */
-
 /* The lane to take from; beyond its segment: its own, and false. */
 static bool from_lane(int *out, const ft__ptx_step *s, int lane, uint32_t b, uint32_t c)
 {
@@ -195,8 +193,6 @@ void ft__ptx_do_warp(ft__ptx_step *s)
         break;
     }
 }
-
-/* ---- carries ---- */
 
 /* a x b, low or high half, of 32 or 64 bits. */
 static uint64_t product(const ft__ptx_step *s, uint64_t a, uint64_t b, uint32_t bits)

@@ -37,8 +37,6 @@ class Wrong(Exception):
     """The table is not what it should be; the text says where and why. Exit code 3."""
 
 
-# Operations ------------------------------------------------------------------------------------
-
 # Keys that are left out of a spec where they have this value.
 DEFAULTS = dict(dilation=1, groups=1, bias=0, to='', weights='', block=0, order=0, causal=0, train=0,
                 ceil=0, tp=1, ep=1, gated=1)
@@ -100,8 +98,6 @@ def whole(kind, name, rest=''):
     return f"{kind} name={name.replace(' ', '_')}{' ' if rest else ''}{rest}"
 
 
-# Devices ---------------------------------------------------------------------------------------
-
 def plain(title):
     return ''.join('-' if c in ' _' else c.lower() if c.isascii() else c for c in title)
 
@@ -155,8 +151,6 @@ def device_folder(data_dir):
             return folder / 'devices'
     raise Wrong(f'{folders[-1]}/devices: no folder of device files; --data-dir names the one above it')
 
-
-# Rows ------------------------------------------------------------------------------------------
 
 @dataclass
 class Form:
@@ -296,8 +290,6 @@ def read_shape(text):
     shape = tuple(map(int, re.findall(r'\d+', text))) if SHAPE.fullmatch(text) else ()
     return shape if elements(shape) <= MOST_ELEMENTS else ()
 
-
-# Tables ----------------------------------------------------------------------------------------
 
 @dataclass
 class Table:

@@ -10,8 +10,6 @@
 
 enum { CHUNK = 1 << 22, ERROR_LOG = 4096, SHARED_WITHOUT_ASKING = 48 << 10 };
 
-/* ---- module ---- */
-
 static char *read_text(const char *path)
 {
     FILE *fp = fopen(path, "rb");
@@ -54,8 +52,6 @@ static ft_status load(job *j, const char *text, ft_error *err)
     return FT_OK;
 }
 
-/* ---- memory ---- */
-
 static ft_status fill_memory(const job *j, uint64_t at, const argument *a,
                              ft_error *err)
 {
@@ -94,8 +90,6 @@ static ft_status place(job *j, uint32_t i, ft_error *err)
                           "memory is cleared", err);
     return fill_memory(j, j->memory[i], a, err);
 }
-
-/* ---- the job ---- */
 
 ft_status job_open(job *j, const cuda *c, const launch *l, const char *text,
                    ft_error *err)
@@ -160,8 +154,6 @@ void job_describe(const job *j, json_t *out)
                          (int)(l->block[0] * l->block[1] * l->block[2]), l->shared))
         json_object_set_new(out, "blocks_per_processor", json_integer(v));
 }
-
-/* ---- counters ---- */
 
 static void add_counts(json_t *out, const blocks *b, const uint64_t *value)
 {

@@ -11,8 +11,6 @@
 
 enum { MOST_MEMORY_LOG2 = 36, DEFAULT_MEMORY = 1 << 20, MOST_SHARED = 1 << 20 };
 
-/* ---- arguments ---- */
-
 static ft_status bad(ft_error *err, const launch *l, const char *what)
 {
     return ft_fail(err, FT_EFORMAT, 0, "line %u: %s", l->line, what);
@@ -132,8 +130,6 @@ static ft_status read_argument(argument *a, const launch *l, const json_t *j, bo
     return bad(err, l,
                "an argument that is not known, or of a kind that cannot be run");
 }
-
-/* ---- rows ---- */
 
 static bool read_three(uint32_t out[3], const json_t *j)
 {

@@ -130,8 +130,6 @@ static int fail(const ft_error *err, int code)
     return code;
 }
 
-/* ---- the machine ---- */
-
 /* The one at the same place of the bus; NVML writes more digits of its domain. */
 static bool find_sensors(how *h, ft__nvml *n, const cuda *c)
 {
@@ -198,8 +196,6 @@ static json_t *describe_machine(const cuda *c, const how *h)
         describe_sensors(out, h);
     return out;
 }
-
-/* ---- launches ---- */
 
 static ft_status run_one(json_t *row, const cuda *c, const launch *l, const options *o,
                          const how *h, ft_error *err)

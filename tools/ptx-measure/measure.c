@@ -19,8 +19,6 @@ enum {
 /* A sample lasts this long at least: events tell half a microsecond. */
 static const double sample_s = 0.002;
 
-/* ---- time ---- */
-
 typedef struct timer {
     void *begin, *end;
 } timer;
@@ -91,8 +89,6 @@ static ft_status measure_time(json_t *out, job *j, const how *h, const timer *t,
         add_times(out, sample, n, in_one);
     return st;
 }
-
-/* ---- power ---- */
 
 typedef struct reading {
     double at_s, power_w, energy_j, clock_mhz, memory_mhz;

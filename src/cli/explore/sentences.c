@@ -2,7 +2,6 @@
  * tests/cli/explore-sentences computes each claim anew from the JSON. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/explore/explore.h"
 

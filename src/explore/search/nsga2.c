@@ -2,7 +2,6 @@
  * multiobjective genetic algorithm: NSGA-II, IEEE Trans. Evol. Comput. 6, 2002:
  * tournaments, simulated binary crossover, polynomial mutation, limits by their section
  * VI. */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
