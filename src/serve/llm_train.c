@@ -11,8 +11,9 @@
 #include "query/data.h"
 
 /* AdamW with an fp32 copy of 16-bit weights: two moments and the copy. An answer's has
- * moments of the weights' type: 14 B of a weight through memory, not 28. */
-static const double state_bytes = 12, more_optimizer = 2;
+ * moments of the weights' type: 14 B of a weight through memory, not 28. Products that
+ * make gradients of several micro-batches add them up in fp32, in place: 6 B more. */
+static const double state_bytes = 12, more_optimizer = 2, added_gradient = 6.0 / 14;
 enum { MOST = 1 << 24, MORE_DIMS = 3, MAX_DIMS = 32 };
 
 struct passes {
@@ -254,7 +255,8 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
 {
     const double pp = (double)how->pp, m = (double)out->micro_batches;
     const double backward = p->backward_s + (how->recompute ? p->forward_s : 0);
-    const double stage_s = (p->forward_s + backward) / pp;
+    const double adds = how->zero > 2 || m <= 1 ? 0 : added_gradient * p->optimizer_s;
+    const double stage_s = (p->forward_s + backward + adds) / pp;
 
     out->compute_s = m * stage_s;
     out->bubble_s = (pp - 1) * stage_s / (double)how->interleave;

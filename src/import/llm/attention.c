@@ -77,6 +77,8 @@ static uint32_t by_scores(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
     x = ft__llm_node_on(s, "scores", (uint32_t[]){x, y}, 2, "matmul x=%s y=%s", q.s,
                         k.s);
     x = ft__llm_node(s, "scores", x, "softmax x=%s axis=3", all.s);
+    if (s->m.dropout)
+        x = ft__llm_node(s, "scores", x, "dropout x=%s", all.s);
     x = ft__llm_node_on(s, "attn", (uint32_t[]){x, qkv[2]}, 2, "matmul x=%s y=%s",
                         all.s, X(s->batch, kv_heads, reach, v_size));
     return ft__llm_as(s, x, X(s->batch, heads, s->tokens, v_size));

@@ -37,7 +37,7 @@ static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
     char spec[1024];
     size_t len;
     ft_error err;
-    ft_op op;
+    ft_op op, kept;
 
     vsnprintf(spec, sizeof(spec) - 16, fmt, ap);
     if (ft__build_failed(s->b))
@@ -57,8 +57,11 @@ static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
         out[i] = ft__llm_tensor_of(s, strcmp(name, "lm_head") ? "" : "logits",
                                    FT_ROLE_ACTIVATION, t, &shape);
     }
+    /* Weights that are trained are narrowed for each product (mixed precision). */
+    kept = op;
+    kept.dtype = s->whole ? s->m.dtype : op.dtype;
     if (tied == FT_NONE)
-        n_params = ft__op_weights(s->b, &op, 1, params);
+        n_params = ft__op_weights(s->b, &kept, 1, params);
     ft__build_node(s->b, name, strlen(name), &op, in, n_in, params, n_params, out,
                    ft_op_n_outputs(&op));
     return ft__build_failed(s->b) ? FT_NONE : out[0];

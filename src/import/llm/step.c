@@ -125,16 +125,19 @@ static uint32_t feed_forward(ft__llm_step *s, uint32_t x)
                                         : dense(s, x, size, FT__LLM_PART_DENSE);
 }
 
-/* Each rank has a part of every sum. */
+/* Each rank has a part of every sum. Trainers scatter and gather it (sequence
+ * parallelism, arXiv:2205.05198), those of before did not. */
 static uint32_t reduced(ft__llm_step *s, uint32_t x)
 {
+    static const char *const names[] = {"all_reduce", "reduce_scatter", "all_gather"};
     const int64_t nodes = (s->ranks + s->node - 1) / s->node;
+    const int apart = s->whole && !s->scores;
 
-    return s->ranks == 1
-               ? x
-               : ft__llm_node(s, "all_reduce", x, "collective x=%s ranks=%s%s%s",
-                              X(s->rows, s->m.hidden), X(s->ranks),
-                              nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+    for (int i = apart; s->ranks > 1 && i <= 2 * apart; i++)
+        x = ft__llm_node(s, names[i], x, "collective x=%s ranks=%s%s%s%s",
+                         X(s->rows, s->m.hidden), X(s->ranks), apart ? " mode=1" : "",
+                         nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+    return x;
 }
 
 /* Several residual streams (hyper-connections, arXiv:2409.19606): what goes into a part
