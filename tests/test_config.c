@@ -711,6 +711,30 @@ static void dropout_of_scores_is_a_pass_of_its_own(void)
     }
 }
 
+/* As eager code has them: of each of five norms a root, of each layer two rotations,
+ * and as many weights as before. */
+static void norms_are_trained_operation_by_operation(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"unfused", 1}};
+    const ft_import_options opt = {.dims = dims, .n_dims = 3};
+    const ft_step s = {.given = true,
+                       .mode = FT_MODE_TRAINING,
+                       .how = {.optimizer = FT_OPTIMIZER_ADAMW}};
+    ft_graph *g = imported(small, "", &opt), *step;
+    ft_error err = {0};
+
+    CHECK_EQ(nodes_of(g, FT_KIND_rsqrt, FT_DTYPE_fp32), 5);
+    CHECK_EQ(nodes_of(g, FT_KIND_mul, FT_DTYPE_fp32), 2 * 5 + 2 * 2);
+    CHECK_EQ(nodes_of(g, FT_KIND_rmsnorm, FT_DTYPE_bf16), 0);
+    CHECK_EQ(nodes_of(g, FT_KIND_rotary, FT_DTYPE_bf16), 0);
+    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
+    CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_bf16), 3 + 2 * 6);
+    ft_graph_free(step);
+    ft_graph_free(g);
+    fails("", &(ft_import_options){.dims = &dims[1], .n_dims = 2}, FT_EINVAL,
+          "unfused=1");
+}
+
 int main(void)
 {
     parameters_are_those_of_the_model();
@@ -738,5 +762,6 @@ int main(void)
     a_packed_checkpoint_is_trained_unpacked();
     weights_that_are_multiplied_in_8_bits_are_trained();
     dropout_of_scores_is_a_pass_of_its_own();
+    norms_are_trained_operation_by_operation();
     CHECK_DONE();
 }

@@ -146,8 +146,30 @@ uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t r
                         bias ? " bias=1" : "", types);
 }
 
+/* As code of models has it: in fp32, operation by operation. */
+static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
+                             int64_t size)
+{
+    const ft_shape own = {.rank = 1, .dim = {size}};
+    const ft__llm_sizes all = SIZES(s->rows, size), one = SIZES(s->rows, 1);
+    uint32_t y;
+
+    x = ft__llm_node(s, "", x, "cast x=%s to=fp32", all.s);
+    y = ft__llm_node_on(s, "", (uint32_t[]){x, x}, 2, "mul x=%s y=%s dtype=fp32", all.s,
+                        all.s);
+    y = ft__llm_node(s, "", y, "reduce_mean x=%s axes=1 dtype=fp32", all.s);
+    y = ft__llm_node(s, "", y, "rsqrt x=%s dtype=fp32", one.s);
+    x = ft__llm_node_on(s, "", (uint32_t[]){x, y}, 2, "mul x=%s y=%s dtype=fp32", all.s,
+                        one.s);
+    x = ft__llm_node(s, "", x, "cast x=%s to=%s dtype=fp32", all.s, s->type);
+    return ft__llm_node_on(s, name, (uint32_t[]){x, ft__llm_weight(s, own)}, 2,
+                           "mul x=%s y=%s", all.s, X(size));
+}
+
 uint32_t ft__llm_norm(ft__llm_step *s, const char *name, uint32_t x, int64_t size)
 {
+    if (s->unfused && s->m.norm == FT__LLM_RMS)
+        return unfused_norm(s, name, x, size);
     return ft__llm_node(s, name, x, "%s x=%s norm=1",
                         s->m.norm == FT__LLM_RMS ? "rmsnorm" : "layernorm",
                         X(s->rows, size));

@@ -125,8 +125,7 @@ static uint32_t feed_forward(ft__llm_step *s, uint32_t x)
                                         : dense(s, x, size, FT__LLM_PART_DENSE);
 }
 
-/* Each rank has a part of every sum. Trainers scatter and gather it (sequence
- * parallelism, arXiv:2205.05198), those of before did not. */
+/* Each rank has a part of every sum; trainers scatter, then gather it (2205.05198). */
 static uint32_t reduced(ft__llm_step *s, uint32_t x)
 {
     static const char *const names[] = {"all_reduce", "reduce_scatter", "all_gather"};
@@ -387,8 +386,8 @@ static bool is_plain(const ft__llm *m)
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
     static const ft__dim_names there = {
-        "tokens, context, tp, ep, pp, dp, node, mtp, train, scores, once, kv_bits, "
-        "weight_bits",
+        "tokens, context, tp, ep, pp, dp, node, mtp, train, scores, unfused, once, "
+        "kv_bits, weight_bits",
         1, false};
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
@@ -406,6 +405,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->drafts = taken(opt, "mtp", used, 0);
     s->whole = taken(opt, "train", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
+    s->unfused = taken(opt, "unfused", used, 0) == 1;
     s->once = taken(opt, "once", used, 0) == 1;
     s->kv_bits = taken(opt, "kv_bits", used, 0);
     s->weight_bits = taken(opt, "weight_bits", used, 0);
@@ -430,8 +430,8 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
             s->b, FT_EINVAL, 0,
             "--dim train=1: whole sequences (--dim tokens=N) of models whose "
             "layers all have grouped attention over all tokens or a window");
-    if (s->scores && !s->whole)
-        ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1: with --dim train=1");
+    if ((s->scores || s->unfused) && !s->whole)
+        ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1, unfused=1: with train=1");
     s->tokens += s->drafts;
     if (s->context < s->tokens)
         ft__build_fail(s->b, FT_EINVAL, 0,
