@@ -68,6 +68,10 @@ static void one_device_does_what_a_query_answers(void)
                    x->phase_time[FT_PHASE_BACKWARD].value,
                1e-9);
     CHECK_NEAR(a.optimizer_s, 2 * optimizer_s, 1e-9);
+    CHECK_NEAR(log(a.step_s.high / a.step_s.value),
+               hypot(log(x->time.high / x->time.value), 0.31), 1e-9);
+    CHECK_NEAR(log(a.step_s.low / a.step_s.value),
+               -hypot(log(x->time.low / x->time.value), 0.31), 1e-9);
     CHECK_NEAR(a.weights, 2 * 8030261248.0, 0);
     CHECK_NEAR(a.states, 12 * 8030261248.0, 1);
     CHECK(CMP(a.bubble_s, <=, 0) && CMP(a.exchange_s, <=, 0));
