@@ -125,7 +125,7 @@ static uint32_t feed_forward(ft__llm_step *s, uint32_t x)
                                         : dense(s, x, size, FT__LLM_PART_DENSE);
 }
 
-/* Each rank has a part of every sum; trainers scatter, then gather it (2205.05198). */
+/* Each rank has a part of sums; trainers scatter and gather them (arXiv:2205.05198). */
 static uint32_t reduced(ft__llm_step *s, uint32_t x)
 {
     static const char *const names[] = {"all_reduce", "reduce_scatter", "all_gather"};
