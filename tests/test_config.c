@@ -664,7 +664,75 @@ static void a_packed_checkpoint_is_trained_unpacked(void)
         CHECK_NEAR(t[i].weight_bytes, t[0].weight_bytes, 0);
         CHECK_NEAR(t[i].bytes_read, t[0].bytes_read, 0);
     }
-    CHECK(CMP(t[3].weight_bytes, <, 0.8 * t[0].weight_bytes));
+    CHECK(CMP(t[3].bytes_read, <, 0.8 * t[0].bytes_read));
+}
+
+static uint32_t nodes_of(const ft_graph *g, ft_kind kind, ft_dtype t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; g && i < g->n_nodes; i++)
+        n += g->op[g->node[i].op].kind == kind && g->op[g->node[i].op].dtype == t;
+    return n;
+}
+
+/* Products in 8 bits, weights and what the optimizer has of them in the model's type.
+ */
+static void weights_that_are_multiplied_in_8_bits_are_trained(void)
+{
+    static const ft_import_options narrow = {.dims = train_dims, .n_dims = 3};
+    const ft_step s = {.given = true,
+                       .mode = FT_MODE_TRAINING,
+                       .how = {.optimizer = FT_OPTIMIZER_ADAMW}};
+    ft_graph *g = imported(small, "", &narrow), *step;
+    ft_error err = {0};
+
+    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
+    CHECK_EQ(nodes_of(step, FT_KIND_linear, FT_DTYPE_fp8e4m3), 2 * 2 * 4);
+    CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_bf16), 3 + 2 * 6);
+    CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_fp8e4m3), 0);
+    ft_graph_free(step);
+    ft_graph_free(g);
+}
+
+/* Of scores alone: a kernel of attention drops some by the way. */
+static void dropout_of_scores_is_a_pass_of_its_own(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"scores", 1}};
+    const ft_import_options scores = {.dims = dims, .n_dims = 3},
+                            one = {.dims = dims, .n_dims = 2};
+    ft_graph *g[] = {imported(small, ", \"attn_pdrop\": 0.1", &scores),
+                     imported(small, ", \"attention_dropout\": 0.0", &scores),
+                     imported(small, ", \"attn_pdrop\": 0.1", &one)};
+
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(nodes_of(g[i], FT_KIND_dropout, FT_DTYPE_bf16), i ? 0 : 2);
+        ft_graph_free(g[i]);
+    }
+}
+
+/* As eager code has them: of each of five norms a root, of each layer two rotations,
+ * and as many weights as before. */
+static void norms_are_trained_operation_by_operation(void)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"unfused", 1}};
+    const ft_import_options opt = {.dims = dims, .n_dims = 3};
+    const ft_step s = {.given = true,
+                       .mode = FT_MODE_TRAINING,
+                       .how = {.optimizer = FT_OPTIMIZER_ADAMW}};
+    ft_graph *g = imported(small, "", &opt), *step;
+    ft_error err = {0};
+
+    CHECK_EQ(nodes_of(g, FT_KIND_rsqrt, FT_DTYPE_fp32), 5);
+    CHECK_EQ(nodes_of(g, FT_KIND_mul, FT_DTYPE_fp32), 2 * 5 + 2 * 2);
+    CHECK_EQ(nodes_of(g, FT_KIND_rmsnorm, FT_DTYPE_bf16), 0);
+    CHECK_EQ(nodes_of(g, FT_KIND_rotary, FT_DTYPE_bf16), 0);
+    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
+    CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_bf16), 3 + 2 * 6);
+    ft_graph_free(step);
+    ft_graph_free(g);
+    fails("", &(ft_import_options){.dims = &dims[1], .n_dims = 2}, FT_EINVAL,
+          "unfused=1");
 }
 
 int main(void)
@@ -692,5 +760,8 @@ int main(void)
     what_is_wrong_or_not_known_is_named();
     whole_sequences_alone_are_trained();
     a_packed_checkpoint_is_trained_unpacked();
+    weights_that_are_multiplied_in_8_bits_are_trained();
+    dropout_of_scores_is_a_pass_of_its_own();
+    norms_are_trained_operation_by_operation();
     CHECK_DONE();
 }

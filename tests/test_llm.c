@@ -335,6 +335,29 @@ static void a_sum_over_devices_goes_over_their_link(void)
         CMP(seconds(op_of("collective x=128 ranks=8 dtype=bf16"), &linked), <, 50e-6));
     CHECK(CMP(seconds(op_of("collective x=8192x65536 ranks=100 dtype=bf16"), &linked),
               <, 2.1 * bytes / nvlink));
+    linked.link_devices = 2; /* a bridge */
+    CHECK_NEAR(seconds(op_of("collective x=8192x65536 ranks=2 dtype=bf16"), &linked) /
+                   (bytes / nvlink),
+               1, 0.05);
+    CHECK_NEAR(seconds(op_of("collective x=8192x65536 ranks=4 dtype=bf16"), &linked) /
+                   (1.5 * bytes / pcie),
+               1, 0.01);
+}
+
+/* Five products in place of two, half of each where queries see what came before. */
+static void attention_goes_back_as_one_kernel(void)
+{
+    const double forward = seconds(
+        op_of("attention x=2x32x4096x128 y=2x32x4096x128 z=2x32x4096x128 causal=1 "
+              "dtype=bf16"),
+        &facts);
+    const double back = seconds(
+        op_of("attention x=2x32x4096x128 y=2x32x4096x128 z=2x32x4096x128 causal=1 "
+              "dtype=bf16 phase=backward"),
+        &facts);
+
+    CHECK(CMP(back, >, 2.5 * forward));
+    CHECK(CMP(back, <, 3.3 * forward));
 }
 
 /* Adapters of 200 Gbit/s in 2020: sums within machines first, then of a part on each
@@ -577,6 +600,7 @@ int main(int argc, char **argv)
     the_first_token_of_a_sequence_is_a_prompt();
     scales_of_tensors_are_found_as_engines_do();
     a_sum_over_devices_goes_over_their_link();
+    attention_goes_back_as_one_kernel();
     collectives_of_several_machines_go_over_the_network();
     scales_of_few_weights_are_read();
     drafted_tokens_decode();

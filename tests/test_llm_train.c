@@ -68,6 +68,10 @@ static void one_device_does_what_a_query_answers(void)
                    x->phase_time[FT_PHASE_BACKWARD].value,
                1e-9);
     CHECK_NEAR(a.optimizer_s, 2 * optimizer_s, 1e-9);
+    CHECK_NEAR(log(a.step_s.high / a.step_s.value),
+               hypot(log(x->time.high / x->time.value), 0.31), 1e-9);
+    CHECK_NEAR(log(a.step_s.low / a.step_s.value),
+               -hypot(log(x->time.low / x->time.value), 0.31), 1e-9);
     CHECK_NEAR(a.weights, 2 * 8030261248.0, 0);
     CHECK_NEAR(a.states, 12 * 8030261248.0, 1);
     CHECK(CMP(a.bubble_s, <=, 0) && CMP(a.exchange_s, <=, 0));
@@ -90,7 +94,7 @@ static ft_query about_training(const ft_dim_value *dims, uint32_t n_dims)
     return q;
 }
 
-/* Each sum of a forward pass has one of the backward pass. */
+/* Each sum of a forward pass has one of the backward pass, in two steps each. */
 static void gradients_go_between_ranks_as_activations_do(void)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 128}, {"tp", 4}};
@@ -109,7 +113,7 @@ static void gradients_go_between_ranks_as_activations_do(void)
         if (op->kind == FT_KIND_attention && op->phase == FT_PHASE_BACKWARD)
             backward += a->op[i]->count;
     }
-    CHECK_EQ(sums, 2 * 64);
+    CHECK_EQ(sums, 2 * 2 * 64); /* scattered, then gathered */
     CHECK_EQ(backward, 32);
     ft_answer_free(a);
     ft_data_close(d);
@@ -143,6 +147,20 @@ static void scores_of_attention_go_through_memory(void)
     q.n_dims = 2;
     CHECK_EQ(ft_query_ask(&a, d, &q, NULL), FT_EINVAL);
     ft_data_close(d);
+}
+
+/* Where replicas do not scatter them: 6 of the 14 B of a weight that an update has. */
+static void gradients_of_micro_batches_are_added(void)
+{
+    ft_llm_train how = {.devices = 2, .global_batch = 2};
+    const ft_llm_trained one = trained(how);
+    ft_llm_trained two;
+
+    how.global_batch = 4;
+    two = trained(how);
+    CHECK_NEAR(two.compute_s - 2 * one.compute_s, 6.0 / 14 * one.optimizer_s, 1e-9);
+    how.zero = 3;
+    CHECK_NEAR(trained(how).compute_s, 2 * one.compute_s, 1e-9);
 }
 
 static void stages_wait_for_the_first_and_the_last_micro_batch(void)
@@ -238,6 +256,7 @@ int main(int argc, char **argv)
     one_device_does_what_a_query_answers();
     gradients_go_between_ranks_as_activations_do();
     scores_of_attention_go_through_memory();
+    gradients_of_micro_batches_are_added();
     stages_wait_for_the_first_and_the_last_micro_batch();
     what_is_computed_again_is_a_forward_pass_and_frees_memory();
     replicas_divide_what_they_are_told_to();

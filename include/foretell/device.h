@@ -51,6 +51,7 @@ typedef struct ft_device_facts {
      * the same chip at the same clock and a smaller TDP; NaN: tdp_w. */
     double drawing_tdp_w;
     double peak_fp4;
+    double link_devices; /* GPU: that the link joins; NaN: all of a node */
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;

@@ -12,7 +12,7 @@
     F(peak_int8) F(bandwidth_bytes_per_s) F(memory_bytes) F(inline_ecc) F(l2_bytes)    \
     F(l3_bytes)                                                                        \
     F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm) F(compute_capability)       \
-    F(year) F(link_bytes_per_s) F(drawing_tdp_w)
+    F(year) F(link_bytes_per_s) F(link_devices) F(drawing_tdp_w)
 /* clang-format on */
 
 struct listing {

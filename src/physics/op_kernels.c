@@ -668,7 +668,8 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         for (int i = 0; i < 2 && ft__is_regrouped(&out->op_kernel[0], chip); i++)
             stream(out, FT__OP_KERNEL_STREAM, op, elements_of(op), elements_of(op));
         /* Kernels of single tokens do that themselves. */
-        if (chip->caches || ft__is_packed_prompt(&out->op_kernel[0], chip))
+        if (op->phase == FT_PHASE_FORWARD &&
+            (chip->caches || ft__is_packed_prompt(&out->op_kernel[0], chip)))
             cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0],
                          chip->packed);
         return;

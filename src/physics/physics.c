@@ -94,13 +94,23 @@ static double matrix_gain(const ft_device_facts *d)
                : 1;
 }
 
+/* Does the link join all devices of a machine that the operation has? */
+static bool is_joined(const ft_device_facts *d, const ft_op *op)
+{
+    const double ranks = (double)ft_op_at(op, FT_K_ranks, 0);
+
+    return op->kind != FT_KIND_collective || !(d->link_devices > 0) ||
+           ranks <= d->link_devices * (double)ft_op_at(op, FT_K_nodes, 0);
+}
+
 /* PCIe 3.0, 4.0 and 5.0 with 16 lanes where nothing else connects GPUs; CPUs by a
  * network of 100 Gbit/s. */
-static double link_of(const ft_device_facts *d)
+static double link_of(const ft_device_facts *d, bool joined)
 {
     const double pcie = d->year < 2020 ? 16e9 : d->year < 2025 ? 32e9 : 64e9;
 
-    return first_known(d->link_bytes_per_s, is(d->type, "gpu") ? pcie : 12.5e9);
+    return first_known(joined ? d->link_bytes_per_s : NAN,
+                       is(d->type, "gpu") ? pcie : 12.5e9);
 }
 
 double ft__largest_kernel_sum(const ft_device_facts *d)
@@ -185,6 +195,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                                 const ft_op *op)
 {
     const double rated = rated_clock(d), cores = busy_cores(d, set->threads);
+    const bool joined = is_joined(d, op);
     ft__hardware_spec *chip = &out->chip;
 
     *chip = (ft__hardware_spec){
@@ -210,12 +221,12 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
         .tensorflow_1 = set->tensorflow_1,
         .ampere = is_since(d, 8),
-        .kernel_sum_bytes = ft__largest_kernel_sum(d),
+        .kernel_sum_bytes = joined ? ft__largest_kernel_sum(d) : INFINITY,
         .hopper = is_since(d, 9) && !is_since(d, 12),
         .lanes = d->peak_fp32 / (2 * d->cores * rated),
         .threads = core_threads(d),
         .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
-        .link = link_of(d),
+        .link = link_of(d, joined),
         .network = network_of(d),
         .inline_ecc = d->inline_ecc > 0,
     };

@@ -77,6 +77,8 @@ static uint32_t by_scores(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
     x = ft__llm_node_on(s, "scores", (uint32_t[]){x, y}, 2, "matmul x=%s y=%s", q.s,
                         k.s);
     x = ft__llm_node(s, "scores", x, "softmax x=%s axis=3", all.s);
+    if (s->m.dropout)
+        x = ft__llm_node(s, "scores", x, "dropout x=%s", all.s);
     x = ft__llm_node_on(s, "attn", (uint32_t[]){x, qkv[2]}, 2, "matmul x=%s y=%s",
                         all.s, X(s->batch, kv_heads, reach, v_size));
     return ft__llm_as(s, x, X(s->batch, heads, s->tokens, v_size));
@@ -122,8 +124,23 @@ static uint32_t normed_heads(ft__llm_step *s, const char *name, uint32_t x,
     return s->m.qk_norm == 1 ? by_heads(s, name, "rmsnorm", x, heads, s->l->head) : x;
 }
 
+/* As code of models has it: a complex product in fp32, with a table. */
+static uint32_t turned_in_fp32(ft__llm_step *s, uint32_t x, int64_t heads)
+{
+    const ft_shape table = {.rank = 2, .dim = {s->tokens, s->l->head}};
+    const ft__llm_sizes all = SIZES(s->batch, heads, s->tokens, s->l->head);
+    const uint32_t y = ft__llm_tensor_of(s, "", FT_ROLE_INPUT, FT_DTYPE_fp32, &table);
+
+    x = ft__llm_node(s, "", x, "cast x=%s to=fp32", all.s);
+    x = ft__llm_node_on(s, "rotary_emb", (uint32_t[]){x, y}, 2,
+                        "mul x=%s y=%s dtype=fp32", all.s, X(s->tokens, s->l->head));
+    return ft__llm_node(s, "", x, "cast x=%s to=%s dtype=fp32", all.s, s->type);
+}
+
 static uint32_t turned(ft__llm_step *s, uint32_t x, int64_t heads)
 {
+    if (s->unfused && s->m.rope)
+        return turned_in_fp32(s, x, heads);
     return s->m.rope ? by_heads(s, "rotary_emb", "rotary", x, heads, s->l->head) : x;
 }
 

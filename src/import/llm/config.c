@@ -351,6 +351,7 @@ static void refuse_unknown(ft__llm_reader *r, ft__json j, ft__text name)
 
 static void take_member(ft__llm_reader *r, ft__json *j, ft__text name, int depth)
 {
+    double share;
     ft__text s;
 
     refuse_unknown(r, *j, name);
@@ -364,6 +365,9 @@ static void take_member(ft__llm_reader *r, ft__json *j, ft__text name, int depth
     if (FT__IS(name, "text_config") || FT__IS(name, "llm_config") ||
         FT__IS(name, "language_config"))
         take_object(r, j, depth + 1);
+    else if ((FT__IS(name, "attn_pdrop") || FT__IS(name, "attention_dropout")) &&
+             ft__json_peek(j) == '0')
+        r->m->dropout = ft__json_number(j, &share) && share > 0;
     else if (FT__IS(name, "quantization_config"))
         ft__llm_take_quant(r, j);
     else if (FT__IS(name, "vision_config"))

@@ -131,6 +131,7 @@ typedef struct ft__llm {
     ft__llm_quant quant[FT__LLM_PARTS];
     ft__llm_norm_kind norm;
     ft__llm_linear_kind linear;
+    bool dropout; /* of attention's weights, where it is trained by its scores */
     bool gated, rope, qkv_bias, o_bias, one_norm, four_norms, head_bias;
     bool embed_norm, learned_positions, shared_gate, full_gate, fp4_experts;
     bool said_indexed; /* layers, which of them have indexers */

@@ -37,7 +37,7 @@ static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
     char spec[1024];
     size_t len;
     ft_error err;
-    ft_op op;
+    ft_op op, kept;
 
     vsnprintf(spec, sizeof(spec) - 16, fmt, ap);
     if (ft__build_failed(s->b))
@@ -57,8 +57,11 @@ static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
         out[i] = ft__llm_tensor_of(s, strcmp(name, "lm_head") ? "" : "logits",
                                    FT_ROLE_ACTIVATION, t, &shape);
     }
+    /* Weights that are trained are narrowed for each product (mixed precision). */
+    kept = op;
+    kept.dtype = s->whole ? s->m.dtype : op.dtype;
     if (tied == FT_NONE)
-        n_params = ft__op_weights(s->b, &op, 1, params);
+        n_params = ft__op_weights(s->b, &kept, 1, params);
     ft__build_node(s->b, name, strlen(name), &op, in, n_in, params, n_params, out,
                    ft_op_n_outputs(&op));
     return ft__build_failed(s->b) ? FT_NONE : out[0];
@@ -143,8 +146,30 @@ uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t r
                         bias ? " bias=1" : "", types);
 }
 
+/* As code of models has it: in fp32, operation by operation. */
+static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
+                             int64_t size)
+{
+    const ft_shape own = {.rank = 1, .dim = {size}};
+    const ft__llm_sizes all = SIZES(s->rows, size), one = SIZES(s->rows, 1);
+    uint32_t y;
+
+    x = ft__llm_node(s, "", x, "cast x=%s to=fp32", all.s);
+    y = ft__llm_node_on(s, "", (uint32_t[]){x, x}, 2, "mul x=%s y=%s dtype=fp32", all.s,
+                        all.s);
+    y = ft__llm_node(s, "", y, "reduce_mean x=%s axes=1 dtype=fp32", all.s);
+    y = ft__llm_node(s, "", y, "rsqrt x=%s dtype=fp32", one.s);
+    x = ft__llm_node_on(s, "", (uint32_t[]){x, y}, 2, "mul x=%s y=%s dtype=fp32", all.s,
+                        one.s);
+    x = ft__llm_node(s, "", x, "cast x=%s to=%s dtype=fp32", all.s, s->type);
+    return ft__llm_node_on(s, name, (uint32_t[]){x, ft__llm_weight(s, own)}, 2,
+                           "mul x=%s y=%s", all.s, X(size));
+}
+
 uint32_t ft__llm_norm(ft__llm_step *s, const char *name, uint32_t x, int64_t size)
 {
+    if (s->unfused && s->m.norm == FT__LLM_RMS)
+        return unfused_norm(s, name, x, size);
     return ft__llm_node(s, name, x, "%s x=%s norm=1",
                         s->m.norm == FT__LLM_RMS ? "rmsnorm" : "layernorm",
                         X(s->rows, size));

@@ -125,16 +125,18 @@ static uint32_t feed_forward(ft__llm_step *s, uint32_t x)
                                         : dense(s, x, size, FT__LLM_PART_DENSE);
 }
 
-/* Each rank has a part of every sum. */
+/* Each rank has a part of sums; trainers scatter and gather them (arXiv:2205.05198). */
 static uint32_t reduced(ft__llm_step *s, uint32_t x)
 {
+    static const char *const names[] = {"all_reduce", "reduce_scatter", "all_gather"};
     const int64_t nodes = (s->ranks + s->node - 1) / s->node;
+    const int apart = s->whole && !s->scores;
 
-    return s->ranks == 1
-               ? x
-               : ft__llm_node(s, "all_reduce", x, "collective x=%s ranks=%s%s%s",
-                              X(s->rows, s->m.hidden), X(s->ranks),
-                              nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+    for (int i = apart; s->ranks > 1 && i <= 2 * apart; i++)
+        x = ft__llm_node(s, names[i], x, "collective x=%s ranks=%s%s%s%s",
+                         X(s->rows, s->m.hidden), X(s->ranks), apart ? " mode=1" : "",
+                         nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+    return x;
 }
 
 /* Several residual streams (hyper-connections, arXiv:2409.19606): what goes into a part
@@ -384,8 +386,8 @@ static bool is_plain(const ft__llm *m)
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
     static const ft__dim_names there = {
-        "tokens, context, tp, ep, pp, dp, node, mtp, train, scores, once, kv_bits, "
-        "weight_bits",
+        "tokens, context, tp, ep, pp, dp, node, mtp, train, scores, unfused, once, "
+        "kv_bits, weight_bits",
         1, false};
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
@@ -403,6 +405,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->drafts = taken(opt, "mtp", used, 0);
     s->whole = taken(opt, "train", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
+    s->unfused = taken(opt, "unfused", used, 0) == 1;
     s->once = taken(opt, "once", used, 0) == 1;
     s->kv_bits = taken(opt, "kv_bits", used, 0);
     s->weight_bits = taken(opt, "weight_bits", used, 0);
@@ -427,8 +430,8 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
             s->b, FT_EINVAL, 0,
             "--dim train=1: whole sequences (--dim tokens=N) of models whose "
             "layers all have grouped attention over all tokens or a window");
-    if (s->scores && !s->whole)
-        ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1: with --dim train=1");
+    if ((s->scores || s->unfused) && !s->whole)
+        ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1, unfused=1: with train=1");
     s->tokens += s->drafts;
     if (s->context < s->tokens)
         ft__build_fail(s->b, FT_EINVAL, 0,

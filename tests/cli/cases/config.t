@@ -74,7 +74,7 @@ A folder has it in its config.json; what is not known is named.
   foretell predict: llama-3-8b.json: --dim tp=3: does not divide the 32 heads
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim sequence=3
-  foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name; there is tokens, context, tp, ep, pp, dp, node, mtp, train, scores, once, kv_bits, weight_bits
+  foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name; there is tokens, context, tp, ep, pp, dp, node, mtp, train, scores, unfused, once, kv_bits, weight_bits
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training
   foretell predict: llama-3-8b.json: a step with a cache of keys and values is not trained; export the module itself for --mode training
