@@ -284,29 +284,10 @@ void ft__build_phase(ft__build *b, ft_phase phase)
     b->phase = phase;
 }
 
-/* For this table only: ft__op_hash() is of names and stays the same for ever. */
-static uint64_t quick_hash(const ft_op *op)
-{
-    const uint64_t prime = 0x9fb21c651e98df25u;
-    uint64_t h = (uint64_t)op->kind << 40 ^ (uint64_t)op->dtype << 24 ^
-                 (uint64_t)op->phase << 16 ^ (uint64_t)op->layout << 8 ^ op->wrt;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++) {
-        n += op->count[i];
-        h = h * 31 + op->count[i];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        h = (h ^ (uint64_t)op->value[i]) * prime;
-        h ^= h >> 32;
-    }
-    return h ? h : 1;
-}
-
 /* The number of the operation equal to *op; `next` where there is none yet. */
 static uint32_t number_of(ft__build *b, const ft_op *op, uint32_t next)
 {
-    uint64_t hash = quick_hash(op);
+    uint64_t hash = ft__op_quick_hash(op);
     ft__index_slot *slot;
 
     while ((slot = ft__index_at(&b->index, hash, NULL)) && slot->hash &&

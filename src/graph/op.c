@@ -314,6 +314,24 @@ static uint64_t hash_name(uint64_t h, const char *s)
     return ft__fnv1a(h, s, strlen(s));
 }
 
+uint64_t ft__op_quick_hash(const ft_op *op)
+{
+    const uint64_t prime = 0x9fb21c651e98df25u;
+    uint64_t h = (uint64_t)op->kind << 40 ^ (uint64_t)op->dtype << 24 ^
+                 (uint64_t)op->phase << 16 ^ (uint64_t)op->layout << 8 ^ op->wrt;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++) {
+        n += op->count[i];
+        h = h * 31 + op->count[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        h = (h ^ (uint64_t)op->value[i]) * prime;
+        h ^= h >> 32;
+    }
+    return h ? h : 1;
+}
+
 uint64_t ft__op_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
