@@ -370,7 +370,7 @@ uint64_t ft__op_layer_hash(const ft_op *op)
 
 /* ---- shapes ---- */
 
-int64_t ft_shape_elements(const ft_shape *s)
+static inline int64_t elements(const ft_shape *s)
 {
     int64_t n = 1;
 
@@ -393,9 +393,14 @@ int ft_shape_equal(const ft_shape *a, const ft_shape *b)
            memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
 }
 
+int64_t ft_shape_elements(const ft_shape *s)
+{
+    return elements(s);
+}
+
 int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
 {
-    return (ft_shape_elements(s) * (int64_t)ft_dtype_bits(t) + 7) / 8;
+    return (elements(s) * (int64_t)dtypes[t].bits + 7) / 8;
 }
 
 ft_op ft__forward_of(const ft_op *op)
