@@ -181,6 +181,11 @@ static void need_buffer(struct buffers *b, uint64_t bytes)
         b->bytes[0] = bytes;
 }
 
+static bool is_adam(const ft_op *op)
+{
+    return op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw;
+}
+
 static void add_scratch(struct memory *m)
 {
     struct buffers kept = {{0}, 0};
@@ -194,7 +199,7 @@ static void add_scratch(struct memory *m)
 
         m->scratch[i] = m->of_op[id].bytes;
         /* The optimizer's loop holds the last parameter's denominator. */
-        if (op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw) {
+        if (is_adam(op)) {
             uint64_t own = m->scratch[i] / 2;
 
             m->scratch[i] += before;
@@ -207,26 +212,23 @@ static void add_scratch(struct memory *m)
         m->always[FT_PART_WORKSPACE] += kept.bytes[i];
 }
 
-static uint64_t denominator_bytes(const struct memory *m, uint32_t node)
-{
-    const ft_op *op = &m->g->op[m->g->node[node].op];
-
-    /* Of what it allocates, half: before scaling, and after. */
-    return op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw
-               ? ft__scratch_of(op, m->bits).bytes / 2
-               : 0;
-}
-
 /* On GPUs PyTorch updates all parameters together: the denominators of Adam and AdamW
- * are there for all of them at once (torch/optim/adam.py, _multi_tensor_adam). */
+ * are there for all of them at once (torch/optim/adam.py, _multi_tensor_adam). Of what
+ * one operation allocates, half: before scaling, and after. */
 static void add_foreach(struct memory *m)
 {
     uint64_t all = 0;
+    bool any = false;
 
-    for (uint32_t i = 0; i < m->n_nodes; i++)
-        all += denominator_bytes(m, i);
-    for (uint32_t i = 0; i < m->n_nodes; i++)
-        if (denominator_bytes(m, i)) {
+    for (uint32_t i = 0; i < m->g->n_ops; i++)
+        if (is_adam(&m->g->op[i])) {
+            m->of_op[i].bytes = ft__scratch_of(&m->g->op[i], m->bits).bytes / 2;
+            any = true;
+        }
+    for (uint32_t i = 0; i < m->n_nodes && any; i++)
+        all += m->of_op[m->g->node[i].op].bytes;
+    for (uint32_t i = 0; i < m->n_nodes && all; i++)
+        if (m->of_op[m->g->node[i].op].bytes) {
             m->scratch[i] = all;
             add(m, all, i, i);
         }

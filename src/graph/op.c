@@ -372,19 +372,20 @@ uint64_t ft__op_layer_hash(const ft_op *op)
 
 static inline int64_t elements(const ft_shape *s)
 {
+    bool over = false;
     int64_t n = 1;
 
-    for (uint32_t i = 0; i < s->rank; i++)
-        if (s->dim[i] == 0)
-            return 0;
     for (uint32_t i = 0; i < s->rank; i++) {
+        const int64_t dim = s->dim[i];
+
+        if (dim == 0)
+            return 0;
         /* Most sizes are small: two below 2^26 need no division. */
-        if ((uint64_t)(n | s->dim[i]) >> 26 &&
-            (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i]))
-            return -1;
-        n *= s->dim[i];
+        over = over ||
+               ((uint64_t)(n | dim) >> 26 && (dim < 0 || n > FT__MAX_ELEMENTS / dim));
+        n = over ? 1 : n * dim;
     }
-    return n;
+    return over ? -1 : n;
 }
 
 int ft_shape_equal(const ft_shape *a, const ft_shape *b)
