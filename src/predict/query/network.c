@@ -306,59 +306,48 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
 /* To out and task what is known of the operations of q->g; to op those that are not,
  * and where they are. Their number. */
 static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
-                       uint32_t *place, ft__query_context *q, ft_op_answers *answered)
+                       uint32_t *place, ft__query_context *q,
+                       const ft_op_answers *answered)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < q->n; i++) {
-        const ft__op_answer_slot *s =
-            answered ? ft__op_answers_at(answered, &q->g->op[i], q->phase) : NULL;
+        const ft__op_answered *a =
+            answered ? ft__op_answers_find(answered, &q->g->op[i], q->phase) : NULL;
 
-        if (!s || !s->taken) {
+        if (!a) {
             op[n] = q->g->op[i];
             place[n++] = i;
             continue;
         }
-        task[i] = s->task;
-        q->powered = s->powered;
+        task[i] = a->task;
+        q->powered = a->powered;
         for (uint32_t k = 0; k < FT__OP_ESTIMATES; k++)
-            out->op_time[k * q->n + i] = s->estimate[k];
+            out->op_time[k * q->n + i] = a->estimate[k];
     }
     return n;
 }
 
-static void remember(ft__op_answer_slot *s, const ft_op *op, const ft__op_task *task,
-                     const ft__query_context *q, const ft_estimate *e)
-{
-    *s = (ft__op_answer_slot){.taken = true,
-                              .powered = q->powered,
-                              .phase = q->phase,
-                              .op = *op,
-                              .task = *task};
-    for (uint32_t k = 0; k < FT__OP_ESTIMATES; k++)
-        s->estimate[k] = e[k * q->n];
-}
-
-/* Of those n alone, which q is about while they are asked. */
+/* Those of q->g, which are at these places of the network. */
 static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
                            const uint32_t *place, ft__query_context *q,
                            ft_op_answers *answered, ft_error *err)
 {
+    ft__op_answered one, *a;
     ft_network_estimate e;
     ft_status st = ft__estimate_start(&e, q->g, err);
 
     if (!st)
         st = ft__query_context_learn(q, &e, err);
     for (uint32_t j = 0; j < q->n && !st; j++) {
-        const uint32_t i = place[j];
-
-        task[i] = (ft__op_task){.power_w = NAN};
-        take(&e, &task[i], q, j);
+        a = answered ? ft__op_answers_add(answered, &q->g->op[j], q->phase) : &one;
+        a->task = (ft__op_task){.power_w = NAN};
+        take(&e, &a->task, q, j);
+        task[place[j]] = a->task;
+        a->powered = q->powered;
         for (uint32_t k = 0; k < FT__OP_ESTIMATES; k++)
-            out->op_time[k * out->n_ops + i] = e.op_time[k * q->n + j];
-        if (answered)
-            remember(ft__op_answers_at(answered, &q->g->op[j], q->phase), &q->g->op[j],
-                     &task[i], q, &e.op_time[j]);
+            out->op_time[k * out->n_ops + place[j]] = a->estimate[k] =
+                e.op_time[k * q->n + j];
     }
     ft_network_estimate_free(&e);
     return st;
