@@ -2,6 +2,7 @@
 #include "graph/build.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ typedef struct ft__parts {
     uint32_t n_outputs;
     uint32_t n_assumptions;
     uint32_t n_bounded;
+    int64_t positions;
 } ft__parts;
 
 static void parts_free(ft__parts *p)
@@ -85,6 +87,7 @@ static ft_graph *parts_show(ft__parts *p)
             .bounded = p->bounded,
             .n_bounded = p->n_bounded,
             .parts = p,
+            .positions = p->positions,
         };
     return g;
 }
@@ -621,6 +624,19 @@ void ft__build_assume(ft__build *b, const char *fmt, ...)
     va_start(ap, fmt);
     note(b, &b->g->assumption, &b->g->n_assumptions, &b->cap_assumptions, fmt, ap);
     va_end(ap);
+}
+
+void ft__build_positions(ft__build *b, int64_t positions, int64_t context)
+{
+    if (b->failed)
+        return;
+    b->g->positions = positions;
+    if (positions > 0 && context > positions)
+        ft__build_assume(b,
+                         "a sequence of %" PRId64
+                         " tokens, where the model was made for "
+                         "%" PRId64,
+                         context, positions);
 }
 
 void ft__build_bounded(ft__build *b, const char *fmt, ...)
