@@ -457,10 +457,10 @@ static void check_as_remembered(const ft_network_estimate *e, const ft_predictor
 
     for (int i = 0; i < 2; i++) {
         CHECK_EQ(ft_predict_network(&again, p, &on, g, NULL), FT_OK);
-        CHECK(memcmp(&again.time.value, &e->time.value, 3 * sizeof(double)) == 0);
-        CHECK(memcmp(&again.energy.value, &e->energy.value, 3 * sizeof(double)) == 0);
-        CHECK(memcmp(&again.power.value, &e->power.value, 3 * sizeof(double)) == 0);
-        CHECK(memcmp(&again.memory.value, &e->memory.value, 3 * sizeof(double)) == 0);
+        CHECK(BYTES(&again.time.value, &e->time.value, 3 * sizeof(double)));
+        CHECK(BYTES(&again.energy.value, &e->energy.value, 3 * sizeof(double)));
+        CHECK(BYTES(&again.power.value, &e->power.value, 3 * sizeof(double)));
+        CHECK(BYTES(&again.memory.value, &e->memory.value, 3 * sizeof(double)));
         ft_network_estimate_free(&again);
     }
     ft_op_answers_free(on.answered);

@@ -267,7 +267,7 @@ static void threads_share_the_data(void)
 
 static void check_same_estimate(const ft_estimate *a, const ft_estimate *b)
 {
-    CHECK(memcmp(&a->value, &b->value, 3 * sizeof(a->value)) == 0);
+    CHECK(BYTES(&a->value, &b->value, 3 * sizeof(a->value)));
     CHECK(EQ(a->basis, b->basis) && SAME(a->why, b->why));
 }
 
