@@ -60,7 +60,7 @@ static void find_forward(struct memory *m)
 }
 
 /* Once find_saved() has marked those. */
-static ft_part part_of(const struct memory *m, uint32_t tensor)
+static uint8_t part_of(const struct memory *m, uint32_t tensor)
 {
     static const uint8_t of_role[] = {
         [FT_ROLE_INPUT] = FT_PART_INPUTS,
@@ -73,7 +73,7 @@ static ft_part part_of(const struct memory *m, uint32_t tensor)
 
     return role == FT_ROLE_ACTIVATION && m->part[tensor] == FT_PART_SAVED
                ? FT_PART_SAVED
-               : (ft_part)of_role[role];
+               : of_role[role];
 }
 
 /* ---- what a policy keeps alive ---- */
@@ -135,7 +135,7 @@ static void add(struct memory *m, uint64_t bytes, uint32_t first, uint32_t last)
 /* The caller holds the last pass's results until this one returns. */
 static bool held_over(const struct memory *m, const ft_tensor *t)
 {
-    const ft_part part = t->is_output ? part_of(m, t->storage) : FT_PART_WEIGHTS;
+    const uint8_t part = t->is_output ? part_of(m, t->storage) : FT_PART_WEIGHTS;
 
     return part == FT_PART_ACTIVATIONS || part == FT_PART_SAVED;
 }
