@@ -1,8 +1,12 @@
 /* How long does a question take once model and predictors are loaded?
  *
- *   predict MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS]]    "": the best there is */
+ *   predict MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS [DIM]]]    "": the best there is
+ *
+ * The same network each time; DIM: another one each time, of which one size differs
+ * ("batch", or a language model's "context"). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/stats.h"
@@ -26,15 +30,34 @@ static ft_status ask(double *wall_s, double *work_s, uint32_t *n_ops, ft_data *d
     return st;
 }
 
-static ft_status run(ft_data *data, ft_query *q, int rounds, ft_error *err)
+static void print(const char *what, double *t, int n)
 {
-    static double t[ROUNDS];
-    double begin = ft__now_s(), wall_s, work_s;
-    ft_graph *g;
-    uint32_t n_ops;
-    ft_status st = ft_query_import(&g, q, err);
+    ft__sort(t, (size_t)n);
+    printf("%s\tmedian %.1f us, 10 %% %.1f us, 90 %% %.1f us\n", what,
+           1e6 * ft__quantile(t, (size_t)n, 0.5), 1e6 * ft__quantile(t, (size_t)n, 0.1),
+           1e6 * ft__quantile(t, (size_t)n, 0.9));
+}
 
-    printf("import\t%.1f us\n", 1e6 * (ft__now_s() - begin));
+static ft_status import(ft_graph **g, double *wall_s, const ft_query *q, ft_error *err)
+{
+    double begin = ft__now_s();
+    ft_status st = ft_query_import(g, q, err);
+
+    *wall_s = ft__now_s() - begin;
+    return st;
+}
+
+static ft_status run(ft_data *data, ft_query *q, int rounds, const char *dim,
+                     ft_error *err)
+{
+    static double t[ROUNDS], imported[ROUNDS];
+    ft_dim_value size = {dim, 1000};
+    double wall_s, work_s;
+    ft_graph *g;
+    uint32_t n_ops = 0;
+    ft_status st = import(&g, &wall_s, q, err);
+
+    printf("import\t%.1f us\n", 1e6 * wall_s);
     q->graph = g;
     if (!st)
         st = ask(&wall_s, &work_s, &n_ops, data, q, err);
@@ -42,15 +65,25 @@ static ft_status run(ft_data *data, ft_query *q, int rounds, ft_error *err)
         printf("first question, opens device and predictors\t%.1f us, of the processor "
                "%.1f us\n",
                1e6 * wall_s, 1e6 * work_s);
-    for (int i = 0; i < rounds && !st; i++)
-        st = ask(&t[i], &work_s, &n_ops, data, q, err);
-    ft__sort(t, (size_t)rounds);
+    for (int i = 0; i < rounds && !st; i++) {
+        if (dim) {
+            ft_graph_free(g);
+            size.value++;
+            q->batch = strcmp(dim, "batch") == 0 ? 1 + i : 0;
+            q->dims = &size;
+            q->n_dims = q->batch ? 0 : 1;
+            q->graph = NULL;
+            st = import(&g, &imported[i], q, err);
+            q->graph = g;
+        }
+        if (!st)
+            st = ask(&t[i], &work_s, &n_ops, data, q, err);
+    }
+    if (!st && dim)
+        print("import", imported, rounds);
+    printf("%u unique operations\n", n_ops);
     if (!st)
-        printf("question, %u unique operations\tmedian %.1f us, 10 %% %.1f us, 90 %% "
-               "%.1f us\n",
-               n_ops, 1e6 * ft__quantile(t, (size_t)rounds, 0.5),
-               1e6 * ft__quantile(t, (size_t)rounds, 0.1),
-               1e6 * ft__quantile(t, (size_t)rounds, 0.9));
+        print("question", t, rounds);
     ft_graph_free(g);
     return st;
 }
@@ -63,8 +96,8 @@ int main(int argc, char **argv)
     ft_error err = {0};
     ft_status st;
 
-    if (argc < 4 || argc > 6 || rounds < 1 || rounds > ROUNDS) {
-        fprintf(stderr, "usage: %s MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS]]\n",
+    if (argc < 4 || argc > 7 || rounds < 1 || rounds > ROUNDS) {
+        fprintf(stderr, "usage: %s MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS [DIM]]]\n",
                 argv[0]);
         return 2;
     }
@@ -73,7 +106,7 @@ int main(int argc, char **argv)
     q.predictor = argc > 4 && *argv[4] ? argv[4] : NULL;
     st = ft_data_open(&data, argv[3], NULL, &err);
     if (!st)
-        st = run(data, &q, rounds, &err);
+        st = run(data, &q, rounds, argc > 6 ? argv[6] : NULL, &err);
     if (st)
         fprintf(stderr, "predict: %s\n", err.msg);
     ft_data_close(data);

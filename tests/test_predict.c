@@ -448,6 +448,24 @@ static void paleo_is_what_its_users_published(void)
     ft_graph_free(g);
 }
 
+/* What is remembered of all its operations makes up the same network. */
+static void check_as_remembered(const ft_network_estimate *e, const ft_predictor *p,
+                                const ft_graph *g)
+{
+    const ft_device_use on = {.answered = ft_op_answers_new()};
+    ft_network_estimate again;
+
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(ft_predict_network(&again, p, &on, g, NULL), FT_OK);
+        CHECK(BYTES(&again.time.value, &e->time.value, 3 * sizeof(double)));
+        CHECK(BYTES(&again.energy.value, &e->energy.value, 3 * sizeof(double)));
+        CHECK(BYTES(&again.power.value, &e->power.value, 3 * sizeof(double)));
+        CHECK(BYTES(&again.memory.value, &e->memory.value, 3 * sizeof(double)));
+        ft_network_estimate_free(&again);
+    }
+    ft_op_answers_free(on.answered);
+}
+
 /* Kernels of 3x3 and 5x5 draw 80 W, of 1x1 50 W; of every third operation it is known.
  */
 static void energy_is_time_and_power(const ft_op *convs)
@@ -474,6 +492,7 @@ static void energy_is_time_and_power(const ft_op *convs)
     CHECK_NEAR(e.power.value, e.energy.value / e.time.value, 1e-9);
     CHECK(CMP(e.energy.low, <, truth) && CMP(truth, <, e.energy.high));
     CHECK(CMP(e.energy.high / e.energy.low, <, 2));
+    check_as_remembered(&e, p, g);
     ft_network_estimate_free(&e);
     ft_graph_free(g);
     ft_predictor_free(p);

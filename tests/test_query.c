@@ -265,6 +265,79 @@ static void threads_share_the_data(void)
     ft_data_close(d);
 }
 
+static void check_same_estimate(const ft_estimate *a, const ft_estimate *b)
+{
+    CHECK(BYTES(&a->value, &b->value, 3 * sizeof(a->value)));
+    CHECK(EQ(a->basis, b->basis) && SAME(a->why, b->why));
+}
+
+static void check_same_answer(const ft_answer *a, const ft_answer *b)
+{
+    CHECK_EQ(a->n_ops, b->n_ops);
+    check_same_estimate(&a->time, &b->time);
+    check_same_estimate(&a->energy, &b->energy);
+    check_same_estimate(&a->power, &b->power);
+    check_same_estimate(&a->memory, &b->memory);
+    for (uint32_t i = 0; i < a->n_ops && i < b->n_ops; i++) {
+        check_same_estimate(&a->op[i]->time, &b->op[i]->time);
+        check_same_estimate(&a->op[i]->device_time, &b->op[i]->device_time);
+        check_same_estimate(&a->op[i]->power, &b->op[i]->power);
+        check_same_estimate(&a->op[i]->energy, &b->op[i]->energy);
+    }
+}
+
+/* By `d`, which has answered others before, and by one that has answered nothing. */
+static void check_as_asked_first(ft_data *d, const ft_query *q)
+{
+    ft_data *fresh = open_data();
+    ft_answer *a = NULL, *b = NULL;
+
+    CHECK(!ft_query_ask(&a, d, q, NULL) && !ft_query_ask(&b, fresh, q, NULL));
+    if (a && b)
+        check_same_answer(a, b);
+    ft_answer_free(a);
+    ft_answer_free(b);
+    ft_data_close(fresh);
+}
+
+/* Networks share operations; a training step has those of a forward pass. */
+static void what_was_answered_before_changes_nothing(void)
+{
+    static const char *const device[] = {"h100-sxm", "a30", "t4", "xeon-platinum-8380"};
+    static const char *const run_mode[] = {NULL, "graph", "compiled"};
+    ft_data *d = open_data();
+
+    for (size_t i = 0; i < 4 * 3 * 2 * 3; i++) {
+        ft_query q = FT_QUERY_INIT;
+
+        q.model = model;
+        q.device = device[i / 18];
+        q.run_mode = i / 18 == 3 ? NULL : run_mode[i / 6 % 3];
+        q.mode = i / 3 % 2 ? "training" : NULL;
+        q.batch = 1 + (int64_t)(i % 3 % 2);
+        check_as_asked_first(d, &q);
+    }
+    ft_data_close(d);
+}
+
+/* More operations than are remembered, twice. */
+static void what_is_not_remembered_is_asked_again(void)
+{
+    static char list[1 << 15];
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    size_t len = 0;
+
+    for (int i = 0; i < 400; i++)
+        len += (size_t)snprintf(list + len, sizeof(list) - len,
+                                "linear x=%dx256 out=512 bias=1 dtype=fp32\n", 1 + i);
+    q.list = list;
+    q.list_len = len;
+    check_as_asked_first(d, &q);
+    check_as_asked_first(d, &q);
+    ft_data_close(d);
+}
+
 /* Each is what asking for it alone says, to the last bit. */
 static void many_settings_are_each_asked_alone(void)
 {
@@ -427,5 +500,7 @@ int main(int argc, char **argv)
     a_network_is_cut_by_one_question();
     a_predictor_has_its_place();
     threads_share_the_data();
+    what_was_answered_before_changes_nothing();
+    what_is_not_remembered_is_asked_again();
     CHECK_DONE();
 }

@@ -96,6 +96,8 @@ typedef struct ft_graph {
                                    (node bar)") */
     uint32_t n_bounded;
     struct ft__parts *parts; /* the library's */
+    int64_t positions; /* of a language model as imported: tokens that a sequence was
+                          made to have at most; 0: it does not say */
 } ft_graph;
 
 FT_API void ft_graph_free(ft_graph *g);

@@ -168,6 +168,7 @@ typedef struct ft_served {
     int may; /* FT_SERVE_MAY_ bits: intervals reach there */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
+    int64_t positions; /* as in ft_graph */
 } ft_served;
 
 /* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does not

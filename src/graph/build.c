@@ -2,6 +2,7 @@
 #include "graph/build.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ typedef struct ft__parts {
     uint32_t n_outputs;
     uint32_t n_assumptions;
     uint32_t n_bounded;
+    int64_t positions;
 } ft__parts;
 
 static void parts_free(ft__parts *p)
@@ -85,6 +87,7 @@ static ft_graph *parts_show(ft__parts *p)
             .bounded = p->bounded,
             .n_bounded = p->n_bounded,
             .parts = p,
+            .positions = p->positions,
         };
     return g;
 }
@@ -284,29 +287,10 @@ void ft__build_phase(ft__build *b, ft_phase phase)
     b->phase = phase;
 }
 
-/* For this table only: ft__op_hash() is of names and stays the same for ever. */
-static uint64_t quick_hash(const ft_op *op)
-{
-    const uint64_t prime = 0x9fb21c651e98df25u;
-    uint64_t h = (uint64_t)op->kind << 40 ^ (uint64_t)op->dtype << 24 ^
-                 (uint64_t)op->phase << 16 ^ (uint64_t)op->layout << 8 ^ op->wrt;
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++) {
-        n += op->count[i];
-        h = h * 31 + op->count[i];
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        h = (h ^ (uint64_t)op->value[i]) * prime;
-        h ^= h >> 32;
-    }
-    return h ? h : 1;
-}
-
 /* The number of the operation equal to *op; `next` where there is none yet. */
 static uint32_t number_of(ft__build *b, const ft_op *op, uint32_t next)
 {
-    uint64_t hash = quick_hash(op);
+    uint64_t hash = ft__op_quick_hash(op);
     ft__index_slot *slot;
 
     while ((slot = ft__index_at(&b->index, hash, NULL)) && slot->hash &&
@@ -640,6 +624,19 @@ void ft__build_assume(ft__build *b, const char *fmt, ...)
     va_start(ap, fmt);
     note(b, &b->g->assumption, &b->g->n_assumptions, &b->cap_assumptions, fmt, ap);
     va_end(ap);
+}
+
+void ft__build_positions(ft__build *b, int64_t positions, int64_t context)
+{
+    if (b->failed)
+        return;
+    b->g->positions = positions;
+    if (positions > 0 && context > positions)
+        ft__build_assume(b,
+                         "a sequence of %" PRId64
+                         " tokens, where the model was made for "
+                         "%" PRId64,
+                         context, positions);
 }
 
 void ft__build_bounded(ft__build *b, const char *fmt, ...)

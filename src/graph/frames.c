@@ -92,11 +92,10 @@ static bool find_calls(struct frames *f)
  * code hardly gives that name to something else. */
 static uint32_t named_until(const struct frames *f, uint32_t producer, uint32_t reader)
 {
-    const ft_node *node = &f->g->node[producer];
-    uint32_t call = f->of_node[producer];
+    const uint32_t call = f->of_node[producer];
 
-    if (f->g->op[node->op].kind != FT_KIND_concat || call == FT_NONE ||
-        call == f->of_node[reader])
+    if (call == FT_NONE || call == f->of_node[reader] ||
+        f->g->op[f->g->node[producer].op].kind != FT_KIND_concat)
         return 0;
     return f->call[call].last;
 }

@@ -19,6 +19,7 @@ struct memory {
     uint64_t *total;    /* per node */
     ft__scratch *of_op; /* per operation */
     uint64_t always[FT_PART_COUNT];
+    uint64_t held; /* through the forward phase: the last pass's results */
     uint32_t n_nodes;
     uint32_t n_tensors;
     uint32_t forward_end; /* the first node behind the forward phase */
@@ -48,7 +49,18 @@ static void find_saved(struct memory *m)
     }
 }
 
-static void find_parts(struct memory *m)
+static void find_forward(struct memory *m)
+{
+    for (uint32_t i = 0; i < m->n_nodes; i++)
+        if (m->g->node[i].phase != FT_PHASE_FORWARD) {
+            m->forward_end = i;
+            break;
+        }
+    find_saved(m);
+}
+
+/* Once find_saved() has marked those. */
+static uint8_t part_of(const struct memory *m, uint32_t tensor)
 {
     static const uint8_t of_role[] = {
         [FT_ROLE_INPUT] = FT_PART_INPUTS,
@@ -57,19 +69,11 @@ static void find_parts(struct memory *m)
         [FT_ROLE_GRADIENT] = FT_PART_GRADIENTS,
         [FT_ROLE_STATE] = FT_PART_STATE,
     };
+    const ft_role role = m->g->tensor[tensor].role;
 
-    for (uint32_t i = 0; i < m->n_nodes; i++)
-        if (m->g->node[i].phase != FT_PHASE_FORWARD) {
-            m->forward_end = i;
-            break;
-        }
-    find_saved(m);
-    for (uint32_t i = 0; i < m->n_tensors; i++) {
-        ft_role role = m->g->tensor[i].role;
-
-        if (role != FT_ROLE_ACTIVATION || m->part[i] != FT_PART_SAVED)
-            m->part[i] = of_role[role];
-    }
+    return role == FT_ROLE_ACTIVATION && m->part[tensor] == FT_PART_SAVED
+               ? FT_PART_SAVED
+               : of_role[role];
 }
 
 /* ---- what a policy keeps alive ---- */
@@ -108,20 +112,15 @@ static bool is_weight_copy(const ft_graph *g, const ft_tensor *t)
            g->tensor[n->in[0]].role == FT_ROLE_WEIGHT;
 }
 
-static ft_status live_eagerly(struct memory *m, ft_error *err)
+static void live_eagerly(const struct memory *m, uint32_t i)
 {
-    ft_status st = ft__hold_frames(m->life, m->g, err);
+    ft__life *life = &m->life[i];
 
-    for (uint32_t i = 0; i < m->n_tensors; i++) {
-        ft__life *life = &m->life[i];
-
-        if (m->part[i] == FT_PART_GRADIENTS && life->first != FT_NONE)
-            life->last = m->n_nodes - 1;
-        else if (is_weight_copy(m->g, &m->g->tensor[i]) && life->last != FT_NONE &&
-                 life->last + 1 < m->forward_end)
-            life->last = m->forward_end - 1;
-    }
-    return st;
+    if (m->part[i] == FT_PART_GRADIENTS && life->first != FT_NONE)
+        life->last = m->n_nodes - 1;
+    else if (life->last != FT_NONE && life->last + 1 < m->forward_end &&
+             is_weight_copy(m->g, &m->g->tensor[i]))
+        life->last = m->forward_end - 1;
 }
 
 /* ---- sums over time ---- */
@@ -134,29 +133,34 @@ static void add(struct memory *m, uint64_t bytes, uint32_t first, uint32_t last)
 }
 
 /* The caller holds the last pass's results until this one returns. */
-static bool held_over(const struct memory *m, uint32_t i)
+static bool held_over(const struct memory *m, const ft_tensor *t)
 {
-    const ft_tensor *t = &m->g->tensor[i];
+    const uint8_t part = t->is_output ? part_of(m, t->storage) : FT_PART_WEIGHTS;
 
-    return (m->bits & FT_POLICY_EAGER) && t->is_output &&
-           (m->part[t->storage] == FT_PART_ACTIVATIONS ||
-            m->part[t->storage] == FT_PART_SAVED);
+    return part == FT_PART_ACTIVATIONS || part == FT_PART_SAVED;
 }
 
 static void add_tensors(struct memory *m)
 {
+    const bool eager = m->n_nodes && (m->bits & FT_POLICY_EAGER);
+
     for (uint32_t i = 0; i < m->n_tensors; i++) {
         const ft__life *p = &m->life[i];
         const ft_tensor *t = &m->g->tensor[i];
 
+        m->part[i] = part_of(m, i);
+        if (eager)
+            live_eagerly(m, i);
         if (t->storage == i && (m->part[i] == FT_PART_WEIGHTS ||
                                 m->part[i] == FT_PART_STATE || !m->n_nodes))
             m->always[m->part[i]] += p->bytes;
-        else if (t->storage == i && p->first != FT_NONE)
+        else if (p->first != FT_NONE)
             add(m, p->bytes, p->first, p->last);
-        if (m->n_nodes && held_over(m, i))
-            add(m, m->life[t->storage].bytes, 0, m->forward_end - 1);
+        if (eager && held_over(m, t))
+            m->held += m->life[t->storage].bytes;
     }
+    if (m->held)
+        add(m, m->held, 0, m->forward_end - 1);
 }
 
 /* Buffers of matrix products: the library keeps five; when a larger one is needed
@@ -177,6 +181,11 @@ static void need_buffer(struct buffers *b, uint64_t bytes)
         b->bytes[0] = bytes;
 }
 
+static bool is_adam(const ft_op *op)
+{
+    return op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw;
+}
+
 static void add_scratch(struct memory *m)
 {
     struct buffers kept = {{0}, 0};
@@ -190,7 +199,7 @@ static void add_scratch(struct memory *m)
 
         m->scratch[i] = m->of_op[id].bytes;
         /* The optimizer's loop holds the last parameter's denominator. */
-        if (op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw) {
+        if (is_adam(op)) {
             uint64_t own = m->scratch[i] / 2;
 
             m->scratch[i] += before;
@@ -203,26 +212,23 @@ static void add_scratch(struct memory *m)
         m->always[FT_PART_WORKSPACE] += kept.bytes[i];
 }
 
-static uint64_t denominator_bytes(const struct memory *m, uint32_t node)
-{
-    const ft_op *op = &m->g->op[m->g->node[node].op];
-
-    /* Of what it allocates, half: before scaling, and after. */
-    return op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw
-               ? ft__scratch_of(op, m->bits).bytes / 2
-               : 0;
-}
-
 /* On GPUs PyTorch updates all parameters together: the denominators of Adam and AdamW
- * are there for all of them at once (torch/optim/adam.py, _multi_tensor_adam). */
+ * are there for all of them at once (torch/optim/adam.py, _multi_tensor_adam). Of what
+ * one operation allocates, half: before scaling, and after. */
 static void add_foreach(struct memory *m)
 {
     uint64_t all = 0;
+    bool any = false;
 
-    for (uint32_t i = 0; i < m->n_nodes; i++)
-        all += denominator_bytes(m, i);
-    for (uint32_t i = 0; i < m->n_nodes; i++)
-        if (denominator_bytes(m, i)) {
+    for (uint32_t i = 0; i < m->g->n_ops; i++)
+        if (is_adam(&m->g->op[i])) {
+            m->of_op[i].bytes = ft__scratch_of(&m->g->op[i], m->bits).bytes / 2;
+            any = true;
+        }
+    for (uint32_t i = 0; i < m->n_nodes && any; i++)
+        all += m->of_op[m->g->node[i].op].bytes;
+    for (uint32_t i = 0; i < m->n_nodes && all; i++)
+        if (m->of_op[m->g->node[i].op].bytes) {
             m->scratch[i] = all;
             add(m, all, i, i);
         }
@@ -234,16 +240,13 @@ static void parts_at(const struct memory *m, uint32_t node, uint64_t *part)
     if (!m->n_nodes)
         return;
     part[FT_PART_WORKSPACE] += m->scratch[node];
+    part[FT_PART_ACTIVATIONS] += node < m->forward_end ? m->held : 0;
     for (uint32_t i = 0; i < m->n_tensors; i++) {
         const ft__life *p = &m->life[i];
-        const ft_tensor *t = &m->g->tensor[i];
 
-        if (t->storage == i && p->first != FT_NONE && p->first <= node &&
-            node <= p->last && m->part[i] != FT_PART_WEIGHTS &&
-            m->part[i] != FT_PART_STATE)
+        if (p->first <= node && node <= p->last && p->first != FT_NONE &&
+            m->part[i] != FT_PART_WEIGHTS && m->part[i] != FT_PART_STATE)
             part[m->part[i]] += p->bytes;
-        if (held_over(m, i) && node < m->forward_end)
-            part[FT_PART_ACTIVATIONS] += m->life[t->storage].bytes;
     }
 }
 
@@ -286,10 +289,11 @@ static void rough_rules(const struct memory *m, ft_memory *out)
 
     for (uint32_t i = 0; i < m->n_nodes; i++) {
         const ft_node *node = &m->g->node[i];
-        double layer = layer_bytes(m, node);
+        double layer;
 
         if (ft_kind_class(m->g->op[node->op].kind) == FT_CLASS_VIEW)
             continue;
+        layer = layer_bytes(m, node);
         sum += layer;
         n++;
         if (layer > first) {
@@ -328,9 +332,9 @@ static ft_status count(struct memory *m, const ft_graph *g,
         st = ft_fail(err, FT_ENOMEM, 0, "memory of %s", g->name);
     if (st)
         return st;
-    find_parts(m);
+    find_forward(m);
     if ((policy->bits & FT_POLICY_EAGER) && m->n_nodes)
-        st = live_eagerly(m, err);
+        st = ft__hold_frames(m->life, g, err);
     if (st)
         return st;
     if (policy->bits & FT_POLICY_CPU_SCRATCH)
@@ -367,19 +371,15 @@ ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
 /* What parts_at() says of one node, of all of them: sums of what begins and ends. */
 static void parts_of_all(const struct memory *m, uint64_t (*part)[FT_PART_COUNT])
 {
+    part[0][FT_PART_ACTIVATIONS] += m->held;
+    part[m->forward_end][FT_PART_ACTIVATIONS] -= m->held;
     for (uint32_t i = 0; i < m->n_tensors; i++) {
         const ft__life *p = &m->life[i];
-        const ft_tensor *t = &m->g->tensor[i];
         const uint8_t k = m->part[i];
 
-        if (t->storage == i && p->first != FT_NONE && k != FT_PART_WEIGHTS &&
-            k != FT_PART_STATE) {
+        if (p->first != FT_NONE && k != FT_PART_WEIGHTS && k != FT_PART_STATE) {
             part[p->first][k] += p->bytes;
             part[p->last + 1][k] -= p->bytes;
-        }
-        if (held_over(m, i)) {
-            part[0][FT_PART_ACTIVATIONS] += m->life[t->storage].bytes;
-            part[m->forward_end][FT_PART_ACTIVATIONS] -= m->life[t->storage].bytes;
         }
     }
     for (uint32_t i = 1; i < m->n_nodes; i++)

@@ -314,6 +314,24 @@ static uint64_t hash_name(uint64_t h, const char *s)
     return ft__fnv1a(h, s, strlen(s));
 }
 
+uint64_t ft__op_quick_hash(const ft_op *op)
+{
+    const uint64_t prime = 0x9fb21c651e98df25u;
+    uint64_t h = (uint64_t)op->kind << 40 ^ (uint64_t)op->dtype << 24 ^
+                 (uint64_t)op->phase << 16 ^ (uint64_t)op->layout << 8 ^ op->wrt;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < FT_OP_MAX_KEYS; i++) {
+        n += op->count[i];
+        h = h * 31 + op->count[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        h = (h ^ (uint64_t)op->value[i]) * prime;
+        h ^= h >> 32;
+    }
+    return h ? h : 1;
+}
+
 uint64_t ft__op_hash(const ft_op *op)
 {
     const uint64_t prime = 0x9fb21c651e98df25u;
@@ -352,21 +370,22 @@ uint64_t ft__op_layer_hash(const ft_op *op)
 
 /* ---- shapes ---- */
 
-int64_t ft_shape_elements(const ft_shape *s)
+static inline int64_t elements(const ft_shape *s)
 {
+    bool over = false;
     int64_t n = 1;
 
-    for (uint32_t i = 0; i < s->rank; i++)
-        if (s->dim[i] == 0)
-            return 0;
     for (uint32_t i = 0; i < s->rank; i++) {
+        const int64_t dim = s->dim[i];
+
+        if (dim == 0)
+            return 0;
         /* Most sizes are small: two below 2^26 need no division. */
-        if ((uint64_t)(n | s->dim[i]) >> 26 &&
-            (s->dim[i] < 0 || n > FT__MAX_ELEMENTS / s->dim[i]))
-            return -1;
-        n *= s->dim[i];
+        over = over ||
+               ((uint64_t)(n | dim) >> 26 && (dim < 0 || n > FT__MAX_ELEMENTS / dim));
+        n = over ? 1 : n * dim;
     }
-    return n;
+    return over ? -1 : n;
 }
 
 int ft_shape_equal(const ft_shape *a, const ft_shape *b)
@@ -375,9 +394,14 @@ int ft_shape_equal(const ft_shape *a, const ft_shape *b)
            memcmp(a->dim, b->dim, a->rank * sizeof(a->dim[0])) == 0;
 }
 
+int64_t ft_shape_elements(const ft_shape *s)
+{
+    return elements(s);
+}
+
 int64_t ft_tensor_bytes(const ft_shape *s, ft_dtype t)
 {
-    return (ft_shape_elements(s) * (int64_t)ft_dtype_bits(t) + 7) / 8;
+    return (elements(s) * (int64_t)dtypes[t].bits + 7) / 8;
 }
 
 ft_op ft__forward_of(const ft_op *op)

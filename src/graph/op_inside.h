@@ -13,6 +13,8 @@ ft_key_id ft__kind_key(ft_kind k, uint32_t i, int *required);
 /* Of all that the spec says; from names, so that stored hashes stay true when
  * the list of kinds grows. */
 uint64_t ft__op_hash(const ft_op *op);
+/* For tables of one process: of numbers, never 0. */
+uint64_t ft__op_quick_hash(const ft_op *op);
 /* The same of the operation's layer, whatever its batch: every first extent of its
  * operands taken out. */
 uint64_t ft__op_layer_hash(const ft_op *op);

@@ -34,19 +34,13 @@ static void use_all(ft__life *life, const ft_graph *g)
         for (uint32_t j = 0; j < node->n_out; j++)
             use(life, g, node->out[j], i);
     }
-    for (uint32_t i = 0; i < g->n_tensors; i++) {
-        const ft_tensor *t = &g->tensor[i];
-
-        if (t->is_output)
-            use(life, g, i, end);
-        if (t->role == FT_ROLE_INPUT && t->storage == i)
-            life[i].first = 0, life[i].last = end;
-    }
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        use(life, g, g->output[i], end);
 }
 
 ft_status ft__lives_find(ft__life **out, const ft_graph *g, ft_error *err)
 {
-    uint32_t n = g->n_tensors;
+    const uint32_t n = g->n_tensors, end = g->n_nodes ? g->n_nodes - 1 : 0;
     uint64_t all = 0;
     ft__life *life = malloc((n + 1) * sizeof(*life));
 
@@ -57,10 +51,12 @@ ft_status ft__lives_find(ft__life **out, const ft_graph *g, ft_error *err)
         const ft_tensor *t = &g->tensor[i];
         int64_t bytes = ft_tensor_bytes(&t->shape, t->dtype);
 
-        life[i] = (ft__life){.first = FT_NONE, .last = FT_NONE};
-        life[i].bytes = bytes < 0 ? MAX_BYTES : (uint64_t)bytes;
-        if (t->storage == i)
-            all += life[i].bytes;
+        life[i] = (ft__life){bytes < 0 ? MAX_BYTES : (uint64_t)bytes, FT_NONE, FT_NONE};
+        if (t->storage != i)
+            continue;
+        if (t->role == FT_ROLE_INPUT)
+            life[i].first = 0, life[i].last = end;
+        all += life[i].bytes;
         if (all >= MAX_BYTES) {
             free(life);
             return ft_fail(err, FT_EINVAL, 0, "the tensors of %s are larger than %s",

@@ -254,6 +254,60 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
     return st || !local ? st : drop_driven(a, err);
 }
 
+/* ---- what is remembered from question to question ---- */
+
+/* What operations are remembered for, as text; false: they are not. */
+static bool remembered_key(char key[FT__REMEMBERED_KEY], const ft__question *a)
+{
+    const ft_device_use *on = &a->s.source.on;
+    int n = snprintf(key, FT__REMEMBERED_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s\n%a",
+                     (const void *)a->s.source.predictor, a->s.device,
+                     on->setting ? on->setting : "", on->policy ? on->policy : "",
+                     on->engine ? on->engine : "",
+                     on->engine_version ? on->engine_version : "",
+                     on->run_mode ? on->run_mode : "", on->launch_s);
+
+    return n > 0 && n < FT__REMEMBERED_KEY && !a->q.loaded;
+}
+
+/* A new one where none is idle; NULL: nothing can be remembered. Whoever takes it has
+ * it alone, and puts it back. */
+static ft__remembered *take_idle(ft_data *d, const ft__question *a)
+{
+    char key[FT__REMEMBERED_KEY];
+    ft__remembered *found, **at;
+
+    if (!remembered_key(key, a))
+        return NULL;
+    pthread_mutex_lock(&d->lock);
+    for (at = &d->idle; *at && strcmp((*at)->asked, key) != 0;)
+        at = &(*at)->next;
+    found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&d->lock);
+    if (!found && (found = calloc(1, sizeof(*found))))
+        memcpy(found->asked, key, strlen(key) + 1);
+    return found;
+}
+
+static void put_idle(ft_data *d, ft__remembered *r)
+{
+    ft__remembered *last = r, *dropped;
+
+    if (!r)
+        return;
+    pthread_mutex_lock(&d->lock);
+    r->next = d->idle;
+    d->idle = r;
+    for (int i = 1; i < FT__MOST_REMEMBERED && last->next; i++)
+        last = last->next;
+    dropped = last->next;
+    last->next = NULL;
+    pthread_mutex_unlock(&d->lock);
+    ft__remembered_free(dropped);
+}
+
 /* ---- many lists ---- */
 
 /* The first that is a network: by it a family is chosen. */
@@ -264,57 +318,6 @@ static ft_status import_first(ft__question *a, ft_error *err)
                           err) == FT_ENOMEM)
             return FT_ENOMEM;
     return FT_OK;
-}
-
-/* What operation costs were made for, as text; false: too long to be kept. */
-static bool op_costs_key(char key[FT__COSTS_KEY], const ft__question *a)
-{
-    const ft_device_use *on = &a->s.source.on;
-    int n = snprintf(key, FT__COSTS_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s\n%a",
-                     (const void *)a->s.source.predictor, a->s.device,
-                     on->setting ? on->setting : "", on->policy ? on->policy : "",
-                     on->engine ? on->engine : "",
-                     on->engine_version ? on->engine_version : "",
-                     on->run_mode ? on->run_mode : "", on->launch_s);
-
-    return n > 0 && n < FT__COSTS_KEY && !a->q.loaded;
-}
-
-/* NULL: none are idle. Whoever takes them has them alone, and puts them back or frees
- * them. */
-static ft_op_costs *take_idle(ft_data *d, const char *key)
-{
-    ft_op_costs *costs = NULL;
-    ft__idle_costs **at;
-
-    pthread_mutex_lock(&d->lock);
-    for (at = &d->idle; *at && strcmp((*at)->asked, key) != 0;)
-        at = &(*at)->next;
-    if (*at) {
-        ft__idle_costs *found = *at;
-
-        *at = found->next;
-        costs = found->costs;
-        free(found);
-    }
-    pthread_mutex_unlock(&d->lock);
-    return costs;
-}
-
-static void put_idle(ft_data *d, const char *key, ft_op_costs *costs)
-{
-    ft__idle_costs *idle = calloc(1, sizeof(*idle));
-
-    if (!idle) {
-        ft_op_costs_free(costs);
-        return;
-    }
-    idle->costs = costs;
-    memcpy(idle->asked, key, strlen(key) + 1);
-    pthread_mutex_lock(&d->lock);
-    idle->next = d->idle;
-    d->idle = idle;
-    pthread_mutex_unlock(&d->lock);
 }
 
 static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
@@ -342,9 +345,8 @@ static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
 
 static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
 {
-    char key[FT__COSTS_KEY];
+    ft__remembered *r;
     ft_op_costs *p;
-    bool keep;
     ft_status st = FT_OK;
 
     if (a->q.method && strcmp(a->q.method, "physics") != 0)
@@ -366,18 +368,19 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
         st = many_new(&a->many, a->q.n_lists, err);
     if (st)
         return st;
-    keep = op_costs_key(key, a);
-    p = keep ? take_idle(d, key) : NULL;
+    r = take_idle(d, a);
+    p = r ? r->costs : NULL;
     if (p)
         ft_op_costs_reuse(p, &a->s.source.on);
     else
         st = ft_op_costs_new(&p, a->s.source.predictor, &a->s.source.on, err);
     if (!st)
         st = price(a, p, err);
-    if (keep && !st)
-        put_idle(d, key, p);
-    else
+    if (r)
+        r->costs = st ? NULL : p;
+    if (st || !r)
         ft_op_costs_free(p);
+    put_idle(d, r);
     return st;
 }
 
@@ -476,14 +479,23 @@ static const char *no_sensors(ft_data *d)
 static ft_status ask_one(ft__question *a, ft_data *d, ft_error *err)
 {
     ft_status st = ft__select(&a->s, d, &a->q, a->graph, err);
+    ft__remembered *r;
 
+    if (st)
+        return st;
     issue_what_is_not_replayed(a);
+    r = a->s.source.on.known ? NULL : take_idle(d, a);
+    if (r && !r->answered)
+        r->answered = ft_op_answers_new();
+    a->s.source.on.answered = r ? r->answered : NULL;
+    st = predict_lowered(&a->e, &a->lowered, &a->s.source, a->graph, &a->step, err);
     if (!st)
-        st = predict_lowered(&a->e, &a->lowered, &a->s.source, a->graph, &a->step, err);
+        st = find_max_batch(a, err);
+    put_idle(d, r);
     if (!st && strcmp(a->s.device, "local") == 0 &&
         a->e.energy.basis == FT_BASIS_UNAVAILABLE)
         a->no_sensors = no_sensors(d);
-    return st ? st : find_max_batch(a, err);
+    return st;
 }
 
 static ft_status ask(ft__question *a, ft_data *d, ft_error *err)

@@ -58,6 +58,18 @@ static void free_known(void *p)
     ft_calibration_set_free(p);
 }
 
+void ft__remembered_free(ft__remembered *r)
+{
+    while (r) {
+        ft__remembered *next = r->next;
+
+        ft_op_costs_free(r->costs);
+        ft_op_answers_free(r->answered);
+        free(r);
+        r = next;
+    }
+}
+
 void ft_data_close(ft_data *d)
 {
     if (!d)
@@ -65,13 +77,7 @@ void ft_data_close(ft_data *d)
     free_all(d->device, free_device);
     free_all(d->predictor, free_predictor);
     free_all(d->known, free_known);
-    while (d->idle) {
-        ft__idle_costs *next = d->idle->next;
-
-        ft_op_costs_free(d->idle->costs);
-        free(d->idle);
-        d->idle = next;
-    }
+    ft__remembered_free(d->idle);
     pthread_mutex_destroy(&d->lock);
     free(d->no_sensors);
     free(d->data_dir);

@@ -28,14 +28,15 @@ typedef struct ft__families {
     char damaged[1000]; /* why a file is not among them: the first such; "" */
 } ft__families;
 
-/* What remembers the operations of lists, while no query has it; by the question that
- * it was made for. */
-enum { FT__COSTS_KEY = 2048 };
-typedef struct ft__idle_costs {
-    struct ft__idle_costs *next;
-    ft_op_costs *costs;
-    char asked[FT__COSTS_KEY];
-} ft__idle_costs;
+/* What remembers operations, while no query has it; by the question that it was made
+ * for. */
+enum { FT__REMEMBERED_KEY = 2048, FT__MOST_REMEMBERED = 128 };
+typedef struct ft__remembered {
+    struct ft__remembered *next;
+    ft_op_costs *costs;      /* of lists, and */
+    ft_op_answers *answered; /* of networks; NULL: none yet */
+    char asked[FT__REMEMBERED_KEY];
+} ft__remembered;
 
 struct ft_data {
     pthread_mutex_t lock; /* of all that follows the folders */
@@ -44,12 +45,13 @@ struct ft_data {
     ft__data_kept *device;
     ft__data_kept *predictor;
     ft__data_kept *known;
-    char *no_sensors; /* NULL: not looked for yet */
-    ft__idle_costs *idle;
+    char *no_sensors;     /* NULL: not looked for yet */
+    ft__remembered *idle; /* the last used first */
     ft__families families;
 };
 
 /* ---- data.c ---- */
+void ft__remembered_free(ft__remembered *r);
 /* What is asked for, "local": this machine. *out has its file's name and a note, as
  * ft_device_resolve(), and, where it is to be read, the ft_device. */
 ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *asked,

@@ -9,6 +9,7 @@ typedef struct ft__llm_sizes {
     double weights, cache;        /* cache: of a sequence of so many tokens */
     double hidden, widest, vocab; /* features of a token; widest: in a layer, in B */
     double ranks;
+    int64_t positions; /* as in ft_graph */
 } ft__llm_sizes;
 
 /* Of one sequence that decodes with so many tokens in the cache. As ft_query_import().

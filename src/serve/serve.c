@@ -152,6 +152,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->predictor = s->predictor;
     out->run_mode = s->run_mode;
     out->no_hardware = s->no_hardware;
+    out->positions = s->sizes.positions;
     out->basis = s->basis;
     out->kv_tokens = kv_tokens_of(s, load);
     out->kv_bytes_per_token = s->kv_bytes_per_token;

@@ -183,8 +183,36 @@ static bool falls_behind(const ft_serve_load *load, const ft_served *s)
            s->latency[FT_SERVE_TTFT][FT_SERVE_P99].value > s->duration_s.value / 4;
 }
 
+/* Tokens of the longest request, lengths as they are asked for. */
+static uint64_t longest(const ft_serve_load *load)
+{
+    uint64_t most =
+        (load->prompt ? load->prompt : 1024) + (load->generate ? load->generate : 256);
+
+    for (uint64_t i = 0; i < load->n_recorded; i++) {
+        const uint64_t n = load->request[i].prompt + load->request[i].generate;
+
+        most = i == 0 || n > most ? n : most;
+    }
+    return most;
+}
+
+void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
+                     const ft_served *s)
+{
+    const uint64_t most = longest(load);
+
+    *out = '\0';
+    if (s->positions > 0 && most > (uint64_t)s->positions)
+        snprintf(out, FT__REQUESTS_TEXT,
+                 "requests of %" PRIu64 " tokens, where the model was made for %" PRId64
+                 ": servers refuse them, or answer badly",
+                 most, s->positions);
+}
+
 static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_served *s)
 {
+    char beyond[FT__REQUESTS_TEXT];
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
     const uint64_t held = (uint64_t)(s->kv_tokens / (double)(prompt + generate));
@@ -194,6 +222,9 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
             "the cache holds %" PRIu64 " such requests: of %" PRIu64
             " under way the others wait",
             held, load->concurrency);
+    ft__beyond_text(beyond, load, s);
+    if (*beyond)
+        say(l, "%s", beyond);
     if (*s->no_hardware)
         say(l, "%s", s->no_hardware);
     if (falls_behind(load, s))
@@ -468,8 +499,7 @@ static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
     if (code)
         return code;
     if (s->learned.n)
-        out->n_learned =
-            ft__learned_take(&out->load, &s->learned, name, s->tp[0], q->query.engine);
+        out->n_learned = ft__learned_take(&out->load, &s->learned, name, &q->query);
     code = ft__serve_ask(q, &out->s, &out->steps, data, plan, &out->load, name,
                          &out->no_fit);
     return code ? code

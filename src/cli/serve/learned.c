@@ -107,10 +107,23 @@ void ft__learned_free(ft__learned *l)
     l->row = NULL;
 }
 
-/* Of as many ranks where there are such, else of the device. */
-size_t ft__learned_take(ft_serve_load *load, const ft__learned *l, const char *device,
-                        uint64_t ranks, const char *engine)
+/* Devices of a group, as verify counts them. */
+static uint64_t ranks_of(const ft_query *q)
 {
+    uint64_t n = 1;
+
+    for (size_t i = 0; i < q->n_dims; i++)
+        if (strcmp(q->dims[i].name, "tp") == 0 || strcmp(q->dims[i].name, "pp") == 0 ||
+            strcmp(q->dims[i].name, "dp") == 0)
+            n *= (uint64_t)q->dims[i].value;
+    return n;
+}
+
+size_t ft__learned_take(ft_serve_load *load, const ft__learned *l, const char *device,
+                        const ft_query *q)
+{
+    const char *engine = q->engine ? q->engine : "";
+    const uint64_t ranks = ranks_of(q);
     double prompt = 0, decode = 0;
     size_t n = 0;
 
@@ -119,7 +132,7 @@ size_t ft__learned_take(ft_serve_load *load, const ft__learned *l, const char *d
             const ft__learned_row *r = &l->row[i];
 
             if (strcmp(r->device, device) != 0 || (same && r->ranks != ranks) ||
-                strcmp(r->engine, engine ? engine : "") != 0)
+                strcmp(r->engine, engine) != 0)
                 continue;
             prompt += log(r->prompt_factor);
             decode += log(r->decode_factor);

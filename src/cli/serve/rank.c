@@ -316,8 +316,7 @@ static void serve(ft__serve_ranking *r, size_t p, size_t d)
         ft_serve_load load = r->load[c];
         ft_status of = st;
 
-        ft__learned_take(&load, &r->serving.learned, r->q->device[d], x->tp,
-                         query.engine);
+        ft__learned_take(&load, &r->serving.learned, r->q->device[d], &query);
         *s = (ft__serve_setting){.device = r->q->device[d],
                                  .way = x,
                                  .concurrency = r->load[c].concurrency,

@@ -114,7 +114,7 @@ static void print_no_hardware(const ft__serve_ranking *r)
 
 static void print_rest(const ft__serve_ranking *r, uint64_t top)
 {
-    char nearest[900];
+    char nearest[900], beyond[FT__REQUESTS_TEXT] = "";
 
     if (r->serving.learned.n)
         printf("steps of the devices in %s are corrected by the runs measured there\n",
@@ -134,6 +134,11 @@ static void print_rest(const ft__serve_ranking *r, uint64_t top)
     if (*nearest)
         puts(nearest);
     print_no_hardware(r);
+    for (size_t i = 0; i < r->n && !*beyond; i++) {
+        ft__beyond_text(beyond, &r->load[0], &r->setting[i].s);
+        if (*beyond)
+            ft__put_line(stdout, "warning: ", beyond);
+    }
 }
 
 bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)

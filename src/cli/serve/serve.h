@@ -23,10 +23,10 @@ bool ft__learned_is(const char *path);
 int ft__learned_add(ft__cli *c, const char *path, const ft__learned_row *row);
 int ft__learned_read(ft__cli *c, ft__learned *out, const char *path);
 void ft__learned_free(ft__learned *l);
-/* The load's factors are the geometric mean of the runs measured on that device; of how
- * many. */
+/* The load's factors are the geometric mean of the runs measured on that device, of as
+ * many ranks as the query's if there are such; of how many. */
 size_t ft__learned_take(ft_serve_load *load, const ft__learned *l, const char *device,
-                        uint64_t ranks, const char *engine);
+                        const ft_query *q);
 
 /* ---- options.c ---- */
 extern const ft__option ft__serve_table[]; /* of ft__serve_options */
@@ -82,6 +82,9 @@ int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o);
 /* "requests of 1024 tokens that generate 256" */
 enum { FT__REQUESTS_TEXT = 160 };
 void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load);
+/* A warning that they have more tokens than the model was made for; "". */
+void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
+                     const ft_served *s);
 /* Money for 10^6 generated tokens, at a price of a device in a second. */
 ft_estimate ft__serve_cost(const ft_served *s, double per_s);
 json_t *ft__served_json(const ft_served *s, double per_s);

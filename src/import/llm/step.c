@@ -551,6 +551,7 @@ static void say_assumed(ft__llm_step *s)
         "one step: tokens=%" PRId64 " new of each sequence, context=%" PRId64
         " in the cache, batch %" PRId64 " (--dim tokens=N, --dim context=N, --batch N)",
         s->tokens, s->context, s->batch);
+    ft__build_positions(s->b, m->positions, s->context);
     if (s->drafts)
         ft__build_assume(s->b,
                          "%" PRId64 " tokens of each sequence are drafted by a "

@@ -10,6 +10,7 @@
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/regressor.h"
+#include "predict/query/op_answers.h"
 #include "predict/query/op_query.h"
 #include "predict/query/query_context.h"
 #include "predict/schedule/networks_only.h"
@@ -300,7 +301,86 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
     return out;
 }
 
-static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_error *err)
+/* ---- operations that were answered before, and others ---- */
+
+/* To out and task what is known of the operations of q->g; to op those that are not,
+ * and where they are. Their number. */
+static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
+                       uint32_t *place, ft__query_context *q,
+                       const ft_op_answers *answered)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < q->n; i++) {
+        const ft__op_answered *a =
+            answered ? ft__op_answers_find(answered, &q->g->op[i], q->phase) : NULL;
+
+        if (!a) {
+            op[n] = q->g->op[i];
+            place[n++] = i;
+            continue;
+        }
+        task[i] = a->task;
+        q->powered = a->powered;
+        for (uint32_t k = 0; k < FT__OP_ESTIMATES; k++)
+            out->op_time[k * q->n + i] = a->estimate[k];
+    }
+    return n;
+}
+
+/* Those of q->g, which are at these places of the network. */
+static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
+                           const uint32_t *place, ft__query_context *q,
+                           ft_op_answers *answered, ft_error *err)
+{
+    ft__op_answered one, *a;
+    ft_network_estimate e;
+    ft_status st = ft__estimate_start(&e, q->g, err);
+
+    if (!st)
+        st = ft__query_context_learn(q, &e, err);
+    for (uint32_t j = 0; j < q->n && !st; j++) {
+        a = answered ? ft__op_answers_add(answered, &q->g->op[j], q->phase) : &one;
+        a->task = (ft__op_task){.power_w = NAN};
+        take(&e, &a->task, q, j);
+        task[place[j]] = a->task;
+        a->powered = q->powered;
+        for (uint32_t k = 0; k < FT__OP_ESTIMATES; k++)
+            out->op_time[k * out->n_ops + place[j]] = a->estimate[k] =
+                e.op_time[k * q->n + j];
+    }
+    ft_network_estimate_free(&e);
+    return st;
+}
+
+/* What a compiler makes of an operation depends on what stands beside it. */
+static ft_status ask_ops(ft_network_estimate *out, ft__op_task *task,
+                         ft__query_context *q, ft_op_answers *answered, ft_error *err)
+{
+    const ft_graph *g = q->g;
+    ft_op_answers *known = q->fused ? NULL : answered;
+    ft_op *op = malloc((q->n + 1u) * sizeof(*op));
+    uint32_t *place = malloc((q->n + 1u) * sizeof(*place));
+    ft_graph fresh = {.op = op};
+    ft_status st = FT_OK;
+
+    if (!op || !place)
+        st = ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    else
+        fresh.n_ops = recall(out, task, op, place, q, known);
+    q->g = &fresh;
+    q->n = fresh.n_ops;
+    if (!st && (q->n || !known))
+        st = ask_fresh(out, task, place, q, known, err);
+    q->g = g;
+    q->n = g->n_ops;
+    free(op);
+    free(place);
+    return st;
+}
+
+static ft_status assemble(ft_network_estimate *out, ft__query_context *q,
+                          ft_op_answers *answered, ft_error *err)
 {
     ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
@@ -309,14 +389,15 @@ static ft_status assemble(ft_network_estimate *out, ft__query_context *q, ft_err
 
     if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
-    for (uint32_t i = 0; i < q->n; i++) {
-        task[i] = (ft__op_task){.count = (double)q->g->op_count[i], .power_w = NAN};
-        take(out, &task[i], q, i);
+    st = ask_ops(out, task, q, answered, err);
+    if (!st) {
+        for (uint32_t i = 0; i < q->n; i++)
+            task[i].count = (double)q->g->op_count[i];
+        s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
+        residual = residual_of(out, q);
+        st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w,
+                                   q->plain ? 0 : q->a.call, &residual, err);
     }
-    s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
-    residual = residual_of(out, q);
-    st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w,
-                               q->plain ? 0 : q->a.call, &residual, err);
     free(task);
     return st;
 }
@@ -375,13 +456,11 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         st = name_device(&on, q.f, err);
     if (!st)
         st = ft__query_context_open(&q, &setting, &on, err);
-    if (!st)
-        st = ft__query_context_learn(&q, out, err);
     if (!q.plain)
         out->run_mode = (q.a.graph && !is_cpu ? FT__RUN_REPLAYED : 0u) |
                         (q.fused ? FT__RUN_FUSED : 0u);
     if (!st)
-        st = assemble(out, &q, err);
+        st = assemble(out, &q, asked->answered, err);
     if (!st)
         st = ft__estimate_memory(out, q.f ? engine_of(q.f, &q.on) : NULL, d, g, err);
     ft__query_context_close(&q, &setting);
@@ -412,6 +491,7 @@ static ft_status predict_alone(ft_network_estimate *out, const ft__alone *a,
 
     on.policy = on.policy ? on.policy : a->policy;
     on.setting = on.setting ? on.setting : a->setting;
+    on.answered = NULL; /* the family's */
     st = predict_operations(out, NULL, &on, g, err);
     if (!st)
         st = ft__alone_apply(out, a, &on, g, err);

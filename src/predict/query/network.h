@@ -64,6 +64,12 @@ void ft_calibration_set_free(ft_calibration_set *k);
 /* Operations of the device; of all devices where it is NULL. */
 size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device);
 
+/* What operations were answered before, of one device, one predictor and one way to ask
+ * about them, for networks asked one after the other. NULL: no memory. */
+typedef struct ft_op_answers ft_op_answers;
+ft_op_answers *ft_op_answers_new(void);
+void ft_op_answers_free(ft_op_answers *a);
+
 /* A device, and how it is asked about. */
 typedef struct ft_device_use {
     const ft_device *device; /* its file; borrowed. NULL: there is none, and `name` is
@@ -74,9 +80,10 @@ typedef struct ft_device_use {
                             "default": in convolutions, as PyTorch does */
     const ft_calibration_set *known; /* NULL, or what corrects a family's times of this
                               device, of which it holds some; borrowed */
-    const char *name;                /* without a file: as datasets name the device */
-    const char *engine; /* as datasets name it ("vllm"); NULL: that of the dataset
-                           that is most like the question */
+    ft_op_answers *answered; /* NULL, or of all else here without `known`; borrowed */
+    const char *name;        /* without a file: as datasets name the device */
+    const char *engine;      /* as datasets name it ("vllm"); NULL: that of the dataset
+                                that is most like the question */
     const char *engine_version; /* NULL as well */
     double launch_s;            /* host time of one launch; 0: not known */
     const char *run_mode; /* "eager" (the host issues every operation), "compiled" (of

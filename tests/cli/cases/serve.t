@@ -148,6 +148,11 @@ What is measured corrects what is predicted afterwards, of that device:
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 4 --prompt 512 --generate 32 --correct runs.csv -q | grep corrected
   steps of the devices in runs.csv are corrected by the runs measured there
+  $ printf 'device,ranks,engine,prompt_factor,decode_factor,requests\nh100-sxm,1,,2,2,5\nh100-sxm,2,,0.5,0.5,5\n' > two.csv; for how in '--tp 1' '--tp 2' '--dim pp=2' '--dim dp=2'; do foretell predict examples/llm/llama-3-8b.json --device h100 --prompt 512 --generate 32 --correct two.csv $how -q | grep -o 'prompts take.*'; done
+  prompts take 2.00 times as long, decoding 2.00
+  prompts take 0.50 times as long, decoding 0.50
+  prompts take 0.50 times as long, decoding 0.50
+  prompts take 0.50 times as long, decoding 0.50
   $ printf 'device,ranks,engine,prompt_factor,decode_factor,requests\nh100-sxm,1,,0,1,5\n' > bad.csv; foretell predict examples/llm/llama-3-8b.json --device h100 --prompt 512 --correct bad.csv
   foretell predict: bad.csv, line 2: it wants a device, ranks, an engine and factors of prompts and decoding
   [3]
@@ -157,6 +162,13 @@ What is measured corrects what is predicted afterwards, of that device:
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --correct bench.json
   foretell rank: --correct bench.json: what is served is ranked by what verify --learn wrote
   [2]
+
+Requests that are longer than a model's sequences are warned of:
+
+  $ sed 's/^{/{"max_position_embeddings": 8192,/' examples/llm/llama-3-8b.json > short.json; for n in 192 193; do foretell predict short.json --device h100-sxm --prompt 8000 --generate $n --num-requests 2 -q | grep warning; done; foretell rank short.json --devices h100-sxm --tp 1 --concurrency 1 --prompt 9000 -q | grep warning; foretell predict short.json --device h100-sxm --dim context=8193 -q | grep 'made for'
+  warning: requests of 8193 tokens, where the model was made for 8192: servers refuse them, or answer badly
+  warning: requests of 9256 tokens, where the model was made for 8192: servers refuse them, or answer badly
+  assumed: a sequence of 8193 tokens, where the model was made for 8192
 
 Requests that a server recorded one by one, of which the first are looked at:
 
