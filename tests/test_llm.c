@@ -532,14 +532,14 @@ static void power_falls_with_clock_and_cap(void)
     }
     last = 0;
     for (double cap_w = 120; cap_w < 700; cap_w += 20) {
-        clock = ft__clock_under_cap(&p, 1, 1e-4, 0, cap_w);
+        clock = ft__clock_under_cap(&p, cap_w);
         CHECK(CMP(clock, >=, last) && CMP(clock, <=, 1));
         if (clock < 1 && clock > 1.001 * theta.v[FT__C_clock_least])
-            CHECK_NEAR(ft__power_at(&p, clock, 1e-4 / clock), cap_w, 1e-3 * cap_w);
+            CHECK_NEAR(ft__power_at(&p, clock, ft__busy_at(&p, clock)), cap_w,
+                       1e-3 * cap_w);
         last = clock;
     }
-    CHECK_NEAR(ft__clock_under_cap(&p, 1, 1e-4, 0, 1), theta.v[FT__C_clock_least],
-               1e-6);
+    CHECK_NEAR(ft__clock_under_cap(&p, 1), theta.v[FT__C_clock_least], 1e-6);
     CHECK(isnan(ft__power_at(&p, 1, 0)));
 }
 

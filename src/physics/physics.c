@@ -235,7 +235,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
 /* What memory delivers passes between cache and cores, whose paths go with the core
  * clock: 64 B a clock and core. What that leaves of the bandwidth at a share of the
  * nominal clock. */
-static double crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
+double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
 {
     const double path = 64 * chip->cores * chip->clock_hz / chip->clock_share;
     const double load = pow(chip->full_bandwidth / path, 4);
@@ -265,7 +265,7 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
     out->tdp_w = d->tdp_w;
     out->drawing_tdp_w = d->drawing_tdp_w > 0 ? d->drawing_tdp_w : d->tdp_w;
     out->clock_share = scale;
-    out->bandwidth = crossed_bandwidth(out, scale);
+    out->bandwidth = ft__crossed_bandwidth(out, scale);
 }
 
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
@@ -290,11 +290,10 @@ void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
     hardware_range_at(out, &range, &operating_point);
 }
 
-void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share)
+void ft__hardware_spec_hold(ft__hardware_spec *chip, double share)
 {
-    chip->power_w = tdp_w;
     if (share < 1)
-        chip->bandwidth = crossed_bandwidth(chip, share * chip->clock_share);
+        chip->bandwidth = ft__crossed_bandwidth(chip, share * chip->clock_share);
     chip->clock_share *= share;
     chip->clock_hz *= share;
     chip->peak_flops *= share;
@@ -613,7 +612,7 @@ void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point 
 
     hardware_range_at(&r->chip, &r->chips, at);
     if (isfinite(at->power_w) || held != 1) {
-        ft__hardware_spec_hold(&r->chip, r->chips.facts->tdp_w, held);
+        ft__hardware_spec_hold(&r->chip, held);
         capped = ft__sustained(&r->chip, r->params);
         sustained = &capped;
     } else if (isnan(*sustained)) {

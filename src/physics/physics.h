@@ -20,7 +20,7 @@ typedef struct ft__hardware_spec {
     double full_bandwidth; /* at the setting's memory clock */
     double l2_bytes;       /* CPU: the last level */
     double memory_bytes;
-    double power_w; /* the setting's cap, otherwise TDP */
+    double power_w; /* budget of what multiplies: the setting's cap, otherwise TDP */
     double tdp_w;
     double drawing_tdp_w; /* of the board that the chip's draw is a share of */
     double clock_share;   /* clock_hz over the nominal clock */
@@ -100,9 +100,10 @@ typedef struct ft__hardware_range {
     double flops;      /* at rated_hz */
     double gain;       /* of matrix cores that peak rates leave out */
 } ft__hardware_range;
-/* Held to a share of its clock: that is what a cap takes, and not power_w, which then
- * is the device's own. */
-void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share);
+/* Held to a share of its clock. */
+void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);
+/* B/s of memory that a share of the nominal clock leaves. */
+double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share);
 /* Bytes of the largest sum over devices that kernels make which read each other's
  * memory; NCCL makes larger ones. Infinite but for NVIDIA's GPUs since Volta that
  * NVLink connects. */

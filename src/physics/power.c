@@ -39,6 +39,8 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
     const double idle_w = c[FT__C_power_idle] * chip->drawing_tdp_w;
 
     *out = (ft__power){.params = params,
+                       .chip = chip,
+                       .t = t,
                        .idle_w = fmax(idle_w, ft__idle_power(params, chip->tdp_w)),
                        .core_j = chip->drawing_tdp_w * units * chip->clock_share *
                                  fmin(t->drawing_s, t->busy_s),
@@ -56,18 +58,29 @@ double ft__power_at(const ft__power *p, double clock, double busy_s)
            (p->core_j + p->memory_j) * v * v / busy_s;
 }
 
-double ft__clock_under_cap(const ft__power *p, double clock, double busy_s,
-                           double memory, double cap_w)
+double ft__busy_at(const ft__power *p, double clock)
 {
+    const ft__terms *t = p->t;
+    const double slower = p->chip->clock_share / clock;
+    const double cores_s = fmax(t->compute_s, t->cache_s);
+    const double memory_s =
+        t->memory_s * p->chip->bandwidth / ft__crossed_bandwidth(p->chip, clock);
+
+    return fmax(0, t->busy_s - fmax(cores_s, t->memory_s)) * slower +
+           fmax(cores_s * slower, memory_s);
+}
+
+double ft__clock_under_cap(const ft__power *p, double cap_w)
+{
+    const double clock = p->chip->clock_share;
     double low = fmin(clock, p->params->v[FT__C_clock_least]), high = clock;
 
-    if (!(ft__power_at(p, clock, busy_s) > cap_w))
+    if (!(ft__power_at(p, clock, p->t->busy_s) > cap_w))
         return clock;
     for (int i = 0; i < 24; i++) {
         const double at = (low + high) / 2;
-        const double slower = memory + (1 - memory) * clock / at;
 
-        if (ft__power_at(p, at, busy_s * slower) > cap_w)
+        if (ft__power_at(p, at, ft__busy_at(p, at)) > cap_w)
             high = at;
         else
             low = at;

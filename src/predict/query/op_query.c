@@ -254,7 +254,8 @@ static void run_as_asked(ft__hardware_spec *chip, const ft__device_query *a)
  * that its time goes with. */
 struct drawn {
     double free_w;
-    double held; /* 1: all of it */
+    double held;     /* 1: all of it */
+    double budget_w; /* of the rate that power sustains; NaN: not known */
 };
 
 /* What power leaves of an operation's clock as it comes, clock_share there. */
@@ -271,8 +272,7 @@ static double clock_left(const ft__terms *t, const ft__hardware_spec *chip,
     ft__power p;
 
     ft__power_make(&p, t, chip, params);
-    return ft__clock_under_cap(&p, chip->clock_share, t->busy_s,
-                               fmin(1, t->memory_s / t->busy_s), cap_w);
+    return ft__clock_under_cap(&p, cap_w);
 }
 
 /* Tensor cores have their budget by another rule, and what is no product none. */
@@ -304,20 +304,21 @@ static struct left left_by(const ft__terms *t, const ft_op *op,
 /* Of an operation whose terms at the chip's clock are *t. What the device's own power
  * holds back is in its times, so that a clock costs nothing until it is below what that
  * leaves, at most the share that products reach of their peak; and a cap counts against
- * that, whatever the clock. */
+ * that, whatever the clock: of what it takes of the clock it takes as much of the
+ * budget, or what the budget holds back already would be given again. */
 static struct drawn drawn_by(const ft__terms *t, const struct left *left,
                              const ft__hardware_spec *chip,
                              const ft__physics_params *params)
 {
-    const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
+    const double clock = chip->clock_share;
     const double spare = fmin(1 / left->own, 1 / params->v[FT__C_tile_share]);
     struct drawn out;
     ft__power p;
 
     ft__power_make(&p, t, chip, params);
     out.held = fmax(1, fmin(spare, left->clock / clock));
-    out.free_w =
-        ft__power_at(&p, clock, t->busy_s * (memory + (1 - memory) / out.held));
+    out.free_w = ft__power_at(&p, clock, ft__busy_at(&p, clock * out.held));
+    out.budget_w = chip->tdp_w * left->cap;
     if (left->cap < 1)
         out.held = fmin(out.held, left->cap * left->clock / clock);
     return out;
@@ -327,7 +328,7 @@ static struct drawn drawn_by(const ft__terms *t, const struct left *left,
 static struct drawn drawn(const ft__device_query *a, const ft_op *op,
                           const ft__terms *known)
 {
-    const struct drawn nothing = {NAN, 1};
+    const struct drawn nothing = {NAN, 1, NAN};
     ft__hardware_spec chip;
     struct left left;
     ft__terms t;
@@ -378,8 +379,12 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     run_as_asked(&chip, a);
-    if (a->capped || isfinite(a->clock_hz))
-        ft__hardware_spec_hold(&chip, a->device->tdp_w, drawn(a, op, NULL).held);
+    if (a->capped || isfinite(a->clock_hz)) {
+        const struct drawn d = drawn(a, op, NULL);
+
+        chip.power_w = d.budget_w;
+        ft__hardware_spec_hold(&chip, d.held);
+    }
     ft__physics(out, op, &chip, &a->params);
 }
 
@@ -453,7 +458,7 @@ static struct drawn drawn_at(struct range_op *p, size_t k)
     ft__terms t;
 
     if (!p->chip.gpu)
-        return (struct drawn){NAN, 1};
+        return (struct drawn){NAN, 1, NAN};
     left = left_by(&p->terms, p->op, &p->chip, p->r->cap_w[k], p->range.params);
     ft__op_range_cost(&t, &p->range, &uncapped, 1, &sustained);
     return drawn_by(&t, &left, &p->range.chip, p->range.params);
@@ -462,13 +467,15 @@ static struct drawn drawn_at(struct range_op *p, size_t k)
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
 {
     const struct drawn d = drawn_at(p, k);
+    ft__operating_point at = p->r->operating_point[k];
     ft__terms t;
 
     *power_w = ft__at_most(d.free_w, p->r->cap_w[k]);
     if (!busy_s)
         return;
-    ft__op_range_cost(&t, &p->range, &p->r->operating_point[k], d.held,
-                      &p->sustained[k]);
+    if (isfinite(at.power_w))
+        at.power_w = d.budget_w;
+    ft__op_range_cost(&t, &p->range, &at, d.held, &p->sustained[k]);
     *busy_s = t.busy_s;
 }
 
