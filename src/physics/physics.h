@@ -61,6 +61,11 @@ typedef struct ft__hardware_spec {
 } ft__hardware_spec;
 
 /* HBM; device files of the newest do not say how fast their memory is clocked. */
+static inline bool ft__is_stacked(double bandwidth, double memory_hz)
+{
+    return bandwidth > 400 * memory_hz || bandwidth > 2e12;
+}
+
 static inline bool ft__has_stacked_memory(const ft__hardware_spec *chip)
 {
     return chip->bus_bytes > 400 || chip->bandwidth > 2e12;

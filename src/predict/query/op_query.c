@@ -197,13 +197,21 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
                  : FT_OK;
 }
 
+static double idle_share(const ft_device_facts *d, const ft__physics_params *params,
+                         double clock)
+{
+    const bool stacked = ft__is_stacked(d->bandwidth_bytes_per_s, d->memory_clock_hz);
+
+    return ft__idle_share(params, stacked, clock);
+}
+
 /* What the device draws at most under a cap (NaN: none), W: no cap goes below what it
  * draws idle at its lowest clock. */
 static double cap_under(const ft_device_facts *d, double power_w,
                         const ft__physics_params *params)
 {
     const double least = ft__idle_power(params, d->tdp_w) *
-                         ft__idle_share(params, params->v[FT__C_clock_least]);
+                         idle_share(d, params, params->v[FT__C_clock_least]);
 
     return isfinite(power_w) ? fmax(power_w, least)
            : d->tdp_w > 0    ? d->tdp_w
@@ -361,7 +369,7 @@ double ft__device_query_power(const ft__device_query *a, const ft_op *op,
 double ft__device_query_idle(const ft__device_query *a, double clock_hz)
 {
     return a->device && isfinite(clock_hz)
-               ? ft__idle_share(&a->params, clock_hz / top_clock(a->device))
+               ? idle_share(a->device, &a->params, clock_hz / top_clock(a->device))
                : 1;
 }
 
