@@ -549,7 +549,7 @@ static void what_is_moved_takes_less_at_a_low_voltage(void)
 {
     const ft__physics_params theta = ft__physics_default();
     const ft__power p = {.params = &theta,
-                         .stacked = true,
+                         .chip = &(ft__hardware_spec){.stacked = 1},
                          .idle_w = 70,
                          .core_j = 3e-3,
                          .memory_j = 15e-3};

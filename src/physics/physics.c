@@ -214,10 +214,10 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .hopper = is_since(d, 9) && !is_since(d, 12),
         .lanes = d->peak_fp32 / (2 * d->cores * rated),
         .threads = core_threads(d),
-        .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
         .link = link_of(d),
         .network = network_of(d),
         .inline_ecc = d->inline_ecc > 0,
+        .stacked = ft__has_stacked_memory(d),
     };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
@@ -443,7 +443,7 @@ static const double AMPERE_ECC = 1.07;
 
 static double memory_rate(const ft__hardware_spec *chip, const double *c)
 {
-    const bool hbm = ft__has_stacked_memory(chip);
+    const bool hbm = chip->stacked;
     double share = c[FT__C_memory_share];
 
     if (!chip->gpu)
@@ -465,7 +465,7 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
  * Cheese, "Nvidia's B200"); that both hold what both read is not measured there. */
 static double cached_bytes(const ft__hardware_spec *chip)
 {
-    return chip->l2_bytes * (chip->ampere && ft__has_stacked_memory(chip) ? 0.5 : 1);
+    return chip->l2_bytes * (chip->ampere && chip->stacked ? 0.5 : 1);
 }
 
 /* The same constants on the same chip driven otherwise. */
@@ -606,18 +606,10 @@ bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
 }
 
 void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point *at,
-                       double held, double *sustained)
+                       double held)
 {
-    double capped;
-
     hardware_range_at(&r->chip, &r->chips, at);
-    if (isfinite(at->power_w) || held != 1) {
-        ft__hardware_spec_hold(&r->chip, held);
-        capped = ft__sustained(&r->chip, r->params);
-        sustained = &capped;
-    } else if (isnan(*sustained)) {
-        *sustained = ft__sustained(&r->chip, r->params);
-    }
-    pace_move(&r->pace, &r->chip, *sustained);
+    ft__hardware_spec_hold(&r->chip, held);
+    pace_move(&r->pace, &r->chip, ft__sustained(&r->chip, r->params));
     price(t, &r->work, &r->pace, r);
 }

@@ -32,13 +32,13 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double threads;      /* that a core holds */
-    double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
+    int stacked;   /* its memory: HBM, not GDDR */
     int early;     /* NVIDIA's, before Volta */
     int pascal;    /* NVIDIA's, of capability 6 */
     int ampere;    /* NVIDIA's, since Ampere */
@@ -61,14 +61,10 @@ typedef struct ft__hardware_spec {
 } ft__hardware_spec;
 
 /* HBM; device files of the newest do not say how fast their memory is clocked. */
-static inline bool ft__is_stacked(double bandwidth, double memory_hz)
+static inline bool ft__has_stacked_memory(const ft_device_facts *d)
 {
-    return bandwidth > 400 * memory_hz || bandwidth > 2e12;
-}
-
-static inline bool ft__has_stacked_memory(const ft__hardware_spec *chip)
-{
-    return chip->bus_bytes > 400 || chip->bandwidth > 2e12;
+    return d->bandwidth_bytes_per_s > 400 * d->memory_clock_hz ||
+           d->bandwidth_bytes_per_s > 2e12;
 }
 
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions

@@ -46,7 +46,6 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
     *out = (ft__power){.params = params,
                        .chip = chip,
                        .t = t,
-                       .stacked = ft__has_stacked_memory(chip),
                        .idle_w = fmax(idle_w, ft__idle_power(params, chip->tdp_w)),
                        .core_j = chip->drawing_tdp_w * units * chip->clock_share *
                                  fmin(t->drawing_s, t->busy_s),
@@ -60,7 +59,7 @@ double ft__power_at(const ft__power *p, double clock, double busy_s)
 
     if (!(busy_s > 0))
         return NAN;
-    return p->idle_w * ft__idle_share(p->params, p->stacked, clock) +
+    return p->idle_w * ft__idle_share(p->params, p->chip->stacked, clock) +
            (p->core_j + p->memory_j) * v * v / busy_s;
 }
 

@@ -14,7 +14,6 @@ typedef struct ft__power {
     const ft__physics_params *params; /* borrowed, as what follows */
     const ft__hardware_spec *chip;
     const ft__terms *t;
-    bool stacked;    /* HBM, not GDDR */
     double idle_w;   /* at the nominal clock */
     double core_j;   /* of what is computed, at the voltage of that clock */
     double memory_j; /* of what is moved: most of them over the chip */

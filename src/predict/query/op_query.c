@@ -54,12 +54,10 @@ static bool has_few_channels(const ft_op *op, const ft__device_query *a)
  * stacked others. */
 static double reach_of_volumes(const ft_op *op, const ft__device_query *a, bool plain)
 {
-    ft__hardware_spec chip;
-
-    if (!plain || ft_op_at(op, FT_K_groups, 0) > 1 || !has_few_channels(op, a))
-        return reach_choice;
-    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
-    return ft__has_stacked_memory(&chip) ? reach_choice : reach_product;
+    return plain && ft_op_at(op, FT_K_groups, 0) <= 1 && has_few_channels(op, a) &&
+                   !ft__has_stacked_memory(a->device)
+               ? reach_product
+               : reach_choice;
 }
 
 static double reach_of_images(const ft_op *op, const ft__device_query *a, bool plain)
@@ -200,9 +198,7 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
 static double idle_share(const ft_device_facts *d, const ft__physics_params *params,
                          double clock)
 {
-    const bool stacked = ft__is_stacked(d->bandwidth_bytes_per_s, d->memory_clock_hz);
-
-    return ft__idle_share(params, stacked, clock);
+    return ft__idle_share(params, ft__has_stacked_memory(d), clock);
 }
 
 /* What the device draws at most under a cap (NaN: none), W: no cap goes below what it
@@ -416,9 +412,8 @@ static ft_status range_open(ft__device_query_range *out, const ft_device_use *on
     st = ft__device_query_open(&out->a, &plain, &params, g, err);
     if (st)
         return st;
-    out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
     out->cap_w = malloc((n + 1) * sizeof(*out->cap_w));
-    if (!out->sustained || !out->cap_w)
+    if (!out->cap_w)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
         const bool open =
@@ -436,39 +431,21 @@ struct range_op {
     ft__device_query_range *r;
     const ft_op *op;
     ft__op_range range;
-    double *sustained;      /* by operating_point */
     ft__hardware_spec chip; /* as it comes */
     ft__terms terms;        /* there; of GPUs alone */
 };
-
-/* Where what these constants sustain is remembered. */
-static double *sustained_of(ft__device_query_range *r, const ft__physics_params *params)
-{
-    size_t i = 0;
-    double *out;
-
-    while (i < FT__MOST_PARAMS && r->params[i] && r->params[i] != params)
-        i++;
-    i = i < FT__MOST_PARAMS ? i : 0;
-    out = r->sustained + i * r->n;
-    for (size_t k = 0; k < r->n && r->params[i] != params; k++)
-        out[k] = NAN;
-    r->params[i] = params;
-    return out;
-}
 
 /* As drawn(), at operating point k. */
 static struct drawn drawn_at(struct range_op *p, size_t k)
 {
     const ft__operating_point uncapped = {p->r->operating_point[k].clock_hz, NAN, NAN};
-    double sustained = NAN;
     struct left left;
     ft__terms t;
 
     if (!p->chip.gpu)
         return (struct drawn){NAN, 1, NAN};
     left = left_by(&p->terms, p->op, &p->chip, p->r->cap_w[k], p->range.params);
-    ft__op_range_cost(&t, &p->range, &uncapped, 1, &sustained);
+    ft__op_range_cost(&t, &p->range, &uncapped, 1);
     return drawn_by(&t, &left, &p->range.chip, p->range.params);
 }
 
@@ -483,7 +460,7 @@ static void price_at(struct range_op *p, size_t k, double *busy_s, double *power
         return;
     if (isfinite(at.power_w))
         at.power_w = d.budget_w;
-    ft__op_range_cost(&t, &p->range, &at, d.held, &p->sustained[k]);
+    ft__op_range_cost(&t, &p->range, &at, d.held);
     *busy_s = t.busy_s;
 }
 
@@ -493,7 +470,6 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
 {
     const ft__operating_point as_it_comes = {NAN, NAN, NAN};
     ft__device_query_range *r = p->r;
-    double sustained = NAN;
     ft__terms t;
 
     r->a.params = *params;
@@ -502,7 +478,7 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
         return false;
     run_as_asked(&p->range.chip, &r->a);
     if (p->range.chip.gpu)
-        ft__op_range_cost(&p->terms, &p->range, &as_it_comes, 1, &sustained);
+        ft__op_range_cost(&p->terms, &p->range, &as_it_comes, 1);
     p->chip = p->range.chip;
     return true;
 }
@@ -521,7 +497,6 @@ static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
     }
     if (ft__costs_nothing(op))
         return FT_OK;
-    p.sustained = sustained_of(r, by->time);
     good = range_op_make(&p, by->time, &arena);
     for (size_t k = 0; k < r->n && good; k++)
         price_at(&p, k, &busy_s[k], &power_w[k]);
@@ -544,8 +519,6 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
 
     for (uint32_t i = 0; i < g->n_ops && !st; i++)
         st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
-    free(out->sustained);
-    out->sustained = NULL;
     return st;
 }
 
