@@ -83,11 +83,10 @@ static void at_any_clock_a_product_costs_what_it_costs_alone(void)
             const ft__operating_point at = {mhz * 1e6, NAN, NAN};
             ft__hardware_spec chip;
             ft__terms alone;
-            double sustained = NAN;
 
             ft__hardware_spec_at(&chip, &f, at.clock_hz, "ieee", &op);
             ft__physics(&alone, &op, &chip, &c);
-            ft__op_range_cost(&t, &range, &at, 1, &sustained);
+            ft__op_range_cost(&t, &range, &at, 1);
             CHECK(EQ(t.busy_s, alone.busy_s));
         }
     }

@@ -140,17 +140,12 @@ static void a_clock_that_power_does_not_leave_costs_nothing(void)
               >, 1.05 * low / top));
 }
 
-/* Time of a list at so much of the highest clock, `settings` beside it. */
-static double time_at(const ft_device *d, int percent, const char *settings,
-                      const ft_graph *g)
+/* Busy time of a list under a setting. */
+static double time_of(const ft_device *d, const char *setting, const ft_graph *g)
 {
-    const ft_device_facts *f = ft_device_get(d);
-    char setting[64];
     ft_network_estimate e;
     double s;
 
-    snprintf(setting, sizeof(setting), "clock=%.0fkHz%s",
-             percent * f->boost_clock_hz / 1e5, settings);
     CHECK_EQ(ft_predict_network(
                  &e, NULL,
                  &(ft_device_use){.device = d, .setting = setting, .policy = "ieee"}, g,
@@ -164,18 +159,40 @@ static double time_at(const ft_device *d, int percent, const char *settings,
 static void no_time_falls_with_the_clock_of(const ft_device *d, const ft_graph *g)
 {
     const ft_device_facts *f = ft_device_get(d);
-    char cap[32];
+    char setting[64], cap[32] = "";
 
-    snprintf(cap, sizeof(cap), " power=%.0fW", 0.8 * f->tdp_w);
     for (int capped = 0; capped < 1 + (f->tdp_w > 0); capped++) {
         double before = 0;
 
+        if (capped)
+            snprintf(cap, sizeof(cap), " power=%.0fW", 0.8 * f->tdp_w);
         for (int percent = 100; percent > 30; percent -= 2) {
-            const double s = time_at(d, percent, capped ? cap : "", g);
+            double s;
 
+            snprintf(setting, sizeof(setting), "clock=%.0fkHz%s",
+                     percent * f->boost_clock_hz / 1e5, cap);
+            s = time_of(d, setting, g);
             CHECK(CMP(s, >=, (1 - 1e-9) * before));
             before = s;
         }
+    }
+}
+
+/* A cap of a hundredth of the TDP less never takes less time, nor a tenth more: power
+ * falls with the clock, and with what is done in a second. */
+static void a_cap_acts_by_and_by_of(const ft_device *d, const ft_graph *g)
+{
+    const double tdp_w = ft_device_get(d)->tdp_w;
+    double before = time_of(d, "", g);
+    char cap[32];
+
+    for (int percent = 100; percent >= 40 && tdp_w > 0; percent--) {
+        double s;
+
+        snprintf(cap, sizeof(cap), "power=%.2fW", percent * tdp_w / 100);
+        s = time_of(d, cap, g);
+        CHECK(CMP(s, >=, (1 - 1e-9) * before) && CMP(s, <, 1.1 * before));
+        before = s;
     }
 }
 
@@ -188,7 +205,7 @@ static bool is_gpu_of_known_clock(const ft_device *d)
 }
 
 /* Of every GPU that has a file, capped and not. */
-static void no_time_falls_with_the_clock(void)
+static void times_go_with_clocks_and_caps(void)
 {
     static const char *const lists[] = {
         "maxpool2d x=64x256x56x56 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32\n",
@@ -210,8 +227,10 @@ static void no_time_falls_with_the_clock(void)
 
         CHECK_EQ(ft_device_load(&d, data_dir, names[k], NULL), FT_OK);
         n += is_gpu_of_known_clock(d);
-        for (size_t i = 0; i < N_LISTS && is_gpu_of_known_clock(d); i++)
+        for (size_t i = 0; i < N_LISTS && is_gpu_of_known_clock(d); i++) {
             no_time_falls_with_the_clock_of(d, g[i]);
+            a_cap_acts_by_and_by_of(d, g[i]);
+        }
         ft_device_free(d);
     }
     CHECK(CMP(n, >, 50));
@@ -236,6 +255,8 @@ static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
     CHECK_NEAR(top.power.value, as_it_comes.power.value, 1e-9);
 }
 
+/* What the power of a T4 holds back of products in fp32 (half of its rate) is not given
+ * again when a cap lowers the clock. */
 static void a_cap_is_kept_and_costs_time(void)
 {
     ft_network_estimate free = totals("v100-sxm2-16gb", NULL, NULL, large),
@@ -246,6 +267,10 @@ static void a_cap_is_kept_and_costs_time(void)
     CHECK(CMP(capped.time.value, >, free.time.value));
     CHECK_NEAR(capped.energy.value, capped.power.value * capped.time.value,
                1e-9 * capped.energy.value);
+    free = totals("t4", NULL, NULL, large);
+    capped = totals("t4", "power=35W", NULL, large);
+    CHECK(CMP(capped.time.value, >, 1.5 * free.time.value) &&
+          CMP(capped.time.value, <, 2.5 * free.time.value));
 }
 
 static void phases_add_up_to_the_step(void)
@@ -314,7 +339,7 @@ int main(int argc, char **argv)
     nothing_is_faster_than_the_roofline();
     the_clock_scales_what_computes_and_not_what_moves();
     a_clock_that_power_does_not_leave_costs_nothing();
-    no_time_falls_with_the_clock();
+    times_go_with_clocks_and_caps();
     a_device_that_waits_draws_less_at_a_lower_voltage();
     a_cap_is_kept_and_costs_time();
     phases_add_up_to_the_step();

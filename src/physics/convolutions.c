@@ -184,7 +184,7 @@ static bool is_few(const ft__op_kernel *p, const ft__hardware_spec *chip,
                    const double *c)
 {
     return !chip->early && !chip->amd &&
-           (!p->volume || p->columns > 0 || !ft__has_stacked_memory(chip)) &&
+           (!p->volume || p->columns > 0 || !chip->stacked) &&
            fmin(p->in, p->out) < c[FT__C_tensor_channels];
 }
 

@@ -154,9 +154,9 @@ typedef struct ft__op_range {
 bool ft__op_range_make(ft__op_range *out, ft__terms *t, const ft_op *op,
                        const ft_device_facts *d, const char *policy,
                        const ft__physics_params *params, ft__arena *arena);
-/* The same at an operating point, of which a cap leaves `held` of the clock.
- * *sustained: what was found there before without a cap, or NaN, which is replaced. */
+/* The same at an operating point, of which a cap leaves `held` of the clock; power_w of
+ * it is what multiplies has as its budget. */
 void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point *at,
-                       double held, double *sustained);
+                       double held);
 
 #endif

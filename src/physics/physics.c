@@ -225,10 +225,10 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .hopper = is_since(d, 9) && !is_since(d, 12),
         .lanes = d->peak_fp32 / (2 * d->cores * rated),
         .threads = core_threads(d),
-        .bus_bytes = d->bandwidth_bytes_per_s / d->memory_clock_hz,
         .link = link_of(d, joined),
         .network = network_of(d),
         .inline_ecc = d->inline_ecc > 0,
+        .stacked = ft__has_stacked_memory(d),
     };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
@@ -246,7 +246,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
 /* What memory delivers passes between cache and cores, whose paths go with the core
  * clock: 64 B a clock and core. What that leaves of the bandwidth at a share of the
  * nominal clock. */
-static double crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
+double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
 {
     const double path = 64 * chip->cores * chip->clock_hz / chip->clock_share;
     const double load = pow(chip->full_bandwidth / path, 4);
@@ -276,7 +276,7 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
     out->tdp_w = d->tdp_w;
     out->drawing_tdp_w = d->drawing_tdp_w > 0 ? d->drawing_tdp_w : d->tdp_w;
     out->clock_share = scale;
-    out->bandwidth = crossed_bandwidth(out, scale);
+    out->bandwidth = ft__crossed_bandwidth(out, scale);
 }
 
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
@@ -301,11 +301,10 @@ void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
     hardware_range_at(out, &range, &operating_point);
 }
 
-void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share)
+void ft__hardware_spec_hold(ft__hardware_spec *chip, double share)
 {
-    chip->power_w = tdp_w;
     if (share < 1)
-        chip->bandwidth = crossed_bandwidth(chip, share * chip->clock_share);
+        chip->bandwidth = ft__crossed_bandwidth(chip, share * chip->clock_share);
     chip->clock_share *= share;
     chip->clock_hz *= share;
     chip->peak_flops *= share;
@@ -455,7 +454,7 @@ static const double AMPERE_ECC = 1.07;
 
 static double memory_rate(const ft__hardware_spec *chip, const double *c)
 {
-    const bool hbm = ft__has_stacked_memory(chip);
+    const bool hbm = chip->stacked;
     double share = c[FT__C_memory_share];
 
     if (!chip->gpu)
@@ -477,7 +476,7 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
  * Cheese, "Nvidia's B200"); that both hold what both read is not measured there. */
 static double cached_bytes(const ft__hardware_spec *chip)
 {
-    return chip->l2_bytes * (chip->ampere && ft__has_stacked_memory(chip) ? 0.5 : 1);
+    return chip->l2_bytes * (chip->ampere && chip->stacked ? 0.5 : 1);
 }
 
 /* The same constants on the same chip driven otherwise. */
@@ -618,18 +617,10 @@ bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
 }
 
 void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point *at,
-                       double held, double *sustained)
+                       double held)
 {
-    double capped;
-
     hardware_range_at(&r->chip, &r->chips, at);
-    if (isfinite(at->power_w) || held != 1) {
-        ft__hardware_spec_hold(&r->chip, r->chips.facts->tdp_w, held);
-        capped = ft__sustained(&r->chip, r->params);
-        sustained = &capped;
-    } else if (isnan(*sustained)) {
-        *sustained = ft__sustained(&r->chip, r->params);
-    }
-    pace_move(&r->pace, &r->chip, *sustained);
+    ft__hardware_spec_hold(&r->chip, held);
+    pace_move(&r->pace, &r->chip, ft__sustained(&r->chip, r->params));
     price(t, &r->work, &r->pace, r);
 }

@@ -20,7 +20,7 @@ typedef struct ft__hardware_spec {
     double full_bandwidth; /* at the setting's memory clock */
     double l2_bytes;       /* CPU: the last level */
     double memory_bytes;
-    double power_w; /* the setting's cap, otherwise TDP */
+    double power_w; /* budget of what multiplies: the setting's cap, otherwise TDP */
     double tdp_w;
     double drawing_tdp_w; /* of the board that the chip's draw is a share of */
     double clock_share;   /* clock_hz over the nominal clock */
@@ -32,13 +32,13 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double threads;      /* that a core holds */
-    double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
+    int stacked;   /* its memory: HBM, not GDDR */
     int early;     /* NVIDIA's, before Volta */
     int pascal;    /* NVIDIA's, of capability 6 */
     int ampere;    /* NVIDIA's, since Ampere */
@@ -61,9 +61,10 @@ typedef struct ft__hardware_spec {
 } ft__hardware_spec;
 
 /* HBM; device files of the newest do not say how fast their memory is clocked. */
-static inline bool ft__has_stacked_memory(const ft__hardware_spec *chip)
+static inline bool ft__has_stacked_memory(const ft_device_facts *d)
 {
-    return chip->bus_bytes > 400 || chip->bandwidth > 2e12;
+    return d->bandwidth_bytes_per_s > 400 * d->memory_clock_hz ||
+           d->bandwidth_bytes_per_s > 2e12;
 }
 
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions
@@ -100,9 +101,10 @@ typedef struct ft__hardware_range {
     double flops;      /* at rated_hz */
     double gain;       /* of matrix cores that peak rates leave out */
 } ft__hardware_range;
-/* Held to a share of its clock: that is what a cap takes, and not power_w, which then
- * is the device's own. */
-void ft__hardware_spec_hold(ft__hardware_spec *chip, double tdp_w, double share);
+/* Held to a share of its clock. */
+void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);
+/* B/s of memory that a share of the nominal clock leaves. */
+double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share);
 /* Bytes of the largest sum over devices that kernels make which read each other's
  * memory; NCCL makes larger ones. Infinite but for NVIDIA's GPUs since Volta that
  * NVLink connects. */

@@ -13,11 +13,16 @@ static double voltage(const double *c, double clock)
     return (1 + slope * fmax(0, clock - knee)) / (1 + slope * (1 - knee));
 }
 
-double ft__idle_share(const ft__physics_params *params, double clock)
+/* Of that, what GDDR draws whatever the core clock: 0.2 of the TDP of a Titan X, 0.155
+ * of a GTX 1080 Ti's, by kernels that no memory clock slows down. Not fitted. */
+static const double GDDR = 0.6;
+
+double ft__idle_share(const ft__physics_params *params, bool stacked, double clock)
 {
     const double v = voltage(params->v, clock), leak = params->v[FT__C_power_leak];
+    const double chip = leak * v + (1 - leak) * clock * v * v;
 
-    return leak * v + (1 - leak) * clock * v * v;
+    return stacked ? chip : GDDR + (1 - GDDR) * chip;
 }
 
 /* Of what draws while kernels run, with no kernel on the device: loops that wait for
@@ -39,6 +44,8 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
     const double idle_w = c[FT__C_power_idle] * chip->drawing_tdp_w;
 
     *out = (ft__power){.params = params,
+                       .chip = chip,
+                       .t = t,
                        .idle_w = fmax(idle_w, ft__idle_power(params, chip->tdp_w)),
                        .core_j = chip->drawing_tdp_w * units * chip->clock_share *
                                  fmin(t->drawing_s, t->busy_s),
@@ -52,22 +59,33 @@ double ft__power_at(const ft__power *p, double clock, double busy_s)
 
     if (!(busy_s > 0))
         return NAN;
-    return p->idle_w * ft__idle_share(p->params, clock) +
+    return p->idle_w * ft__idle_share(p->params, p->chip->stacked, clock) +
            (p->core_j + p->memory_j) * v * v / busy_s;
 }
 
-double ft__clock_under_cap(const ft__power *p, double clock, double busy_s,
-                           double memory, double cap_w)
+double ft__busy_at(const ft__power *p, double clock)
 {
+    const ft__terms *t = p->t;
+    const double slower = p->chip->clock_share / clock;
+    const double cores_s = fmax(t->compute_s, t->cache_s);
+    const double memory_s =
+        t->memory_s * p->chip->bandwidth / ft__crossed_bandwidth(p->chip, clock);
+
+    return fmax(0, t->busy_s - fmax(cores_s, t->memory_s)) * slower +
+           fmax(cores_s * slower, memory_s);
+}
+
+double ft__clock_under_cap(const ft__power *p, double cap_w)
+{
+    const double clock = p->chip->clock_share;
     double low = fmin(clock, p->params->v[FT__C_clock_least]), high = clock;
 
-    if (!(ft__power_at(p, clock, busy_s) > cap_w))
+    if (!(ft__power_at(p, clock, p->t->busy_s) > cap_w))
         return clock;
     for (int i = 0; i < 24; i++) {
         const double at = (low + high) / 2;
-        const double slower = memory + (1 - memory) * clock / at;
 
-        if (ft__power_at(p, at, busy_s * slower) > cap_w)
+        if (ft__power_at(p, at, ft__busy_at(p, at)) > cap_w)
             high = at;
         else
             low = at;

@@ -7,10 +7,14 @@
  * the nominal one; docs/clocks.md has the formulae and what they were fitted to):
  *
  *   power = idle (leak V + (1 - leak) f V^2) + (core_j + memory_j) V^2 / busy_s
+ *
+ * of GDDR a part of idle whatever the clock.
  */
 typedef struct ft__power {
-    const ft__physics_params *params; /* borrowed */
-    double idle_w;                    /* at the nominal clock */
+    const ft__physics_params *params; /* borrowed, as what follows */
+    const ft__hardware_spec *chip;
+    const ft__terms *t;
+    double idle_w;   /* at the nominal clock */
     double core_j;   /* of what is computed, at the voltage of that clock */
     double memory_j; /* of what is moved: most of them over the chip */
 } ft__power;
@@ -21,16 +25,16 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
                     const ft__physics_params *params);
 /* W of an operation that takes busy_s at this clock; NaN: busy_s is not above 0. */
 double ft__power_at(const ft__power *p, double clock, double busy_s);
-/* The clock, at most `clock`, at which the power of an operation that takes busy_s
- * there, a share `memory` of which no clock changes, is no more than cap_w. There is a
+/* How long it is busy at this clock. */
+double ft__busy_at(const ft__power *p, double clock);
+/* The clock, at most the chip's, at which the power is no more than cap_w. There is a
  * lowest clock: below what that draws, a cap is exceeded. */
-double ft__clock_under_cap(const ft__power *p, double clock, double busy_s,
-                           double memory, double cap_w);
+double ft__clock_under_cap(const ft__power *p, double cap_w);
 
 /* W that a device draws at its nominal clock when it waits; what another clock makes of
  * it, as a factor. */
 double ft__idle_power(const ft__physics_params *params, double tdp_w);
-double ft__idle_share(const ft__physics_params *params, double clock);
+double ft__idle_share(const ft__physics_params *params, bool stacked, double clock);
 
 /* Watts while an operation is repeated for long, total_s each, at the chip's clock, and
  * at most the cap. NaN where the cap is not known. */

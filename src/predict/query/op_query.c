@@ -54,12 +54,10 @@ static bool has_few_channels(const ft_op *op, const ft__device_query *a)
  * stacked others. */
 static double reach_of_volumes(const ft_op *op, const ft__device_query *a, bool plain)
 {
-    ft__hardware_spec chip;
-
-    if (!plain || ft_op_at(op, FT_K_groups, 0) > 1 || !has_few_channels(op, a))
-        return reach_choice;
-    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
-    return ft__has_stacked_memory(&chip) ? reach_choice : reach_product;
+    return plain && ft_op_at(op, FT_K_groups, 0) <= 1 && has_few_channels(op, a) &&
+                   !ft__has_stacked_memory(a->device)
+               ? reach_product
+               : reach_choice;
 }
 
 static double reach_of_images(const ft_op *op, const ft__device_query *a, bool plain)
@@ -197,13 +195,19 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
                  : FT_OK;
 }
 
+static double idle_share(const ft_device_facts *d, const ft__physics_params *params,
+                         double clock)
+{
+    return ft__idle_share(params, ft__has_stacked_memory(d), clock);
+}
+
 /* What the device draws at most under a cap (NaN: none), W: no cap goes below what it
  * draws idle at its lowest clock. */
 static double cap_under(const ft_device_facts *d, double power_w,
                         const ft__physics_params *params)
 {
     const double least = ft__idle_power(params, d->tdp_w) *
-                         ft__idle_share(params, params->v[FT__C_clock_least]);
+                         idle_share(d, params, params->v[FT__C_clock_least]);
 
     return isfinite(power_w) ? fmax(power_w, least)
            : d->tdp_w > 0    ? d->tdp_w
@@ -254,7 +258,8 @@ static void run_as_asked(ft__hardware_spec *chip, const ft__device_query *a)
  * that its time goes with. */
 struct drawn {
     double free_w;
-    double held; /* 1: all of it */
+    double held;     /* 1: all of it */
+    double budget_w; /* of the rate that power sustains; NaN: not known */
 };
 
 /* What power leaves of an operation's clock as it comes, clock_share there. */
@@ -271,8 +276,7 @@ static double clock_left(const ft__terms *t, const ft__hardware_spec *chip,
     ft__power p;
 
     ft__power_make(&p, t, chip, params);
-    return ft__clock_under_cap(&p, chip->clock_share, t->busy_s,
-                               fmin(1, t->memory_s / t->busy_s), cap_w);
+    return ft__clock_under_cap(&p, cap_w);
 }
 
 /* Tensor cores have their budget by another rule, and what is no product none. */
@@ -304,20 +308,21 @@ static struct left left_by(const ft__terms *t, const ft_op *op,
 /* Of an operation whose terms at the chip's clock are *t. What the device's own power
  * holds back is in its times, so that a clock costs nothing until it is below what that
  * leaves, at most the share that products reach of their peak; and a cap counts against
- * that, whatever the clock. */
+ * that, whatever the clock: of what it takes of the clock it takes as much of the
+ * budget, or what the budget holds back already would be given again. */
 static struct drawn drawn_by(const ft__terms *t, const struct left *left,
                              const ft__hardware_spec *chip,
                              const ft__physics_params *params)
 {
-    const double clock = chip->clock_share, memory = fmin(1, t->memory_s / t->busy_s);
+    const double clock = chip->clock_share;
     const double spare = fmin(1 / left->own, 1 / params->v[FT__C_tile_share]);
     struct drawn out;
     ft__power p;
 
     ft__power_make(&p, t, chip, params);
     out.held = fmax(1, fmin(spare, left->clock / clock));
-    out.free_w =
-        ft__power_at(&p, clock, t->busy_s * (memory + (1 - memory) / out.held));
+    out.free_w = ft__power_at(&p, clock, ft__busy_at(&p, clock * out.held));
+    out.budget_w = chip->tdp_w * left->cap;
     if (left->cap < 1)
         out.held = fmin(out.held, left->cap * left->clock / clock);
     return out;
@@ -327,7 +332,7 @@ static struct drawn drawn_by(const ft__terms *t, const struct left *left,
 static struct drawn drawn(const ft__device_query *a, const ft_op *op,
                           const ft__terms *known)
 {
-    const struct drawn nothing = {NAN, 1};
+    const struct drawn nothing = {NAN, 1, NAN};
     ft__hardware_spec chip;
     struct left left;
     ft__terms t;
@@ -360,7 +365,7 @@ double ft__device_query_power(const ft__device_query *a, const ft_op *op,
 double ft__device_query_idle(const ft__device_query *a, double clock_hz)
 {
     return a->device && isfinite(clock_hz)
-               ? ft__idle_share(&a->params, clock_hz / top_clock(a->device))
+               ? idle_share(a->device, &a->params, clock_hz / top_clock(a->device))
                : 1;
 }
 
@@ -378,8 +383,12 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
 
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     run_as_asked(&chip, a);
-    if (a->capped || isfinite(a->clock_hz))
-        ft__hardware_spec_hold(&chip, a->device->tdp_w, drawn(a, op, NULL).held);
+    if (a->capped || isfinite(a->clock_hz)) {
+        const struct drawn d = drawn(a, op, NULL);
+
+        chip.power_w = d.budget_w;
+        ft__hardware_spec_hold(&chip, d.held);
+    }
     ft__physics(out, op, &chip, &a->params);
 }
 
@@ -403,9 +412,8 @@ static ft_status range_open(ft__device_query_range *out, const ft_device_use *on
     st = ft__device_query_open(&out->a, &plain, &params, g, err);
     if (st)
         return st;
-    out->sustained = malloc((n + 1) * FT__MOST_PARAMS * sizeof(*out->sustained));
     out->cap_w = malloc((n + 1) * sizeof(*out->cap_w));
-    if (!out->sustained || !out->cap_w)
+    if (!out->cap_w)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
         const bool open =
@@ -423,52 +431,36 @@ struct range_op {
     ft__device_query_range *r;
     const ft_op *op;
     ft__op_range range;
-    double *sustained;      /* by operating_point */
     ft__hardware_spec chip; /* as it comes */
     ft__terms terms;        /* there; of GPUs alone */
 };
-
-/* Where what these constants sustain is remembered. */
-static double *sustained_of(ft__device_query_range *r, const ft__physics_params *params)
-{
-    size_t i = 0;
-    double *out;
-
-    while (i < FT__MOST_PARAMS && r->params[i] && r->params[i] != params)
-        i++;
-    i = i < FT__MOST_PARAMS ? i : 0;
-    out = r->sustained + i * r->n;
-    for (size_t k = 0; k < r->n && r->params[i] != params; k++)
-        out[k] = NAN;
-    r->params[i] = params;
-    return out;
-}
 
 /* As drawn(), at operating point k. */
 static struct drawn drawn_at(struct range_op *p, size_t k)
 {
     const ft__operating_point uncapped = {p->r->operating_point[k].clock_hz, NAN, NAN};
-    double sustained = NAN;
     struct left left;
     ft__terms t;
 
     if (!p->chip.gpu)
-        return (struct drawn){NAN, 1};
+        return (struct drawn){NAN, 1, NAN};
     left = left_by(&p->terms, p->op, &p->chip, p->r->cap_w[k], p->range.params);
-    ft__op_range_cost(&t, &p->range, &uncapped, 1, &sustained);
+    ft__op_range_cost(&t, &p->range, &uncapped, 1);
     return drawn_by(&t, &left, &p->range.chip, p->range.params);
 }
 
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
 {
     const struct drawn d = drawn_at(p, k);
+    ft__operating_point at = p->r->operating_point[k];
     ft__terms t;
 
     *power_w = ft__at_most(d.free_w, p->r->cap_w[k]);
     if (!busy_s)
         return;
-    ft__op_range_cost(&t, &p->range, &p->r->operating_point[k], d.held,
-                      &p->sustained[k]);
+    if (isfinite(at.power_w))
+        at.power_w = d.budget_w;
+    ft__op_range_cost(&t, &p->range, &at, d.held);
     *busy_s = t.busy_s;
 }
 
@@ -478,7 +470,6 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
 {
     const ft__operating_point as_it_comes = {NAN, NAN, NAN};
     ft__device_query_range *r = p->r;
-    double sustained = NAN;
     ft__terms t;
 
     r->a.params = *params;
@@ -487,7 +478,7 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
         return false;
     run_as_asked(&p->range.chip, &r->a);
     if (p->range.chip.gpu)
-        ft__op_range_cost(&p->terms, &p->range, &as_it_comes, 1, &sustained);
+        ft__op_range_cost(&p->terms, &p->range, &as_it_comes, 1);
     p->chip = p->range.chip;
     return true;
 }
@@ -506,7 +497,6 @@ static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
     }
     if (ft__costs_nothing(op))
         return FT_OK;
-    p.sustained = sustained_of(r, by->time);
     good = range_op_make(&p, by->time, &arena);
     for (size_t k = 0; k < r->n && good; k++)
         price_at(&p, k, &busy_s[k], &power_w[k]);
@@ -529,8 +519,6 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
 
     for (uint32_t i = 0; i < g->n_ops && !st; i++)
         st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
-    free(out->sustained);
-    out->sustained = NULL;
     return st;
 }
 

@@ -72,14 +72,10 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
 
 /* ---- the same of many settings: what no clock and no cap changes is found once ----
  */
-enum { FT__MOST_PARAMS = 2 * FT_CLASS_COUNT }; /* that are remembered */
 typedef struct ft__device_query_range {
     ft__device_query a;
     const ft__operating_point *operating_point;
     size_t n;
-    /* By constants and operating_point; NaN: not known yet. */
-    const ft__physics_params *params[FT__MOST_PARAMS]; /* NULL: none yet */
-    double *sustained;                                 /* while it is asked */
     double *cap_w; /* by operating_point: what the device draws at most; NaN:
                       ft__device_query_open() would fail */
 } ft__device_query_range;
