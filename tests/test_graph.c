@@ -442,14 +442,16 @@ static void a_compiler_adds_and_activates_where_results_are_written(void)
         const char *conv, *then, *last;
         uint32_t left; /* operations that are no views */
         bool shared;   /* what the convolution gives is read twice */
+        int bias;      /* that the convolution still adds */
     } cases[] = {
-        {" bias=1", "relu x=1x8x6x6", "clip x=1x8x6x6", 1, false},
-        {"", "relu x=1x8x6x6", "clip x=1x8x6x6", 2, false},
-        {" bias=1", "silu x=1x8x6x6", "clip x=1x8x6x6", 2, false},
-        {" bias=1", "relu x=1x8x6x6", "softmax x=1x8x6x6 axis=3", 2, false},
-        {" bias=1", "relu x=1x8x6x6", "add x=1x8x6x6 y=1x8x6x6", 2, true},
+        {" bias=1", "relu x=1x8x6x6", "clip x=1x8x6x6", 1, false, 1},
+        {"", "relu x=1x8x6x6", "clip x=1x8x6x6", 2, false, 0},
+        {" bias=1", "silu x=1x8x6x6", "clip x=1x8x6x6", 2, false, 0},
+        {" bias=1", "relu x=1x8x6x6", "softmax x=1x8x6x6 axis=3", 2, false, 1},
+        {" bias=1", "relu x=1x8x6x6", "add x=1x8x6x6 y=1x8x6x6", 2, true, 1},
         {" bias=1", "maxpool2d x=1x8x6x6 kernel=3x3 stride=1x1 pad=1x1",
-         "relu x=1x8x6x6", 3, false},
+         "relu x=1x8x6x6", 3, false, 1},
+        {" bias=1", "silu x=1x8x6x6", "add x=1x8x6x6 y=1x8x6x6", 2, true, 1},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -470,6 +472,7 @@ static void a_compiler_adds_and_activates_where_results_are_written(void)
         for (uint32_t k = 0; k < low->n_nodes; k++)
             n += low->op[low->node[k].op].kind != FT_KIND_view;
         CHECK_EQ(n, cases[i].left);
+        CHECK_EQ(ft_op_at(&low->op[low->node[0].op], FT_K_bias, 0), cases[i].bias);
         CHECK_EQ(plain->n_nodes, 3);
         CHECK_EQ(low->n_nodes, 3);
         CHECK_EQ(peak_of(low), peak_of(plain)); /* kernels have both results */

@@ -28,7 +28,7 @@ static ft_status run(ft_block *base, uint32_t instance, const void *const *in,
     tvm_any result = {.type = TVM_NONE};
     int rc;
 
-    (void)workspace; /* modules have their own */
+    (void)workspace; /* modules take it themselves */
     for (uint32_t i = 0; i < b->n_in; i++)
         (a++)->managed.tensor.data = (void *)in[i];
     for (uint32_t i = 0; i < b->n_params; i++)
@@ -164,7 +164,21 @@ static ft_status make_weights(op_block *b, const float *const *params,
 
 enum { SPEC_BYTES = 2048, OPERANDS_BYTES = 16384 };
 
-static ft_status load(op_block *b, ft_error *err)
+/* The module says how much it takes. */
+static ft_status ask_workspace(op_block *b, uint64_t *bytes, ft_error *err)
+{
+    const ft__tvm *t = &b->base.ctx->tvm;
+    tvm_any says, number = {.type = TVM_NONE};
+    ft_status st = ft__tvm_function(t, &says, &b->module, "workspace", err);
+
+    if (!st)
+        st = ft__tvm_check(t, t->call(says.v.ptr, NULL, 0, &number), err);
+    *bytes = st ? 0 : (uint64_t)number.v.number;
+    ft__tvm_release(t, &says);
+    return st;
+}
+
+static ft_status load(op_block *b, uint64_t *workspace, ft_error *err)
 {
     const ft__tvm *t = &b->base.ctx->tvm;
     char path[FT__TVM_PATH], what[96], spec[SPEC_BYTES], *text = malloc(OPERANDS_BYTES);
@@ -182,7 +196,9 @@ static ft_status load(op_block *b, ft_error *err)
     if (st || b->base.ctx->export)
         return st;
     st = ft__tvm_module(t, &b->module, path, err);
-    return st ? st : ft__tvm_function(t, &b->function, &b->module, "main", err);
+    if (!st)
+        st = ft__tvm_function(t, &b->function, &b->module, "main", err);
+    return st ? st : ask_workspace(b, workspace, err);
 }
 
 ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info,
@@ -212,7 +228,7 @@ ft_status ft__op_block(ft_engine_context *c, ft_block **out, ft_block_info *info
     if (!b->args || !b->values || b->n_in + b->n_params + b->n_out > MAX_ARGS)
         st = ft__no_memory(err);
     if (!st)
-        st = load(b, err);
+        st = load(b, &info->workspace_bytes, err);
     if (!st && !c->export)
         st = make_weights(b, params, info, err);
     if (st) {

@@ -113,6 +113,8 @@ def usual_tile(width, height):
     tile = divisor(width, 64, LANES)
     if tile == 1:
         tile = divisor(width, 32)
+    if tile < 4:  # a fraction of a vector: rather 37 of 74 or 111
+        tile = divisor(width, 64)
     if tile == 1 and width <= 512:
         tile = width
     return tile, divisor(height, most_rows(tile))
@@ -254,7 +256,7 @@ def tiles(func):
 def seconds(func, target, linker, arguments, folder, hopeless, clock):
     """The least of 30 ms of runs; a first run that takes longer than `hopeless` is enough."""
     path = f"{folder}/{time.perf_counter_ns()}.so"
-    build(tvm.IRModule({"main": func}), target, linker, path)
+    build(tvm.IRModule({"main": func.with_attr("global_symbol", "main")}), target, linker, path)
     main = tvm.runtime.load_module(path)["main"]
     best, begin = float("inf"), clock()
     for run in itertools.count():

@@ -19,8 +19,9 @@ struct lower {
     uint32_t policy;
     /* Per source tensor: the new one in each layout, FT_NONE: not made yet. */
     uint32_t (*made)[FT_LAYOUT_COUNT];
-    /* Per source tensor: the node that computes it, FT_NONE: none; how many read it. */
-    uint32_t *source, *readers;
+    /* Per source tensor: the node that computes it, FT_NONE: none; how many read it,
+     * and the last of them. */
+    uint32_t *source, *readers, *reader;
 };
 
 static bool channels_last_class(ft_kind k)
@@ -294,7 +295,7 @@ static void find_readers(struct lower *l)
 
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         for (uint32_t j = 0; j < g->node[i].n_in; j++)
-            l->readers[g->node[i].in[j]]++;
+            l->readers[g->node[i].in[j]]++, l->reader[g->node[i].in[j]] = i;
         for (uint32_t j = 0; j < g->node[i].n_out; j++)
             l->source[g->node[i].out[j]] = i;
     }
@@ -358,26 +359,64 @@ static bool joins_kernel(struct lower *l, const ft_node *node, const ft_op *op)
     return true;
 }
 
+/* Bias and activation are one pass over the sums. Where the activation is an operation
+ * of its own, which costs what it computes, that pass is its. */
+static bool gives_bias_away(const struct lower *l, uint32_t i)
+{
+    const ft_graph *g = l->src;
+    const ft_node *node = &g->node[i];
+    const ft_op *op = &g->op[node->op], *next;
+    const ft_class c = ft_kind_class(op->kind);
+    ft_cost cost;
+
+    if (!(l->policy & FT_POLICY_FUSED) || op->phase != FT_PHASE_FORWARD ||
+        (c != FT_CLASS_CONV && c != FT_CLASS_MATMUL) || node->n_out != 1 ||
+        !ft_op_at(op, FT_K_bias, 0) || l->readers[node->out[0]] != 1 ||
+        l->reader[node->out[0]] == FT_NONE)
+        return false;
+    next = &g->op[g->node[l->reader[node->out[0]]].op];
+    ft_op_cost(next, &cost);
+    return ft_kind_class(next->kind) == FT_CLASS_UNARY && cost.transcendentals > 0;
+}
+
+/* The activation reads the bias of the product before. */
+static uint32_t bias_before(const struct lower *l, const ft_node *node)
+{
+    const uint32_t from = node->n_in == 1 ? l->source[node->in[0]] : FT_NONE;
+    const ft_node *product = from == FT_NONE ? NULL : &l->src->node[from];
+
+    return product && product->n_params > 1 && gives_bias_away(l, from)
+               ? product->params[product->n_params - 1]
+               : FT_NONE;
+}
+
 static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
 {
     const ft_node *node = &l->src->node[i];
-    uint32_t n = node->n_in + node->n_params + node->n_out;
-    uint32_t *ids = malloc((n + 1) * sizeof(*ids));
+    const uint32_t bias = bias_before(l, node);
+    uint32_t n_in = node->n_in + (bias != FT_NONE);
+    const bool biased = !gives_bias_away(l, i);
+    uint32_t n_params = node->n_params - (!biased && node->n_params > 1);
+    uint32_t *ids = malloc((n_in + n_params + node->n_out + 1) * sizeof(*ids));
     uint32_t *in = ids, *params, *out, first;
     ft_op op = l->src->op[node->op];
     ft_layout layout;
 
     if (!ids)
         return ft_fail(err, FT_ENOMEM, 0, "node %s", node->name);
-    params = in + node->n_in;
-    out = params + node->n_params;
+    params = in + n_in;
+    out = params + n_params;
+    if (!biased)
+        ft__op_clear(&op, FT_K_bias);
     if ((op.kind == FT_KIND_transpose && free_transpose(l, node, &op)) ||
         free_view(l, node, &op) || joins_kernel(l, node, &op))
         goto done;
     layout = choose(l, node, &op);
     for (uint32_t j = 0; j < node->n_in; j++)
         in[j] = get(l, node->in[j], layout);
-    for (uint32_t j = 0; j < node->n_params; j++)
+    if (bias != FT_NONE)
+        in[node->n_in] = get(l, bias, FT_LAYOUT_PLAIN);
+    for (uint32_t j = 0; j < n_params; j++)
         params[j] = get(l, node->params[j], FT_LAYOUT_PLAIN);
     for (uint32_t j = 0; j < node->n_out; j++)
         out[j] = get(l, node->out[j], layout);
@@ -385,8 +424,8 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
     ft__build_at(l->b, node);
     first = ft__build_here(l->b).n_nodes;
     if (!ft__build_failed(l->b))
-        ft__build_node(l->b, node->name, strlen(node->name), &op, in, node->n_in,
-                       params, node->n_params, out, node->n_out);
+        ft__build_node(l->b, node->name, strlen(node->name), &op, in, n_in, params,
+                       n_params, out, node->n_out);
     ft__build_repeat_from(l->b, first, node->repeat);
 done:
     free(ids);
@@ -419,11 +458,13 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     l.made = malloc((n + 1) * sizeof(*l.made));
     l.source = malloc((n + 1) * sizeof(*l.source));
     l.readers = calloc(n + 1, sizeof(*l.readers));
-    if (!l.b || !l.made || !l.source || !l.readers) {
+    l.reader = malloc((n + 1) * sizeof(*l.reader));
+    if (!l.b || !l.made || !l.source || !l.readers || !l.reader) {
         st = ft_fail(err, FT_ENOMEM, 0, "lowering %s", g->name);
     } else {
         memset(l.made, 0xff, (n + 1) * sizeof(*l.made));
         memset(l.source, 0xff, (n + 1) * sizeof(*l.source));
+        memset(l.reader, 0xff, (n + 1) * sizeof(*l.reader));
         find_readers(&l);
         ft__build_notes(l.b, g);
     }
@@ -434,6 +475,7 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     free(l.made);
     free(l.source);
     free(l.readers);
+    free(l.reader);
     if (st) {
         ft__build_free(l.b);
         return st;

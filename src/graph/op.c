@@ -227,6 +227,20 @@ int ft__op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n)
     return 1;
 }
 
+void ft__op_clear(ft_op *op, ft_key_id key)
+{
+    const struct kind_rule *r = &kinds[op->kind];
+    const uint32_t i = find_key(r, key), at = values_before(op, i),
+                   left = values_before(op, r->n_keys) - at;
+
+    if (i == r->n_keys || !op->count[i])
+        return;
+    memmove(op->value + at, op->value + at + op->count[i],
+            (left - op->count[i]) * sizeof(*op->value));
+    memset(op->value + at + left - op->count[i], 0, op->count[i] * sizeof(*op->value));
+    op->count[i] = 0;
+}
+
 int ft__op_set1(ft_op *op, ft_key_id key, int64_t value)
 {
     return ft__op_set(op, key, &value, 1);

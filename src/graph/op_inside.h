@@ -23,6 +23,8 @@ void ft__op_init(ft_op *op, ft_kind k, ft_dtype t);
 /* Set the values of a key. Keys are set in canonical order, each at most once.
  * 0 when the kind has no such key, the order is broken or there are too many. */
 int ft__op_set(ft_op *op, ft_key_id key, const int64_t *values, uint32_t n);
+/* What is not set has its default. */
+void ft__op_clear(ft_op *op, ft_key_id key);
 int ft__op_set1(ft_op *op, ft_key_id key, int64_t value);
 int ft__op_set_shape(ft_op *op, ft_key_id key, const ft_shape *s);
 void ft__op_set_wrt(ft_op *op, uint32_t bits);
