@@ -120,7 +120,8 @@ static ft_estimate with_launch(ft_estimate e, double device, bool timed)
     return e;
 }
 
-/* The operation alone: as it was measured, where it was in this run mode. */
+/* The operation alone: as it was measured, where it was in this run mode and nobody
+ * says what a launch takes. */
 static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
                               const ft__op_task *task, const ft_estimate *device)
 {
