@@ -135,7 +135,7 @@ static double width(const ft_estimate *e)
 }
 
 /* Known: what a launch takes; then an operation that waits for the host is as sure as
- * that is. What the device takes is as sure as before. */
+ * that is, alone, too. What the device takes is as sure as before. */
 static void a_launch_time_narrows_what_waits_for_the_host(void)
 {
     static const char small[] = "relu x=1x64 dtype=fp32 *50\n",
@@ -146,7 +146,7 @@ static void a_launch_time_narrows_what_waits_for_the_host(void)
 
     for (int i = 0; i < 2; i++) {
         ft_query q = about_list();
-        ft_answer *a, *timed;
+        ft_answer *a, *timed, *slow;
 
         q.method = "physics";
         q.list = list[i];
@@ -159,8 +159,13 @@ static void a_launch_time_narrows_what_waits_for_the_host(void)
                    i ? 0.01 : 0.05);
         if (i == 0) /* hosts twice as fast are not unheard of */
             CHECK(CMP(a->time.low, <, 0.4 * a->time.value));
+        q.launch_s = 36e-6;
+        CHECK(!ft_query_ask(&slow, d, &q, NULL));
+        CHECK_NEAR(slow->op[0]->time.value / timed->op[0]->time.value, i ? 1 : 2, 0.03);
+        CHECK(CMP(width(&slow->op[0]->time), <, 2.8));
         ft_answer_free(a);
         ft_answer_free(timed);
+        ft_answer_free(slow);
     }
     ft_data_close(d);
 }

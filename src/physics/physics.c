@@ -223,6 +223,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .ampere = is_since(d, 8),
         .kernel_sum_bytes = joined ? ft__largest_kernel_sum(d) : INFINITY,
         .hopper = is_since(d, 9) && !is_since(d, 12),
+        .blackwell = is_since(d, 10) && !is_since(d, 12),
         .lanes = d->peak_fp32 / (2 * d->cores * rated),
         .threads = core_threads(d),
         .link = link_of(d, joined),

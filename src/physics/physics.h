@@ -43,6 +43,7 @@ typedef struct ft__hardware_spec {
     int pascal;    /* NVIDIA's, of capability 6 */
     int ampere;    /* NVIDIA's, since Ampere */
     int hopper;    /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
+    int blackwell; /* those of 10 and 11 */
     int tensor;    /* peak_flops is that of tensor cores */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */

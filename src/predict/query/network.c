@@ -85,13 +85,15 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
 static double share_as_asked(const ft__device_query *a, const ft__op_task *task,
                              const ft__terms *t)
 {
-    const ft__physics_params params = ft__physics_default();
+    const bool timed = a->launch_s > 0;
+    const double launch_s =
+        timed ? a->launch_s : ft__physics_default().v[FT__C_floor_s];
 
     if (a->graph || !(t->busy_s > 0))
         return 1;
-    if (t->launch_s > 0)
+    if (t->launch_s > 0 && !timed)
         return t->busy_s / t->total_s;
-    return t->busy_s / hypot(t->busy_s, task->launches * params.v[FT__C_floor_s]);
+    return t->busy_s / hypot(t->busy_s, task->launches * launch_s);
 }
 
 static ft_estimate times(ft_estimate e, double factor)
@@ -106,18 +108,21 @@ static ft_estimate times(ft_estimate e, double factor)
  * and clocks that see the device alone. */
 static const double launch_reach = 1.1;
 
-/* An operation alone of which the device does so much. */
-static ft_estimate with_launch(ft_estimate e, double device)
+/* An operation alone of which the device does so much, beside a host whose launches are
+ * known or not. */
+static ft_estimate with_launch(ft_estimate e, double device, bool timed)
 {
+    const double host = (1 - device) * (timed ? host_timed : launch_reach);
+
     if (e.basis != FT_BASIS_SCALED)
         return e;
-    e.low = e.value * exp(device * log(e.low / e.value) - (1 - device) * launch_reach);
-    e.high =
-        e.value * exp(device * log(e.high / e.value) + (1 - device) * launch_reach);
+    e.low = e.value * exp(device * log(e.low / e.value) - host);
+    e.high = e.value * exp(device * log(e.high / e.value) + host);
     return e;
 }
 
-/* The operation alone: as it was measured, where it was in this run mode. */
+/* The operation alone: as it was measured, where it was in this run mode and nobody
+ * says what a launch takes. */
 static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
                               const ft__op_task *task, const ft_estimate *device)
 {
@@ -128,7 +133,7 @@ static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
     double factor = q->share[i] * (measured / asked);
 
     if (isnan(task->alone_s) || !(a->value > 0) || !(device->value > 0))
-        return with_launch(out, asked);
+        return with_launch(out, asked, q->a.launch_s > 0);
     out.value = a->value * factor;
     out.low = a->low * factor;
     out.high = a->high * factor;
