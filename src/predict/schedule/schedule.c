@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op.h"
 #include "predict/model/family.h"
 
 /* The schedules of devices in a predictor: looked up, checked. */
@@ -218,7 +219,8 @@ bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
         out->high += above;
         out->own_low += below * below;
         out->own_high += above * above;
-        out->share[ft__task_group_of(&g->op[i])] += v;
+        if (!ft__rnn_gates(g->op[i].kind))
+            out->share[ft__task_group_of(&g->op[i])] += v;
     }
     if (!(sum > 0))
         return false;
@@ -244,10 +246,16 @@ bool ft__unseen_sound(const ft__unseen *u)
 double ft__unseen_unlike(const ft__unseen *u, const ft__op_bounds *of)
 {
     double unlike = 0, alone = (of->alone - u->alone) / (1 - u->alone);
+    double chains = 1, theirs = 1;
 
-    for (int k = 0; k < FT__N_TASK_GROUPS; k++)
+    for (int k = 0; k < FT__N_TASK_GROUPS; k++) {
         if (u->share[k] < little)
             unlike += of->share[k] / enough;
+        chains -= of->share[k];
+        theirs -= u->share[k];
+    }
+    if (theirs < little)
+        unlike += chains / enough;
     return fmin(1, fmax(unlike, u->alone < 1 ? fmax(0, alone) : 0));
 }
 
