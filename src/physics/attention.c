@@ -20,10 +20,9 @@ static const double LATENT_ROWS = 64;
 /* That one instruction of Hopper's tensor cores takes (wgmma), and so a block; of
  * Blackwell's for data centres 64 or 128. */
 static const double HOPPER_ROWS = 64;
-static const double KEYS = 128; /* a core's least share of the keys */
-static const double EXPS = 16;  /* of a core in a clock */
-static const double VERIFIED =
-    8; /* queries of a sequence that decodes: drafted tokens */
+static const double KEYS = 128;   /* a core's least share of the keys */
+static const double EXPS = 16;    /* of a core in a clock */
+static const double VERIFIED = 8; /* queries of a decoding sequence: drafts */
 /* What of the last-level cache operands keep from one call to the next, how sharply
  * that ends, and the share of the specified bandwidth beyond. Not fitted: on one device
  * these cannot be distinguished from arithmetic, and how two devices differ hangs on
@@ -72,13 +71,6 @@ static double streamed(ft__terms *out, double bytes, double blocks,
     return fmax(out->memory_s, out->cache_s);
 }
 
-static double blended(double a, double b, double power)
-{
-    double most = fmax(a, b);
-
-    return most > 0 ? most * pow(1 + pow(fmin(a, b) / most, power), 1 / power) : 0;
-}
-
 static void many_queries(ft__terms *out, const ft__op_kernel *p,
                          const ft__hardware_spec *chip, const double *c)
 {
@@ -95,10 +87,10 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
     out->waves = blocks / chip->cores;
     out->compute_s = busy * (out->waves < 1 ? 1 / out->waves
                                             : 1 + c[FT__C_attention_tail] / out->waves);
-    out->busy_s =
-        c[FT__C_attention_s] +
-        blended(out->compute_s, streamed(out, p->read + p->written, blocks, chip, c),
-                c[FT__C_attention_blend]);
+    out->busy_s = c[FT__C_attention_s] +
+                  ft__together(out->compute_s,
+                               streamed(out, p->read + p->written, blocks, chip, c),
+                               c[FT__C_attention_blend]);
 }
 
 /* FlashAttention-2: that of Hopper is another (Shah et al. 2024), and Blackwell's for
@@ -175,12 +167,12 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
     out->fill = out->waves / ceil(out->waves);
     out->drawing_s = ft__tensor_drawing_s(
         4 * p->batch * p->heads * p->m * p->k * p->n / chip->peak_flops, out);
-    out->busy_s = c[FT__C_decode_s] +
-                  chain_s * log1p(p->n / 32) / (1 + groups / chip->cores) +
-                  blended(start_s(p, chip, c) * fmax(out->waves, 1),
-                          blended(out->compute_s, few_streamed(out, p, blocks, chip, c),
+    out->busy_s =
+        c[FT__C_decode_s] + chain_s * log1p(p->n / 32) / (1 + groups / chip->cores) +
+        ft__together(start_s(p, chip, c) * fmax(out->waves, 1),
+                     ft__together(out->compute_s, few_streamed(out, p, blocks, chip, c),
                                   c[FT__C_attention_blend]),
-                          c[FT__C_attention_blend]);
+                     c[FT__C_attention_blend]);
     /* A kernel of its own puts the parts together. */
     if (split > 1 && is_flash_2(p, chip) && chip->clock_hz > 0)
         out->busy_s += c[FT__C_replay_clocks] / chip->clock_hz;
