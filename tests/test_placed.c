@@ -429,6 +429,10 @@ static void nonsense_in_errors_of_networks_is_refused(void)
     CHECK_NEAR(ft__unseen_unlike(&right,
                                  &(ft__op_bounds){.alone = 0.1, .share = {0.06, 0.94}}),
                0.6, 1e-12);
+    CHECK_NEAR(
+        ft__unseen_unlike(
+            &right, &(ft__op_bounds){.alone = 0.1, .share = {0, 1}, .chains = 0.04}),
+        0.4, 1e-12);
 }
 
 int main(int argc, char **argv)

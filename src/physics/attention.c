@@ -85,21 +85,14 @@ static void streamed(ft__terms *out, const ft__op_kernel *p, double blocks, bool
                                 fmin(blocks, chip->cores));
 }
 
-static double blended(double a, double b, double power)
-{
-    double most = fmax(a, b);
-
-    return most > 0 ? most * pow(1 + pow(fmin(a, b) / most, power), 1 / power) : 0;
-}
-
 /* Seconds of *out beside `start_s` of starting blocks. */
 static double beside(double start_s, const ft__terms *out, const double *c)
 {
     const double power = c[FT__C_attention_blend];
 
-    return blended(start_s,
-                   blended(out->compute_s, fmax(out->memory_s, out->cache_s), power),
-                   power);
+    return ft__together(
+        start_s, ft__together(out->compute_s, fmax(out->memory_s, out->cache_s), power),
+        power);
 }
 
 static void many_queries(ft__terms *out, const ft__op_kernel *p,

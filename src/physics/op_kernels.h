@@ -59,34 +59,31 @@ typedef struct ft__op_kernel {
     double read;     /* B */
     double weights;  /* of them: not touched since the last pass over the network */
     double written;
-    double again; /* B of an operand that is repeated, beyond reading it once */
-    double apart; /* B that are touched between two of those times */
-    double
-        unfused;   /* B that PyTorch's own kernels move besides, and a compiler's not */
-    double row;    /* elements of one, of softmax and norms */
-    double single; /* loads and stores of one number each, or 0 */
+    double again;    /* B of an operand that is repeated, beyond reading it once */
+    double apart;    /* B that are touched between two of those times */
+    double unfused;  /* B that PyTorch's own kernels move, and a compiler's not */
+    double row;      /* elements of one, of softmax and norms */
+    double single;   /* loads and stores of one number each, or 0 */
     double gathered; /* of rows, whose place each thread finds by divisions, or 0 */
     double special;  /* exponentials and the like */
     double lanes;    /* FLOPs of vectors, of what reads and writes */
     int batched;     /* several products in one call of a library */
-    int scaled;   /* a product of floats of less than 16 bits, or with scales for blocks
-                   */
-    int grouped;  /* products of a mixture's experts, in one kernel */
-    int crossed;  /* a product of rows with rows: both operands lie along k */
-    int strided;  /* softmax along an axis that is not the last */
-    int gradient; /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
-    int added;    /* a gradient to the one that is there */
-    int partial;  /* a step's gradient of its input, which few need */
+    int scaled;      /* a product of floats below 16 bits, or with scales for blocks */
+    int grouped;     /* products of a mixture's experts, in one kernel */
+    int crossed;     /* a product of rows with rows: both operands lie along k */
+    int strided;     /* softmax along an axis that is not the last */
+    int gradient;    /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
+    int added;       /* a gradient to the one that is there */
+    int partial;     /* a step's gradient of its input, which few need */
 } ft__op_kernel;
 
 enum { FT__MAX_OP_KERNELS = 24 };
 /* What the host does to start an operation. */
 typedef struct ft__calls {
-    int floor;    /* FT__C_ of what the host's time is multiplied by, or -1 */
-    double inner; /* kernels beyond the first, which its library starts */
-    int step;     /* host time of a training step is added */
-    double
-        gradients; /* calls of a library for them, beyond the first of an operation */
+    int floor;        /* FT__C_ of what the host's time is multiplied by, or -1 */
+    double inner;     /* kernels beyond the first, which its library starts */
+    int step;         /* host time of a training step is added */
+    double gradients; /* calls of a library for them, but for an operation's first */
 } ft__calls;
 typedef struct ft__work {
     ft__op_kernel op_kernel[FT__MAX_OP_KERNELS];
@@ -94,6 +91,8 @@ typedef struct ft__work {
     ft__calls calls;
 } ft__work;
 
+/* Between the sum (power 1) and the larger (power infinite) of two times. */
+double ft__together(double a, double b, double power);
 /* Has the operation scales for blocks of its weights that tensor cores do not multiply
  * by? */
 bool ft__has_block_scales(const ft_op *op);

@@ -411,8 +411,7 @@ static void add(ft__terms *sum, const ft__terms *one, double times)
     sum->aside_s += times * one->aside_s;
 }
 
-/* Between the sum (power 1) and the larger (power infinite) of two times. */
-static double together(double a, double b, double power)
+double ft__together(double a, double b, double power)
 {
     double large = fmax(a, b), ratio = large > 0 ? fmin(a, b) / large : 0;
 
@@ -551,7 +550,7 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     price(out, w, &pace, NULL);
     out->launch_s =
         w->n && chip->gpu && !chip->graph ? ft__host_s(&w->calls, params) : 0;
-    out->total_s = together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
+    out->total_s = ft__together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
 }
 
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
@@ -570,7 +569,7 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
 void ft__physics_with_host(ft__terms *t, double times, const ft__physics_params *params)
 {
     t->launch_s *= times;
-    t->total_s = together(t->launch_s, t->busy_s, params->v[FT__C_overlap]);
+    t->total_s = ft__together(t->launch_s, t->busy_s, params->v[FT__C_overlap]);
 }
 
 /* Winograd's method and transforms save multiplications, a causal mask half of them;

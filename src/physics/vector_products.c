@@ -80,11 +80,14 @@ static double area_of(const ft__op_kernel *p, const struct tile *t,
 }
 
 /* Steps of k that a tile takes to start: a time of loads and stores, in which tensor
- * cores make as many more steps as they are faster than vectors. */
+ * cores make as many more steps as they are faster than vectors. None for vectors
+ * where reading is priced apart. */
 static double start_of(const ft__algorithm *a, const ft__pace *pace)
 {
     const bool tf32 = a->matrix && a->op_kernel.size > 2;
 
+    if (!a->matrix && !(a->op_kernel.read > 0))
+        return 0;
     return pace->c[FT__C_depth_start] / (tf32 ? pace->chip->vector_share : 1);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op.h"
 #include "predict/model/family.h"
 
 /* The schedules of devices in a predictor: looked up, checked. */
@@ -219,6 +220,7 @@ bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
         out->own_low += below * below;
         out->own_high += above * above;
         out->share[ft__task_group_of(&g->op[i])] += v;
+        out->chains += ft__rnn_gates(g->op[i].kind) ? v : 0;
     }
     if (!(sum > 0))
         return false;
@@ -227,6 +229,7 @@ bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
     out->own_low = sqrt(out->own_low) / sum;
     out->own_high = sqrt(out->own_high) / sum;
     out->alone = squares / (sum * sum);
+    out->chains /= sum;
     for (int k = 0; k < FT__N_TASK_GROUPS; k++)
         out->share[k] /= sum;
     return true;
@@ -243,7 +246,8 @@ bool ft__unseen_sound(const ft__unseen *u)
 
 double ft__unseen_unlike(const ft__unseen *u, const ft__op_bounds *of)
 {
-    double unlike = 0, alone = (of->alone - u->alone) / (1 - u->alone);
+    double unlike = of->chains / enough,
+           alone = (of->alone - u->alone) / (1 - u->alone);
 
     for (int k = 0; k < FT__N_TASK_GROUPS; k++)
         if (u->share[k] < little)
