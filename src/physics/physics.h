@@ -32,9 +32,10 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double threads;      /* that a core holds */
-    double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
-    double link;         /* B/s to other devices, each way */
-    double network;      /* B/s to devices of other machines, each way */
+    double cuda;      /* version of its libraries, "cuda=7.5"; NaN: one of the last */
+    double bus_bytes; /* memory moves in one clock: HBM is wide, GDDR is not */
+    double link;      /* B/s to other devices, each way */
+    double network;   /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
@@ -51,8 +52,6 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
     int apart;  /* "calls=single": one of several calls of a recurrent layer */
-    int tensorflow_1; /* "activation=", whatever it is: only that engine's rows name it
-                       */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */
