@@ -30,22 +30,22 @@ static const double SECTOR = 32, RAGGED_SHARE = 0.92;
 static const double LEAST_SIDE = 32;
 
 /* B of the smaller operand that do so by cuBLAS before 8.0.88, unless its rows are
- * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). A P100 and a
- * GTX 1080 Ti, measured by 8.0.88, lose nothing. */
+ * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). */
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
-/* Of cuBLAS before Volta, where both operands lie along k. */
+/* Of cuBLAS before Volta, where both operands lie along k. A P100 and a GTX 1080 Ti,
+ * measured by 8.0.88, lose nothing; nor does TensorFlow 1, whose weights lie across. */
 static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                             const double *c)
 {
     const double row = p->k * p->size, side = fmin(p->m, p->n);
-    const double depth = !chip->bare            ? row / DEEP_ROW
-                         : fmod(row, BLOCK) > 0 ? side * row / DEEP_OPERAND
-                                                : 0;
-    const double deep = side < LEAST_SIDE ? 0 : pow(depth, DEEP_BEND);
+    double deep =
+        pow(chip->bare ? side * row / DEEP_OPERAND : row / DEEP_ROW, DEEP_BEND);
 
-    if (chip->bare && !(chip->cuda <= 8))
+    if (chip->bare != (chip->cuda <= 8))
         return 1;
+    if (side < LEAST_SIDE || (chip->bare && fmod(row, BLOCK) == 0))
+        deep = 0;
     return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
            (1 + DEEPEST * deep / (1 + deep));
 }

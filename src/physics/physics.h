@@ -87,6 +87,8 @@ bool ft__setting_differs(const char *asked, const char *measured);
  * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
  * setting; datasets that do not name it have their engine's. */
 bool ft__is_graph_mode(const char *setting);
+/* Do both name the same "cuda=", or none? */
+bool ft__is_same_library(const char *a, const char *b);
 /* "loop=short": a few repetitions, which end before the power limiter acts. */
 bool ft__is_short_loop(const char *setting);
 /* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of

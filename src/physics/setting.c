@@ -121,6 +121,13 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .fused = replayed || is(&v[RUN_MODE], "compiled")};
 }
 
+bool ft__is_same_library(const char *a, const char *b)
+{
+    const double x = ft__setting_read(a).cuda, y = ft__setting_read(b).cuda;
+
+    return x == y || (isnan(x) && isnan(y));
+}
+
 bool ft__is_graph_mode(const char *setting)
 {
     return ft__setting_read(setting).graph;
