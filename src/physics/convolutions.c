@@ -171,7 +171,7 @@ static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p,
     if (p->kernel == 3 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = (ft__algorithm){.op_kernel = transformed(p, &fused),
                                    .share = share * c[FT__C_fused_share]};
-    if (p->kernel == 3 && !(chip->cuda < 8))
+    if (p->kernel == 3 && chip->cuda >= 8)
         out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
     if (p->kernel >= 5 && p->kernel < 16)
         out[n++] = apart(p, &fft, share * direction(p, c) * c[FT__C_fft_share]);

@@ -178,7 +178,7 @@ static double clock_under_load(const ft_device_facts *d, double cores)
 }
 
 static const ft__chip_setting says_nothing = {
-    .threads = NAN, .cuda = NAN, .slots = FT__UNNAMED_SLOTS};
+    .threads = NAN, .cuda = INFINITY, .slots = FT__UNNAMED_SLOTS};
 
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                                 const ft__chip_setting *set, const char *policy,

@@ -32,10 +32,10 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double threads;      /* that a core holds */
-    double cuda;      /* version of its libraries, "cuda=7.5"; NaN: one of the last */
-    double bus_bytes; /* memory moves in one clock: HBM is wide, GDDR is not */
-    double link;      /* B/s to other devices, each way */
-    double network;   /* B/s to devices of other machines, each way */
+    double cuda;         /* version of its libraries, "cuda=7.5"; infinite: the last */
+    double bus_bytes;    /* memory moves in one clock: HBM is wide, GDDR is not */
+    double link;         /* B/s to other devices, each way */
+    double network;      /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;

@@ -109,8 +109,9 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .threads = ft__pair_value_number(&v[THREADS]),
                               .slots = optimizer_slots(&v[OPTIMIZER]),
                               .activated = activated(&v[ACTIVATION]),
-                              .cuda =
-                                  v[ACTIVATION].s ? 8 : ft__pair_value_number(&v[CUDA]),
+                              .cuda = v[ACTIVATION].s ? 8
+                                      : v[CUDA].s     ? ft__pair_value_number(&v[CUDA])
+                                                      : INFINITY,
                               .caches = is(&v[CACHE], "written"),
                               .packed = is(&v[CACHE], "packed"),
                               .masked = is(&v[PICKS], "all"),
@@ -123,9 +124,7 @@ ft__chip_setting ft__setting_read(const char *setting)
 
 bool ft__is_same_library(const char *a, const char *b)
 {
-    const double x = ft__setting_read(a).cuda, y = ft__setting_read(b).cuda;
-
-    return x == y || (isnan(x) && isnan(y));
+    return ft__setting_read(a).cuda == ft__setting_read(b).cuda;
 }
 
 bool ft__is_graph_mode(const char *setting)

@@ -11,7 +11,7 @@ typedef struct ft__chip_setting {
     ft__operating_point at;
     double threads; /* NaN: it does not say */
     double slots;
-    double cuda; /* NaN: it does not say */
+    double cuda; /* infinite: it does not say */
     bool activated, caches, packed, masked, apart, bare, short_loop, graph, fused;
 } ft__chip_setting;
 ft__chip_setting ft__setting_read(const char *setting);
