@@ -471,6 +471,38 @@ static void what_a_close_chip_took_for_an_operation_is_taken(void)
     ft_predictor_free(p);
 }
 
+/* How much longer each other product of a P100 is answered than the rest (log), which
+ * takes a P4 three times as long in that setting; too few to be learned by shape. */
+static double oddness_of_products(const char *setting)
+{
+    enum { FEW = 10 };
+    ft_store *s = empty();
+    ft_predictor *p;
+    double of[2] = {0};
+
+    fill_odd(s, "p4", setting, "fp32", FEW, 1, 3);
+    fill(s, "t4", "", "fp32", N_OPS, 1);
+    p = trained_by(s);
+    for (uint64_t i = 0; i < FEW; i++) {
+        double there_s;
+        ft__op_answer a;
+        ft_op op;
+
+        make_op(&op, i, "fp32");
+        a = asked(p, "p100-pcie-16gb", &op, &there_s);
+        of[i % 2] += log(a.value / a.base) / (FEW / 2.);
+    }
+    ft_predictor_free(p);
+    return of[1] - of[0];
+}
+
+/* Products of another library have other kernels. */
+static void products_of_another_library_say_nothing(void)
+{
+    CHECK(CMP(oddness_of_products(""), >, log(2)));
+    CHECK(CMP(fabs(oddness_of_products("cuda=8.0")), <, 0.2));
+}
+
 /* As TensorRT-LLM's and vLLM's kernels are published, unless the store says otherwise.
  */
 static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
@@ -650,6 +682,7 @@ int main(int argc, char **argv)
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();
     what_a_close_chip_took_for_an_operation_is_taken();
+    products_of_another_library_say_nothing();
     settings_hold_what_kernels_of_an_engine_have_in_common();
     a_batch_of_one_is_a_single_product();
     products_by_blocks_are_learned_apart();

@@ -159,9 +159,10 @@ static double direction(const ft__op_kernel *p, const double *c)
 
 /* Those that save multiplications; how many. Winograd's are as fast in all directions,
  * but weights' gradients have none in one kernel (cuDNN: BWD_FILTER_ALGO_WINOGRAD is
- * not implemented). */
-static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
-                     const double *c)
+ * not implemented), and libraries of CUDA 7.5 none apart
+ * (WINOGRAD_NONFUSED: since cuDNN 5.1). */
+static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p,
+                     const ft__hardware_spec *chip, double share, const double *c)
 {
     static const struct conv_pieces fused = {2, 16, 1}, wide = {4, 36, 1};
     const struct conv_pieces fft = {33 - p->kernel, 32 * 17, 4};
@@ -170,7 +171,7 @@ static uint32_t fast(ft__algorithm *out, const ft__op_kernel *p, double share,
     if (p->kernel == 3 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = (ft__algorithm){.op_kernel = transformed(p, &fused),
                                    .share = share * c[FT__C_fused_share]};
-    if (p->kernel == 3)
+    if (p->kernel == 3 && chip->cuda >= 8)
         out[n++] = apart(p, &wide, share * c[FT__C_apart_share]);
     if (p->kernel >= 5 && p->kernel < 16)
         out[n++] = apart(p, &fft, share * direction(p, c) * c[FT__C_fft_share]);
@@ -311,7 +312,9 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     if (relaid > 0 && p->size > 2 && p->kernel == 1 && p->gradient != FT_WRT_WEIGHTS)
         out[n++] = by_image(p, own * direction(p, c) * c[FT__C_image_share]);
     whole.images = whole_images(p, chip);
-    return tensor || !chip->gpu || p->size < 2 ? n : n + fast(out + n, &whole, own, c);
+    return tensor || !chip->gpu || p->size < 2
+               ? n
+               : n + fast(out + n, &whole, chip, own, c);
 }
 
 /* One channel a group: every value is read for few operations. A thread finds its place

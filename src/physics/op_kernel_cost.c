@@ -29,13 +29,23 @@ static const double SECTOR = 32, RAGGED_SHARE = 0.92;
 /* Kernels for products with a shorter side lose nothing so. */
 static const double LEAST_SIDE = 32;
 
-/* Of cuBLAS before Volta, where both operands lie along k. */
-static double crossed_share(const ft__op_kernel *p, const double *c)
-{
-    const double row = p->k * p->size;
-    const double deep =
-        fmin(p->m, p->n) < LEAST_SIDE ? 0 : pow(row / DEEP_ROW, DEEP_BEND);
+/* B of the smaller operand that do so by cuBLAS before 8.0.88, unless its rows are
+ * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). */
+static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
+/* Of cuBLAS before Volta, where both operands lie along k. A P100 and a GTX 1080 Ti,
+ * measured by 8.0.88, lose nothing; nor does TensorFlow 1, whose weights lie across. */
+static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
+                            const double *c)
+{
+    const double row = p->k * p->size, side = fmin(p->m, p->n);
+    double deep =
+        pow(chip->bare ? side * row / DEEP_OPERAND : row / DEEP_ROW, DEEP_BEND);
+
+    if (chip->bare != (chip->cuda <= 8))
+        return 1;
+    if (side < LEAST_SIDE || (chip->bare && fmod(row, BLOCK) == 0))
+        deep = 0;
     return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
            (1 + DEEPEST * deep / (1 + deep));
 }
@@ -60,7 +70,7 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
                (p->grouped ? GROUPED_SHARE : 1);
     return (chip->amd ? c[FT__C_amd_share] * (p->batch > 1 ? c[FT__C_amd_batched] : 1)
                       : 1) *
-           (chip->early && p->crossed ? crossed_share(p, c) : 1) *
+           (chip->early && p->crossed ? crossed_share(p, chip, c) : 1) *
            (chip->early && p->count > 1 && p->size > 1 ? EARLY_STEP : 1);
 }
 

@@ -187,8 +187,8 @@ static double clock_under_load(const ft_device_facts *d, double cores)
     return one + (all - one) * (cores - 1) / (d->cores - 1);
 }
 
-static const ft__chip_setting says_nothing = {.threads = NAN,
-                                              .slots = FT__UNNAMED_SLOTS};
+static const ft__chip_setting says_nothing = {
+    .threads = NAN, .cuda = INFINITY, .slots = FT__UNNAMED_SLOTS};
 
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                                 const ft__chip_setting *set, const char *policy,
@@ -219,7 +219,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
-        .tensorflow_1 = set->tensorflow_1,
+        .cuda = set->cuda,
         .ampere = is_since(d, 8),
         .kernel_sum_bytes = joined ? ft__largest_kernel_sum(d) : INFINITY,
         .hopper = is_since(d, 9) && !is_since(d, 12),

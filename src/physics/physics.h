@@ -32,6 +32,7 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double threads;      /* that a core holds */
+    double cuda;         /* version of its libraries, "cuda=7.5"; infinite: the last */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
@@ -52,8 +53,6 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
     int apart;  /* "calls=single": one of several calls of a recurrent layer */
-    int tensorflow_1; /* "activation=", whatever it is: only that engine's rows name it
-                       */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */
@@ -90,6 +89,8 @@ bool ft__setting_differs(const char *asked, const char *measured);
  * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
  * setting; datasets that do not name it have their engine's. */
 bool ft__is_graph_mode(const char *setting);
+/* Do both name the same "cuda=", or none? */
+bool ft__is_same_library(const char *a, const char *b);
 /* "loop=short": a few repetitions, which end before the power limiter acts. */
 bool ft__is_short_loop(const char *setting);
 /* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of

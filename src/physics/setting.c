@@ -20,11 +20,12 @@ enum {
     LOOP,
     RUN_MODE,
     THREADS,
+    CUDA,
     N_NAMES
 };
 static const char *const names[N_NAMES] = {
     "clock", "memory", "power", "optimizer", "activation", "cache",
-    "picks", "calls",  "loop",  "run_mode",  "threads"};
+    "picks", "calls",  "loop",  "run_mode",  "threads",    "cuda"};
 
 static double optimizer_slots(const ft__pair_value *v)
 {
@@ -108,7 +109,9 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .threads = ft__pair_value_number(&v[THREADS]),
                               .slots = optimizer_slots(&v[OPTIMIZER]),
                               .activated = activated(&v[ACTIVATION]),
-                              .tensorflow_1 = v[ACTIVATION].s != NULL,
+                              .cuda = v[ACTIVATION].s ? 8
+                                      : v[CUDA].s     ? ft__pair_value_number(&v[CUDA])
+                                                      : INFINITY,
                               .caches = is(&v[CACHE], "written"),
                               .packed = is(&v[CACHE], "packed"),
                               .masked = is(&v[PICKS], "all"),
@@ -117,6 +120,11 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .short_loop = is(&v[LOOP], "short"),
                               .graph = replayed || is(&v[RUN_MODE], "graph"),
                               .fused = replayed || is(&v[RUN_MODE], "compiled")};
+}
+
+bool ft__is_same_library(const char *a, const char *b)
+{
+    return ft__setting_read(a).cuda == ft__setting_read(b).cuda;
 }
 
 bool ft__is_graph_mode(const char *setting)

@@ -11,8 +11,8 @@ typedef struct ft__chip_setting {
     ft__operating_point at;
     double threads; /* NaN: it does not say */
     double slots;
-    bool activated, tensorflow_1, caches, packed, masked, apart, bare, short_loop,
-        graph, fused;
+    double cuda; /* infinite: it does not say */
+    bool activated, caches, packed, masked, apart, bare, short_loop, graph, fused;
 } ft__chip_setting;
 ft__chip_setting ft__setting_read(const char *setting);
 /* Does it change nothing of a chip but how an engine runs operations? */

@@ -249,19 +249,25 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
     return st;
 }
 
+/* Of what another version of the library took a tenth; of products nothing, which then
+ * have hardly anything in common: of a Titan X (Pascal) with other Pascals 0.1 to 0.3,
+ * of these with each other 0.8. Set, not fitted. */
 static ft__others_ratio ratio_of_others(const ft__family *f, const double *weight,
-                                        uint64_t hash)
+                                        const bool *library, const ft__sample *asked)
 {
+    const ft_kind kind = asked->op.kind;
+    const double other = kind == FT_KIND_linear || kind == FT_KIND_matmul ? 0 : 0.1;
     double sum = 0, weights = 0, most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
+        const double w = weight[i] * (library[i] ? 1 : other);
         const double ratio =
-            weight[i] > 0 ? ft__templates_ratio(&f->templates[i], hash) : (double)NAN;
+            w > 0 ? ft__templates_ratio(&f->templates[i], asked->hash) : (double)NAN;
 
         if (isnan(ratio))
             continue;
-        sum += weight[i] * ratio;
-        weights += weight[i];
+        sum += w * ratio;
+        weights += w;
         most = fmax(most, weight[i]);
     }
     return (ft__others_ratio){.mean = sum / weights, .weight = most};
@@ -292,22 +298,26 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
     const ft__hardware own = ft__hardware_of(on->file);
     const bool graph = ft__is_graph_mode(on->setting);
     double *weight = calloc(f->n_datasets + 1u, sizeof(*weight));
+    bool *library = calloc(f->n_datasets + 1u, sizeof(*library));
     ft__others_ratio *ratio = calloc(s->n + 1, sizeof(*ratio));
-    ft_status st =
-        weight && ratio ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
+    ft_status st = weight && library && ratio
+                       ? FT_OK
+                       : ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
 
     for (uint32_t i = 0; i < f->n_datasets && !st; i++) {
         if (ft__is_named(on->engine, f->dataset[i].engine) &&
             ft__is_graph_mode(f->dataset[i].setting) == graph)
             weight[i] = ft__others_weight(&own, &f->templates[i].hardware);
+        library[i] = ft__is_same_library(on->setting, f->dataset[i].setting);
         if (weight[i] > 0)
             st = ft__templates_check(&f->templates[i], err);
     }
     for (size_t i = 0; i < s->n && !st; i++)
-        ratio[i] = ratio_of_others(f, weight, s->v[i].hash);
+        ratio[i] = ratio_of_others(f, weight, library, &s->v[i]);
     if (!st)
         ft__others_take(out, l, s, ratio, chips_with_weight(f, weight) < 3);
     free(weight);
+    free(library);
     free(ratio);
     return st;
 }

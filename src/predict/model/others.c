@@ -31,16 +31,8 @@ double ft__others_weight(const ft__hardware *own, const ft__hardware *other)
 }
 
 /* Chips as near as a P100 and a GTX 1080 Ti have the same kernels, whatever the known
- * ones show of each other, which may all be far. Products have not: a library chooses
- * among many by the chip. Both chosen on DeepBench's Pascals. */
+ * ones show of each other, which may all be far. Both chosen on DeepBench's Pascals. */
 static const double close = 0.15, share_of_close = 0.75;
-
-static double least_share(const ft_op *op, const ft__others_ratio *r)
-{
-    const bool product = op->kind == FT_KIND_linear || op->kind == FT_KIND_matmul;
-
-    return r->weight > exp(-close / reach) && !product ? share_of_close : 0;
-}
 
 /* The farther the nearest, the more is it as unsure as the regressor's answer. What the
  * host takes of it says nothing of another device's. */
@@ -66,7 +58,8 @@ void ft__others_take(ft__op_answer *out, const ft__model_set *l, const ft__sampl
     for (size_t i = 0; i < s->n; i++) {
         const bool known = out[i].part < l->n_regressors;
         const ft__others *o = known ? &l->part[out[i].part].others : &none;
-        const double least = few ? least_share(&s->v[i].op, &ratio[i]) : 0;
+        const double least =
+            few && ratio[i].weight > exp(-close / reach) ? share_of_close : 0;
 
         if (isfinite(ratio[i].mean) && fmax(o->share, least) > 0)
             take(&out[i], o, least, &ratio[i], &s->terms[i]);

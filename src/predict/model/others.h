@@ -30,8 +30,8 @@ typedef struct ft__others_ratio {
 } ft__others_ratio;
 
 /* Takes ratio[s->n] into out[s->n] by the share of each one's regressor; of a near
- * relative three quarters at least, but for products, where they are few: fewer than
- * three chips left out say little of one another. */
+ * relative three quarters at least, where they are few: fewer than three chips left out
+ * say little of one another. */
 void ft__others_take(struct ft__op_answer *out, const struct ft__model_set *l,
                      const ft__samples *s, const ft__others_ratio *ratio, bool few);
 
