@@ -281,7 +281,7 @@ static ft__llm_sizes table_types(const ft__llm *m)
     ft__llm_sizes out = {""};
 
     if (m->table)
-        snprintf(out.s, sizeof(out.s), " weights=%s%s%s", ft_dtype_name(m->table),
+        snprintf(out.s, sizeof(out.s), " weights=%s%s%.20s", ft_dtype_name(m->table),
                  m->table_block ? " block=" : "",
                  m->table_block ? X(m->table_block) : "");
     return out;
