@@ -211,6 +211,33 @@ static void replicas_divide_what_they_are_told_to(void)
     CHECK(CMP(a[1].tokens_per_s.value, >, 8 * a[1].tokens_per_s_per_device.value));
 }
 
+/* Of what an operation of its own keeps: features of tokens in fp32 and a number for
+ * each token are divided among ranks, heads are already. */
+static void ranks_divide_what_unfused_operations_keep(void)
+{
+    const ft_dim_value dims[] = {{"unfused", 1}};
+    ft_query q = about_model();
+    double more[2];
+    ft_data *d = NULL;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    q.dims = dims;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t tp = i ? 8 : 1;
+        const ft_llm_train how = {
+            .size = sizeof(how), .devices = tp, .tp = tp, .sequence = 2048};
+        ft_llm_trained a, b;
+
+        q.n_dims = 0;
+        CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
+        q.n_dims = 1;
+        CHECK(!ft_llm_train_ask(&b, d, &q, &how, NULL));
+        more[i] = b.activations - a.activations;
+    }
+    CHECK_NEAR(more[0] / more[1], 8, 0.01);
+    ft_data_close(d);
+}
+
 static void a_run_is_as_many_steps_as_its_tokens_are(void)
 {
     const ft_llm_trained a =
@@ -260,6 +287,7 @@ int main(int argc, char **argv)
     stages_wait_for_the_first_and_the_last_micro_batch();
     what_is_computed_again_is_a_forward_pass_and_frees_memory();
     replicas_divide_what_they_are_told_to();
+    ranks_divide_what_unfused_operations_keep();
     a_run_is_as_many_steps_as_its_tokens_are();
     what_does_not_divide_is_refused();
     CHECK_DONE();

@@ -94,6 +94,22 @@ static void causal_tiles_are_computed_whole(void)
                seconds(spec, "h200-sxm", "run_mode=graph"), 1e-12);
 }
 
+/* However few its queries are: decoding kernels have no backward pass. */
+static void few_queries_go_backward_by_five_products(void)
+{
+    static const char spec[] = "attention x=64x32x8x128 y=64x32x4096x128 "
+                               "z=64x32x4096x128 causal=1 dtype=bf16";
+    const ft__physics_params theta = ft__physics_default();
+    ft_op op = op_of(spec);
+    const ft__hardware_spec chip = chip_of("a100-sxm-80gb", "", "ieee", &op);
+    ft__terms forward, backward;
+
+    ft__physics(&forward, &op, &chip, &theta);
+    op.phase = FT_PHASE_BACKWARD;
+    ft__physics(&backward, &op, &chip, &theta);
+    CHECK(CMP(backward.total_s, >, 2 * forward.total_s));
+}
+
 static double attention_share(const char *device, double peak)
 {
     return 4.0 * 8 * 32 * 4096 * 4096 * 64 / peak /
@@ -158,6 +174,7 @@ int main(int argc, char **argv)
     few_groups_are_heads_apart();
     keys_that_no_heads_share_are_not_split();
     causal_tiles_are_computed_whole();
+    few_queries_go_backward_by_five_products();
     exponentials_bound_attention();
     rows_that_are_dealt_reach_more_experts();
     latent_attention_has_kernels_of_its_own();

@@ -114,7 +114,8 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
                                             : 1 + c[FT__C_attention_tail] / out->waves);
     streamed(out, p, blocks, true, chip, c);
     out->busy_s = c[FT__C_attention_s] + beside(0, out, c);
-    /* A kernel before deals tiles out (FlashAttention-3's scheduler). */
+    /* A kernel before deals tiles out (FlashAttention-3's scheduler); prompts of
+     * TensorRT-LLM and on Blackwell take as much longer. */
     if (chip->hopper)
         out->busy_s += clocks_s(c[FT__C_replay_clocks], chip);
 }
@@ -213,7 +214,8 @@ void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *
 {
     const bool first = p->n <= 1 && ft__is_packed_prompt(p, pace->chip);
     const bool many =
-        first || (p->m * p->heads / p->kv_heads > FT__TENSOR_ROWS && p->m > VERIFIED);
+        first || p->gradient ||
+        (p->m * p->heads / p->kv_heads > FT__TENSOR_ROWS && p->m > VERIFIED);
 
     if (many)
         many_queries(out, p, pace->chip, pace->c);

@@ -101,24 +101,25 @@ static bool *read_backward(const ft_graph *g)
     return read;
 }
 
-/* What all ranks of tensor parallelism have alike, features of tokens, each keeps a
- * part of (sequence parallelism, arXiv:2205.05198). */
+/* What all ranks of tensor parallelism have alike, features of tokens in any type and a
+ * number for each token, each keeps a part of (sequence parallelism, arXiv:2205.05198).
+ */
 static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
                             ft_error *err)
 {
     bool *read = read_backward(g);
-    double alike = 0;
+    int64_t alike = 0, rows = 0;
 
     for (uint32_t i = 0; i < g->n_nodes; i++)
         if (g->node[i].phase == FT_PHASE_FORWARD &&
             strcmp(g->node[i].name, "input_norm") == 0) {
             const ft_tensor *t = &g->tensor[g->node[i].out[0]];
 
-            alike = (double)ft_tensor_bytes(&t->shape, t->dtype);
+            alike = ft_shape_elements(&t->shape);
+            rows = t->shape.dim[0];
+            p->between = (double)ft_tensor_bytes(&t->shape, t->dtype) / tp;
             p->layers += g->node[i].repeat;
         }
-    p->between = alike / tp;
-
     for (uint32_t i = 0; read && i < g->n_nodes; i++) {
         const ft_node *n = &g->node[i];
         const ft_op *op = &g->op[n->op];
@@ -128,9 +129,11 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
         for (uint32_t k = 0; k < n->n_out; k++) {
             const ft_tensor *t = &g->tensor[n->out[k]];
             const double bytes = (double)ft_tensor_bytes(&t->shape, t->dtype);
+            const int64_t size = ft_shape_elements(&t->shape);
+            const bool divided = size == alike || size == rows;
 
             if (read[n->out[k]])
-                p->results += (double)n->repeat * (bytes == alike ? bytes / tp : bytes);
+                p->results += (double)n->repeat * (divided ? bytes / tp : bytes);
         }
     }
     free(read);

@@ -124,12 +124,23 @@ static uint32_t normed_heads(ft__llm_step *s, const char *name, uint32_t x,
     return s->m.qk_norm == 1 ? by_heads(s, name, "rmsnorm", x, heads, s->l->head) : x;
 }
 
+uint32_t ft__llm_rotations(ft__llm_step *s)
+{
+    ft_shape table = {.rank = 2, .dim = {s->tokens, 0}};
+
+    for (int64_t i = 0; i < s->m.layers; i++)
+        if (table.dim[1] < s->m.layer[i].head)
+            table.dim[1] = s->m.layer[i].head;
+    return s->unfused && s->m.rope
+               ? ft__llm_tensor_of(s, "", FT_ROLE_INPUT, FT_DTYPE_fp32, &table)
+               : FT_NONE;
+}
+
 /* As code of models has it: a complex product in fp32, with a table. */
 static uint32_t turned_in_fp32(ft__llm_step *s, uint32_t x, int64_t heads)
 {
-    const ft_shape table = {.rank = 2, .dim = {s->tokens, s->l->head}};
     const ft__llm_sizes all = SIZES(s->batch, heads, s->tokens, s->l->head);
-    const uint32_t y = ft__llm_tensor_of(s, "", FT_ROLE_INPUT, FT_DTYPE_fp32, &table);
+    const uint32_t y = ft__llm_as(s, s->rotations, X(s->tokens, s->l->head));
 
     x = ft__llm_node(s, "", x, "cast x=%s to=fp32", all.s);
     x = ft__llm_node_on(s, "rotary_emb", (uint32_t[]){x, y}, 2,

@@ -367,7 +367,7 @@ static void take_member(ft__llm_reader *r, ft__json *j, ft__text name, int depth
         take_object(r, j, depth + 1);
     else if ((FT__IS(name, "attn_pdrop") || FT__IS(name, "attention_dropout")) &&
              ft__json_peek(j) == '0')
-        r->m->dropout = ft__json_number(j, &share) && share > 0;
+        r->m->dropout |= ft__json_number(j, &share) && share > 0;
     else if (FT__IS(name, "quantization_config"))
         ft__llm_take_quant(r, j);
     else if (FT__IS(name, "vision_config"))

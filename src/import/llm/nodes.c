@@ -155,8 +155,7 @@ static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
     uint32_t y;
 
     x = ft__llm_node(s, "", x, "cast x=%s to=fp32", all.s);
-    y = ft__llm_node_on(s, "", (uint32_t[]){x, x}, 2, "mul x=%s y=%s dtype=fp32", all.s,
-                        all.s);
+    y = ft__llm_node(s, "", x, "pow x=%s y=1 dtype=fp32", all.s);
     y = ft__llm_node(s, "", y, "reduce_mean x=%s axes=1 dtype=fp32", all.s);
     y = ft__llm_node(s, "", y, "rsqrt x=%s dtype=fp32", one.s);
     x = ft__llm_node_on(s, "", (uint32_t[]){x, y}, 2, "mul x=%s y=%s dtype=fp32", all.s,

@@ -77,10 +77,9 @@ static uint32_t mixture(ft__llm_step *s, uint32_t x)
     const ft__llm *m = &s->m;
     const ft__llm_sizes all = SIZES(s->rows, m->experts);
     const int64_t size = m->expert_in ? m->expert_in : m->hidden;
-    uint32_t out = x, scores;
+    uint32_t out = x, scores = ft__llm_node(s, "gate", x, "linear x=%s out=%s",
+                                            X(s->rows, m->hidden), X(m->experts));
 
-    scores = ft__llm_node(s, "gate", x, "linear x=%s out=%s", X(s->rows, m->hidden),
-                          X(m->experts));
     scores = ft__llm_node(s, "gate", scores, "softmax x=%s axis=1", all.s);
     ft__llm_node(s, "gate", scores, "topk x=%s axis=1 size=%s", all.s, X(m->topk));
     s->part = FT__LLM_PART_SHARED;
@@ -281,11 +280,10 @@ static ft__llm_sizes table_types(const ft__llm *m)
 {
     ft__llm_sizes out = {""};
 
-    if (m->table && m->table_block)
-        snprintf(out.s, sizeof(out.s), " weights=%s block=%" PRId64,
-                 ft_dtype_name(m->table), m->table_block);
-    else if (m->table)
-        snprintf(out.s, sizeof(out.s), " weights=%s", ft_dtype_name(m->table));
+    if (m->table)
+        snprintf(out.s, sizeof(out.s), " weights=%s%s%.20s", ft_dtype_name(m->table),
+                 m->table_block ? " block=" : "",
+                 m->table_block ? X(m->table_block) : "");
     return out;
 }
 
@@ -626,24 +624,24 @@ static void say_unknown_part(ft__llm_step *s)
 static void network(ft__llm_step *s)
 {
     const int64_t own = rounded_up(s->m.layers, s->stages);
-    const ft_shape shape = {.rank = 2, .dim = {s->rows, s->m.hidden}};
-    const int64_t devices = s->ranks * s->stages;
+    const ft_shape shape = {.rank = 2, .dim = {s->rows, s->m.hidden}},
+                   vectors = {.rank = 2, .dim = {s->m.vocab, s->m.hidden}};
     uint32_t x;
 
-    s->embedding = FT_NONE;
     if (s->stages > 1) {
         x = ft__llm_tensor_of(s, "hidden_states", FT_ROLE_INPUT, s->m.dtype, &shape);
         x = ft__llm_node(s, "receive", x, "collective x=%s ranks=2 mode=2%s",
-                         X(s->rows, s->m.hidden), devices > s->node ? " nodes=2" : "");
+                         X(s->rows, s->m.hidden),
+                         s->ranks * s->stages > s->node ? " nodes=2" : "");
     } else {
         tower(s);
         x = embed(s);
     }
+    s->rotations = ft__llm_rotations(s);
     x = layers(s, x, s->m.layers - own);
-    s->head = s->m.tied ? s->embedding : FT_NONE;
-    if (s->drafts && !s->m.tied)
-        s->head =
-            ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {s->m.vocab, s->m.hidden}});
+    s->head = s->m.tied   ? s->embedding
+              : s->drafts ? ft__llm_weight(s, vectors)
+                          : FT_NONE;
     head(s, x);
     if (s->drafts)
         draft(s, x);
@@ -683,7 +681,7 @@ ft_status ft__import_llm_beside(ft_graph **out, const char *text, size_t len,
                                 const ft__llm_beside *beside, const char *name,
                                 const ft_import_options *opt, ft_error *err)
 {
-    ft__llm_step s = {0};
+    ft__llm_step s = {.embedding = FT_NONE};
     ft_status st = ft__llm_read(&s.m, text, len, beside, name, err);
 
     *out = NULL;
@@ -693,7 +691,7 @@ ft_status ft__import_llm_beside(ft_graph **out, const char *text, size_t len,
 ft_status ft__import_gguf(ft_graph **out, const uint8_t *data, size_t len,
                           const char *name, const ft_import_options *opt, ft_error *err)
 {
-    ft__llm_step s = {0};
+    ft__llm_step s = {.embedding = FT_NONE};
     ft_status st = ft__llm_read_gguf(&s.m, data, len, name, err);
 
     *out = NULL;

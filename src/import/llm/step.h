@@ -26,6 +26,7 @@ typedef struct ft__llm_step {
     bool repacked;            /* weights are not as the checkpoint has them */
     bool once;                /* layers that are alike stand once, repeated */
     uint32_t embedding, head; /* weights that other operations have, too */
+    uint32_t rotations;       /* of unfused ones: a table that all layers have */
 } ft__llm_step;
 
 /* ---- nodes (nodes.c) ---- */
@@ -70,6 +71,8 @@ uint32_t ft__llm_add(ft__llm_step *s, const char *name, uint32_t x, uint32_t y);
 /* ---- what mixes tokens; x: rows of hidden features, and so is the result ---- */
 
 uint32_t ft__llm_grouped(ft__llm_step *s, uint32_t x, int64_t layer);
+/* The table of unfused rotations, of as many features as any layer's heads have. */
+uint32_t ft__llm_rotations(ft__llm_step *s);
 uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer);
 uint32_t ft__llm_compressed(ft__llm_step *s, uint32_t x);
 uint32_t ft__llm_linear_attention(ft__llm_step *s, uint32_t x);
