@@ -32,7 +32,7 @@ typedef struct ft__hardware_spec {
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double threads;      /* that a core holds */
-    double cuda;         /* version of its libraries, "cuda=7.5"; infinite: the last */
+    double cuda;         /* of its libraries: 7.5, 8; infinite: later */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
@@ -89,7 +89,8 @@ bool ft__setting_differs(const char *asked, const char *measured);
  * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
  * setting; datasets that do not name it have their engine's. */
 bool ft__is_graph_mode(const char *setting);
-/* Do both name the same "cuda=", or none? */
+/* Are libraries of the same era: before 8.0, before 8.0.88, or later, as without
+ * "cuda="? TensorFlow 1 is of the second. */
 bool ft__is_same_library(const char *a, const char *b);
 /* "loop=short": a few repetitions, which end before the power limiter acts. */
 bool ft__is_short_loop(const char *setting);

@@ -3,6 +3,7 @@
 #include "physics/setting.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/pairs.h"
@@ -60,6 +61,19 @@ static bool activated(const ft__pair_value *v)
     return v->s && !(v->len == 4 && (v->s[0] | 32) == 'n') && v->len > 0;
 }
 
+/* Its era: of cuBLAS before 8.0, before 8.0.88, or later, as those that no setting
+ * names and what is no version. What follows the patch is ignored. */
+static double cuda_era(const ft__pair_value *v)
+{
+    unsigned major, minor = 0, patch = 0;
+
+    if (!v->s || sscanf(v->s, "%3u.%3u.%3u", &major, &minor, &patch) < 1)
+        return INFINITY;
+    if (major < 8)
+        return 7.5;
+    return major == 8 && minor == 0 && patch < 88 ? 8 : INFINITY;
+}
+
 /* v[]: of the first names. */
 static ft__operating_point operating_point_of(const ft__pair_value *v)
 {
@@ -109,9 +123,7 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .threads = ft__pair_value_number(&v[THREADS]),
                               .slots = optimizer_slots(&v[OPTIMIZER]),
                               .activated = activated(&v[ACTIVATION]),
-                              .cuda = v[ACTIVATION].s ? 8
-                                      : v[CUDA].s     ? ft__pair_value_number(&v[CUDA])
-                                                      : INFINITY,
+                              .cuda = v[ACTIVATION].s ? 8 : cuda_era(&v[CUDA]),
                               .caches = is(&v[CACHE], "written"),
                               .packed = is(&v[CACHE], "packed"),
                               .masked = is(&v[PICKS], "all"),

@@ -257,7 +257,7 @@ static ft__others_ratio ratio_of_others(const ft__family *f, const double *weigh
 {
     const ft_kind kind = asked->op.kind;
     const double other = kind == FT_KIND_linear || kind == FT_KIND_matmul ? 0 : 0.1;
-    double sum = 0, weights = 0, most = 0;
+    double sum = 0, weights = 0, most = 0, nearest = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         const double w = weight[i] * (library[i] ? 1 : other);
@@ -268,9 +268,11 @@ static ft__others_ratio ratio_of_others(const ft__family *f, const double *weigh
             continue;
         sum += w * ratio;
         weights += w;
-        most = fmax(most, weight[i]);
+        most = fmax(most, w);
+        nearest = fmax(nearest, weight[i]);
     }
-    return (ft__others_ratio){.mean = sum / weights, .weight = most};
+    return (ft__others_ratio){
+        .mean = sum / weights, .weight = most, .library = most / nearest};
 }
 
 static uint32_t chips_with_weight(const ft__family *f, const double *weight)
