@@ -314,7 +314,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
  * and where they are. Their number. */
 static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
                        uint32_t *place, ft__query_context *q,
-                       const ft_op_answers *answered)
+                       const ft__op_answers *answered)
 {
     uint32_t n = 0;
 
@@ -338,7 +338,7 @@ static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
 /* Those of q->g, which are at these places of the network. */
 static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
                            const uint32_t *place, ft__query_context *q,
-                           ft_op_answers *answered, ft_error *err)
+                           ft__op_answers *answered, ft_error *err)
 {
     ft__op_answered one, *a;
     ft_network_estimate e;
@@ -362,10 +362,10 @@ static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
 
 /* What a compiler makes of an operation depends on what stands beside it. */
 static ft_status ask_ops(ft_network_estimate *out, ft__op_task *task,
-                         ft__query_context *q, ft_op_answers *answered, ft_error *err)
+                         ft__query_context *q, ft__op_answers *answered, ft_error *err)
 {
     const ft_graph *g = q->g;
-    ft_op_answers *known = q->fused ? NULL : answered;
+    ft__op_answers *known = q->fused ? NULL : answered;
     ft_op *op = malloc((q->n + 1u) * sizeof(*op));
     uint32_t *place = malloc((q->n + 1u) * sizeof(*place));
     ft_graph fresh = {.op = op};
@@ -387,7 +387,7 @@ static ft_status ask_ops(ft_network_estimate *out, ft__op_task *task,
 }
 
 static ft_status assemble(ft_network_estimate *out, ft__query_context *q,
-                          ft_op_answers *answered, ft_error *err)
+                          ft__op_answers *answered, ft_error *err)
 {
     ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
