@@ -320,6 +320,39 @@ static void what_was_answered_before_changes_nothing(void)
     ft_data_close(d);
 }
 
+/* Ways to ask about one device, more than are remembered, there and back. */
+static void every_way_to_ask_is_remembered_apart(void)
+{
+    static const struct {
+        const char *setting, *policy, *method;
+        double launch_s;
+    } way[] = {{0},
+               {.setting = "clock=1200MHz"},
+               {.setting = "clock=1000MHz"},
+               {.setting = "power=250W"},
+               {.launch_s = 9e-6},
+               {.launch_s = 100e-6},
+               {.policy = "ieee"},
+               {.policy = "tf32"},
+               {.method = "physics"},
+               {.method = "physics", .launch_s = 100e-6},
+               {.method = "physics", .setting = "clock=1200MHz"}};
+    enum { N = sizeof(way) / sizeof(*way) };
+    ft_data *d = open_data();
+
+    for (size_t i = 0; i < 4 * N; i++) {
+        const size_t k = i / N % 2 ? N - 1 - i % N : i % N;
+        ft_query q = about_list();
+
+        q.setting = way[k].setting;
+        q.policy = way[k].policy;
+        q.method = way[k].method;
+        q.launch_s = way[k].launch_s;
+        check_as_asked_first(d, &q);
+    }
+    ft_data_close(d);
+}
+
 /* More operations than are remembered, twice. */
 static void what_is_not_remembered_is_asked_again(void)
 {
@@ -501,6 +534,7 @@ int main(int argc, char **argv)
     a_predictor_has_its_place();
     threads_share_the_data();
     what_was_answered_before_changes_nothing();
+    every_way_to_ask_is_remembered_apart();
     what_is_not_remembered_is_asked_again();
     CHECK_DONE();
 }
