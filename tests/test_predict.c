@@ -452,7 +452,7 @@ static void paleo_is_what_its_users_published(void)
 static void check_as_remembered(const ft_network_estimate *e, const ft_predictor *p,
                                 const ft_graph *g)
 {
-    const ft_device_use on = {.answered = ft_op_answers_new()};
+    const ft_device_use on = {.answered = ft__op_answers_new()};
     ft_network_estimate again;
 
     for (int i = 0; i < 2; i++) {
@@ -463,7 +463,7 @@ static void check_as_remembered(const ft_network_estimate *e, const ft_predictor
         CHECK(BYTES(&again.memory.value, &e->memory.value, 3 * sizeof(double)));
         ft_network_estimate_free(&again);
     }
-    ft_op_answers_free(on.answered);
+    ft__op_answers_free(on.answered);
 }
 
 /* Kernels of 3x3 and 5x5 draw 80 W, of 1x1 50 W; of every third operation it is known.

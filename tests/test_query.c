@@ -229,16 +229,18 @@ static void what_is_wrong_has_its_status(void)
     ft_data_close(d);
 }
 
+/* Ways to ask that are more than are remembered. */
 static void *ask_often(void *arg)
 {
     static const char *const devices[] = {"a30", "h100", "l4", "t4"};
     double *sum = calloc(1, sizeof(*sum));
 
-    for (size_t i = 0; sum && i < 8; i++) {
+    for (size_t i = 0; sum && i < 24; i++) {
         ft_query q = about_list();
         ft_status st;
 
         q.device = devices[i % 4];
+        q.launch_s = (double)(i / 4) * 10e-6;
         *sum += ask(&st, arg, &q);
     }
     return sum;
@@ -315,6 +317,39 @@ static void what_was_answered_before_changes_nothing(void)
         q.run_mode = i / 18 == 3 ? NULL : run_mode[i / 6 % 3];
         q.mode = i / 3 % 2 ? "training" : NULL;
         q.batch = 1 + (int64_t)(i % 3 % 2);
+        check_as_asked_first(d, &q);
+    }
+    ft_data_close(d);
+}
+
+/* Ways to ask about one device, more than are remembered, there and back. */
+static void every_way_to_ask_is_remembered_apart(void)
+{
+    static const struct {
+        const char *setting, *policy, *method;
+        double launch_s;
+    } way[] = {{0},
+               {.setting = "clock=1200MHz"},
+               {.setting = "clock=1000MHz"},
+               {.setting = "power=250W"},
+               {.launch_s = 9e-6},
+               {.launch_s = 100e-6},
+               {.policy = "ieee"},
+               {.policy = "tf32"},
+               {.method = "physics"},
+               {.method = "physics", .launch_s = 100e-6},
+               {.method = "physics", .setting = "clock=1200MHz"}};
+    enum { N = sizeof(way) / sizeof(*way) };
+    ft_data *d = open_data();
+
+    for (size_t i = 0; i < 4 * N; i++) {
+        const size_t k = i / N % 2 ? N - 1 - i % N : i % N;
+        ft_query q = about_list();
+
+        q.setting = way[k].setting;
+        q.policy = way[k].policy;
+        q.method = way[k].method;
+        q.launch_s = way[k].launch_s;
         check_as_asked_first(d, &q);
     }
     ft_data_close(d);
@@ -501,6 +536,7 @@ int main(int argc, char **argv)
     a_predictor_has_its_place();
     threads_share_the_data();
     what_was_answered_before_changes_nothing();
+    every_way_to_ask_is_remembered_apart();
     what_is_not_remembered_is_asked_again();
     CHECK_DONE();
 }

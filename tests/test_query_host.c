@@ -170,6 +170,32 @@ static void a_launch_time_narrows_what_waits_for_the_host(void)
     ft_data_close(d);
 }
 
+/* An operation that waits longer for its launches draws less, down to what idles. */
+static void a_launch_time_lowers_what_waiting_draws(void)
+{
+    static const char small[] = "relu x=1x64 dtype=fp32\n";
+    static const double launch_s[] = {9e-6, 100e-6};
+    ft_data *d = open_data();
+    double power_w[2];
+
+    for (int i = 0; i < 2; i++) {
+        ft_query q = about_list();
+        ft_answer *a;
+
+        q.method = "physics";
+        q.list = small;
+        q.list_len = sizeof(small) - 1;
+        q.launch_s = launch_s[i];
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        power_w[i] = a->op[0]->power.value;
+        CHECK_NEAR(a->op[0]->energy.value / (a->op[0]->time.value * power_w[i]), 1,
+                   1e-9);
+        ft_answer_free(a);
+    }
+    CHECK(CMP(power_w[1], <, 0.99 * power_w[0]));
+    ft_data_close(d);
+}
+
 /* A V100 was measured eager: replayed, its device does what it does then. */
 static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
 {
@@ -370,6 +396,7 @@ int main(int argc, char **argv)
     views_take_no_time_in_any_phase();
     views_take_the_time_of_the_host();
     a_launch_time_narrows_what_waits_for_the_host();
+    a_launch_time_lowers_what_waiting_draws();
     a_replayed_graph_has_no_launches_of_eager_measurements();
     statistics_are_kept_without_a_graph();
     recurrent_layers_are_issued();

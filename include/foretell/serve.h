@@ -30,20 +30,21 @@ typedef struct ft_serve_load {
                              ends; 1. With a rate or a record: at most so many, 0: any
                              number */
     double rate_per_s;    /* open load: a Poisson process; 0: closed */
-    uint64_t n_requests;  /* 10 for each of the concurrency, at least 32, at most 10^6 */
-    uint64_t seed;        /* of arrivals and lengths */
-    const ft_serve_request *request; /* a recorded load in place of all that, by arrival;
-                                        borrowed for the call */
+    uint64_t n_requests; /* 10 for each of the concurrency, at least 32, at most 10^6 */
+    uint64_t seed;       /* of arrivals and lengths */
+    const ft_serve_request *request; /* a recorded load in place of all that, by
+                                        arrival; borrowed for the call */
     uint64_t n_recorded;
     uint64_t max_seqs;           /* sequences of a step; 256, from 70 GiB of memory on
                                     1024 (as vLLM) */
     uint64_t max_batched_tokens; /* tokens of a step; 2048, from 70 GiB on 8192 */
-    uint64_t whole_prompts; /* 1: no chunks, a prompt is one step, alone */
-    uint64_t shared_prefix; /* tokens that all prompts begin with and that stay cached */
-    uint64_t block;         /* tokens of a block of the cache; 16 */
-    double memory_share;    /* of the device's memory that the engine takes; 0.9 */
-    uint64_t kv_tokens;     /* that the cache holds; 0: what memory leaves */
-    double step_overhead_s; /* between two steps; 0: as the engine's, below 0: none */
+    uint64_t whole_prompts;      /* 1: no chunks, a prompt is one step, alone */
+    uint64_t
+        shared_prefix;   /* tokens that all prompts begin with and that stay cached */
+    uint64_t block;      /* tokens of a block of the cache; 16 */
+    double memory_share; /* of the device's memory that the engine takes; 0.9 */
+    uint64_t kv_tokens;  /* that the cache holds; 0: what memory leaves */
+    double step_overhead_s;   /* between two steps; 0: as the engine's, below 0: none */
     uint64_t prefill_workers; /* disaggregated: groups of devices for prompts, ... */
     uint64_t decode_workers;  /* ... and for decoding; both 0: one group does both */
     uint64_t n_shown;         /* TTFT, TPOT and end to end are of the first so many
@@ -52,10 +53,17 @@ typedef struct ft_serve_load {
     double decode_factor;     /* take it: ft_serve_learn(); 0: 1 */
 } ft_serve_load;
 #ifdef __cplusplus
-#define FT_SERVE_LOAD_INIT                                                               \
-    [] { ft_serve_load l = {}; l.size = sizeof(l); return l; }()
+#define FT_SERVE_LOAD_INIT                                                             \
+    [] {                                                                               \
+        ft_serve_load l = {};                                                          \
+        l.size = sizeof(l);                                                            \
+        return l;                                                                      \
+    }()
 #else
-#define FT_SERVE_LOAD_INIT {.size = sizeof(ft_serve_load)}
+#define FT_SERVE_LOAD_INIT                                                             \
+    {                                                                                  \
+        .size = sizeof(ft_serve_load)                                                  \
+    }
 #endif
 
 /* s between the steps of an engine when nothing is said of it: scheduling, inputs,
@@ -80,8 +88,8 @@ FT_API void ft_serve_plan_close(ft_serve_plan *p);
 
 /* Their costs on a device. q: device, setting, predictor, engine and its version (what
  * the host does between steps and kernels of its own, docs/llm.md), run mode
- * ("compiled-graph" unless said, "eager" of engines that are) and the like. Immutable: threads may share it; outlives plan and data. As
- * ft_query_ask(). */
+ * ("compiled-graph" unless said, "eager" of engines that are) and the like. Immutable:
+ * threads may share it; outlives plan and data. As ft_query_ask(). */
 typedef struct ft_serve_steps ft_serve_steps;
 FT_API ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d,
                                      const ft_serve_plan *p, const ft_query *q,
@@ -91,8 +99,8 @@ FT_API void ft_serve_steps_close(ft_serve_steps *s);
 /* A step: the new tokens of prompts, and sequences that decode one token each. */
 typedef struct ft_serve_step {
     double prefill_tokens;
-    double prefill_pairs;  /* of them and the tokens each attends to: of a whole prompt of
-                              n tokens n (n + 1) / 2 */
+    double prefill_pairs; /* of them and the tokens each attends to: of a whole prompt
+                             of n tokens n (n + 1) / 2 */
     double prefill_seqs;
     double decode_seqs;
     double decode_context; /* tokens that they attend to, in all */
@@ -148,31 +156,33 @@ typedef struct ft_served {
     uint64_t requests;
     uint64_t steps;
     uint64_t preemptions;
-    double mean_batch;   /* sequences decoding, by time */
-    uint64_t most_batch; /* at most */
-    double kv_tokens;    /* the cache of a group holds */
-    double kv_peak;      /* share of it */
+    double mean_batch;         /* sequences decoding, by time */
+    uint64_t most_batch;       /* at most */
+    double kv_tokens;          /* the cache of a group holds */
+    double kv_peak;            /* share of it */
     double kv_bytes_per_token; /* of a device */
     double weight_bytes;       /* of a device, these three */
     double activation_bytes;
-    double memory_bytes;  /* of which the engine takes a share */
+    double memory_bytes;    /* of which the engine takes a share */
     double step_overhead_s; /* between steps, on average */
     uint64_t max_batched_tokens;
-    int fits;            /* weights and one request do */
+    int fits; /* weights and one request do */
     ft_basis basis;
     const char *run_mode; /* of the steps, as in ft_query */
-    const char *device;  /* as in ft_answer; the steps' */
+    const char *device;   /* as in ft_answer; the steps' */
     const char *title;
     const char *predictor;
-    int prompts_alone; /* a step has prompts, or decodes */
-    int may; /* FT_SERVE_MAY_ bits: intervals reach there */
+    int prompts_alone;       /* a step has prompts, or decodes */
+    int may;                 /* FT_SERVE_MAY_ bits: intervals reach there */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
-    int64_t positions; /* as in ft_graph */
+    int64_t
+        positions; /* as in ft_graph, tokens; 0: not known. Longer requests, prompt and
+                      answer together, are refused by servers, or answered badly */
 } ft_served;
 
-/* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does not
- * fit, then *out says how much there is. */
+/* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does
+ * not fit, then *out says how much there is. */
 FT_API ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
                               const ft_serve_load *load, ft_error *err);
 
@@ -180,14 +190,14 @@ FT_API ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
 
 /* What a benchmark measured, and of which load; NaN and 0: it does not say. */
 typedef struct ft_serve_measured {
-    const char *tool;    /* "vllm or sglang", "llama-bench", "mlperf"; static */
-    uint64_t prompt;     /* tokens, on average */
-    uint64_t generate;   /* tokens, on average */
+    const char *tool;  /* "vllm or sglang", "llama-bench", "mlperf"; static */
+    uint64_t prompt;   /* tokens, on average */
+    uint64_t generate; /* tokens, on average */
     uint64_t concurrency;
     uint64_t n_requests;
-    double rate_per_s;   /* of an open load */
+    double rate_per_s;                                           /* of an open load */
     double latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT]; /* s */
-    double tokens_per_s; /* generated */
+    double tokens_per_s;                                         /* generated */
     double requests_per_s;
     double duration_s;
 } ft_serve_measured;
@@ -199,10 +209,10 @@ FT_API ft_status ft_serve_measured_read(ft_serve_measured *out, size_t *n, size_
                                         const char *text, size_t len, const char *name,
                                         ft_error *err);
 
-/* Factors of *load with which the run shows what was measured (means, or p50 where there
- * is none; tokens a second where there are no latencies): least squares of logarithms,
- * each factor between 1/8 and 8. What nothing tells of stays 1. FT_ENOTFOUND: nothing was
- * measured. Otherwise as ft_serve_run(). */
+/* Factors of *load with which the run shows what was measured (means, or p50 where
+ * there is none; tokens a second where there are no latencies): least squares of
+ * logarithms, each factor between 1/8 and 8. What nothing tells of stays 1.
+ * FT_ENOTFOUND: nothing was measured. Otherwise as ft_serve_run(). */
 FT_API ft_status ft_serve_learn(double *prompt_factor, double *decode_factor,
                                 const ft_serve_steps *s, const ft_serve_load *load,
                                 const ft_serve_measured *m, ft_error *err);

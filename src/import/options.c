@@ -45,6 +45,14 @@ void ft__dim_names_add(ft__dim_names *d, const char *name, size_t len)
     d->n += len;
 }
 
+static bool is_repeated(const ft_import_options *opt, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(opt->dims[k].name, opt->dims[i].name) == 0)
+            return true;
+    return false;
+}
+
 void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used,
                           const ft__dim_names *there, const ft__fixed_batch *fixed)
 {
@@ -55,7 +63,10 @@ void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool
                        (long long)opt->batch, ft__shown(fixed->length, 200),
                        fixed->input, (long long)fixed->size);
     for (size_t i = 0; i < opt->n_dims; i++)
-        if (!used[i])
+        if (!used[i] && is_repeated(opt, i))
+            ft__build_fail(b, FT_EINVAL, 0, "--dim %s=%lld: it is said twice",
+                           opt->dims[i].name, (long long)opt->dims[i].value);
+        else if (!used[i])
             ft__build_fail(
                 b, FT_EINVAL, 0,
                 "--dim %s=%lld: no input has an open dimension of that name; "

@@ -486,11 +486,12 @@ static ft_status ask_one(ft__question *a, ft_data *d, ft_error *err)
     issue_what_is_not_replayed(a);
     r = a->s.source.on.known ? NULL : take_idle(d, a);
     if (r && !r->answered)
-        r->answered = ft_op_answers_new();
+        r->answered = ft__op_answers_new();
     a->s.source.on.answered = r ? r->answered : NULL;
     st = predict_lowered(&a->e, &a->lowered, &a->s.source, a->graph, &a->step, err);
     if (!st)
         st = find_max_batch(a, err);
+    a->s.source.on.answered = NULL; /* another thread may have it next */
     put_idle(d, r);
     if (!st && strcmp(a->s.device, "local") == 0 &&
         a->e.energy.basis == FT_BASIS_UNAVAILABLE)

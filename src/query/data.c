@@ -64,7 +64,7 @@ void ft__remembered_free(ft__remembered *r)
         ft__remembered *next = r->next;
 
         ft_op_costs_free(r->costs);
-        ft_op_answers_free(r->answered);
+        ft__op_answers_free(r->answered);
         free(r);
         r = next;
     }

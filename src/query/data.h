@@ -29,12 +29,12 @@ typedef struct ft__families {
 } ft__families;
 
 /* What remembers operations, while no query has it; by the question that it was made
- * for. */
-enum { FT__REMEMBERED_KEY = 2048, FT__MOST_REMEMBERED = 128 };
+ * for; of networks 0.3 MB each. */
+enum { FT__REMEMBERED_KEY = 2048, FT__MOST_REMEMBERED = 8 };
 typedef struct ft__remembered {
     struct ft__remembered *next;
-    ft_op_costs *costs;      /* of lists, and */
-    ft_op_answers *answered; /* of networks; NULL: none yet */
+    ft_op_costs *costs;       /* of lists, and */
+    ft__op_answers *answered; /* of networks; NULL: none yet */
     char asked[FT__REMEMBERED_KEY];
 } ft__remembered;
 

@@ -134,6 +134,8 @@ static void print_rest(const ft__serve_ranking *r, uint64_t top)
     if (*nearest)
         puts(nearest);
     print_no_hardware(r);
+    /* One model, and loads that differ in concurrency alone: the first says it of all.
+     */
     for (size_t i = 0; i < r->n && !*beyond; i++) {
         ft__beyond_text(beyond, &r->load[0], &r->setting[i].s);
         if (*beyond)

@@ -50,7 +50,8 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
 {
     memset(out, 0, sizeof(*out));
     out->n_ops = g->n_ops;
-    out->op_time = calloc(6 * (out->n_ops + (size_t)1), sizeof(*out->op_time));
+    out->op_time =
+        calloc(FT__OP_ESTIMATES * (out->n_ops + (size_t)1), sizeof(*out->op_time));
     if (!out->op_time)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     out->op_device = out->op_time + out->n_ops;

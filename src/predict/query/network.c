@@ -81,19 +81,21 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     task->alone_s = device->value;
 }
 
+/* What the host takes for a launch, in s: as is said, or the default. */
+static double launch_of(const ft__device_query *a)
+{
+    return a->launch_s > 0 ? a->launch_s : ft__physics_default().v[FT__C_floor_s];
+}
+
 /* Share of the device in what the operation takes alone in the run mode asked for. */
 static double share_as_asked(const ft__device_query *a, const ft__op_task *task,
                              const ft__terms *t)
 {
-    const bool timed = a->launch_s > 0;
-    const double launch_s =
-        timed ? a->launch_s : ft__physics_default().v[FT__C_floor_s];
-
     if (a->graph || !(t->busy_s > 0))
         return 1;
-    if (t->launch_s > 0 && !timed)
+    if (t->launch_s > 0 && !(a->launch_s > 0))
         return t->busy_s / t->total_s;
-    return t->busy_s / hypot(t->busy_s, task->launches * launch_s);
+    return t->busy_s / hypot(t->busy_s, task->launches * launch_of(a));
 }
 
 static ft_estimate times(ft_estimate e, double factor)
@@ -151,13 +153,13 @@ static void keep_under(ft_estimate *power, double cap_w)
 }
 
 /* op_power[i] and op_energy[i] of such, repeated alone: task->power_w (NaN: not known)
- * while it is busy, idle_w while it waits for its next launches. */
+ * while it is busy, idle_w while it waits for its next launches, of launch_s each. */
 static void power_by_specification(ft_network_estimate *e, uint32_t i,
-                                   const ft__op_task *task, double idle_w, double cap_w)
+                                   const ft__op_task *task, double launch_s,
+                                   double idle_w, double cap_w)
 {
-    const ft__physics_params params = ft__physics_default();
     const double busy_s = e->op_device[i].value;
-    const double loop_s = hypot(busy_s, task->launches * params.v[FT__C_floor_s]);
+    const double loop_s = hypot(busy_s, task->launches * launch_s);
     double power_w = task->power_w;
 
     if (idle_w < power_w && busy_s > 0)
@@ -209,8 +211,8 @@ static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context 
         out->op_time[i] = times(out->op_time[i], moved);
     }
     if (!q->powered || !(w->value > 0)) {
-        power_by_specification(out, i, task, ft__device_query_idle_power(&q->a),
-                               q->a.cap_w);
+        power_by_specification(out, i, task, launch_of(&q->a),
+                               ft__device_query_idle_power(&q->a), q->a.cap_w);
         return;
     }
     out->op_power[i] = (ft_estimate){
@@ -312,7 +314,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
  * and where they are. Their number. */
 static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
                        uint32_t *place, ft__query_context *q,
-                       const ft_op_answers *answered)
+                       const ft__op_answers *answered)
 {
     uint32_t n = 0;
 
@@ -336,7 +338,7 @@ static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
 /* Those of q->g, which are at these places of the network. */
 static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
                            const uint32_t *place, ft__query_context *q,
-                           ft_op_answers *answered, ft_error *err)
+                           ft__op_answers *answered, ft_error *err)
 {
     ft__op_answered one, *a;
     ft_network_estimate e;
@@ -360,10 +362,10 @@ static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
 
 /* What a compiler makes of an operation depends on what stands beside it. */
 static ft_status ask_ops(ft_network_estimate *out, ft__op_task *task,
-                         ft__query_context *q, ft_op_answers *answered, ft_error *err)
+                         ft__query_context *q, ft__op_answers *answered, ft_error *err)
 {
     const ft_graph *g = q->g;
-    ft_op_answers *known = q->fused ? NULL : answered;
+    ft__op_answers *known = q->fused ? NULL : answered;
     ft_op *op = malloc((q->n + 1u) * sizeof(*op));
     uint32_t *place = malloc((q->n + 1u) * sizeof(*place));
     ft_graph fresh = {.op = op};
@@ -385,7 +387,7 @@ static ft_status ask_ops(ft_network_estimate *out, ft__op_task *task,
 }
 
 static ft_status assemble(ft_network_estimate *out, ft__query_context *q,
-                          ft_op_answers *answered, ft_error *err)
+                          ft__op_answers *answered, ft_error *err)
 {
     ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;

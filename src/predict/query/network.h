@@ -6,6 +6,9 @@
 
 #include "foretell/predictor.h"
 
+/* Estimates of an operation in ft_network_estimate: op_time[] and what follows it. */
+enum { FT__OP_ESTIMATES = 6 };
+
 /* A network: sums over operations with counts; memory by part. `time` and
  * `workspace` per unique operation of g in graph order, freed with the rest. */
 typedef struct ft_network_estimate {
@@ -22,7 +25,8 @@ typedef struct ft_network_estimate {
     uint32_t memory_policy; /* bits with which ft_memory_make() counted the parts */
     /* Per unique operation of g in graph order, n_ops each: what a measurement of that
      * operation alone in this run mode shows, its launch included where the host makes
-     * one, and what of it the device is busy. */
+     * one, and what of it the device is busy. FT__OP_ESTIMATES, one after the other in
+     * memory. */
     ft_estimate *op_time;      /* s */
     ft_estimate *op_device;    /* s */
     ft_estimate *op_power;     /* W while it is repeated */
@@ -66,9 +70,9 @@ size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
 
 /* What operations were answered before, of one device, one predictor and one way to ask
  * about them, for networks asked one after the other. NULL: no memory. */
-typedef struct ft_op_answers ft_op_answers;
-ft_op_answers *ft_op_answers_new(void);
-void ft_op_answers_free(ft_op_answers *a);
+typedef struct ft__op_answers ft__op_answers;
+ft__op_answers *ft__op_answers_new(void);
+void ft__op_answers_free(ft__op_answers *a);
 
 /* A device, and how it is asked about. */
 typedef struct ft_device_use {
@@ -80,10 +84,10 @@ typedef struct ft_device_use {
                             "default": in convolutions, as PyTorch does */
     const ft_calibration_set *known; /* NULL, or what corrects a family's times of this
                               device, of which it holds some; borrowed */
-    ft_op_answers *answered; /* NULL, or of all else here without `known`; borrowed */
-    const char *name;        /* without a file: as datasets name the device */
-    const char *engine;      /* as datasets name it ("vllm"); NULL: that of the dataset
-                                that is most like the question */
+    ft__op_answers *answered; /* NULL, or of all else here without `known`; borrowed */
+    const char *name;         /* without a file: as datasets name the device */
+    const char *engine;       /* as datasets name it ("vllm"); NULL: that of the dataset
+                                 that is most like the question */
     const char *engine_version; /* NULL as well */
     double launch_s;            /* host time of one launch; 0: not known */
     const char *run_mode; /* "eager" (the host issues every operation), "compiled" (of

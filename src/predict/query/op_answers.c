@@ -9,7 +9,7 @@
 
 enum { SLOTS = 256, TRIES = 4 };
 
-struct ft_op_answers {
+struct ft__op_answers {
     uint64_t hash[SLOTS]; /* 0: nothing is there */
     struct {
         ft_op op;
@@ -18,12 +18,12 @@ struct ft_op_answers {
     } slot[SLOTS];
 };
 
-ft_op_answers *ft_op_answers_new(void)
+ft__op_answers *ft__op_answers_new(void)
 {
-    return calloc(1, sizeof(ft_op_answers));
+    return calloc(1, sizeof(ft__op_answers));
 }
 
-void ft_op_answers_free(ft_op_answers *a)
+void ft__op_answers_free(ft__op_answers *a)
 {
     free(a);
 }
@@ -35,7 +35,7 @@ static uint64_t hash_of(const ft_op *op, ft_phase phase)
     return hash ? hash : 1;
 }
 
-const ft__op_answered *ft__op_answers_find(const ft_op_answers *a, const ft_op *op,
+const ft__op_answered *ft__op_answers_find(const ft__op_answers *a, const ft_op *op,
                                            ft_phase phase)
 {
     const uint64_t hash = hash_of(op, phase);
@@ -60,7 +60,7 @@ static void copy_used(ft_op *to, const ft_op *op)
     memcpy(to, op, offsetof(ft_op, value) + n * sizeof(op->value[0]));
 }
 
-ft__op_answered *ft__op_answers_add(ft_op_answers *a, const ft_op *op, ft_phase phase)
+ft__op_answered *ft__op_answers_add(ft__op_answers *a, const ft_op *op, ft_phase phase)
 {
     const uint64_t hash = hash_of(op, phase);
     uint64_t at = hash % SLOTS;

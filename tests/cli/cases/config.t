@@ -76,6 +76,9 @@ A folder has it in its config.json; what is not known is named.
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim sequence=3
   foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name; there is tokens, context, tp, ep, pp, dp, node, mtp, train, scores, unfused, once, kv_bits, weight_bits
   [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim train=1 --dim train=1
+  foretell predict: llama-3-8b.json: --dim train=1: it is said twice
+  [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training
   foretell predict: llama-3-8b.json: a step with a cache of keys and values is not trained; export the module itself for --mode training
   [4]
