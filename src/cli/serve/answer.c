@@ -82,8 +82,6 @@ json_t *ft__served_json(const ft_served *s, double per_s)
                  memory_json(s), s->step_overhead_s, s->max_batched_tokens));
 }
 
-/* ---- assumptions, and the command that verifies ---- */
-
 enum { MAX_LINES = 12, LINE = 320 };
 struct lines {
     char text[MAX_LINES][LINE];
