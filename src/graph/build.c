@@ -630,7 +630,7 @@ void ft__build_positions(ft__build *b, int64_t positions, int64_t context)
     if (positions > 0 && context > positions)
         ft__build_assume(b,
                          "a sequence of %" PRId64
-                         " tokens, where the model was made for "
+                         " tokens, above the maximum context length of "
                          "%" PRId64,
                          context, positions);
 }

@@ -203,7 +203,8 @@ void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
     *out = '\0';
     if (s->positions > 0 && most > (uint64_t)s->positions)
         snprintf(out, FT__REQUESTS_TEXT,
-                 "requests of %" PRIu64 " tokens, where the model was made for %" PRId64
+                 "requests of %" PRIu64
+                 " tokens, above the maximum context length of %" PRId64
                  ": servers refuse them, or answer badly",
                  most, s->positions);
 }

@@ -79,7 +79,7 @@ int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o);
 /* "requests of 1024 tokens that generate 256" */
 enum { FT__REQUESTS_TEXT = 160 };
 void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load);
-/* A warning that they have more tokens than the model was made for; "". */
+/* A warning that they have more tokens than the model's maximum context length; "". */
 void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
                      const ft_served *s);
 /* Money for 10^6 generated tokens, at a price of a device in a second. */
