@@ -193,7 +193,7 @@ static void what_is_computed_again_is_a_forward_pass_and_frees_memory(void)
     CHECK(CMP(b.activations, >, 32 * 2048 * 4096 * 2.0)); /* what goes into 32 layers */
 }
 
-static void replicas_divide_what_they_are_told_to(void)
+static void replicas_shard_by_the_stage_of_zero(void)
 {
     ft_llm_train how = {.devices = 16};
     ft_llm_trained a[4];
@@ -286,7 +286,7 @@ int main(int argc, char **argv)
     gradients_of_micro_batches_are_added();
     stages_wait_for_the_first_and_the_last_micro_batch();
     what_is_computed_again_is_a_forward_pass_and_frees_memory();
-    replicas_divide_what_they_are_told_to();
+    replicas_shard_by_the_stage_of_zero();
     ranks_divide_what_unfused_operations_keep();
     a_run_is_as_many_steps_as_its_tokens_are();
     what_does_not_divide_is_refused();

@@ -204,7 +204,7 @@ static void crossed_products_of_old_libraries_are_slow(void)
 }
 
 /* F(4x4) came with cuDNN 5.1: estimated 2.1 to 2.3 times too fast. */
-static void libraries_of_cuda_7_transform_nothing_apart(void)
+static void libraries_of_cuda_7_have_no_non_fused_winograd(void)
 {
     static const struct measured v[] = {
         {"conv2d x=16x256x20x84 out=256 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
@@ -343,7 +343,7 @@ int main(int argc, char **argv)
     vectors_of_16_bits_serve_convolutions();
     products_of_old_libraries_have_large_tiles();
     crossed_products_of_old_libraries_are_slow();
-    libraries_of_cuda_7_transform_nothing_apart();
+    libraries_of_cuda_7_have_no_non_fused_winograd();
     products_of_tensorflow_1_have_large_tiles();
     steps_of_a_pascal_take_clocks_for_each_k();
     convolutions_of_16_bits_take_16_images();

@@ -36,7 +36,7 @@ static void mixtures_of_one_device_walk_over_all_picks(void)
 }
 
 /* 64 heads that share keys: TensorRT-LLM reads the keys again for each. */
-static void heads_apart_read_their_keys_again(void)
+static void masked_multi_head_attention_reads_keys_for_every_head(void)
 {
     static const char spec[] = "attention x=64x64x1x128 y=64x1x4096x128 "
                                "z=64x1x4096x128 dtype=bf16";
@@ -58,10 +58,10 @@ static double token_s(int sequences, int heads, int groups, int keys,
 }
 
 /* Measured on an A100: 8 sequences of 16 heads that share keys take 25.9 us, 16 of 16
- * with two groups 11.9; 128 heads apart 26 us, where 96 take 14.8 and 192 13.8. XQA
- * serves the second alone: its blocks of the first would be few. On Blackwell others
- * do. */
-static void few_groups_are_heads_apart(void)
+ * with two groups 11.9; 128 heads that share none 26 us, where 96 take 14.8 and
+ * 192 13.8. XQA serves the second alone: its blocks of the first would be few. On
+ * Blackwell others do. */
+static void few_groups_are_masked_multi_head_attention(void)
 {
     static const char packed[] = "run_mode=graph cache=packed";
     const double waves = token_s(16, 8, 8, 64, "a100-sxm-80gb", packed);
@@ -170,8 +170,8 @@ int main(int argc, char **argv)
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     mixtures_narrow_what_they_multiply();
     mixtures_of_one_device_walk_over_all_picks();
-    heads_apart_read_their_keys_again();
-    few_groups_are_heads_apart();
+    masked_multi_head_attention_reads_keys_for_every_head();
+    few_groups_are_masked_multi_head_attention();
     keys_that_no_heads_share_are_not_split();
     causal_tiles_are_computed_whole();
     few_queries_go_backward_by_five_products();

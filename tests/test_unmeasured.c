@@ -180,7 +180,7 @@ static void no_time_falls_with_the_clock_of(const ft_device *d, const ft_graph *
 
 /* A cap of a hundredth of the TDP less never takes less time, nor a tenth more: power
  * falls with the clock, and with what is done in a second. */
-static void a_cap_acts_by_and_by_of(const ft_device *d, const ft_graph *g)
+static void time_rises_gradually_under_caps_of(const ft_device *d, const ft_graph *g)
 {
     const double tdp_w = ft_device_get(d)->tdp_w;
     double before = time_of(d, "", g);
@@ -229,7 +229,7 @@ static void times_go_with_clocks_and_caps(void)
         n += is_gpu_of_known_clock(d);
         for (size_t i = 0; i < N_LISTS && is_gpu_of_known_clock(d); i++) {
             no_time_falls_with_the_clock_of(d, g[i]);
-            a_cap_acts_by_and_by_of(d, g[i]);
+            time_rises_gradually_under_caps_of(d, g[i]);
         }
         ft_device_free(d);
     }
@@ -253,6 +253,20 @@ static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
     CHECK(CMP(low.power.value, <, 0.9 * as_it_comes.power.value) &&
           CMP(low.power.value, >, 600. / 1440 * 0.75 * 0.75 * as_it_comes.power.value));
     CHECK_NEAR(top.power.value, as_it_comes.power.value, 1e-9);
+}
+
+/* What waits at the lowest clock draws what GDDR does; LPDDR draws less. */
+static void only_gddr_draws_whatever_the_clock(void)
+{
+    static const char *const lpddr[] = {"jetson-agx-orin-64gb", "jetson-agx-thor",
+                                        "gb10"};
+    const double gddr = totals("rtx-2080-ti", "clock=300MHz", NULL, small).power.value /
+                        totals("rtx-2080-ti", NULL, NULL, small).power.value;
+
+    CHECK(CMP(gddr, >, 0.6));
+    for (size_t i = 0; i < sizeof(lpddr) / sizeof(*lpddr); i++)
+        CHECK(CMP(totals(lpddr[i], "clock=300MHz", NULL, small).power.value, <,
+                  0.6 * totals(lpddr[i], NULL, NULL, small).power.value));
 }
 
 /* What the power of a T4 holds back of products in fp32 (half of its rate) is not given
@@ -341,6 +355,7 @@ int main(int argc, char **argv)
     a_clock_that_power_does_not_leave_costs_nothing();
     times_go_with_clocks_and_caps();
     a_device_that_waits_draws_less_at_a_lower_voltage();
+    only_gddr_draws_whatever_the_clock();
     a_cap_is_kept_and_costs_time();
     phases_add_up_to_the_step();
     what_is_not_known_is_said();

@@ -39,8 +39,7 @@ static ft_status plan_along(ft_block *b, uint32_t axis, ft__run_fn *run, along *
     return FT_OK;
 }
 
-/* ---- argmax, argmin: the first of equal values ---- */
-
+/* The first of equal values. */
 #define ARG(type)                                                                      \
     static void arg_##type(void *arg, int64_t begin, int64_t end)                      \
     {                                                                                  \
@@ -145,8 +144,6 @@ ft_status ft__prepare_cumsum(ft_block *b, ft_error *err)
         return ft__unsupported(b, err, "it takes fp32, int32 or int64");
     return plan_along(b, (uint32_t)ft_op_at(&b->op, FT_K_axis, 0), run_cumsum, &a, err);
 }
-
-/* ---- gather, embedding ---- */
 
 /* An index is reduced to the extent: random or wrong ones read valid memory. */
 static inline int64_t wrap(int64_t index, int64_t extent)

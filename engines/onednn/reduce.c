@@ -139,8 +139,6 @@ ft_status ft__prepare_reduce(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- along one axis: softmax, l2norm ---- */
-
 /* One value per line along the axis, kept in the workspace. */
 typedef struct lines {
     ft__nest gather;  /* per line, x */
@@ -249,8 +247,6 @@ ft_status ft__prepare_softmax(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-/* ---- rmsnorm: row by row ---- */
-
 typedef struct rms {
     const ft_block *b;
     const float *scale;
@@ -306,8 +302,6 @@ ft_status ft__prepare_rmsnorm(ft_block *b, ft_error *err)
     ft__use_loops(b, run_rmsnorm);
     return FT_OK;
 }
-
-/* ---- groupnorm and instancenorm: sample by sample ---- */
 
 /* Sums are gathered per channel, so that rows are long in either layout. */
 typedef struct groups {

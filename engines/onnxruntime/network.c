@@ -55,8 +55,6 @@ static void free_net_block(ft_block *base)
     free(b);
 }
 
-/* ---- weights that are not there ---- */
-
 static ft_status make_weights(char *file, const ft__weights_list *l, uint64_t seed,
                               ft_error *err)
 {

@@ -343,7 +343,7 @@ static int enqueue(ft_engine_context *c, const ft__launch *l, const run *r)
     return code;
 }
 
-/* ---- local sizes, tried once where there is enough work for them to matter ---- */
+/* Local sizes are tried once, where there is enough work for them to matter. */
 
 /* Of two runs behind a first one, which may compile; negative: it does not run. */
 static double time_of(ft_engine_context *c, const ft__launch *l, const run *r)

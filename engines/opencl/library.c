@@ -123,8 +123,6 @@ ft_status ft__library_open(ft_engine_context *c, ft_error *err)
     return FT_OK;
 }
 
-/* ---- the device that is used ---- */
-
 static ft_status choose(ft_engine_context *c, uint32_t *chosen, ft_error *err)
 {
     *chosen = c->opt.device < 0 ? 0 : (uint32_t)c->opt.device;

@@ -84,8 +84,6 @@ struct ft_engine_context {
     double device_s;
 };
 
-/* ---- library.c ---- */
-
 /* Load libOpenCL and list the devices of all platforms. FT_ENOTFOUND: there is none. */
 ft_status ft__library_open(ft_engine_context *c, ft_error *err);
 /* Make context and queue of the device that the options name. */
@@ -94,8 +92,6 @@ void ft__device_close(ft_engine_context *c);
 /* "opencl: WHAT: CL_..." as a status. */
 ft_status ft__cl_failed(int code, const char *what, ft_error *err);
 ft_status ft__finish(ft_engine_context *c, ft_error *err);
-
-/* ---- values.c ---- */
 
 ft__storage *ft__storage_new(ft_engine_context *c, uint64_t bytes, ft_error *err);
 void ft__storage_drop(ft_engine_context *c, ft__storage *s);
@@ -109,9 +105,8 @@ ft_status ft__value_fill(ft_engine_context *c, void *memory, ft_dtype dtype,
                          ft_error *err);
 extern const ft_engine_values ft__opencl_values;
 
-/* ---- launch.c: a block and how it is written down. After a failure everything is
- * without effect; it is in b->status. ---- */
-
+/* A block and how it is written down. After a failure everything is
+ * without effect; it is in b->status. */
 typedef enum ft__slot_kind {
     FT__SLOT_IN,
     FT__SLOT_OUT,
@@ -186,9 +181,8 @@ const char *ft__type_name(const ft_block *b, ft_dtype t);
 /* Names of the files in kernels/, and their text. */
 const char *ft__kernel_text(const char *file, size_t *len);
 
-/* ---- builders of kinds; kinds.c chooses one. Without effect but b->status where it
- * cannot be run. ---- */
-
+/* Builders of kinds; kinds.c chooses one. Without effect but b->status where it
+ * cannot be run. */
 typedef void ft__build_fn(ft_block *b);
 ft__build_fn ft__build_reduce, ft__build_arg, ft__build_rows, ft__build_norm,
     ft__build_window, ft__build_conv, ft__build_linear, ft__build_matmul,
@@ -198,8 +192,6 @@ ft_status ft__build(ft_block *b);
 const char *ft__arithmetic_type(ft_block *b, bool real_only);
 /* False and a status: operands, weights or results are not fp32. */
 bool ft__computes_floats(ft_block *b);
-
-/* ---- products.c ---- */
 
 /* One product, or a batch of them: places has three numbers for each, where A, B and C
  * begin in elements. */
@@ -211,8 +203,6 @@ typedef struct ft__product {
     ft__slot a, b, c, bias_slot;
 } ft__product;
 void ft__product_launch(ft_block *b, const ft__product *p);
-
-/* ---- shapes (moves.c) ---- */
 
 /* Axes that are neighbours without a gap in all of n_strides operands become one, those
  * of size 1 go. Returns how many are left, at least one. */

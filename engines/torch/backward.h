@@ -6,7 +6,6 @@
 /* Gradients, losses and optimizers, as eager PyTorch runs them: the formulas of its
  * derivatives.yaml, and torch.optim's loops over single parameters. */
 
-/* ---- backward.c: what the builders share ---- */
 /* What is saved of the forward operation: FT_SAVE_X, _Y, _Z or _OUT. */
 ft__reg ft__saved(const ft_block *b, uint32_t bit);
 /* Result i is wanted: FT_WRT_ bits. */
@@ -23,7 +22,6 @@ ft__reg ft__mul(ft_block *b, ft__reg x, ft__reg y);
 ft__reg ft__div(ft_block *b, ft__reg x, ft__reg y);
 ft__reg ft__sum(ft_block *b, ft__reg x, const int64_t *axes, uint32_t n, bool keep);
 
-/* ---- builders, by file ---- */
 ft__build_fn ft__bwd_conv, ft__bwd_linear, ft__bwd_matmul; /* backward_products.c */
 ft__build_fn ft__bwd_formula, ft__bwd_activation;          /* backward_formulas.c */
 ft__build_fn ft__bwd_batchnorm, ft__bwd_layernorm, ft__bwd_groupnorm, ft__bwd_rmsnorm,

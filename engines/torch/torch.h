@@ -12,8 +12,6 @@
 typedef struct ft__tensor ft__tensor;
 typedef uint64_t ft__ivalue;
 
-/* ---- api.c: libtorch ---- */
-
 /* Whose schemas the calls are written for: PyTorch 2.10.0. */
 #define FT__SCHEMA_VERSION ((uint64_t)2 << 56 | (uint64_t)10 << 48)
 
@@ -46,8 +44,6 @@ void ft__api_close(ft__api *api);
 /* What libtorch said last, or where it says it; borrowed. */
 const char *ft__api_reason(const ft__api *api);
 
-/* ---- engine.c ---- */
-
 typedef struct ft__options {
     char lib[4096];
     char without[512];
@@ -66,8 +62,6 @@ struct ft_engine_context {
     bool counts_heap; /* heap.h */
 };
 
-/* ---- values.c ---- */
-
 extern const ft_engine_values ft__torch_values;
 ft_status ft__value_fill(ft_engine_context *c, void *value, ft_dtype dtype,
                          uint64_t elements, int64_t limit, uint64_t seed,
@@ -85,7 +79,7 @@ ft__tensor *ft__tensor_zeros(ft_engine_context *c, const ft_shape *s, ft_dtype t
 /* Row-major strides of a shape in that layout. */
 void ft__strides_for(int64_t *strides, const ft_shape *s, ft_layout layout);
 
-/* ---- block.c: an operation as calls ----
+/* An operation as calls.
  *
  * An operation is written down once, when it is prepared, as calls that read and
  * make registers, each of which holds a tensor; running fills in the operands and
@@ -249,8 +243,6 @@ ft_status ft__block_finish(ft_block *b, ft_error *err);
 ft_status ft__block_run(ft_block *b, uint32_t instance, const void *const *in,
                         void *const *out, void *workspace, ft_error *err);
 void ft__block_free(ft_block *b);
-
-/* ---- kinds.c: how a kind is written down ---- */
 
 /* FT_EUNSUPPORTED through ft__unsupported(); failures of building come later. */
 typedef ft_status ft__build_fn(ft_block *b, ft_error *err);

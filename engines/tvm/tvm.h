@@ -38,12 +38,10 @@ struct ft_engine_context {
     ft__compiler *compiler;    /* started when first needed */
 };
 
-/* ---- engine.c ---- */
 /* Runs no block: it was compiled for another machine. */
 ft_status ft__run_elsewhere(ft_block *b, uint32_t instance, const void *const *in,
                             void *const *out, void *workspace, ft_error *err);
 
-/* ---- library.c ---- */
 /* Load libtvm_runtime.so at `path`, or, where that is "", from where the system keeps
  * libraries, and libtvm_ffi.so beside it; they stay until the process ends. */
 ft_status ft__tvm_load(ft__tvm *t, const char *path, ft_error *err);
@@ -69,7 +67,6 @@ typedef struct ft__tensor {
 /* It stays where it is; false: TVM has no such type of elements. */
 bool ft__tensor_make(ft__tensor *out, const ft_shape *s, ft_dtype t);
 
-/* ---- compiler.c ---- */
 /* A module, in compile.py's words. */
 typedef struct ft__request {
     const char *verb;     /* "op", "network" */

@@ -102,8 +102,6 @@ bool ft__json_element(ft__json *r)
            (!ready(r) ? ends_early(r) : fail(r, r->p, "this begins no value"));
 }
 
-/* ---- eight bytes at a time ---- */
-
 #define EACH(byte) (0x0101010101010101u * (byte))
 
 /* The byte at p is the lowest one. */

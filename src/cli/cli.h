@@ -156,7 +156,6 @@ extern const ft__command ft__ops_command, ft__collect_command, ft__train_command
     ft__mcp_command, ft__web_command, ft__fleet_command;
 extern const ft__command *const ft__commands[]; /* as they are listed, then NULL */
 
-/* ---- options.c ---- */
 /* Read argv[1..] into c and a new *options of c->command, found on the way among
  * `commands` (ended by NULL). Prints the complaint and returns an exit code when
  * it is not understood; -1: go on. c->command is NULL when none was named. */
@@ -170,14 +169,14 @@ const ft__option *ft__option_given(const ft__option *table, const void *options)
 void ft__options_each(const ft__option *table,
                       void (*each)(void *user, const ft__option *o), void *user);
 
-/* ---- help/help.c ---- */
 /* The commands, or one of them: usage, options, examples. */
 void ft__help_overview(FILE *fp);
 void ft__help_print(const ft__command *command, FILE *fp);
 /* One line; with the commit that it was built from. */
 void ft__help_version(bool commit);
 
-/* ---- words.c: values of options; complaints name --option ---- */
+/* Values of options; complaints name --option. */
+
 /* The next of words joined by commas, "" where it is empty or too long for the buffer;
  * false: there is none. *list is NULL at the end. */
 bool ft__word_next(char *word, size_t size, const char **list);
@@ -210,7 +209,6 @@ bool ft__share_from_text(double *out, const char *text);
 /* "1,8,32": whole numbers from 1, at most `most`. */
 bool ft__counts_from_text(uint64_t *out, size_t *n, size_t most, const char *text);
 
-/* ---- common.c: the way out ---- */
 /* Say what went wrong on standard error; the exit code for it. */
 int ft__cli_fail(ft__cli *c, ft_status st, const ft_error *err);
 /* What a call returned that had &c->err: good, or the complaint's exit code. */
@@ -243,8 +241,8 @@ int ft__page_save_take(ft__cli *c, const char *path, ft__page page, json_t *data
 /* The same of a record, as --json prints it. */
 int ft__record_save_take(ft__cli *c, const char *path, json_t *record);
 
-/* ---- common.c: where things lie. Each fills a caller's buffer of FT__PATH_MAX bytes;
- * "" when there is none. ---- */
+/* Where things lie. Each fills a caller's buffer of FT__PATH_MAX bytes;
+ * "" when there is none. */
 enum { FT__PATH_MAX = 4096 };
 void ft__path_data(const ft__cli *c, char *out);
 void ft__path_plugins(const ft__cli *c, char *out);
@@ -274,12 +272,11 @@ void ft__collect_hint(const ft__cli *c, char *buf, size_t size, const char *engi
 int ft__store_needed(ft__cli *c, const char *path, const char *engine,
                      uint64_t threads);
 
-/* ---- common.c: threads ---- */
-
 /* work(user) on each core at once, at most `most` times; comes back when all have. */
 void ft__on_cores(void *(*work)(void *), void *user, size_t most);
 
-/* ---- common.c: what is opened there; complains itself ---- */
+/* What opens data complains itself. */
+
 /* The folder of data and that of the user's own, for queries. */
 int ft__data_open(ft__cli *c, ft_data **out);
 void ft__data_close(const ft__cli *c, ft_data *data);
@@ -300,8 +297,6 @@ typedef struct ft__this_machine {
 } ft__this_machine;
 /* root: a recorded machine; NULL for this one. */
 void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
-
-/* ---- options that commands share ---- */
 
 /* For commands that have `html`. */
 #define FT__HTML_OPTION(type)                                                          \
@@ -332,7 +327,6 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root);
 #define FT__TIMED_KERNELS                                                              \
     "kernels in PTX that ptx-measure timed (their modules beside these files)"
 
-/* ---- model.c ---- */
 typedef struct ft__model_options {
     uint64_t batch;    /* 0: not given */
     uint64_t trips;    /* 0: not given */
@@ -384,8 +378,8 @@ int ft__step_parse(ft__cli *c, ft_step *out, const ft_step_names *names);
 void ft__memory_print_rules(double two_largest, double twice_mean);
 json_t *ft__memory_json(const ft_memory *m);
 
-/* ---- model.c: operations with counts, as an engine runs them; zero to begin.
- * Repeats are allowed. ---- */
+/* Operations with counts, as an engine runs them; zero to begin.
+ * Repeats are allowed. */
 typedef struct ft__ops {
     ft_op *op;
     uint64_t *count;

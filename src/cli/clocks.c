@@ -124,8 +124,6 @@ static int show(ft__cli *c, const ft__this_machine *m)
     return ft__cli_done(c, printed);
 }
 
-/* ---- a command while settings are in force ---- */
-
 /* Whom the signals are for that end programs. */
 static volatile sig_atomic_t running;
 

@@ -183,8 +183,8 @@ int ft__record_save_take(ft__cli *c, const char *path, json_t *record)
     return ft__page_save_take(c, path, FT__PAGE_RECORD, record);
 }
 
-/* ---- where things lie: what was said, else installed, else the build tree ---- */
-
+/* Files lie where an option said, else where they were installed, else in the build
+ * tree. */
 bool ft__path_exists(const char *path)
 {
     return access(path, F_OK) == 0;

@@ -373,8 +373,6 @@ static ft_status show_facts(ft__cli *c, ft_store *store, const ft_key *filter,
     return st;
 }
 
-/* ---- import: what export wrote, into a store ---- */
-
 /* What publishes tables that a program of tools/datasets converts. */
 static const char converters[] = "neusight, justus, aic, deepbench, thesis, dvfs, timm";
 
@@ -428,8 +426,6 @@ static ft_status import_files(ft__cli *c, ft_store *store, size_t *n_taken,
         json_decref(all);
     return st;
 }
-
-/* ---- merge: what was measured elsewhere, brought into one store ---- */
 
 static bool report(const ft__cli *c, const ft_merge_report *r, const char *path)
 {

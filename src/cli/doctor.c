@@ -192,8 +192,6 @@ static bool any_engine(const struct findings *f)
     return false;
 }
 
-/* ---- sources of power and energy ---- */
-
 enum { LINE_BYTES = 600 };
 
 /* What watching found out about a sensor; NULL: it was not watched. */
@@ -400,8 +398,6 @@ static bool print_json(const struct findings *f)
             file_json(f->predictor, f->predictor_good, f->predictor_state)),
         stdout);
 }
-
-/* ---- --power: a try ---- */
 
 static void wait_for(void *seconds)
 {

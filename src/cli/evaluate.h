@@ -5,14 +5,12 @@
 #include "foretell/choose.h"
 #include "foretell/evaluate.h"
 
-/* ---- evaluate_print.c ---- */
 /* In the form that the global options ask for; by: bits 1 << ft_by of the tables
  * wanted. False: out of memory. */
 bool ft__evaluation_print(const ft__cli *c, const ft_evaluation *e,
                           const ft_evaluate_options *how, uint32_t by);
 json_t *ft__evaluation_json(const ft_evaluation *e, const ft_evaluate_options *how);
 
-/* ---- evaluate_choice.c ---- */
 /* evaluate --choose: what choosing the operations to measure brings, on the store at
  * `path`, printed, and as a page where html is not NULL; an exit code. */
 int ft__choices_compare(ft__cli *c, const char *path, const ft_choice_options *how,

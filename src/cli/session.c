@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- engines: the libraries below them may come as Python packages. Engines read no
- * environment: the command looks for the library and passes its path as an option. ----
- */
-
+/* Engines: the libraries below them may come as Python packages. Engines read no
+ * environment: the command looks for the library and passes its path as an option. */
 static const struct library {
     const char *engine;
     const char *variable; /* names the file, or the package's folder */
@@ -126,8 +124,6 @@ static const char *gpu_of(char *name, size_t size, const char *options, ft_error
     (void)ft_device_gpu_name(name, size, (uint32_t)index, NULL, err);
     return name;
 }
-
-/* ---- measuring at one clock after the other ---- */
 
 const ft__option ft__clock_steps_table[] = {
     FT__TEXT(ft__clock_steps_options, clocks, "clocks", "MHZ,...",

@@ -13,7 +13,6 @@ typedef struct ft__engine_choice {
 } ft__engine_choice;
 bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */
 
-/* ---- measuring at one clock after the other ---- */
 typedef struct ft__clock_steps_options {
     const char *clocks;
     const char *memory_clock;
@@ -45,7 +44,6 @@ int ft__engine_needed(ft__cli *c, const char *engine);
  * is one document. */
 void ft__clock_steps_part(const ft__cli *c, const ft__clock_steps *w, size_t i);
 
-/* ---- power ---- */
 /* sources NULL or "all": every one that works; then a machine without any is no
  * failure: *out is NULL and *why says why. Complains itself. */
 int ft__power_open(ft__cli *c, ft_meter **out, const char *sources, ft_error *why);

@@ -179,8 +179,6 @@ static json_t *schedules_json(const ft_predictor *p, uint32_t n)
     return all;
 }
 
-/* ---- what attributes are worth: train --importance ---- */
-
 /* Lines of a regressor; what grows the error by less is noise to a reader. */
 enum { MOST_LINES = 8 };
 static const double least_shown = 0.001;

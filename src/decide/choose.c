@@ -219,8 +219,6 @@ void ft__choosing_know(ft__choosing *c, size_t i)
         c->spacing[j] = fminf(c->spacing[j], c->between[i * c->n + j]);
 }
 
-/* ---- how hard operations are to predict, from those that were measured ---- */
-
 /* Learned anew when there are so many times more. */
 static const double again = 1.5;
 /* Trees of one forest: many forests are grown to see how hard operations are. From more
@@ -251,8 +249,6 @@ static void seen_free(struct measured_errors *k)
     free(k->square);
     free(k->scratch);
 }
-
-/* ---- how far off they were ---- */
 
 static ft_status hold_out(double *held, const ft__samples *s, const uint32_t *row,
                           size_t n, uint32_t threads, ft_error *err)
@@ -320,8 +316,6 @@ static ft_status find_errors(double *square, const ft__choosing *c,
     free(count);
     return FT_OK;
 }
-
-/* ---- in units of what the others leave unknown ---- */
 
 /* 1 / diagonal of the inverse of their covariance with noise (Rasmussen, Williams 2006,
  * eq. 5.12). *good: there is one. */

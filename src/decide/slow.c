@@ -13,8 +13,6 @@
 #include "learn/learn_inside.h"
 #include "predict/data/columns.h"
 
-/* ---- slow rows of a matrix ---- */
-
 enum { FOLDS = 5, LEAST_GROUPS = 20, TREES = 100, MOST_FITS = 4 };
 
 struct find {

@@ -144,7 +144,7 @@ bool ft__turbo_read(ft__turbo *t, const char *root)
     return false;
 }
 
-/* ---- load: busy time of the machine minus our own ---- */
+/* Load: busy time of the machine minus our own. */
 
 /* Ten ticks of the usual hundredth of a second: one tick more or less on each of a
  * few CPUs is then no alarm. */

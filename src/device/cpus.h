@@ -23,8 +23,6 @@ unsigned ft__cpus_first(const ft__cpus *set);
 /* CPUs that are online, and those that there are. */
 void ft__cpus_online(ft__cpus *online, ft__cpus *present, const char *root);
 
-/* ---- what cpufreq says of one CPU ---- */
-
 #define FT__CPU "/sys/devices/system/cpu"
 #define FT__CPUFREQ FT__CPU "/cpu%u/cpufreq/"
 
@@ -52,8 +50,6 @@ typedef struct ft__turbo {
 } ft__turbo;
 
 bool ft__turbo_read(ft__turbo *t, const char *root);
-
-/* ---- how much others let them do ---- */
 
 /* Up to a moment, in seconds of CPUs. */
 typedef struct ft__cpu_load {

@@ -129,8 +129,7 @@ static ft_status record_files(struct recorder *r, ft_error *err)
     return st;
 }
 
-/* ---- NVML: one "gpuN.key=value" a line ---- */
-
+/* One "gpuN.key=value" a line. */
 static void number(ft__buf *b, unsigned gpu, const char *key, const char *function,
                    int code, unsigned long long value)
 {

@@ -19,8 +19,6 @@
 #include "predict/model/calibration_set.h"
 #include "predict/model/family.h"
 
-/* ---- which rows are tested together ---- */
-
 /* A split of the protocol STORES. */
 static const char devices_not_known[] = "test, devices not learned from";
 
@@ -243,8 +241,6 @@ static bool is_hidden(const struct operations_evaluation *e, size_t i, uint32_t 
         return ft__network_has(&e->networks.v[split], e->s.v[i].hash);
     return e->split.of[i] == split && !(e->top && e->top[i]);
 }
-
-/* ---- one split after the other ---- */
 
 /* The second store is never learned from, whichever split of it is tested. */
 static bool is_later_store(const struct operations_evaluation *e, size_t i)

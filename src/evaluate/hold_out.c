@@ -211,8 +211,6 @@ static ft_status make_tables(ft_evaluation *out, const ft__test_results *r,
     return st;
 }
 
-/* ---- orders that were predicted against the true ones ---- */
-
 enum { MAX_CHOICES = 64, DRAWS = 512 };
 
 /* Rows of one item and choice, added up. */

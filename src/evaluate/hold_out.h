@@ -5,8 +5,6 @@
 #include "foretell/rank.h"
 #include "predict/train/train.h"
 
-/* ---- what was predicted of tested rows ---- */
-
 /* A row that was tested: an operation, or what was measured whole with its spec. */
 typedef struct ft__tested {
     const ft__dataset *on;
@@ -41,8 +39,6 @@ ft_status ft__results_add(ft__test_results *r, const ft__tested *row,
                           ft_error *err);
 /* Note which methods a model set chose. */
 void ft__results_choices(ft__test_results *r, const ft__family *f, ft__metric metric);
-
-/* ---- what is left out together ---- */
 
 /* Names are cut at so many bytes, less a final 0. */
 enum { FT__SPLIT_NAME = 160 };

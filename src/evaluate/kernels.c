@@ -25,8 +25,6 @@ struct kernels_evaluation {
     ft__op_answer *answer;
 };
 
-/* ---- what is left out together ---- */
-
 static const char *left_out_name(const struct kernels_evaluation *e, size_t i)
 {
     const ft__kernel_row *row = &e->r.row[i];

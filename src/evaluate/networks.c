@@ -25,8 +25,6 @@ struct networks_evaluation {
     ft__op_answer *answer;
 };
 
-/* ---- what is left out together ---- */
-
 static const ft__dataset *ran_on(const struct networks_evaluation *e, size_t i)
 {
     return &e->w.dataset[e->w.v[i].dataset];
@@ -69,8 +67,6 @@ static bool goes_with(const struct networks_evaluation *e, size_t i, uint32_t sp
                                 ft__dataset_chip(ran_on(e, k))) == 0;
     return false;
 }
-
-/* ---- operations that leave training with it ---- */
 
 static bool has_part(const ft__network_sample *w, uint64_t key)
 {

@@ -420,8 +420,6 @@ ft_status ft__run_once(ft__outcome *out, const ft__once *o, ft_error *err)
     return st ? st : restored;
 }
 
-/* ---- what the store says of them ---- */
-
 void ft__runs_free(ft__runs *r)
 {
     free(r->value);

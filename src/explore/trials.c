@@ -149,8 +149,6 @@ ft_status ft_trials_load(ft_trials *out, const ft_exploration *x, ft_store *stor
 
 enum { FEW = 10, DRAWS = 10 };
 
-/* ---- the best of a workload ---- */
-
 int ft_trial_keeps_limits(const ft_exploration *x, const ft_trial *t)
 {
     if (t->failure)
@@ -220,8 +218,6 @@ ft_status ft_trials_front(unsigned char *on, const ft_exploration *x,
     free(y);
     return st;
 }
-
-/* ---- from one workload to another ---- */
 
 /* The trial of `workload` at the same point; t->n: none. */
 static size_t same_point(const ft_trials *t, const ft_trial *like, uint32_t workload)
@@ -308,8 +304,6 @@ static void regret(ft_transfer *out, const ft_exploration *x, const ft_trials *t
             ? 0
             : worse * hypot(a->error[k] / a->value[k], b->error[k] / b->value[k]);
 }
-
-/* ---- predicting a workload from few of its runs ---- */
 
 struct training_rows {
     float *row; /* unit coordinates, and the logarithm of what the other workload has */

@@ -90,8 +90,6 @@ char *ft__job_text(const char *folder, const char *name);
 /* The same of one that is open, and no longer is. */
 char *ft__text_take(FILE *fp);
 
-/* ---- who runs them: slurm.c ---- */
-
 /* Submit a batch: to this machine, or to Slurm. Some may have been before this process:
  * then only its number is looked up. `excluded`: nodes joined by commas, or "". FT_EIO:
  * sbatch is not there, or says no. */

@@ -99,8 +99,7 @@ static ft_status merge(ft__fleet_run *r, ft__fleet_job *j, ft_error *err)
     return st;
 }
 
-/* ---- nodes: those whose probes are far from the median of their kind's ---- */
-
+/* Nodes whose probes are far from the median of their kind's. */
 struct nodes {
     const ft__fleet_job **last; /* of each node, the last job */
     size_t n;

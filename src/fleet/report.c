@@ -26,8 +26,6 @@ bool ft__fleet_is_enough(const ft__fleet_run *r, const ft__part *p)
     return r->fleet->error > 0 && p->error <= r->fleet->error;
 }
 
-/* ---- what is not in the store, and why ---- */
-
 static void add_quoted(ft__buf *b, const char *text)
 {
     ft__buf_str(b, "\"");

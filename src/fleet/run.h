@@ -14,8 +14,6 @@ typedef struct ft__fleet_run {
     bool out_of_budget;
 } ft__fleet_run;
 
-/* ---- nodes.c ---- */
-
 /* Jobs of a part that wait or run. */
 bool ft__fleet_has_open(const ft__fleet_run *r, size_t part);
 /* Those jobs of a part that are over: into the store, or not. While a kind's nodes are
@@ -27,8 +25,6 @@ bool ft__fleet_is_out(const ft__fleet_run *r, const ft__fleet_job *of);
 /* "gpu3,gpu7": quarantined nodes of a kind. */
 void ft__fleet_excluded(ft__buf *out, const ft__fleet_run *r,
                         const ft__fleet_kind *kind);
-
-/* ---- report.c ---- */
 
 /* Seconds of nodes; part SIZE_MAX: of all. */
 double ft__fleet_spent_s(const ft__fleet_run *r, size_t part);

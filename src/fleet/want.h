@@ -69,13 +69,11 @@ ft_status ft__part_add(ft__part *p, const ft__wanted_op *o, ft_error *err);
 ft_status ft__part_add_text(ft__part *p, ft__wanted_op o, const ft__buf *text,
                             ft_error *err);
 
-/* ---- points.c ---- */
 /* Of every point wanted of the part whether it is known; `add`: they are to become
  * wanted. */
 ft_status ft__part_points(ft__part *p, bool add, const ft_fleet *f, ft_store *store,
                           ft_error *err);
 
-/* ---- known.c ---- */
 /* What the store has of all that, and what its jobs were about. */
 ft_status ft__part_refresh(ft__part *p, const ft_fleet *f, ft_store *store,
                            const ft__batches *list, ft_error *err);
@@ -87,7 +85,6 @@ bool ft__op_given_up(const ft__wanted_op *o);
 /* Neither known nor given up nor submitted. */
 bool ft__op_missing(const ft__wanted_op *o);
 
-/* ---- deal.c ---- */
 /* How a list says what it takes, in seconds, on its first line; and how the line begins
  * that stands for what is no operation. */
 #define FT__PLANNED_LINE(number) "# about " number " s"
@@ -101,7 +98,6 @@ ft_status ft__batch_script(const ft__fleet_batch *b, const ft__part *p,
                            const char *foretell, ft_error *err);
 ft_status ft__make_folder(const char *path, ft_error *err);
 
-/* ---- next.c ---- */
 /* Which to measure next of part p: those chosen[] of *n, networks and points first,
  * then
  * (`operations`) the most informative operations by all that any part knows, until they

@@ -212,8 +212,7 @@ static void copy_graph(struct amp *a)
         ft__build_output(a->b, a->g->output[i]);
 }
 
-/* ---- a list of operations, which does not say what reads what ---- */
-
+/* A list of operations does not say what reads what. */
 static ft_dtype listed_in(const struct amp *a, const ft_op *op)
 {
     return op->dtype != FT_DTYPE_fp32 || is_wide(op) || op->kind == FT_KIND_cast ||

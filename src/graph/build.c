@@ -15,8 +15,6 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 
-/* ---- a graph's memory ---- */
-
 /* What a graph owns: plain arrays; what nodes and strings point to lies in the arena.
  * Grown by the builder only. */
 typedef struct ft__parts {
@@ -98,8 +96,6 @@ void ft_graph_free(ft_graph *g)
         parts_free(g->parts);
     free(g);
 }
-
-/* ---- the builder ---- */
 
 /* What malloc() gives quickest, for the many small graphs. */
 enum { SMALL_BYTES = 1000 };
@@ -634,7 +630,7 @@ void ft__build_positions(ft__build *b, int64_t positions, int64_t context)
     if (positions > 0 && context > positions)
         ft__build_assume(b,
                          "a sequence of %" PRId64
-                         " tokens, where the model was made for "
+                         " tokens, above the maximum context length of "
                          "%" PRId64,
                          context, positions);
 }

@@ -3,8 +3,8 @@
 
 #include "graph/train.h"
 
-/* ---- nodes of a backward pass, each with one result: its tensor ---- */
-/* FT_NONE: an operand is FT_NONE, or the build failed. */
+/* Nodes of a backward pass have one result each, its tensor; FT_NONE: an operand is
+ * FT_NONE, or the build failed. */
 
 /* A tensor that the step makes, without a node. */
 uint32_t ft__grad_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape);
@@ -25,8 +25,6 @@ uint32_t ft__grad_view(ft__train *t, uint32_t x, const ft_shape *shape);
 uint32_t ft__grad_fill(ft__train *t, ft_dtype dtype, const ft_shape *shape);
 /* x as the operand of this shape that broadcasting made it from. */
 uint32_t ft__grad_sum_to(ft__train *t, uint32_t x, const ft_shape *shape);
-
-/* ---- gradients of the source's tensors ---- */
 
 /* Let g, of any shape that broadcasting gave it, be added to the gradient of a
  * tensor of the source when the node at work is done: until then its operands

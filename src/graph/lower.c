@@ -269,8 +269,6 @@ static bool free_view(struct lower *l, const ft_node *node, const ft_op *op)
     return true;
 }
 
-/* ---- what a compiler does within the kernel before ---- */
-
 static bool is_pointwise(const ft_op *op)
 {
     ft_class c = ft_kind_class(op->kind);

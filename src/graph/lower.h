@@ -5,7 +5,6 @@
 
 #include "foretell/graph.h"
 
-/* ---- strided.c ---- */
 /* Distances, in elements, between neighbours along each axis; 0: the same
  * element again. Axes of one element may have any. */
 typedef struct ft__strides {

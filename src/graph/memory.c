@@ -25,8 +25,6 @@ struct memory {
     uint32_t forward_end; /* the first node behind the forward phase */
 };
 
-/* ---- which part a tensor belongs to ---- */
-
 static void mark_saved(struct memory *m, uint32_t tensor)
 {
     uint32_t s = m->g->tensor[tensor].storage;
@@ -76,8 +74,6 @@ static uint8_t part_of(const struct memory *m, uint32_t tensor)
                : of_role[role];
 }
 
-/* ---- what a policy keeps alive ---- */
-
 /* What PyTorch's CPU kernels save where others save less. */
 static void widen_saved(struct memory *m)
 {
@@ -122,8 +118,6 @@ static void live_eagerly(const struct memory *m, uint32_t i)
              is_weight_copy(m->g, &m->g->tensor[i]))
         life->last = m->forward_end - 1;
 }
-
-/* ---- sums over time ---- */
 
 /* bytes more at nodes first to last; unsigned arithmetic wraps and comes back. */
 static void add(struct memory *m, uint64_t bytes, uint32_t first, uint32_t last)
@@ -266,8 +260,6 @@ static void find_peak(struct memory *m, ft_memory *out)
     for (int i = 0; i < FT_PART_COUNT; i++)
         out->peak_bytes += out->part[i];
 }
-
-/* ---- the two rough rules ---- */
 
 static double layer_bytes(const struct memory *m, const ft_node *node)
 {

@@ -3,14 +3,12 @@
 
 #include "graph/plan.h"
 
-/* ---- frames.c ---- */
 /* Let tensors live as long as Python holds them: what is passed to a module is
  * held by its caller until the call returns (nodes' scopes tell the calls), and a
  * concatenation that is passed on until the call that made it returns. Only
  * nodes of the forward phase are looked at. */
 ft_status ft__hold_frames(ft__life *life, const ft_graph *g, ft_error *err);
 
-/* ---- scratch.c ---- */
 /* What PyTorch's CPU kernels allocate besides operands and results (oneDNN 3,
  * MKL, one thread): docs/memory.md tells how it was found. */
 typedef struct ft__scratch {

@@ -382,8 +382,6 @@ uint64_t ft__op_layer_hash(const ft_op *op)
     return ft__op_hash(&one);
 }
 
-/* ---- shapes ---- */
-
 static inline int64_t elements(const ft_shape *s)
 {
     bool over = false;

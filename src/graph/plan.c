@@ -6,8 +6,6 @@
 
 #include "foretell/graph.h"
 
-/* ---- from which node to which each tensor is needed ---- */
-
 static const uint64_t MAX_BYTES = UINT64_C(1) << 62;
 
 static void use(ft__life *life, const ft_graph *g, uint32_t tensor, uint32_t node)
@@ -68,12 +66,11 @@ ft_status ft__lives_find(ft__life **out, const ft_graph *g, ft_error *err)
     return FT_OK;
 }
 
-/* ---- offsets by size ----
+/* Offsets by size.
  *
  * "Greedy by size" (Pisarchyk, Lee 2020, arXiv 2001.03288): largest piece first, each
  * into the smallest gap between those already placed that are needed at the same time.
  */
-
 static int by_size(const void *a, const void *b)
 {
     const ft__piece *p = a, *q = b;
@@ -138,7 +135,7 @@ bool ft__place_by_size(ft__piece *piece, uint32_t n, uint64_t base, uint64_t *en
     return true;
 }
 
-/* ---- offsets in time: best fit, as an allocator that sees every release ---- */
+/* Offsets in time: best fit, as an allocator that sees every release. */
 
 /* Free memory below the highest piece, in order of offset; no two touch. */
 struct hole {
@@ -263,8 +260,6 @@ bool ft__place_in_time(ft__piece *piece, uint32_t n, uint32_t n_nodes, uint64_t 
     free(h.hole);
     return n;
 }
-
-/* ---- the plan ---- */
 
 /* ALIGN: of every offset. MANY: of more pieces only so many of the largest are
  * placed by size, which costs their square. */

@@ -187,8 +187,6 @@ static uint64_t inside_bytes(const ft_op *op)
     }
 }
 
-/* ---- inside an operation: buffers of matrix products ---- */
-
 /* M x K by K x N: room for packed panels of both operands, blocked as the library
  * blocks them. Matrices with a side up to `shortest` are multiplied as they lie;
  * transposed weights are packed from `rows` rows on. */

@@ -8,8 +8,6 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 
-/* ---- where the elements of a tensor lie ---- */
-
 ft__strides ft__strides_plain(const ft_shape *s)
 {
     ft__strides t = {{0}};
@@ -107,13 +105,12 @@ bool ft__strides_view(const ft_shape *from, const ft__strides *t, const ft_shape
     return j == 0;
 }
 
-/* ---- the graph with views ----
+/* The graph with views.
  *
  * What only moves elements becomes a view with strides; what needs its operands in
  * order gets copies of those that are not. Every tensor keeps its number. Copies that
  * PyTorch saves for the backward pass (operands of matrix products) are made once;
  * others are made again each time. */
-
 struct strided {
     const ft_graph *src;
     ft__build *b;

@@ -337,8 +337,6 @@ static void optimize(ft__train *t, ft_optimizer optimizer)
     }
 }
 
-/* ---- a graph that holds its backward pass ---- */
-
 /* Of the trained weights the one of this shape that has no gradient yet, the one
  * of the same name before others. */
 static uint32_t weight_for(const ft__train *t, const uint32_t *trained, uint32_t n,

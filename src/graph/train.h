@@ -45,11 +45,9 @@ static inline bool ft__train_is_parameter(const ft_tensor *t)
            ft__is_floating(t->dtype);
 }
 
-/* ---- train_loss.c ---- */
 /* Appends the losses of the results, their sum, and gives the results gradients. */
 void ft__train_loss(ft__train *t, const uint32_t *result, uint32_t n, ft_loss loss);
 
-/* ---- train_backward.c ---- */
 /* Whether the gradient of a result goes on to operand i of an operation. */
 bool ft__train_passes(const ft_op *op, uint32_t i);
 /* Appends the losses of these results, their sum, and the nodes of the backward pass.

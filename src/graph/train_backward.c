@@ -8,8 +8,7 @@
 #include "graph/op.h"
 #include "graph/op_inside.h"
 
-/* ---- what moves, reshapes or sums: shapes decide ---- */
-
+/* Of what moves, reshapes or sums, shapes decide. */
 static const ft_shape *shape_of(const ft__train *t, uint32_t tensor)
 {
     return &t->src->tensor[tensor].shape;
@@ -156,8 +155,6 @@ static void blocks_back(ft__train *t, const ft_node *n, const ft_op *op, uint32_
 
     ft__grad_give(t, n->in[0], ft__grad_move(t, back, g, shape_of(t, n->in[0])));
 }
-
-/* ---- which way a kind goes ---- */
 
 /* For each operand an expression in postfix; NULL: no gradient.
  *   g the result's gradient, o the result, x y z the operands, 1 any number
@@ -461,8 +458,6 @@ static void differentiate(ft__train *t, uint32_t node)
     else if (ft_kind_saves(op->kind) != FT_SAVE_NONE)
         own_kernel(t, node);
 }
-
-/* ---- all nodes in reverse order ---- */
 
 static void backward_node(ft__train *t, uint32_t i)
 {

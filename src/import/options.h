@@ -29,8 +29,6 @@ void ft__dim_names_add(ft__dim_names *d, const char *name, size_t len);
 void ft__options_are_used(ft__build *b, const ft_import_options *opt, const bool *used,
                           const ft__dim_names *there, const ft__fixed_batch *fixed);
 
-/* ---- a file that fixes its batch, at another one (rebatch.c) ---- */
-
 /* first: of each input its first dimension; 0: it has none, below 0: it is open, or an
  * option says it. The batch that the file fixes where `batch` is another one, with the
  * assumption that this makes; 0: it fixes none, or some input has the one that is asked

@@ -16,8 +16,6 @@ enum { MOST_TUNED = 400, MOST_VECTORS = 1500, STEPS = 40 };
 /* What is always added to the diagonal, so that equal rows can be told apart. */
 static const double jitter = 1e-6;
 
-/* ---- lengths, amplitude and noise ---- */
-
 /* Their logarithms are numbered: of 1 / length of each column, then these two; normal
  * around a centre. Columns are standardised: with the centre, typical rows are about 1
  * length apart. */
@@ -208,8 +206,6 @@ static ft_status find_lengths(double *theta, const ft__training_set *l,
     ft__arena_free(&t.room);
     return st;
 }
-
-/* ---- the model ---- */
 
 /* Lengths become part of the columns, so that vectors are as rows will be seen. */
 static void take_lengths(ft__training_set *l, double *theta, const ft_matrix *x,

@@ -84,8 +84,6 @@ static size_t body_bytes(const struct knn *h)
            h->n_nodes * sizeof(struct node) + h->n_blocks * block_bytes(h->n_columns);
 }
 
-/* ---- growing ---- */
-
 struct grow {
     const ft__training_set *l;
     ft__key *key; /* the rows, in the order of their blocks in the end */
@@ -212,8 +210,6 @@ static ft_status template_fit(ft__draft *out, const ft__task *t, ft_error *err)
     return fit(out, t, 1, err);
 }
 
-/* ---- loading ---- */
-
 static ft_status check_block(const ft_model *m, const struct parts *p, uint32_t i,
                              ft_error *err)
 {
@@ -271,8 +267,6 @@ static ft_status knn_open(ft_model *m, ft_error *err)
         st = check_block(m, &p, i, err);
     return st;
 }
-
-/* ---- searching ---- */
 
 struct found {
     float d; /* squared distance */

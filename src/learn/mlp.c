@@ -105,8 +105,6 @@ static float forward(const struct mlp *h, const float *w, const float *u, float 
     return out[0];
 }
 
-/* ---- fitting ---- */
-
 struct mlp_fit {
     ft__arena room;
     struct mlp h;
@@ -359,8 +357,6 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
     ft__training_set_free(&f.l);
     return st;
 }
-
-/* ---- loading, predicting ---- */
 
 static ft_status mlp_open(ft_model *m, ft_error *err)
 {

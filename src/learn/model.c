@@ -39,8 +39,6 @@ int ft_method_available(ft_method m, const char **why)
     return !missing;
 }
 
-/* ---- images ---- */
-
 void *ft__draft_body(ft__draft *d, size_t len)
 {
     d->head = calloc(1, sizeof(*d->head) + len);
@@ -158,8 +156,6 @@ uint32_t ft__model_width(const ft_model *m)
     return m->head->width;
 }
 
-/* ---- fitting, predicting ---- */
-
 static ft_status check_number(double v, double most, const char *name, ft_error *err)
 {
     if (isnan(v) || (v >= 0 && v <= most))
@@ -194,8 +190,6 @@ static ft_status check_options(const ft_model_options *o, ft_error *err)
         st = check_number(numbers[i].v, numbers[i].most, numbers[i].name, err);
     return st;
 }
-
-/* ---- bounds ---- */
 
 /* Targets as they are learned, to be freed: any number in rows that do not count. */
 static ft_status stretch(double **out, const ft__task *t, ft_error *err)

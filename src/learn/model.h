@@ -87,8 +87,6 @@ ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err);
 ft_status ft__trees_open(ft_model *m, ft_error *err);
 void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out);
 
-/* ---- columns of methods that measure distances or add them up ---- */
-
 /* How one column is seen: (value - mean) * scale, with `fill` for a missing value.
  * Columns that never change are left out. Part of images. */
 typedef struct ft__column {
@@ -118,8 +116,6 @@ static inline void ft__columns_apply(float *out, const ft__column *c, uint32_t n
 /* Columns of a stored model: all of them inside its width, all numbers finite. */
 ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
                             ft_error *err);
-
-/* ---- bounds ---- */
 
 static inline bool ft__model_is_bounded(const ft_model *m)
 {

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- symmetric positive definite matrices ---- */
-
 /* Partial sums of a dot product, and rows whose products with one row are taken at
  * once. */
 enum { LANES = 4, ROWS = 4 };
@@ -130,8 +128,6 @@ void ft__cholesky_invert(double *out, const double *l, double *scratch, size_t n
             out[i * n + j] = ft__dot(t + i * n + i, t + j * n + i, n - i);
     }
 }
-
-/* ---- a local minimum ---- */
 
 enum { MEMORY = 8, HALVINGS = 12 };
 /* Of the slope along a step, the share that has to be gained at least (Armijo). */

@@ -6,8 +6,6 @@
 
 #include "learn/vectors.h"
 
-/* ---- libsvm ---- */
-
 /* The part of libsvm (Chang, Lin 2011) that fitting needs, found when it is needed.
  * The structs begin as those of its svm.h, versions 3.x; what follows is never used. */
 
@@ -94,8 +92,6 @@ static void libsvm_close(struct libsvm *s)
         dlclose(s->dl);
     s->dl = NULL;
 }
-
-/* ---- fitting ---- */
 
 enum { CACHE_MB = 256 };
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was given ---- */
-
 static ft_status check_shape(const ft_matrix *x, ft_error *err)
 {
     if (x->n_rows == 0 || x->n_cols == 0)
@@ -69,8 +67,6 @@ void ft__keys_sort(ft__key *k, size_t n)
 {
     qsort(k, n, sizeof(*k), by_value);
 }
-
-/* ---- standardised rows ---- */
 
 static int ascending(const void *a, const void *b)
 {

@@ -16,8 +16,6 @@ typedef struct ft__key {
 /* By value, then by row. */
 void ft__keys_sort(ft__key *k, size_t n);
 
-/* ---- standardised rows, for methods that measure distances or add columns up ---- */
-
 /* A task's rows of weight above 0. */
 typedef struct ft__training_set {
     uint32_t n_rows;

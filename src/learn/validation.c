@@ -11,8 +11,6 @@
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
-/* ---- errors and intervals ---- */
-
 static ft_status check_finite(const double *v, size_t n, const char *what,
                               ft_error *err)
 {
@@ -125,8 +123,6 @@ ft_status ft__conformal(double *low, double *high, const double *residuals, size
     return FT_OK;
 }
 
-/* ---- groups of rows dealt to folds ---- */
-
 struct row_of {
     uint64_t group;
     size_t row;
@@ -226,8 +222,6 @@ done:
     return st;
 }
 
-/* ---- cross-validation ---- */
-
 /* A model of the rows that are not in fold `without`. */
 static ft_status fit_without(ft_model **out, const ft_matrix *x, const double *y,
                              const double *weights, const uint32_t *fold,
@@ -296,8 +290,6 @@ ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double
         st = predict_fold(out, x, y, weights, fold, k, opt, err);
     return st;
 }
-
-/* ---- importance ---- */
 
 /* By permutation (Breiman 2001; Fisher, Rudin, Dominici 2019): how much worse rows that
  * a model has not seen are predicted when one of their columns is another row's. */

@@ -8,8 +8,6 @@
 #include "learn/decay.h"
 #include "learn/tree/avx512.h"
 
-/* ---- images ---- */
-
 /* Bytes of a block. */
 static size_t block_bytes(const ft__vectors *h)
 {
@@ -82,8 +80,6 @@ ft_status ft__vectors_open(ft_model *m, ft_error *err)
                          err);
     return st;
 }
-
-/* ---- kernels of eight vectors in one register ---- */
 
 #if defined(__x86_64__)
 
@@ -172,8 +168,6 @@ ft__wide_kernel *ft__wide_matern(void)
 }
 
 #endif
-
-/* ---- predicting ---- */
 
 static inline void predict(const ft_model *m, const float *rows, size_t n, double *out,
                            double (*kernel)(double t), ft__wide_kernel *wide)

@@ -313,8 +313,6 @@ static ft_status choose_powered(struct ft__collection *k, ft_error *err)
     return FT_OK;
 }
 
-/* ---- until it is known well enough ---- */
-
 /* Judged first when so many are known, then each time when there are a quarter more. */
 enum { FIRST_JUDGED = 40 };
 static const double judged_again = 1.25;

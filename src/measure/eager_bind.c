@@ -5,8 +5,6 @@
 #include "measure/eager_inside.h"
 #include "measure/values.h"
 
-/* ---- what is there from the beginning ---- */
-
 static uint64_t *bytes_of_role(ft__eager *e, ft_role role)
 {
     return role == FT_ROLE_STATE ? &e->bytes.states : &e->bytes.weights;

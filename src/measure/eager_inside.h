@@ -53,8 +53,6 @@ static inline bool ft__eager_stays(const ft__eager *e, uint32_t tensor)
     return e->graph->tensor[tensor].producer == FT_NONE;
 }
 
-/* ---- eager_bind.c ---- */
-
 /* A node on its way to a step. */
 typedef struct ft__eager_binding {
     ft__eager *e;

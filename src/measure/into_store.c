@@ -18,8 +18,6 @@
 #include "predict/data/features.h"
 #include "store/store_inside.h"
 
-/* ---- conditions as the JSON text that the store keeps ---- */
-
 /* Members of the JSON object that begins b; NaN and "" are left out. */
 static void add_number(ft__buf *b, const char *name, double v)
 {
@@ -296,8 +294,6 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
     return st;
 }
 
-/* ---- from where on times are proportional ---- */
-
 /* Weighted least squares of t = slope n + offset over points from..to, each
  * with the same relative error. */
 static void fit_line(ft_linearity *l, size_t from)
@@ -373,10 +369,8 @@ ft_status ft_measure_linearity(ft_linearity *out, ft_session *s, const ft_op *op
     return st;
 }
 
-/* ---- memory of the engine: what a process holds besides a network's weights,
- * activations and workspace, its code and tables, and code made for each operation ----
- */
-
+/* Memory of the engine: what a process holds besides a network's weights,
+ * activations and workspace, its code and tables, and code made for each operation. */
 /* Bytes of that kind after running the network in `text`; 0 when it is not
  * known: an engine that lacks one of the kinds can still be measured. */
 static uint64_t context_of(struct ft__collection *k, const ft__buf *text,

@@ -13,7 +13,7 @@
 #include "measure/rounds.h"
 #include "predict/data/features.h"
 
-/* ---- calibrations: what every session measures between rounds ---- */
+/* Calibrations are what every session measures between rounds. */
 
 /* About a hundred million floating-point operations; 64 kilobytes and 8 megabytes of
  * operands. Instances lie in several places, for which cache lines meet depends on

@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "measure/session.h"
 
-/* ---- measure.c ---- */
 /* One operation (lowered for the session's policy if it is not): a block of
  * instances with weights of their own, visited in turn, so that weights come
  * from where a network's weights come from; one set of input tensors. */
@@ -45,7 +44,6 @@ bool ft__calibration_job(ft__job *out, ft_session *s, uint32_t which);
 void ft__energy_of(double *joules, double *error_j, double watts, double watts_error,
                    double seconds, double seconds_error);
 
-/* ---- readings.c ---- */
 /* Value = median of the medians of rounds that count; error = their scatter, as
  * docs/measuring.md has it; MAD, mean and standard deviation over all batches of
  * those rounds; each reading counts per iteration. */
@@ -54,7 +52,6 @@ ft_status ft__measurement_of_times(ft_measurement *out, const ft_reading *r, siz
 /* No value, no error. */
 ft_measurement ft__measurement_unknown(const char *unit);
 
-/* ---- into_store.c ---- */
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */
 size_t ft__timing_conditions(const ft_timing *t, char *buf, size_t size);
@@ -66,7 +63,6 @@ ft_status ft__notes_check(const char *const *note, size_t n, ft_error *err);
 void ft__notes_put(ft__buf *b, const char *const *note, size_t n,
                    const char *conditions);
 
-/* ---- collect_networks.c ---- */
 /* "network name=resnet18 x=1x3x224x224 dtype=fp32", by the graph's first input; of a
  * path the name of its file, without folder and ending. */
 void ft__whole_spec(ft__buf *b, const char *name, const ft_graph *g);

@@ -297,8 +297,6 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
     return st;
 }
 
-/* ---- a model's file, run whole by an engine that can ---- */
-
 /* Values an input may hold: as many as the smallest table its readers look them
  * up in. */
 static int64_t limit_of(const ft_graph *g, uint32_t input)

@@ -53,8 +53,6 @@ static uint32_t instances_for(double bytes)
     return n > MAX_INSTANCES ? MAX_INSTANCES : (uint32_t)n;
 }
 
-/* ---- on an engine that takes memory ---- */
-
 static ft_status run_op(void *self, uint64_t iteration, ft_error *err)
 {
     ft__op_job *j = self;
@@ -173,13 +171,12 @@ static ft_status move(void *self, ft_error *err)
     return st;
 }
 
-/* ---- on an engine that holds values ----
+/* On an engine that holds values.
  * Results are made by every run and dropped at once, as eager code does.
  *
  * What a network reads from memory comes from there: weights, and what a backward
  * operation was left by its forward one, are of another instance in every run.
  * Operands that the operation before has just written stay the same. */
-
 enum { MAX_IN = 2 * FT_OP_MAX_OPERANDS };
 
 static void **operand(const ft__op_job *j, uint32_t instance, uint32_t i)
@@ -261,8 +258,6 @@ static ft_status make_optimized(ft__op_job *j, uint32_t instance, ft_error *err)
     }
     return st;
 }
-
-/* ---- what a forward operation leaves its backward one ---- */
 
 /* Operands of the forward operation: those that are saved, by their place among
  * the backward one's, others of no further use. */

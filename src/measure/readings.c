@@ -225,8 +225,6 @@ ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
     return st ? st : ft__measurement_of_times(out, r, n, err);
 }
 
-/* ---- times of rounds relative to the calibration around each ---- */
-
 static const ft__calibrated *calibrated_of(const ft__timed *t, uint32_t round)
 {
     for (size_t i = 0; i < t->n_calibrated; i++)

@@ -75,7 +75,7 @@ static void become(const ft__spawn *s, pid_t group, struct report *r)
     die(r, "exec");
 }
 
-/* ---- its guard: a process between ours and the program ----
+/* Its guard: a process between ours and the program.
  *
  * It is the subreaper of all that the program starts: a process whose parent ends
  * becomes the guard's child, in whatever session or process group it is. Orders come

@@ -48,8 +48,6 @@ size_t ft__network_spec(const ft_graph *g, char *buf, size_t size)
                             (unsigned long long)id, g->name);
 }
 
-/* ---- what the store knows of the network itself ---- */
-
 static void take_row(ft_figure *f, const ft_row *row, const char *why)
 {
     if (row->id && isfinite(row->m.value))
@@ -152,8 +150,6 @@ ft_status ft__validation_lower(ft__validation *k, const ft_graph *g, uint32_t po
         ft__network_spec(k->lowered, k->spec, sizeof(k->spec));
     return st;
 }
-
-/* ---- sums of what the store knows of its operations ---- */
 
 static int keep_newest(void *user, const ft_row *row)
 {
@@ -298,9 +294,8 @@ static void finish_energy(ft_validated *out, const struct sum *s)
     out->sum[FT_QUANTITY_ENERGY] = ft__figure_unknown(why);
 }
 
-/* ---- memory: weights, tensors as they are placed, the largest workspace, and
- * what engine and process need besides ---- */
-
+/* Memory: weights, tensors as they are placed, the largest workspace, and
+ * what engine and process need besides. */
 static ft_status tensors(double *bytes, const ft__validation *k, ft_error *err)
 {
     const ft_memory_policy policy = {FT_POLICY_EAGER};

@@ -230,6 +230,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .network = network_of(d),
         .inline_ecc = d->inline_ecc > 0,
         .stacked = ft__has_stacked_memory(d),
+        .gddr = ft__has_gddr(d),
     };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);

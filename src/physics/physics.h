@@ -39,7 +39,8 @@ typedef struct ft__hardware_spec {
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
-    int stacked;   /* its memory: HBM, not GDDR */
+    int stacked; /* its memory: HBM */
+    int gddr;
     int early;     /* NVIDIA's, before Volta */
     int pascal;    /* NVIDIA's, of capability 6 */
     int ampere;    /* NVIDIA's, since Ampere */
@@ -65,6 +66,12 @@ static inline bool ft__has_stacked_memory(const ft_device_facts *d)
 {
     return d->bandwidth_bytes_per_s > 400 * d->memory_clock_hz ||
            d->bandwidth_bytes_per_s > 2e12;
+}
+
+/* Boards whose file tells the clock of their memory; LPDDR's stands in none. */
+static inline bool ft__has_gddr(const ft_device_facts *d)
+{
+    return d->memory_clock_hz > 0 && !ft__has_stacked_memory(d);
 }
 
 /* `setting`: "clock=1200MHz power=250W"; `policy`: "default" (TF32 in convolutions

@@ -17,12 +17,12 @@ static double voltage(const double *c, double clock)
  * of a GTX 1080 Ti's, by kernels that no memory clock slows down. Not fitted. */
 static const double GDDR = 0.6;
 
-double ft__idle_share(const ft__physics_params *params, bool stacked, double clock)
+double ft__idle_share(const ft__physics_params *params, bool gddr, double clock)
 {
     const double v = voltage(params->v, clock), leak = params->v[FT__C_power_leak];
     const double chip = leak * v + (1 - leak) * clock * v * v;
 
-    return stacked ? chip : GDDR + (1 - GDDR) * chip;
+    return gddr ? GDDR + (1 - GDDR) * chip : chip;
 }
 
 /* Of what draws while kernels run, with no kernel on the device: loops that wait for
@@ -59,7 +59,7 @@ double ft__power_at(const ft__power *p, double clock, double busy_s)
 
     if (!(busy_s > 0))
         return NAN;
-    return p->idle_w * ft__idle_share(p->params, p->chip->stacked, clock) +
+    return p->idle_w * ft__idle_share(p->params, p->chip->gddr, clock) +
            (p->core_j + p->memory_j) * v * v / busy_s;
 }
 

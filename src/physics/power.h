@@ -8,7 +8,7 @@
  *
  *   power = idle (leak V + (1 - leak) f V^2) + (core_j + memory_j) V^2 / busy_s
  *
- * of GDDR a part of idle whatever the clock.
+ * a part of idle whatever the clock where memory is GDDR.
  */
 typedef struct ft__power {
     const ft__physics_params *params; /* borrowed, as what follows */
@@ -34,7 +34,7 @@ double ft__clock_under_cap(const ft__power *p, double cap_w);
 /* W that a device draws at its nominal clock when it waits; what another clock makes of
  * it, as a factor. */
 double ft__idle_power(const ft__physics_params *params, double tdp_w);
-double ft__idle_share(const ft__physics_params *params, bool stacked, double clock);
+double ft__idle_share(const ft__physics_params *params, bool gddr, double clock);
 
 /* Watts while an operation is repeated for long, total_s each, at the chip's clock, and
  * at most the cap. NaN where the cap is not known. */

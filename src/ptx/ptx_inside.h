@@ -3,8 +3,6 @@
 
 #include "foretell/ptx.h"
 
-/* ---- modules ---- */
-
 /* PTX ISA 1.0 to 9.x. FT_EIO; FT_EFORMAT: err->msg says name, line, column, what was
  * found there and what was expected. */
 ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err);
@@ -12,8 +10,6 @@ ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err);
 ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
                         ft_error *err);
 void ft__ptx_free(ft_ptx *m);
-
-/* ---- counting ---- */
 
 /* Of a launch that was counted, the kernel's blocks in the order of the text, those of
  * functions it calls after it, and its accesses in the same order. Borrowed of the

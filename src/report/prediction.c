@@ -11,8 +11,7 @@
  * memory of one. */
 enum { MOST_ROWS = 24000, MOST_MOMENTS = 500 };
 
-/* ---- rows without names, as there may be thousands ---- */
-
+/* Rows have no names, as there may be thousands. */
 static json_t *numbers(const double *v, size_t n)
 {
     json_t *row = json_array();

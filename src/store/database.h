@@ -79,8 +79,6 @@ typedef struct ft__database {
 
 extern const ft__database ft__sqlite, ft__postgres;
 
-/* ---- statements ---- */
-
 /* NULL, when memory is short, may be given to all of these; ft__step() says so. */
 ft__query *ft__query_new(ft_store *s, const char *sql, ft__query_kind kind);
 void ft__bind(ft__query *q, int at, const ft__value *v);
@@ -99,8 +97,6 @@ ft_status ft__run_i64(ft__query *q, int64_t *out, bool *found, ft_error *err);
 void ft__reset(ft__query *q);
 /* Frees it. `st`, or what failed last. */
 ft_status ft__finish(ft__query *q, ft_status st, ft_error *err);
-
-/* ---- columns of a row ---- */
 
 int64_t ft__i64(ft__query *q, int column);
 double ft__f64(ft__query *q, int column);       /* NaN for NULL */

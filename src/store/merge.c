@@ -76,8 +76,6 @@ static ft_status ask(struct merge *k, const char *sql, uint64_t *out)
     return st;
 }
 
-/* ---- the other store, copied ---- */
-
 /* The names of a table's columns, each followed by a comma. */
 static ft_status columns_of(struct merge *k, ft__buf *out, ft_store *s,
                             const char *table)

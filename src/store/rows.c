@@ -270,8 +270,6 @@ ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filte
     return ft__output_close(&file, st ? st : w.st, err);
 }
 
-/* ---- measurements that were taken twice ---- */
-
 /* Keys are long; of the row before only these are kept. */
 struct before {
     char *text; /* its key, parts joined */

@@ -13,8 +13,7 @@ static float bias_at(__global const float *bias, int how, uint row, uint column)
     return how == 0 ? 0 : bias[how == 1 ? row : column];
 }
 
-/* ---- without local memory: ROWS x WIDE results a work-item, B read as vectors ---- */
-
+/* Without local memory: ROWS x WIDE results a work-item, B read as vectors. */
 #define ROWS 4
 
 __kernel void k_product(__global const float *a, __global const float *b,
@@ -112,9 +111,8 @@ __kernel void k_product_t(__global const float *a, __global const float *b,
         }
 }
 
-/* ---- with local memory: SIDE x SIDE work-items make (4 SIDE) x (4 SIDE) results,
- * from tiles of A and B that they load together ---- */
-
+/* With local memory: SIDE x SIDE work-items make (4 SIDE) x (4 SIDE) results,
+ * from tiles of A and B that they load together. */
 #define SIDE 8
 #define TILE (4 * SIDE)
 #define DEPTH 8

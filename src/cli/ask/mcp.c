@@ -35,8 +35,7 @@ static enum line read_line(char *buf, size_t *len, FILE *fp)
     return c == EOF && *len == 0 ? LINE_END : too_long ? LINE_TOO_LONG : LINE_WHOLE;
 }
 
-/* ---- replies; `id` is borrowed ---- */
-
+/* Replies borrow `id`. */
 static json_t *reply_result(json_t *id, json_t *result)
 {
     return ft__json("jsonrpc:s id:o result:o", "2.0", json_incref(id), result);
@@ -48,8 +47,7 @@ static json_t *reply_error(json_t *id, int code, const char *message)
                     ft__json("code:d message:s", code, message));
 }
 
-/* ---- methods; NULL: out of memory ---- */
-
+/* Methods return NULL when out of memory. */
 static json_t *initialize(const json_t *params)
 {
     const char *wanted = json_string_value(json_object_get(params, "protocolVersion"));

@@ -17,7 +17,6 @@ ft_status ft__models_read(ft__models *m, ft_graph **out, const char *path,
 /* A graph that is not of *m is freed. */
 void ft__models_close(ft__models *m, ft_graph *g);
 
-/* ---- model.c ---- */
 ft_status ft__model_import(ft_graph **out, const char *path,
                            const ft__model_options *opt, ft_error *err);
 

@@ -52,8 +52,6 @@ const ft__tool *ft__tool_find(const char *name)
     return NULL;
 }
 
-/* ---- which options are arguments, and how they are called ---- */
-
 static bool is_listed(const char *list, const char *word)
 {
     char one[MOST_NAME];

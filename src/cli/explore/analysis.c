@@ -40,8 +40,6 @@ static bool counts(const ft__explored *e, size_t i, uint32_t w)
     return t->workload == w && !t->failure && (!e->drawn || e->drawn[i]);
 }
 
-/* ---- one workload, one objective ---- */
-
 /* Rows of those trials of a workload that have objective k. */
 struct analysis_rows {
     double *point;

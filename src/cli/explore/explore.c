@@ -350,8 +350,6 @@ static int report(ft__cli *c, const struct explore_options *o, const ft_explorat
     return code;
 }
 
-/* ---- verify: points of a predicted front, measured ---- */
-
 enum { COMMAND_MAX = 1 << 14, POINT_TEXT = 4096 };
 
 /* What a point took when it was measured; NaN: it could not be. */

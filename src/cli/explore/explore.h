@@ -8,8 +8,6 @@
 #include "foretell/exploration.h"
 #include "report/units.h"
 
-/* ---- analysis.c: what came of an exploration ---- */
-
 /* Correlation of a parameter with an objective, or of two objectives: their names. */
 typedef struct ft__relation {
     const char *a, *b;
@@ -89,8 +87,6 @@ void ft__explored_free(ft__explored *e);
 size_t ft__explored_spread(size_t *out, const ft__explored *e, const unsigned char *may,
                            size_t most);
 
-/* ---- unknown.c ---- */
-
 /* Adds what is not known of a workload's points; false: out of memory. */
 bool ft__explored_find_unknown(ft__explored *e, uint32_t w, const ft__rows *r);
 /* Those with in[i], by the values that they alone have, or some of them; NULL: out of
@@ -118,17 +114,11 @@ static inline ft__formatted ft__objective_text(const ft_objective *o, double v)
     return t;
 }
 
-/* ---- sentences.c ---- */
-
 /* What a report says in short: texts; NULL: out of memory. */
 json_t *ft__explored_sentences(const ft__explored *e);
 
-/* ---- notebook.c ---- */
-
 /* A Jupyter notebook of a report's JSON; NULL: out of memory. */
 json_t *ft__notebook(json_t *doc);
-
-/* ---- report.c ---- */
 
 /* As text, at most `top` points of a front, as JSON or CSV, as the command line wants;
  * besides, unless they are NULL, as a page with charts in the file html and as a
@@ -166,8 +156,6 @@ typedef struct ft__point_prediction {
     bool learned;
 } ft__point_prediction;
 
-/* ---- ask.c: questions, and what many of them share ---- */
-
 typedef struct ft__point_queries ft__point_queries;
 /* NULL: out of memory. */
 ft__point_queries *ft__point_queries_new(ft__cli *c, const ft_exploration *x);
@@ -189,8 +177,6 @@ int ft__point_queries_ask(ft__point_queries *a, ft__point_prediction *out, char 
 bool ft__point_queries_measure(ft__point_queries *a, char *command, size_t size,
                                uint32_t workload, const double *point);
 
-/* ---- predicted.c: all points of a design ---- */
-
 /* Every point predicted, a line a point and workload. Complains itself. */
 int ft__predict_csv(ft__cli *c, const ft_exploration *x,
                     const ft_design_options *design);
@@ -203,7 +189,7 @@ int ft__predict_front(ft__cli *c, const ft_exploration *x,
                       const ft_design_options *design, const ft__shard *shard);
 /* The line above such points, without "point,". */
 void ft__predicted_header(FILE *fp, const ft_exploration *x);
-/* ---- front.c: fronts of shards, which ft__predict_front() printed into these files,
+/* Fronts of shards, which ft__predict_front() printed into these files,
  * as one. Complains itself. */
 int ft__fronts_merge(ft__cli *c, const ft_exploration *x, const char *const *file,
                      size_t n);

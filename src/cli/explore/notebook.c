@@ -256,8 +256,6 @@ static void print_transfer(FILE *fp, json_t *doc)
     print_table_take(fp, &t);
 }
 
-/* ---- the figure: first objective over the second, or over the points ---- */
-
 enum { WIDTH = 640, HEIGHT = 400, LEFT = 70, RIGHT = 20, TOP = 20, BOTTOM = 45 };
 
 static const char *const colors[] = {"#2f6f9f", "#c8501e", "#3d8b4f",

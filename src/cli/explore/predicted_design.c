@@ -27,8 +27,6 @@ struct sweep {
     ft__point_prediction *forecast;
 };
 
-/* ---- what sets the operating point ---- */
-
 /* Is word i the value of this option, or both in one? */
 static bool is_value_of(const ft_exploration *x, size_t i, const char *option)
 {

@@ -7,8 +7,6 @@
 #include "cli/explore/explore.h"
 #include "foretell/names.h"
 
-/* ---- for programs: JSON ---- */
-
 /* {"threads": 2, "wait": "active"}; parameters that are not set are left out. */
 static json_t *point_json(const ft__explored *e, const double *point)
 {
@@ -230,8 +228,6 @@ static bool print_json(const ft__explored *e)
 {
     return ft__json_print_take(document(e), stdout);
 }
-
-/* ---- CSV: a line a point and workload ---- */
 
 static void print_csv(const ft__explored *e)
 {

@@ -16,8 +16,6 @@ static const char *percent(ft__formatted *buf, double share)
     return buf->s;
 }
 
-/* ---- the best of a workload ---- */
-
 /* " (+25.0 %)" by how much the median differs from the best; "" where a share says
  * nothing. */
 static const char *beside_best(char *buf, size_t size, double median, double best)

@@ -7,8 +7,6 @@
 
 enum { SHOWN_POINTS = 3, SHOWN_VALUES = 6, MOST_VALUES = 4096, POINT_TEXT = 4096 };
 
-/* ---- values that some points have and others have not ---- */
-
 static size_t value_index(const ft_parameter *p, double v)
 {
     return (size_t)(p->value ? v : v - p->low);
@@ -127,8 +125,6 @@ char *ft__points_describe(const ft_exploration *x, const ft__rows *r,
     free(which);
     return NULL;
 }
-
-/* ---- objectives that are not known of every point ---- */
 
 /* Would it be compared if all of it were known? */
 static bool may_be_compared(const ft__explored *e, const double *value)

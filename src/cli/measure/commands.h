@@ -37,7 +37,6 @@ double ft__power_error_of(const ft__commands_options *o);
 int ft__measure_commands(ft__cli *c, const ft__commands_options *o, double time_s,
                          const char *html);
 
-/* ---- commands_print.c: beside r[reference] ---- */
 /* In the form that the global options ask for. False: out of memory. */
 bool ft__command_results_print(const ft__cli *c, const ft_command_result *r, size_t n,
                                size_t reference, bool fixed_reference);

@@ -267,8 +267,6 @@ static bool print_json(const ft__cli *c, const ft_graph *g)
                     with_role_json(g, true), nodes_json(g)));
 }
 
-/* ---- a picture, for Graphviz ---- */
-
 /* Text inside quotes; names come from model files. */
 static void put_escaped(const char *s)
 {

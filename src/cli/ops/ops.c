@@ -282,8 +282,6 @@ static bool print_text(const struct ops_list *l, uint64_t top)
     return true;
 }
 
-/* ---- the list as JSON and CSV ---- */
-
 /* Of all operations, as CSV where that is a file. */
 static json_t *ops_json(const ft_graph *g, FILE *csv)
 {

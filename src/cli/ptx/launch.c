@@ -252,8 +252,6 @@ static bool print_text(const ft__ptx_counted *v, const ft__ptx_options *o)
     return good;
 }
 
-/* ---- JSON, CSV ---- */
-
 static json_t *remarks_json(const ft__ptx_counted *v)
 {
     ft__ptx_remark r[FT__PTX_REMARKS];
@@ -298,8 +296,6 @@ static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_optio
         return !c->csv ? print_text(v, o) : v->device ? ft__ptx_csv(v) : print_csv(v);
     return ft__json_print_take(launch_json(v), stdout);
 }
-
-/* ---- the launch that options describe, as a line of a launch file ---- */
 
 /* "32,8"; NULL: the complaint is printed. */
 static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *code)

@@ -196,8 +196,6 @@ static const char kernel_fields[] =
     "registers_16:n registers_32:n registers_64:n shared_bytes:u local_bytes:u "
     "instructions:u";
 
-/* ---- JSON, CSV ---- */
-
 static void csv_kernel(const struct shown_module *m, const ft_ptx_kernel *k)
 {
     uint64_t sum = 0;

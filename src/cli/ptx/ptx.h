@@ -25,8 +25,6 @@ typedef struct ft__ptx_options {
     const char *html;
 } ft__ptx_options;
 
-/* ---- ptxas.c ---- */
-
 /* What NVIDIA's assembler says of kernels, where it is on PATH. Nothing it makes is
  * kept, and without it, or where it refuses, there is no answer but no failure. */
 
@@ -50,8 +48,6 @@ bool ft__ptxas_found(const ft__ptxas *p); /* there is one */
 const ft__ptxas_entry *ft__ptxas_ask(ft__ptxas *p, const ft_ptx_listed *launch);
 json_t *ft__ptxas_json(const ft__ptxas_entry *e); /* NULL: null */
 
-/* ---- all_cores.c ---- */
-
 typedef struct ft__ptx_launch_count {
     ft_ptx_counts counts;
     ft_status st;
@@ -63,8 +59,6 @@ typedef struct ft__ptx_launch_count {
 ft__ptx_launch_count *ft__ptx_count_all(ft_ptx_launches *l, const char *path,
                                         const uint64_t *times);
 void ft__ptx_counts_free(ft__ptx_launch_count *of, size_t n);
-
-/* ---- counted.c ---- */
 
 /* A launch and what it executes. */
 typedef struct ft__ptx_counted {
@@ -144,8 +138,6 @@ bool ft__ptx_csv(const ft__ptx_counted *v);
  * too. Of any other, a library's or one of which something is missing, what it is. */
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks);
 
-/* ---- remarks.c ---- */
-
 /* Sectors (of global) or cycles (of shared memory) that a request would need if the
  * bytes it asks for lay side by side. */
 double ft__ptx_ideal(const ft_ptx_counts *c, ft_ptx_space s, int stored);
@@ -161,9 +153,8 @@ typedef struct ft__ptx_remark {
 /* What stands out, the weightiest first; the count comes back. */
 size_t ft__ptx_remarks(ft__ptx_remark out[FT__PTX_REMARKS], const ft__ptx_counted *v);
 
-/* ---- what ptx.c hands on; they return exit codes. d: the device that --device names,
- * NULL: none ---- */
-
+/* What ptx.c hands on; they return exit codes. d: the device that --device names,
+ * NULL: none. */
 /* launch.c: one launch of a kernel of the one file that is named. */
 int ft__ptx_launch(ft__cli *c, const ft__ptx_options *o, const ft_device *d);
 /* list.c: many launches. */

@@ -16,8 +16,6 @@
 #include "cli/ptx/ptx.h"
 #include "report/record.h"
 
-/* ---- running a program: what it reads and prints, and limits on both ---- */
-
 extern char **environ;
 
 enum ran {

@@ -22,8 +22,7 @@ static const char *name_of(ft_rank_by q)
                                   : ft_name(FT_NAMES_RANK_BY, q);
 }
 
-/* ---- ties: values that are one but for rounding share a place ---- */
-
+/* Values that are one but for rounding share a place. */
 static bool is_tied(const ft__ranking *r, size_t k, size_t j)
 {
     const ft_estimate *a = &r->ranked[r->order[k]].value[r->how.by];
@@ -151,8 +150,6 @@ static bool print_table(const ft__ranking *r, uint64_t top)
                r->n_placed);
     return good;
 }
-
-/* ---- what is not in the table ---- */
 
 static void print_too_large(FILE *fp, const ft__ranking *r)
 {

@@ -169,8 +169,6 @@ static int read_options(ft__rank_question *q)
     return code;
 }
 
-/* ---- what is known of devices ---- */
-
 static int find_local(ft__rank_question *q)
 {
     ft_device *d;
@@ -362,8 +360,6 @@ static int find_devices(ft__rank_question *q)
         code = name_devices(q);
     return code ? code : price_devices(q);
 }
-
-/* ---- the model and the question ---- */
 
 static int read_models(ft__rank_question *q)
 {

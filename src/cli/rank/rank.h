@@ -52,8 +52,6 @@ typedef struct ft__ranking {
 /* Quantities that only what is served has. */
 #define FT__SERVED_QUANTITIES "ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device"
 
-/* ---- what is asked, and what is found out once for all choices ---- */
-
 typedef struct ft__rank_options {
     ft__model_options model;
     const char *by;
@@ -109,17 +107,14 @@ struct ft__rank_question {
     ft_query query;
 };
 
-/* ---- choices.c ---- */
 /* One model in all ways: estimates, prints, complains itself, and returns an exit code.
  */
 int ft__rank_choices(ft__rank_question *q);
 
-/* ---- print.c ---- */
 /* In the form that the global options ask for. False: out of memory. */
 bool ft__ranking_print(const ft__cli *c, const ft__ranking *r, uint64_t top);
 json_t *ft__ranking_json(const ft__ranking *r);
 
-/* ---- lists.c ---- */
 /* rank --stdin: many networks as lists of operations. Reads standard input to its end,
  * prints, and returns an exit code. */
 int ft__rank_lists(ft__rank_question *q);

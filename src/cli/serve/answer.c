@@ -82,8 +82,6 @@ json_t *ft__served_json(const ft_served *s, double per_s)
                  memory_json(s), s->step_overhead_s, s->max_batched_tokens));
 }
 
-/* ---- assumptions, and the command that verifies ---- */
-
 enum { MAX_LINES = 12, LINE = 320 };
 struct lines {
     char text[MAX_LINES][LINE];
@@ -205,7 +203,8 @@ void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
     *out = '\0';
     if (s->positions > 0 && most > (uint64_t)s->positions)
         snprintf(out, FT__REQUESTS_TEXT,
-                 "requests of %" PRIu64 " tokens, where the model was made for %" PRId64
+                 "requests of %" PRIu64
+                 " tokens, above the maximum context length of %" PRId64
                  ": servers refuse them, or answer badly",
                  most, s->positions);
 }

@@ -296,8 +296,6 @@ static void *work_on_plans(void *user)
     return NULL;
 }
 
-/* ---- settings, on several threads ---- */
-
 static void serve(ft__serve_ranking *r, size_t p, size_t d)
 {
     const ft__serve_way *x = &r->way[p];

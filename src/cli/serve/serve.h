@@ -6,7 +6,6 @@
 
 /* Serving of a language model, as commands ask for it. */
 
-/* ---- learned.c ---- */
 typedef struct ft__learned_row {
     char device[128], engine[64]; /* engine "": none was named */
     uint64_t ranks, requests;
@@ -28,7 +27,6 @@ void ft__learned_free(ft__learned *l);
 size_t ft__learned_take(ft_serve_load *load, const ft__learned *l, const char *device,
                         const ft_query *q);
 
-/* ---- options.c ---- */
 extern const ft__option ft__serve_table[]; /* of ft__serve_options */
 
 enum { FT__MAX_SERVED = 32 };
@@ -70,7 +68,6 @@ int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices,
 int ft__prices_check(ft__cli *c, const ft__texts *prices, const char *const *device,
                      size_t n);
 
-/* ---- answer.c ---- */
 /* A load on a device; texts of *out are those of *steps. *no_fit (or NULL): why it does
  * not fit, which then is no complaint. */
 int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
@@ -82,14 +79,13 @@ int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o);
 /* "requests of 1024 tokens that generate 256" */
 enum { FT__REQUESTS_TEXT = 160 };
 void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load);
-/* A warning that they have more tokens than the model was made for; "". */
+/* A warning that they have more tokens than the model's maximum context length; "". */
 void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
                      const ft_served *s);
 /* Money for 10^6 generated tokens, at a price of a device in a second. */
 ft_estimate ft__serve_cost(const ft_served *s, double per_s);
 json_t *ft__served_json(const ft_served *s, double per_s);
 
-/* ---- rank.c ---- */
 /* With devices, data and prices in *q; prints, complains itself. */
 struct ft__rank_question;
 int ft__serve_rank(struct ft__rank_question *q);

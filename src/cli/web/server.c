@@ -34,8 +34,7 @@ static const char script[] = {
 #include "web_script.inc"
     , '\0'};
 
-/* ---- connections, so that none is held by a request that never ends ---- */
-
+/* Connections have deadlines, so that none is held by a request that never ends. */
 struct connection {
     struct connection *next, *previous;
     int fd;

@@ -21,8 +21,6 @@ enum { SOCKET = 0, LOCK = 3, FIRST_FOREIGN = 4 };
 
 static const int answer_ms = 10 * 1000;
 
-/* ---- words between holder and guard ---- */
-
 static bool say(int fd, const char *text, size_t len)
 {
     while (len) {

@@ -130,8 +130,6 @@ struct ft_held_settings {
 
 static const ft_settings_options no_options = {0};
 
-/* ---- what a run that was cut off left ---- */
-
 /* Do what a record says and remove it. Adds to *n how much that was. */
 static ft_status undo_record(size_t *n, const char *name, ft__machine *m,
                              const ft_settings_options *opt, ft_error *err)

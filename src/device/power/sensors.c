@@ -52,8 +52,6 @@ static const ft__power_kind *kind_named(const char *text)
     return NULL;
 }
 
-/* ---- what does not work, and why ---- */
-
 /* What would help against the last failure. */
 static const char *remedy_for_failure(ft__sources *all, const ft__power_source *s)
 {

@@ -71,8 +71,6 @@ typedef struct ft__power_kind {
 #include "device/power/kinds.def"
 #undef FT__POWER_KIND
 
-/* ---- source.c: what all kinds share ---- */
-
 /* A new source, NULL when memory is short; one that reads a number in a file, joules of
  * a counter or watts, in this unit (in volts where it is given a second path, to
  * amperes); text that lives as long as the sources. */
@@ -90,7 +88,6 @@ void ft__source_absent(ft__sources *all, const char *family, const char *reason,
 bool ft__sources_has_pci(ft__sources *all, const char *vendor, bool display);
 void ft__sources_free(ft__sources *all);
 
-/* ---- sensors.c ---- */
 /* ft_sensors_probe() with what it takes from the world as arguments: wait()
  * returns the seconds that passed, and `nvml` and `amd` name the libraries to load,
  * NULL for not looking. */

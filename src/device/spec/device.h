@@ -17,7 +17,6 @@ ft_device *ft__device_new(void);
 ft_status ft__device_parse(ft_device **out, const char *name, const void *bytes,
                            size_t len, const char *file, ft_error *err);
 
-/* ---- names.c ---- */
 /* The name of the device that a dataset calls `title`: a device file's name, title or
  * one of its aliases; case, and blanks, '-' and '_' are all one. FT_ENOTFOUND: no file
  * knows it; FT_EFORMAT: two do, or one that says so is malformed. */

@@ -65,8 +65,6 @@ void ft_device_names_free(char **names, size_t n)
     ft__sys_names_free(names, n);
 }
 
-/* ---- names as people type them ---- */
-
 enum { MAX_KEY = 64 };
 
 /* Letters and digits alone, in small letters: of "RTX 4090" and "rtx-4090" "rtx4090".
@@ -327,8 +325,6 @@ ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name
     free(bytes);
     return st;
 }
-
-/* ---- what a device is called ---- */
 
 static char plain(char c)
 {

@@ -63,7 +63,7 @@ static struct item *sort(const struct rows *r, struct item *a, struct item *b, s
     return a;
 }
 
-/* ---- fronts: a row can only be dominated by one before it ---- */
+/* A row can only be dominated by one before it. */
 
 /* The second objective falls along a front; equal rows do not dominate each other. */
 static void mark_falling(unsigned char *on, const struct rows *r,
@@ -175,8 +175,6 @@ static int by_first(const void *a, const void *b)
 
     return (*p > *q) - (*p < *q);
 }
-
-/* ---- two objectives: a staircase ---- */
 
 /* Corners with x rising and y falling; what a corner adds to the area below. */
 struct stairs {

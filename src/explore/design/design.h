@@ -3,11 +3,8 @@
 
 #include "explore/space/space.h"
 
-/* ---- latin.c ---- */
 /* Adds points until there are n, or as many as some rounds find. */
 ft_status ft__latin_points(ft__points *p, size_t n, ft__prng *rng, ft_error *err);
-
-/* ---- fraction.c ---- */
 
 /* Generators of a two-level fraction: factor i is high in run r where an odd number of
  * bits of r & column[i] are set; *bits of them, so that runs are 2^bits, the fewest
@@ -20,8 +17,6 @@ void ft__fraction_words(double *word, const uint32_t *column, size_t factors,
                         uint32_t bits);
 /* Adds all points of a fraction. */
 ft_status ft__fraction_points(ft__points *p, uint32_t resolution, ft_error *err);
-
-/* ---- sobol.c ---- */
 
 enum { FT__SOBOL_DIMENSIONS = 64, FT__SOBOL_BITS = 32 };
 

@@ -19,8 +19,6 @@ static uint32_t parity(uint32_t v)
     return (uint32_t)__builtin_parity(v);
 }
 
-/* ---- enough factors in few runs ---- */
-
 /* Sums of fewer columns than the resolution must not be 0: a column is free while it is
  * no sum of up to resolution - 2 others. */
 struct frame {

@@ -39,8 +39,6 @@ void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng)
     unit[k] = fmin(fmax(unit[k], 0), 1 - 0x1p-53);
 }
 
-/* ---- the searcher that knows nothing ---- */
-
 static ft_status ask_any(ft_search *s, double *point, ft_error *err)
 {
     const size_t before = s->seen.n;

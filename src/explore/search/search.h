@@ -47,8 +47,6 @@ ft_status ft__search_tell(ft_search *s, const double *point, const double *y,
                           ft_error *err);
 void ft__search_free(ft_search *s);
 
-/* ---- searchers ---- */
-
 extern const ft__searcher_ops ft__search_model;
 extern const ft__searcher_ops ft__search_nsga2;
 

@@ -281,8 +281,6 @@ ft_status ft_space_new(ft_space **out, const ft_parameter *param, size_t n,
     return st;
 }
 
-/* ---- a point, and the unit cube ---- */
-
 double ft__param_at(const ft_parameter *p, double share)
 {
     double v;
@@ -390,8 +388,6 @@ void ft__points_free(ft__points *p)
     free(p->row);
     ft__index_free(&p->seen);
 }
-
-/* ---- every point of a space ---- */
 
 struct point_walk {
     const ft_space *s;

@@ -75,8 +75,6 @@ static inline void ft__space_settle(const ft_space *s, double *point)
             point[s->order[i]] = NAN;
 }
 
-/* ---- values of a parameter ---- */
-
 /* A value is the index of a text, otherwise the number itself. */
 static inline bool ft__param_is_text(const ft_parameter *p)
 {
@@ -95,8 +93,6 @@ static inline double ft__param_greatest(const ft_parameter *p)
 
 /* `share` of the way between them, 0 <= share < 1, each value owning its part. */
 double ft__param_at(const ft_parameter *p, double share);
-
-/* ---- sets of points ---- */
 
 enum { FT__MAX_POINTS = 1 << 24 };
 

@@ -27,8 +27,6 @@ ft_status ft__yaml_load(char **text, size_t *len, const char *path, const char *
 /* False: it is no YAML; otherwise yaml_document_delete(&y->doc) ends it. */
 bool ft__yaml_parse(ft__yaml *y, const char *text, size_t len);
 
-/* ---- nodes ---- */
-
 static inline bool ft__yaml_is(ft__node *n, yaml_node_type_t type)
 {
     return n && n->type == type;
@@ -68,8 +66,6 @@ static inline ft__node *ft__yaml_value(ft__yaml *y, ft__node *map, size_t i)
 {
     return yaml_document_get_node(&y->doc, map->data.mapping.pairs.start[i].value);
 }
-
-/* ---- reading ---- */
 
 /* "FILE:12: where: what" */
 FT_PRINTF(4, 5)

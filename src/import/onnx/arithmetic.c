@@ -6,8 +6,6 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-/* ---- walking over a result with offsets into its operands ---- */
-
 /* Strides of x below a broadcast result: 0 along repeated axes. */
 static void broadcast_strides(const ft_shape *x, const ft_shape *out, int64_t *stride)
 {

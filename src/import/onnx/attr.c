@@ -169,8 +169,6 @@ int64_t ft__attr_floats(const ft__onnx_node *n, const char *name, double *v,
     return count;
 }
 
-/* ---- what attributes or operands say ---- */
-
 int64_t ft__attr_size(const ft__onnx_node *n, const char *name, int64_t fallback)
 {
     int64_t v = ft__attr_int(n, name, fallback);

@@ -17,7 +17,6 @@
         (uint32_t)(sizeof((ft__onnx_value *[]){__VA_ARGS__}) /                         \
                    sizeof(ft__onnx_value *))
 
-/* ---- emit.c ---- */
 /* An operation of one or two operands, their shapes set. */
 ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x);
 static inline ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x,
@@ -137,7 +136,6 @@ ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
                             ft__onnx_value *const *in, uint32_t n_in,
                             const ft_shape *shape, ft__onnx_value *out);
 
-/* ---- arithmetic.c ---- */
 /* Elementwise, with one operand to three as the kind has it; over axes (bits). */
 ft__onnx_value *ft__apply(const ft__onnx_node *n, ft_kind kind,
                           ft__onnx_value *const *in, uint32_t n_in,
@@ -148,7 +146,6 @@ ft__onnx_value *ft__reduce(const ft__onnx_node *n, ft_kind kind, ft__onnx_value 
 ft__onnx_value *ft__make_cast(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
                               ft_dtype to, ft__onnx_value *out);
 
-/* ---- compose.c ---- */
 /* The node is this operation of its first operand; the others are parameters. */
 void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape);
 /* x + y, or x where there is no y. */

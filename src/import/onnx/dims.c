@@ -154,8 +154,6 @@ static int64_t given(struct input_binding *b, ft__str name)
     return -1;
 }
 
-/* ---- inputs given by their shapes ---- */
-
 /* Text of bounded length, for messages. */
 struct text {
     char s[500];

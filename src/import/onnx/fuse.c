@@ -7,11 +7,10 @@
 
 #include "import/onnx/onnx.h"
 
-/* ---- layers on bytes ----
+/* Layers on bytes.
  * A layer between dequantised operands and a quantised result is the layer on
  * integers that its author wrote so: DequantizeLinear and QuantizeLinear around it
  * fall away. ONNX Runtime runs it so, too. */
-
 /* Operands from `first` to `last` are data; product: weights may be of another
  * type, and the result real. */
 struct quantised_layer {
@@ -282,8 +281,7 @@ static bool fuse_gate(struct chain *c, ft__onnx_node *mul)
     return false;
 }
 
-/* ---- gelu: 0.5 x (1 + erf(x / sqrt 2)), the factors in any order ---- */
-
+/* gelu: 0.5 x (1 + erf(x / sqrt 2)), the factors in any order. */
 static bool is_cube(struct chain *c, const ft__onnx_value *v, const ft__onnx_value *x)
 {
     uint32_t before = c->n;

@@ -22,8 +22,6 @@ enum {
     NO_OPSET = 1 << 20,      /* nothing stated: taken to be the newest */
 };
 
-/* ---- functions, written out in place ---- */
-
 static int64_t default_opset(ft__onnx *o, ft__bytes message, uint32_t field,
                              int64_t fallback)
 {
@@ -278,8 +276,6 @@ static void run_body(ft__onnx *o, ft__body *body)
             run_node(&body->node[i]);
 }
 
-/* ---- graphs in place of nodes ---- */
-
 /* Bodies name their inputs in field 11; `arg` is what they mean now. */
 static void bind_inputs(ft__onnx *o, ft__bytes graph, ft__onnx_value *const *arg,
                         uint32_t n)
@@ -405,14 +401,13 @@ static void read_model(ft__onnx *o, bool *versioned)
         mark_outputs(o, &body);
 }
 
-/* ---- which dimensions are facts and which rest on a guess ----
+/* Which dimensions are facts and which rest on a guess.
  * Some results have as many elements as the data says: what is not zero, what
  * is left of overlapping boxes. The import takes the most there can be, and the
  * rest of the network follows from that, shapes computed from shapes included.
  * Where there was any such guess, the file is imported a second time with other
  * guesses, as low as can be; every dimension that comes out differently depends
  * on the data. No rule has to know about it. */
-
 /* Values by scope and name; of two with the same the newer one. */
 struct value_table {
     const ft__onnx_value **slot;

@@ -212,7 +212,6 @@ struct ft__onnx {
     void *user;
 };
 
-/* ---- names.c ---- */
 static inline bool ft__str_is(ft__str s, const char *text)
 {
     return strlen(text) == s.n && memcmp(s.s, text, s.n) == 0;
@@ -263,7 +262,6 @@ static inline bool ft__is_constant(const ft__onnx_value *v)
     return v && v->state == FT__CONSTANT;
 }
 
-/* ---- tensor.c ---- */
 /* Container, dtype and shape of a TypeProto (an unknown dtype is NONE; a dimension
  * that is not stated is a guess, 1), and which dimensions are such guesses. */
 void ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft__onnx_value *like);
@@ -309,7 +307,6 @@ static inline uint32_t ft__length(const ft__onnx_value *v)
     return list ? (uint32_t)v->shape.dim[0] : 0;
 }
 
-/* ---- attr.c ---- */
 int64_t ft__attr_int(const ft__onnx_node *n, const char *name, int64_t fallback);
 /* Empty when there is none. */
 ft__str ft__attr_str(const ft__onnx_node *n, const char *name);
@@ -344,16 +341,13 @@ static inline uint32_t ft__attr_axis(const ft__onnx_node *n, int64_t fallback)
  * where there are none. */
 int64_t ft__axes(const ft__onnx_node *n, uint32_t operand, uint32_t rank, int64_t all);
 
-/* ---- read.c ---- */
 /* A GraphProto; with a caller the FunctionProto that it calls. nested: names may hide
  * those outside. */
 void ft__onnx_read_body(ft__onnx *o, ft__bytes message, const ft__onnx_node *caller,
                         bool nested, ft__body *out);
 
-/* ---- dims.c ---- */
 void ft__onnx_inputs(ft__onnx *o, ft__bytes graph, uint32_t count);
 
-/* ---- onnx.c ---- */
 /* ft__onnx_import(); mapped: data is a mapping of a file. */
 ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool mapped,
                           const char *name, const ft_import_options *opt,
@@ -363,10 +357,8 @@ ft_status ft__import_onnx(ft_graph **out, const void *data, size_t len, bool map
 ft_status ft__onnx_values(const void *data, size_t len, const char *name,
                           ft__see_fn *see, void *user, ft_error *err);
 
-/* ---- fuse.c ---- */
 void ft__onnx_fuse(ft__onnx *o, ft__body *body);
 
-/* ---- rules.c ---- */
 extern const ft__rule_table ft__rules_control, ft__rules_layer, ft__rules_math,
     ft__rules_matmul, ft__rules_ml, ft__rules_move, ft__rules_ms_attention,
     ft__rules_ms_layers, ft__rules_ms_products, ft__rules_pick, ft__rules_seq,

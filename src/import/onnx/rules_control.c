@@ -4,8 +4,6 @@
 #include "graph/op_inside.h"
 #include "import/onnx/compose.h"
 
-/* ---- what was written may be taken back ---- */
-
 struct place {
     ft__build_mark mark;
     ft__lazy *lazy;
@@ -129,8 +127,6 @@ static void rule_if(ft__onnx_node *n)
     if (b[taken].good)
         ft__emit_results(n, &b[taken].body);
 }
-
-/* ---- what loops have in common ---- */
 
 /* What both have: a body that gets and gives `n_carried` values. */
 struct body_loop {
@@ -326,8 +322,6 @@ static void stack(const ft__onnx_node *n, ft__onnx_value *each, ft__onnx_value *
     out->open |= open;
 }
 
-/* ---- Loop: count, condition, carried values ---- */
-
 static void loop_condition(const ft__onnx_node *n, struct body_loop *l)
 {
     const ft__num *c =
@@ -459,8 +453,6 @@ static void rule_loop(ft__onnx_node *n)
             stack(n, each, n->out[i], &s, l.exact ? 0 : 1u);
     }
 }
-
-/* ---- Scan: along an axis of its operands ---- */
 
 struct scan {
     struct body_loop l;

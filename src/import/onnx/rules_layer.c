@@ -197,8 +197,6 @@ static void rule_ms_lstm(ft__onnx_node *n)
                  .n_out = 3});
 }
 
-/* ---- attention, its positions, and what stands in for it ---- */
-
 /* Batch, heads, length and size of queries, keys or values, which come with four
  * dimensions in this order, or as batch x length x (heads x size). */
 static bool read_heads(const ft__onnx_node *n, const ft__onnx_value *v,
@@ -351,8 +349,6 @@ static void rule_linear_attention(ft__onnx_node *n)
     products(n, &sq, sv.dim[3], (ft__onnx_value *[]){q, state}, 2, n->out[0], &s,
              q->dtype);
 }
-
-/* ---- losses and what learns from them ---- */
 
 /* What labels pick of x, by a kind of gather with these indices. */
 static ft__onnx_value *picked_of(const ft__onnx_node *n, ft_kind kind,

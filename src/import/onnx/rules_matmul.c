@@ -199,8 +199,6 @@ static void rule_gemm(ft__onnx_node *n)
         ft__apply(n, FT_KIND_add, FT__VALUES(p.out, c), n->out[0]);
 }
 
-/* ---- Einsum, by what rules/einsum.c makes of it ---- */
-
 static void *einsum_view(void *node, void *x, const ft_shape *s, void *out)
 {
     return ft__make_view(node, x, s, out ? out : ft__onnx_temp(node, x));
@@ -285,8 +283,6 @@ static void rule_einsum(ft__onnx_node *n)
     else if (end == FT__EINSUM_TOO_DEEP && !ft__failed(n))
         ft__emit_generic(n, n->out[0], n->in[0]->dtype, &result);
 }
-
-/* ---- to and from quantised integers ---- */
 
 static bool all_constant(const ft__onnx_node *n)
 {

@@ -83,8 +83,6 @@ static void rule_tfidf(ft__onnx_node *n)
     ft__emit_counted(n, n->out[0], FT_DTYPE_fp32, &s);
 }
 
-/* ---- ai.onnx.ml ---- */
-
 static void rows(ft__onnx_node *n, ft__onnx_value *out, ft_dtype t, int64_t columns)
 {
     const ft_shape *x = &n->in[0]->shape;

@@ -291,8 +291,6 @@ static void rule_slice(ft__onnx_node *n)
         fold_strided(n, x, n->out[0], c.base, c.stride);
 }
 
-/* ---- larger, smaller, elsewhere ---- */
-
 static bool padded_by_constant(const ft__onnx_node *n)
 {
     ft__str mode = ft__attr_str(n, "mode");

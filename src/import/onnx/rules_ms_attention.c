@@ -97,8 +97,7 @@ static ft__onnx_value *all_steps(const ft__onnx_node *n, const struct heads *h,
     return past || out ? ft__make_concat(n, past, x, 2, out) : x;
 }
 
-/* ---- Attention: one layer makes queries, keys and values ---- */
-
+/* Attention: one layer makes queries, keys and values. */
 struct projection {
     int64_t hidden[3]; /* columns of queries, keys and values */
     int64_t all;
@@ -216,8 +215,6 @@ static void rule_packed_attention(ft__onnx_node *n)
     if (ft__has_rank(n, 0, 2) && ft__has_rank(n, 3, 2))
         attend_projected(n, &h, &n->in[3]->shape, FT_DTYPE_NONE, NULL, false);
 }
-
-/* ---- operands that are queries, keys and values already ---- */
 
 struct sources {
     ft__onnx_value *q, *k, *v;
@@ -387,8 +384,6 @@ static void rule_decoder_masked(ft__onnx_node *n)
     attend_steps(n, &h, &s);
 }
 
-/* ---- fewer heads of keys and values than of queries ---- */
-
 /* x normalised a head, and turned by its places. */
 static ft__onnx_value *prepared(const ft__onnx_node *n, ft__onnx_value *x,
                                 ft__onnx_value *norm, bool rotary, int64_t size)
@@ -479,8 +474,6 @@ static void rule_sparse(ft__onnx_node *n)
     if (read_grouped(n, &h, &s, norm, ft__attr_int(n, "do_rotary", 0) != 0))
         attend_steps(n, &h, &s);
 }
-
-/* ---- tokens without padding, windows, pages, and a state instead of keys ---- */
 
 /* Tokens without padding; token_offset is operand 4. */
 static void rule_packed_multihead(ft__onnx_node *n)

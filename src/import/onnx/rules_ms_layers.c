@@ -251,8 +251,6 @@ static void rule_gated_bias(ft__onnx_node *n)
     ft__apply(n, FT_KIND_mul, FT__VALUES(x, n->in[2]), n->out[0]);
 }
 
-/* ---- results without operations of their own, and what generates text ---- */
-
 /* One value. arg: its dtype. */
 static void rule_scalar(ft__onnx_node *n)
 {

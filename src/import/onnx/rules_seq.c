@@ -330,8 +330,6 @@ static void rule_concat_from_sequence(ft__onnx_node *n)
                         part[0]->dtype);
 }
 
-/* ---- a graph for each element ---- */
-
 /* Where element i of operand k stands for the body; NULL: failed. */
 static ft__onnx_value *element(const ft__onnx_node *n, uint32_t k, uint32_t i)
 {

@@ -166,8 +166,6 @@ static void rule_ms_expand_dims(ft__onnx_node *n)
         ft__emit_shape(n, &s);
 }
 
-/* ---- what depends on shapes alone ---- */
-
 static void define_ints(const ft__onnx_node *n, const int64_t *v, uint32_t count,
                         bool scalar)
 {

@@ -323,8 +323,6 @@ static void rule_image_decoder(ft__onnx_node *n)
     ft__emit_open(n, n->out[0], FT_DTYPE_uint8, &s, 3u);
 }
 
-/* ---- spectra and the windows they are taken through ---- */
-
 /* The axis, an operand from opset 20 on and an attribute before; -1: unknown. */
 static int64_t dft_axis(const ft__onnx_node *n)
 {

@@ -349,8 +349,6 @@ static void rule_max_unpool(ft__onnx_node *n)
     ft__emit2(n, &op, x, n->in[1], &s);
 }
 
-/* ---- for operators that are more than the window ---- */
-
 static ft__onnx_value *cropped(const ft__onnx_node *n)
 {
     if (!ft__failed(n))
@@ -388,8 +386,6 @@ static ft__onnx_value *make_pool(const ft__onnx_node *n, ft_kind kind,
         return cropped(n);
     return ft__make_of(n, &op, FT__VALUES(x), NULL, out);
 }
-
-/* ---- com.microsoft: with what is fused to them ---- */
 
 /* Filters as (out, channels, kernel); last: given as (out, kernel, channels). */
 static ft_shape filters(const ft__onnx_value *w, bool last)

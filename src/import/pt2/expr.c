@@ -332,8 +332,6 @@ static int64_t expr_of(ft__pt2 *p, ft__text text)
     return -1 - (int64_t)e->number;
 }
 
-/* ---- dimensions as the file has them ---- */
-
 /* {"as_int": 3} as it is nearly always written; false: read it the long way. */
 static bool plain_int(ft__json *r, int64_t *v)
 {

@@ -266,8 +266,6 @@ static const ft__pt2_rule graph_rules[] = {
     {NULL, NULL, 0, 0},
 };
 
-/* ---- which rule a node has ---- */
-
 /* Whether a word is one of a list, in which spaces lie between them. */
 static bool lists(const char *list, ft__text word)
 {

@@ -229,7 +229,6 @@ static inline ft__json ft__pt2_rest(ft__pt2 *p, const ft__pt2_value *v)
     return r;
 }
 
-/* ---- expr.c ---- */
 /* {"as_int": 3} or {"as_expr": {"expr_str": "...", ...}}: a dimension, below 0 where it
  * is an expression. */
 int64_t ft__pt2_read_sym(ft__pt2 *p, ft__json *r);
@@ -244,7 +243,6 @@ int64_t ft__pt2_value_of(ft__pt2 *p, int64_t dim, bool *data, ft__pt2_symbol **o
  * most where the file does not say. */
 bool ft__pt2_resolve(ft__pt2 *p, ft__pt2_value *v, int64_t limit);
 
-/* ---- read.c ---- */
 /* The value of a name, made when it is new. NULL: out of memory. */
 ft__pt2_value *ft__pt2_name(ft__pt2 *p, ft__text name);
 /* A value without a name of its own, called and sized like another. */
@@ -256,7 +254,6 @@ bool ft__pt2_read_module(ft__pt2 *p, ft__json *r, ft__pt2_body *out);
 FT_PRINTF(2, 3)
 void ft__pt2_fail(const ft__pt2_node *n, const char *fmt, ...);
 
-/* ---- program.c ---- */
 /* The text around the graph and the graph itself; weights and inputs have sizes then.
  */
 bool ft__pt2_read_program(ft__pt2 *p, ft__pt2_body *body);
@@ -271,7 +268,8 @@ typedef struct ft__pt2_call {
     uint32_t n_out;
 } ft__pt2_call;
 
-/* ---- rebatch.c: each does nothing where fixed_batch is 0 ---- */
+/* Each of these does nothing where fixed_batch is 0. */
+
 /* An input, whose sizes are numbers, gets the batch. */
 void ft__pt2_batch_input(ft__pt2 *p, ft__pt2_value *v);
 /* The results of a node do as well as operands tell it, before its rule runs; */
@@ -284,7 +282,6 @@ void ft__pt2_batch_in_order(const ft__pt2_node *n, const ft__pt2_value *x,
 void ft__pt2_batch_moves(const ft__pt2_node *n, const ft__pt2_value *x,
                          ft__pt2_value *out, const int64_t *perm);
 
-/* ---- node.c: arguments, on demand ---- */
 const ft__pt2_arg *ft__pt2_arg_of(const ft__pt2_node *n, const char *name);
 /* The i-th argument given; NULL: there are fewer. */
 static inline const ft__pt2_arg *ft__pt2_arg_at(const ft__pt2_node *n, uint32_t i)
@@ -326,7 +323,6 @@ uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
 /* The i-th argument as an operand, numbers included; NULL after a failure. */
 ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 
-/* ---- node.c: operations ---- */
 /* An operation with x as its first shape. */
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 /* Append the operation. Where it would give other sizes than the file states,
@@ -360,7 +356,6 @@ void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
 void ft__pt2_emit_generic(const ft__pt2_node *n);
 uint32_t ft__pt2_graph_tensor(ft__pt2 *p, ft__pt2_value *v);
 
-/* ---- pt2.c ---- */
 /* ft__import_pt2() behind the archive. */
 ft_status ft__import_pt2_text(ft_graph **out, const char *text, size_t len,
                               const char *name, const ft_import_options *opt,

@@ -477,8 +477,6 @@ static void read_graph(ft__pt2 *p, ft__json *r, ft__pt2_body *out)
     }
 }
 
-/* ---- what stands beside a graph ---- */
-
 /* {"parameter": {"arg": {"name": "p_w"}, "parameter_name": "w"}}. */
 static void read_spec(ft__pt2 *p, ft__json *r, ft__pt2_spec *s)
 {

@@ -154,8 +154,6 @@ static void follow(const ft__pt2_node *n, const ft__pt2_value *x, ft__pt2_value 
     set(p, v, axis, inner);
 }
 
-/* ---- a node's results, before its rule runs ---- */
-
 static bool only_its_first(const ft__pt2_node *n, uint32_t result)
 {
     return result && called(n, "_backward") && !called(n, "attention") &&

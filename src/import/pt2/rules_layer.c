@@ -139,8 +139,6 @@ static void aten_linear(ft__pt2_node *n)
         matmul(n, x, w, ft__pt2_out(n, 0));
 }
 
-/* ---- torch.einsum: batched products, as rules/einsum.c lays them out ---- */
-
 static ft__pt2_value *made(const ft__pt2_node *n, ft__pt2_value *v)
 {
     return v && v->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n) ? v : NULL;

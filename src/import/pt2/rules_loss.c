@@ -4,9 +4,8 @@
 #include "import/pt2/pt2.h"
 #include "import/rules/ops.h"
 
-/* ---- steps of a formula: each appends an operation and returns its result; NULL after
- * a failure, and of NULL ---- */
-
+/* Steps of a formula: each appends an operation and returns its result; NULL after
+ * a failure, and of NULL. */
 static ft__pt2_value *append(ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
                              uint32_t n_in)
 {

@@ -14,8 +14,6 @@
 #include "learn/training_set.h"
 #include "learn/tree/forest.h"
 
-/* ---- XGBoost, where it is installed ---- */
-
 const char *ft__xgboost_open(ft__xgboost *x)
 {
     static const char *const files[] = {"libxgboost.so.0", "libxgboost.so"};
@@ -50,8 +48,6 @@ void ft__xgboost_close(ft__xgboost *x)
         dlclose(x->dl);
     x->dl = NULL;
 }
-
-/* ---- from XGBoost's trees to ours ---- */
 
 /* A node as it is dumped: "3:[f7<0.5] yes=5,no=6,missing=5" or "6:leaf=-0.1". */
 struct dumped {
@@ -243,8 +239,6 @@ static ft_status convert_trees(ft_forest **out, struct convert *c, const char **
     free(tree);
     return st;
 }
-
-/* ---- fitting ---- */
 
 /* One fit: everything that has to be given back. */
 struct boost_fit {

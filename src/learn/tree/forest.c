@@ -10,8 +10,6 @@
 #include "base/arena.h"
 #include "learn/learn_inside.h"
 
-/* ---- walking, the plain way ---- */
-
 /* LANES walks go in step, without a branch on the data; those that reach their leaf
  * early stay there until the last has arrived. */
 enum {
@@ -145,8 +143,6 @@ void ft__forest_free(ft_forest *f)
     free(f->owned);
     free(f);
 }
-
-/* ---- from trees ---- */
 
 /* A walk waits for the lines it touches, so a line takes the pair of siblings it begins
  * with, then again and again the children of the heaviest node in it that lack a place:
@@ -389,8 +385,6 @@ ft_status ft__forest_join(ft_forest **out, uint32_t width, const ft__tree *tree,
     return FT_OK;
 }
 
-/* ---- loading ---- */
-
 static ft_status check_header(const ft__forest_header *h, size_t len, ft_error *err)
 {
     if (len < sizeof(*h))
@@ -518,8 +512,6 @@ ft_status ft__forest_load(ft_forest **out, const void *image, size_t len, ft_err
                        h->version, FT__FOREST_VERSION);
     return load(out, image, len, err);
 }
-
-/* ---- predicting ---- */
 
 void ft__forest_each(const ft_forest *f, const float *row, double *tree)
 {

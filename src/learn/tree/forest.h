@@ -8,8 +8,6 @@
 #include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
-/* ---- trees as they are grown or brought from elsewhere ---- */
-
 /* Node 0 is the root; siblings are neighbours and every child lies behind its
  * parent. A leaf has left == 0 and predicts `value`. Elsewhere x[col] > value goes
  * to left + 1, all else to left; a missing value goes left unless missing_right.
@@ -34,7 +32,7 @@ static inline float ft__between(float low, float high)
     return middle >= low && middle < high ? middle : low;
 }
 
-/* ---- the image of a forest ----
+/* The image of a forest.
  *
  * Little-endian, used where it lies; meant to begin at a multiple of 64 bytes, which
  * a cache line has, though every multiple of 8 works:

@@ -11,8 +11,6 @@
 
 #include "learn/tree/split.h"
 
-/* ---- what trees grow on ---- */
-
 /* The exponent that brings the largest of |v| to [0.5, 1). */
 static int scale_of(const double *v, uint32_t n)
 {
@@ -132,8 +130,6 @@ void ft__train_free(ft__tree_training *d)
     free(d);
 }
 
-/* ---- one tree, node by node ---- */
-
 /* A node that waits for its turn: rows at .. at + n - 1 of the splitter. */
 struct todo {
     uint32_t at;
@@ -222,8 +218,6 @@ ft__tree ft__grow(ft__grower *g, const double *w, ft__prng rng)
     }
     return (ft__tree){g->node, n_nodes};
 }
-
-/* ---- a forest, by several threads ---- */
 
 enum { MAX_THREADS = 256 };
 

@@ -10,8 +10,6 @@
 #include "learn/training_set.h"
 #include "learn/tree/forest.h"
 
-/* ---- columns as bins ---- */
-
 /* Columns as numbers of bins, column by column: 0 is missing, 1 the least. Cuts lie
  * between values that occur, as evenly in rows as can be; as many bins as a byte
  * numbers. */
@@ -132,8 +130,6 @@ static void bins_free(struct bins *b)
     *b = (struct bins){0};
 }
 
-/* ---- what a fit works on ---- */
-
 /* Nodes are halved depth first, so that depth bounds what is kept. */
 enum { MOST_DEPTH = 16, DEPTH = 8, ROUNDS = 300 };
 
@@ -203,8 +199,6 @@ static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *er
     return FT_OK;
 }
 
-/* ---- histograms ---- */
-
 static struct histogram_cell *cells_at(const struct growing *g, uint32_t which)
 {
     return g->cells + (size_t)which * (g->b.n_cols + 1u) * MOST_BINS;
@@ -248,8 +242,6 @@ static void count_others(const struct growing *g, struct histogram_cell *c,
         }
     }
 }
-
-/* ---- one node ---- */
 
 static double score(const struct growing *g, struct histogram_cell c)
 {
@@ -318,8 +310,6 @@ static uint32_t part_rows(struct growing *g, const struct split *s, uint32_t at,
     memcpy(g->row + at + left, g->side, right * sizeof(*g->row));
     return left;
 }
-
-/* ---- one tree ---- */
 
 static void grow(struct growing *g, uint32_t node, uint32_t at, uint32_t n,
                  uint32_t depth, struct histogram_cell *c);
@@ -417,8 +407,6 @@ static bool grow_tree(struct growing *g, ft__tree *out, uint64_t seed, uint32_t 
             out->node[i].col = (uint16_t)g->b.col[out->node[i].col];
     return true;
 }
-
-/* ---- all of it ---- */
 
 static ft_status hist_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {

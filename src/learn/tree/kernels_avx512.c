@@ -19,8 +19,6 @@ FT__INLINE_AVX512 __m512d gain_of(__mmask8 there, __m512d y, __m512d w, __m512d 
     return _mm512_mask_div_pd(_mm512_set1_pd(-1), parted, _mm512_mul_pd(y, y), below);
 }
 
-/* ---- blocks of columns, a vector each ---- */
-
 FT__INLINE_AVX512 void ranges_of(const float *x, size_t apart, const uint32_t *row,
                                  uint32_t n, float *lo, float *hi, int blocks)
 {
@@ -132,8 +130,6 @@ FT__AVX512 static void gains(const ft__tree_training *d, const uint32_t *row,
         }
     }
 }
-
-/* ---- columns in their own order, a lane each ---- */
 
 FT__INLINE_AVX512 __m512i fetch(__m512i address)
 {

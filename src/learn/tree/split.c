@@ -7,8 +7,6 @@
 
 #include "base/arena.h"
 
-/* ---- the inner loops, for every processor ---- */
-
 enum { WIDE = 4 }; /* floats in a vector */
 
 static_assert(FT__BLOCK == 2 * WIDE, "a block is two vectors");
@@ -160,8 +158,6 @@ const ft__kernels *ft__kernels_here(void)
 
     return k ? k : &ft__kernels_plain;
 }
-
-/* ---- one cut of each column ---- */
 
 /* Extremely randomised trees (Geurts, Ernst, Wehenkel 2006): one cut per
  * column, drawn uniformly between the node's least and greatest value. */
@@ -347,8 +343,6 @@ const ft__splitter_ops ft__split_random = {
     .split = random_split,
     .part = random_part,
 };
-
-/* ---- every cut ---- */
 
 /* Random forests (Breiman 2001): every cut of the columns tried. Each column
  * keeps the tree's rows in its own ascending order; a split parts all orders

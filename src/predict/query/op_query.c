@@ -198,7 +198,7 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
 static double idle_share(const ft_device_facts *d, const ft__physics_params *params,
                          double clock)
 {
-    return ft__idle_share(params, ft__has_stacked_memory(d), clock);
+    return ft__idle_share(params, ft__has_gddr(d), clock);
 }
 
 /* What the device draws at most under a cap (NaN: none), W: no cap goes below what it

@@ -196,7 +196,8 @@ bool ft__device_schedule_sound(const ft__device_schedule *p)
 
 /* Operations of a group that took less of the networks' time are not like theirs. */
 static const double little = 0.02;
-/* A network with this share of its time in such groups is none of theirs. */
+/* A network with this share of its time in such groups, or in recurrent layers, is none
+ * of theirs. */
 static const double enough = 0.1;
 
 bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,

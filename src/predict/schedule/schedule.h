@@ -160,7 +160,9 @@ typedef struct ft__op_bounds {
     double own_low, own_high; /* the same, were they independent */
     double alone; /* sum of squares of shares of the time: 1 of one operation */
     double share[FT__N_TASK_GROUPS]; /* of the time, by group */
-    double chains; /* recurrent layers', which no networks of a family had */
+    double chains; /* recurrent layers', in a group with operations unlike them. None of
+                      the networks that predictors are trained on has any: said of those
+                      rows, not fitted */
 } ft__op_bounds;
 /* e->op_device[] of g; false: nothing takes time. */
 bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,

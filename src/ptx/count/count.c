@@ -343,8 +343,6 @@ static bool fill_accesses(ft__count_plan *p, const ft_ptx_tally *item)
     return true;
 }
 
-/* ---- launches that were counted before ---- */
-
 const ft__recalled *ft__recall_find(const ft__recall *w, const void *key, size_t size)
 {
     const uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, key, size);

@@ -7,8 +7,6 @@
 
 #include "ptx/eval/lanes.h"
 
-/* ---- slots that are still read where a loop begins ---- */
-
 /* Words of all sets together, and rounds over them; beyond, all that may live does.
  * MOST_LIVE: slots in all lists of headers together; what is beyond has none. */
 enum { MOST_WORDS = 1 << 22, LIVE_ROUNDS = 1000, MOST_LIVE = 1 << 22 };

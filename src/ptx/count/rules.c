@@ -299,8 +299,6 @@ static bool converted(const ft__ruling *w, uint32_t *affine)
     return true;
 }
 
-/* ---- signs, shifts to the right ---- */
-
 /* or, and of which only the sign matters: it stays where those of the sources do. */
 static bool sign_kept(const ft__ruling *w, uint32_t *affine)
 {

@@ -27,8 +27,6 @@ static inline bool ft__ruling_is_constant(const ft__lane_value *v)
     return !v->affine && !v->lane && !v->rough;
 }
 
-/* ---- lane_numbers.c ---- */
-
 /* Numbers as they are kept in 32 or 64 bits with a sign: as they are, or where there
  * are as many bits and no sign, less 2^31 or 2^63. */
 typedef struct ft__number_keys {
@@ -60,8 +58,7 @@ void ft__ruling_hold_inside(ft__run *r, uint32_t affine, uint32_t bits, bool is_
 /* Bounds so that source k, a number of so many bits, stays between its ends. */
 void ft__ruling_no_wrap(const ft__ruling *w, uint32_t k, uint32_t bits, bool is_signed);
 
-/* ---- rules_compare.c: as ft__rule() ---- */
-
+/* As ft__rule(). */
 bool ft__ruling_select(const ft__ruling *w, uint32_t *affine);
 bool ft__ruling_compare(const ft__ruling *w, uint32_t *affine);
 bool ft__ruling_least_or_most(const ft__ruling *w, uint32_t *affine); /* min, max */

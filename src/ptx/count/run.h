@@ -132,8 +132,6 @@ typedef struct ft__run {
     uint32_t depth;
 } ft__run;
 
-/* ---- sets ---- */
-
 static inline bool ft__set_any(const ft__run *r, const ft__set *s)
 {
     uint64_t any = 0;
@@ -179,8 +177,6 @@ static inline void ft__active_spell_out(ft__active *t)
 
 bool ft__active_same(const ft__run *r, const ft__active *a, const ft__active *b);
 
-/* ---- counting ---- */
-
 /* *to += n * times, at most all bits. */
 static inline void ft__add_times(uint64_t *to, uint64_t n, uint64_t times)
 {
@@ -206,8 +202,6 @@ static inline bool ft__run_hold(ft__run *r, uint64_t bytes)
 /* Remembers the first reason why counts are not exact. */
 void ft__run_inexact(ft__run *r, const ft__frame *f, uint32_t insn, const char *why);
 
-/* ---- values ---- */
-
 static inline void ft__value_touch(ft__run *r, ft__lane_value *v)
 {
     v->stamp = ++r->stamps;
@@ -224,8 +218,6 @@ bool ft__value_own(ft__run *r, ft__lane_value *v); /* lanes of its own, filled *
 /* The guard of a step. */
 void ft__run_guard(ft__run *r, ft__lane_condition *c, ft__frame *f, uint32_t slot,
                    bool negated);
-
-/* ---- numbers ---- */
 
 /* What the bits of a value are as numbers, of the threads of a set: in 64 bits or less
  * while they go through all lanes, in 128 where ends are put together. */
@@ -248,8 +240,6 @@ static inline uint64_t ft__magnitude(int64_t v)
 {
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
-
-/* ---- steps and walks ---- */
 
 /* A step that stays in its block, for those who take part; c: what is known of that. */
 void ft__run_step(ft__run *r, ft__frame *f, const ft__plan_step *s,
@@ -287,8 +277,6 @@ bool ft__value_is_whole(const ft__run *r, const ft__frame *f, uint32_t slot,
 /* Executes the block at r->at: counts[] and affine expressions' bounds are of it then.
  */
 void ft__run_block(ft__run *r);
-
-/* ---- run.c ---- */
 
 /* *r, if it is for blocks of that size and has not run out of memory, or a new one. */
 ft_status ft__run_for(ft__run **r, ft__count_plan *p, const uint32_t block[3],

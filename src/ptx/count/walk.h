@@ -32,8 +32,6 @@ void ft__walk_give_up(ft__run *r, const ft__frame *f, uint32_t insn, const char 
 void ft__walk_unbound(ft__run *r, const ft__plan_part *part, uint32_t block,
                       uint32_t end);
 
-/* ---- calls ---- */
-
 /* A frame for threads that come into a part; NULL: out of memory. */
 ft__frame *ft__frame_begin(ft__run *r, ft__plan_part *part, ft__frame *caller,
                            const ft__active *t);
@@ -42,15 +40,13 @@ void ft__frame_end(ft__run *r, ft__frame *f);
 void ft__walk_call(ft__run *r, ft__frame *f, const ft__plan_step *s, ft__active *t,
                    const ft__active *on);
 
-/* ---- divergence on unknown conditions: threads go both ways ---- */
+/* On unknown conditions threads go both ways. */
 
 /* A branch at the end of block b, whose condition is unknown for `open` threads. */
 void ft__walk_fork(ft__walk *w, ft__active *yes, ft__active *no,
                    const ft__flow_block *b, const ft__set *open);
 /* A brx.idx whose target is unknown. */
 void ft__walk_anywhere(ft__walk *w, const ft__plan_step *s, uint32_t reconvergence);
-
-/* ---- sets ---- */
 
 static inline void ft__active_nobody(ft__active *t)
 {

@@ -122,8 +122,6 @@ static void repack(uint64_t *const *d, uint32_t n_d, uint32_t bits,
     }
 }
 
-/* ---- bits, selections, moves and comparisons ---- */
-
 static bool bitwise(const ft__ptx_lanes *w)
 {
     const uint64_t m = ft__ptx_mask(w->bits);

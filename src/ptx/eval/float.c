@@ -8,8 +8,6 @@
 
 #define EACH FT__PTX_EACH
 
-/* ---- floats of any type as doubles and back ---- */
-
 /* Rounding is done on scaled integers, so that it does not depend on the machine's
  * mode. */
 typedef struct format {

@@ -58,8 +58,6 @@ bool ft__ptx_eval_int(const ft__ptx_lanes *w);
 bool ft__ptx_eval_float(const ft__ptx_lanes *w);
 bool ft__ptx_eval_convert(const ft__ptx_lanes *w); /* address spaces, too */
 
-/* ---- floats narrower than 32 bits, and rounding to any precision ---- */
-
 typedef enum ft__ptx_round {
     FT__ROUND_NEAREST, /* ties to even */
     FT__ROUND_AWAY,    /* nearest, ties away from zero */

@@ -57,8 +57,6 @@ static const char *dtype_of(const char *s)
     return NULL;
 }
 
-/* ---- what the code says of tensors, up to a point of it ---- */
-
 static ft__inductor_tensor *find_tensor(const ft__inductor_tensors *t, const char *name,
                                         size_t n)
 {

@@ -73,16 +73,12 @@ FT_PRINTF(2, 3) char *ft__ptx_fmt(ft__arena *a, const char *fmt, ...);
 /* The text of a file, kept in the arena. FT_EIO: it cannot be read. */
 ft_status ft__ptx_text(const char **out, ft__arena *a, const char *path, ft_error *err);
 
-/* ---- folders ---- */
-
 /* The files below a folder, in order of their names. */
 typedef struct ft__ptx_files {
     const char *folder;
     const char **path; /* for the caller to free */
     size_t n;
 } ft__ptx_files;
-
-/* ---- operations of libraries, as specs of foretell's ---- */
 
 typedef struct ft__ptx_shape {
     int64_t dim[8];
@@ -101,8 +97,6 @@ typedef struct ft__ptx_conv {
 } ft__ptx_conv;
 const char *ft__ptx_spec_conv(ft__arena *a, const ft__ptx_conv *c);
 
-/* ---- readers ---- */
-
 /* Makes rows of what it knows in the folder of one tool chain. */
 typedef struct ft__ptx_reader {
     ft_ptx_source source;
@@ -111,13 +105,9 @@ typedef struct ft__ptx_reader {
 extern const ft__ptx_reader ft__ptx_xla, ft__ptx_xla_ir, ft__ptx_inductor,
     ft__ptx_triton;
 
-/* ---- launch_file.c ---- */
-
 /* The lines of a launch file. `folder` NULL: paths are taken as they stand. */
 ft_status ft__ptx_launch_file(ft__ptx_rows *r, const char *text, size_t len,
                               const char *name, const char *folder, ft_error *err);
-
-/* ---- arguments.c ---- */
 
 /* The arguments of row r for the kernel of `out`, in `a`, and what it leaves open.
  * `alias` are further names of the first n_alias parameters. The message names
@@ -127,8 +117,6 @@ ft_status ft__ptx_bind(ft_ptx_listed *out, const ft__ptx_row *r,
                        ft_error *err);
 /* x as an IEEE number of 2, 4 or 8 bytes, little endian; brain: of 2, as bf16. */
 void ft__ptx_float_bytes(uint8_t *out, double x, uint32_t size, bool brain);
-
-/* ---- triton.c ---- */
 
 /* What Triton leaves beside a kernel's PTX. */
 typedef struct ft__ptx_triton_facts {

@@ -121,8 +121,6 @@ static void words(ft__parser *p, ft__ptx_insn *i)
     }
 }
 
-/* ---- class, by which it is counted ---- */
-
 static bool has(const ft__ptx_insn *i, const uint16_t *mods, unsigned mod)
 {
     for (unsigned k = 0; k < i->n_mods; k++)
@@ -224,8 +222,6 @@ static unsigned classify(const ft__ptx_insn *i, const uint16_t *mods)
     default: return usual;
     }
 }
-
-/* ---- checks: what is held against an instruction before anything relies on it ---- */
 
 /* How many operands and types it has, and that branches, calls and accesses say where
  * they go. Which words and types go together, and for which GPU, is not asked: that is

@@ -105,12 +105,11 @@ static void find_pointers(ft__parser *p, ft_ptx_param *param)
     free(o.of);
 }
 
-/* ---- generic accesses that can only be to global memory ----
+/* Generic accesses that can only be to global memory.
  *
  * All pointers that go into the address are parameters, or were said to be global. Host
  * programs hand over addresses of global memory alone; sums, choices and masks of them
  * stay such. */
-
 /* What a register of 64 bits and more may hold at any time; of two, the greater.
  * Narrower ones hold numbers: what is put together from halves is OTHER. */
 enum { NUMBER, GLOBAL, OTHER };

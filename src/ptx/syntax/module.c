@@ -406,8 +406,6 @@ void ft__ptx_free(ft_ptx *m)
     free(m);
 }
 
-/* ---- several modules in one file ---- */
-
 struct text_parts {
     const char *at, *end; /* what is not looked at yet */
     uint32_t line;

@@ -54,8 +54,6 @@ typedef enum ft__ptx_kind {
     FT__KIND_OPAQUE, /* texref, samplerref, surfref */
 } ft__ptx_kind;
 
-/* ---- what opcodes, types and special registers are ---- */
-
 typedef struct ft__ptx_opcode_facts {
     const char *name;
     uint8_t class;              /* ft_ptx_class, unless its words say more */
@@ -88,8 +86,6 @@ typedef enum ft__ptx_sreg {
     FT__PTX_SREGS
 } ft__ptx_sreg;
 extern const char *const ft__ptx_sregs[FT__PTX_SREGS]; /* "%tid.x" */
-
-/* ---- a module and its parts ---- */
 
 typedef enum ft__ptx_operand_kind {
     FT__PTX_REG,     /* index: register */
@@ -234,12 +230,9 @@ static inline bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i,
     return false;
 }
 
-/* ---- demangle.c ---- */
 /* Name in the source of a symbol; the symbol itself where it is none of C++'s, or
  * memory is short. */
 const char *ft__ptx_source_name(ft__arena *arena, const char *symbol);
-
-/* ---- module.c ---- */
 
 enum { FT__PTX_MAX_FILE = 1 << 30 }; /* bytes of PTX in one file */
 /* The whole file, terminated, for the caller to free. Up to `most` bytes. */

@@ -162,8 +162,7 @@ unsigned ft__ptx_named(const ft__parser *p, const ft__index *names, unsigned non
                : none;
 }
 
-/* ---- names by scope: registers, ranges of them, variables, labels, functions ---- */
-
+/* Names by scope: registers, ranges of them, variables, labels, functions. */
 static ft__symbol *symbol_at(ft__parser *p, int64_t i)
 {
     return (ft__symbol *)p->symbols.list.at + i;

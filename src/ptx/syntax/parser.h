@@ -86,14 +86,10 @@ typedef struct ft__parser {
     _Alignas(16) unsigned char spill[512]; /* where elements go that no memory is for */
 } ft__parser;
 
-/* ---- errors ---- */
-
 FT_PRINTF(3, 4) void ft__ptx_fail(ft__parser *p, const char *at, const char *fmt, ...);
 /* "found X, expected WHAT", at the token. */
 void ft__ptx_expected(ft__parser *p, const char *what);
 void ft__ptx_no_memory(ft__parser *p);
-
-/* ---- lists ---- */
 
 /* Room for one more; false: no memory. */
 bool ft__ptx_room(ft__parser *p, ft__ptx_list *list, size_t size);
@@ -109,8 +105,6 @@ static inline void *ft__ptx_push(ft__parser *p, ft__ptx_list *list, size_t size)
 /* The list's elements in the arena; the list is then empty. */
 void *ft__ptx_keep(ft__parser *p, ft__ptx_list *list, size_t size);
 
-/* ---- tokens ---- */
-
 void ft__ptx_next(ft__parser *p);
 bool ft__ptx_accept(ft__parser *p, unsigned kind); /* it was there and is taken */
 bool ft__ptx_expect(ft__parser *p, unsigned kind, const char *what);
@@ -124,8 +118,6 @@ static inline unsigned ft__ptx_word(const ft__parser *p)
     return ft__ptx_named(p, &p->words, FT__WORDS);
 }
 
-/* ---- symbols ---- */
-
 /* Names a thing; a second of that name in the scope is an error. */
 ft__symbol *ft__symbol_new(ft__parser *p, const ft__lex *name, ft__symbol_kind kind,
                            uint32_t number);
@@ -137,14 +129,10 @@ ft__symbol *ft__symbol_find(ft__parser *p, const ft__lex *name);
 /* Of the token, ranges included: *number of what it names there. */
 ft__symbol *ft__symbol_here(ft__parser *p, uint32_t *number);
 
-/* ---- expression.c ---- */
-
 /* The value of an integer constant expression, *width 0. Or of a FLOAT literal: bits of
  * a double, *width 32 or 64. `width` NULL: floats are none. */
 uint64_t ft__ptx_constant(ft__parser *p, uint8_t *width);
 uint32_t ft__ptx_small(ft__parser *p, const char *what); /* a plain number */
-
-/* ---- variable.c ---- */
 
 /* n more registers are declared, or copied; false: these are too many in one text. */
 bool ft__ptx_count_registers(ft__parser *p, const char *at, uint64_t n);
@@ -155,8 +143,6 @@ bool ft__ptx_directive(ft__parser *p, unsigned linkage);
 /* One parameter of a function or prototype, its word first; which list of the
  * function's it goes to. */
 void ft__ptx_parameter(ft__parser *p, ft__ptx_list *to);
-
-/* ---- operand.c, instruction.c, kernel.c, function.c ---- */
 
 /* The operands up to the semicolon, as the opcode wants them. */
 void ft__ptx_operands(ft__parser *p, ft__ptx_insn *i);

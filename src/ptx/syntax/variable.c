@@ -480,8 +480,6 @@ static void variables(ft__parser *p, unsigned word, bool external)
     ft__ptx_expect(p, ';', "',' or ';'");
 }
 
-/* ---- .pragma, and .loc .file .section of the source, which modules hold too ---- */
-
 static void pragma(ft__parser *p)
 {
     do

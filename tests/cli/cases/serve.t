@@ -165,10 +165,10 @@ What is measured corrects what is predicted afterwards, of that device:
 
 Requests that are longer than a model's sequences are warned of:
 
-  $ sed 's/^{/{"max_position_embeddings": 8192,/' examples/llm/llama-3-8b.json > short.json; for n in 192 193; do foretell predict short.json --device h100-sxm --prompt 8000 --generate $n --num-requests 2 -q | grep warning; done; foretell rank short.json --devices h100-sxm --tp 1 --concurrency 1 --prompt 9000 -q | grep warning; foretell predict short.json --device h100-sxm --dim context=8193 -q | grep 'made for'
-  warning: requests of 8193 tokens, where the model was made for 8192: servers refuse them, or answer badly
-  warning: requests of 9256 tokens, where the model was made for 8192: servers refuse them, or answer badly
-  assumed: a sequence of 8193 tokens, where the model was made for 8192
+  $ sed 's/^{/{"max_position_embeddings": 8192,/' examples/llm/llama-3-8b.json > short.json; for n in 192 193; do foretell predict short.json --device h100-sxm --prompt 8000 --generate $n --num-requests 2 -q | grep warning; done; foretell rank short.json --devices h100-sxm --tp 1 --concurrency 1 --prompt 9000 -q | grep warning; foretell predict short.json --device h100-sxm --dim context=8193 -q | grep 'maximum context'
+  warning: requests of 8193 tokens, above the maximum context length of 8192: servers refuse them, or answer badly
+  warning: requests of 9256 tokens, above the maximum context length of 8192: servers refuse them, or answer badly
+  assumed: a sequence of 8193 tokens, above the maximum context length of 8192
 
 Requests that a server recorded one by one, of which the first are looked at:
 
