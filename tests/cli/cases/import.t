@@ -250,10 +250,10 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   29 measurements taken from d.csv
   gtx-1080-ti,calls=library,deepbench,1,gru x=750x4x2816 hidden=2816 dtype=int8,forward,default,time,s,0.218468,,0,
   gtx-1080-ti,calls=single,deepbench,1,rnn x=50x64x1760 hidden=1760 dtype=fp32,forward,default,time,s,0.0057629999999999999,,0,"{""source_net"": ""DeepSpeech""}"
-  m40,calls=single,deepbench,1,collective x=6553600 ranks=8 dtype=fp32,forward,default,time,s,0.0074917899999999999,,0,
-  m40,calls=single,deepbench,1,conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.001583,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
-  m40,calls=single,deepbench,1,lstm x=25x32x512 hidden=512 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00065600000000000001,,0,"{""source_net"": ""Machine Translation""}"
-  m40,calls=single,deepbench,1,rnn x=50x128x2048 hidden=2048 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.018117999999999999,,0,"{""source_net"": ""DeepSpeech""}"
+  m40,calls=single cuda=7.5,deepbench,1,collective x=6553600 ranks=8 dtype=fp32,forward,default,time,s,0.0074917899999999999,,0,
+  m40,calls=single cuda=7.5,deepbench,1,conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.001583,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
+  m40,calls=single cuda=7.5,deepbench,1,lstm x=25x32x512 hidden=512 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00065600000000000001,,0,"{""source_net"": ""Machine Translation""}"
+  m40,calls=single cuda=7.5,deepbench,1,rnn x=50x128x2048 hidden=2048 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.018117999999999999,,0,"{""source_net"": ""DeepSpeech""}"
   mi25,calls=single,deepbench,1,conv2d x=16x2048x7x7 out=512 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00031,,0,"{""algo"": ""ConvolutionFwdAlgoGEMM""}"
   mi25,calls=single,deepbench,1,matmul x=1024x2560 y=2560x24000 dtype=fp32,forward,default,time,s,0.014184,,0,
   p100-pcie-16gb,calls=single,deepbench,1,conv2d x=16x32x12x120 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16 phase=backward wrt=w,backward,default,time,s,0.00035399999999999999,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
@@ -270,7 +270,7 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   p100-pcie-16gb,calls=single,deepbench,1,rnn x=50x128x2560 hidden=2560 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.010041,,0,"{""source_net"": ""DeepSpeech""}"
   p100-pcie-16gb,calls=single,deepbench,1,rnn x=50x64x1760 hidden=1760 dtype=fp16 phase=backward wrt=x,backward,default,time,s,0.013004,,0,
   p100-pcie-16gb,calls=single,deepbench,1,rnn x=50x64x2560 hidden=2560 dtype=fp16,forward,default,time,s,0.019109999999999999,,0,
-  titan-x-maxwell,calls=single,deepbench,1,lstm x=150x64x256 hidden=256 dtype=fp32,forward,default,time,s,0.012768,,0,"{""source_net"": ""Language Modelling""}"
+  titan-x-maxwell,calls=single cuda=7.5,deepbench,1,lstm x=150x64x256 hidden=256 dtype=fp32,forward,default,time,s,0.012768,,0,"{""source_net"": ""Language Modelling""}"
   titan-x-pascal,calls=library,deepbench,1,conv2d x=1x512x28x28 out=256 kernel=1x1 stride=2x2 pad=0x0 to=int32 dtype=int8,forward,default,time,s,1.9000000000000001e-05,,0,
   titan-x-pascal,calls=library,deepbench,1,lstm x=25x1x1024 hidden=1024 dtype=int8,forward,default,time,s,0.0019419999999999999,,0,
   titan-xp,calls=library,deepbench,1,matmul x=5124x2048 y=2048x700 to=int32 dtype=int8,forward,default,time,s,0.00054500000000000002,,0,

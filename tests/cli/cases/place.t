@@ -16,16 +16,16 @@ One network over two devices, by what is predicted of every part.
   parts.0.nodes: 25
   parts.1.nodes: 97
   parts.0.sent_bytes: 205520896.0
-  alone.1.time_s: 0.101151424201651
+  alone.1.time_s: 0.101159008063237
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
   one pass takes 3.18 ms and 216 mJ; passes that follow each other take 3.18 ms each
-  alone on jetson-tx2: 25.3 ms, 378 mJ
+  alone on jetson-tx2: 24.6 ms, 369 mJ
   alone on a30: 3.18 ms, 216 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 471 ms and 33.0 J; passes that follow each other take 471 ms each
-  alone on jetson-tk1: 9.87 s, energy not known; it does not fit there
-  alone on t4: 471 ms, 33.0 J
+  one pass takes 469 ms and 32.8 J; passes that follow each other take 469 ms each
+  alone on jetson-tk1: 9.76 s, energy not known; it does not fit there
+  alone on t4: 469 ms, 32.8 J
 
 Several networks on several devices.
 
@@ -35,11 +35,11 @@ Several networks on several devices.
   network            device     time   energy    memory
   -----------------------------------------------------
   resnet50.onnx      a30     3.18 ms   220 mJ   627 MiB
-  vgg16.onnx         a30     2.71 ms   436 mJ  1.05 GiB
-  vit_b_16.onnx      l4      6.26 ms   346 mJ   856 MiB
-  mobilenet_v2.onnx  t4      2.76 ms  89.1 mJ   543 MiB
+  vgg16.onnx         a30     2.70 ms   434 mJ  1.05 GiB
+  vit_b_16.onnx      l4      6.27 ms   346 mJ   856 MiB
+  mobilenet_v2.onnx  t4      2.76 ms  88.8 mJ   543 MiB
   
-  all are done after 6.26 ms and have taken 1.09 J; no other way is better
+  all are done after 6.27 ms and have taken 1.09 J; no other way is better
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
   by: "energy"
   exact: true
@@ -54,9 +54,9 @@ A device of which too little is known for a network does without it.
   network        device     time   energy    memory
   -------------------------------------------------
   resnet50.onnx  l4      3.18 ms  91.2 mJ   627 MiB
-  vgg16.onnx     l4      3.75 ms   262 mJ  1.05 GiB
+  vgg16.onnx     l4      3.74 ms   261 mJ  1.05 GiB
   
-  all are done after 6.92 ms and have taken 353 mJ; no other way is better
+  all are done after 6.92 ms and have taken 352 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

@@ -8,7 +8,7 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.18 ms  1.24 ms   7.49 ms  scaled
+  time            3.18 ms  1.25 ms   7.49 ms  scaled
   energy           216 mJ  79.4 mJ    545 mJ  scaled
   power            68.0 W   47.9 W    96.4 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
@@ -40,19 +40,19 @@ At other clocks, with the one that takes the least energy; under a cap.
   ----------------------------------------------------------------------------------
   a30      600 MHz  33.9 ms  22.4 ms  51.3 ms  85.8 W  2.91 J  930 MiB  yes   scaled
   a30      900 MHz  27.0 ms  17.9 ms  40.7 ms   103 W  2.78 J  930 MiB  yes   scaled
-  a30     1.20 GHz  23.9 ms  15.8 ms  36.1 ms   145 W  3.47 J  930 MiB  yes   scaled
-  a30     1.44 GHz  22.7 ms  15.0 ms  34.2 ms   163 W  3.69 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.9 ms  15.9 ms  36.1 ms   145 W  3.47 J  930 MiB  yes   scaled
+  a30     1.44 GHz  22.7 ms  15.0 ms  34.2 ms   163 W  3.70 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.8817793271938
+  power.value: 99.8660701575685
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
   host_s: 0.0031662
-  busy_s: 0.0390059969048773
+  busy_s: 0.0390102106522829
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
@@ -77,7 +77,7 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.19 ms  1.97 ms  7.51 ms  646 mJ  627 MiB  yes   scaled
+  v100-sxm2-16gb  3.18 ms  1.97 ms  7.51 ms  636 mJ  627 MiB  yes   scaled
   h100-sxm        3.17 ms  1.12 ms  7.49 ms  550 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why

@@ -21,7 +21,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   #  network     time   energy   memory
   ----------------------------------------
   1  4        76.7 us  2.70 mJ  514 MiB  *
-  2  wide      211 us  19.4 mJ  542 MiB
+  2  wide      211 us  19.1 mJ  542 MiB
   3  deep     2.73 ms   175 mJ  521 MiB
   
   *: Pareto-optimal in time, energy and memory
@@ -36,7 +36,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   ------------------------------------------------
   1  4        l4      76.6 us  1.15 mJ  514 MiB  *
   2  4        a30     76.7 us  2.70 mJ  514 MiB
-  3  wide     l4       208 us  6.35 mJ  542 MiB
+  3  wide     l4       208 us  6.22 mJ  542 MiB
   
   *: Pareto-optimal in time, energy and memory
   [3]

@@ -217,10 +217,10 @@ Foretold for a device: by phase, and memory by part.
   of one step          estimate      low      high  basis
   --------------------------------------------------------
   time                  24.4 ms  15.9 ms   37.4 ms  scaled
-    forward             7.49 ms  4.88 ms   11.5 ms  scaled
+    forward             7.49 ms  4.89 ms   11.5 ms  scaled
     backward            16.6 ms  10.9 ms   25.5 ms  scaled
     optimizer            287 us   187 us    440 us  scaled
-  energy                 3.99 J   2.30 J    6.93 J  scaled
+  energy                 3.99 J   2.30 J    6.94 J  scaled
   power                   164 W    115 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
