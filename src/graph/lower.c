@@ -359,7 +359,7 @@ static bool joins_kernel(struct lower *l, const ft_node *node, const ft_op *op)
 
 /* Bias and activation are one pass over the sums. Where the activation is an operation
  * of its own, which costs what it computes, that pass is its. */
-static bool gives_bias_away(const struct lower *l, uint32_t i)
+static bool bias_joins_activation(const struct lower *l, uint32_t i)
 {
     const ft_graph *g = l->src;
     const ft_node *node = &g->node[i];
@@ -369,8 +369,8 @@ static bool gives_bias_away(const struct lower *l, uint32_t i)
 
     if (!(l->policy & FT_POLICY_FUSED) || op->phase != FT_PHASE_FORWARD ||
         (c != FT_CLASS_CONV && c != FT_CLASS_MATMUL) || node->n_out != 1 ||
-        !ft_op_at(op, FT_K_bias, 0) || l->readers[node->out[0]] != 1 ||
-        l->reader[node->out[0]] == FT_NONE)
+        node->repeat != 1 || !ft_op_at(op, FT_K_bias, 0) ||
+        l->readers[node->out[0]] != 1 || l->reader[node->out[0]] == FT_NONE)
         return false;
     next = &g->op[g->node[l->reader[node->out[0]]].op];
     ft_op_cost(next, &cost);
@@ -383,7 +383,7 @@ static uint32_t bias_before(const struct lower *l, const ft_node *node)
     const uint32_t from = node->n_in == 1 ? l->source[node->in[0]] : FT_NONE;
     const ft_node *product = from == FT_NONE ? NULL : &l->src->node[from];
 
-    return product && product->n_params > 1 && gives_bias_away(l, from)
+    return product && product->n_params > 1 && bias_joins_activation(l, from)
                ? product->params[product->n_params - 1]
                : FT_NONE;
 }
@@ -393,7 +393,7 @@ static ft_status lower_node(struct lower *l, uint32_t i, ft_error *err)
     const ft_node *node = &l->src->node[i];
     const uint32_t bias = bias_before(l, node);
     uint32_t n_in = node->n_in + (bias != FT_NONE);
-    const bool biased = !gives_bias_away(l, i);
+    const bool biased = !bias_joins_activation(l, i);
     uint32_t n_params = node->n_params - (!biased && node->n_params > 1);
     uint32_t *ids = malloc((n_in + n_params + node->n_out + 1) * sizeof(*ids));
     uint32_t *in = ids, *params, *out, first;
