@@ -425,17 +425,16 @@ static double relu_s(const ft_op *op, const ft_device *device)
 }
 
 /* Every other operation takes `odd` times as long, for no reason that shows. */
-static void fill_relu(ft_store *s, const char *device, const char *setting, int n,
-                      double odd)
+static void fill_relu(ft_store *s, const char *device, double odd)
 {
     ft_device *d;
     int64_t run;
 
     CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < N_OPS; i++) {
         char spec[1024];
-        const ft_key key = {device, setting,   "torch", "2.3",
+        const ft_key key = {device, "",        "torch", "2.3",
                             spec,   "forward", "ieee",  "time"};
         ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
         ft_op op;
@@ -447,18 +446,17 @@ static void fill_relu(ft_store *s, const char *device, const char *setting, int 
     ft_device_free(d);
 }
 
-/* How much longer each other operation of a P100 is answered than the rest (log), which
- * takes a P4 three times as long in that setting. A P4 is near, and a T4 is not. */
-static double oddness_of_relu(const char *setting, unsigned n)
+/* A P4 is near to a P100, and a T4 is not. */
+static void what_a_close_chip_took_for_an_operation_is_taken(void)
 {
     ft_store *s = empty();
     ft_predictor *p;
     double of[2] = {0};
 
-    fill_relu(s, "p4", setting, (int)n, 3);
-    fill_relu(s, "t4", "", N_OPS, 1);
+    fill_relu(s, "p4", 3);
+    fill_relu(s, "t4", 1);
     p = trained_by(s);
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < ASKED; i++) {
         char spec[1024];
         double there_s;
         ft__op_answer a;
@@ -466,25 +464,11 @@ static double oddness_of_relu(const char *setting, unsigned n)
 
         make_relu(&op, i, spec, sizeof(spec));
         a = asked(p, "p100-pcie-16gb", &op, &there_s);
-        of[i % 2] += log(a.value / a.base) / (n / 2.);
+        of[i % 2] += log(a.value / a.base) / (ASKED / 2.);
     }
+    CHECK(CMP(of[1] - of[0], >, log(2)));
+    CHECK(CMP(of[1] - of[0], <, log(3)));
     ft_predictor_free(p);
-    return of[1] - of[0];
-}
-
-static void what_a_close_chip_took_for_an_operation_is_taken(void)
-{
-    const double odd = oddness_of_relu("", N_OPS);
-
-    CHECK(CMP(odd, >, log(2)));
-    CHECK(CMP(odd, <, log(3)));
-}
-
-/* Of few, so that none are learned by shape. */
-static void of_another_library_a_tenth_is_taken(void)
-{
-    CHECK(CMP(oddness_of_relu("", 10), >, log(2)));
-    CHECK(CMP(fabs(oddness_of_relu("cuda=8.0", 10)), <, 0.2));
 }
 
 /* What is later than 8.0.88 is as if no setting named it. */
@@ -720,7 +704,6 @@ int main(int argc, char **argv)
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();
     what_a_close_chip_took_for_an_operation_is_taken();
-    of_another_library_a_tenth_is_taken();
     later_libraries_are_the_same();
     products_of_another_library_say_nothing();
     settings_hold_what_kernels_of_an_engine_have_in_common();

@@ -249,18 +249,17 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
     return st;
 }
 
-/* Of what another version of the library took a tenth; of products nothing, which then
- * have hardly anything in common: of a Titan X (Pascal) with other Pascals 0.1 to 0.3,
- * of these with each other 0.8. Set, not fitted. */
+/* Products of another version of the library have hardly anything in common: of a Titan
+ * X (Pascal) with other Pascals 0.1 to 0.3, of these with each other 0.8. */
 static ft__others_ratio ratio_of_others(const ft__family *f, const double *weight,
                                         const bool *library, const ft__sample *asked)
 {
     const ft_kind kind = asked->op.kind;
-    const double other = kind == FT_KIND_linear || kind == FT_KIND_matmul ? 0 : 0.1;
-    double sum = 0, weights = 0, most = 0, nearest = 0;
+    const bool product = kind == FT_KIND_linear || kind == FT_KIND_matmul;
+    double sum = 0, weights = 0, most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        const double w = weight[i] * (library[i] ? 1 : other);
+        const double w = product && !library[i] ? 0 : weight[i];
         const double ratio =
             w > 0 ? ft__templates_ratio(&f->templates[i], asked->hash) : (double)NAN;
 
@@ -269,10 +268,8 @@ static ft__others_ratio ratio_of_others(const ft__family *f, const double *weigh
         sum += w * ratio;
         weights += w;
         most = fmax(most, w);
-        nearest = fmax(nearest, weight[i]);
     }
-    return (ft__others_ratio){
-        .mean = sum / weights, .weight = most, .library = most / nearest};
+    return (ft__others_ratio){.mean = sum / weights, .weight = most};
 }
 
 static uint32_t chips_with_weight(const ft__family *f, const double *weight)

@@ -39,7 +39,7 @@ static const double close = 0.15, share_of_close = 0.75;
 static void take(ft__op_answer *a, const ft__others *o, double least,
                  const ft__others_ratio *r, const ft__terms *t)
 {
-    const double share = fmax(o->share, least) * r->library * ft__device_share(t);
+    const double share = fmax(o->share, least) * ft__device_share(t);
     const double template_s = (a->base - t->aside_s) * exp(r->mean) + t->aside_s;
     const double sure = o->share > 0 ? r->weight : 0;
     const double low = pow(a->low / a->value, 1 - sure) * exp(sure * o->low);

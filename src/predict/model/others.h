@@ -25,9 +25,8 @@ double ft__others_weight(const ft__hardware *own, const ft__hardware *other);
 
 /* log(measured / estimate) of an operation on other chips. */
 typedef struct ft__others_ratio {
-    double mean;    /* weighted; NaN: none measured it */
-    double weight;  /* the greatest of theirs, less by another library */
-    double library; /* part of the share: 1, less where the nearest is of another */
+    double mean;   /* weighted; NaN: none measured it */
+    double weight; /* the greatest of theirs */
 } ft__others_ratio;
 
 /* Takes ratio[s->n] into out[s->n] by the share of each one's regressor; of a near
