@@ -293,7 +293,7 @@ static void a_copy_is_what_would_have_been_made(void)
         CHECK(SAME(t->name, u->name) && EQ(t->role, u->role));
         CHECK(EQ(t->producer, u->producer) && EQ(t->storage, u->storage));
         CHECK(EQ(t->is_output, u->is_output));
-        CHECK(BYTES(&t->shape, &u->shape, sizeof(t->shape)));
+        CHECK(ft_shape_equal(&t->shape, &u->shape));
     }
     for (uint32_t i = 0; i < made->n_nodes; i++) {
         const ft_node *n = &made->node[i], *o = &copied->node[i];
