@@ -81,8 +81,9 @@ def compile_op(path, target, how, shared, spec, *operands):
     func = te.create_prim_func(arguments + results)
     linker, target = linker_for(target, how), target_of(target)
     func = schedule(func, how, target, linker, shared == "1", os.path.dirname(path))
-    with open(path + ".workspace", "w", encoding="ascii") as f:  # a second function would make the first slow
+    with open(f"{path}.{os.getpid()}", "w", encoding="ascii") as f:  # a second function would make the first slow
         print(workspace(func), file=f)
+    os.replace(f.name, path + ".workspace")  # before the module: who finds that one finds this
     build(tvm.IRModule({"main": func}), target, linker, path)
 
 
