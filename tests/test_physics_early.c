@@ -94,6 +94,41 @@ static void gradients_of_few_weights_are_no_winograd(void)
     check_each(v, sizeof(v) / sizeof(*v), (const double[]){0.35, 0.05, 0.31});
 }
 
+/* Their parts of k add atomically, and 64 output channels fill half a tile but on a
+ * P100: estimated 1.4 to 1.9 times too fast. */
+static void gradients_of_weights_are_added_atomically(void)
+{
+    static const struct measured v[] = {
+        {"conv2d x=16x256x56x56 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=backward "
+         "wrt=w",
+         {369e-6, 672e-6, 1127e-6, 698e-6}},
+        {"conv2d x=8x1024x14x14 out=2048 kernel=1x1 stride=2x2 pad=0x0 phase=backward "
+         "wrt=w",
+         {589e-6, 505e-6, 925e-6, 592e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.32);
+}
+
+/* Those of 16 bits add in turn: estimated 2.6 to 3.3 times too fast, and where weights
+ * are many 1.5 times too slow. */
+static void parts_of_16_bits_are_added_in_turn(void)
+{
+    static const struct measured v[] = {
+        {"conv2d x=8x64x56x56 out=256 kernel=1x1 stride=2x2 pad=0x0 phase=backward "
+         "wrt=w dtype=fp16",
+         {222e-6}},
+        {"conv2d x=8x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0 phase=backward "
+         "wrt=w dtype=fp16",
+         {505e-6}},
+        {"conv2d x=16x256x20x84 out=512 kernel=5x5 stride=2x2 pad=1x1 phase=backward "
+         "wrt=w dtype=fp16",
+         {2943e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.35);
+}
+
 /* They were estimated 1.7 to 2.7 times too fast, as if k were cut into 256 parts. */
 static void deep_products_are_cut_into_few_parts(void)
 {
@@ -201,6 +236,18 @@ static void crossed_products_of_old_libraries_are_slow(void)
 
     check_measured(old, sizeof(old) / sizeof(*old), 0.42);
     check_measured(late, sizeof(late) / sizeof(*late), 0.1);
+}
+
+/* Few columns touch all rows of the larger operand at once: estimated 2 to 3 times too
+ * fast. */
+static void crossed_products_of_few_columns_are_slow(void)
+{
+    static const struct measured v[] = {
+        {"matmul x=7680x2560 y=2560x64 order=1", {0, 1132e-6, 1485e-6}},
+        {"matmul x=7680x2560 y=2560x128 order=1", {0, 1857e-6, 2215e-6, 1615e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.5);
 }
 
 /* F(4x4) came with cuDNN 5.1: estimated 2.1 to 2.3 times too fast. */
@@ -336,6 +383,8 @@ int main(int argc, char **argv)
     gradients_of_the_data_in_steps_have_slow_kernels();
     gradients_of_the_data_are_as_fast_as_forward();
     gradients_of_few_weights_are_no_winograd();
+    gradients_of_weights_are_added_atomically();
+    parts_of_16_bits_are_added_in_turn();
     deep_products_are_cut_into_few_parts();
     narrow_types_have_large_kernels_alone();
     gradients_of_steps_are_calls_apart();
@@ -343,6 +392,7 @@ int main(int argc, char **argv)
     vectors_of_16_bits_serve_convolutions();
     products_of_old_libraries_have_large_tiles();
     crossed_products_of_old_libraries_are_slow();
+    crossed_products_of_few_columns_are_slow();
     libraries_of_cuda_7_have_no_non_fused_winograd();
     products_of_tensorflow_1_have_large_tiles();
     steps_of_a_pascal_take_clocks_for_each_k();

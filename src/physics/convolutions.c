@@ -157,6 +157,14 @@ static double direction(const ft__op_kernel *p, const double *c)
                                            : 1;
 }
 
+/* A gradient of the weights as one product is cut along k before Volta, and its parts
+ * are added atomically: cuDNN's BWD_FILTER_ALGO_0 and 3, which are not deterministic.
+ */
+static bool is_atomic(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->early && p->gradient == FT_WRT_WEIGHTS && p->size >= 2;
+}
+
 /* Those that save multiplications; how many. Winograd's are as fast in all directions,
  * but weights' gradients have none in one kernel (cuDNN: BWD_FILTER_ALGO_WINOGRAD is
  * not implemented), and libraries of CUDA 7.5 none apart
@@ -284,6 +292,7 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     const double own =
         (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
     const double product = own * implicit_share(p, chip, tensor, c);
+    const bool atomic = is_atomic(p, chip);
     ft__op_kernel whole = *p;
     uint32_t n = 0;
 
@@ -292,10 +301,11 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
         return 1;
     }
     out[n] = (ft__algorithm){.op_kernel = *p,
-                             .share = direction(p, c) * product,
+                             .share = (atomic ? 1 : direction(p, c)) * product,
                              .added = relaid,
                              .below_power_budget = !tensor && is_few_3d(p, chip, c),
                              .matrix = tensor != 0};
+    out[n].op_kernel.atomic = atomic;
     if (tensor)
         pad(&out[n].op_kernel);
     if (in_steps(p) && tensor && p->batch == 1)

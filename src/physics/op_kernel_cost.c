@@ -29,25 +29,43 @@ static const double SECTOR = 32, RAGGED_SHARE = 0.92;
 /* Kernels for products with a shorter side lose nothing so. */
 static const double LEAST_SIDE = 32;
 
-/* B of the smaller operand that do so by cuBLAS before 8.0.88, unless its rows are
- * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). */
+/* B that do so in calls of a library alone, unless rows are whole blocks: DeepBench's
+ * of a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell). */
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
-/* Of cuBLAS before Volta, where both operands lie along k. A P100 and a GTX 1080 Ti,
- * measured by 8.0.88, lose nothing; nor does TensorFlow 1, whose weights lie across. */
+/* Rows that are touched at once: those of the smaller operand by cuBLAS before 8.0.88,
+ * and of the larger one those in the tiles of 128 that cores work on; fewer than 64
+ * columns have other kernels. Stacked memory (P100) has more banks and loses nothing.
+ */
+static double rows_at_once(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double side = fmin(p->m, p->n), old = chip->cuda <= 8 ? side : 0;
+
+    if (side < 64 || chip->stacked)
+        return old;
+    return fmax(old, fmin(fmax(p->m, p->n), 128 * chip->cores / ft__up(side / 128)));
+}
+
+/* Of cuBLAS before Volta, where both operands lie along k; by 8.0.88 alone plain
+ * products are no faster, nor are TensorFlow 1's, whose weights lie across. */
 static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                             const double *c)
 {
+    const bool old = chip->cuda <= 8;
     const double row = p->k * p->size, side = fmin(p->m, p->n);
+    const double whole =
+        chip->bare == old
+            ? c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1)
+            : 1;
     double deep =
-        pow(chip->bare ? side * row / DEEP_OPERAND : row / DEEP_ROW, DEEP_BEND);
+        pow(chip->bare ? rows_at_once(p, chip) * row / DEEP_OPERAND : row / DEEP_ROW,
+            DEEP_BEND);
 
-    if (chip->bare != (chip->cuda <= 8))
+    if (old && !chip->bare)
         return 1;
     if (side < LEAST_SIDE || (chip->bare && fmod(row, BLOCK) == 0))
         deep = 0;
-    return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
-           (1 + DEEPEST * deep / (1 + deep));
+    return whole / (1 + DEEPEST * deep / (1 + deep));
 }
 
 /* Products of a mixture's experts, whose tiles share little of what they read, reach so

@@ -73,6 +73,7 @@ typedef struct ft__op_kernel {
     int crossed;     /* a product of rows with rows: both operands lie along k */
     int strided;     /* softmax along an axis that is not the last */
     int gradient;    /* 0: forward; FT_WRT_X, FT_WRT_WEIGHTS */
+    int atomic;      /* its parts of k add to the result in place, number by number */
     int added;       /* a gradient to the one that is there */
     int partial;     /* a step's gradient of its input, which few need */
 } ft__op_kernel;

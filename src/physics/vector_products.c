@@ -35,6 +35,15 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
     return (p->size < 2 || (p->size == 4 && chip->cuda <= 8)) && fmin(p->m, p->n) > 2;
 }
 
+/* Weights' gradients before Volta on cores of 128 lanes: maxwell_scudnn_128x128 and
+ * 128x64_stridedB_splitK, whose rows are output channels; 32 of them have other
+ * kernels. DeepBench's of 64 take twice as long as their products on a GTX 1080 Ti and
+ * both Titan X, but not on a P100. */
+static bool has_atomic_tile(const ft__op_kernel *p, const struct tile *t)
+{
+    return p->m <= 32 ? t->m == 32 && t->n == 128 : t->m == 128 && t->n >= 64;
+}
+
 /* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
  * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
  * and 128x32. */
@@ -43,6 +52,8 @@ static bool has_tile(const ft__op_kernel *p, const struct tile *t,
 {
     if (has_large_tiles_only(p, chip))
         return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size >= 2);
+    if (p->atomic && chip->lanes > 100)
+        return has_atomic_tile(p, t);
     if (!is_batched_call(p, chip))
         return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
     if (chip->ampere)
@@ -56,6 +67,7 @@ struct product_machine {
     double rate;       /* FLOP/s */
     double held;       /* of the clock, while all cores multiply */
     double core_cache; /* B/s of one core from the last-level cache */
+    bool atomic;
 };
 
 struct product_plan {
@@ -85,6 +97,21 @@ static double start_of(const ft__algorithm *a, const ft__pace *pace)
     return pace->c[FT__C_depth_start] / (tf32 ? pace->chip->vector_share : 1);
 }
 
+/* Numbers that a core adds to memory in a clock, each to a place of its own:
+ * DeepBench's gradients of 64 thousand to 2 million weights, by what twice the batch
+ * takes. No atomic addition has 16 bits before Volta: parts of a tile add in turn. A
+ * P100's take the root of k then, which no number from 0.5 to 1 puts beyond 22 %. */
+static const double ATOMIC_ADDS = 0.2, ADDS_IN_TURN = 0.7;
+
+/* Clocks that all parts take for that. */
+static double atomic_clocks(const ft__op_kernel *p, const struct tile *t,
+                            uint32_t split, const ft__hardware_spec *chip)
+{
+    if (ft__has_vectors_of_16_bits(p, chip))
+        return split * t->m * t->n / ADDS_IN_TURN;
+    return split * p->m * p->n * p->batch / (ATOMIC_ADDS * chip->cores);
+}
+
 /* k in `split` parts, added up afterwards. */
 static struct tiling way_of(const ft__algorithm *a, const struct tile *t,
                             uint32_t split, const ft__pace *pace)
@@ -104,7 +131,9 @@ static struct tiling way_of(const ft__algorithm *a, const struct tile *t,
              (depth + start_of(a, pace)) * cores;
     w.drawn = blocks * ft__drawn_b(p, t->m, t->n) * depth;
     w.cores = fmin(cores, blocks);
-    if (split > 1)
+    if (p->atomic)
+        w.extra = atomic_clocks(p, t, split, pace->chip);
+    else if (split > 1)
         w.extra =
             (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
     return w;
@@ -124,7 +153,9 @@ static void try_way(struct product_plan *best, const struct tiling *w,
     if (m->core_cache > 0)
         plan.cache_s = w->drawn / (m->core_cache * w->cores);
     plan.total_s = fmax(plan.compute_s, plan.cache_s);
-    if (w->split > 1)
+    if (m->atomic)
+        plan.total_s += w->extra / m->pace->chip->clock_hz;
+    else if (w->split > 1)
         plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
     if (plan.total_s < best->total_s)
         *best = plan;
@@ -270,7 +301,8 @@ void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pa
         .rate = pace->chip->peak_flops * a->share *
                 (a->matrix ? sustained : vector_share(pace->chip, sustained)),
         .held = a->matrix || a->below_power_budget ? sustained : pace->held,
-        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
+        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width],
+        .atomic = a->op_kernel.atomic != 0};
     struct product_plan plan = a->way            ? best_of(a, &m)
                                : pace->chip->gpu ? best_cut(a, &m)
                                                  : cpu_cut(&a->op_kernel, &m);
