@@ -14,7 +14,8 @@ struct tiling {
     double work;  /* FLOPs, with those that are lost */
     double drawn; /* B from the last-level cache, by so many cores: */
     double cores;
-    double extra; /* B of partial results that are added up; atomic: clocks */
+    double extra;  /* B of partial results that are added up */
+    double clocks; /* of parts that add to the result atomically */
     double waves;
     uint32_t halved; /* size of the tiles */
     uint32_t split;  /* k, into so many parts */

@@ -67,7 +67,6 @@ struct product_machine {
     double rate;       /* FLOP/s */
     double held;       /* of the clock, while all cores multiply */
     double core_cache; /* B/s of one core from the last-level cache */
-    bool atomic;
 };
 
 struct product_plan {
@@ -132,7 +131,7 @@ static struct tiling way_of(const ft__algorithm *a, const struct tile *t,
     w.drawn = blocks * ft__drawn_b(p, t->m, t->n) * depth;
     w.cores = fmin(cores, blocks);
     if (p->atomic)
-        w.extra = atomic_clocks(p, t, split, pace->chip);
+        w.clocks = atomic_clocks(p, t, split, pace->chip);
     else if (split > 1)
         w.extra =
             (double)(2 * split) * p->m * p->n * p->batch * 4 * c[FT__C_split_cost];
@@ -153,9 +152,8 @@ static void try_way(struct product_plan *best, const struct tiling *w,
     if (m->core_cache > 0)
         plan.cache_s = w->drawn / (m->core_cache * w->cores);
     plan.total_s = fmax(plan.compute_s, plan.cache_s);
-    if (m->atomic)
-        plan.total_s += w->extra / m->pace->chip->clock_hz;
-    else if (w->split > 1)
+    plan.total_s += w->clocks / m->pace->chip->clock_hz;
+    if (w->extra > 0)
         plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
     if (plan.total_s < best->total_s)
         *best = plan;
@@ -301,8 +299,7 @@ void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pa
         .rate = pace->chip->peak_flops * a->share *
                 (a->matrix ? sustained : vector_share(pace->chip, sustained)),
         .held = a->matrix || a->below_power_budget ? sustained : pace->held,
-        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width],
-        .atomic = a->op_kernel.atomic != 0};
+        .core_cache = pace->chip->clock_hz * pace->c[FT__C_cache_width]};
     struct product_plan plan = a->way            ? best_of(a, &m)
                                : pace->chip->gpu ? best_cut(a, &m)
                                                  : cpu_cut(&a->op_kernel, &m);
