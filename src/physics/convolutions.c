@@ -157,14 +157,6 @@ static double direction(const ft__op_kernel *p, const double *c)
                                            : 1;
 }
 
-/* A gradient of the weights as one product is cut along k before Volta, and its parts
- * are added atomically: cuDNN's BWD_FILTER_ALGO_0 and 3, which are not deterministic.
- */
-static bool is_atomic(const ft__op_kernel *p, const ft__hardware_spec *chip)
-{
-    return chip->early && p->gradient == FT_WRT_WEIGHTS && p->size >= 2;
-}
-
 /* Those that save multiplications; how many. Winograd's are as fast in all directions,
  * but weights' gradients have none in one kernel (cuDNN: BWD_FILTER_ALGO_WINOGRAD is
  * not implemented), and libraries of CUDA 7.5 none apart
@@ -292,7 +284,9 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
     const double own =
         (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
     const double product = own * implicit_share(p, chip, tensor, c);
-    const bool atomic = is_atomic(p, chip);
+    /* Before Volta weights' gradients are cut along k, and parts added atomically:
+     * cuDNN's BWD_FILTER_ALGO_0 and 3, which are not deterministic. */
+    const bool atomic = chip->early && p->gradient == FT_WRT_WEIGHTS && p->size >= 2;
     ft__op_kernel whole = *p;
     uint32_t n = 0;
 

@@ -35,25 +35,17 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
     return (p->size < 2 || (p->size == 4 && chip->cuda <= 8)) && fmin(p->m, p->n) > 2;
 }
 
-/* Weights' gradients before Volta on cores of 128 lanes: maxwell_scudnn_128x128 and
- * 128x64_stridedB_splitK, whose rows are output channels; 32 of them have other
- * kernels. DeepBench's of 64 take twice as long as their products on a GTX 1080 Ti and
- * both Titan X, but not on a P100. */
-static bool has_atomic_tile(const ft__op_kernel *p, const struct tile *t)
-{
-    return p->m <= 32 ? t->m == 32 && t->n == 128 : t->m == 128 && t->n >= 64;
-}
-
 /* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
  * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
- * and 128x32. */
+ * and 128x32, weights' gradients on cores of 128 lanes (not on a P100)
+ * 128x128_stridedB_splitK and 128x64 of output channels, but for 32 of them. */
 static bool has_tile(const ft__op_kernel *p, const struct tile *t,
                      const ft__hardware_spec *chip)
 {
     if (has_large_tiles_only(p, chip))
         return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size >= 2);
     if (p->atomic && chip->lanes > 100)
-        return has_atomic_tile(p, t);
+        return p->m <= 32 ? t->m == 32 && t->n == 128 : t->m == 128 && t->n >= 64;
     if (!is_batched_call(p, chip))
         return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
     if (chip->ampere)
