@@ -84,7 +84,9 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
 /* What the host takes for a launch, in s: as is said, or the default. */
 static double launch_of(const ft__device_query *a)
 {
-    return a->launch_s > 0 ? a->launch_s : ft__physics_default().v[FT__C_floor_s];
+    return a->launch_s > 0
+               ? a->launch_s
+               : ft__physics_default().v[FT__C_floor_s] * ft__host_times(a->device);
 }
 
 /* Share of the device in what the operation takes alone in the run mode asked for. */
