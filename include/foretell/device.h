@@ -52,6 +52,8 @@ typedef struct ft_device_facts {
     double drawing_tdp_w;
     double peak_fp4;
     double link_devices; /* GPU: that the link joins; NaN: all of a node */
+    double host_times;   /* GPU in one module with its host: what a launch takes that,
+                            in times of another host; NaN: 1 */
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;

@@ -10,9 +10,9 @@
     F(cores) F(base_clock_hz) F(boost_clock_hz) F(memory_clock_hz) F(peak_fp64)        \
     F(peak_fp32) F(peak_tf32) F(peak_fp16) F(peak_bf16) F(peak_fp8) F(peak_fp4)        \
     F(peak_int8) F(bandwidth_bytes_per_s) F(memory_bytes) F(inline_ecc) F(l2_bytes)    \
-    F(l3_bytes)                                                                        \
-    F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm) F(compute_capability)       \
-    F(year) F(link_bytes_per_s) F(link_devices) F(drawing_tdp_w)
+    F(l3_bytes) F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm)                 \
+    F(compute_capability) F(year) F(link_bytes_per_s) F(link_devices) F(drawing_tdp_w) \
+    F(host_times)
 /* clang-format on */
 
 struct listing {

@@ -36,6 +36,7 @@ typedef struct ft__hardware_spec {
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
+    double host_times;       /* ft__host_times() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
@@ -111,6 +112,11 @@ typedef struct ft__hardware_range {
     double flops;      /* at rated_hz */
     double gain;       /* of matrix cores that peak rates leave out */
 } ft__hardware_range;
+/* That launches take beside the host of the device's own module. */
+static inline double ft__host_times(const ft_device_facts *d)
+{
+    return d && d->host_times > 0 ? d->host_times : 1;
+}
 /* Held to a share of its clock. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);
 /* B/s of memory that a share of the nominal clock leaves. */

@@ -43,7 +43,8 @@
     NUMBER(compute_capability, 1, compute_capability)                                  \
     NUMBER(year, 1, year)                                                              \
     NUMBER(link_gb_s, 1e9, link_bytes_per_s)                                           \
-    NUMBER(link_devices, 1, link_devices)
+    NUMBER(link_devices, 1, link_devices)                                              \
+    NUMBER(host_times, 1, host_times)
 
 /* Numbers are taken as text: libcyaml would read "40 GB" as 40. */
 struct yaml {

@@ -383,11 +383,6 @@ void ft_network_estimate_free(ft_network_estimate *e)
 
 /* ---- by the schedule ---- */
 
-static ft_estimate around(double value, double low, double high, ft_basis basis)
-{
-    return (ft_estimate){value, value * exp(low), value * exp(high), basis, ""};
-}
-
 /* Of a pass whose device and whose host take so much more or less. */
 static double time_at(const ft__network_load *l, const ft__schedule *s, double device,
                       double host)
@@ -474,8 +469,8 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
             (double)node->repeat * e->op_device[node->op].value;
     }
     for (int p = 0; p < FT_PHASE_COUNT; p++)
-        e->phase_time[p] = around(part[p] * (sum > 0 ? e->time.value / sum : 1), low,
-                                  high, weakest(share[p]));
+        e->phase_time[p] = ft__around(part[p] * (sum > 0 ? e->time.value / sum : 1),
+                                      low, high, weakest(share[p]));
 }
 
 /* Of the bases of power that hold at least a tenth of the busy time, and of the time's:
@@ -510,13 +505,13 @@ static void find_energy(ft_network_estimate *e, const ft__op_task *task,
         e->energy = e->power = unavailable("what the device draws is not known");
         return;
     }
-    e->energy = around(joules, residual->energy_low, residual->energy_high, basis);
+    e->energy = ft__around(joules, residual->energy_low, residual->energy_high, basis);
     if (isnan(residual->energy_low))
-        e->energy = around(
+        e->energy = ft__around(
             joules, -hypot(log(e->time.value / e->time.low), residual->power_low),
             hypot(log(e->time.high / e->time.value), residual->power_high), basis);
-    e->power = around(joules / e->time.value, residual->power_low, residual->power_high,
-                      basis);
+    e->power = ft__around(joules / e->time.value, residual->power_low,
+                          residual->power_high, basis);
     e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));
 }
 
@@ -540,11 +535,11 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     free(count);
     e->host_s = ft__schedule_host(&load, s);
     e->busy_s = busy_s;
-    e->time =
-        around(t, -reach_at(&load, s, t, residual->time_low, residual->host_low),
-               reach_at(&load, s, t, residual->time_high, residual->host_high), basis);
+    e->time = ft__around(
+        t, -reach_at(&load, s, t, residual->time_low, residual->host_low),
+        reach_at(&load, s, t, residual->time_high, residual->host_high), basis);
     if (residual->host_low == 0)
-        e->time = around(t, residual->time_low, residual->time_high, basis);
+        e->time = ft__around(t, residual->time_low, residual->time_high, basis);
     share_phases(e, g, task, s, busy_s);
     find_energy(e, task, &load, s, residual);
     return FT_OK;

@@ -1,6 +1,7 @@
 #ifndef PREDICT_QUERY_ESTIMATE_H
 #define PREDICT_QUERY_ESTIMATE_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "predict/data/sample.h"
@@ -9,6 +10,12 @@
 
 /* Parts of an estimate that every way to one shares. */
 
+/* low, high: in log, from the value. */
+static inline ft_estimate ft__around(double value, double low, double high,
+                                     ft_basis basis)
+{
+    return (ft_estimate){value, value * exp(low), value * exp(high), basis, ""};
+}
 /* Everything unknown, arrays by operation allocated. On failure *out is all 0. */
 ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
                              ft_error *err);

@@ -84,7 +84,9 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
 /* What the host takes for a launch, in s: as is said, or the default. */
 static double launch_of(const ft__device_query *a)
 {
-    return a->launch_s > 0 ? a->launch_s : ft__physics_default().v[FT__C_floor_s];
+    return a->launch_s > 0
+               ? a->launch_s
+               : ft__physics_default().v[FT__C_floor_s] * ft__host_times(a->device);
 }
 
 /* Share of the device in what the operation takes alone in the run mode asked for. */
@@ -165,11 +167,8 @@ static void power_by_specification(ft_network_estimate *e, uint32_t i,
     if (idle_w < power_w && busy_s > 0)
         power_w = idle_w + busy_s / loop_s * (power_w - idle_w);
     if (isfinite(power_w)) {
-        e->op_power[i] = (ft_estimate){.value = power_w,
-                                       .low = power_w * exp(-power_from_specification),
-                                       .high = power_w * exp(power_from_specification),
-                                       .basis = FT_BASIS_SCALED,
-                                       .why = ""};
+        e->op_power[i] = ft__around(power_w, -power_from_specification,
+                                    power_from_specification, FT_BASIS_SCALED);
         keep_under(&e->op_power[i], cap_w);
     }
     ft__estimate_op_energy(e, i);
@@ -178,12 +177,9 @@ static void power_by_specification(ft_network_estimate *e, uint32_t i,
 /* *power at another clock or cap than it was learned at. */
 static void rescale(ft_estimate *power, double value)
 {
-    const double low = hypot(log(power->value / power->low), FT__RESCALING_ERROR);
-    const double high = hypot(log(power->high / power->value), FT__RESCALING_ERROR);
-
-    power->value = value;
-    power->low = value * exp(-low);
-    power->high = value * exp(high);
+    *power = ft__around(
+        value, -hypot(log(power->value / power->low), FT__RESCALING_ERROR),
+        hypot(log(power->high / power->value), FT__RESCALING_ERROR), power->basis);
 }
 
 /* Of what a compiler leaves of it. */

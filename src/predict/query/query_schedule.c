@@ -46,7 +46,7 @@ static ft__schedule schedule_by_specification(const ft__device_query *a)
     ft__schedule s = ft__schedule_plain();
     double tdp = a->device ? a->device->tdp_w : NAN;
 
-    s.launch_s = layer_factor * params.v[FT__C_floor_s];
+    s.launch_s = layer_factor * params.v[FT__C_floor_s] * ft__host_times(a->device);
     s.idle_w = tdp > 0 ? ft__idle_power(&a->params, tdp) : 0;
     return s;
 }

@@ -17,8 +17,8 @@
   local is this machine: its rates are measured by foretell collect.
 
   $ foretell devices a30 --csv
-  name,title,vendor,type,cores,base_clock_hz,boost_clock_hz,memory_clock_hz,peak_fp64,peak_fp32,peak_tf32,peak_fp16,peak_bf16,peak_fp8,peak_fp4,peak_int8,bandwidth_bytes_per_s,memory_bytes,inline_ecc,l2_bytes,l3_bytes,shared_memory_per_core_bytes,tdp_w,process_nm,compute_capability,year,link_bytes_per_s,link_devices,drawing_tdp_w
-  a30,NVIDIA A30,NVIDIA,gpu,56,930000000,1440000000,1215000000,5200000000000,10300000000000,82000000000000,165000000000000,165000000000000,,,330000000000000,933000000000,25769803776,,25165824,,167936,165,7,8,2021,,,
+  name,title,vendor,type,cores,base_clock_hz,boost_clock_hz,memory_clock_hz,peak_fp64,peak_fp32,peak_tf32,peak_fp16,peak_bf16,peak_fp8,peak_fp4,peak_int8,bandwidth_bytes_per_s,memory_bytes,inline_ecc,l2_bytes,l3_bytes,shared_memory_per_core_bytes,tdp_w,process_nm,compute_capability,year,link_bytes_per_s,link_devices,drawing_tdp_w,host_times
+  a30,NVIDIA A30,NVIDIA,gpu,56,930000000,1440000000,1215000000,5200000000000,10300000000000,82000000000000,165000000000000,165000000000000,,,330000000000000,933000000000,25769803776,,25165824,,167936,165,7,8,2021,,,,
   $ foretell devices a30 local --json | pick \# 0.name 0.peak_fp32 1.name 1.type
   #: 2
   0.name: "local"

@@ -141,7 +141,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, gb300, gb200, b300, b200, gh200, h200-sxm, h100-sxm, h800, h100-nvl and 89 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
+  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, rtx-pro-6000, h100-pcie, l40s and 86 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.27 ms and have taken 87.1 mJ; no other way is better
