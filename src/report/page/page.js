@@ -47,6 +47,7 @@ const scales = { s: decimal.slice(5), J: decimal.slice(4), "J s": decimal.slice(
 function shown(v, unit = "", digits = scales[unit] ? 3 : 4) {
   if (v === null || v === undefined || !isFinite(v)) return "-";
   if (unit === "%") return `${Number((100 * v).toPrecision(3))} %`;
+  if (!unit && Number.isInteger(v)) return v.toLocaleString("en").replaceAll(",", "\u202f"); // counts are exact
   const known = scales[unit] || [[1, ""]];
   const scaled = f => Number((v / f).toPrecision(digits)); // 999.7 us is 1 ms
   const [factor, prefix] = v === 0 ? [1, ""] : known.find(([f]) => Math.abs(scaled(f)) >= 1) || known[known.length - 1];
