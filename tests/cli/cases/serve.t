@@ -71,6 +71,9 @@ Of several devices those that fit are answered, and the others named; none is a 
 
 Ranked, by the same simulator:
 
+  $ foretell rank --help | grep -E '^ +--(tp|concurrency) ' | sed 's/.*; //'
+  1, rank 1..128
+  1, rank 1,2,4,8
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 --top 1 -q --json > ranked; pick by assumptions.0 settings placed.# nearest_better < ranked
   by: "tokens-per-device"
   assumptions.0: "requests of 512 tokens that generate 32"
