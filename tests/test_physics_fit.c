@@ -76,6 +76,20 @@ static ft__physics_params changed(void)
     return law;
 }
 
+/* What is multiplied with vectors is read as it is stored: one row by weights of 4 and
+ * 8 bits takes the time of their bytes. */
+static void weights_of_few_bits_are_read_as_they_are_stored(void)
+{
+    double fp32 = seconds("linear x=1x4096 out=4096", "raspberry-pi-4", "");
+    double int8 =
+        seconds("linear x=1x4096 out=4096 weights=int8", "raspberry-pi-4", "");
+    double int4 = seconds("linear x=1x4096 out=4096 weights=uint4 block=32",
+                          "raspberry-pi-4", "");
+
+    CHECK(CMP(int8, <, 0.3 * fp32) && CMP(int4, <, 0.6 * int8));
+    CHECK(CMP(int4, >, 4096 * 4096 / 2 / 12.8e9));
+}
+
 static void threads_of_a_cpu_share_its_memory(void)
 {
     static const char product[] = "matmul x=4096x4096 y=4096x4096",
@@ -259,6 +273,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    weights_of_few_bits_are_read_as_they_are_stored();
     threads_of_a_cpu_share_its_memory();
     constants_come_out_again();
     a_few_devices_do_not_move_what_is_known_of_many();

@@ -119,6 +119,12 @@ static void a_type_without_hardware_is_said(void)
     CHECK(!lacks(d, "a30", "bf16", NULL) && !lacks(d, "t4", "fp16", NULL));
     CHECK(lacks(d, "v100-pcie-16gb", NULL, "tf32") && !lacks(d, "a30", NULL, "tf32"));
     CHECK(!lacks(d, "v100-pcie-16gb", NULL, NULL) && lacks(d, "gtx-980", "fp16", NULL));
+    CHECK(lacks(d, "raspberry-pi-4", "fp16", NULL) &&
+          lacks(d, "epyc-7543", "bf16", NULL));
+    CHECK(!lacks(d, "graviton-2", "fp16", NULL) &&
+          !lacks(d, "epyc-9654", "bf16", NULL));
+    CHECK(!lacks(d, "raspberry-pi-4", NULL, NULL) &&
+          !lacks(d, "rx-7900-xtx", "fp16", NULL));
     ft_data_close(d);
 }
 

@@ -93,7 +93,7 @@ def test_every_device_of_a_list_is_asked(resnet50):
         (lambda m: foretell.train(), "ENOTFOUND", "", "nothing is measured"),
         (lambda m: foretell.collect(), "EINVAL", "quick=", "name models"),
         (lambda m: foretell.collect(m, engine="nope"), "ENOTFOUND", "", "nope"),
-        (lambda m: foretell.ptx(SAXPY, grid=8), "EINVAL", "", "saxpy"),
+        (lambda m: foretell.ptx(SAXPY, grid=8), "EINVAL", "entry=", "saxpy"),
         (lambda m: foretell.ptx("no.ptx"), "EIO", "", "no.ptx"),
         (lambda m: foretell.launches("nowhere"), "EIO", "", "nowhere"),
         (lambda m: foretell.explore("run", "no.yaml"), "EIO", "", "no.yaml"),

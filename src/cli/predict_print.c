@@ -325,11 +325,17 @@ static void print_best(const ft__swept_answer *a, size_t n, ft__sweep sweep)
 
         if (best == n)
             return;
-        printf("least %s on %s: %s %s, %s of the energy and %s of the time %s %s\n",
-               name[delay], a->x->device, where, point_text(sweep, a[best].point).s,
-               ft__text_percent(a[best].x->energy.value / a[fastest].x->energy.value).s,
-               ft__text_percent(a[best].x->time.value / a[fastest].x->time.value).s,
-               where, point_text(sweep, a[fastest].point).s);
+        printf("least %s on %s: %s %s, ", name[delay], a->x->device, where,
+               point_text(sweep, a[best].point).s);
+        if (best == fastest)
+            puts("where it is fastest, too");
+        else
+            printf(
+                "%s of the energy and %s of the time %s %s\n",
+                ft__text_percent(a[best].x->energy.value / a[fastest].x->energy.value)
+                    .s,
+                ft__text_percent(a[best].x->time.value / a[fastest].x->time.value).s,
+                where, point_text(sweep, a[fastest].point).s);
     }
 }
 
@@ -468,10 +474,10 @@ static json_t *answer_json(const ft__swept_answer *asked, bool summary)
 }
 
 /* One line an operation. */
-static void print_csv(const ft__swept_answer *a, size_t n)
+static bool print_csv(const ft__swept_answer *a, size_t n)
 {
-    static const char fields[] =
-        "device:s spec:s count:u time_s:g low_s:g high_s:g basis:s";
+    static const char fields[] = "device:s spec:s count:u time_s:g low_s:g high_s:g "
+                                 "basis:s setting:s energy_j:g";
 
     ft__csv_head(stdout, fields);
     for (size_t k = 0; k < n; k++)
@@ -480,8 +486,10 @@ static void print_csv(const ft__swept_answer *a, size_t n)
 
             ft__csv_row(stdout, fields, a[k].x->device, op->spec, op->count,
                         op->time.value, op->time.low, op->time.high,
-                        ft_name(FT_NAMES_BASIS, op->time.basis));
+                        ft_name(FT_NAMES_BASIS, op->time.basis), a[k].x->setting,
+                        op->energy.value);
         }
+    return true;
 }
 
 bool ft__predict_print(ft__cli *c, const ft__swept_answer *a, size_t n, ft__sweep sweep,
@@ -490,9 +498,7 @@ bool ft__predict_print(ft__cli *c, const ft__swept_answer *a, size_t n, ft__swee
     json_t *all;
 
     if (c->csv)
-        print_csv(a, n);
-    if (c->csv)
-        return true;
+        return print_csv(a, n);
     if (!c->json && n > 1)
         return print_answers(a, n, sweep);
     if (!c->json) {

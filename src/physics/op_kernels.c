@@ -212,12 +212,12 @@ static void sums(ft__op_kernel *p)
     p->lanes = p->flops;
 }
 
-/* Weights of fewer bits than the 16 that they are multiplied with. */
+/* Weights of fewer bits than the 16 or 32 that they are multiplied with. */
 static bool is_packed(const ft_op *op)
 {
     const int64_t own = ft_op_at(op, FT_K_weights, 0);
 
-    return own && ft_dtype_bits((ft_dtype)own) < 16 && ft_dtype_bits(op->dtype) == 16 &&
+    return own && ft_dtype_bits((ft_dtype)own) < 16 && ft_dtype_bits(op->dtype) >= 16 &&
            op->phase == FT_PHASE_FORWARD &&
            (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe);
 }

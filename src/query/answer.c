@@ -270,13 +270,13 @@ static void put_folded(struct answer *x, const ft__question *q, const ft_remark 
         remark(x, list, &x->a.n_warnings, FT_REMARK_FOLDED, text(x, "%s", what));
 }
 
-/* NVIDIA's devices from this compute capability on, AMD's with a peak in their files.
- */
+/* NVIDIA's devices from this compute capability on, AMD's and CPUs with a peak in their
+ * files. */
 static bool computes(const ft_device_facts *d, double since, double peak)
 {
     if (strcmp(d->vendor, "NVIDIA") == 0)
         return !(d->compute_capability < since);
-    return strcmp(d->vendor, "AMD") != 0 || strcmp(d->type, "gpu") != 0 || peak > 0;
+    return peak > 0 || (strcmp(d->vendor, "AMD") != 0 && strcmp(d->type, "cpu") != 0);
 }
 
 static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
@@ -284,7 +284,7 @@ static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
     switch (t) {
     case FT_DTYPE_fp32: return !tf32 || computes(d, 8.0, d->peak_tf32);
     case FT_DTYPE_bf16: return computes(d, 8.0, d->peak_bf16);
-    case FT_DTYPE_fp16: return computes(d, 5.3, d->peak_fp32);
+    case FT_DTYPE_fp16: return computes(d, 5.3, d->peak_fp16);
     case FT_DTYPE_fp8e4m3:
     case FT_DTYPE_fp8e4m3uz:
     case FT_DTYPE_fp8e5m2:

@@ -13,7 +13,7 @@ const ft__option ft__serve_table[] = {
     FT__COUNT(ft__serve_options, generate, "generate", "N",
               "serving: tokens that a request generates; 256"),
     FT__TEXT(ft__serve_options, concurrency, "concurrency", "N[,N2...]",
-             "serving: requests under way, each followed by the next; 1"),
+             "serving: requests under way, each followed by the next; 1, rank 1..128"),
     FT__TEXT(
         ft__serve_options, rate, "rate", "R",
         "serving: requests a second, a Poisson process, in place of --concurrency"),
@@ -28,7 +28,7 @@ const ft__option ft__serve_table[] = {
     FT__COUNT(ft__serve_options, seed, "arrivals-seed", "N",
               "serving: of arrivals and lengths; 0"),
     FT__TEXT(ft__serve_options, tp, "tp", "N[,N2...]",
-             "ranks of tensor parallelism; 1"),
+             "ranks of tensor parallelism; 1, rank 1,2,4,8"),
     FT__COUNT(ft__serve_options, ep, "ep", "N",
               "of a mixture of experts, ranks with whole experts of their own; 1"),
     FT__TEXT(ft__serve_options, precision, "precision", "P",

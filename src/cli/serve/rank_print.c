@@ -197,16 +197,16 @@ static json_t *setting_json(const ft__serve_ranking *r, const ft__serve_setting 
     return o;
 }
 
-json_t *ft__serve_ranking_json(const ft__serve_ranking *r, uint64_t top)
+json_t *ft__serve_ranking_json(const ft__serve_ranking *r)
 {
     json_t *placed = json_array(), *others = json_array();
     char nearest[900], requests[FT__REQUESTS_TEXT];
     const char *const assumed[] = {requests};
 
     ft__requests_text(requests, &r->load[0]);
-    for (size_t i = 0; i < r->n_placed && i < top; i++)
+    for (size_t i = 0; i < r->n_placed; i++)
         ft__json_append_take(&placed, setting_json(r, &r->setting[r->order[i]], i + 1));
-    for (size_t i = 0; i < r->n && json_array_size(others) < top; i++)
+    for (size_t i = 0; i < r->n; i++)
         if (r->setting[i].state != FT__SERVE_PLACED)
             ft__json_append_take(&others, setting_json(r, &r->setting[i], 0));
     say_nearest(nearest, sizeof(nearest), r);

@@ -102,6 +102,6 @@ double ft__serve_value_of(const ft__serve_setting *x, ft__serve_by of,
 
 /* False: out of memory. */
 bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top);
-json_t *ft__serve_ranking_json(const ft__serve_ranking *r, uint64_t top);
+json_t *ft__serve_ranking_json(const ft__serve_ranking *r);
 
 #endif

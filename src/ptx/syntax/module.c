@@ -602,7 +602,7 @@ ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
         return ft_fail(err, FT_ENOTFOUND, 0, "%s: there is no kernel in it", m->name);
     if (!name)
         return ft_fail(err, FT_ENEEDED, 0,
-                       "%s: %u kernels are in it: say which, such as %s", m->name,
+                       "%s: %u kernels are in it: say which (--entry %s)", m->name,
                        m->n_kernels, m->kernel[0].name);
     slot = ft__index_find(&m->by_name, ft__hash_text(FT__HASH_BEGIN, name), name);
     if (slot) {

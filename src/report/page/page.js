@@ -47,11 +47,11 @@ const scales = { s: decimal.slice(5), J: decimal.slice(4), "J s": decimal.slice(
 function shown(v, unit = "", digits = scales[unit] ? 3 : 4) {
   if (v === null || v === undefined || !isFinite(v)) return "-";
   if (unit === "%") return `${Number((100 * v).toPrecision(3))} %`;
+  if (!unit && Number.isInteger(v)) return v.toLocaleString("en").replaceAll(",", "\u202f"); // counts are exact
   const known = scales[unit] || [[1, ""]];
   const scaled = f => Number((v / f).toPrecision(digits)); // 999.7 us is 1 ms
   const [factor, prefix] = v === 0 ? [1, ""] : known.find(([f]) => Math.abs(scaled(f)) >= 1) || known[known.length - 1];
-  const number = scaled(factor);
-  return `${number} ${prefix}${unit === "k" ? "" : unit}`.trim();
+  return `${scaled(factor)} ${prefix}${unit === "k" ? "" : unit}`.trim();
 }
 const percent = v => v === null || v === undefined ? "-" : `${(100 * v).toFixed(1)} %`;
 // Estimates are records of value, low, high, unit and basis.
@@ -242,10 +242,10 @@ function scatter(w, points, nameX, nameY) {
   }
   return s;
 }
-// Which are not worse in both than another.
+// Which fit, and are not worse in both than another that fits.
 function markFront(points) {
   for (const p of points)
-    p.front = !points.some(q => q.x.value <= p.x.value && q.y.value <= p.y.value &&
+    p.front = p.fits !== "no" && !points.some(q => q.fits !== "no" && q.x.value <= p.x.value && q.y.value <= p.y.value &&
       (q.x.value < p.x.value || q.y.value < p.y.value));
   return points;
 }

@@ -33,11 +33,11 @@ function drawCompared() {
   if (one.host_s !== null && answers.length === 1)
     s.append(html("p", `The host issues everything in ${shown(one.host_s, "s")}, the device executes it in ` +
       `${shown(one.busy_s, "s")}: ${one.host_s > one.busy_s ? "the host" : "the device"} sets the time.`, "note"));
-  const points = answers.filter(a => a.time.value > 0 && a.energy.value > 0).map(a => ({ name: a.label, x: a.time, y: a.energy }));
+  const points = answers.filter(a => a.time.value > 0 && a.energy.value > 0).map(a => ({ name: a.label, x: a.time, y: a.energy, fits: fits(a) }));
   if (points.length < 2) return;
   const host = html("div");
   s.append(html("h3", "Time and energy"), host,
-    html("p", "Lines are 90 % intervals; orange: Pareto-optimal.", "note"));
+    html("p", "Lines are 90 % intervals; orange: Pareto-optimal of what fits.", "note"));
   drawing(host, w => scatter(Math.min(w, 760), markFront(points), "time", "energy"));
 }
 

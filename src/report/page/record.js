@@ -19,7 +19,7 @@ function givenUnit(v, name) {
   const out = { ...v };
   for (const [members, record, unit] of IN_UNITS)
     for (const k of record === name ? Object.keys(v) : [])
-      if (members.test(k) && typeof v[k] === "number") out[k] = shown(v[k], unit);
+      if (members.test(k) && typeof v[k] === "number") out[k] = { value: v[k], low: null, high: null, unit, basis: "" };
   return out;
 }
 function textOf(name, v) {
@@ -27,7 +27,7 @@ function textOf(name, v) {
   if (v === null || v === undefined) return "-";
   if (typeof v === "boolean") return v ? "yes" : "no";
   if (typeof v === "number") return SHARES.test(name) ? percent(v) : /^(mae|median_ae|max_error)$/.test(name) ? shown(v, errorUnit) :
-    Number.isInteger(v) && !unitOf(name) ? v.toLocaleString("en").replaceAll(",", "\u202f") : shown(v, UNITS[unitOf(name)] || "");
+    shown(v, UNITS[unitOf(name)] || "");
   if (Array.isArray(v)) return v.length > 8 ? `${v.slice(0, 8).map(x => textOf(name, x)).join(", ")}, ... (${v.length})` : v.map(x => textOf(name, x)).join(", ");
   if (isEstimate(v)) return estimateText(v);
   if (isRow(v)) return Object.entries(v).map(([k, x]) => `${label(k)} ${textOf(k, x)}`).join("; ");
@@ -195,6 +195,7 @@ for (const [k, v] of Object.entries(record))
   if (FIRST.includes(k)) put(k, v);
   else if (Array.isArray(v) && v.length || isRow(v) && !isEstimate(v)) rest.push([k, v]);
   else if (!Array.isArray(v) && v !== null && v !== "" && k !== "line") simple[k] = v;
+if (record.best && isRow(record.choices?.[0])) simple.best = nameOf(record.choices[0]);
 if (Object.keys(simple).length) put("in short", simple);
 // Estimates by mean and percentiles: one table of all latencies.
 const latencies = rest.filter(([, v]) => isRow(v) && Object.values(v).every(isEstimate));

@@ -100,8 +100,8 @@ One alone of which nothing can be asked, and workloads that were never measured.
   t4       700 MHz  16.2 ms  15.1 ms  16.8 ms  96.1 W  1.55 J       -  -     learned
   t4      1.00 GHz  12.7 ms  12.3 ms  12.9 ms   111 W  1.41 J       -  -     learned
   t4      1.50 GHz  10.0 ms  9.51 ms  10.5 ms   138 W  1.38 J       -  -     measured
-  least energy on t4: at 1.50 GHz, 100.0 % of the energy and 100.0 % of the time at 1.50 GHz
-  least energy x time on t4: at 1.50 GHz, 100.0 % of the energy and 100.0 % of the time at 1.50 GHz
+  least energy on t4: at 1.50 GHz, where it is fastest, too
+  least energy x time on t4: at 1.50 GHz, where it is fastest, too
   - is not known; asked about one device alone, foretell says why
   
 

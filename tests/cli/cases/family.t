@@ -39,10 +39,10 @@ them and for others.
   a30  900 MHz  114 ms  85.2 ms  171 ms  81.2 W  9.25 J  # B  yes  scaled
   l4  600 MHz  1.42 ms  1.21 ms  3.01 ms  26.5 W  37.6 mJ  # B  yes  scaled
   l4  900 MHz  1.28 ms  900 us  3.00 ms  26.3 W  33.7 mJ  # B  yes  scaled
-  least energy on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
-  least energy x time on a30: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
-  least energy on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
-  least energy x time on l4: at 900 MHz, 100.0 % of the energy and 100.0 % of the time at 900 MHz
+  least energy on a30: at 900 MHz, where it is fastest, too
+  least energy x time on a30: at 900 MHz, where it is fastest, too
+  least energy on l4: at 900 MHz, where it is fastest, too
+  least energy x time on l4: at 900 MHz, where it is fastest, too
   
   $ ./ask --device l4 --top 1 | grep -E 'learned from|interval'
   learned from several devices, l4 not among them: both.ftp

@@ -45,6 +45,10 @@ At other clocks, with the one that takes the least energy; under a cap.
   least energy on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
   
+  $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --clocks 600,900 --csv -q | grep -E '^device|x=32x3' | cut -d, -f1,3,7,8
+  device,count,basis,setting
+  a30,1,scaled,clock=600MHz
+  a30,1,scaled,clock=900MHz
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
   power.value: 99.8660701575685

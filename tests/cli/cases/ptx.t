@@ -352,7 +352,7 @@ What is missing or wrong is said.
   foretell ptx: no kernel is called sax
   [4]
   $ foretell ptx ptx/nvcc/saxpy.ptx --grid 1 --block 1
-  foretell ptx: ptx/nvcc/saxpy.ptx: 2 kernels are in it: say which, such as saxpy
+  foretell ptx: ptx/nvcc/saxpy.ptx: 2 kernels are in it: say which (--entry saxpy)
   [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --block 32
   foretell ptx: --grid is missing: how many blocks does the launch have?

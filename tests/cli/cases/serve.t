@@ -67,14 +67,18 @@ Of several devices those that fit are answered, and the others named; none is a 
       "fits": false,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device t4,gtx-1080 --prompt 512 -q 2>&1 | sed 's/[0-9.]* GiB/N GiB/g'
-  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8); it does not fit: N GiB of weights on each of 1 x gtx-1080, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8)
+  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4); it does not fit: N GiB of weights on each of 1 x gtx-1080, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
 
 Ranked, by the same simulator:
 
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 -q --json > ranked; pick by assumptions.0 settings nearest_better < ranked
+  $ foretell rank --help | grep -E '^ +--(tp|concurrency) ' | sed 's/.*; //'
+  1, rank 1..128
+  1, rank 1,2,4,8
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 --top 1 -q --json > ranked; pick by assumptions.0 settings placed.# nearest_better < ranked
   by: "tokens-per-device"
   assumptions.0: "requests of 512 tokens that generate 32"
   settings: 4
+  placed.#: 4
   nearest_better: null
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
   1 setting: 0 placed, 0 too large, 1 over a limit, 0 not known
@@ -88,7 +92,7 @@ Ranked, by the same simulator:
 
 Ranks, stages and what else --dim names, clocks and caps may be several, too:
 
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --dim tp=1,2 --dim pp=1,2 --power-caps 400,700 --concurrency 8 --prompt 512 --generate 32 --top 8 -q --json > ways; pick settings < ways; grep -oE '"(tp|power_cap|dims)": [^,]*' ways | sort | uniq -c
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --dim tp=1,2 --dim pp=1,2 --power-caps 400,700 --concurrency 8 --prompt 512 --generate 32 -q --json > ways; pick settings < ways; grep -oE '"(tp|power_cap|dims)": [^,]*' ways | sort | uniq -c
   settings: 8
         4 "dims": "pp=1"
         4 "dims": "pp=2"
