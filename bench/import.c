@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/stats.h"
 #include "foretell/graph.h"
 #include "graph/graph_inside.h"
 #include "import/graph_inside.h"
@@ -18,19 +19,6 @@ typedef struct times {
     double read_s[RUNS], train_s[RUNS], memory_s[RUNS], plan_s[RUNS];
     unsigned nodes, step_nodes;
 } times;
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median_ms(double *v)
-{
-    qsort(v, RUNS, sizeof(*v), by_value);
-    return 1e3 * v[RUNS / 2];
-}
 
 /* Memory by part and the plan of offsets: what `foretell predict` asks for. */
 static ft_status measure_memory(const ft_graph *g, times *t, int run, ft_error *err)
@@ -86,15 +74,16 @@ static ft_status measure(const char *path, const ft_import_options *opt, int tra
 
 static void print(const char *path, times *t, double first_s, int train)
 {
-    double read_ms = median_ms(t->read_s);
+    double read_ms = 1e3 * ft__median(t->read_s, RUNS);
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
     printf("%s: first %.3f ms, median %.3f ms, %u nodes, %.2f us per node", path,
            1e3 * first_s, read_ms, t->nodes, 1e3 * read_ms / t->nodes);
     if (train) {
-        double train_ms = median_ms(t->train_s), memory_ms = median_ms(t->memory_s),
-               plan_ms = median_ms(t->plan_s);
+        double train_ms = 1e3 * ft__median(t->train_s, RUNS),
+               memory_ms = 1e3 * ft__median(t->memory_s, RUNS),
+               plan_ms = 1e3 * ft__median(t->plan_s, RUNS);
 
         printf("; step of %u nodes: derived in %.3f ms, memory %.3f ms, plan %.3f ms, "
                "in all %.3f ms, %.2f us per node",

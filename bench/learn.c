@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "foretell/learn.h"
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
 

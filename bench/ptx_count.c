@@ -80,7 +80,7 @@ static int count_module(sums *t, const ft_ptx *m, ft_error *err)
 {
     const ft_ptx_kernel *k = ft_ptx_get(m)->kernel;
     const size_t n = ft_ptx_get(m)->n_kernels;
-    ft_ptx_counter *c;
+    ft__ptx_counter *c;
 
     if (ft__ptx_counter_new(&c, m, err))
         return 0;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "cpu_time.h"
 #include "explore/search/search.h"
 #include "foretell/names.h"
@@ -29,13 +30,6 @@ struct table {
     bool category[MAX_COLUMNS];
     double reference[2], volume;
 };
-
-static int ascending(const void *a, const void *b)
-{
-    const double *p = a, *q = b;
-
-    return (*p > *q) - (*p < *q);
-}
 
 static void die(const char *what)
 {
@@ -92,7 +86,7 @@ static void find_values(struct table *t)
             die("no memory");
         for (size_t i = 0; i < t->n; i++)
             v[i] = t->v[i * (t->k + 2) + k];
-        qsort(v, t->n, sizeof(*v), ascending);
+        ft__sort(v, t->n);
         for (size_t i = 0; i < t->n; i++)
             if (i == 0 || v[i] != v[i - 1])
                 v[t->n_values[k]++] = v[i];
@@ -179,13 +173,13 @@ static ft_space *space_of(const struct table *t)
     return s;
 }
 
-static void search(const struct table *t, const ft_space *s, ft_search_options opt,
+static void search(const struct table *t, const ft_space *s, ft__search_options opt,
                    size_t evaluations, size_t batch, const char *name)
 {
     double *y = malloc(2 * evaluations * sizeof(*y)), gain;
     double *point = malloc(evaluations * t->k * sizeof(*point));
     double spent = -cpu_s();
-    ft_search *search;
+    ft__search *search;
     size_t told = 0;
 
     if (!y || !point || ft__search_new(&search, s, &opt, NULL))
@@ -212,7 +206,7 @@ static void search(const struct table *t, const ft_space *s, ft_search_options o
 int main(int argc, char **argv)
 {
     struct table t = {0};
-    ft_search_options opt = {.objectives = 2};
+    ft__search_options opt = {.objectives = 2};
     const char *name;
     ft_space *s;
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 #include "learn/tree/forest.h"
 

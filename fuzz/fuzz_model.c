@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

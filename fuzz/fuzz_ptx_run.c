@@ -15,7 +15,7 @@ static void count(const ft_ptx *m, const ft_ptx_kernel *k)
                        .block = {40, 1, 1},
                        .dynamic_shared = 64};
     ft_ptx_arg arg[ARGS];
-    ft_ptx_counter *counter = NULL;
+    ft__ptx_counter *counter = NULL;
     ft__ptx_parts parts;
     ft_ptx_counts c;
 

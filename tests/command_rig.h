@@ -57,7 +57,7 @@ static inline ft_command_result *measured(const ft_command *c, size_t n,
     return measured_by(&ft__system_runner, c, n, o);
 }
 
-/* ---- commands in time of the test's own ---- */
+/* Commands in time of the test's own. */
 
 struct world {
     struct stepped time;

@@ -11,23 +11,8 @@
 #include "device/power/meter.h"
 #include "files.h"
 #include "foretell/power.h"
+#include "scratch.h"
 #include "stepped_clock.h"
-
-static char scratch[64];
-
-struct path {
-    char s[600];
-};
-
-static struct path in_scratch(const char *name)
-{
-    struct path p;
-
-    snprintf(p.s, sizeof(p.s), "%s/%s", scratch, name);
-    return p;
-}
-
-/* ---- time ---- */
 
 static struct stepped now;
 static ft__clock clock_of_test;
@@ -91,21 +76,6 @@ static ft_meter *open_meter(const char *sources, const char *root)
     const ft_meter_options opt = {.sources = sources, .root = root};
 
     return open_by(&clock_of_test, &opt);
-}
-
-/* The scratch folder; false: there is none. */
-static bool begin_scratch(void)
-{
-    snprintf(scratch, sizeof(scratch), "/tmp/foretell-meter-XXXXXX");
-    return mkdtemp(scratch) != NULL;
-}
-
-static void end_scratch(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", scratch);
-    CHECK_EQ(system(command), 0);
 }
 
 #endif

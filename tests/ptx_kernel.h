@@ -1,7 +1,7 @@
 #ifndef PTX_KERNEL_H
 #define PTX_KERNEL_H
 
-#include "foretell/ptx.h"
+#include "ptx/ptx_inside.h"
 
 /* A kernel in text, to be launched, counted and run. */
 
@@ -20,7 +20,7 @@ enum { ARGS = 4 };
 
 typedef struct kernel {
     ft_ptx *m;
-    ft_ptx_counter *c;
+    ft__ptx_counter *c;
     ft_ptx_launch launch;
     ft_ptx_arg arg[ARGS];
     ft_ptx_counts n;

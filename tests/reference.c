@@ -131,7 +131,7 @@ static double matmul_at(const job *j, const int64_t *at)
     return sum;
 }
 
-/* ---- norms and softmax: statistics of the set an element belongs to ---- */
+/* Norms and softmax: statistics of the set an element belongs to. */
 
 typedef struct stats {
     double n, sum, squares, max, mean, variance, exps;
@@ -363,7 +363,7 @@ static double arg_at(const job *j, const int64_t *at, int min)
     return (double)best;
 }
 
-/* ---- reductions: every element of x goes to its result ---- */
+/* Reductions: every element of x goes to its result. */
 
 static int64_t result_of(const job *j, int64_t i)
 {

@@ -13,14 +13,10 @@
 #include "check.h"
 #include "files.h"
 #include "foretell/settings.h"
+#include "scratch.h"
 
 static const char *source_root;
 static char fake_nvml[1024];
-static char scratch[64];
-
-struct path {
-    char s[1024];
-};
 
 FT_PRINTF(1, 2) static struct path path(const char *fmt, ...)
 {
@@ -65,17 +61,11 @@ static bool has_record(const struct rig *r, const char *name)
 }
 
 /* What main() was given: the source's folder. */
-static bool set_up(int argc, char **argv)
+static void set_up(int argc, char **argv)
 {
     source_root = argc > 1 ? argv[1] : ".";
     path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
-    snprintf(scratch, sizeof(scratch), "/tmp/foretell-settings-XXXXXX");
-    return mkdtemp(scratch) && chmod(scratch, 0755) == 0;
-}
-
-static void tear_down(void)
-{
-    (void)shell(path("rm -rf %s", scratch).s);
+    make_scratch();
 }
 
 #endif

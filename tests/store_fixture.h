@@ -5,47 +5,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "check.h"
 #include "files.h"
 #include "foretell/store.h"
+#include "scratch.h"
 #include "store/store_inside.h"
 
 #define HEAD                                                                           \
     "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"  \
     "error,mad,mean,std,n,iterations,taken_at,run"
 #define ROW "a30,,onednn,2.6.3,conv2d,forward,default,time,s,1.5,,,,,3,300,1700000000,1"
-
-static char scratch[64];
-
-static inline void make_scratch(void)
-{
-    snprintf(scratch, sizeof(scratch), "/tmp/foretell-store-XXXXXX");
-    if (!mkdtemp(scratch) || chmod(scratch, 0755))
-        exit(1);
-}
-
-static inline void remove_scratch(void)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", scratch);
-    if (system(command))
-        exit(1);
-}
-
-struct path {
-    char s[256];
-};
-
-static inline struct path in_scratch(const char *name)
-{
-    struct path p;
-
-    snprintf(p.s, sizeof(p.s), "%s/%s", scratch, name);
-    return p;
-}
 
 static const ft_key key = {
     .device = "a30",

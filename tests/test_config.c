@@ -2,27 +2,7 @@
  * the cache, what a rank has. */
 #include <stdlib.h>
 
-#include "check.h"
-#include "import/llm/llm.h"
-
-static const char small[] =
-    "{\"model_type\": \"llama\", \"hidden_size\": 64, \"intermediate_size\": 96,"
-    " \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2,"
-    " \"vocab_size\": 100, \"torch_dtype\": \"bfloat16\"%s}";
-
-static ft_graph *imported(const char *fmt, const char *more,
-                          const ft_import_options *opt)
-{
-    char text[2000];
-    ft_error err = {0};
-    ft_graph *g;
-
-    snprintf(text, sizeof(text), fmt, more);
-    if (ft__import_llm(&g, text, strlen(text), "config.json", opt, &err))
-        fprintf(stderr, "%s\n", err.msg);
-    CHECK(g);
-    return g;
-}
+#include "llm_config.h"
 
 static double parameters_of(const char *more)
 {
@@ -32,25 +12,6 @@ static double parameters_of(const char *more)
     ft_graph_totals(g, &sum);
     ft_graph_free(g);
     return sum.parameters;
-}
-
-/* The largest operation of a kind. */
-static ft_op op_of(const ft_graph *g, ft_kind kind)
-{
-    ft_op found = {0};
-    double most = -1;
-
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        ft_cost c;
-
-        ft_op_cost(&g->op[i], &c);
-        if (g->op[i].kind == kind && c.bytes_read > most) {
-            most = c.bytes_read;
-            found = g->op[i];
-        }
-    }
-    CHECK_EQ(found.kind, kind);
-    return found;
 }
 
 static void parameters_are_those_of_the_model(void)
@@ -397,9 +358,6 @@ static void a_file_beside_says_how_numbers_are_packed(void)
     CHECK(HAS(err.msg, "hf_quant_config.json"));
 }
 
-static const ft_dim_value train_dims[] = {
-    {"train", 1}, {"tokens", 8}, {"weight_bits", 8}};
-static const ft_import_options trained = {.dims = train_dims, .n_dims = 2};
 #define SIZE(n) "{\"metadata\": {\"total_size\": " #n "}, \"weight_map\": {"
 
 /* 74,560 parameters of 2 bytes, to be trained, too; those of 8 bits are then not as the
@@ -407,6 +365,8 @@ static const ft_import_options trained = {.dims = train_dims, .n_dims = 2};
 static void a_checkpoint_of_another_size_is_said(void)
 {
     static const char fp8[] = ", \"quantization_config\": {\"quant_method\": \"fp8\"}";
+    static const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}};
+    static const ft_import_options trained = {.dims = dims, .n_dims = 2};
     static const struct {
         const char *index, *more;
         const ft_import_options *opt;
@@ -564,18 +524,6 @@ static void drafts_are_verified_and_made(void)
     ft_graph_free(g);
 }
 
-static void fails(const char *more, const ft_import_options *opt, ft_status st,
-                  const char *said)
-{
-    char text[2000];
-    ft_error err = {0};
-    ft_graph *g;
-
-    snprintf(text, sizeof(text), small, more);
-    CHECK_EQ(ft__import_llm(&g, text, strlen(text), "config.json", opt, &err), st);
-    CHECK(!g && HAS(err.msg, said));
-}
-
 static void what_is_wrong_or_not_known_is_named(void)
 {
     const ft_dim_value three[] = {{"tp", 3}}, less[] = {{"tokens", 9}, {"context", 4}},
@@ -611,138 +559,6 @@ static void what_is_wrong_or_not_known_is_named(void)
     fails("", &(ft_import_options){.dims = bits, .n_dims = 1}, FT_EINVAL, "kv_bits");
 }
 
-static void whole_sequences_alone_are_trained(void)
-{
-    const ft_import_options opt = {.batch = 3, .dims = train_dims, .n_dims = 2};
-    const ft_step s = {.given = true,
-                       .mode = FT_MODE_TRAINING,
-                       .how = {.optimizer = FT_OPTIMIZER_ADAMW}};
-    ft_graph *g = imported(small, "", &opt), *step;
-    ft_op op = op_of(g, FT_KIND_attention);
-    uint32_t updates = 0, back = 0;
-    ft_error err = {0};
-
-    CHECK_EQ(ft_op_shape(&op, FT_K_y).dim[2], 8);
-    CHECK_EQ(g->tensor[g->output[0]].shape.dim[0], 3 * 8);
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        CHECK(!SAME(g->tensor[i].name, "keys"));
-    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
-    for (uint32_t i = 0; step && i < step->n_nodes; i++) {
-        op = step->op[step->node[i].op];
-        updates += op.kind == FT_KIND_adamw;
-        back += op.kind == FT_KIND_attention && op.phase == FT_PHASE_BACKWARD;
-    }
-    /* Embeddings, norm, head, and of each layer two norms and four weights. */
-    CHECK_EQ(updates, 3 + 2 * 6);
-    CHECK_EQ(back, 2);
-    ft_graph_free(step);
-    ft_graph_free(g);
-    g = imported(small, "", NULL); /* with a cache */
-    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_EUNSUPPORTED);
-    CHECK(HAS(err.msg, "cache"));
-    ft_graph_free(g);
-}
-
-/* Of an fp8 checkpoint weights have gradients, and are as many bytes as those of a wide
- * one, unless fp8 is asked for. */
-static void a_packed_checkpoint_is_trained_unpacked(void)
-{
-    static const ft_import_options narrow = {.dims = train_dims, .n_dims = 3};
-    static const char fp8[] = ", \"quantization_config\": {\"quant_method\": \"fp8\", "
-                              "\"kv_cache_quant_algo\": \"FP8\"}";
-    static const char head[] = ", \"quantization_config\": {\"quantized_layers\": "
-                               "{\"lm_head\": {\"quant_algo\": \"FP8\"}}}";
-    ft_graph *g[] = {imported(small, "", &trained), imported(small, fp8, &trained),
-                     imported(small, head, &trained), imported(small, fp8, &narrow)};
-    ft_totals t[4];
-
-    for (int i = 0; i < 4; i++) {
-        ft_graph_totals(g[i], &t[i]);
-        ft_graph_free(g[i]);
-    }
-    for (int i = 1; i < 3; i++) {
-        CHECK_NEAR(t[i].weight_bytes, t[0].weight_bytes, 0);
-        CHECK_NEAR(t[i].bytes_read, t[0].bytes_read, 0);
-    }
-    CHECK(CMP(t[3].bytes_read, <, 0.8 * t[0].bytes_read));
-}
-
-static uint32_t nodes_of(const ft_graph *g, ft_kind kind, ft_dtype t)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; g && i < g->n_nodes; i++)
-        n += g->op[g->node[i].op].kind == kind && g->op[g->node[i].op].dtype == t;
-    return n;
-}
-
-/* Products in 8 bits, weights and what the optimizer has of them in the model's type.
- */
-static void weights_that_are_multiplied_in_8_bits_are_trained(void)
-{
-    static const ft_import_options narrow = {.dims = train_dims, .n_dims = 3};
-    const ft_step s = {.given = true,
-                       .mode = FT_MODE_TRAINING,
-                       .how = {.optimizer = FT_OPTIMIZER_ADAMW}};
-    ft_graph *g = imported(small, "", &narrow), *step;
-    ft_error err = {0};
-
-    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
-    CHECK_EQ(nodes_of(step, FT_KIND_linear, FT_DTYPE_fp8e4m3), 2 * 2 * 4);
-    CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_bf16), 3 + 2 * 6);
-    CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_fp8e4m3), 0);
-    ft_graph_free(step);
-    ft_graph_free(g);
-}
-
-/* Of scores alone: a kernel of attention drops some by the way. */
-static void dropout_of_scores_is_a_pass_of_its_own(void)
-{
-    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"scores", 1}};
-    const ft_import_options scores = {.dims = dims, .n_dims = 3},
-                            one = {.dims = dims, .n_dims = 2};
-    ft_graph *g[] = {
-        imported(small, ", \"attn_pdrop\": 0.1", &scores),
-        imported(small, ", \"attn_pdrop\": 0.1, \"attention_dropout\": 0.0", &scores),
-        imported(small, ", \"attention_dropout\": 0.0", &scores),
-        imported(small, ", \"attn_pdrop\": 0.1", &one)};
-
-    for (int i = 0; i < 4; i++) {
-        CHECK_EQ(nodes_of(g[i], FT_KIND_dropout, FT_DTYPE_bf16), i < 2 ? 2 : 0);
-        ft_graph_free(g[i]);
-    }
-}
-
-/* As eager code has them: of each of five norms a root, of each layer two rotations,
- * and as many weights as before. */
-static void norms_are_trained_operation_by_operation(void)
-{
-    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"unfused", 1}};
-    const ft_import_options opt = {.dims = dims, .n_dims = 3};
-    const ft_step s = {.given = true,
-                       .mode = FT_MODE_TRAINING,
-                       .how = {.optimizer = FT_OPTIMIZER_ADAMW}};
-    ft_graph *g = imported(small, "", &opt), *step;
-    uint32_t tables = 0;
-    ft_error err = {0};
-
-    CHECK_EQ(nodes_of(g, FT_KIND_rsqrt, FT_DTYPE_fp32), 5);
-    CHECK_EQ(nodes_of(g, FT_KIND_pow, FT_DTYPE_fp32), 5);
-    CHECK_EQ(nodes_of(g, FT_KIND_mul, FT_DTYPE_fp32), 5 + 2 * 2);
-    for (uint32_t i = 0; g && i < g->n_tensors; i++)
-        tables +=
-            g->tensor[i].role == FT_ROLE_INPUT && g->tensor[i].dtype == FT_DTYPE_fp32;
-    CHECK_EQ(tables, 1);
-    CHECK_EQ(nodes_of(g, FT_KIND_rmsnorm, FT_DTYPE_bf16), 0);
-    CHECK_EQ(nodes_of(g, FT_KIND_rotary, FT_DTYPE_bf16), 0);
-    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
-    CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_bf16), 3 + 2 * 6);
-    ft_graph_free(step);
-    ft_graph_free(g);
-    fails("", &(ft_import_options){.dims = &dims[1], .n_dims = 2}, FT_EINVAL,
-          "unfused=1");
-}
-
 int main(void)
 {
     parameters_are_those_of_the_model();
@@ -766,10 +582,5 @@ int main(void)
     replicas_send_tokens_to_each_others_experts();
     layers_that_stand_once_count_as_often_as_there_are();
     what_is_wrong_or_not_known_is_named();
-    whole_sequences_alone_are_trained();
-    a_packed_checkpoint_is_trained_unpacked();
-    weights_that_are_multiplied_in_8_bits_are_trained();
-    dropout_of_scores_is_a_pass_of_its_own();
-    norms_are_trained_operation_by_operation();
     CHECK_DONE();
 }

@@ -9,23 +9,10 @@
 #include "device/spec/device.h"
 #include "files.h"
 #include "foretell/device.h"
+#include "scratch.h"
 
 static const char *source_root;
 static char fake_nvml[1024];
-static char scratch[64];
-
-struct path {
-    char s[1024];
-};
-
-static struct path path_to(const char *folder, const char *name)
-{
-    struct path p;
-
-    if (snprintf(p.s, sizeof(p.s), "%s/%s", folder, name) >= (int)sizeof(p.s))
-        exit(1);
-    return p;
-}
 
 static struct path recorded(const char *machine)
 {
@@ -662,13 +649,9 @@ static void a_device_is_known_by_alias_and_by_product(void)
 
 int main(int argc, char **argv)
 {
-    char remove[128];
-
     source_root = argc > 1 ? argv[1] : ".";
     path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
-    snprintf(scratch, sizeof(scratch), "/tmp/foretell-device-XXXXXX");
-    if (!mkdtemp(scratch) || chmod(scratch, 0755))
-        return 1;
+    make_scratch();
 
     a_file_gives_facts_in_si_units();
     a_bad_file_is_refused_with_line_and_key();
@@ -688,8 +671,7 @@ int main(int argc, char **argv)
     nvml_is_asked_through_its_library();
     the_real_machine_gives_sensors_or_reasons();
 
-    snprintf(remove, sizeof(remove), "rm -rf %s", scratch);
-    shell(remove);
+    remove_scratch();
     a_gpu_is_called_by_its_model();
     CHECK_DONE();
 }

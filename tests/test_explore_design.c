@@ -210,8 +210,6 @@ static void many_factors_find_a_fraction(void)
     CHECK_EQ(ft__fraction_find(column, &bits, 8, 6, NULL), FT_EINVAL);
 }
 
-/* ---- random, Latin, Sobol ---- */
-
 static void drawn_designs_have_as_many_points_as_asked_for_or_all(void)
 {
     ft_space *s = conditional_space(0), *real = conditional_space(1);

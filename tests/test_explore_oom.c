@@ -57,9 +57,9 @@ static ft_status hypervolume(void)
 
 static ft_status search(ft_searcher which)
 {
-    const ft_search_options opt = {.searcher = which, .objectives = 2, .first = 8};
+    const ft__search_options opt = {.searcher = which, .objectives = 2, .first = 8};
     double point[PARAMS], gain;
-    ft_search *s;
+    ft__search *s;
     ft_status st = ft__search_new(&s, space, &opt, NULL);
 
     CHECK_EQ((st == FT_OK), (s != NULL));

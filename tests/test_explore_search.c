@@ -9,11 +9,11 @@
 
 typedef void (*problem)(double *y, const double *x, size_t k);
 
-static ft_search *search_of(const ft_space *s, ft_searcher which, uint32_t objectives,
-                            const double *limit, uint64_t seed)
+static ft__search *search_of(const ft_space *s, ft_searcher which, uint32_t objectives,
+                             const double *limit, uint64_t seed)
 {
-    const ft_search_options opt = {which, objectives, limit, 0, seed};
-    ft_search *search;
+    const ft__search_options opt = {which, objectives, limit, 0, seed};
+    ft__search *search;
 
     if (ft__search_new(&search, s, &opt, NULL))
         abort();
@@ -41,7 +41,7 @@ static void every_point_is_asked_for_once_then_there_are_no_others(void)
     const double told[2][3] = {{0, NAN, 1}, {2, 1, 4}}, y[] = {1, 2};
 
     for (int which = 0; which < FT_SEARCH_COUNT; which++) {
-        ft_search *search = search_of(s, (ft_searcher)which, 2, NULL, 1);
+        ft__search *search = search_of(s, (ft_searcher)which, 2, NULL, 1);
         double rows[15 * 3], point[3], gain;
         ft_error err = {0};
         size_t n = 0;
@@ -71,7 +71,7 @@ static void points_can_be_asked_for_in_batches(void)
     ft_space *s = cube(2, 0, 1);
 
     for (int which = 0; which < FT_SEARCH_COUNT; which++) {
-        ft_search *search = search_of(s, (ft_searcher)which, 2, NULL, 1);
+        ft__search *search = search_of(s, (ft_searcher)which, 2, NULL, 1);
         double rows[60 * 2], gain;
 
         for (size_t n = 0; n < 60; n++) {
@@ -92,8 +92,8 @@ static void the_same_seed_asks_the_same(void)
     ft_space *s = conditional_space(1);
 
     for (int which = 0; which < FT_SEARCH_COUNT; which++) {
-        ft_search *a = search_of(s, (ft_searcher)which, 2, NULL, 3);
-        ft_search *b = search_of(s, (ft_searcher)which, 2, NULL, 3);
+        ft__search *a = search_of(s, (ft_searcher)which, 2, NULL, 3);
+        ft__search *b = search_of(s, (ft_searcher)which, 2, NULL, 3);
 
         for (int i = 0; i < 40; i++) {
             double p[4], q[4], gain, y[2];
@@ -118,7 +118,7 @@ static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
     ft_space *s = cube(3, 0, 1);
 
     for (size_t v = 0; v < 2; v++) {
-        ft_search *whole = search_of(s, which[v], 2, NULL, 3);
+        ft__search *whole = search_of(s, which[v], 2, NULL, 3);
         double rows[40 * 3], ys[40 * 2], gain, point[3];
 
         for (size_t n = 0; n < 40; n++) {
@@ -126,7 +126,7 @@ static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
 
             CHECK_EQ(ft__search_ask(whole, p, &gain, NULL), FT_OK);
             if (n % 13 == 7 || n == 11) {
-                ft_search *again = search_of(s, which[v], 2, NULL, 3);
+                ft__search *again = search_of(s, which[v], 2, NULL, 3);
 
                 for (size_t i = 0; i < n; i++)
                     CHECK_EQ(ft__search_tell(again, rows + 3 * i, ys + 2 * i, NULL),
@@ -148,7 +148,7 @@ static void points_that_fail_or_have_no_say_do_no_harm(void)
     ft_space *s = conditional_space(1);
 
     for (int which = 0; which < FT_SEARCH_COUNT; which++) {
-        ft_search *search = search_of(s, (ft_searcher)which, 2, NULL, 3);
+        ft__search *search = search_of(s, (ft_searcher)which, 2, NULL, 3);
 
         for (int i = 0; i < 60; i++) {
             double p[4], gain, y[] = {NAN, NAN};
@@ -222,7 +222,7 @@ static double reached(ft_searcher which, problem f, size_t k, uint32_t m, size_t
     if (!y)
         abort();
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        ft_search *search = search_of(s, which, m, limit, seed);
+        ft__search *search = search_of(s, which, m, limit, seed);
 
         for (size_t i = 0; i < n; i++) {
             double point[16], gain;
@@ -296,7 +296,7 @@ static void points_within_limits_are_looked_for(void)
 
     for (int which = 0; which < FT_SEARCH_COUNT; which++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            ft_search *search = search_of(s, (ft_searcher)which, 2, limit, seed);
+            ft__search *search = search_of(s, (ft_searcher)which, 2, limit, seed);
 
             for (int i = 0; i < (which == FT_SEARCH_NSGA2 ? 1500 : 120); i++) {
                 double point[6], y[2], gain;
@@ -318,7 +318,7 @@ static void points_within_limits_are_looked_for(void)
 static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
 {
     ft_space *s = cube(3, 0, 1);
-    ft_search *search = search_of(s, which, 2, NULL, seed);
+    ft__search *search = search_of(s, which, 2, NULL, seed);
     int n = 0;
 
     for (int i = 0; i < 60; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "check.h"
 #include "kernel_rows.h"
 #include "predict/file/predictor.h"
@@ -222,13 +223,6 @@ struct trial {
     size_t n, covered;
 };
 
-static int by_size(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Each device (kernel) left out once, and asked. */
 static struct trial leave_out(const struct rows *r, bool kernels)
 {
@@ -269,10 +263,8 @@ static struct trial leave_out(const struct rows *r, bool kernels)
         }
         ft__kernels_free(k);
     }
-    qsort(v, t.n, sizeof(*v), by_size);
-    qsort(physics, t.n, sizeof(*v), by_size);
-    t.error = v[t.n / 2];
-    t.physics = physics[t.n / 2];
+    t.error = ft__median(v, t.n);
+    t.physics = ft__median(physics, t.n);
     free(v);
     free(use);
     return t;

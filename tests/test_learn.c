@@ -6,7 +6,7 @@
 #include "learn/tree/forest.h"
 #include "learn_data.h"
 
-/* ---- an image written by hand: x0 > 1 ? 30 : 10, and the constant 4 ---- */
+/* An image written by hand: x0 > 1 ? 30 : 10, and the constant 4. */
 
 enum { HAND_WORDS = 64, HAND_BYTES = 4 * HAND_WORDS };
 

@@ -7,7 +7,7 @@
 #include "learn/tree/grow.h"
 #include "learn_data.h"
 
-/* ---- an oracle: the best-split tree, found the slow way ---- */
+/* An oracle: the best-split tree, found the slow way. */
 
 /* Weighted mean and squared error of the rows that are in[]. */
 static double error_of(const data *d, const double *w, const bool *in, double *mean)
@@ -419,7 +419,7 @@ static void a_column_that_is_all_missing_or_constant_is_never_asked(void)
     data_free(&d);
 }
 
-/* ---- what chance must look like ---- */
+/* What chance must look like. */
 
 static void among_equal_splits_every_column_is_taken_alike(void)
 {

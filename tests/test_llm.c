@@ -441,7 +441,6 @@ static void other_numbers_are_priced_as_before(void)
               terms_on(&op, &facts, "", &other).total_s));
 }
 
-/* ---- fitting ---- */
 enum { N_ROWS = 600 };
 
 static void random_products(ft_op *op, uint64_t seed)
@@ -487,7 +486,6 @@ static void constants_of_a_synthetic_device_are_found_again(void)
     CHECK(CMP(worst, <, 0.25));
 }
 
-/* ---- power ---- */
 static void power_lies_between_idle_and_the_cap(void)
 {
     ft__physics_params theta = bare();

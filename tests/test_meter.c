@@ -141,7 +141,7 @@ static void a_program_that_dies_leaves_a_reason(void)
     ask_no_more(&a);
 }
 
-/* ---- counters of a copied tree ---- */
+/* Counters of a copied tree. */
 
 struct mover {
     struct path file;
@@ -436,8 +436,7 @@ int main(int argc, char **argv)
     source_root = argc > 1 ? argv[1] : ".";
     path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
     path_beside(fake_amd, sizeof(fake_amd), argv[0], "libfake-rocm-smi.so");
-    if (!begin_scratch())
-        return 1;
+    make_scratch();
 
     a_program_that_prints_watts_is_a_source_and_is_ended();
     the_thread_reads_what_a_program_prints_as_it_likes();
@@ -455,6 +454,6 @@ int main(int argc, char **argv)
     a_gpu_is_found_by_its_uuid();
     a_gpu_of_amd_counts_in_its_own_unit();
 
-    end_scratch();
+    remove_scratch();
     CHECK_DONE();
 }

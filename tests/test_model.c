@@ -21,7 +21,7 @@ static ft_model *fit(ft_method method, const data *d, const double *w)
     return m;
 }
 
-/* ---- what every method has in common ---- */
+/* What every method has in common. */
 
 /* Fitted on half of the rows, tried on the others; 1 is the spread of the targets. */
 static double error_of(const ft_model *m, const data *d)
@@ -249,7 +249,7 @@ static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
     data_free(&d);
 }
 
-/* ---- what only one method must do ---- */
+/* What only one method must do. */
 
 /* One column, u = (x - mean) / sd: slope = sum u y / (n + penalty). */
 static void ridge_is_its_closed_form(void)

@@ -10,10 +10,10 @@
 #include "check.h"
 #include "device/watch.h"
 #include "files.h"
+#include "scratch.h"
 
 static const char *source_root;
 static char fake_nvml[1024];
-static char scratch[64];
 static char root[512];
 
 FT_PRINTF(2, 3) static void edit(const char *file, const char *fmt, ...)
@@ -407,13 +407,9 @@ static void the_thread_samples_while_it_is_told_to(void)
 
 int main(int argc, char **argv)
 {
-    char remove[128];
-
     source_root = argc > 1 ? argv[1] : ".";
     path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
-    snprintf(scratch, sizeof(scratch), "/tmp/foretell-monitor-XXXXXX");
-    if (!mkdtemp(scratch))
-        return 1;
+    make_scratch();
 
     the_fastest_cpu_that_may_be_used_has_the_clock();
     others_are_told_from_oneself();
@@ -426,8 +422,6 @@ int main(int argc, char **argv)
     conditions_are_said_in_a_line();
     the_thread_samples_while_it_is_told_to();
 
-    snprintf(remove, sizeof(remove), "rm -rf %s", scratch);
-    if (system(remove))
-        return 1;
+    remove_scratch();
     CHECK_DONE();
 }

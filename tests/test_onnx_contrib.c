@@ -150,7 +150,7 @@ static void results_are_those_of_onnx_runtime(const char *root)
     CHECK(CMP(n, >, 0));
 }
 
-/* ---- what they are made of ---- */
+/* What they are made of. */
 
 #define MS "node com.microsoft."
 
@@ -328,7 +328,7 @@ static void layers_between_conversions_run_on_integers(void)
     CHECK_SPECS(cases, 0);
 }
 
-/* ---- quantised networks, as ONNX Runtime makes and runs them ---- */
+/* Quantised networks, as ONNX Runtime makes and runs them. */
 
 static const ft_tensor *tensor(const ft_graph *g, const char *name)
 {

@@ -2,7 +2,7 @@
 #include "graph/graph_inside.h"
 #include "onnx_cases.h"
 
-/* ---- counts that depend on data ---- */
+/* Counts that depend on data. */
 
 static void what_depends_on_data_is_an_upper_bound(void)
 {
@@ -347,7 +347,7 @@ static void failures_are_one_sentence(void)
     } cases[] = {
         {"in x fp32 4\nout y\nfunction A a b\nnode own.B a b\nend\n"
          "function B a b\nnode own.A a b\nend\nnode own.A x y",
-         FT_EFORMAT, "m.onnx: node b (A): functions call each other in a circle"},
+         FT_EFORMAT, "m.onnx: node b (A): its function is recursive"},
         {"in x fp32 1000000,1000000,1000000\nout x", FT_EFORMAT,
          "m.onnx: input \"x\" has too many elements"},
         {"in x fp32 1000000,1000\nconst n int64 2 1000000,1000000\nout y\n"

@@ -9,7 +9,7 @@
 static void the_row_far_away_is_most_isolated(void)
 {
     enum { N = 400, COLS = 3, FAR = 123 };
-    const ft_isolation_options opt = {.seed = 1};
+    const ft__isolation_options opt = {.seed = 1};
     data d = data_new(N, COLS, 1);
     double score[N];
 
@@ -30,7 +30,7 @@ static void scores_are_those_of_the_paper_in_small_cases(void)
 {
     float two[] = {1, 2}, same[] = {7, 7, 7, 7, 7};
     const ft_matrix a = {two, 2, 1}, b = {same, 5, 1};
-    const ft_isolation_options opt = {.seed = 4};
+    const ft__isolation_options opt = {.seed = 4};
     double score[5];
 
     CHECK_EQ(ft__isolation_scores(score, &a, &opt, NULL), FT_OK);
@@ -44,7 +44,7 @@ static void scores_are_those_of_the_paper_in_small_cases(void)
 static void missing_values_are_no_reason_to_fail(void)
 {
     data d = data_new(100, 2, 2);
-    const ft_isolation_options opt = {.seed = 1};
+    const ft__isolation_options opt = {.seed = 1};
     double score[100];
 
     for (int i = 0; i < 100; i += 3)
@@ -59,10 +59,10 @@ static void missing_values_are_no_reason_to_fail(void)
 
 enum { N = 600, COLS = 4, PLANTED = 12 };
 
-static ft_outlier *find(const data *d, const double *log_time, uint32_t threads)
+static ft__outlier *find(const data *d, const double *log_time, uint32_t threads)
 {
-    const ft_outlier_options opt = {.seed = 5, .threads = threads};
-    ft_outlier *out = calloc(N, sizeof(*out));
+    const ft__outlier_options opt = {.seed = 5, .threads = threads};
+    ft__outlier *out = calloc(N, sizeof(*out));
     uint64_t group[N];
 
     if (!out)
@@ -78,7 +78,7 @@ static void slow_rows_are_found_and_few_others(void)
 {
     data d = data_new(N, COLS, 3);
     double log_time[N];
-    ft_outlier *out;
+    ft__outlier *out;
     int found = 0, false_alarms = 0;
 
     for (int i = 0; i < N; i++)
@@ -102,7 +102,7 @@ static void a_third_of_slow_rows_hides_none_of_them(void)
 {
     data d = data_new(N, COLS, 3);
     double log_time[N];
-    ft_outlier *out;
+    ft__outlier *out;
     int found = 0, false_alarms = 0;
 
     for (int i = 0; i < N; i++)
@@ -120,7 +120,7 @@ static void fast_rows_are_left_in_peace(void)
 {
     data d = data_new(N, COLS, 3);
     double log_time[N];
-    ft_outlier *out;
+    ft__outlier *out;
 
     for (int i = 0; i < N; i++)
         log_time[i] = d.y[i] - (i % 50 == 7 ? log(5) : 0);
@@ -134,7 +134,7 @@ static void fast_rows_are_left_in_peace(void)
 static void threads_change_no_bit(void)
 {
     data d = data_new(N, COLS, 6);
-    ft_outlier *a = find(&d, d.y, 1), *b = find(&d, d.y, 3);
+    ft__outlier *a = find(&d, d.y, 1), *b = find(&d, d.y, 3);
 
     for (int i = 0; i < N; i++)
         CHECK(EQ(a[i].slower, b[i].slower) && EQ(a[i].isolation, b[i].isolation) &&
@@ -147,8 +147,8 @@ static void threads_change_no_bit(void)
 static void what_cannot_be_judged_is_refused(void)
 {
     data d = data_new(N, COLS, 7);
-    ft_outlier_options opt = {0};
-    ft_outlier out[N];
+    ft__outlier_options opt = {0};
+    ft__outlier out[N];
     uint64_t group[N];
     ft_error err;
 

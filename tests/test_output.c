@@ -12,8 +12,7 @@
 #include "check.h"
 #include "files.h"
 #include "foretell/file.h"
-
-static char folder[64];
+#include "scratch.h"
 
 static const char *at(const char *name)
 {
@@ -21,7 +20,7 @@ static const char *at(const char *name)
     static int next;
     char *p = path[next++ % 4];
 
-    snprintf(p, sizeof(path[0]), "%s/%s", folder, name);
+    snprintf(p, sizeof(path[0]), "%s/%s", scratch, name);
     return p;
 }
 
@@ -111,25 +110,20 @@ static void folders_and_missing_folders_are_named(void)
 {
     ft_error err;
 
-    CHECK_EQ(ft_file_write(folder, "abc", 3, &err), FT_EIO);
-    CHECK(HAS(err.msg, folder) && HAS(err.msg, "is a folder"));
+    CHECK_EQ(ft_file_write(scratch, "abc", 3, &err), FT_EIO);
+    CHECK(HAS(err.msg, scratch) && HAS(err.msg, "is a folder"));
     CHECK_EQ(ft_file_write(at("none/x"), "abc", 3, &err), FT_EIO);
     CHECK(HAS(err.msg, "none/x: No such file or directory"));
 }
 
 int main(void)
 {
-    char command[128];
-
-    snprintf(folder, sizeof(folder), "/tmp/foretell-output-XXXXXX");
-    if (!mkdtemp(folder))
-        return 1;
+    make_scratch();
     a_file_is_replaced_whole_and_keeps_its_mode();
     what_fails_leaves_the_old_file();
     a_link_goes_on_pointing_at_its_file();
     pipes_and_devices_are_written_through();
     folders_and_missing_folders_are_named();
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    CHECK_EQ(system(command), 0);
+    remove_scratch();
     CHECK_DONE();
 }

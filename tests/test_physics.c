@@ -3,7 +3,7 @@
 
 #include "physics_rig.h"
 
-/* ---- what a device offers ---- */
+/* What a device offers. */
 static void tensor_cores_serve_where_dtype_and_policy_use_them(void)
 {
     ft_op conv = op_of("conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
@@ -66,7 +66,7 @@ static void what_is_not_known_is_named(void)
     CHECK(isnan(t.total_s));
 }
 
-/* ---- kernels of an operation ---- */
+/* Kernels of an operation. */
 static void a_convolution_has_three_products(void)
 {
     ft_op op = op_of("conv2d x=2x3x8x8 out=4 kernel=3x3 stride=2x2 pad=1x1 "
@@ -157,7 +157,6 @@ static void a_view_costs_nothing(void)
     CHECK_NEAR(seconds("view x=64x64 out=4096", "p4", ""), 0, 0);
 }
 
-/* ---- limits ---- */
 static void a_tiny_operation_takes_the_floor(void)
 {
     ft__physics_params c = ft__physics_default();

@@ -331,7 +331,7 @@ static void networks_asked_for_anew_replace_those_of_their_device(void)
     ft_store_close(s);
 }
 
-/* ---- what may be in a file ---- */
+/* What may be in a file. */
 
 static ft__device_schedule good(void)
 {

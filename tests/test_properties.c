@@ -21,7 +21,7 @@ enum { FALLEN_OF = 500, FALLEN_MORE = 5 };
 
 static unsigned failures, doubled, fallen;
 
-/* ---- a random operation, as text, with the batch left open: "%d" ---- */
+/* A random operation, as text, with the batch left open: "%d". */
 
 static int among(ft__prng *r, int n, const int *v)
 {

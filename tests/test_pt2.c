@@ -7,7 +7,7 @@
 #include "import/pt2/pt2.h"
 #include "pt2_read.h"
 
-/* ---- one graph and what is asked of it ---- */
+/* One graph and what is asked of it. */
 
 static pt2_text text;
 

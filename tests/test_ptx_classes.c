@@ -13,11 +13,11 @@ enum { MODULES = 64 };
 /* Counters of the modules that a list's launches are of. */
 typedef struct counters {
     const ft_ptx *module[MODULES];
-    ft_ptx_counter *counter[MODULES];
+    ft__ptx_counter *counter[MODULES];
     int n;
 } counters;
 
-static ft_ptx_counter *counter_of(counters *c, const ft_ptx *m)
+static ft__ptx_counter *counter_of(counters *c, const ft_ptx *m)
 {
     int k = 0;
 
@@ -124,7 +124,7 @@ static void launches_counted_before_execute_nothing(const char *root)
     CHECK_EQ(once.steps, twice.steps);
 }
 
-/* ---- what is the same launch ---- */
+/* What is the same launch. */
 
 /* n decides, x only where the store goes, unused nothing. */
 static const char text[] =
@@ -142,7 +142,7 @@ typedef struct asked {
     uint32_t n, unused, grid, block, shared, known;
 } asked;
 
-static ft_ptx_counts count(ft__ptx_parts *parts, ft_ptx_counter *c, const asked *a)
+static ft_ptx_counts count(ft__ptx_parts *parts, ft__ptx_counter *c, const asked *a)
 {
     const ft_ptx_arg arg[] = {{.index = 0, .bytes = &a->x, .size = 8},
                               {.index = 1, .bytes = &a->n, .size = 4},
@@ -171,7 +171,7 @@ static void only_what_is_the_same_is_known_from_before(void)
         {{0, 40, 1, 9, 64, 0, 1}, 0},  {{0, 40, 1, 9, 64, 0, 2}, 1},
         {{0, 40, 1, 9, 64, 0, 3}, 1},
     };
-    ft_ptx_counter *c = NULL, *fresh = NULL;
+    ft__ptx_counter *c = NULL, *fresh = NULL;
     ft_ptx *m = NULL;
 
     CHECK_EQ(ft__ptx_parse(&m, text, strlen(text), "k", NULL), FT_OK);
@@ -200,13 +200,13 @@ static void only_what_is_the_same_is_known_from_before(void)
     ft__ptx_free(m);
 }
 
-/* ---- launches that differ in sizes ---- */
+/* Launches that differ in sizes. */
 
 /* By a counter that is used on, and by one of its own. */
-static ft_ptx_counts same_alone(ft_ptx_counter *used, const ft_ptx *m,
+static ft_ptx_counts same_alone(ft__ptx_counter *used, const ft_ptx *m,
                                 const ft_ptx_launch *l)
 {
-    ft_ptx_counter *own = NULL;
+    ft__ptx_counter *own = NULL;
     ft_ptx_counts a, b;
 
     CHECK_EQ(ft__ptx_count(&a, NULL, used, l, NULL), FT_OK);
@@ -222,7 +222,7 @@ static ft_ptx_counts same_alone(ft_ptx_counter *used, const ft_ptx *m,
 static void of_lengths(const char *body, bool repeats)
 {
     char source[2048];
-    ft_ptx_counter *c = NULL;
+    ft__ptx_counter *c = NULL;
     ft_ptx *m = NULL;
 
     snprintf(source, sizeof(source),
@@ -278,7 +278,7 @@ static void batches_of_a_convolution_have_most_blocks_in_common(const char *root
 {
     ft_ptx_launches *l = NULL;
     const ft_ptx_listed *at = NULL;
-    ft_ptx_counter *c = NULL;
+    ft__ptx_counter *c = NULL;
     ft__ptx_effort e;
     char path[2048];
 

@@ -19,7 +19,7 @@ enum { TARGETS = sizeof targets / sizeof *targets };
 typedef struct opened {
     char path[1200];
     ft_ptx *m;
-    ft_ptx_counter *counter;
+    ft__ptx_counter *counter;
     int launches, exact;
 } opened;
 

@@ -30,7 +30,7 @@ static ft_status count_all(void)
     const ft_ptx_arg arg = {.index = 0, .bytes = &x, .size = sizeof x};
     const ft_ptx_launch l = {
         .grid = {5, 3, 1}, .block = {96, 1, 1}, .arg = &arg, .n_args = 1};
-    ft_ptx_counter *c;
+    ft__ptx_counter *c;
     ft_ptx_counts n;
     ft_error err = {0};
     ft_status st = ft__ptx_counter_new(&c, m, &err);
@@ -48,7 +48,7 @@ static ft_status count_all(void)
 static void a_counter_goes_on_after_that(void)
 {
     ft_ptx_launch l = {.grid = {2, 1, 1}, .block = {32, 1, 1}};
-    ft_ptx_counter *c;
+    ft__ptx_counter *c;
     ft_ptx_counts n;
 
     CHECK_EQ(ft__ptx_counter_new(&c, m, NULL), FT_OK);
@@ -75,7 +75,7 @@ static const char bounded[] =
 
 static ft_status count_growing(const ft_ptx *kernel, uint64_t *threads)
 {
-    ft_ptx_counter *c;
+    ft__ptx_counter *c;
     ft_status st = ft__ptx_counter_new(&c, kernel, NULL);
 
     for (uint32_t k = 0; st == FT_OK && k < 6; k++) {

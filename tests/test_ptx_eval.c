@@ -268,7 +268,7 @@ static uint64_t nearest_bf16_fma(uint64_t a, uint64_t b, uint64_t c)
     return B32((float)F64(r)) >> 16 | (signbit(s) ? 0x8000 : 0);
 }
 
-/* ---- what instructions are tried on ---- */
+/* What instructions are tried on. */
 
 typedef enum values { INT, FLOAT, SIMPLE, PAIR } values;
 

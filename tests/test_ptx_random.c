@@ -31,7 +31,7 @@ static int run_both(both *b, const ptx_random *p, ft_error *err)
     const ft__ptx_memory memory = {p->address, bytes, PTX_RANDOM_BYTES};
     const ft__ptx_run_options opt = {
         .memory = &memory, .n_memory = 1, .most_steps = MOST_STEPS};
-    ft_ptx_counter *c = NULL;
+    ft__ptx_counter *c = NULL;
     ft_ptx *m = NULL;
     int ok;
 
@@ -128,7 +128,7 @@ static void bounds_hold_where_data_decides(void)
     try_seeds(7546, 7547, 1);   /* ends in a function, where an unknown index leads */
 }
 
-/* ---- launches of one kernel after each other ---- */
+/* Launches of one kernel after each other. */
 
 enum { VARIANTS = 6, VARIED = 1000 };
 
@@ -161,10 +161,10 @@ static int same_parts(const ft__ptx_parts *a, const ft__ptx_parts *b)
 }
 
 /* By a counter that is used on, and by one of its own. */
-static void count_twice(const ft_ptx *m, ft_ptx_counter *used, const ptx_random *p,
+static void count_twice(const ft_ptx *m, ft__ptx_counter *used, const ptx_random *p,
                         uint64_t seed)
 {
-    ft_ptx_counter *own = NULL;
+    ft__ptx_counter *own = NULL;
     ft_ptx_counts a, b;
     ft__ptx_parts of_a, of_b;
 
@@ -184,7 +184,7 @@ static void launches_before_make_no_difference(void)
     uint64_t repeated = 0;
 
     for (uint64_t seed = 0; seed < VARIED; seed++) {
-        ft_ptx_counter *used = NULL;
+        ft__ptx_counter *used = NULL;
         ft_ptx *m = NULL;
         ptx_random p;
 

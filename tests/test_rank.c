@@ -307,18 +307,18 @@ static void what_is_out_of_range_is_refused(void)
     CHECK_EQ(ft_rank(&r, NULL, 0, &how, &err), FT_OK);
 }
 
-static ft_rank_row row(uint64_t item, const char *choice, double truth, double value)
+static ft__rank_row row(uint64_t item, const char *choice, double truth, double value)
 {
-    return (ft_rank_row){item, choice, truth, value, value / 1.1, value * 1.1};
+    return (ft__rank_row){item, choice, truth, value, value / 1.1, value * 1.1};
 }
 
 /* Three items by hand; the fourth was measured on one device only. */
 static void foretold_orders_are_weighed_against_true_ones(void)
 {
-    const ft_rank_row r[] = {row(7, "a", 1, 1.0), row(9, "b", 4, 4.0),
-                             row(7, "b", 2, 2.0), row(8, "b", 2, 2.5),
-                             row(8, "a", 3, 2.4), row(9, "a", 5, 8.0),
-                             row(6, "a", 1, 1.0)};
+    const ft__rank_row r[] = {row(7, "a", 1, 1.0), row(9, "b", 4, 4.0),
+                              row(7, "b", 2, 2.0), row(8, "b", 2, 2.5),
+                              row(8, "a", 3, 2.4), row(9, "a", 5, 8.0),
+                              row(6, "a", 1, 1.0)};
     ft_rank_evaluation e;
 
     CHECK_EQ(ft__rank_evaluate(&e, r, 7, NULL), FT_OK);
@@ -337,8 +337,8 @@ static void foretold_orders_are_weighed_against_true_ones(void)
 
 static void what_was_measured_twice_counts_once(void)
 {
-    const ft_rank_row r[] = {row(1, "a", 1, 1), row(1, "a", 3, 3),
-                             row(1, "b", 1.5, 1.5)};
+    const ft__rank_row r[] = {row(1, "a", 1, 1), row(1, "a", 3, 3),
+                              row(1, "b", 1.5, 1.5)};
     ft_rank_evaluation e;
 
     CHECK_EQ(ft__rank_evaluate(&e, r, 3, NULL), FT_OK);
@@ -349,7 +349,7 @@ static void what_was_measured_twice_counts_once(void)
 
 static void without_a_choice_there_is_no_order(void)
 {
-    const ft_rank_row r[] = {row(1, "a", 1, 1), row(2, "b", 3, 3)};
+    const ft__rank_row r[] = {row(1, "a", 1, 1), row(2, "b", 3, 3)};
     ft_rank_evaluation e;
     ft_error err = {0};
 

@@ -15,36 +15,15 @@
 #include "foretell/device.h"
 #include "foretell/power.h"
 #include "foretell/settings.h"
+#include "scratch.h"
 
-static char folder[] = "/tmp/foretell-record-XXXXXX";
 static const char *source_root, *fake_nvml;
 
-typedef struct path {
-    char s[1024];
-} path;
-
-static path in_folder(const char *name)
+static struct path machine(const char *name)
 {
-    path p;
-
-    snprintf(p.s, sizeof(p.s), "%s/%s", folder, name);
-    return p;
-}
-
-static path machine(const char *name)
-{
-    path p;
+    struct path p;
 
     snprintf(p.s, sizeof(p.s), "%s/tests/recorded/%s", source_root, name);
-    return p;
-}
-
-static path path_in(const char *dir, const char *file)
-{
-    path p;
-
-    if (snprintf(p.s, sizeof(p.s), "%s/%s", dir, file) >= (int)sizeof(p.s))
-        exit(1);
     return p;
 }
 
@@ -69,7 +48,7 @@ static ft_record recorded(const char *dir, const ft_record_options *o)
     return r;
 }
 
-/* ---- what is read of a machine ---- */
+/* What is read of a machine. */
 
 enum { MOST_FILES = 2048 };
 static const char *watched; /* files below this folder are noted; NULL: none */
@@ -171,7 +150,7 @@ static void a_record_serves_in_the_place_of_the_machine(void)
                                         "bare-vm",     "vm",         "nvidia-server"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        path from = machine(names[i]), to = in_folder(names[i]);
+        struct path from = machine(names[i]), to = in_scratch(names[i]);
         ft_record_options o = {.root = from.s};
         char *of_machine, *of_record;
         ft_record r;
@@ -192,7 +171,7 @@ static void a_record_serves_in_the_place_of_the_machine(void)
 
             /* This process is no part of the machine. */
             if (strncmp(file, "/proc/self/", 11) != 0 &&
-                access(path_in(to.s, file + 1).s, R_OK)) {
+                access(path_to(to.s, file + 1).s, R_OK)) {
                 fprintf(stderr, "%s: not recorded: %s\n", names[i], file);
                 CHECK(0);
             }
@@ -205,7 +184,7 @@ static void a_record_serves_in_the_place_of_the_machine(void)
 
 static void serial_numbers_are_not_recorded(void)
 {
-    path from = in_folder("board"), to = in_folder("board-record");
+    struct path from = in_scratch("board"), to = in_scratch("board-record");
     ft_record_options o = {.root = from.s};
     char command[4096], *text;
 
@@ -216,7 +195,7 @@ static void serial_numbers_are_not_recorded(void)
              machine("jetson-tx1").s, from.s, from.s);
     CHECK_EQ(system(command), 0);
     recorded(to.s, &o);
-    text = text_of(in_folder("board-record/proc/cpuinfo").s);
+    text = text_of(in_scratch("board-record/proc/cpuinfo").s);
     CHECK(LACKS(text, "c0ffee") && HAS(text, "Hardware\t: X\nModel\t: Y"));
     free(text);
 }
@@ -246,8 +225,9 @@ static const ft_setting_state *setting(const ft_settings_list *l, const char *na
 
 static void a_recorded_server_has_two_gpus(void)
 {
-    path root = machine("nvidia-server"), answers = machine("nvidia-server/nvml.txt");
-    path copy = in_folder("answers");
+    struct path root = machine("nvidia-server"),
+                answers = machine("nvidia-server/nvml.txt");
+    struct path copy = in_scratch("answers");
     ft_settings_options how = {.root = root.s, .nvml = fake_nvml};
     ft_meter_options power = {.root = root.s, .nvml = fake_nvml, .sources = "nvml"};
     ft_settings_list *l = NULL;
@@ -291,17 +271,17 @@ static void a_recorded_server_has_two_gpus(void)
 
 static void files_are_listed_with_mode_and_outcome(void)
 {
-    char *text = text_of(in_folder("rapl-laptop/files.txt").s);
+    char *text = text_of(in_scratch("rapl-laptop/files.txt").s);
 
     CHECK(HAS(text, " read /proc/cpuinfo\n"));
     CHECK(HAS(text, " read /sys/class/powercap/intel-rapl:0/energy_uj\n"));
-    CHECK(LACKS(text, folder) && LACKS(text, source_root));
+    CHECK(LACKS(text, scratch) && LACKS(text, source_root));
     free(text);
 }
 
 static void what_may_not_be_read_is_named(void)
 {
-    path from = in_folder("locked"), to = in_folder("locked-record");
+    struct path from = in_scratch("locked"), to = in_scratch("locked-record");
     ft_record_options o = {.root = from.s};
     char command[4096], *text;
     ft_record r;
@@ -315,7 +295,7 @@ static void what_may_not_be_read_is_named(void)
     CHECK_EQ(system(command), 0);
     r = recorded(to.s, &o);
     CHECK_EQ(r.unreadable, 1);
-    text = text_of(in_folder("locked-record/files.txt").s);
+    text = text_of(in_scratch("locked-record/files.txt").s);
     CHECK(HAS(text, "0000 Permission denied "
                     "/sys/class/powercap/intel-rapl:0/energy_uj\n"));
     free(text);
@@ -324,7 +304,7 @@ static void what_may_not_be_read_is_named(void)
 /* What the library says, written down, makes the fake library say the same. */
 static void nvml_is_recorded_so_that_it_can_be_replayed(void)
 {
-    path first = in_folder("gpu"), second = in_folder("gpu-again");
+    struct path first = in_scratch("gpu"), second = in_scratch("gpu-again");
     ft_record_options o = {.nvml = fake_nvml};
     ft_record r;
     char *a, *b;
@@ -332,12 +312,12 @@ static void nvml_is_recorded_so_that_it_can_be_replayed(void)
     unsetenv("FAKE_NVML");
     r = recorded(first.s, &o);
     CHECK(EQ(r.gpus, 3) && CMP(r.files, >, 0));
-    setenv("FAKE_NVML", in_folder("gpu/nvml.txt").s, 1);
+    setenv("FAKE_NVML", in_scratch("gpu/nvml.txt").s, 1);
     r = recorded(second.s, &o);
     unsetenv("FAKE_NVML");
     CHECK_EQ(r.gpus, 3);
-    a = text_of(in_folder("gpu/nvml.txt").s);
-    b = text_of(in_folder("gpu-again/nvml.txt").s);
+    a = text_of(in_scratch("gpu/nvml.txt").s);
+    b = text_of(in_scratch("gpu-again/nvml.txt").s);
     CHECK(HAS(a, "gpu0.power_mw=61500\n") && HAS(a, "gpu2.GetPowerUsage=15\n"));
     for (char *line = strtok(a, "\n"); line; line = strtok(NULL, "\n"))
         if (!strstr(line, "energy_mj")) /* it moves when it is looked at */
@@ -349,7 +329,7 @@ static void nvml_is_recorded_so_that_it_can_be_replayed(void)
 
 static void a_folder_that_is_there_is_left_alone(void)
 {
-    path from = machine("bare-vm"), to = in_folder("bare-vm");
+    struct path from = machine("bare-vm"), to = in_scratch("bare-vm");
     ft_record_options o = {.root = from.s};
     ft_record r;
     ft_error err = {0};
@@ -360,13 +340,11 @@ static void a_folder_that_is_there_is_left_alone(void)
 
 int main(int argc, char **argv)
 {
-    char command[128];
-
     if (argc < 3)
         return 2;
     source_root = argv[1];
     fake_nvml = argv[2];
-    CHECK(mkdtemp(folder) != NULL);
+    make_scratch();
     a_record_serves_in_the_place_of_the_machine();
     serial_numbers_are_not_recorded();
     a_recorded_virtual_machine_has_nothing_to_set_or_to_read();
@@ -375,7 +353,6 @@ int main(int argc, char **argv)
     what_may_not_be_read_is_named();
     nvml_is_recorded_so_that_it_can_be_replayed();
     a_folder_that_is_there_is_left_alone();
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    CHECK_EQ(system(command), 0);
+    remove_scratch();
     CHECK_DONE();
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/stats.h"
 #include "check.h"
 #include "fake_engine.h"
 #include "foretell/measure.h"
@@ -186,13 +187,6 @@ static void stated_intervals_hold(void)
     CHECK(CMP(covered, >, 0.85 * N) && CMP(covered, <, 0.98 * N));
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* A short operation, one of about 4.5 ms, and between. */
 static const char *const in_bursts[] = {
     "relu x=1x100000", "linear x=8x512 out=512",
@@ -224,8 +218,7 @@ static void find_off(double *off, const char *options)
         }
         ft_session_close(s);
     }
-    qsort(off - BURST_SEEDS * N_IN_BURSTS, BURST_SEEDS * N_IN_BURSTS, sizeof(*off),
-          ascending);
+    ft__sort(off - BURST_SEEDS * N_IN_BURSTS, BURST_SEEDS * N_IN_BURSTS);
 }
 
 /* Three batches of ten take up to ten times as long. */
@@ -257,8 +250,7 @@ static void quiet_measurements_are_medians(void)
         r[i] = (ft_reading){.value = v[i], .iterations = 1, .round = i / 40};
     }
     CHECK_EQ(ft__measurement_of_times(&m, r, 200, NULL), FT_OK);
-    qsort(v, 200, sizeof(*v), ascending);
-    CHECK(CMP(fabs(m.value / ((v[99] + v[100]) / 2) - 1), <, 0.01));
+    CHECK(CMP(fabs(m.value / ft__median(v, 200) - 1), <, 0.01));
 }
 
 static void times_from_elsewhere_have_the_same_statistics(void)

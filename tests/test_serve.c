@@ -452,7 +452,7 @@ static void what_cannot_be_served_says_so(void)
     ft_serve_steps_close(s);
 }
 
-/* ---- beside measured runs, and ranked ---- */
+/* Beside measured runs, and ranked. */
 
 static void what_a_run_shows_is_learned_back(void)
 {

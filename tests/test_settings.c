@@ -553,8 +553,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "guard") == 0)
         return ft_settings_guard(argc - 2, argv + 2);
-    if (!set_up(argc, argv))
-        return 1;
+    set_up(argc, argv);
 
     lists_of_cpus_are_read_and_written();
     a_setting_has_one_canonical_text();
@@ -575,6 +574,6 @@ int main(int argc, char **argv)
     a_record_that_is_none_is_refused();
     what_is_kept_stays_until_it_is_reset();
 
-    tear_down();
+    remove_scratch();
     CHECK_DONE();
 }

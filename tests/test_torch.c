@@ -20,8 +20,6 @@
 #define NO_EXCEPTIONS 0
 #endif
 
-/* ---- an engine, opened ---- */
-
 typedef struct rig {
     const ft_engine *e;
     ft_engine_context *c;
@@ -118,7 +116,7 @@ static void its_version_is_known_once_it_is_open(rig *r)
     r->e->close(r->c);
 }
 
-/* ---- functions that may be missing ---- */
+/* Functions that may be missing. */
 
 static void without_what_2_10_brought_it_does_not_open(rig *r)
 {

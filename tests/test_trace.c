@@ -160,12 +160,11 @@ static void a_recording_is_played_at_its_speed(void)
 
 int main(void)
 {
-    if (!begin_scratch())
-        return 1;
+    make_scratch();
     a_trace_is_read_as_it_was_written();
     a_bad_trace_is_refused_with_its_line();
     a_plain_table_is_a_recording_too();
     a_recording_is_played_at_its_speed();
-    end_scratch();
+    remove_scratch();
     CHECK_DONE();
 }

@@ -26,7 +26,7 @@ static void make_op(ft_op *op, uint64_t seed, const char *dtype)
     CHECK_EQ(ft_op_parse(op, spec, strlen(spec), NULL), FT_OK);
 }
 
-/* ---- what GPUs do, block by block ---- */
+/* What GPUs do, block by block. */
 
 enum { SIDE = 64, SLICE = 32, MOST_CORES = 256 };
 
@@ -73,27 +73,34 @@ static double simulated_s(const ft_op *op, const ft_device *device)
                                    (0.85 * d->bandwidth_bytes_per_s));
 }
 
+/* A measured time of PyTorch's; a run of its own. */
+static void put(ft_store *s, const char *device, const char *setting, const char *spec,
+                double time_s)
+{
+    const ft_key key = {device, setting,   "torch", "2.3",
+                        spec,   "forward", "ieee",  "time"};
+    const ft_measurement m = {.unit = "s", .value = time_s, .error = NAN, .n = 1};
+    int64_t run;
+
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+}
+
 /* n operations of the type take so many times what is simulated, and every other one
  * `odd` times that. */
 static void fill_odd(ft_store *s, const char *device, const char *setting,
                      const char *dtype, int n, double times, double odd)
 {
     ft_device *d;
-    int64_t run;
 
     CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int i = 0; i < n; i++) {
         char spec[1024];
-        const ft_key key = {device, setting,   "torch", "2.3",
-                            spec,   "forward", "ieee",  "time"};
-        ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
         ft_op op;
 
         make_op(&op, (uint64_t)i, dtype);
         ft_op_print(&op, spec, sizeof(spec));
-        m.value = times * (i % 2 ? odd : 1) * simulated_s(&op, d);
-        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+        put(s, device, setting, spec, times * (i % 2 ? odd : 1) * simulated_s(&op, d));
     }
     ft_device_free(d);
 }
@@ -134,20 +141,39 @@ static ft_predictor *trained(double t4, double v100, double h100)
     return trained_by(s);
 }
 
-/* The prediction of an operation, and its simulated time. */
-static ft__op_answer asked(const ft_predictor *p, const char *device, const ft_op *op,
-                           double *there_s)
+static ft__op_answer answer_to(const ft_predictor *p, const char *device,
+                               const char *setting, const ft_op *op)
 {
     ft__dataset on = {
-        .device = (char *)device, .setting = (char *)"", .policy = (char *)"ieee"};
+        .device = (char *)device, .setting = (char *)setting, .policy = (char *)"ieee"};
     ft__op_answer a = {0};
 
     CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
     CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, op, NULL, 1, NULL),
              FT_OK);
-    *there_s = simulated_s(op, on.file);
     ft_device_free(on.file);
     return a;
+}
+
+static ft__op_answer asked_of(const ft_predictor *p, const char *device,
+                              const char *setting, const char *spec)
+{
+    ft_op op;
+
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    return answer_to(p, device, setting, &op);
+}
+
+/* The prediction of an operation, and its simulated time. */
+static ft__op_answer asked(const ft_predictor *p, const char *device, const ft_op *op,
+                           double *there_s)
+{
+    ft_device *d;
+
+    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    *there_s = simulated_s(op, d);
+    ft_device_free(d);
+    return answer_to(p, device, "", op);
 }
 
 /* Products that nothing was learned from. */
@@ -404,7 +430,7 @@ static void what_is_simulated_lies_within_intervals(void)
     ft_predictor_free(p);
 }
 
-/* ---- what other chips took for the same operation ---- */
+/* What other chips took for the same operation. */
 
 static void make_relu(ft_op *op, uint64_t i, char *spec, size_t size)
 {
@@ -428,20 +454,14 @@ static double relu_s(const ft_op *op, const ft_device *device)
 static void fill_relu(ft_store *s, const char *device, double odd)
 {
     ft_device *d;
-    int64_t run;
 
     CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int i = 0; i < N_OPS; i++) {
         char spec[1024];
-        const ft_key key = {device, "",        "torch", "2.3",
-                            spec,   "forward", "ieee",  "time"};
-        ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
         ft_op op;
 
         make_relu(&op, (uint64_t)i, spec, sizeof(spec));
-        m.value = relu_s(&op, d) * (i % 2 ? odd : 1);
-        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+        put(s, device, "", spec, relu_s(&op, d) * (i % 2 ? odd : 1));
     }
     ft_device_free(d);
 }
@@ -558,8 +578,8 @@ static void a_batch_of_one_is_a_single_product(void)
 {
     static const char *const form[] = {"matmul x=%ux256 y=256x512 dtype=fp32",
                                        "matmul x=8x%ux256 y=8x256x512 dtype=fp32"};
-    static const char *const asked_of[] = {"matmul x=1x300x256 y=1x256x512 dtype=fp32",
-                                           "matmul x=3x300x256 y=3x256x512 dtype=fp32"};
+    static const char *const product[] = {"matmul x=1x300x256 y=1x256x512 dtype=fp32",
+                                          "matmul x=3x300x256 y=3x256x512 dtype=fp32"};
     static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
 
     for (int batched = 0; batched < 2; batched++) {
@@ -568,65 +588,23 @@ static void a_batch_of_one_is_a_single_product(void)
 
         for (int i = 0; i < 3 * N_OPS; i++) {
             char spec[200];
-            const ft_key key = {gpu[i % 3], "",        "torch", "2.3",
-                                spec,       "forward", "ieee",  "time"};
-            const ft_measurement m = {
-                .unit = "s", .value = 1e-5 * (10 + i), .error = NAN, .n = 1};
-            int64_t run;
 
             snprintf(spec, sizeof(spec), form[batched], 100u + (unsigned)i / 3);
-            CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
-            CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+            put(s, gpu[i % 3], "", spec, 1e-5 * (10 + i));
         }
         p = trained_by(s);
         for (int several = 0; several < 2; several++) {
-            ft__dataset on = {.device = (char *)"a100-sxm-80gb"};
-            ft__op_answer a;
-            ft_op op;
+            const ft__op_answer a = asked_of(p, "a100-sxm-80gb", "", product[several]);
 
-            CHECK_EQ(
-                ft_op_parse(&op, asked_of[several], strlen(asked_of[several]), NULL),
-                FT_OK);
-            CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
-            CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1,
-                                      NULL),
-                     FT_OK);
             CHECK_EQ(a.unlike, several != batched);
-            ft_device_free(on.file);
         }
         ft_predictor_free(p);
     }
 }
 
-/* ---- products with scales, attention ---- */
+/* Products with scales, attention. */
 
-static void put(ft_store *s, const char *device, const char *spec, double time_s)
-{
-    const ft_key key = {device, "run_mode=graph", "torch", "2.3",
-                        spec,   "forward",        "ieee",  "time"};
-    const ft_measurement m = {.unit = "s", .value = time_s, .error = NAN, .n = 1};
-    int64_t run;
-
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
-    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
-}
-
-static ft__op_answer asked_of(const ft_predictor *p, const char *device,
-                              const char *spec)
-{
-    ft__dataset on = {.device = (char *)device,
-                      .setting = (char *)"run_mode=graph",
-                      .policy = (char *)"ieee"};
-    ft__op_answer a = {0};
-    ft_op op;
-
-    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
-    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
-             FT_OK);
-    ft_device_free(on.file);
-    return a;
-}
+static const char replayed[] = "run_mode=graph";
 
 /* Of two chips that measured products by blocks, whose times tell nothing of each
  * other, one alone measured plain fp8: about half of what it shows is taken. */
@@ -641,14 +619,15 @@ static double plain_fp8_s(double times)
 
         snprintf(spec, sizeof(spec), "linear x=%ux4096 out=8192 dtype=fp8e4m3",
                  512 + 64 * i);
-        put(s, "gb200", spec, times * 4e-5 * (1 + i / 8.));
+        put(s, "gb200", replayed, spec, times * 4e-5 * (1 + i / 8.));
         snprintf(spec, sizeof(spec),
                  "linear x=%ux4096 out=8192 dtype=fp8e4m3 block=128", 512 + 64 * i);
-        put(s, "gb200", spec, (i % 2 ? 4e-4 : 4e-5) * (1 + i / 8.));
-        put(s, "h200-sxm", spec, (i % 2 ? 8e-5 : 8e-4) * (1 + i / 8.));
+        put(s, "gb200", replayed, spec, (i % 2 ? 4e-4 : 4e-5) * (1 + i / 8.));
+        put(s, "h200-sxm", replayed, spec, (i % 2 ? 8e-5 : 8e-4) * (1 + i / 8.));
     }
     p = trained_by(s);
-    value = asked_of(p, "l4", "linear x=3000x4096 out=8192 dtype=fp8e4m3").value;
+    value =
+        asked_of(p, "l4", replayed, "linear x=3000x4096 out=8192 dtype=fp8e4m3").value;
     ft_predictor_free(p);
     return value;
 }
@@ -675,12 +654,12 @@ static void attention_of_a_newer_generation_may_be_further_off(void)
         snprintf(own, sizeof(own),
                  "attention x=%ux32x1x128 y=%ux8x%ux128 z=%ux8x%ux128 dtype=bf16",
                  1 + i % 8, 1 + i % 8, 512 + 64 * i, 1 + i % 8, 512 + 64 * i);
-        put(s, i % 2 ? "a100-sxm-80gb" : "h100-sxm", own,
+        put(s, i % 2 ? "a100-sxm-80gb" : "h100-sxm", replayed, own,
             2e-5 + 1e-7 * i * (1 + i % 8));
     }
     p = trained_by(s);
-    newer = asked_of(p, "gb200", spec);
-    between = asked_of(p, "l4", spec);
+    newer = asked_of(p, "gb200", replayed, spec);
+    between = asked_of(p, "l4", replayed, spec);
     CHECK(CMP(log(newer.high / newer.value), >,
               hypot(log(between.high / between.value), 0.39)));
     ft_predictor_free(p);

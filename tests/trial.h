@@ -48,8 +48,6 @@ typedef struct trial {
         }                                                                              \
     } while (0)
 
-/* ---- buffers ---- */
-
 static buffer new_buffer(const rig *r, size_t bytes)
 {
     buffer b = {.bytes = bytes};
@@ -93,8 +91,6 @@ static void *plain_array(size_t bytes)
     return p;
 }
 
-/* ---- layouts ---- */
-
 static size_t bytes_of(const ft_shape *s, ft_dtype t)
 {
     return (size_t)ft_tensor_bytes(s, t);
@@ -129,8 +125,6 @@ static void move_layout(const ft_op *op, const ft_shape *s, ft_dtype t,
                (const char *)from + size * (to_engine ? at : other), size);
     }
 }
-
-/* ---- values ---- */
 
 static uint32_t scramble(uint32_t x)
 {
@@ -209,8 +203,6 @@ static float param_value(const ft_op *op, uint32_t param, uint32_t i)
     return ft_kind_class(op->kind) == FT_CLASS_NORM && param % 3 == 0 ? u + 0.5f
                                                                       : u - 0.5f;
 }
-
-/* ---- trials ---- */
 
 /* PyTorch, which differs from engine.h in indices, divisors and hardsigmoid. */
 static int is_torch(const rig *r)
@@ -348,8 +340,6 @@ static void check_guards(const trial *t)
         free(now);
     }
 }
-
-/* ---- running ---- */
 
 enum { MAX_INSTANCES = 3 };
 

@@ -19,7 +19,7 @@ typedef enum ft_criterion {
     FT_CRITERION_COUNT
 } ft_criterion;
 
-/* ---- comparison of criteria, replayed on a store ---- */
+/* Comparison of criteria, replayed on a store. */
 
 typedef struct ft_choice_options {
     const char *where;    /* as in ft_evaluate_options */

@@ -83,7 +83,6 @@ FT_API ft_status ft_device_names(char ***names, size_t *n, const char *data_dir,
                                  ft_error *err);
 FT_API void ft_device_names_free(char **names, size_t n);
 
-/* ---- recording a machine ---- */
 typedef struct ft_record_options {
     const char *root; /* as above; NULL or "": this machine */
     const char *nvml; /* the management library; NULL: the usual name */
@@ -101,13 +100,13 @@ typedef struct ft_record {
 
 /* Record this machine into the new folder `dir`: the files of
  * /proc and /sys that this library reads (as a tree that serves as `root` elsewhere),
- * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (ft__trace_write()).
+ * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (every reading of the power sensors).
  * No serial numbers, no names of hosts or users. FT_EIO: dir exists or cannot be
  * written. */
 FT_API ft_status ft_machine_record(ft_record *out, const char *dir,
                                    const ft_record_options *opt, ft_error *err);
 
-/* ---- what this machine can measure ---- */
+/* What this machine can measure. */
 
 /* One power or energy source, usable or not. Sources may count the same energy
  * (package-0 contains package-0/core): do not add them up. */

@@ -63,7 +63,7 @@ FT_API const ft_exploration_facts *ft_exploration_get(const ft_exploration *x);
 FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char *buf,
                              size_t size);
 
-/* ---- predictions instead of runs ---- */
+/* Predictions instead of runs. */
 
 /* 1: word i contains {name} of parameter k. */
 FT_API int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k);
@@ -74,8 +74,6 @@ FT_API ft_status ft_exploration_words(char ***out, size_t *n, const ft_explorati
                                       ft_error *err);
 /* Price of a device per second; NaN: not in the file. */
 FT_API double ft_exploration_price(const ft_exploration *x, const char *device);
-
-/* ---- running ---- */
 
 typedef struct ft_explore_options {
     ft_design_options design; /* which points; with a searcher: unused */
@@ -118,8 +116,6 @@ FT_API ft_status ft_explore(ft_explored *out, const ft_exploration *x, ft_store 
  * does. */
 FT_API ft_status ft_explore_plan(char *buf, size_t size, const ft_exploration *x,
                                  ft_store *store, ft_error *err);
-
-/* ---- results ---- */
 
 typedef struct ft_trial {
     uint32_t workload; /* index */

@@ -8,8 +8,6 @@ FT_BEGIN_DECLS
 /* Design-space exploration of settings of hardware, runtime and compiler: spaces, designs,
  * Pareto fronts, search, sensitivity, correlation (docs/exploration-methods.md). */
 
-/* ---- spaces ---- */
-
 typedef enum ft_param_type {
     FT_PARAM_CATEGORICAL, /* one of n unordered values */
     FT_PARAM_ORDINAL,     /* one of n ordered values */
@@ -47,8 +45,6 @@ typedef struct ft_space ft_space;
 FT_API ft_status ft_space_new(ft_space **out, const ft_parameter *param, size_t n,
                               ft_error *err);
 
-/* ---- designs ---- */
-
 typedef enum ft_design {
     FT_DESIGN_FULL,       /* every combination; a REAL at `levels` values */
     FT_DESIGN_FRACTIONAL, /* two levels, the first and the last, resolution III to V */
@@ -72,7 +68,7 @@ typedef struct ft_design_options {
 FT_API ft_status ft_design_make(double **out, size_t *n, const ft_space *s,
                                 const ft_design_options *opt, ft_error *err);
 
-/* ---- fronts: all objectives are minimised ---- */
+/* Fronts: all objectives are minimised. */
 
 /* on[i] = 1: no other of the n rows of m objectives is at least as good in all and
  * better in one. Rows with NaN are never on it. FT_ENOMEM. */
@@ -84,8 +80,6 @@ FT_API ft_status ft_pareto(unsigned char *on, const double *y, size_t n, size_t 
 FT_API ft_status ft_hypervolume(double *out, const double *y, size_t n, size_t m,
                                 const double *reference, ft_error *err);
 
-/* ---- search: ask for points, tell their results ---- */
-
 typedef enum ft_searcher {
     FT_SEARCH_MODEL, /* Bayesian optimisation: expected hypervolume improvement times
                         the probability of feasibility */
@@ -93,18 +87,6 @@ typedef enum ft_searcher {
     FT_SEARCH_RANDOM,
     FT_SEARCH_COUNT
 } ft_searcher;
-
-typedef struct ft_search ft_search;
-typedef struct ft_search_options {
-    ft_searcher searcher;
-    uint32_t objectives;
-    const double *limit; /* of each objective, INFINITY: none; NULL: none at all */
-    uint32_t first;      /* points of a Latin hypercube before the model; 0: chosen */
-    uint64_t seed;
-} ft_search_options;
-
-
-/* ---- sensitivity ---- */
 
 /* Share of the variance of y over the space that is due to each parameter alone, main[k],
  * and to each pair beyond, pair[k * k] (symmetric, diagonal 0): functional ANOVA of a
@@ -140,8 +122,6 @@ FT_API ft_status ft_influence_fit(ft_influence_model *out, const ft_space *s,
                                   const double *points, const double *y, size_t n,
                                   uint64_t seed, ft_error *err);
 FT_API void ft_influence_model_free(ft_influence_model *m);
-
-/* ---- correlation ---- */
 
 typedef enum ft_correlation_kind {
     FT_PEARSON,

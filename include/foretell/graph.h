@@ -95,14 +95,16 @@ typedef struct ft_graph {
     const char *const *bounded; /* nodes without a rule, a lower bound by bytes ("Foo
                                    (node bar)") */
     uint32_t n_bounded;
-    struct ft__parts *parts; /* the library's */
-    int64_t positions; /* of a language model as imported: tokens that a sequence was
-                          made to have at most; 0: it does not say */
+    struct ft__parts *parts; /* private */
+    int64_t positions; /* of a language model: its maximum context length, tokens
+                          (max_position_embeddings); 0: the file does not say */
 } ft_graph;
 
 FT_API void ft_graph_free(ft_graph *g);
 
-/* Sums over the graph; shared parameters count once. */
+/* Sums over one pass or step (an op runs as often as its nodes repeat); shared
+ * parameters count once. Bytes: what operations read and write, each tensor once per
+ * operation. */
 typedef struct ft_totals {
     double flops;
     double bytes_read;
@@ -113,7 +115,7 @@ typedef struct ft_totals {
 } ft_totals;
 FT_API void ft_graph_totals(const ft_graph *g, ft_totals *out);
 
-/* ---- memory of one forward pass, by exact liveness ----
+/* Memory of one forward pass, by exact liveness.
  * A tensor lives from the node that makes it to the last node that reads it or
  * a view of it; outputs live to the end, and inputs throughout, since the caller
  * holds them; weights are not part of the plan. An engine that follows it needs
@@ -127,7 +129,7 @@ typedef struct ft_plan {
 FT_API ft_status ft_plan_make(ft_plan *out, const ft_graph *g, ft_error *err);
 FT_API void ft_plan_free(ft_plan *p);
 
-/* ---- memory of a pass or a training step, by part ---- */
+/* Memory of a pass or a training step, by part. */
 typedef enum ft_part {
     FT_PART_WEIGHTS,
     FT_PART_INPUTS,
@@ -140,7 +142,7 @@ typedef enum ft_part {
 } ft_part;
 
 /* bits: FT_POLICY_EAGER, FT_POLICY_CPU_SCRATCH, FT_POLICY_MKL_AVX2 and FT_POLICY_FOREACH count
- * here; others are for ft__graph_lower(), which goes first. */
+ * here; the others change the graph first (ft_step_lower()). */
 typedef struct ft_memory_policy {
     uint32_t bits;
 } ft_memory_policy;
@@ -162,12 +164,6 @@ typedef struct ft_memory {
 FT_API ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
                                 const ft_memory_policy *policy, ft_error *err);
 
-/* Bytes needed at a batch: the caller imports the model again and asks
- * ft_memory_make(). */
-typedef ft_status (*ft_memory_at)(void *arg, int64_t batch, uint64_t *bytes,
-                                  ft_error *err);
-
-/* ---- training ---- */
 typedef enum ft_optimizer {
     FT_OPTIMIZER_NONE,
     FT_OPTIMIZER_SGD,
@@ -190,7 +186,6 @@ typedef struct ft_step_options {
     uint32_t loss_on_all; /* 1: of every floating-point result, added up, not of
                              the first one alone */
 } ft_step_options;
-
 
 /* How a network runs: as it is, a forward pass, or a training step. */
 typedef struct ft_step {
@@ -220,7 +215,6 @@ FT_API size_t ft_graph_folded_norms(char *buf, size_t size, const ft_graph *g);
 /* "one forward pass", "one step of forward, backward and SGD"; static. */
 FT_API const char *ft_step_name(const ft_step *s, const ft_graph *g);
 
-/* ---- import ---- */
 typedef struct ft_dim_value {
     const char *name; /* symbolic dimension */
     int64_t value;

@@ -49,7 +49,7 @@ FT_API ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q,
                                    double memory_bytes, const ft_llm_limits *limits,
                                    ft_error *err);
 
-/* ---- training over many devices ---- */
+/* Training over many devices. */
 
 /* How a model is trained. Start from FT_LLM_TRAIN_INIT; 0 is the default of every field.
  * Fields are only appended, as in ft_query. */

@@ -66,10 +66,10 @@ typedef struct ft_measure_options {
     double power_time_s;  /* loop for the meter, at least ft_domain.least_s; 0: by
                              power_error, 5 s at most */
     double power_error;   /* as in ft_command_options */
-    const unsigned char *powered; /* of ft__measure_ops(): [n], which; NULL: all */
+    const unsigned char *powered; /* of several operations: [n], 1: power too; NULL: all */
     double error_floor;   /* relative: run-to-run scatter that is invisible within one
-                             run; 0: with ft__measure_ops() that of the calibration, at
-                             least 1 %, else none; below 0: none */
+                             run; 0: for operations that of the calibration, at least
+                             1 %, for networks none; below 0: none */
 } ft_measure_options;
 
 /* Power and energy of an operation or a network in one domain of the meter. */
@@ -87,34 +87,11 @@ typedef struct ft_energy {
     char reason[160];    /* why energy is unknown; "" otherwise */
 } ft_energy;
 
-/* What was measured; freed by ft__timing_free(). */
-typedef struct ft_timing {
-    ft_measurement time;   /* seconds per iteration: median of rounds' medians */
-    ft_measurement launch; /* seconds to issue one without waiting; NaN for synchronous
-                              engines */
-    ft_reading *readings;
-    size_t n_readings;
-    ft_reading *launches; /* of the same batches; NULL when launch is NaN */
-    ft_energy *energy; /* the sum, then each domain; NULL without a meter */
-    uint32_t n_energy;
-    ft_conditions conditions; /* over the rounds that count */
-    uint32_t rounds;     /* that count */
-    uint32_t redone;     /* disturbed and redone */
-    uint32_t outliers;   /* batches marked */
-    double calibration_s; /* of the calibration operation beside; NaN: none */
-    uint64_t weight_bytes;    /* of one instance as the engine stores it */
-    uint64_t workspace_bytes; /* scratch of one instance */
-    uint64_t memory_bytes;    /* peak of the engine's allocator while running one, above
-                                 the level before; 0: unknown */
-    uint32_t instances;       /* in the block looped over */
-    char implementation[64];
-} ft_timing;
-/* What ft_timing.time is of its readings, of times taken elsewhere: n of them, readings of
- * a round one behind the other. Outliers are marked in r. FT_EINVAL: none, or one that is
+/* Statistics of n batch times, those of a round one behind the other: the median of rounds'
+ * medians, its error and scatter. Outliers are marked in r. FT_EINVAL: none, or one that is
  * not above 0 s. */
 FT_API ft_status ft_measurement_of_times(ft_measurement *out, ft_reading *r, size_t n,
                                          ft_error *err);
-
 
 /* Shortest duration for which the time of a batch is proportional to its iterations:
  * t = slope n + offset fitted to long batches; floor_s is the shortest duration from
@@ -148,15 +125,16 @@ typedef struct ft_network_timing {
     uint64_t workspace_bytes;
     uint64_t context_bytes;      /* process before the network was loaded */
     uint64_t peak_process_bytes; /* highest resident size of the process */
-    ft_measurement launch; /* all of these as in ft_timing, per pass */
-    ft_reading *launches;
-    ft_energy *energy;
+    ft_measurement launch; /* seconds to issue a pass without waiting for its end; NaN for
+                              synchronous engines */
+    ft_reading *launches;  /* of the same batches; NULL when launch is NaN */
+    ft_energy *energy;     /* the sum, then each domain; NULL without a meter */
     uint32_t n_energy;
-    ft_conditions conditions;
-    uint32_t rounds;
-    uint32_t redone;
-    uint32_t outliers;
-    double calibration_s;
+    ft_conditions conditions; /* over the rounds that count */
+    uint32_t rounds;       /* that count */
+    uint32_t redone;       /* disturbed and redone */
+    uint32_t outliers;     /* batches marked */
+    double calibration_s;  /* of the calibration operation beside; NaN: none */
 } ft_network_timing;
 FT_API void ft_network_timing_free(ft_network_timing *t);
 FT_API ft_status ft_measure_network(ft_network_timing *out, ft_session *s,
@@ -182,7 +160,7 @@ FT_API ft_status ft_session_prepare(ft_session *s, const ft_op *op, ft_error *er
 FT_API ft_status ft_session_prepare_model(ft_session *s, const char *path,
                                           const ft_graph *g, ft_error *err);
 
-/* ---- many operations into a store ---- */
+/* Many operations into a store. */
 /* A network to measure whole beside operations. */
 typedef struct ft_collect_network {
     const char *name; /* or the path of its file: its name without folder and ending */

@@ -98,7 +98,7 @@ typedef enum ft_layout {
     FT_LAYOUT_COUNT
 } ft_layout;
 
-/* How an engine runs graphs (ft__graph_lower). */
+/* How an engine runs graphs (ft_step_lower()). */
 enum {
     /* Convolutions, pooling and channel norms run channels-last; other operations
      * keep the layout they are given where they can; where they cannot, a
@@ -149,7 +149,6 @@ typedef struct ft_op {
     int64_t value[FT_OP_MAX_VALUES]; /* packed in key order, the rest 0 */
 } ft_op;
 
-/* ---- names ---- */
 FT_API const char *ft_dtype_name(ft_dtype t);
 FT_API ft_dtype ft_dtype_from_onnx(int64_t number);
 FT_API uint32_t ft_dtype_bits(ft_dtype t);
@@ -157,8 +156,6 @@ FT_API const char *ft_kind_name(ft_kind k);
 FT_API ft_class ft_kind_class(ft_kind k);
 FT_API const char *ft_phase_name(ft_phase p);
 
-
-/* ---- values ---- */
 /* The values of a key; NULL and *n = 0 when it is at its default or unknown. */
 FT_API const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n);
 /* i-th value of a key, or its default (per-axis keys repeat the default). */
@@ -173,7 +170,6 @@ FT_API uint32_t ft_op_wrt(const ft_op *op);
 FT_API uint32_t ft_kind_saves(ft_kind k);
 FT_API int ft_op_equal(const ft_op *a, const ft_op *b);
 
-/* ---- text ---- */
 /* Write the canonical spec; returns its length as snprintf() does. */
 FT_API size_t ft_op_print(const ft_op *op, char *buf, size_t size);
 /* Parse a spec (any key order, extra blanks) and check it, shapes included. Of a
@@ -181,7 +177,6 @@ FT_API size_t ft_op_print(const ft_op *op, char *buf, size_t size);
  * FT_EFORMAT: err->pos is the byte in text. */
 FT_API ft_status ft_op_parse(ft_op *out, const char *text, size_t len, ft_error *err);
 
-/* ---- meaning ---- */
 /* FT_EINVAL with a sentence when shapes and attributes are inconsistent. */
 FT_API ft_status ft_op_check(const ft_op *op, ft_error *err);
 /* Activation operands, in order x, y, z (concat: its parts), and results.

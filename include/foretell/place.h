@@ -17,7 +17,7 @@ typedef enum ft_place_by {
     FT_PLACE_BY_COUNT
 } ft_place_by;
 
-/* ---- one network over several devices ---- */
+/* One network over several devices. */
 
 enum { FT_PLACE_MAX_DEVICES = 8 };
 
@@ -71,7 +71,7 @@ FT_API ft_status ft_place_split(ft_split_answer **out, ft_data *d, const ft_quer
                                 const ft_place_options *opt, ft_error *err);
 FT_API void ft_split_free(ft_split_answer *a);
 
-/* ---- several networks on several devices ---- */
+/* Several networks on several devices. */
 
 /* What network i takes on device d: [i * devices + d]; time NaN: it cannot run there. */
 typedef struct ft_assign_case {

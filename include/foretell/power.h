@@ -71,15 +71,14 @@ typedef struct ft_trace {
     double cpu_share; /* of one CPU, that reading took; NaN: not known */
     void *memory;     /* text, and the lists above */
 } ft_trace;
-/* Returns once every domain has brought two new values (where its period is not known,
- * been read twice), or 0.5 s or two periods have passed, so that the stretch that
- * follows has a beginning; stop lingers likewise for its end. */
 FT_API void ft_trace_free(ft_trace *t);
-/* Start, run(user), stop; from_s and to_s are when run() began and returned. */
+/* Start, run(user), stop; from_s and to_s are when run() began and returned. Before and
+ * after it, waits until every domain has had two new values (two readings where its
+ * period is unknown), at most 0.5 s or two periods, so that both ends can be
+ * interpolated. */
 FT_API ft_status ft_meter_watch(ft_meter *m, void (*run)(void *user), void *user,
                                 ft_trace *out, double *from_s, double *to_s,
                                 ft_error *err);
-
 
 /* Power and energy of domain i from from_s to to_s. NaN and a reason where unknown;
  * never 0. Errors are one standard deviation of what the readings show
@@ -106,7 +105,6 @@ typedef struct ft_power {
 } ft_power;
 FT_API void ft_power_of(ft_power *out, const ft_trace *t, uint32_t domain, double from_s,
                         double to_s);
-
 
 FT_END_DECLS
 

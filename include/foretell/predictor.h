@@ -46,7 +46,6 @@ typedef struct ft_brief {
     const char *why;  /* "" with FT_OK; with many settings set for the first failure only */
 } ft_brief;
 
-/* ---- training ---- */
 /* Permutation importance of a regressor's features, descending. */
 typedef struct ft_attribute {
     const char *name;
@@ -107,7 +106,6 @@ FT_API ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
 FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err);
 /* FT_EIO: not there; FT_EFORMAT: not a predictor, damaged, or of another version. */
 FT_API ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err);
-/* The same from memory (8-byte aligned, kept by the caller while in use). */
 FT_API void ft_predictor_free(ft_predictor *p);
 
 typedef struct ft_predictor_info {

@@ -8,8 +8,6 @@ FT_BEGIN_DECLS
 /* PTX, the assembly of NVIDIA GPUs: the kernels of a file, and the instructions that a
  * launch executes, counted without a GPU (docs/ptx-counting.md). */
 
-/* ---- what is counted ---- */
-
 typedef enum ft_ptx_class {
 #define FT_PTX_CLASS(e, name, about) FT_PTX_##e,
 #include "foretell/ptx_classes.def"
@@ -30,8 +28,6 @@ typedef enum ft_ptx_space {
     FT_PTX_TENSOR_MEMORY, /* tcgen05 */
     FT_PTX_SPACES
 } ft_ptx_space;
-
-/* ---- modules ---- */
 
 typedef struct ft_ptx ft_ptx;
 
@@ -74,8 +70,6 @@ FT_API const ft_ptx_facts *ft_ptx_get(const ft_ptx *m);
 FT_API ft_status ft_ptx_registers(uint32_t *out, const ft_ptx *m, uint32_t i,
                                   ft_error *err);
 
-/* ---- launches ---- */
-
 /* A scalar's bits, or an address, of which only the alignment matters. Counts that depend
  * on arguments not given are bounds. */
 typedef struct ft_ptx_arg {
@@ -93,8 +87,6 @@ typedef struct ft_ptx_launch {
     const ft_ptx_arg *arg;
     uint32_t n_args;
 } ft_ptx_launch;
-
-/* ---- counts ---- */
 
 /* Lower bound, estimate, upper bound. All equal: exact. */
 typedef struct ft_ptx_tally {
@@ -125,7 +117,8 @@ typedef struct ft_ptx_counts {
     ft_ptx_tally descriptor_bytes; /* of shared memory read by wgmma through descriptors,
                                       from its shape and types; not in `bytes` */
     int exact;           /* 1: all of the instruction counts are, and all fit 64 bits */
-    const char *because; /* not exact: why, with line; borrowed from the counter */
+    const char *because; /* not exact: why, with line; borrowed from the list of
+                            launches */
 } ft_ptx_counts;
 
 /* A basic block. */
@@ -150,10 +143,6 @@ typedef struct ft_ptx_access {
     ft_ptx_tally requests;  /* of warps */
     ft_ptx_tally took;      /* sectors of global memory, wavefronts of shared memory */
 } ft_ptx_access;
-
-/* Counts launches of one module. Analyses, and up to 16 MiB of counts, are cached: the
- * same launch again takes a microsecond. The module is borrowed. One thread at a time. */
-typedef struct ft_ptx_counter ft_ptx_counter;
 
 FT_END_DECLS
 

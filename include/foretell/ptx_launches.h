@@ -8,15 +8,11 @@ FT_BEGIN_DECLS
 /* The kernel launches of a program: from a launch file (docs/ptx.md), or from a cache
  * or dump folder of Triton, Inductor or XLA. */
 
-/* ---- modules ---- */
-
 /* All modules of a file: one of a .ptx, several in the output of `cuobjdump -ptx`. *out is
  * an array of *n. FT_EIO, FT_EFORMAT: with line and column. */
 FT_API ft_status ft_ptx_modules_open(ft_ptx ***out, size_t *n, const char *path,
                                      ft_error *err);
 FT_API void ft_ptx_modules_free(ft_ptx **m, size_t n);
-
-/* ---- launches ---- */
 
 typedef struct ft_ptx_launches ft_ptx_launches;
 
@@ -71,11 +67,11 @@ typedef struct ft_ptx_launches_facts {
 } ft_ptx_launches_facts;
 FT_API const ft_ptx_launches_facts *ft_ptx_launches_get(const ft_ptx_launches *l);
 
-/* ft__ptx_count() of the i-th. Analyses are kept with the list. FT_EINVAL also: a
+/* Count the instructions of the i-th launch. Analyses are kept with the list. FT_EINVAL also: a
  * library's call, or something is missing. */
 FT_API ft_status ft_ptx_launches_count(ft_ptx_counts *out, ft_ptx_launches *l, size_t i,
                                        ft_error *err);
-/* ft__ptx_blocks() and ft__ptx_accesses() of the launch counted last; none: nothing was
+/* Basic blocks and memory accesses of the launch counted last; none: nothing was
  * counted yet. Borrowed until the next is counted. */
 typedef struct ft_ptx_launches_parts {
     const ft_ptx_block *block;

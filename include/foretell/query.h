@@ -11,7 +11,6 @@ FT_BEGIN_DECLS
 /* Queries: time, energy and memory of a network on a device. docs/api.md has a complete
  * program. SI units; NaN: unknown. */
 
-/* ---- where devices and predictors are ---- */
 /* A data folder and a user's folder. Device files, predictors and measurements that
  * queries need are read once and cached. Threads may share one. */
 typedef struct ft_data ft_data;
@@ -27,7 +26,6 @@ FT_API void ft_data_close(ft_data *d);
 FT_API size_t ft_data_predictor_path(char *buf, size_t size, const char *user_dir,
                                      const char *engine, uint64_t threads);
 
-/* ---- query ---- */
 #define FT_DEFAULT_ENGINE "onednn"
 
 /* A network as a list of operations, as ft_import_ops() reads it. */
@@ -105,7 +103,6 @@ typedef struct ft_query {
  * FT_EFORMAT: its file; FT_ENEEDED: it leaves a dimension open. */
 FT_API ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *err);
 
-/* ---- answer ---- */
 /* Values are stable. */
 typedef enum ft_remark_code {
     /* assumptions */
@@ -144,7 +141,7 @@ typedef struct ft_answer_op {
     ft_estimate energy;      /* J: time x power */
 } ft_answer_op;
 
-/* What answered. */
+/* What the answer is based on. */
 typedef enum ft_answered_by {
     FT_ANSWERED_BY_DEVICE,        /* a predictor of that very device */
     FT_ANSWERED_BY_FAMILY,        /* a predictor trained on several devices */

@@ -92,18 +92,7 @@ typedef struct ft_ranked {
 FT_API ft_status ft_rank(ft_ranked *out, const ft_rank_entry *entry, size_t n,
                          const ft_rank_options *opt, ft_error *err);
 
-/* ---- accuracy of predicted orders ---- */
-
-/* One choice for one item (an operation, a network): predicted value with its 90 %
- * interval, and measured value. */
-typedef struct ft_rank_row {
-    uint64_t item;
-    const char *choice; /* "h200-sxm" */
-    double truth;       /* measured; above 0, as the value */
-    double value;
-    double low;
-    double high;
-} ft_rank_row;
+/* Accuracy of predicted orders. */
 
 /* Over the items with every choice. Regret: mean relative excess of the measured value
  * of the chosen over the least measured value. */
@@ -111,12 +100,11 @@ typedef struct ft_rank_evaluation {
     size_t n_rows;
     size_t n_items;
     size_t n_choices;
-    double
-        right; /* share of the items where the least predicted is the least measured */
+    double right; /* share of the items where the least predicted is the least measured */
     double regret;
-    double expected_regret; /* of the answers themselves */
+    double expected_regret; /* mean of what ft_rank() expected (ft_ranked.regret) */
     double level;           /* share of the items whose best two intervals overlap */
-    double regret_apart;    /* of the other items */
+    double regret_apart;    /* regret over the other items */
     char constant[160]; /* baseline: the choice that is best when always taken, selected
                            on the measured values */
     double constant_right;

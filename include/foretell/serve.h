@@ -9,8 +9,6 @@ FT_BEGIN_DECLS
  * takes is what ft_query_ask() answers for its operations (docs/llm.md). Seconds,
  * joules, bytes, tokens. */
 
-/* ---- what is served ---- */
-
 /* A request of a recorded load. */
 typedef struct ft_serve_request {
     double arrival_s;
@@ -74,8 +72,6 @@ typedef struct ft_serve_load {
  * ones do, when they begin together: intervals have both. */
 #define FT_SERVE_ALIKE 0.05
 
-/* ---- steps ---- */
-
 /* Operations of the steps that loads may take, at sizes between which is interpolated.
  * q: model, its `tp` and `ep` among dims, dtype; no batch. Independent of any device;
  * threads may share it. */
@@ -105,12 +101,10 @@ typedef struct ft_serve_step {
     double decode_seqs;
     double decode_context; /* tokens that they attend to, in all */
 } ft_serve_step;
-/* time (s) and energy (J, of all devices of the group), without what is between
- * steps. */
+/* time (s) and energy (J, of all devices of the group) of the step alone, without the
+ * overhead between steps. */
 FT_API void ft_serve_step_ask(ft_estimate *time, ft_estimate *energy,
                               const ft_serve_steps *s, const ft_serve_step *step);
-
-/* ---- answer ---- */
 
 typedef enum ft_serve_metric {
     FT_SERVE_TTFT, /* s: arrival to first token */
@@ -128,14 +122,13 @@ typedef enum ft_serve_point {
     FT_SERVE_POINT_COUNT
 } ft_serve_point;
 
-/* What nobody says that a server does not. */
+/* What a server may do that neither query nor load rules out; intervals include it. */
 enum {
-    FT_SERVE_MAY_DRAFT = 1, /* draft with the model's speculative layers: no mtp=0 */
-    FT_SERVE_MAY_STAY = 2,  /* requests that begin together stay so: they are nearly
-                               equal, in a closed load */
+    FT_SERVE_MAY_DRAFT = 1, /* speculative decoding by the model's own layers, unless
+                               the query has mtp=0 */
+    FT_SERVE_MAY_STAY = 2,  /* requests of a closed load that begin together end
+                               together, being nearly equal (FT_SERVE_ALIKE) */
 };
-
-enum { FT_SERVE_WATCHED = 64 };
 
 /* Of a simulated run, from the first arrival to the last token. Intervals: the run
  * again, every step at its low and at its high end: what steps err by, and what engines
@@ -157,28 +150,27 @@ typedef struct ft_served {
     uint64_t steps;
     uint64_t preemptions;
     double mean_batch;         /* sequences decoding, by time */
-    uint64_t most_batch;       /* at most */
-    double kv_tokens;          /* the cache of a group holds */
-    double kv_peak;            /* share of it */
-    double kv_bytes_per_token; /* of a device */
-    double weight_bytes;       /* of a device, these three */
+    uint64_t most_batch;       /* the most at once */
+    double kv_tokens;          /* capacity of the KV cache of a group */
+    double kv_peak;            /* largest share of it in use */
+    double kv_bytes_per_token; /* per device, as the next three */
+    double weight_bytes;
     double activation_bytes;
-    double memory_bytes;    /* of which the engine takes a share */
+    double memory_bytes;    /* of the device; the engine takes a share of it */
     double step_overhead_s; /* between steps, on average */
     uint64_t max_batched_tokens;
-    int fits; /* weights and one request do */
+    int fits; /* 1: weights and one request fit in memory_bytes */
     ft_basis basis;
     const char *run_mode; /* of the steps, as in ft_query */
     const char *device;   /* as in ft_answer; the steps' */
     const char *title;
     const char *predictor;
-    int prompts_alone;       /* a step has prompts, or decodes */
-    int may;                 /* FT_SERVE_MAY_ bits: intervals reach there */
+    int prompts_alone;       /* 1: no step has both prefill and decode */
+    int may;                 /* FT_SERVE_MAY_ bits */
     const char *no_hardware; /* a sentence where the device does not compute in the
                                 model's element type; else "" */
-    int64_t
-        positions; /* as in ft_graph, tokens; 0: not known. Longer requests, prompt and
-                      answer together, are refused by servers, or answered badly */
+    int64_t positions; /* tokens, as in ft_graph; 0: unknown. Servers refuse requests whose
+                          prompt and answer are longer, or answer them badly */
 } ft_served;
 
 /* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does
@@ -186,9 +178,7 @@ typedef struct ft_served {
 FT_API ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
                               const ft_serve_load *load, ft_error *err);
 
-/* ---- results of benchmarks ---- */
-
-/* What a benchmark measured, and of which load; NaN and 0: it does not say. */
+/* Results of a benchmark and its load; NaN, 0: not in its file. */
 typedef struct ft_serve_measured {
     const char *tool;  /* "vllm or sglang", "llama-bench", "mlperf"; static */
     uint64_t prompt;   /* tokens, on average */

@@ -88,7 +88,7 @@ FT_API ft_status ft_settings_show(ft_settings_list **out, const ft_settings_opti
                                   ft_error *err);
 FT_API void ft_settings_list_free(ft_settings_list *l);
 
-/* ---- conditions while something runs ---- */
+/* Conditions while something runs. */
 enum { /* ft_conditions.marks */
     FT_MARK_CLOCK_MOVED = 1u << 0, /* by more than 2 % */
     FT_MARK_THROTTLED = 1u << 1,

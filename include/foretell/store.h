@@ -78,7 +78,6 @@ typedef struct ft_measurement {
     const char *conditions;
 } ft_measurement;
 
-
 /* NaN and FT_OK when there is none. */
 FT_API ft_status ft_store_fact(ft_store *s, const char *device, const char *name,
                                double *value, ft_error *err);
@@ -109,7 +108,7 @@ FT_API ft_status ft_store_each_member(ft_store *s, const char *source, const cha
 typedef struct ft_row {
     ft_key key;
     ft_measurement m;
-    int64_t id;       /* for ft__store_readings() */
+    int64_t id;       /* unique in this store */
     int64_t run;
     int64_t taken_at; /* seconds since 1970, UTC */
 } ft_row;
@@ -161,7 +160,7 @@ FT_API ft_status ft_store_import_file(ft_store *s, const char *path, uint64_t *n
 FT_API ft_status ft_store_open_any(ft_store **out, const char *path, ft_store_mode mode,
                                    ft_error *err);
 
-/* ---- stores of several machines in one ---- */
+/* Stores of several machines in one. */
 typedef struct ft_rename {
     const char *from;
     const char *to;

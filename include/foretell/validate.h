@@ -121,8 +121,6 @@ FT_API ft_status ft_validate_stored(ft_validated **out, size_t *n, ft_store *sto
                                     const ft_validate_options *opt, ft_error *err);
 
 
-/* ---- over several networks ---- */
-
 typedef enum ft_estimator { FT_ESTIMATOR_SUM, FT_ESTIMATOR_PREDICTION, FT_ESTIMATOR_COUNT } ft_estimator;
 
 /* Against what was measured, over the networks where both are known. */

@@ -405,7 +405,7 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__clocks_command = {
     .name = "clocks",
     .arguments = "show | set ... -- CMD | set ... --keep | reset",
-    .summary = "clocks, cores and power caps: what is set, setting it, putting it back",
+    .summary = "show, set and restore clocks, cores and power caps",
     .more = "What is set for a command is put back when it ends, however it ends.\n"
             "Most settings are root's; show says which, and the command that would "
             "help.",

@@ -66,10 +66,10 @@ static const ft__option options[] = {
     FT__TEXT(
         struct collect_options, repeat_share, "repeat-share", "P%",
         "how many of the operations are measured once more at the end, at least 5; 3%"),
-    FT__TEXT(struct collect_options, choose, "choose", "NAME",
-             "in which order: active (unless said otherwise): what lessens the "
-             "expected error "
-             "of all of them most; spread: far from what is known; random"),
+    FT__TEXT(
+        struct collect_options, choose, "choose", "NAME",
+        "acquisition criterion: active (the default; largest expected reduction of "
+        "the error), spread (farthest from what was measured) or random"),
     FT__TEXT(struct collect_options, until_error, "until-error", "P%",
              "stop when operations held out of what was measured are predicted so well "
              "(MAPE)"),

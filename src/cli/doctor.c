@@ -558,7 +558,7 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__doctor_command = {
     .name = "doctor",
     .arguments = "",
-    .summary = "say what this machine can measure, and what would help where it cannot",
+    .summary = "list what this machine can measure, and how to enable the rest",
     .more = "Exit code 1: no engine that really measures is usable; with --power: a "
             "source that says nothing of the energy.",
     .examples = "  foretell doctor\n"

@@ -64,15 +64,15 @@ static const ft__option options[] = {
         struct evaluate_options, curve, "curve",
         "how the error falls with the number of operations learned from, in 15 steps"),
     FT__TEXT(struct evaluate_options, choose, "choose", "NAME,...",
-             "with --curve: measure in this order instead of a random one, which "
-             "stands beside it: active, spread"),
+             "with --curve: acquisition criteria compared with random order: active, "
+             "spread"),
     FT__COUNT(struct evaluate_options, seeds, "seeds", "N",
               "with --choose: means of this many seeds; 10"),
     FT__TEXT(struct evaluate_options, by, "by", "NAME,...",
              "tables by kind, device, size (deciles), split (what was held out); kind"),
     FT__TEXT(struct evaluate_options, rank, "rank", "WHAT",
-             "is the order of devices (or settings) right, operation by operation? "
-             "beside it the best constant answer"),
+             "score the predicted order of devices (or settings) of each operation, "
+             "beside the best constant choice"),
     FT__FLAG(struct evaluate_options, clocks, "clocks",
              "kernels and networks, measured whole, known at their highest clocks "
              "alone, asked at all others; 10 folds unless --folds says otherwise"),
@@ -91,7 +91,8 @@ static const ft__option options[] = {
               "what the predictor's file may take, as train has it; 40"),
     FT__TEXT(
         struct evaluate_options, rows, "rows", "FILE.csv",
-        "write every tested row to this new file: truth, predicted value, interval, "
+        "write every tested row to this new file: measured and predicted value, "
+        "interval, "
         "basis; with --choose the operations in the order in which they are measured"),
     FT__COUNT(struct evaluate_options, seed, "seed", "N", "of the random choices; 1"),
     {0},
@@ -359,10 +360,10 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__evaluate_command = {
     .name = "evaluate",
     .arguments = "",
-    .summary = "how well operations are predicted that were held out",
+    .summary = "errors of predictions on operations that were held out",
     .more =
-        "Regressors are made from a part of the measurements as train makes them, and "
-        "asked\nabout the rest. Equal operations are never on both sides.\n",
+        "A predictor is trained on a part of the measurements, as train does it, and\n"
+        "queried for the rest. Equal operations are never on both sides.\n",
     .examples =
         "  foretell evaluate --folds 5\n"
         "  foretell evaluate --db gpus.db --where 'device=a30,l4 "

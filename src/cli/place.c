@@ -483,14 +483,12 @@ const ft__command ft__place_command = {
     .arguments = "MODEL...",
     .summary = "split a network over devices, or assign several networks to them",
     .more =
-        "One model is cut into parts, one behind the other, for the devices of "
-        "--devices\n"
-        "in their order, joined by --link; what a part reads of earlier ones is sent.\n"
-        "Every way of cutting is looked at. Several models are dealt to the devices "
-        "whole:\n"
-        "each device runs its own in turn and holds them in memory. Branch and bound: "
-        "the\n"
-        "answer says whether it is the best there is. Exit code 1: no way fits.",
+        "One model is split into consecutive parts, one for each of --devices in\n"
+        "their order, joined by --link; tensors that later parts read are sent. The\n"
+        "split is the best of all. Several models are assigned whole: each device "
+        "runs\n"
+        "its own in sequence and holds them all in memory. Branch and bound; the\n"
+        "answer says whether it is proven optimal. Exit code 1: nothing fits.",
     .examples =
         "  foretell place vgg16.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency "
         "1ms\n"

@@ -317,7 +317,7 @@ const ft__command ft__predict_command = {
         "Other devices: by a predictor for a family of devices (--predictor, or the "
         "one\n"
         "that foretell train --family made, or those of the data folder); otherwise\n"
-        "scaled from the data sheet by what operations do on other devices. --method\n"
+        "scaled from the data sheet by physical models of its kernels. --method\n"
         "roofline gives a lower bound, --method paleo the sum of reading, computing "
         "and\n"
         "writing.\n"

@@ -69,7 +69,7 @@ int ft__launch_time_read(ft__cli *c, ft_query *q, ft_data *d, const char *text);
 
 /* The option of predict and rank: measurements that correct what a family says. */
 #define FT__CORRECT_HELP                                                               \
-    "a few measurements of a device correct what a predictor for a family says of it"
+    "few-shot correction of a predictor for a family by measurements of the device"
 /* The complaint that nothing was corrected. */
 int ft__nothing_corrected(ft__cli *c, const char *path);
 

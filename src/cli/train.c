@@ -71,8 +71,8 @@ static const ft__option options[] = {
         "add what the store holds to this predictor: only what has new measurements is "
         "learned again"),
     FT__FLAG(struct train_options, importance, "importance",
-             "say what each attribute is worth to each regressor that is learned, by "
-             "permuting it"),
+             "print the permutation importance of the features of each fitted "
+             "regressor"),
     FT__TEXTS(
         struct train_options, without, "without", "MODEL",
         "leave out every operation of this model, to test on it later; with --kernels "
@@ -368,7 +368,7 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__train_command = {
     .name = "train",
     .arguments = "",
-    .summary = "learn a predictor from the measurements in the store",
+    .summary = "train a predictor on the measurements in the store",
     .more = "",
     .examples = "  foretell train\n"
                 "  foretell train -o server.ftp --engine onednn --threads 8\n"

@@ -388,9 +388,11 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__validate_command = {
     .name = "validate",
     .arguments = "[MODEL...]",
-    .summary = "operations summed, the network measured, and the prediction",
-    .more = "Operations that the store lacks and the network take turns, so that what\n"
-            "drifts does so for both. All of it is kept in the store.",
+    .summary =
+        "compare sums of measured operations, the measured network and the prediction",
+    .more = "Operations missing in the store are measured in alternation with the "
+            "network,\n"
+            "so that drift affects both. Everything is stored.",
     .examples = "  foretell validate resnet50.onnx vgg16.onnx\n"
                 "  foretell validate *.onnx --forget --html validate.html\n"
                 "  foretell validate resnet50.onnx --from-store --device a30\n"

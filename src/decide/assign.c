@@ -234,7 +234,7 @@ ft_status ft_place_assign(ft_assignment *out, const ft_assign_case *c, ft_place_
         return ft_fail(err, FT_EINVAL, 0, "nothing to assign for the least %s",
                        ft_name(FT_NAMES_PLACE_BY, by));
     if (by == FT_PLACE_BY_ENERGY && !c->energy_j)
-        return ft_fail(err, FT_ENOTFOUND, 0, "what networks draw is not known");
+        return ft_fail(err, FT_ENOTFOUND, 0, "the energy of a network is unknown");
     if (!make(&s)) {
         st = ft_fail(err, FT_ENOMEM, 0, "%zu networks", c->networks);
     } else {

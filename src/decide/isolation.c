@@ -172,7 +172,7 @@ static void score_all(double *score, struct isolation_growth *g, uint32_t n_tree
 }
 
 ft_status ft__isolation_scores(double *score, const ft_matrix *x,
-                               const ft_isolation_options *opt, ft_error *err)
+                               const ft__isolation_options *opt, ft_error *err)
 {
     uint32_t sample = opt->sample ? opt->sample : 256;
     struct isolation_growth g = {.x = x};

@@ -78,7 +78,7 @@ static double robust_limit(struct find *f, const double *log_time, size_t n)
            median;
 }
 
-static double least_of(const ft_outlier_options *opt)
+static double least_of(const ft__outlier_options *opt)
 {
     return log(opt->least > 0 ? opt->least : 1.5);
 }
@@ -87,7 +87,7 @@ static double least_of(const ft_outlier_options *opt)
  * called slow. Of few rows its end is one row's: then no further than that of a normal
  * distribution as wide. */
 static double limit_of(struct find *f, const double *log_time, size_t n,
-                       const ft_outlier_options *opt)
+                       const ft__outlier_options *opt)
 {
     const double share = opt->false_alarms > 0 ? opt->false_alarms : 0.01;
     const size_t kept = sort_faster(f, log_time, n, true);
@@ -129,8 +129,8 @@ static bool has_many_slow(const struct find *f, const double *log_time, size_t n
 }
 
 static ft_status fit_without_slow(struct find *f, const ft_matrix *x,
-                                  const double *log_time, const ft_outlier_options *opt,
-                                  ft_error *err)
+                                  const double *log_time,
+                                  const ft__outlier_options *opt, ft_error *err)
 {
     const ft_model_options how = {.method = FT_METHOD_EXTRA,
                                   .forest.n_trees = TREES,
@@ -155,8 +155,8 @@ static ft_status fit_without_slow(struct find *f, const ft_matrix *x,
     return st;
 }
 
-static void judge(ft_outlier *out, struct find *f, const double *log_time, size_t n,
-                  const ft_outlier_options *opt)
+static void judge(ft__outlier *out, struct find *f, const double *log_time, size_t n,
+                  const ft__outlier_options *opt)
 {
     const double limit = limit_of(f, log_time, n, opt);
 
@@ -169,11 +169,11 @@ static void judge(ft_outlier *out, struct find *f, const double *log_time, size_
     }
 }
 
-ft_status ft__outliers_find(ft_outlier *out, const ft_matrix *x, const double *log_time,
-                            const uint64_t *group, const ft_outlier_options *opt,
-                            ft_error *err)
+ft_status ft__outliers_find(ft__outlier *out, const ft_matrix *x,
+                            const double *log_time, const uint64_t *group,
+                            const ft__outlier_options *opt, ft_error *err)
 {
-    const ft_isolation_options isolate = {.seed = opt->seed};
+    const ft__isolation_options isolate = {.seed = opt->seed};
     struct find f = {0};
     ft_status st;
 
@@ -203,7 +203,7 @@ struct slow {
     size_t n_rows;
     uint64_t *group;
     double *log_time;
-    ft_outlier *found;
+    ft__outlier *found;
     ft_slow_op *out;
     size_t n;
 };
@@ -289,7 +289,7 @@ static void keep(struct slow *s, uint32_t dataset)
 
 static ft_status compare(struct slow *s, uint32_t dataset, uint64_t seed, ft_error *err)
 {
-    const ft_outlier_options how = {.seed = seed};
+    const ft__outlier_options how = {.seed = seed};
     ft__columns c = {0};
     ft__base base = {0};
     float *x = NULL;

@@ -528,7 +528,7 @@ static ft_status start(struct operations_evaluation *e, const ft_evaluate_option
         return ft_fail(err, FT_EINVAL, 0,
                        "kernels in PTX alone are left out by kernel");
     if (!opt->networks && opt->protocol == FT_PROTOCOL_ARCHITECTURE)
-        return ft_fail(err, FT_EINVAL, 0, "networks alone are of a family");
+        return ft_fail(err, FT_EINVAL, 0, "--leave-out family is for --networks");
     if ((opt->protocol == FT_PROTOCOL_STORES) != (test != NULL))
         return ft_fail(err, FT_EINVAL, 0,
                        "a second store is what the protocol %s tests",

@@ -228,8 +228,8 @@ struct choice_table {
 
 static int by_item(const void *a, const void *b)
 {
-    const ft_rank_row *x = *(const ft_rank_row *const *)a;
-    const ft_rank_row *y = *(const ft_rank_row *const *)b;
+    const ft__rank_row *x = *(const ft__rank_row *const *)a;
+    const ft__rank_row *y = *(const ft__rank_row *const *)b;
 
     if (x->item != y->item)
         return x->item < y->item ? -1 : 1;
@@ -245,7 +245,7 @@ static size_t index_of(const struct choice_table *t, const char *choice)
     return i;
 }
 
-static ft_status name_choices(struct choice_table *t, const ft_rank_row *row, size_t n,
+static ft_status name_choices(struct choice_table *t, const ft__rank_row *row, size_t n,
                               ft_error *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -264,7 +264,7 @@ static ft_status name_choices(struct choice_table *t, const ft_rank_row *row, si
 
 /* The first rows of p[n] that are one item's, added up by choice; how many rows. */
 static size_t gather(struct choice_sums *cell, const struct choice_table *t,
-                     const ft_rank_row *const *p, size_t n)
+                     const ft__rank_row *const *p, size_t n)
 {
     size_t len = 0;
 
@@ -356,10 +356,10 @@ static void take_means(ft_rank_evaluation *out, const struct choice_table *t)
     out->level /= n;
 }
 
-ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, size_t n,
+ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft__rank_row *row, size_t n,
                             ft_error *err)
 {
-    const ft_rank_row **p = calloc(n + 1, sizeof(*p));
+    const ft__rank_row **p = calloc(n + 1, sizeof(*p));
     struct choice_sums cell[MAX_CHOICES];
     struct choice_table t = {.n_choices = 0};
     ft_status st;
@@ -388,7 +388,7 @@ ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, siz
 static ft_status find_order(ft_rank_evaluation *out, const ft__test_results *r,
                             ft_choices choices, ft_error *err)
 {
-    ft_rank_row *row = calloc(r->n + 1, sizeof(*row));
+    ft__rank_row *row = calloc(r->n + 1, sizeof(*row));
     ft_status st;
 
     if (!row)
@@ -397,13 +397,13 @@ static ft_status find_order(ft_rank_evaluation *out, const ft__test_results *r,
         const ft__tested *v = &r->v[i].row;
         const ft__op_answer *predicted = &r->v[i].predicted;
 
-        row[i] =
-            (ft_rank_row){v->hash,
-                          choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
-                          v->truth,
-                          predicted->value,
-                          predicted->low,
-                          predicted->high};
+        row[i] = (ft__rank_row){
+            v->hash,
+            choices == FT_CHOICES_DEVICE ? v->on->device : v->on->setting,
+            v->truth,
+            predicted->value,
+            predicted->low,
+            predicted->high};
     }
     st = ft__rank_evaluate(out, row, r->n, err);
     free(row);

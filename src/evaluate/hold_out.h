@@ -63,10 +63,21 @@ ft_status ft__splits_evaluate(ft_evaluation *out, const ft__splits *s,
                               ft__split_run *run, void *user, ft__metric metric,
                               const ft_evaluate_options *opt, ft_error *err);
 
+/* One choice for one item (an operation, a network): predicted value with its 90 %
+ * interval, and measured value. */
+typedef struct ft__rank_row {
+    uint64_t item;
+    const char *choice; /* "h200-sxm" */
+    double truth;       /* measured; above 0, as the value */
+    double value;
+    double low;
+    double high;
+} ft__rank_row;
+
 /* Orders that were predicted against the true ones. A choice that an item has several
  * times counts by its mean measured value and mean value. FT_ENOTFOUND: no item has all
  * choices, or there is one choice only. */
-ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft_rank_row *row, size_t n,
+ft_status ft__rank_evaluate(ft_rank_evaluation *out, const ft__rank_row *row, size_t n,
                             ft_error *err);
 
 /* ft_evaluate() of networks measured whole; how: as rows are learned from. */

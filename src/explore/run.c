@@ -334,7 +334,7 @@ static ft_status sum_up(double *y, struct work *w, size_t p)
     return FT_OK;
 }
 
-static ft_status tell_search(struct work *w, ft_search *s, size_t p)
+static ft_status tell_search(struct work *w, ft__search *s, size_t p)
 {
     double *y = malloc(w->x->n_objectives * sizeof(*y));
     ft_status st = y ? sum_up(y, w, p) : ft_fail(w->err, FT_ENOMEM, 0, "search");
@@ -366,7 +366,7 @@ static uint64_t points_wanted(const struct work *w)
     return w->opt->points ? w->opt->points : default_points;
 }
 
-static ft_status search_on(struct work *w, ft_search *s)
+static ft_status search_on(struct work *w, ft__search *s)
 {
     uint64_t most = points_wanted(w);
     double least = w->opt->least_gain > 0 ? w->opt->least_gain : default_gain, gain;
@@ -398,11 +398,11 @@ static ft_status search_on(struct work *w, ft_search *s)
 static ft_status run_search(struct work *w)
 {
     double *limit = malloc(w->x->n_objectives * sizeof(*limit));
-    ft_search_options how = {.searcher = w->opt->searcher,
-                             .objectives = (uint32_t)w->x->n_objectives,
-                             .limit = limit,
-                             .seed = w->opt->design.seed};
-    ft_search *s = NULL;
+    ft__search_options how = {.searcher = w->opt->searcher,
+                              .objectives = (uint32_t)w->x->n_objectives,
+                              .limit = limit,
+                              .seed = w->opt->design.seed};
+    ft__search *s = NULL;
     ft_status st = limit ? FT_OK : ft_fail(w->err, FT_ENOMEM, 0, "search");
 
     for (size_t k = 0; k < w->x->n_objectives && !st; k++) {

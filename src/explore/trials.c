@@ -9,7 +9,6 @@
 #include "base/stats.h"
 #include "explore/runs.h"
 #include "explore/space/params.h"
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
 struct loading {

@@ -3,6 +3,69 @@
 
 #include "foretell/learn.h"
 
+/* n_rows x n_cols values, row-major; borrowed. NaN means "missing". */
+typedef struct ft_matrix {
+    const float *x;
+    size_t n_rows;
+    size_t n_cols;
+} ft_matrix;
+
+/* A forest never changes after it is made; any number of threads may predict
+ * from one forest at the same time. */
+typedef struct ft_forest ft_forest;
+
+typedef enum ft_forest_kind {
+    FT_FOREST_RANDOM, /* Breiman 2001: bootstrap rows, best split */
+    FT_FOREST_EXTRA,  /* Geurts, Ernst, Wehenkel 2006: all rows, random cut points */
+    FT_FOREST_BEST,   /* all rows, best split: trees that differ in the columns they
+                         try, if in anything; one alone is CART (Breiman et al. 1984) */
+} ft_forest_kind;
+
+typedef struct ft_forest_options {
+    ft_forest_kind kind;
+    uint32_t n_trees;    /* 0: 100 */
+    uint32_t max_depth;  /* 0: unlimited */
+    uint32_t min_leaf;   /* least rows in a leaf; 0: 1 */
+    double max_features; /* share of columns tried per split, (0, 1]; 0: all; of
+                            those that vary in the node, and at least one */
+    uint64_t seed;
+    uint32_t threads; /* 0: 1. The result does not depend on it, bit for bit. */
+} ft_forest_options;
+
+/* A model of any method; it is immutable; any number of threads may predict from one.
+ * Prediction needs no other library, whichever one fitted it. */
+typedef struct ft_model ft_model;
+
+/* 0 or NaN: the method's default, which docs/learning.md lists. */
+typedef struct ft_model_options {
+    ft_method method;
+    ft_forest_options forest; /* TREE, FOREST, EXTRA (kind is set by the method) */
+    double penalty; /* RIDGE: lambda on standardised columns; BOOST, HIST: lambda; MLP:
+                       weight decay; SVR: C */
+    uint32_t neighbours; /* KNN */
+    uint32_t rounds;    /* BOOST, HIST: trees; MLP: epochs; GP: steps to find lengths */
+    uint32_t depth;     /* BOOST, HIST: of a tree; HIST: 16 at most */
+    double rate;        /* BOOST, HIST, MLP: learning rate */
+    double share;       /* BOOST, HIST: of rows and of columns a tree sees */
+    uint32_t width;     /* MLP: units of a hidden layer */
+    uint32_t layers;    /* MLP: hidden layers */
+    double gamma;       /* SVR: of exp(-gamma |a - b|^2), on standardised columns */
+    double epsilon;     /* SVR: half width of the tube, in sigmas of the target */
+    double least, most; /* bounds of the target (logit transform): targets with a weight
+                           lie strictly between them, else FT_EINVAL. Both 0: none */
+    uint64_t seed;
+    uint32_t threads; /* the result does not depend on it */
+} ft_model_options;
+
+typedef struct ft_importance_options {
+    const ft_model_options *model; /* a weighted sum of these, ... */
+    const double *weight;          /* ... with these weights */
+    uint32_t n_models;             /* 1 to 8 */
+    uint32_t n_repeats;            /* 0: 5 */
+    size_t most_rows;              /* random rows to permute; 0: 1000 */
+    uint64_t seed;
+} ft_importance_options;
+
 ft_status ft__errors_compute(ft_errors *out, const double *measured,
                              const double *predicted, size_t n, size_t n_features,
                              ft_error *err);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "foretell/learn.h"
+#include "learn/learn_inside.h"
 #include "learn/tree/forest.h"
 
 /* The image of a model, little-endian, used where it lies: a header and a body, whose

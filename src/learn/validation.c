@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/prng.h"
 #include "base/stats.h"
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
 static ft_status check_finite(const double *v, size_t n, const char *what,

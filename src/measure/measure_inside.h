@@ -2,7 +2,7 @@
 #define MEASURE_MEASURE_INSIDE_H
 
 #include "base/buf.h"
-#include "measure/session.h"
+#include "measure/readings.h"
 
 /* One operation (lowered for the session's policy if it is not): a block of
  * instances with weights of their own, visited in turn, so that weights come

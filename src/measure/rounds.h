@@ -1,7 +1,7 @@
 #ifndef MEASURE_ROUNDS_H
 #define MEASURE_ROUNDS_H
 
-#include "measure/session.h"
+#include "measure/readings.h"
 
 /* One of the things measured in rotation. */
 typedef struct ft__turn {

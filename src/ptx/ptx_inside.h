@@ -21,12 +21,16 @@ typedef struct ft__ptx_parts {
     size_t n_accesses;
 } ft__ptx_parts;
 
-ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err);
-void ft__ptx_counter_free(ft_ptx_counter *c);
+/* Counts launches of one module. Analyses, and up to 16 MiB of counts, are cached: the
+ * same launch again takes a microsecond. The module is borrowed. One thread at a time.
+ */
+typedef struct ft__ptx_counter ft__ptx_counter;
+ft_status ft__ptx_counter_new(ft__ptx_counter **out, const ft_ptx *m, ft_error *err);
+void ft__ptx_counter_free(ft__ptx_counter *c);
 /* parts may be NULL; after an error there are none. FT_ENOTFOUND: no such kernel or
  * parameter; FT_EINVAL: a block or grid that no GPU takes, or not the one that .reqntid
  * says; FT_ENEEDED: several kernels and none named. */
-ft_status ft__ptx_count(ft_ptx_counts *out, ft__ptx_parts *parts, ft_ptx_counter *c,
+ft_status ft__ptx_count(ft_ptx_counts *out, ft__ptx_parts *parts, ft__ptx_counter *c,
                         const ft_ptx_launch *launch, ft_error *err);
 
 #endif

@@ -26,7 +26,7 @@ struct answer {
     bool bad;        /* memory was short: sticky */
 };
 
-/* ---- pieces; "" and NULL when memory is short ---- */
+/* Pieces; "" and NULL when memory is short. */
 
 FT_PRINTF(2, 3)
 static const char *text(struct answer *x, const char *fmt, ...)

@@ -109,7 +109,7 @@ static ft_status predict_lowered(ft_network_estimate *out, ft_graph **lowered,
     return st;
 }
 
-/* ---- many settings, or lists: an answer each ---- */
+/* Many settings, or lists: an answer each. */
 
 static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_ENOTFOUND, ""};
 
@@ -136,8 +136,6 @@ static ft_status say_why(ft__many_asked *m, size_t i, const char *why, ft_error 
     m->why[i] = strdup(why);
     return m->why[i] ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%s", why);
 }
-
-/* ---- many settings ---- */
 
 static bool is_set(const char *setting)
 {
@@ -254,7 +252,7 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
     return st || !local ? st : drop_driven(a, err);
 }
 
-/* ---- what is remembered from question to question ---- */
+/* What is remembered from question to question. */
 
 /* What operations are remembered for, as text; false: they are not. */
 static bool remembered_key(char key[FT__REMEMBERED_KEY], const ft__question *a)
@@ -308,8 +306,6 @@ static void put_idle(ft_data *d, ft__remembered *r)
     ft__remembered_free(dropped);
 }
 
-/* ---- many lists ---- */
-
 /* The first that is a network: by it a family is chosen. */
 static ft_status import_first(ft__question *a, ft_error *err)
 {
@@ -350,10 +346,10 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
     ft_status st = FT_OK;
 
     if (a->q.method && strcmp(a->q.method, "physics") != 0)
-        return ft_fail(
-            err, FT_EINVAL, 0,
-            "many lists are priced by physics or a family: not by --method %s",
-            a->q.method);
+        return ft_fail(err, FT_EINVAL, 0,
+                       "many lists are answered by physics or a predictor of several "
+                       "devices, not by --method %s",
+                       a->q.method);
     if (!a->q.predictor && !a->q.loaded && !a->q.method)
         st = import_first(a, err);
     if (!st)
@@ -384,9 +380,7 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
     return st;
 }
 
-/* ---- the largest batch ---- */
-
-ft_status ft__max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
+ft_status ft__max_batch(int64_t *out, uint64_t limit, ft__memory_at at, void *arg,
                         ft_error *err)
 {
     const int64_t most = INT64_C(1) << 20;
@@ -412,8 +406,6 @@ ft_status ft__max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg
     *out = fits;
     return FT_OK;
 }
-
-/* ---- one network ---- */
 
 struct at_batch {
     const ft__answer_source *source;

@@ -30,8 +30,6 @@ ft_status ft_data_open(ft_data **out, const char *data_dir, const char *user_dir
     return ft_fail(err, FT_ENOMEM, 0, "data folder");
 }
 
-/* ---- lists ---- */
-
 static void free_all(ft__data_kept *k, void (*free_thing)(void *))
 {
     while (k) {
@@ -117,8 +115,6 @@ static ft_status keep_take(ft__data_kept **list, ft__data_kept **k, ft_status st
     return FT_OK;
 }
 
-/* ---- devices ---- */
-
 /* Its file is read at once where it is called so; otherwise its name is looked up. */
 static ft_status keep_device(ft__data_kept **out, ft_data *d, const char *asked,
                              ft_error *err)
@@ -163,8 +159,6 @@ ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *ask
     *out = st ? NULL : k;
     return st;
 }
-
-/* ---- predictors and measurements ---- */
 
 static ft_status known_open(ft_calibration_set **out, const char *path, ft_error *err)
 {
@@ -232,7 +226,7 @@ ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
     return st;
 }
 
-/* ---- predictors for families of devices ---- */
+/* Predictors for families of devices. */
 
 static ft_status add_family(ft_data *d, const char *path, ft_error *err)
 {

@@ -50,7 +50,7 @@ struct ft_data {
     ft__families families;
 };
 
-/* ---- data.c ---- */
+/* data.c */
 void ft__remembered_free(ft__remembered *r);
 /* What is asked for, "local": this machine. *out has its file's name and a note, as
  * ft_device_resolve(), and, where it is to be read, the ft_device. */
@@ -65,7 +65,7 @@ ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
 /* Predictors for families of devices, and of kernels: the user's own before others. */
 ft_status ft__data_families(const ft__families **out, ft_data *d, ft_error *err);
 
-/* ---- read.c ---- */
+/* read.c */
 /* A struct of any size, which is its first member, as today's of `size` bytes. */
 ft_status ft__read_sized(void *out, size_t size, const void *in, const char *type,
                          const char *init, ft_error *err);
@@ -74,11 +74,15 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err);
 /* What it says of mode and optimizer. */
 ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err);
 
-/* ---- ask.c ---- */
+/* ask.c */
+/* Bytes needed at a batch: the caller imports the model again and asks
+ * ft_memory_make(). */
+typedef ft_status (*ft__memory_at)(void *arg, int64_t batch, uint64_t *bytes,
+                                   ft_error *err);
 /* The largest batch, up to 2^20, that needs at most `limit` bytes; 0: not even
  * one does. Memory must not fall as the batch grows. Asks about 2 log2(batch)
  * times; the first failure of `at` is the result. */
-ft_status ft__max_batch(int64_t *out, uint64_t limit, ft_memory_at at, void *arg,
+ft_status ft__max_batch(int64_t *out, uint64_t limit, ft__memory_at at, void *arg,
                         ft_error *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include "predict/schedule/schedule.h"
 #include "query/select.h"
 
-/* ---- what parts and cuts take ---- */
+/* What parts and cuts take. */
 
 struct placing {
     const ft__place_device *device;
@@ -325,10 +325,11 @@ static ft_status search(uint32_t *cut, struct placing *p, ft_place_by by, ft_err
         cut[d] = best[d * width + cut[d + 1]].from;
     if (!isfinite(best[(p->n_devices - 1) * width + p->n].value)) {
         free(best);
-        return ft_fail(err, FT_ENOTFOUND, 0,
-                       by == FT_PLACE_BY_ENERGY
-                           ? "no way fits, or what the devices draw is not known"
-                           : "no way of cutting it fits the devices' memory");
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            by == FT_PLACE_BY_ENERGY
+                ? "no split fits the devices' memory, or their power is unknown"
+                : "no split fits the devices' memory");
     }
     free(best);
     return FT_OK;

@@ -77,7 +77,7 @@ static ft_status read_analytic(ft__analytic *out, const char *name, ft_error *er
                 : FT_OK;
 }
 
-/* ---- what is opened for a query, whatever the device ---- */
+/* What is opened for a query, whatever the device. */
 
 /* The one that is named, or that of this machine. */
 static ft_status open_predictor(struct selecting *a, ft_error *err)
@@ -127,7 +127,7 @@ static ft_status open_all(struct selecting *a, ft_error *err)
     return st;
 }
 
-/* ---- predictors for families of devices ---- */
+/* Predictors for families of devices. */
 
 /* Was it trained on the device? */
 static bool is_trained_on(const ft_predictor *p, const char *device)
@@ -355,11 +355,12 @@ static ft_status check_engine(const struct selecting *a, ft_error *err)
         there = add_engines(list, sizeof(list), f->predictor[i]->thing, a->predictor,
                             engine) ||
                 there;
-    return there ? FT_OK
-                 : ft_fail(err, FT_EINVAL, 0,
-                           "--engine %s: predictors know of none called so; there are "
-                           "%s",
-                           engine, list);
+    return there
+               ? FT_OK
+               : ft_fail(err, FT_EINVAL, 0,
+                         "--engine %s: no predictor has measurements of it; there are "
+                         "%s",
+                         engine, list);
 }
 
 /* By the predictor of the device itself; where it is driven otherwise than it was

@@ -86,8 +86,6 @@ const uint64_t *ft__ptx_value(const ft__ptx_step *s, const ft__ptx_operand *o,
 void ft__ptx_put(const ft__ptx_step *s, const ft__ptx_operand *o, const uint64_t *v,
                  uint32_t mask);
 
-/* ---- flow ---- */
-
 /* Where sides of a split at each instruction meet: FT__PTX_NOWHERE or an index. */
 ft_status ft__ptx_reconvergence(uint32_t *reconvergence, const ft__ptx_function *f);
 ft_status ft__ptx_enter(ft__ptx_machine *k, ft__ptx_warp *w, uint32_t function,
@@ -100,13 +98,9 @@ void ft__ptx_do_exit(ft__ptx_warp *w, uint32_t lanes);
 /* What the callee left goes to the caller; its frame goes. */
 void ft__ptx_finish_call(ft__ptx_machine *k, ft__ptx_warp *w);
 
-/* ---- barriers ---- */
-
 void ft__ptx_do_barrier(ft__ptx_step *s);
 /* Lets those go who wait at a barrier that is complete. False: it is not. */
 bool ft__ptx_release(ft__ptx_machine *k, uint32_t id);
-
-/* ---- memory ---- */
 
 /* One access of a warp: the lanes of `mask`, `size` bytes each. */
 typedef struct ft__ptx_access {
@@ -127,15 +121,11 @@ void ft__ptx_do_store(ft__ptx_step *s);
 void ft__ptx_do_atomic(ft__ptx_step *s);
 void ft__ptx_do_copy(ft__ptx_step *s);
 
-/* ---- across lanes, tensors ---- */
-
 void ft__ptx_do_warp(ft__ptx_step *s);
 void ft__ptx_do_carry(ft__ptx_step *s);
 void ft__ptx_do_matrix(ft__ptx_step *s); /* ldmatrix, stmatrix, movmatrix */
 void ft__ptx_do_mma(ft__ptx_step *s);
 void ft__ptx_do_wmma(ft__ptx_step *s);
-
-/* ---- counts ---- */
 
 /* FLOPs of an issued instruction. */
 void ft__ptx_count_flops(ft__ptx_step *s);

@@ -233,8 +233,6 @@ static bool reach(ft__ptx_step *s, const ft__ptx_access *a, uint8_t *p[FT__PTX_L
     return true;
 }
 
-/* ---- ld, st ---- */
-
 static uint64_t read_bytes(const uint8_t *p, uint32_t n)
 {
     uint64_t v = 0;
@@ -312,8 +310,6 @@ void ft__ptx_do_store(ft__ptx_step *s)
                 memcpy(p[l] + e * bytes, &v[l], bytes);
     }
 }
-
-/* ---- atom, red ---- */
 
 static uint64_t combine_floats(const ft__ptx_step *s, unsigned type, uint64_t old,
                                uint64_t b)
@@ -414,8 +410,6 @@ void ft__ptx_do_atomic(ft__ptx_step *s)
     if (returns)
         ft__ptx_put(s, operand(s, 0), old, s->on);
 }
-
-/* ---- cp.async ---- */
 
 /* Bytes that are read: all, or as many as the fourth operand says, which may be a
  * predicate that says none. */

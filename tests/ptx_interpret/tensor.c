@@ -45,7 +45,7 @@ static bool gather(ft__ptx_step *s, uint64_t v[REGS][FT__PTX_LANES],
     return true;
 }
 
-/* ---- ldmatrix, stmatrix, movmatrix: matrices of 8 x 8 elements of 16 bits ---- */
+/* ldmatrix, stmatrix, movmatrix: matrices of 8 x 8 elements of 16 bits. */
 
 /* Lane and half of a register that hold row r, column c. */
 static uint32_t lane_of(uint32_t r, uint32_t c, bool transposed)
@@ -222,7 +222,7 @@ static void multiply(matrix *d, const matrix *a, const matrix *b)
                     a->at[i * a->cols + k] * b->at[k * b->cols + j];
 }
 
-/* ---- mma: which lane holds what, as the tables of PTX have it ---- */
+/* mma: which lane holds what, as the tables of PTX have it. */
 
 /* The elements of fragment register r, part j, in lane l: of a, of b, and of c and d.
  */
@@ -315,7 +315,7 @@ void ft__ptx_do_mma(ft__ptx_step *s)
     }
 }
 
-/* ---- wmma: fragments are opaque, so lane l has the l-th 32nd of the matrix ---- */
+/* wmma: fragments are opaque, so lane l has the l-th 32nd of the matrix. */
 
 static bool spread(ft__ptx_step *s, matrix *m, const ft__ptx_operand *o, unsigned type)
 {

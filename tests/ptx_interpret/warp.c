@@ -67,8 +67,6 @@ static void shuffle(ft__ptx_step *s)
     result(s, 1, p);
 }
 
-/* ---- vote, match, redux ---- */
-
 static void fill(uint64_t d[FT__PTX_LANES], uint64_t v)
 {
     for (int l = 0; l < FT__PTX_LANES; l++)

@@ -55,7 +55,7 @@ ft_status blocks_agree(agreement *out, const blocks *b, const uint64_t *threads,
                        const ft_ptx *m, const launch *l, ft_error *err)
 {
     ft__ptx_parts counted;
-    ft_ptx_counter *c = NULL;
+    ft__ptx_counter *c = NULL;
     ft_ptx_counts counts;
     given g;
     ft_status st = ft__ptx_counter_new(&c, m, err);

@@ -572,17 +572,18 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__explore_command = {
     .name = "explore",
     .arguments = "run|resume|report|verify|front SPACE.yaml [FRONT.csv...]",
-    .summary = "what settings do to time, energy and memory",
+    .summary =
+        "design-space exploration: time, energy and memory over settings of a program",
     .more =
         "SPACE.yaml says what is run and what can be set where: environment, "
         "arguments,\n"
         "build steps, clocks and cores (docs/exploration.md). run: every point of a "
         "design,\nor what a search asks for, each run until its figures are sure "
         "enough; "
-        "every run is\nkept at once. resume: go on where it was cut off. report: "
-        "fronts, "
-        "what decides,\ncorrelations, and whether the best of one workload suits "
-        "another. Where SPACE.yaml has\npredict, nothing is run: every point is "
+        "every run is\nstored at once. resume: continue an interrupted run. report: "
+        "Pareto fronts,\nsensitivity, correlations, and the transfer of the best point "
+        "of one workload to\nanother. Where SPACE.yaml has\npredict, nothing is run: "
+        "every point is "
         "predicted; "
         "verify measures some of the front; front prints it as CSV,\nor that of a "
         "--shard, or that of the fronts of all shards.",

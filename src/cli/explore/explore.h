@@ -144,7 +144,7 @@ static inline void ft__point_csv(const ft_exploration_facts *f, const double *po
             ft__number_csv(point[k], ',');
 }
 
-/* ==== a space whose objectives are predicted: no point is run ==== */
+/* A space whose objectives are predicted: no point is run. */
 
 /* What is answered of one point. */
 typedef struct ft__point_prediction {

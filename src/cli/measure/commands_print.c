@@ -92,7 +92,7 @@ static void print_warnings(const ft_command_result *r)
     double load = mean_load(r);
 
     if (r->n_failed)
-        printf("  note: %zu of %s ended with something else than 0\n", r->n_failed,
+        printf("  note: %zu of %s had a non-zero exit code\n", r->n_failed,
                ft__text_counted(r->n_runs, "run").s);
     if (r->n_runs > 3 && r->run[0].wall_s > r->time.value + 5 * r->time.mad &&
         r->run[0].wall_s > 1.5 * r->time.value)

@@ -43,7 +43,7 @@ static const ft__option options[] = {
     {0},
 };
 
-/* ==== the kernels of files, without a launch ==== */
+/* The kernels of files, without a launch. */
 
 struct shown_module {
     const char *path;
@@ -365,8 +365,6 @@ static int run_kernels(ft__cli *c, const ft__ptx_options *o, const ft_device *d)
     return kernels(c, d, o);
 }
 
-/* ==== the command ==== */
-
 /* The device that --device names; *out NULL: none. Complains itself. */
 static int open_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
 {
@@ -463,7 +461,7 @@ static int run(ft__cli *c, const void *given)
 const ft__command ft__ptx_command = {
     .name = "ptx",
     .arguments = "FILE...",
-    .summary = "show what kernels in PTX are and what a launch of them executes",
+    .summary = "count the instructions of PTX kernels and predict their time",
     .more = "Nothing runs and no GPU is needed: instructions, bytes, coalescing, bank\n"
             "conflicts and divergence are counted from the PTX, the grid and the "
             "arguments.\n"

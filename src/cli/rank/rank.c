@@ -36,14 +36,14 @@ static const ft__option options[] = {
     FT__TEXTS(ft__rank_options, prices, "price", "D=PRICE/h",
               "what device D costs; without D: every one; may be repeated"),
     FT__TEXT(ft__rank_options, co2, "co2", "400g/kWh", "of the electricity"),
-    FT__FLAG(
-        ft__rank_options, lists, "stdin",
-        "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
-        "operations; all by the family that knows the first one best, or --predictor"),
+    FT__FLAG(ft__rank_options, lists, "stdin",
+             "in place of MODEL: many networks, each a line \"--- NAME\" and a list of "
+             "operations; all by the predictor that fits the first one best, or "
+             "--predictor"),
     FT__HTML_OPTION(ft__rank_options),
     FT__COUNT(ft__rank_options, top, "top", "N", "how many places to list; 20"),
     FT__COUNT(ft__rank_options, seed, "seed", "N",
-              "of the draws behind chances and regret; 1"),
+              "of the Monte Carlo draws for probability and regret; 1"),
     FT__GROUP(ft__rank_options, use, ft__operating_table),
     FT__GROUP(ft__rank_options, asked, ft__query_table),
     FT__INPUT(ft__rank_options, correct, "correct", "STORE|CSV", FT__CORRECT_HELP),

@@ -375,15 +375,14 @@ static int run(ft__cli *c, const void *user)
 const ft__command ft__verify_command = {
     .name = "verify",
     .arguments = "FILE MODEL",
-    .summary = "hold a benchmark of a server against its prediction",
+    .summary = "compare a benchmark of a server with its prediction",
     .more =
         "FILE: JSON of vllm bench serve, of SGLang's bench_serving (also one result "
         "a line)\n"
         "or of llama-bench -o json, or the summary of MLPerf Inference's load "
         "generator.\n"
-        "MODEL: the config.json of what was served. Its load is as the file says; "
-        "options\n"
-        "say the rest, or otherwise.",
+        "MODEL: the config.json of what was served. The load is the file's; options\n"
+        "add what it lacks, or override it.",
     .examples =
         "  foretell verify bench.json config.json --device h100 --tp 2\n"
         "  foretell verify llama-bench.json config.json --device rtx-4090 --json\n"

@@ -169,7 +169,7 @@ ft_status ft_pareto(unsigned char *on, const double *y, size_t n, size_t m,
  * From here on a point is how far it is below the reference: all are to be large, and
  * what counts is the union of the boxes between 0 and them. */
 
-static int by_first(const void *a, const void *b)
+int ft__by_first(const void *a, const void *b)
 {
     const double *p = a, *q = b;
 
@@ -286,7 +286,7 @@ static double volume(struct volume_work *w, double *point, size_t n, size_t m)
 {
     double sum = 0;
 
-    qsort(point, n, m * sizeof(*point), by_first);
+    qsort(point, n, m * sizeof(*point), ft__by_first);
     if (m == 1)
         return n ? point[n - 1] : 0;
     if (m <= 3)

@@ -11,7 +11,6 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "explore/space/space.h"
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 #include "learn/tree/forest.h"
 

@@ -28,13 +28,6 @@ double ft__mean_below(double t, double mean, double sigma)
                     0.39894228040143268 * exp(-0.5 * z * z));
 }
 
-static int by_first(const void *a, const void *b)
-{
-    const double *p = a, *q = b;
-
-    return (*p > *q) - (*p < *q);
-}
-
 ft_status ft__gain_start(ft__gain *g, const double *y, size_t n, size_t m,
                          ft_error *err)
 {
@@ -63,7 +56,7 @@ ft_status ft__gain_start(ft__gain *g, const double *y, size_t n, size_t m,
     free(on);
     if (st)
         return st;
-    qsort(g->y, g->n, m * sizeof(*g->y), by_first);
+    qsort(g->y, g->n, m * sizeof(*g->y), ft__by_first);
     return ft_hypervolume(&g->volume, g->y, g->n, m, reference, err);
 }
 

@@ -189,7 +189,7 @@ static void choose_scale(struct objective_scale *c, const double *v, double *roo
     c->limit = transformed(c, limit);
 }
 
-static void write_row(const ft_search *s, float *x, const double *point)
+static void write_row(const ft__search *s, float *x, const double *point)
 {
     double unit[FT__MAX_PARAMS];
 
@@ -198,7 +198,7 @@ static void write_row(const ft_search *s, float *x, const double *point)
         x[k] = isnan(point[k]) ? NAN : (float)unit[k];
 }
 
-static bool failed(const ft_search *s, size_t row)
+static bool failed(const ft__search *s, size_t row)
 {
     for (uint32_t k = 0; k < s->m; k++)
         if (!isfinite(s->y[row * s->m + k]))
@@ -206,7 +206,7 @@ static bool failed(const ft_search *s, size_t row)
     return false;
 }
 
-static void take_rows(struct surrogate *o, const ft_search *s)
+static void take_rows(struct surrogate *o, const ft__search *s)
 {
     double column[MOST_COLUMNS];
 
@@ -222,7 +222,7 @@ static void take_rows(struct surrogate *o, const ft_search *s)
     }
 }
 
-static void scale_targets(struct surrogate *o, const ft_search *s)
+static void scale_targets(struct surrogate *o, const ft__search *s)
 {
     for (uint32_t k = 0; k < s->m; k++) {
         double *t = o->target + k * s->n;
@@ -236,7 +236,7 @@ static void scale_targets(struct surrogate *o, const ft_search *s)
 }
 
 /* Points within limits to the front of the list of rows, for the moment. */
-static ft_status find_base(struct surrogate *o, const ft_search *s, ft_error *err)
+static ft_status find_base(struct surrogate *o, const ft__search *s, ft_error *err)
 {
     unsigned char *on = malloc(o->n);
     double least = INFINITY;
@@ -267,7 +267,7 @@ static ft_status find_base(struct surrogate *o, const ft_search *s, ft_error *er
 /* What is expected where nothing is known, scaled: half-way to the reference. */
 static const double middle = 0.5;
 
-static void take_middle(struct surrogate *o, const ft_search *s)
+static void take_middle(struct surrogate *o, const ft__search *s)
 {
     for (uint32_t k = 0; k < s->m; k++)
         for (size_t i = 0; i < o->n; i++)
@@ -276,7 +276,7 @@ static void take_middle(struct surrogate *o, const ft_search *s)
 
 /* Lengths hold for some points to come. They depend on the first points alone, so that
  * a search that was cut off goes on as it would have. */
-static ft_status tune(struct surrogate *o, ft_search *s, ft_error *err)
+static ft_status tune(struct surrogate *o, ft__search *s, ft_error *err)
 {
     const size_t all = o->n;
     ft_status st = FT_OK;
@@ -297,7 +297,7 @@ static ft_status tune(struct surrogate *o, ft_search *s, ft_error *err)
     return st;
 }
 
-static ft_status fit_trees(struct surrogate *o, const ft_search *s, ft_error *err)
+static ft_status fit_trees(struct surrogate *o, const ft__search *s, ft_error *err)
 {
     const ft_forest_options opt = {
         .kind = FT_FOREST_EXTRA, .n_trees = TREES, .seed = s->n};
@@ -315,7 +315,7 @@ static ft_status fit_trees(struct surrogate *o, const ft_search *s, ft_error *er
     return st;
 }
 
-static ft_status fit(struct surrogate *o, const ft_search *s, ft_error *err)
+static ft_status fit(struct surrogate *o, const ft__search *s, ft_error *err)
 {
     ft_status st = ft__gain_start(&o->gain, o->best, o->n_best, s->m, err);
 
@@ -328,7 +328,7 @@ static ft_status fit(struct surrogate *o, const ft_search *s, ft_error *err)
 }
 
 /* Where points fail, from all of them; nothing while none did. */
-static ft_status learn_failures(struct surrogate *o, const ft_search *s, ft_error *err)
+static ft_status learn_failures(struct surrogate *o, const ft__search *s, ft_error *err)
 {
     const ft_forest_options opt = {.kind = FT_FOREST_EXTRA,
                                    .n_trees = TREES_OF_FAILURES};
@@ -349,7 +349,7 @@ static ft_status learn_failures(struct surrogate *o, const ft_search *s, ft_erro
 }
 
 /* Learn from all that was observed; with fewer than LEAST_POINTS, only n is set. */
-static ft_status learn(struct surrogate *o, ft_search *s, ft_error *err)
+static ft_status learn(struct surrogate *o, ft__search *s, ft_error *err)
 {
     const size_t n = s->n + 1;
     ft_status st = FT_OK;
@@ -385,7 +385,7 @@ static void surrogate_free(struct surrogate *o)
         ft__forest_free(o->forest[k]);
 }
 
-static void ask_trees(const struct surrogate *o, const ft_search *s,
+static void ask_trees(const struct surrogate *o, const ft__search *s,
                       const double *point, const float *x, double *mean, double *sigma)
 {
     double column[MOST_COLUMNS], tree[TREES];
@@ -405,7 +405,7 @@ static void ask_trees(const struct surrogate *o, const ft_search *s,
 }
 
 /* Mean and standard deviation of each objective, scaled; x: the point's row. */
-static void expect(struct surrogate *o, const ft_search *s, const double *point,
+static void expect(struct surrogate *o, const ft__search *s, const double *point,
                    const float *x, double *mean, double *sigma)
 {
     if (o->n > FT__PROCESS_MOST) {
@@ -436,7 +436,7 @@ enum {
 static const double LEAST_SIGMA = 1e-3; /* of whether a limit is kept */
 
 /* A point of the front, one or two of its parameters changed. */
-static void step_from_front(ft_search *s, const struct surrogate *o, double *point)
+static void step_from_front(ft__search *s, const struct surrogate *o, double *point)
 {
     const uint32_t n = (uint32_t)s->s->n;
     const size_t from = o->base[ft__prng_below(&s->rng, (uint32_t)o->n_base)];
@@ -449,7 +449,7 @@ static void step_from_front(ft_search *s, const struct surrogate *o, double *poi
     ft__space_from_unit(s->s, point, unit);
 }
 
-static void draw(ft_search *s, double *point)
+static void draw(ft__search *s, double *point)
 {
     double unit[FT__MAX_PARAMS];
 
@@ -459,7 +459,7 @@ static void draw(ft_search *s, double *point)
 }
 
 /* While nothing is within limits, what counts is how little is expected beyond them. */
-static double worth(ft_search *s, struct surrogate *o, const double *point,
+static double worth(ft__search *s, struct surrogate *o, const double *point,
                     double *gain)
 {
     double mean[FT__MAX_OBJECTIVES], sigma[FT__MAX_OBJECTIVES], beyond = 0;
@@ -484,7 +484,7 @@ static double worth(ft_search *s, struct surrogate *o, const double *point,
     return *gain;
 }
 
-static bool best_candidate(ft_search *s, struct surrogate *o, double *best,
+static bool best_candidate(ft__search *s, struct surrogate *o, double *best,
                            double *gain)
 {
     double point[FT__MAX_PARAMS], most = -INFINITY;
@@ -509,7 +509,7 @@ static bool best_candidate(ft_search *s, struct surrogate *o, double *best,
     return !isinf(most);
 }
 
-static ft_status ask_model(ft_search *s, double *point, double *gain, ft_error *err)
+static ft_status ask_model(ft__search *s, double *point, double *gain, ft_error *err)
 {
     struct surrogate o = {0};
     bool added = false;

@@ -26,7 +26,7 @@ struct nsga2 {
     size_t n, size;
 };
 
-static ft_status open_nsga2(ft_search *s, ft_error *err)
+static ft_status open_nsga2(ft__search *s, ft_error *err)
 {
     struct nsga2 *g = calloc(1, sizeof(*g));
 
@@ -38,7 +38,7 @@ static ft_status open_nsga2(ft_search *s, ft_error *err)
     return g->one ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "no memory for a population");
 }
 
-static void close_nsga2(ft_search *s)
+static void close_nsga2(ft__search *s)
 {
     struct nsga2 *g = s->state;
 
@@ -48,7 +48,7 @@ static void close_nsga2(ft_search *s)
 }
 
 /* Within limits before beyond them, beyond them the least; else by the objectives. */
-static bool beats(const ft_search *s, const struct one *a, const struct one *b)
+static bool beats(const ft__search *s, const struct one *a, const struct one *b)
 {
     const double *p = s->y + a->row * s->m, *q = s->y + b->row * s->m;
     const double over_a = ft__search_excess(s, p), over_b = ft__search_excess(s, q);
@@ -59,7 +59,7 @@ static bool beats(const ft_search *s, const struct one *a, const struct one *b)
 }
 
 /* Fronts by peeling: populations are small. */
-static void rank_all(const ft_search *s, struct nsga2 *g)
+static void rank_all(const ft__search *s, struct nsga2 *g)
 {
     size_t left = g->n;
 
@@ -82,7 +82,7 @@ static void rank_all(const ft_search *s, struct nsga2 *g)
 }
 
 /* The sides of the box between the neighbours of each one in its front. */
-static double side(const ft_search *s, const struct nsga2 *g, size_t i, uint32_t k)
+static double side(const ft__search *s, const struct nsga2 *g, size_t i, uint32_t k)
 {
     const double y = s->y[g->one[i].row * s->m + k];
     double below = -INFINITY, above = INFINITY, least = y, most = y;
@@ -102,7 +102,7 @@ static double side(const ft_search *s, const struct nsga2 *g, size_t i, uint32_t
     return most > least ? (above - below) / (most - least) : 0;
 }
 
-static void measure_crowding(const ft_search *s, struct nsga2 *g)
+static void measure_crowding(const ft__search *s, struct nsga2 *g)
 {
     for (size_t i = 0; i < g->n; i++) {
         g->one[i].crowding = 0;
@@ -123,7 +123,7 @@ static int best_first(const void *a, const void *b)
 }
 
 /* Parents and as many children: the better half lives on. */
-static ft_status tell_nsga2(ft_search *s, ft_error *err)
+static ft_status tell_nsga2(ft__search *s, ft_error *err)
 {
     struct nsga2 *g = s->state;
 
@@ -164,7 +164,7 @@ static double cross(const ft_parameter *p, double a, double b, ft__prng *rng)
     return clamp(0.5 * (a + b + side * spread * fabs(a - b)));
 }
 
-static void mutate(const ft_search *s, double *unit, size_t k, ft__prng *rng)
+static void mutate(const ft__search *s, double *unit, size_t k, ft__prng *rng)
 {
     const ft_parameter *p = &s->s->param[k];
     const double u = ft__prng_unit(rng), power = 1.0 / (MUTATION + 1);
@@ -176,7 +176,7 @@ static void mutate(const ft_search *s, double *unit, size_t k, ft__prng *rng)
                         (u < 0.5 ? pow(2 * u, power) - 1 : 1 - pow(2 - 2 * u, power)));
 }
 
-static void make_child(ft_search *s, const struct nsga2 *g, double *point)
+static void make_child(ft__search *s, const struct nsga2 *g, double *point)
 {
     const size_t n = s->s->n;
     double a[FT__MAX_PARAMS], b[FT__MAX_PARAMS];
@@ -192,7 +192,7 @@ static void make_child(ft_search *s, const struct nsga2 *g, double *point)
     ft__space_from_unit(s->s, point, a);
 }
 
-static ft_status ask_nsga2(ft_search *s, double *point, double *gain, ft_error *err)
+static ft_status ask_nsga2(ft__search *s, double *point, double *gain, ft_error *err)
 {
     const struct nsga2 *g = s->state;
     bool added = false;

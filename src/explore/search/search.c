@@ -8,7 +8,7 @@
 
 enum { POPULATION = 24, FIRST = 10 };
 
-double ft__search_excess(const ft_search *s, const double *y)
+double ft__search_excess(const ft__search *s, const double *y)
 {
     double sum = 0;
 
@@ -21,7 +21,7 @@ double ft__search_excess(const ft_search *s, const double *y)
     return sum;
 }
 
-void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng)
+void ft__search_step(const ft__search *s, double *unit, size_t k, ft__prng *rng)
 {
     const ft_parameter *p = &s->s->param[k];
     const double way = ft__prng_unit(rng) < 0.5 ? -1 : 1;
@@ -39,7 +39,7 @@ void ft__search_step(const ft_search *s, double *unit, size_t k, ft__prng *rng)
     unit[k] = fmin(fmax(unit[k], 0), 1 - 0x1p-53);
 }
 
-static ft_status ask_any(ft_search *s, double *point, ft_error *err)
+static ft_status ask_any(ft__search *s, double *point, ft_error *err)
 {
     const size_t before = s->seen.n;
     ft__prng rng = ft__search_draws(s);
@@ -57,14 +57,14 @@ static ft_status ask_any(ft_search *s, double *point, ft_error *err)
 static const ft__searcher_ops *const searcher[FT_SEARCH_COUNT] = {
     &ft__search_model, &ft__search_nsga2, NULL};
 
-static uint32_t first_points(const ft_search_options *opt)
+static uint32_t first_points(const ft__search_options *opt)
 {
     if (opt->first)
         return opt->first;
     return opt->searcher == FT_SEARCH_NSGA2 ? POPULATION : FIRST;
 }
 
-static ft_status start(ft_search *s, const ft_search_options *opt, ft_error *err)
+static ft_status start(ft__search *s, const ft__search_options *opt, ft_error *err)
 {
     const ft_design_options design = {
         .design = FT_DESIGN_LATIN, .n = first_points(opt), .seed = opt->seed};
@@ -82,10 +82,10 @@ static ft_status start(ft_search *s, const ft_search_options *opt, ft_error *err
     return st;
 }
 
-ft_status ft__search_new(ft_search **out, const ft_space *space,
-                         const ft_search_options *opt, ft_error *err)
+ft_status ft__search_new(ft__search **out, const ft_space *space,
+                         const ft__search_options *opt, ft_error *err)
 {
-    ft_search *s;
+    ft__search *s;
     ft_status st;
 
     *out = NULL;
@@ -111,7 +111,7 @@ ft_status ft__search_new(ft_search **out, const ft_space *space,
 }
 
 /* The next point of the hypercube that is not observed yet. */
-static ft_status ask_first(ft_search *s, double *point, bool *found, ft_error *err)
+static ft_status ask_first(ft__search *s, double *point, bool *found, ft_error *err)
 {
     const size_t width = s->s->n;
     ft_status st = FT_OK;
@@ -127,7 +127,7 @@ static ft_status ask_first(ft_search *s, double *point, bool *found, ft_error *e
     return st;
 }
 
-ft_status ft__search_ask(ft_search *s, double *point, double *gain, ft_error *err)
+ft_status ft__search_ask(ft__search *s, double *point, double *gain, ft_error *err)
 {
     bool found;
     ft_status st = ask_first(s, point, &found, err);
@@ -143,7 +143,7 @@ ft_status ft__search_ask(ft_search *s, double *point, double *gain, ft_error *er
     return ask_any(s, point, err);
 }
 
-ft_status ft__search_tell(ft_search *s, const double *point, const double *y,
+ft_status ft__search_tell(ft__search *s, const double *point, const double *y,
                           ft_error *err)
 {
     const size_t width = s->s->n;
@@ -168,7 +168,7 @@ ft_status ft__search_tell(ft_search *s, const double *point, const double *y,
     return st;
 }
 
-void ft__search_free(ft_search *s)
+void ft__search_free(ft__search *s)
 {
     if (!s)
         return;

@@ -205,7 +205,7 @@ static ft_status find_size(ft_space *s, ft_error *err)
         parents += is_parent(s, k);
     if (parents > FT__MAX_PARENTS)
         return ft_fail(err, FT_EINVAL, 0,
-                       "others depend on %zu parameters, %d at most may be such",
+                       "%zu parameters have others that depend on them; at most %d may",
                        parents, FT__MAX_PARENTS);
     s->size = count(s, point, 0, &steps);
     return FT_OK;

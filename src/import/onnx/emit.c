@@ -9,11 +9,7 @@ enum { MAX_PARAMS = 8 }; /* weights of one operation */
 
 ft_op ft__op_x(ft_kind kind, const ft__onnx_value *x)
 {
-    ft_op op;
-
-    ft__op_init(&op, kind, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
-    return op;
+    return ft__op_of(kind, x->dtype, &x->shape);
 }
 
 void ft__push(const ft__onnx_node *n, ft_shape *s, int64_t dim)

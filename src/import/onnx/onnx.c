@@ -129,7 +129,7 @@ static void inline_function(ft__onnx_node *n, const ft__function *f)
     ft__bytes defaults = n->import->defaults;
 
     if (calls_itself(n)) {
-        ft__onnx_fail(n, "functions call each other in a circle");
+        ft__onnx_fail(n, "its function is recursive");
         return;
     }
     if (go_deeper(n)) {

@@ -172,15 +172,6 @@ uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback)
     return ft__pt2_axis(n, ft__pt2_int(n, "dim", fallback), n->x->shape.rank);
 }
 
-ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x)
-{
-    ft_op op;
-
-    ft__op_init(&op, kind, dtype);
-    ft__op_set_shape(&op, FT_K_x, x);
-    return op;
-}
-
 /* A constant comes into the graph when something that runs reads it; a view of
  * one brings the one along. */
 static uint32_t weight_tensor(ft__pt2 *p, ft__pt2_value *v)
@@ -409,7 +400,7 @@ void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *o
         constant_view(x, out);
         return;
     }
-    op = ft__pt2_op(FT_KIND_view, out->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_view, out->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_to(n, &op, &x, 1, out);
 }
@@ -436,7 +427,7 @@ void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
             out->perm[i] = (uint8_t)perm[i];
         return;
     }
-    op = ft__pt2_op(FT_KIND_transpose, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_transpose, x->dtype, &x->shape);
     ft__op_set(&op, FT_K_perm, perm, rank);
     ft__pt2_emit_to(n, &op, &x, 1, out);
 }

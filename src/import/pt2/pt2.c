@@ -203,7 +203,7 @@ static ft__pt2_value *element(const ft__pt2_node *n, ft__pt2_value *x)
     s.rank--;
     memmove(s.dim, s.dim + 1, s.rank * sizeof(s.dim[0]));
     v = ft__pt2_temp(n, x, x->dtype, &s);
-    op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &s);
     if (v)
         ft__pt2_emit_to(n, &op, &x, 1, v);
@@ -213,7 +213,7 @@ static ft__pt2_value *element(const ft__pt2_node *n, ft__pt2_value *x)
 /* What every round gives, one behind the other. */
 static void stack(const ft__pt2_node *n, ft__pt2_value *each, ft__pt2_value *out)
 {
-    ft_op op = ft__pt2_op(FT_KIND_expand, out->dtype, &each->shape);
+    ft_op op = ft__op_of(FT_KIND_expand, out->dtype, &each->shape);
 
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_to(n, &op, &each, 1, out);

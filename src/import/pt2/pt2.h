@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "graph/build.h"
 #include "import/graph_inside.h"
+#include "import/rules/ops.h"
 #include "import/table.h"
 
 /* Reading a torch.export archive, each file using those before it:
@@ -323,8 +324,6 @@ uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
 /* The i-th argument as an operand, numbers included; NULL after a failure. */
 ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 
-/* An operation with x as its first shape. */
-ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 /* Append the operation. Where it would give other sizes than the file states,
  * the node is bounded instead. */
 void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c);

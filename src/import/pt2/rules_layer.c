@@ -2,7 +2,6 @@
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
 #include "import/rules/einsum.h"
-#include "import/rules/ops.h"
 
 /* The parameter at the end of a chain of views; *swapped: its two axes are. NULL: no
  * constant matrix. */
@@ -22,7 +21,7 @@ static ft__pt2_value *weight_matrix(ft__pt2_value *v, bool *swapped)
 static void linear(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *w, int64_t out,
                    ft__pt2_value *bias)
 {
-    ft_op op = ft__pt2_op(FT_KIND_linear, x->dtype, &x->shape);
+    ft_op op = ft__op_of(FT_KIND_linear, x->dtype, &x->shape);
 
     ft__op_set1(&op, FT_K_out, out);
     ft__op_set1(&op, FT_K_bias, bias != NULL);
@@ -59,7 +58,7 @@ static void matmul(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
     }
     xs = as_matrix(x, false);
     ys = as_matrix(y, true);
-    op = ft__pt2_op(FT_KIND_matmul, out->dtype, &xs);
+    op = ft__op_of(FT_KIND_matmul, out->dtype, &xs);
     ft__op_set_shape(&op, FT_K_y, &ys);
     ft__pt2_emit_to(n, &op, in, 2, out);
 }
@@ -84,7 +83,7 @@ static void matmul_add(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
     matmul(n, x, y, in[0]);
     if (ft__pt2_failed(n) || in[0]->state == FT__PT2_UNDEFINED)
         return;
-    op = ft__pt2_op(FT_KIND_add, out->dtype, &out->shape);
+    op = ft__op_of(FT_KIND_add, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &z->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -177,7 +176,7 @@ static void *einsum_product(void *node, void *x, void *y, const ft__einsum_sizes
     if (!in[0] || !in[1])
         return NULL;
     out = ft__pt2_temp(node, x, in[0]->dtype, &all);
-    op = ft__pt2_op(FT_KIND_matmul, in[0]->dtype, &xs);
+    op = ft__op_of(FT_KIND_matmul, in[0]->dtype, &xs);
     ft__op_set_shape(&op, FT_K_y, &ys);
     if (out)
         ft__pt2_emit(node, &op,
@@ -213,7 +212,7 @@ static bool norm(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x, ft
 {
     int64_t axes, groups;
 
-    *op = ft__pt2_op(kind, x->dtype, &x->shape);
+    *op = ft__op_of(kind, x->dtype, &x->shape);
     switch (kind) {
     case FT_KIND_batchnorm:
         ft__op_set1(op, FT_K_train,
@@ -289,7 +288,7 @@ static void aten_weight_norm(ft__pt2_node *n)
 
     if (!in[0] || !v || !v->shape.rank)
         return;
-    op = ft__pt2_op(FT_KIND_l2norm, v->dtype, &v->shape);
+    op = ft__op_of(FT_KIND_l2norm, v->dtype, &v->shape);
     ft__op_set1(&op, FT_K_axis,
                 ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), v->shape.rank));
     if (n->rule->arg)

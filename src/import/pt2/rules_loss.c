@@ -2,7 +2,6 @@
  * its own (ATen/native/Loss.cpp, Distance.cpp). */
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
-#include "import/rules/ops.h"
 
 /* Steps of a formula: each appends an operation and returns its result; NULL after
  * a failure, and of NULL. */
@@ -26,7 +25,7 @@ static ft__pt2_value *map(ft__pt2_node *n, ft_kind kind, ft__pt2_value *x)
 
     if (!x)
         return NULL;
-    op = ft__pt2_op(kind, x->dtype, &x->shape);
+    op = ft__op_of(kind, x->dtype, &x->shape);
     return append(n, &op, &x, 1);
 }
 
@@ -38,7 +37,7 @@ static ft__pt2_value *join(ft__pt2_node *n, ft_kind kind, ft__pt2_value *x,
 
     if (!x || !y || !ft__broadcast(&x->shape, &y->shape, &broadcast))
         return NULL;
-    op = ft__pt2_op(kind, x->dtype, &x->shape);
+    op = ft__op_of(kind, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_y, &y->shape);
     return append(n, &op, (ft__pt2_value *[]){x, y}, 2);
 }
@@ -57,7 +56,7 @@ static ft__pt2_value *reduce(ft__pt2_node *n, ft_kind kind, ft__pt2_value *x,
 
     if (!x || !count)
         return x;
-    op = ft__pt2_op(kind, x->dtype, &x->shape);
+    op = ft__op_of(kind, x->dtype, &x->shape);
     for (uint32_t i = 0; i < count; i++)
         axes[i] = first + i;
     ft__op_set(&op, FT_K_axes, axes, count);
@@ -125,7 +124,7 @@ static void aten_cross_entropy(ft__pt2_node *n)
 
     if (x->shape.rank == 0)
         return;
-    op = ft__pt2_op(FT_KIND_cross_entropy, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_cross_entropy, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, x->shape.rank > 1);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -148,15 +147,15 @@ static void aten_nll(ft__pt2_node *n)
     if (!in[1])
         return;
     ft__pt2_emit_view(n, target, in[1]);
-    op = ft__pt2_op(FT_KIND_gather_elements, n->x->dtype, &n->x->shape);
+    op = ft__op_of(FT_KIND_gather_elements, n->x->dtype, &n->x->shape);
     ft__op_set_shape(&op, FT_K_y, &s);
     ft__op_set1(&op, FT_K_axis, 1);
     picked = append(n, &op, in, 2);
     if (!picked)
         return;
-    op = ft__pt2_op(ft__pt2_int(n, "reduction", 1) == SUM ? FT_KIND_reduce_sum
-                                                          : FT_KIND_reduce_mean,
-                    picked->dtype, &s);
+    op = ft__op_of(ft__pt2_int(n, "reduction", 1) == SUM ? FT_KIND_reduce_sum
+                                                         : FT_KIND_reduce_mean,
+                   picked->dtype, &s);
     for (uint32_t i = 0; i < s.rank; i++)
         axes[i] = i;
     ft__op_set(&op, FT_K_axes, axes, s.rank);
@@ -171,7 +170,7 @@ static void aten_mse(ft__pt2_node *n)
 
     if (!in[1])
         return;
-    op = ft__pt2_op(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
+    op = ft__op_of(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -184,7 +183,7 @@ static void aten_mse_grad(ft__pt2_node *n)
 
     if (!in[1] || !in[2])
         return;
-    op = ft__pt2_op(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
+    op = ft__op_of(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[2]->shape);
     op.phase = FT_PHASE_BACKWARD;
     ft__op_set_wrt(&op, FT_WRT_X);
@@ -261,7 +260,7 @@ static ft__pt2_value *where_target(ft__pt2_node *n, ft__pt2_value *t, ft__pt2_va
     in[2] = v ? ft__pt2_operand(n, n->n_args, v->dtype) : NULL;
     if (!in[0] || !in[1] || !in[2])
         return NULL;
-    op = ft__pt2_op(FT_KIND_where, v->dtype, &in[0]->shape);
+    op = ft__op_of(FT_KIND_where, v->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &v->shape);
     ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
     return append(n, &op, in, 3);

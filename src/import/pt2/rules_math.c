@@ -3,11 +3,10 @@
 #include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
-#include "import/rules/ops.h"
 
 static void unary(ft__pt2_node *n, ft_kind kind)
 {
-    ft_op op = ft__pt2_op(kind, n->x->dtype, &n->x->shape);
+    ft_op op = ft__op_of(kind, n->x->dtype, &n->x->shape);
 
     ft__pt2_emit_in(n, &op, &n->x, 1);
 }
@@ -41,7 +40,7 @@ static void binary(ft__pt2_node *n, ft_kind kind, uint32_t i, uint32_t k,
 
     if (!in[0] || !in[1])
         return;
-    op = ft__pt2_op(kind, dtype, &in[0]->shape);
+    op = ft__op_of(kind, dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -83,7 +82,7 @@ static void where(ft__pt2_node *n, ft__pt2_value *const in[3], ft_dtype dtype)
 
     if (!in[0] || !in[1] || !in[2])
         return;
-    op = ft__pt2_op(FT_KIND_where, dtype, &in[0]->shape);
+    op = ft__op_of(FT_KIND_where, dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
     ft__pt2_emit_in(n, &op, in, 3);
@@ -97,7 +96,7 @@ static void find_nonzero(ft__pt2_node *n)
 
     if (!x || !out)
         return;
-    op = ft__pt2_op(FT_KIND_nonzero, out->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_nonzero, out->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -135,7 +134,7 @@ static void aten_ternary(ft__pt2_node *n)
     if (!in[0] || !in[1] || !ft__broadcast(&in[0]->shape, &in[1]->shape, &s))
         return;
     product = ft__pt2_temp(n, out, out->dtype, &s);
-    op = ft__pt2_op((ft_kind)n->rule->arg, out->dtype, &in[0]->shape);
+    op = ft__op_of((ft_kind)n->rule->arg, out->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     if (!product)
         return;
@@ -144,7 +143,7 @@ static void aten_ternary(ft__pt2_node *n)
     in[1] = product;
     if (ft__pt2_failed(n) || product->state == FT__PT2_UNDEFINED)
         return;
-    op = ft__pt2_op(FT_KIND_add, out->dtype, &in[0]->shape);
+    op = ft__op_of(FT_KIND_add, out->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &product->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -154,7 +153,7 @@ static ft__pt2_value *part(ft__pt2_node *n, ft__pt2_value *x)
 {
     const ft__pt2_value *out = n->out[0];
     ft__pt2_value *v = ft__pt2_temp(n, out, x->dtype, &out->shape);
-    ft_op op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
+    ft_op op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
 
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     if (v)
@@ -173,9 +172,9 @@ static void aten_glu(ft__pt2_node *n)
     in[1] = ft__pt2_temp(n, out, x->dtype, &out->shape);
     if (!in[0] || !in[1] || !gate)
         return;
-    op = ft__pt2_op(FT_KIND_sigmoid, x->dtype, &out->shape);
+    op = ft__op_of(FT_KIND_sigmoid, x->dtype, &out->shape);
     ft__pt2_emit_to(n, &op, &gate, 1, in[1]);
-    op = ft__pt2_op(FT_KIND_mul, out->dtype, &out->shape);
+    op = ft__op_of(FT_KIND_mul, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &out->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -221,7 +220,7 @@ static void aten_diff(ft__pt2_node *n)
     in[1] = x ? part(n, x) : NULL;
     if (!in[0] || !in[1])
         return;
-    op = ft__pt2_op(FT_KIND_sub, out->dtype, &out->shape);
+    op = ft__op_of(FT_KIND_sub, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &out->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -242,7 +241,7 @@ static uint32_t axes_of(ft__pt2_node *n, const char *name, uint32_t rank)
 static ft_op reduction(ft_kind kind, const ft__pt2_value *x, uint32_t bits,
                        const ft__pt2_value *out)
 {
-    ft_op op = ft__pt2_op(kind, x->dtype, &x->shape);
+    ft_op op = ft__op_of(kind, x->dtype, &x->shape);
     int64_t axes[FT_MAX_RANK];
     uint32_t count = 0;
 
@@ -302,7 +301,7 @@ static void aten_fft(ft__pt2_node *n)
     longer = ft_shape_elements(&x->shape) > ft_shape_elements(&out->shape)
                  ? &x->shape
                  : &out->shape;
-    op = ft__pt2_op(FT_KIND_fft, out->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_fft, out->dtype, &x->shape);
     ft__op_set1(&op, FT_K_size, points(n, longer));
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -314,7 +313,7 @@ static void aten_stft(ft__pt2_node *n)
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    op = ft__pt2_op(FT_KIND_fft, out->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_fft, out->dtype, &x->shape);
     ft__op_set1(&op, FT_K_size, ft__pt2_int(n, "n_fft", 1));
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -325,7 +324,7 @@ static void aten_softmax(ft__pt2_node *n)
     ft__pt2_value *x = n->x;
     ft_op op;
 
-    op = ft__pt2_op((ft_kind)n->rule->arg, x->dtype, &x->shape);
+    op = ft__op_of((ft_kind)n->rule->arg, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, ft__pt2_dim(n, -1));
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -336,7 +335,7 @@ static void aten_cum(ft__pt2_node *n)
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    op = ft__pt2_op(FT_KIND_cumsum, out->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_cumsum, out->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, ft__pt2_dim(n, 0));
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -351,7 +350,7 @@ static void aten_topk(ft__pt2_node *n)
     if (x->shape.rank == 0)
         return;
     axis = ft__pt2_dim(n, -1);
-    op = ft__pt2_op(FT_KIND_topk, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_topk, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set1(&op, FT_K_size,
                 first->shape.rank == x->shape.rank ? first->shape.dim[axis] : 1);
@@ -372,7 +371,7 @@ static void aten_unary_grad(ft__pt2_node *n)
     for (uint32_t i = 1; i < n->n_args && n_in == 1; i++)
         if (ft__pt2_in(n, i) && ft__pt2_in(n, i)->typed)
             in[n_in++] = ft__pt2_in(n, i);
-    op = ft__pt2_op((ft_kind)n->rule->arg, out->dtype, &out->shape);
+    op = ft__op_of((ft_kind)n->rule->arg, out->dtype, &out->shape);
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(n, &op, in, n_in);
 }
@@ -385,8 +384,8 @@ static void aten_gelu_grad(ft__pt2_node *n)
 
     if (!in[1])
         return;
-    op = ft__pt2_op(tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, in[1]->dtype,
-                    &in[1]->shape);
+    op =
+        ft__op_of(tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, in[1]->dtype, &in[1]->shape);
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -398,7 +397,7 @@ static void aten_softmax_grad(ft__pt2_node *n)
 
     if (!in[1])
         return;
-    op = ft__pt2_op((ft_kind)n->rule->arg, in[1]->dtype, &in[1]->shape);
+    op = ft__op_of((ft_kind)n->rule->arg, in[1]->dtype, &in[1]->shape);
     ft__op_set1(&op, FT_K_axis,
                 ft__pt2_axis(n, ft__pt2_int(n, "dim", -1), in[1]->shape.rank));
     op.phase = FT_PHASE_BACKWARD;

@@ -1,7 +1,6 @@
 /* Views and moves: what gives elements in another shape, order or place. */
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
-#include "import/rules/ops.h"
 
 static void aten_view(ft__pt2_node *n)
 {
@@ -66,7 +65,7 @@ static void aten_copy(ft__pt2_node *n)
         ft__pt2_emit_view(n, x, out);
         return;
     }
-    op = ft__pt2_op(FT_KIND_copy, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_copy, x->dtype, &x->shape);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
@@ -83,7 +82,7 @@ static void aten_cast(ft__pt2_node *n)
             ft__pt2_emit_view(n, x, out);
         return;
     }
-    op = ft__pt2_op(FT_KIND_cast, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_cast, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_to, out->dtype);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -132,7 +131,7 @@ static void aten_move(ft__pt2_node *n)
         ft__pt2_emit_view(n, x, out);
         return;
     }
-    op = ft__pt2_op((ft_kind)n->rule->arg, x->dtype, &x->shape);
+    op = ft__op_of((ft_kind)n->rule->arg, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -143,7 +142,7 @@ static void aten_resize(ft__pt2_node *n)
     ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    op = ft__pt2_op(FT_KIND_resize, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_resize, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__op_set1(&op, FT_K_mode, n->rule->arg);
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -160,7 +159,7 @@ static void aten_slice(ft__pt2_node *n)
         ft__pt2_emit_view(n, x, out);
         return;
     }
-    op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__op_set1(&op, FT_K_step, step > 0 ? step : 1);
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -175,7 +174,7 @@ static void slices(ft__pt2_node *n, ft__pt2_value *x)
 
         if (!out || !out->typed)
             continue;
-        op = ft__pt2_op(FT_KIND_slice, x->dtype, &x->shape);
+        op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
         ft__pt2_emit_to(n, &op, &x, 1, out);
     }
@@ -207,7 +206,7 @@ static void aten_split(ft__pt2_node *n)
         ft__pt2_emit_view(n, x, n->out[0]);
         return;
     }
-    op = ft__pt2_op(FT_KIND_split, x->dtype, &x->shape);
+    op = ft__op_of(FT_KIND_split, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set(&op, FT_K_sizes, sizes, n->n_out);
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -289,7 +288,7 @@ static void aten_expand_each(ft__pt2_node *n)
 
         if (!x || !out)
             continue;
-        op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
+        op = ft__op_of(FT_KIND_expand, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
         ft__pt2_emit_to(n, &op, &x, 1, out);
     }
@@ -314,7 +313,7 @@ static void aten_gather(ft__pt2_node *n)
 
     if (!in[1] || in[0]->shape.rank == 0)
         return;
-    op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
+    op = ft__op_of((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__op_set1(&op, FT_K_axis,
                 ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), in[0]->shape.rank));
@@ -343,13 +342,13 @@ static void aten_index(ft__pt2_node *n)
     if (!in[1])
         return;
     if (in[1]->dtype == FT_DTYPE_bool) {
-        op = ft__pt2_op(FT_KIND_nonzero, in[0]->dtype, &in[0]->shape);
+        op = ft__op_of(FT_KIND_nonzero, in[0]->dtype, &in[0]->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
         ft__pt2_emit_in(n, &op, in, 1);
         return;
     }
-    op = ft__pt2_op(count == 1 ? FT_KIND_gather : FT_KIND_gather_nd, in[0]->dtype,
-                    &in[0]->shape);
+    op = ft__op_of(count == 1 ? FT_KIND_gather : FT_KIND_gather_nd, in[0]->dtype,
+                   &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     if (count == 1)
         ft__op_set1(&op, FT_K_axis, axis);
@@ -367,7 +366,7 @@ static void aten_scatter(ft__pt2_node *n)
     in[1] = ft__pt2_operand(n, (uint32_t)n->rule->arg, out->dtype);
     if (!in[1])
         return;
-    op = ft__pt2_op(FT_KIND_scatter, out->dtype, &in[0]->shape);
+    op = ft__op_of(FT_KIND_scatter, out->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -399,7 +398,7 @@ static void aten_embedding_bag(ft__pt2_node *n)
                                  .n_out = 1});
     if (ft__pt2_failed(n) || rows->state == FT__PT2_UNDEFINED)
         return;
-    op = ft__pt2_op(FT_KIND_reduce_sum, w->dtype, &s);
+    op = ft__op_of(FT_KIND_reduce_sum, w->dtype, &s);
     ft__op_set1(&op, FT_K_axes, 1);
     ft__op_set1(&op, FT_K_keep, 0);
     ft__pt2_emit_in(n, &op, &rows, 1);
@@ -414,11 +413,11 @@ static void aten_copy_from(ft__pt2_node *n)
     if (!x)
         return;
     if (ft_shape_equal(&x->shape, &out->shape)) {
-        op = ft__pt2_op(x->dtype == out->dtype ? FT_KIND_copy : FT_KIND_cast, x->dtype,
-                        &x->shape);
+        op = ft__op_of(x->dtype == out->dtype ? FT_KIND_copy : FT_KIND_cast, x->dtype,
+                       &x->shape);
         ft__op_set1(&op, FT_K_to, out->dtype);
     } else {
-        op = ft__pt2_op(FT_KIND_expand, x->dtype, &x->shape);
+        op = ft__op_of(FT_KIND_expand, x->dtype, &x->shape);
         ft__op_set_shape(&op, FT_K_out, &out->shape);
     }
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -438,7 +437,7 @@ static void aten_col2im(ft__pt2_node *n)
     if (!in[0])
         return;
     ft__pt2_emit(n, &op, &(ft__pt2_call){.out = in, .n_out = 1});
-    op = ft__pt2_op(FT_KIND_scatter, out->dtype, &out->shape);
+    op = ft__op_of(FT_KIND_scatter, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
@@ -451,7 +450,7 @@ static void move_grad(ft__pt2_node *n, ft_kind kind, ft_key_id key, int64_t valu
 
     if (!grad || !out)
         return;
-    op = ft__pt2_op(kind, out->dtype, &out->shape);
+    op = ft__op_of(kind, out->dtype, &out->shape);
     ft__op_set_shape(&op, FT_K_out, &grad->shape);
     ft__op_set1(&op, key, value);
     op.phase = FT_PHASE_BACKWARD;

@@ -4,7 +4,6 @@
 
 #include "graph/op_inside.h"
 #include "import/pt2/pt2.h"
-#include "import/rules/ops.h"
 
 /* One value for every axis, or one each. False: there are none. */
 static bool per_axis(const ft__pt2_node *n, const char *name, uint32_t axes,
@@ -73,7 +72,7 @@ static bool convolution(const ft__pt2_node *n, bool transposed, bool bias, ft_op
     read_window(n, &win);
     if (!with_batch(x, win.axes, &s) || !window_fits(&win))
         return false;
-    *op = ft__pt2_op(
+    *op = ft__op_of(
         ft__window_kind(transposed ? FT_KIND_conv_transpose1d : FT_KIND_conv1d, &win),
         x->dtype, &s);
     ft__window_set_conv(op, &win,
@@ -141,7 +140,7 @@ static void aten_deform_conv(ft__pt2_node *n)
     win.dilation[1] = ft__pt2_int(n, "dilation_w", 1);
     if (!window_fits(&win))
         return;
-    op = ft__pt2_op(FT_KIND_deform_conv2d, in[0]->dtype, &in[0]->shape);
+    op = ft__op_of(FT_KIND_deform_conv2d, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__window_set_conv(&op, &win, w->shape.dim[0], ft__pt2_int(n, "groups", 1),
                         bias != NULL);
@@ -171,7 +170,7 @@ static bool pooling(const ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
         memcpy(w.stride, w.kernel, sizeof(w.stride));
     if (!window_fits(&w))
         return false;
-    *op = ft__pt2_op(ft__window_kind(kind, &w), x->dtype, &s);
+    *op = ft__op_of(ft__window_kind(kind, &w), x->dtype, &s);
     ft__window_set(op, &w);
     ft__op_set1(op, FT_K_ceil, ft__pt2_bool(n, "ceil_mode", false));
     return true;
@@ -208,12 +207,12 @@ static bool adaptive(ft_kind kind, ft_kind global, const ft__pt2_value *x,
         w.kernel[i] = in - (want - 1) * w.stride[i];
     }
     if (outputs == 1) {
-        *op = ft__pt2_op(global, x->dtype, &s);
+        *op = ft__op_of(global, x->dtype, &s);
         return true;
     }
     if (!window_fits(&w)) /* to more than there is: each reads one */
         return false;
-    *op = ft__pt2_op(ft__window_kind(kind, &w), x->dtype, &s);
+    *op = ft__op_of(ft__window_kind(kind, &w), x->dtype, &s);
     ft__window_set(op, &w);
     return true;
 }
@@ -274,7 +273,7 @@ static void aten_pick(ft__pt2_node *n)
 
     if (!in[1])
         return;
-    op = ft__pt2_op((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
+    op = ft__op_of((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
     ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(n, &op, in, 2);
@@ -286,7 +285,7 @@ static void pick_grad(ft__pt2_node *n, ft_kind kind, const ft_shape *x,
 {
     ft__pt2_value *out[2];
     uint32_t n_out = 0;
-    ft_op op = ft__pt2_op(kind, in[0]->dtype, x);
+    ft_op op = ft__op_of(kind, in[0]->dtype, x);
 
     ft__op_set_shape(&op, FT_K_y, &in[n_in - 1]->shape);
     ft__op_set_shape(&op, FT_K_out, &in[0]->shape);

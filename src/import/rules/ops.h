@@ -5,7 +5,9 @@
 
 #include "foretell/op.h"
 
-/* Operations with their keys, as rules of every importer make them. */
+/* Operations with their keys, as rules of every importer make them; x: the first
+ * operand. */
+ft_op ft__op_of(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 ft_op ft__op_attention(ft_dtype dtype, const ft_shape *q, const ft_shape *k,
                        const ft_shape *v, bool causal, bool mask);
 /* The first part has shape x. */

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "foretell/learn.h"
 #include "learn/learn_inside.h"
 
 /* Node 0 is the root; siblings are neighbours and every child lies behind its

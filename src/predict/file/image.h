@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "foretell/learn.h"
+#include "learn/learn_inside.h"
 #include "predict/model/fit.h"
 
 /* Pieces of the predictor file (predictor.h): sections with checksums, and the images

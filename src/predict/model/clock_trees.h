@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "foretell/error.h"
-#include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 /* Trees on what formulae of other clocks miss, and on the whole ratio: formulae lead to
  * clocks that nobody measured; where they are far off, trees do better alone. */

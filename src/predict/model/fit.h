@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "foretell/learn.h"
+#include "learn/learn_inside.h"
 
 /* One regressor on a plain matrix: of several methods the best in grouped
  * cross-validation, or the best mixture of up to three, and the scale of its

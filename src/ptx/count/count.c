@@ -10,12 +10,11 @@
 #include "ptx/count/classes.h"
 #include "ptx/count/reach.h"
 #include "ptx/count/trace.h"
-#include "ptx/ptx_inside.h"
 
 /* Bytes that a kernel's loops may keep from launch to launch. */
 enum { MOST_KEPT = 1 << 26 };
 
-struct ft_ptx_counter {
+struct ft__ptx_counter {
     const ft_ptx *m;
     ft__count_plan **plan; /* by kernel; NULL: not yet */
     ft__run **run;         /* for blocks of the size that was last; NULL: none */
@@ -24,9 +23,9 @@ struct ft_ptx_counter {
     char because[200];
 };
 
-ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *err)
+ft_status ft__ptx_counter_new(ft__ptx_counter **out, const ft_ptx *m, ft_error *err)
 {
-    ft_ptx_counter *c = calloc(1, sizeof(*c));
+    ft__ptx_counter *c = calloc(1, sizeof(*c));
 
     *out = NULL;
     if (c) {
@@ -46,7 +45,7 @@ ft_status ft__ptx_counter_new(ft_ptx_counter **out, const ft_ptx *m, ft_error *e
     return FT_OK;
 }
 
-void ft__ptx_counter_free(ft_ptx_counter *c)
+void ft__ptx_counter_free(ft__ptx_counter *c)
 {
     if (!c)
         return;
@@ -60,7 +59,7 @@ void ft__ptx_counter_free(ft_ptx_counter *c)
     free(c);
 }
 
-ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c)
+ft__ptx_effort ft__ptx_counter_effort(const ft__ptx_counter *c)
 {
     return c->effort;
 }
@@ -188,7 +187,7 @@ static bool exact(const ft_ptx_tally *t, size_t n)
 }
 
 /* fit: all counts do, in 64 bits. */
-static void conclude(ft_ptx_counts *out, ft_ptx_counter *c, const ft__run *r, bool fit)
+static void conclude(ft_ptx_counts *out, ft__ptx_counter *c, const ft__run *r, bool fit)
 {
     out->blocks = (uint64_t)r->grid[0] * r->grid[1] * r->grid[2];
     ft__add_times(&out->warps, out->blocks, r->warps);
@@ -407,7 +406,7 @@ struct count_question {
     uint8_t param[]; /* bytes, then which are known */
 };
 
-static ft_status plan_for(ft_ptx_counter *c, uint32_t kernel, ft_error *err)
+static ft_status plan_for(ft__ptx_counter *c, uint32_t kernel, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -436,7 +435,7 @@ static ft_status tell(ft__ptx_parts *out, ft__count_plan *p, const ft_ptx_tally 
     return FT_OK;
 }
 
-static void bound_traces(const ft_ptx_counter *c)
+static void bound_traces(const ft__ptx_counter *c)
 {
     size_t bytes = 0;
 
@@ -447,7 +446,7 @@ static void bound_traces(const ft_ptx_counter *c)
             ft__trace_forget(&c->run[k]->traces);
 }
 
-static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c,
+static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft__ptx_counter *c,
                        uint32_t kernel, const ft_ptx_launch *l, const uint8_t *param,
                        const uint8_t *known, ft_error *err)
 {
@@ -480,9 +479,9 @@ static ft_status count(ft_ptx_counts *out, ft_ptx_tally *item, ft_ptx_counter *c
 }
 
 /* Counts what is asked, or knows it from before. */
-static ft_status count_once(ft_ptx_counts *out, ft__ptx_parts *parts, ft_ptx_counter *c,
-                            const struct count_question *q, const ft_ptx_launch *l,
-                            ft_error *err)
+static ft_status count_once(ft_ptx_counts *out, ft__ptx_parts *parts,
+                            ft__ptx_counter *c, const struct count_question *q,
+                            const ft_ptx_launch *l, ft_error *err)
 {
     ft__count_plan *p = c->plan[q->kernel];
     const ft__recalled *known = ft__recall_find(&c->recall, q, q->size);
@@ -536,7 +535,7 @@ static void drop_unread(struct count_question *q, const ft__count_plan *p)
             q->param[k] = q->param[q->param_bytes + k] = 0;
 }
 
-ft_status ft__ptx_count(ft_ptx_counts *out, ft__ptx_parts *parts, ft_ptx_counter *c,
+ft_status ft__ptx_count(ft_ptx_counts *out, ft__ptx_parts *parts, ft__ptx_counter *c,
                         const ft_ptx_launch *l, ft_error *err)
 {
     ft__ptx_parts unasked;

@@ -1,6 +1,7 @@
 #ifndef PTX_COUNT_COUNTER_H
 #define PTX_COUNT_COUNTER_H
 
+#include "ptx/ptx_inside.h"
 #include "ptx/syntax/module.h"
 
 /* Inside of counting, for tests. */
@@ -12,7 +13,7 @@ typedef struct ft__ptx_effort {
     uint64_t repeated; /* and that were not, since an earlier launch had them */
     uint64_t steps;    /* about a nanosecond each */
 } ft__ptx_effort;
-ft__ptx_effort ft__ptx_counter_effort(const ft_ptx_counter *c);
+ft__ptx_effort ft__ptx_counter_effort(const ft__ptx_counter *c);
 
 /* Where `.loc` says that an instruction comes from: the file, NULL for none, and the
  * line in it. */

@@ -17,7 +17,7 @@
 struct file {
     const char *path;
     ft_ptx **module;
-    ft_ptx_counter **counter; /* of each; NULL: not yet */
+    ft__ptx_counter **counter; /* of each; NULL: not yet */
     size_t n;
     ft__ptx_triton_facts triton;
 };

@@ -301,7 +301,7 @@ static ft_status open_loop(struct dump *d, size_t indent, uint64_t id)
     struct xla_loop *l = &d->loop[d->n_loops];
 
     if (d->n_loops == MOST_LOOPS)
-        return ft_fail(d->err, FT_EFORMAT, 0, "%s: more than %d loops in each other",
+        return ft_fail(d->err, FT_EFORMAT, 0, "%s: loops are nested more than %d deep",
                        d->path, MOST_LOOPS);
     *l = (struct xla_loop){.indent = indent,
                            .trips = trips ? strtoull(trips, NULL, 10) : 1,

@@ -73,7 +73,7 @@ No way is an answer.
   foretell place: there is no way to place them all within the limits
   [1]
   $ foretell place data/models/vgg16.onnx --mode training --batch 128 --devices jetson-tk1,jetson-tk1 --link 1GB/s
-  foretell place: no way of cutting it fits the devices' memory
+  foretell place: no split fits the devices' memory
   [1]
 
 Mistakes.

@@ -85,7 +85,7 @@ What evaluate says of a network that it hides is what predict answers without it
   foretell evaluate: networks are left out by network, device or family
   [2]
   $ foretell evaluate --db a.db --leave-out family
-  foretell evaluate: networks alone are of a family
+  foretell evaluate: --leave-out family is for --networks
   [2]
   $ foretell evaluate --db a.db --networks phase=forward --metric power
   foretell evaluate: of networks time and energy are evaluated
