@@ -21,6 +21,7 @@ RULES = {'alive': 'liveness', 'two': 'two largest', 'mean': 'twice the mean'}
 PROBES = {'linear x=512x1024 out=1024 dtype=fp32': ('flops', 2 * 512 * 1024 * 1024),
           'relu x=1x16000000 dtype=fp32': ('bytes', 2 * 4 * 16000000)}
 WORTH_WAITING_S = 400
+LAYERS = ('conv2d', 'linear', 'maxpool2d', 'avgpool2d')
 
 
 def plain(spec):
@@ -52,21 +53,26 @@ def columns(spec, augmented):
 class Measured:
     def __init__(self, folder):
         """`of` {(engine, kind, metric): {spec: value}}: without what the machine's probes measured and
-        the network's own layers, which are in `own` {(engine, metric): {spec: value}}."""
+        the network's own layers, which are in `own` {(engine, metric): {spec: value}}. Memory is what a layer
+        allocates besides input and weights; of engines that do not count it, its result and workspace."""
         layers, self.of, self.own, self.peak, self.device = set(network_layers()), {}, {}, {}, None
         self.path = os.path.join(folder, 'layers.csv.gz')
         with gzip.open(self.path, 'rt', newline='') as f:
-            for row in csv.DictReader(f):
-                spec, metric, value = plain(row['spec']), row['metric'], float(row['value'])
-                self.device = row['device']
-                if metric == 'time' and spec in PROBES:
-                    self.peak[row['engine'], PROBES[spec][0]] = PROBES[spec][1] / value
-                elif spec in layers:
-                    self.own.setdefault((row['engine'], metric), {})[spec] = value
-                elif spec.split(' ')[0] in ('conv2d', 'linear', 'maxpool2d', 'avgpool2d') and value > 0:
-                    # A layer of the zoo has a bias where it is dense, a probe has none.
-                    if 'linear' not in spec or 'bias=1' in spec:
-                        self.of.setdefault((row['engine'], kind_of(spec), metric), {})[spec] = value
+            rows = list(csv.DictReader(f))
+        counts = {row['engine'] for row in rows if row['metric'] == 'memory'}
+        for row in rows:
+            spec, metric, value = plain(row['spec']), row['metric'], float(row['value'])
+            self.device = row['device']
+            if metric == 'workspace' and row['engine'] not in counts and spec.split(' ')[0] in LAYERS:
+                metric, value = 'memory', value + 4 * extents(spec.replace(' bias=1', ''))[1]
+            if metric == 'time' and spec in PROBES:
+                self.peak[row['engine'], PROBES[spec][0]] = PROBES[spec][1] / value
+            elif spec in layers:
+                self.own.setdefault((row['engine'], metric), {})[spec] = value
+            elif spec.split(' ')[0] in LAYERS and value > 0:
+                # A layer of the zoo has a bias where it is dense, a probe has none.
+                if 'linear' not in spec or 'bias=1' in spec:
+                    self.of.setdefault((row['engine'], kind_of(spec), metric), {})[spec] = value
 
     def table(self, engine, kind, metric):
         return self.of.get((engine, kind, metric), {})

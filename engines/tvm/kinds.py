@@ -65,7 +65,8 @@ def broadcast(f, compares=False):
 
         def element(x, i):
             lead = len(shape) - len(x.shape)
-            return x(*[0 if int(x.shape[d]) == 1 else i[lead + d] for d in range(len(x.shape))])
+            # What has the result's shape is read at its place, axes of 1 too: else relax fuses it with no product.
+            return x(*[i[lead + d] if int(x.shape[d]) == shape[lead + d] else 0 for d in range(len(x.shape))])
 
         def result(*i):
             v = f(*[element(x, i) for x in operands])
