@@ -36,24 +36,14 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
 }
 
 /* Folds hold whole layers, for intervals are about layers that were never measured at
- * any batch. With fewer layers than the fewest folds there are, they hold operations.
- */
-enum { LEAST_LAYERS = 5 };
-
+ * any batch; operations where there is one layer alone. */
 static bool has_layers(const uint64_t *layer, size_t n)
 {
-    uint64_t seen[LEAST_LAYERS];
-    size_t n_seen = 0;
+    size_t i = 1;
 
-    for (size_t i = 0; i < n && n_seen < LEAST_LAYERS; i++) {
-        size_t j = 0;
-
-        while (j < n_seen && seen[j] != layer[i])
-            j++;
-        if (j == n_seen)
-            seen[n_seen++] = layer[i];
-    }
-    return n_seen == LEAST_LAYERS;
+    while (i < n && layer[i] == layer[0])
+        i++;
+    return i < n;
 }
 
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
