@@ -381,6 +381,7 @@ static void every_way_to_ask_is_remembered_apart(void)
         q.launch_s = way[k].launch_s;
         check_as_asked_first(d, &q);
     }
+    remove(measured);
     ft_data_close(d);
 }
 

@@ -35,23 +35,13 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
-/* Folds hold whole layers, for intervals are about layers that were never measured at
- * any batch; operations where there is one layer alone. */
-static bool has_layers(const uint64_t *layer, size_t n)
-{
-    size_t i = 1;
-
-    while (i < n && layer[i] == layer[0])
-        i++;
-    return i < n;
-}
-
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
                                   const ft__samples *s, const ft__regressor *p)
 {
     uint32_t width = l->columns.n;
     uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : l->columns.n_common;
     size_t n = 0;
+    bool layers = false; /* several */
 
     for (size_t i = 0; i < r->n; i++)
         n += ft__regressor_has(p, &s->v[r->index[i]].op);
@@ -68,10 +58,13 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
             r->px[r->m * width + j] = 0;
         r->py[r->m] = r->y[i];
         r->group[r->m] = ft__op_layer_hash(&v->op);
+        layers |= r->group[r->m] != r->group[0];
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
-    if (!has_layers(r->group, r->m))
+    /* Folds hold whole layers, for intervals are about layers that were never measured
+     * at any batch; operations where there is one layer alone. */
+    if (!layers)
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = s->v[r->index[r->of[i]]].hash;
     return r->m;
