@@ -78,7 +78,7 @@ static void tokens_make_no_other_layer(void)
     const uint64_t layer = layer_of("rotary x=1x8x64x128 dtype=fp16");
 
     CHECK_EQ(layer_of("rotary x=4x8x512x128 dtype=fp16"), layer);
-    CHECK(layer_of("rotary x=1x16x64x128 dtype=fp16") != layer);
+    CHECK(CMP(layer_of("rotary x=1x16x64x128 dtype=fp16"), !=, layer));
 }
 
 int main(int argc, char **argv)
