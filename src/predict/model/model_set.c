@@ -35,13 +35,30 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
     return !most || n <= most || ft__prng_unit(&p) * (double)n < (double)most;
 }
 
+/* Folds hold whole layers, for intervals are about layers that were never measured at
+ * any batch. With fewer, or one of a kind, they hold operations. */
+enum { LEAST_LAYERS = 5, LEAST_OF_KIND = 2 };
+
+static bool has_layers(const uint64_t *layer, size_t n, size_t least)
+{
+    uint64_t seen[LEAST_LAYERS];
+    size_t n_seen = 0;
+
+    for (size_t i = 0, j; i < n && n_seen < least; i++) {
+        for (j = 0; j < n_seen && seen[j] != layer[i];)
+            j++;
+        if (j == n_seen)
+            seen[n_seen++] = layer[i];
+    }
+    return n_seen == least;
+}
+
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
                                   const ft__samples *s, const ft__regressor *p)
 {
     uint32_t width = l->columns.n;
     uint32_t common = p->scope == FT__SCOPE_ALL ? 0 : l->columns.n_common;
     size_t n = 0;
-    bool layers = false; /* several */
 
     for (size_t i = 0; i < r->n; i++)
         n += ft__regressor_has(p, &s->v[r->index[i]].op);
@@ -58,13 +75,11 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
             r->px[r->m * width + j] = 0;
         r->py[r->m] = r->y[i];
         r->group[r->m] = ft__op_layer_hash(&v->op);
-        layers |= r->group[r->m] != r->group[0];
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
-    /* Folds hold whole layers, for intervals are about layers that were never measured
-     * at any batch; operations where there is one layer alone. */
-    if (!layers)
+    if (!has_layers(r->group, r->m,
+                    p->scope == FT__SCOPE_KIND ? LEAST_OF_KIND : LEAST_LAYERS))
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = s->v[r->index[r->of[i]]].hash;
     return r->m;
@@ -548,12 +563,6 @@ static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, s
     return m;
 }
 
-static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row,
-                        size_t n)
-{
-    return usable(out, s, row, n, FT__METRIC_TIME);
-}
-
 /* Power lies between what a device draws at rest and its cap, which many operations are
  * at: a little beyond what was seen. */
 static const double below_least = 0.8, above_most = 1.1;
@@ -639,7 +648,7 @@ ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
         out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    m = with_time(own, s, row, n);
+    m = usable(own, s, row, n, FT__METRIC_TIME);
     st = find_base(out, s, own, m, err);
     if (!st) {
         m = usable(own, s, row, n, opt->metric);

@@ -68,8 +68,7 @@ static bool is_new_size(const ft__regressor *p, const float *row)
     return is_beyond(p, row, sizes, sizeof(sizes) / sizeof(*sizes), 1);
 }
 
-/* Were rows of one width measured, and is it of another? Their batches say nothing of
- * it. */
+/* Was one width measured, and is this another? */
 static bool is_new_width(const ft__regressor *p, const float *row)
 {
     static const uint32_t width = FT__F_width;
