@@ -3,8 +3,9 @@
 #include <stdio.h>
 
 #include "family_rig.h"
+#include "graph/op_inside.h"
 
-enum { LAYERS = 7, BATCHES = 40 };
+enum { BATCHES = 40 };
 
 /* Each layer takes what no estimate knows of it, whatever the batch. */
 static double own_factor(int layer)
@@ -38,7 +39,7 @@ static void put_time(ft_store *s, int64_t run, const ft_device *d, int layer, in
 /* Another batch of a layer says all of it, so that folds of operations would promise
  * as much of layers that nobody measured. Those take up to twice as long, either way.
  */
-static void intervals_are_those_of_layers_never_measured(void)
+static void intervals_are_those_of_layers_never_measured(int layers)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
     ft_predictor *p;
@@ -51,16 +52,33 @@ static void intervals_are_those_of_layers_never_measured(void)
     CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
     CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
-    for (int layer = 0; layer < LAYERS; layer++)
+    for (int layer = 0; layer < layers; layer++)
         for (int batch = 0; batch < BATCHES; batch++)
             put_time(s, run, d, layer, batch);
     p = train(s, &how);
-    spec_of(spec, sizeof(spec), LAYERS, BATCHES / 2);
+    spec_of(spec, sizeof(spec), layers, BATCHES / 2);
     e = ask_one(p, d, "", spec);
     CHECK(CMP(e.high / e.low, >, 1.6) && CMP(e.high / e.low, <, 4));
     ft_predictor_free(p);
     ft_device_free(d);
     ft_store_close(s);
+}
+
+static uint64_t layer_of(const char *spec)
+{
+    ft_op op;
+
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    return ft__op_layer_hash(&op);
+}
+
+/* Tokens of a rotation stand behind its heads. */
+static void tokens_make_no_other_layer(void)
+{
+    const uint64_t layer = layer_of("rotary x=1x8x64x128 dtype=fp16");
+
+    CHECK_EQ(layer_of("rotary x=4x8x512x128 dtype=fp16"), layer);
+    CHECK(CMP(layer_of("rotary x=1x16x64x128 dtype=fp16"), !=, layer));
 }
 
 int main(int argc, char **argv)
@@ -70,6 +88,8 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(data, sizeof(data), "%s/data", argv[1]);
-    intervals_are_those_of_layers_never_measured();
+    intervals_are_those_of_layers_never_measured(7);
+    intervals_are_those_of_layers_never_measured(3);
+    tokens_make_no_other_layer();
     CHECK_DONE();
 }

@@ -303,6 +303,7 @@ static void check_as_asked_first(ft_data *d, const ft_query *q)
     CHECK(!ft_query_ask(&a, d, q, NULL) && !ft_query_ask(&b, fresh, q, NULL));
     if (a && b)
         check_same_answer(a, b);
+    CHECK(a && (a->n_known > 0) == (q->correct != NULL));
     ft_answer_free(a);
     ft_answer_free(b);
     ft_data_close(fresh);
@@ -328,11 +329,31 @@ static void what_was_answered_before_changes_nothing(void)
     ft_data_close(d);
 }
 
+static const char measured[] = "test_query-measured.csv";
+
+/* Convolutions that take long on a device. */
+static void write_measured(void)
+{
+    char text[8192];
+    size_t len = (size_t)snprintf(
+        text, sizeof(text),
+        "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,"
+        "value,error,mad,mean,std,n,iterations,taken_at,run\n");
+
+    for (int i = 1; i <= 24; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                "a30,,torch,2.3,conv2d x=%dx64x56x56 out=64 kernel=3x3 "
+                                "stride=1x1 pad=1x1 dtype=fp32,forward,default,time,s,"
+                                "%g,,,,,1,1,0,1\n",
+                                1 + i, 1e-4 * (1 + i));
+    write_text(measured, text);
+}
+
 /* Ways to ask about one device, more than are remembered, there and back. */
 static void every_way_to_ask_is_remembered_apart(void)
 {
     static const struct {
-        const char *setting, *policy, *method;
+        const char *setting, *policy, *method, *engine, *correct;
         double launch_s;
     } way[] = {{0},
                {.setting = "clock=1200MHz"},
@@ -344,9 +365,15 @@ static void every_way_to_ask_is_remembered_apart(void)
                {.policy = "tf32"},
                {.method = "physics"},
                {.method = "physics", .launch_s = 100e-6},
-               {.method = "physics", .setting = "clock=1200MHz"}};
+               {.method = "physics", .setting = "clock=1200MHz"},
+               {.engine = "torch"},
+               {.engine = "vllm"},
+               {.correct = measured},
+               {.correct = measured, .launch_s = 9e-6}};
     enum { N = sizeof(way) / sizeof(*way) };
     ft_data *d = open_data();
+
+    write_measured();
 
     for (size_t i = 0; i < 4 * N; i++) {
         const size_t k = i / N % 2 ? N - 1 - i % N : i % N;
@@ -355,9 +382,12 @@ static void every_way_to_ask_is_remembered_apart(void)
         q.setting = way[k].setting;
         q.policy = way[k].policy;
         q.method = way[k].method;
+        q.engine = way[k].engine;
+        q.correct = way[k].correct;
         q.launch_s = way[k].launch_s;
         check_as_asked_first(d, &q);
     }
+    remove(measured);
     ft_data_close(d);
 }
 

@@ -378,6 +378,8 @@ uint64_t ft__op_layer_hash(const ft_op *op)
 
         if (first && rank > 1)
             one.value[first - one.value] = 1;
+        if (first && rank == 4 && op->kind == FT_KIND_rotary)
+            one.value[first - one.value + 2] = 1;
     }
     return ft__op_hash(&one);
 }

@@ -16,7 +16,7 @@ uint64_t ft__op_hash(const ft_op *op);
 /* For tables of one process: of numbers, never 0. */
 uint64_t ft__op_quick_hash(const ft_op *op);
 /* The same of the operation's layer, whatever its batch: every first extent of its
- * operands taken out. */
+ * operands taken out, of rotations the tokens of each sequence, too. */
 uint64_t ft__op_layer_hash(const ft_op *op);
 /* Start an operation: all keys at their defaults, forward, plain. */
 void ft__op_init(ft_op *op, ft_kind k, ft_dtype t);

@@ -36,24 +36,21 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
 }
 
 /* Folds hold whole layers, for intervals are about layers that were never measured at
- * any batch. With fewer layers than the fewest folds there are, they hold operations.
- */
-enum { LEAST_LAYERS = 5 };
+ * any batch. With fewer, or one of a kind, they hold operations. */
+enum { LEAST_LAYERS = 5, LEAST_OF_KIND = 2 };
 
-static bool has_layers(const uint64_t *layer, size_t n)
+static bool has_layers(const uint64_t *layer, size_t n, size_t least)
 {
     uint64_t seen[LEAST_LAYERS];
     size_t n_seen = 0;
 
-    for (size_t i = 0; i < n && n_seen < LEAST_LAYERS; i++) {
-        size_t j = 0;
-
-        while (j < n_seen && seen[j] != layer[i])
+    for (size_t i = 0, j; i < n && n_seen < least; i++) {
+        for (j = 0; j < n_seen && seen[j] != layer[i];)
             j++;
         if (j == n_seen)
             seen[n_seen++] = layer[i];
     }
-    return n_seen == LEAST_LAYERS;
+    return n_seen == least;
 }
 
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
@@ -81,7 +78,8 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
-    if (!has_layers(r->group, r->m))
+    if (!has_layers(r->group, r->m,
+                    p->scope == FT__SCOPE_KIND ? LEAST_OF_KIND : LEAST_LAYERS))
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = s->v[r->index[r->of[i]]].hash;
     return r->m;
@@ -565,12 +563,6 @@ static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, s
     return m;
 }
 
-static size_t with_time(uint32_t *out, const ft__samples *s, const uint32_t *row,
-                        size_t n)
-{
-    return usable(out, s, row, n, FT__METRIC_TIME);
-}
-
 /* Power lies between what a device draws at rest and its cap, which many operations are
  * at: a little beyond what was seen. */
 static const double below_least = 0.8, above_most = 1.1;
@@ -656,7 +648,7 @@ ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
         out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    m = with_time(own, s, row, n);
+    m = usable(own, s, row, n, FT__METRIC_TIME);
     st = find_base(out, s, own, m, err);
     if (!st) {
         m = usable(own, s, row, n, opt->metric);

@@ -68,6 +68,14 @@ static bool is_new_size(const ft__regressor *p, const float *row)
     return is_beyond(p, row, sizes, sizeof(sizes) / sizeof(*sizes), 1);
 }
 
+/* Was one width measured, and is this another? */
+static bool is_new_width(const ft__regressor *p, const float *row)
+{
+    static const uint32_t width = FT__F_width;
+
+    return p->least[width] == p->most[width] && is_beyond(p, row, &width, 1, 0);
+}
+
 /* Are there several products? A batch may be of one. */
 static bool is_batched(const float *row)
 {
@@ -153,7 +161,7 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
         value = 0;
     a->unlike = l->opt.unseen && is_new_kernel(p, row);
     a->far = (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
-             is_new_size(p, row);
+             is_new_size(p, row) || (!l->opt.unseen && is_new_width(p, row));
     residual_scale *= a->far ? far_factor : 1;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + fmin(0, low) * residual_scale, scale);
