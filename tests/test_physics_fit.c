@@ -164,6 +164,19 @@ static void an_odd_device_does_not_bend_the_constants(void)
     CHECK(CMP(error_of(&m, &theta, 3), <, 0.05));
 }
 
+/* What kernels are faster by than their bytes allow is no bandwidth: other kernels on
+ * the same memory would have it, too. */
+static void no_memory_is_faster_than_its_data_sheet(void)
+{
+    static struct made m;
+    ft__physics_params law = ft__physics_default(), theta = law;
+
+    law.v[constant("memory_share")] = 1.19;
+    make(&m, &law, 2, 1, 6);
+    CHECK_EQ(ft__physics_fit(&theta, m.row, N_ROWS, 1, NULL), FT_OK);
+    CHECK(CMP(value(&theta, "memory_share") * value(&theta, "stacked_share"), <, 1.01));
+}
+
 /* Rows of an operation, its size a %u, whose time is that of memory; on device d at
  * share[d] of the usual bandwidth. */
 struct streamed {
@@ -278,6 +291,7 @@ int main(int argc, char **argv)
     constants_come_out_again();
     a_few_devices_do_not_move_what_is_known_of_many();
     an_odd_device_does_not_bend_the_constants();
+    no_memory_is_faster_than_its_data_sheet();
     constants_are_taken_as_far_as_they_serve_other_chips();
     kinds_without_rows_have_what_others_have_in_common();
     fitting_again_gives_the_same_bits();
