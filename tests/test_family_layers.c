@@ -13,13 +13,20 @@ static double own_factor(int layer)
     return layer % 2 ? 2 : 1;
 }
 
-static void spec_of(char *spec, size_t size, int layer, int batch)
+enum what { LINEAR, ADD };
+
+static void spec_of(char *spec, size_t size, enum what what, int layer, int batch)
 {
-    snprintf(spec, size, "linear x=%dx%d out=%d dtype=fp32", 64 * (batch + 1),
-             1024 + 512 * layer, 4096 - 384 * layer);
+    if (what == ADD)
+        snprintf(spec, size, "add x=%dx%d y=%dx%d dtype=fp32", 64 * (batch + 1),
+                 8192 + layer, 64 * (batch + 1), 8192 + layer);
+    else
+        snprintf(spec, size, "linear x=%dx%d out=%d dtype=fp32", 64 * (batch + 1),
+                 1024 + 512 * layer, 4096 - 384 * layer);
 }
 
-static void put_time(ft_store *s, int64_t run, const ft_device *d, int layer, int batch)
+static void put_time(ft_store *s, int64_t run, const ft_device *d, enum what what,
+                     int layer, int batch)
 {
     char spec[200];
     const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", "time"};
@@ -27,7 +34,7 @@ static void put_time(ft_store *s, int64_t run, const ft_device *d, int layer, in
     ft_cost c;
     ft_op op;
 
-    spec_of(spec, sizeof(spec), layer, batch);
+    spec_of(spec, sizeof(spec), what, layer, batch);
     CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     ft_op_cost(&op, &c);
     ft_op_print(&op, spec, sizeof(spec));
@@ -36,10 +43,9 @@ static void put_time(ft_store *s, int64_t run, const ft_device *d, int layer, in
     CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
 }
 
-/* Another batch of a layer says all of it, so that folds of operations would promise
- * as much of layers that nobody measured. Those take up to twice as long, either way.
- */
-static void intervals_are_those_of_layers_never_measured(int layers)
+/* What a layer takes at half of the batches, once so many batches of each of
+ * layers[] were learned. */
+static ft_estimate ask_layer(enum what what, const int *batches, int layers, int asked)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
     ft_predictor *p;
@@ -53,15 +59,62 @@ static void intervals_are_those_of_layers_never_measured(int layers)
     CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int layer = 0; layer < layers; layer++)
-        for (int batch = 0; batch < BATCHES; batch++)
-            put_time(s, run, d, layer, batch);
+        for (int batch = 0; batch < batches[layer]; batch++)
+            put_time(s, run, d, what, layer, batch);
     p = train(s, &how);
-    spec_of(spec, sizeof(spec), layers, BATCHES / 2);
+    spec_of(spec, sizeof(spec), what, asked, BATCHES / 2);
     e = ask_one(p, d, "", spec);
-    CHECK(CMP(e.high / e.low, >, 1.6) && CMP(e.high / e.low, <, 4));
     ft_predictor_free(p);
     ft_device_free(d);
     ft_store_close(s);
+    return e;
+}
+
+/* Another batch of a layer says all of it, so that folds of operations would promise
+ * as much of layers that nobody measured. Those take up to twice as long, either way.
+ */
+static void intervals_are_those_of_layers_never_measured(int layers)
+{
+    static const int batches[] = {BATCHES, BATCHES, BATCHES, BATCHES,
+                                  BATCHES, BATCHES, BATCHES};
+    const ft_estimate e = ask_layer(LINEAR, batches, layers, layers);
+
+    CHECK(CMP(e.high / e.low, >, 1.6) && CMP(e.high / e.low, <, 4.5));
+    CHECK(CMP(e.low, <, e.value) && CMP(e.value, <, e.high));
+}
+
+/* One row is not learned from. */
+static void folds_leave_rows_to_learn_from(void)
+{
+    static const int batches[] = {BATCHES, 1};
+    const ft_estimate e = ask_layer(LINEAR, batches, 2, 2);
+
+    CHECK(CMP(e.low, <, e.value) && CMP(e.value, <, e.high));
+}
+
+/* One layer says nothing of how layers differ, yet all of itself. */
+static void one_layer_promises_nothing_of_others(void)
+{
+    static const int batches[] = {BATCHES};
+    const ft_estimate same = ask_layer(LINEAR, batches, 1, 0),
+                      other = ask_layer(LINEAR, batches, 1, 1);
+
+    CHECK(CMP(same.high / same.low, <, 1.2));
+    CHECK(CMP(other.high / other.low, >, 2.7));
+    CHECK(CMP(other.low, <, other.value) && CMP(other.value, <, other.high));
+}
+
+/* An addition is known by its width, of which a little more is no other layer. */
+static void one_width_promises_nothing_of_others(void)
+{
+    static const int batches[] = {BATCHES};
+    const ft_estimate same = ask_layer(ADD, batches, 1, 1),
+                      other = ask_layer(ADD, batches, 1, -4096);
+
+    CHECK_EQ(same.basis, FT_BASIS_LEARNED);
+    CHECK(CMP(same.high / same.low, <, 1.2));
+    CHECK_EQ(other.basis, FT_BASIS_SCALED);
+    CHECK(CMP(other.high / other.low, >, 2.7));
 }
 
 static uint64_t layer_of(const char *spec)
@@ -90,6 +143,10 @@ int main(int argc, char **argv)
     snprintf(data, sizeof(data), "%s/data", argv[1]);
     intervals_are_those_of_layers_never_measured(7);
     intervals_are_those_of_layers_never_measured(3);
+    intervals_are_those_of_layers_never_measured(2);
+    folds_leave_rows_to_learn_from();
+    one_layer_promises_nothing_of_others();
+    one_width_promises_nothing_of_others();
     tokens_make_no_other_layer();
     CHECK_DONE();
 }

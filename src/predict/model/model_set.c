@@ -36,21 +36,25 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
 }
 
 /* Folds hold whole layers, for intervals are about layers that were never measured at
- * any batch. With fewer, or one of a kind, they hold operations. */
+ * any batch: where there are so many, or of a kind two, if those beside the largest
+ * have rows enough to learn from. Else they hold operations. */
 enum { LEAST_LAYERS = 5, LEAST_OF_KIND = 2 };
 
-static bool has_layers(const uint64_t *layer, size_t n, size_t least)
+static bool has_layers(const uint64_t *layer, size_t n, bool one_kind)
 {
     uint64_t seen[LEAST_LAYERS];
-    size_t n_seen = 0;
+    size_t rows[LEAST_LAYERS] = {0}, n_seen = 0, largest = 0;
 
-    for (size_t i = 0, j; i < n && n_seen < least; i++) {
+    for (size_t i = 0, j; i < n && n_seen < LEAST_LAYERS; i++) {
         for (j = 0; j < n_seen && seen[j] != layer[i];)
             j++;
         if (j == n_seen)
             seen[n_seen++] = layer[i];
+        rows[j]++;
+        largest = rows[j] > largest ? rows[j] : largest;
     }
-    return n_seen == least;
+    return n_seen == LEAST_LAYERS ||
+           (one_kind && n_seen >= LEAST_OF_KIND && n - largest >= LEAST_ROWS);
 }
 
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
@@ -78,8 +82,7 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
-    if (!has_layers(r->group, r->m,
-                    p->scope == FT__SCOPE_KIND ? LEAST_OF_KIND : LEAST_LAYERS))
+    if (!has_layers(r->group, r->m, p->scope == FT__SCOPE_KIND))
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = s->v[r->index[r->of[i]]].hash;
     return r->m;

@@ -68,12 +68,21 @@ static bool is_new_size(const ft__regressor *p, const float *row)
     return is_beyond(p, row, sizes, sizeof(sizes) / sizeof(*sizes), 1);
 }
 
-/* Was one width measured, and is this another? */
-static bool is_new_width(const ft__regressor *p, const float *row)
-{
-    static const uint32_t width = FT__F_width;
+/* Sizes within a fifth of each other are of one layer. */
+static const float one_layer = 0.25F;
 
-    return p->least[width] == p->most[width] && is_beyond(p, row, &width, 1, 0);
+/* Was one layer measured, at any number of batches, and is this another? A layer is
+ * known by its weights; additions, activations and norms by their rows' width. No fold
+ * can take out the only one, so that residuals say nothing of others. */
+static bool is_beyond_one_layer(const ft__regressor *p, const float *row)
+{
+    const ft_class c = ft_kind_class((ft_kind)row[FT__F_kind]);
+    const bool by_width =
+        c == FT_CLASS_NORM || c == FT_CLASS_UNARY || c == FT_CLASS_BINARY;
+    const uint32_t size = by_width ? FT__F_width : FT__F_weight_elements;
+
+    return p->most[size] - p->least[size] <= one_layer &&
+           is_beyond(p, row, &size, 1, one_layer);
 }
 
 /* Are there several products? A batch may be of one. */
@@ -155,17 +164,21 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
 {
     const bool new_head = is_new_head(p, row);
     const bool new_form = new_head || is_new_form(p, row);
+    const bool other_layer = !l->opt.unseen && is_beyond_one_layer(p, row);
+    /* As of one chip alone. */
+    const double least =
+        other_layer && l->opt.metric == FT__METRIC_TIME ? log(FT__LEAST_REACH) : 0;
     const double low = p->fit.low, high = p->fit.high;
 
     if (new_head || (new_form && l->opt.unseen))
         value = 0;
     a->unlike = l->opt.unseen && is_new_kernel(p, row);
     a->far = (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
-             is_new_size(p, row) || (!l->opt.unseen && is_new_width(p, row));
+             is_new_size(p, row) || other_layer;
     residual_scale *= a->far ? far_factor : 1;
     a->value = ft__model_set_value(l, value, scale);
-    a->low = ft__model_set_value(l, value + fmin(0, low) * residual_scale, scale);
-    a->high = ft__model_set_value(l, value + fmax(0, high) * residual_scale, scale);
+    a->low = ft__model_set_value(l, value + fmin(-least, low * residual_scale), scale);
+    a->high = ft__model_set_value(l, value + fmax(least, high * residual_scale), scale);
     a->constant = ft__model_set_value(l, p->fit.centre, scale);
     a->base = scale;
     a->measured = false;
