@@ -28,12 +28,12 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.8 mJ  1.26 ms  2.108e-07
   and 7 more between these; --top shows them
   
-  what decides time (40 points, R2 0.82 out of fold)
+  what decides time (40 points, R2 0.84 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012732090987938487,0.056493691667652703,0.0012732090987938487,2.1220151646564143e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.0012703615927437094,0.055718427932535147,0.0012703615927437094,2.1172693212395156e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012689762971246287,0.075909692480594093,0.0012689762971246287,2.1149604952077144e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.0012732095715137035,0.057336630394551141,0.0012732095715137035,2.1220159525228392e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012703622814079446,0.056592925354385204,0.0012703622814079446,2.1172704690132409e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012689770242118941,0.077235768672370114,0.0012689770242118941,2.1149617070198235e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'

@@ -80,15 +80,15 @@ what it has no answer for. A batch costs what its items cost.
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
   1  a30     1.98 ms  1.37 ms  3.03 ms     4043  306 mJ  618 MiB                   0.1374  *   60.0 %  scaled
-  2  l4      2.16 ms  1.50 ms  3.20 ms     3697  138 mJ  618 MiB                  0.07514  *~  40.0 %  scaled
+  2  l4      2.16 ms  1.50 ms  3.20 ms     3697  140 mJ  618 MiB                  0.07514  *~  40.0 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1
   choices.0.place: 1
   choices.1.place: 2
-  choices.0.items_per_s: 4043.44026579766
-  choices.0.cost_per_item: 6.8698375521316e-08
-  choices.0.values.cost.value: 5.49587004170528e-07
+  choices.0.items_per_s: 4043.38411175188
+  choices.0.cost_per_item: 6.86993295963229e-08
+  choices.0.values.cost.value: 5.49594636770583e-07
 
 A device that lacks a fact keeps no network from the others.
 
@@ -106,10 +106,10 @@ A device that lacks a fact keeps no network from the others.
   
   network        device     time   energy   memory
   ------------------------------------------------
-  resnet18.onnx  a30     1.27 ms  86.3 mJ  571 MiB
+  resnet18.onnx  a30     1.27 ms  86.2 mJ  571 MiB
   some.ops       a30     53.2 us  1.75 mJ  520 MiB
   
-  all are done after 1.32 ms and have taken 88.1 mJ; no other way is better
+  all are done after 1.32 ms and have taken 88.0 mJ; no other way is better
   left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs
 
@@ -141,13 +141,13 @@ A predictor that cannot be read is left out where nobody named it, and the other
   choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, rtx-pro-6000, h100-pcie, l40s and 86 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
+  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, rtx-pro-6000, h100-pcie, l40s, rtx-6000-ada and 90 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  all are done after 1.27 ms and have taken 87.1 mJ; no other way is better
+  all are done after 1.27 ms and have taken 87.0 mJ; no other way is better
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  alone on l4: 1.27 ms, 38.4 mJ
+  alone on l4: 1.27 ms, 38.5 mJ
 
 A product that comes in several variants is one of them, and commands say which.
 
@@ -218,7 +218,7 @@ Names and options as other tools have them.
   [3]
   $ foretell rank data/models/resnet18.onnx --by cost --price a30=1/h | grep 'no price'
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 113 more: no price is given
+  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 111 more: no price is given
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dim tp=2 --concurrency 4 | grep -o 'tensor-parallel-size .'
   tensor-parallel-size 2
   $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8

@@ -19,13 +19,13 @@ One network over two devices, by what is predicted of every part.
   alone.1.time_s: 0.101159008063237
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
-  one pass takes 3.18 ms and 216 mJ; passes that follow each other take 3.18 ms each
-  alone on jetson-tx2: 24.6 ms, 369 mJ
-  alone on a30: 3.18 ms, 216 mJ
+  one pass takes 3.18 ms and 217 mJ; passes that follow each other take 3.18 ms each
+  alone on jetson-tx2: 25.6 ms, 383 mJ
+  alone on a30: 3.18 ms, 217 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 469 ms and 32.8 J; passes that follow each other take 469 ms each
-  alone on jetson-tk1: 9.76 s, energy not known; it does not fit there
-  alone on t4: 469 ms, 32.8 J
+  one pass takes 470 ms and 32.9 J; passes that follow each other take 470 ms each
+  alone on jetson-tk1: 9.89 s, energy not known; it does not fit there
+  alone on t4: 470 ms, 32.9 J
 
 Several networks on several devices.
 

@@ -9,8 +9,8 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   of one pass    estimate      low      high  basis
   --------------------------------------------------
   time            3.18 ms  1.25 ms   7.49 ms  scaled
-  energy           216 mJ  79.4 mJ    545 mJ  scaled
-  power            68.0 W   47.9 W    96.4 W  scaled
+  energy           217 mJ  79.7 mJ    547 mJ  scaled
+  power            68.2 W   48.1 W    96.8 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -38,12 +38,12 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  33.9 ms  22.4 ms  51.3 ms  85.8 W  2.91 J  930 MiB  yes   scaled
-  a30      900 MHz  27.0 ms  17.9 ms  40.7 ms   103 W  2.78 J  930 MiB  yes   scaled
-  a30     1.20 GHz  23.9 ms  15.9 ms  36.1 ms   145 W  3.47 J  930 MiB  yes   scaled
+  a30      600 MHz  33.9 ms  22.4 ms  51.3 ms  88.9 W  3.01 J  930 MiB  yes   scaled
+  a30      900 MHz  27.0 ms  17.9 ms  40.8 ms   106 W  2.85 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.9 ms  15.9 ms  36.1 ms   147 W  3.51 J  930 MiB  yes   scaled
   a30     1.44 GHz  22.7 ms  15.0 ms  34.2 ms   163 W  3.70 J  930 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
-  least energy x time on a30: at 900 MHz, 75.2 % of the energy and 119.0 % of the time at 1.44 GHz
+  least energy on a30: at 900 MHz, 77.2 % of the energy and 119.0 % of the time at 1.44 GHz
+  least energy x time on a30: at 900 MHz, 77.2 % of the energy and 119.0 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --clocks 600,900 --csv -q | grep -E '^device|x=32x3' | cut -d, -f1,3,7,8
   device,count,basis,setting
@@ -51,7 +51,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   a30,1,scaled,clock=900MHz
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.8660701575685
+  power.value: 99.866065247346
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
@@ -81,8 +81,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.18 ms  1.97 ms  7.51 ms  636 mJ  627 MiB  yes   scaled
-  h100-sxm        3.17 ms  1.12 ms  7.49 ms  550 mJ  651 MiB  yes   scaled
+  v100-sxm2-16gb  3.19 ms  2.09 ms  7.52 ms  694 mJ  627 MiB  yes   scaled
+  h100-sxm        3.17 ms  1.12 ms  7.49 ms  554 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   

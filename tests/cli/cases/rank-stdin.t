@@ -36,7 +36,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   ------------------------------------------------
   1  4        l4      76.6 us  1.15 mJ  514 MiB  *
   2  4        a30     76.7 us  2.70 mJ  514 MiB
-  3  wide     l4       208 us  6.22 mJ  542 MiB
+  3  wide     l4       208 us  6.26 mJ  542 MiB
   
   *: Pareto-optimal in time, energy and memory
   [3]
@@ -66,11 +66,11 @@ Names of files are no lists.
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value
-  time.value: 0.0027266585107018
+  time.value: 0.00272665931746264
   memory.total.value: 545849344.0
   $ foretell rank --stdin --devices a30 --json <nets 2>/dev/null | pick best.2.network best.2.time_s best.2.memory_bytes
   best.2.network: "deep"
-  best.2.time_s: 0.0027266585107018
+  best.2.time_s: 0.00272665931746264
   best.2.memory_bytes: 545849344.0
 
 One without a name is called by its number; nothing behind the last line is no network.

@@ -7,9 +7,9 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high  items/s   energy   memory     chance  basis
   --------------------------------------------------------------------------------------
-  1  a30         3.18 ms  1.25 ms  7.49 ms    314.8   216 mJ  627 MiB  *  67.7 %  scaled
-  2  l4          3.18 ms  1.30 ms  7.49 ms    314.8  91.9 mJ  627 MiB  ~  32.3 %  scaled
-  3  jetson-tk1  77.5 ms  50.5 ms   120 ms     12.9        -  627 MiB      0.0 %  scaled
+  1  a30         3.18 ms  1.25 ms  7.49 ms    314.8   217 mJ  627 MiB  *  67.7 %  scaled
+  2  l4          3.18 ms  1.30 ms  7.49 ms    314.8  92.3 mJ  627 MiB  ~  32.3 %  scaled
+  3  jetson-tk1  76.9 ms  49.9 ms   120 ms       13        -  627 MiB      0.0 %  scaled
   
   *: Pareto-optimal in time
   best: a30
@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million     low   high     time  items/s  energy   memory     chance  basis
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz              2.197  0.9208  5.184  3.18 ms    314.8  172 mJ  627 MiB  *  74.4 %  scaled
-  2  a30      600 MHz              2.201   1.352  5.188  3.18 ms    314.2  147 mJ  627 MiB  *  25.6 %  scaled
+  1  a30     1.20 GHz              2.197  0.9208  5.184  3.18 ms    314.8  174 mJ  627 MiB  *  74.4 %  scaled
+  2  a30      600 MHz              2.201   1.352  5.188  3.18 ms    314.2  149 mJ  627 MiB  *  25.6 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
@@ -47,8 +47,8 @@ Devices that nobody measured, each scaled from its data sheet.
   on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
-  1,a30,1,,placed,0.003176361698068097
-  2,l4,1,,placed,0.003176816926955542
+  1,a30,1,,placed,0.003176362209239181
+  2,l4,1,,placed,0.0031768183870340854
 
 "No" is an exit code, and so is what is missing.
 
@@ -76,8 +76,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time  items/s   memory      chance  basis
   ----------------------------------------------------------------------------------
-  1  l4      91.9 mJ  35.2 mJ  232 mJ  3.18 ms    314.8  627 MiB  *   84.3 %  scaled
-  2  a30      216 mJ  79.4 mJ  545 mJ  3.18 ms    314.8  627 MiB  *~  15.7 %  scaled
+  1  l4      92.3 mJ  35.4 mJ  233 mJ  3.18 ms    314.8  627 MiB  *   84.2 %  scaled
+  2  a30      217 mJ  79.7 mJ  547 mJ  3.18 ms    314.8  627 MiB  *~  15.8 %  scaled
   
   *: Pareto-optimal in time and energy
   best: l4
@@ -195,7 +195,7 @@ down, under their names.
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  h100-sxm  1.26 ms  448 us  2.98 ms  790.5  221 mJ  # B  *  100.0 %  scaled
+  1  h100-sxm  1.26 ms  448 us  2.98 ms  790.5  223 mJ  # B  *  100.0 %  scaled
   2  l4  112 ms  102 ms  123 ms  8.928  6.99 J  # B  0.0 %  measured
   
   *: Pareto-optimal in time and energy
