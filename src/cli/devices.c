@@ -1,6 +1,7 @@
 /* foretell devices: what can be asked about. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "cli/cli.h"
 #include "report/record.h"
 
@@ -12,13 +13,14 @@
     F(peak_int8) F(bandwidth_bytes_per_s) F(memory_bytes) F(inline_ecc) F(l2_bytes)    \
     F(l3_bytes) F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm)                 \
     F(compute_capability) F(year) F(link_bytes_per_s) F(link_devices) F(drawing_tdp_w) \
-    F(host_times)
+    F(launch_factor)
 /* clang-format on */
 
 struct listing {
     ft__cli *c;
     ft__table *table;
     json_t *array;
+    ft__buf hosts; /* a line for each device whose own host is known */
 };
 
 #define FIELD(name) " " #name ":g"
@@ -45,10 +47,16 @@ static void add(struct listing *l, const ft_device *d)
         ft__json_append_take(&l->array, facts_json(f));
     else if (l->c->csv)
         csv_line(f);
-    else
+    else {
         ft__table_row(l->table, f->name, f->title, f->cores, f->peak_fp32 / 1e12,
                       f->peak_fp16 / 1e12, f->bandwidth_bytes_per_s / 1e9,
                       f->memory_bytes, f->tdp_w);
+        if (f->launch_factor > 0)
+            ft__buf_fmt(&l->hosts,
+                        "%s: its host's launches take %.3g times those of an x86 "
+                        "server's\n",
+                        f->name, f->launch_factor);
+    }
 }
 
 static bool wanted(const ft__cli *c, const char *name)
@@ -137,7 +145,10 @@ static int run(ft__cli *c, const void *options)
     st = add_local(&l, &c->err);
     if (!st)
         st = add_named(&l, data_dir, &c->err);
-    good = finish(&l, !st);
+    good = finish(&l, !st) && !l.hosts.bad;
+    if (!st && l.hosts.len)
+        printf("\n%s", l.hosts.s);
+    ft__buf_free(&l.hosts);
     if (st)
         return ft__cli_check(c, st);
     if (!c->json && !c->csv)

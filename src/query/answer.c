@@ -125,10 +125,25 @@ static void put_run_mode(struct answer *x, const ft__question *q,
         remark(x, list, &x->a.n_assumptions, FT_REMARK_RUN_MODE, why);
 }
 
+/* Where the device's file says how fast its own host is, and nobody says otherwise. */
+static void put_host(struct answer *x, const ft__question *q, const ft_remark **list)
+{
+    const ft_device *device = q->s.source.on.device;
+    const double factor = device ? ft_device_get(device)->launch_factor : (double)NAN;
+
+    if (factor > 0 && q->e.host_s > 0 && !(q->e.run_mode & FT__RUN_REPLAYED) &&
+        strcmp(q->s.host, "not known") == 0 && !(q->q.launch_s > 0))
+        remark(x, list, &x->a.n_assumptions, FT_REMARK_RUN,
+               text(x,
+                    "host: launches take %.3g times those of an x86 server's; "
+                    "--launch-time replaces it",
+                    factor));
+}
+
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, g->n_assumptions + 8, sizeof(*list));
+    const ft_remark **list = piece(x, g->n_assumptions + 9, sizeof(*list));
     const ft_device_use *on = &q->s.source.on;
     size_t *n = &x->a.n_assumptions;
 
@@ -162,6 +177,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
     if (cap_of(x, q) == FT__CAP_BELOW)
         remark(x, list, n, FT_REMARK_RUN,
                "as much power as the lowest clock leaves, which is more than the cap");
+    put_host(x, q, list);
     if (q->e.run_mode & FT__RUN_REPLAYED)
         remark(x, list, n, FT_REMARK_RUN,
                text(x,
