@@ -1,7 +1,8 @@
 /* foretell devices: what can be asked about. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "cli/cli.h"
 #include "report/record.h"
 
@@ -20,7 +21,7 @@ struct listing {
     ft__cli *c;
     ft__table *table;
     json_t *array;
-    ft__buf hosts; /* a line for each device whose own host is known */
+    FILE *hosts; /* a line for each device whose own host is known */
 };
 
 #define FIELD(name) " " #name ":g"
@@ -52,10 +53,10 @@ static void add(struct listing *l, const ft_device *d)
                       f->peak_fp16 / 1e12, f->bandwidth_bytes_per_s / 1e9,
                       f->memory_bytes, f->tdp_w);
         if (f->launch_factor > 0)
-            ft__buf_fmt(&l->hosts,
-                        "%s: its host's launches take %.3g times those of an x86 "
-                        "server's\n",
-                        f->name, f->launch_factor);
+            fprintf(l->hosts,
+                    "%s: its host's launches take %.3g times those of an x86 "
+                    "server's\n",
+                    f->name, f->launch_factor);
     }
 }
 
@@ -128,12 +129,16 @@ static bool finish(struct listing *l, bool wanted_output)
 
 static int run(ft__cli *c, const void *options)
 {
-    struct listing l = {.c = c};
+    char *hosts = NULL;
+    size_t len = 0;
+    struct listing l = {.c = c, .hosts = open_memstream(&hosts, &len)};
     char data_dir[FT__PATH_MAX];
     ft_status st;
     bool good;
 
     (void)options;
+    if (!l.hosts)
+        return ft__cli_done(c, false);
     ft__path_data(c, data_dir);
     if (c->json)
         l.array = json_array();
@@ -145,10 +150,11 @@ static int run(ft__cli *c, const void *options)
     st = add_local(&l, &c->err);
     if (!st)
         st = add_named(&l, data_dir, &c->err);
-    good = finish(&l, !st) && !l.hosts.bad;
-    if (!st && l.hosts.len)
-        printf("\n%s", l.hosts.s);
-    ft__buf_free(&l.hosts);
+    good = finish(&l, !st);
+    good = fclose(l.hosts) == 0 && good;
+    if (good && !st && len)
+        printf("\n%s", hosts);
+    free(hosts);
     if (st)
         return ft__cli_check(c, st);
     if (!c->json && !c->csv)

@@ -133,11 +133,11 @@ static void put_host(struct answer *x, const ft__question *q, const ft_remark **
 
     if (factor > 0 && q->e.host_s > 0 && !(q->e.run_mode & FT__RUN_REPLAYED) &&
         strcmp(q->s.host, "not known") == 0 && !(q->q.launch_s > 0))
-        remark(x, list, &x->a.n_assumptions, FT_REMARK_RUN,
+        remark(x, list, &x->a.n_assumptions, FT_REMARK_DEVICE,
                text(x,
-                    "host: launches take %.3g times those of an x86 server's; "
+                    "host of %s: launches take %.3g times those of an x86 server's; "
                     "--launch-time replaces it",
-                    factor));
+                    ft_device_get(device)->name, factor));
 }
 
 static void put_assumptions(struct answer *x, const ft__question *q)
@@ -158,6 +158,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_MODEL, g->assumption[i]);
     if (*q->s.note)
         remark(x, list, n, FT_REMARK_DEVICE, text(x, "%s", q->s.note));
+    put_host(x, q, list);
     remark(x, list, n, FT_REMARK_RUN,
            text(x, "%s, %s at a time, %s", ft_name(FT_NAMES_MODE, g->mode), x->a.step,
                 types(x, q)));
@@ -177,7 +178,6 @@ static void put_assumptions(struct answer *x, const ft__question *q)
     if (cap_of(x, q) == FT__CAP_BELOW)
         remark(x, list, n, FT_REMARK_RUN,
                "as much power as the lowest clock leaves, which is more than the cap");
-    put_host(x, q, list);
     if (q->e.run_mode & FT__RUN_REPLAYED)
         remark(x, list, n, FT_REMARK_RUN,
                text(x,

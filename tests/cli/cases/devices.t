@@ -39,6 +39,7 @@ A data sheet's rate of numbers of 4 bits counts where it is known, so that a pro
 
 A host in one module with its device issues at its own pace, which the answer says; a launch time that is given replaces it, and a CUDA graph is one launch:
   $ foretell devices gh200 | grep launches
+  gh200: its host's launches take 2.6 times those of an x86 server's
   $ for d in h100-sxm gh200; do for how in eager graph "eager --launch-time 5us"; do foretell predict data/models/resnet18.onnx --device $d --method physics --json -q --run-mode $how > "$d $how"; done; done
   $ cat > compare.py <<'END'
   > import json
@@ -48,8 +49,17 @@ A host in one module with its device issues at its own pace, which the answer sa
   >     module, server = of("gh200", how), of("h100-sxm", how)
   >     print(how, "%.2f" % (module["host_s"] / server["host_s"]))
   >     for a in (module, server):
-  >         said = [x for x in a["assumptions"] if x.startswith("host:")]
+  >         said = [x for x in a["assumptions"] if x.startswith("host")]
   >         reach = [a["time"][end] / a["time"]["value"] for end in ("low", "high")]
   >         print("  %.2f to %.2f" % tuple(reach), "%.0f W" % a["power"]["value"], *said)
   > END
   $ python3 compare.py
+  eager 2.60
+    0.35 to 2.36 150 W host of gh200: launches take 2.6 times those of an x86 server's; --launch-time replaces it
+    0.35 to 2.36 176 W
+  eager --launch-time 5us 1.00
+    0.80 to 1.64 288 W
+    0.80 to 1.64 286 W
+  graph 1.00
+    0.72 to 1.50 311 W
+    0.72 to 1.50 308 W
