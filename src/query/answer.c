@@ -125,26 +125,12 @@ static void put_run_mode(struct answer *x, const ft__question *q,
         remark(x, list, &x->a.n_assumptions, FT_REMARK_RUN_MODE, why);
 }
 
-/* Where the device's file says how fast its own host is, and nobody says otherwise. */
-static void put_host(struct answer *x, const ft__question *q, const ft_remark **list)
-{
-    const ft_device *device = q->s.source.on.device;
-    const double factor = device ? ft_device_get(device)->launch_factor : (double)NAN;
-
-    if (factor > 0 && q->e.host_s > 0 && !(q->e.run_mode & FT__RUN_REPLAYED) &&
-        strcmp(q->s.host, "not known") == 0 && !(q->q.launch_s > 0))
-        remark(x, list, &x->a.n_assumptions, FT_REMARK_DEVICE,
-               text(x,
-                    "host of %s: launches take %.3g times those of an x86 server's; "
-                    "--launch-time replaces it",
-                    ft_device_get(device)->name, factor));
-}
-
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
     const ft_remark **list = piece(x, g->n_assumptions + 9, sizeof(*list));
     const ft_device_use *on = &q->s.source.on;
+    const ft_device_facts *d = on->device ? ft_device_get(on->device) : NULL;
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -158,7 +144,13 @@ static void put_assumptions(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_MODEL, g->assumption[i]);
     if (*q->s.note)
         remark(x, list, n, FT_REMARK_DEVICE, text(x, "%s", q->s.note));
-    put_host(x, q, list);
+    if (d && d->launch_factor > 0 && !(on->launch_s > 0) &&
+        strcmp(x->a.host, "not known") == 0)
+        remark(x, list, n, FT_REMARK_DEVICE,
+               text(x,
+                    "host of %s: launches take %.3g times those of an x86 server's; "
+                    "--launch-time replaces it",
+                    d->name, d->launch_factor));
     remark(x, list, n, FT_REMARK_RUN,
            text(x, "%s, %s at a time, %s", ft_name(FT_NAMES_MODE, g->mode), x->a.step,
                 types(x, q)));
@@ -174,7 +166,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                text(x,
                     "the cap is above the %.4g W that the device is built for (TDP): "
                     "it holds nothing back",
-                    ft_device_get(on->device)->tdp_w));
+                    d->tdp_w));
     if (cap_of(x, q) == FT__CAP_BELOW)
         remark(x, list, n, FT_REMARK_RUN,
                "as much power as the lowest clock leaves, which is more than the cap");
