@@ -51,9 +51,9 @@ typedef struct ft_device_facts {
      * the same chip at the same clock and a smaller TDP; NaN: tdp_w. */
     double drawing_tdp_w;
     double peak_fp4;
-    double link_devices; /* GPU: that the link joins; NaN: all of a node */
-    double host_times;   /* GPU in one module with its host: what a launch takes that,
-                            in times of another host; NaN: 1 */
+    double link_devices;  /* GPU: that the link joins; NaN: all of a node */
+    double launch_factor; /* GPU in one module with its host: factor on the launch time
+                             of an x86 server's host; NaN: 1 */
 } ft_device_facts;
 
 /* Load data_dir/devices/NAME.yaml. FT_ENOTFOUND lists the names there are;
@@ -100,9 +100,9 @@ typedef struct ft_record {
 
 /* Record this machine into the new folder `dir`: the files of
  * /proc and /sys that this library reads (as a tree that serves as `root` elsewhere),
- * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (every reading of the power sensors).
- * No serial numbers, no names of hosts or users. FT_EIO: dir exists or cannot be
- * written. */
+ * files.txt (mode, outcome and name of each), nvml.txt, trace.csv (every reading of the
+ * power sensors). No serial numbers, no names of hosts or users. FT_EIO: dir exists or
+ * cannot be written. */
 FT_API ft_status ft_machine_record(ft_record *out, const char *dir,
                                    const ft_record_options *opt, ft_error *err);
 

@@ -107,7 +107,7 @@ FT_API ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *er
 typedef enum ft_remark_code {
     /* assumptions */
     FT_REMARK_MODEL = 0, /* values assumed for open dimensions */
-    FT_REMARK_DEVICE,  /* variant chosen for an ambiguous name */
+    FT_REMARK_DEVICE,  /* variant chosen for an ambiguous name; its own host */
     FT_REMARK_RUN,     /* mode, step and element type */
     FT_REMARK_MEMORY,  /* which allocator was assumed */
     FT_REMARK_RUN_MODE, /* answered in another run mode than was asked for, and why */

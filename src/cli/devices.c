@@ -1,4 +1,6 @@
 /* foretell devices: what can be asked about. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -12,13 +14,14 @@
     F(peak_int8) F(bandwidth_bytes_per_s) F(memory_bytes) F(inline_ecc) F(l2_bytes)    \
     F(l3_bytes) F(shared_memory_per_core_bytes) F(tdp_w) F(process_nm)                 \
     F(compute_capability) F(year) F(link_bytes_per_s) F(link_devices) F(drawing_tdp_w) \
-    F(host_times)
+    F(launch_factor)
 /* clang-format on */
 
 struct listing {
     ft__cli *c;
     ft__table *table;
     json_t *array;
+    FILE *hosts; /* a line for each device whose own host is known */
 };
 
 #define FIELD(name) " " #name ":g"
@@ -45,10 +48,16 @@ static void add(struct listing *l, const ft_device *d)
         ft__json_append_take(&l->array, facts_json(f));
     else if (l->c->csv)
         csv_line(f);
-    else
+    else {
         ft__table_row(l->table, f->name, f->title, f->cores, f->peak_fp32 / 1e12,
                       f->peak_fp16 / 1e12, f->bandwidth_bytes_per_s / 1e9,
                       f->memory_bytes, f->tdp_w);
+        if (f->launch_factor > 0)
+            fprintf(l->hosts,
+                    "%s: its host's launches take %.3g times those of an x86 "
+                    "server's\n",
+                    f->name, f->launch_factor);
+    }
 }
 
 static bool wanted(const ft__cli *c, const char *name)
@@ -120,12 +129,16 @@ static bool finish(struct listing *l, bool wanted_output)
 
 static int run(ft__cli *c, const void *options)
 {
-    struct listing l = {.c = c};
+    char *hosts = NULL;
+    size_t len = 0;
+    struct listing l = {.c = c, .hosts = open_memstream(&hosts, &len)};
     char data_dir[FT__PATH_MAX];
     ft_status st;
     bool good;
 
     (void)options;
+    if (!l.hosts)
+        return ft__cli_done(c, false);
     ft__path_data(c, data_dir);
     if (c->json)
         l.array = json_array();
@@ -138,6 +151,10 @@ static int run(ft__cli *c, const void *options)
     if (!st)
         st = add_named(&l, data_dir, &c->err);
     good = finish(&l, !st);
+    good = fclose(l.hosts) == 0 && good;
+    if (good && !st && len)
+        printf("\n%s", hosts);
+    free(hosts);
     if (st)
         return ft__cli_check(c, st);
     if (!c->json && !c->csv)

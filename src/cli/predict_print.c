@@ -449,6 +449,17 @@ static json_t *ops_json(const ft_answer *a)
     return all;
 }
 
+/* The model's and the device's; others have fields of their own. */
+static json_t *assumptions_json(const ft_answer *a)
+{
+    json_t *all = ft__json_texts(a->graph->assumption, a->graph->n_assumptions);
+
+    for (size_t i = 0; i < a->n_assumptions; i++)
+        if (a->assumption[i]->code == FT_REMARK_DEVICE)
+            ft__json_append_take(&all, ft__json_text(a->assumption[i]->text));
+    return all;
+}
+
 static json_t *answer_json(const ft__swept_answer *asked, bool summary)
 {
     const ft_answer *a = asked->x;
@@ -460,9 +471,9 @@ static json_t *answer_json(const ft__swept_answer *asked, bool summary)
         "host_s:g busy_s:g family:s corrected_by:n schedule_networks:n",
         a->model, a->device, a->title, a->engine, a->mode, a->step,
         a->batch ? ft__json_count((uint64_t)a->batch) : json_null(), a->dtype,
-        a->setting, ft__json_texts(a->graph->assumption, a->graph->n_assumptions),
-        &a->time, phases_json(a), &a->energy, &a->power, memory_json(a), fit_json(a),
-        a->flops, summary ? json_null() : ops_json(a),
+        a->setting, assumptions_json(a), &a->time, phases_json(a), &a->energy,
+        &a->power, memory_json(a), fit_json(a), a->flops,
+        summary ? json_null() : ops_json(a),
         ft__json_texts(a->graph->bounded, a->graph->n_bounded), warnings_json(a),
         a->lower_bound, a->verify, a->unverified, a->run_mode, a->host, a->host_s,
         a->busy_s, a->by == FT_ANSWERED_BY_FAMILY ? a->predictor : NULL, a->n_known,

@@ -227,7 +227,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .lanes = d->peak_fp32 / (2 * d->cores * rated),
         .threads = core_threads(d),
         .link = link_of(d, joined),
-        .host_times = ft__host_times(d),
+        .launch_factor = ft__launch_factor(d),
         .network = network_of(d),
         .inline_ecc = d->inline_ecc > 0,
         .stacked = ft__has_stacked_memory(d),
@@ -551,7 +551,7 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
     out->launch_s = w->n && chip->gpu && !chip->graph
-                        ? chip->host_times * ft__host_s(&w->calls, params)
+                        ? chip->launch_factor * ft__host_s(&w->calls, params)
                         : 0;
     out->total_s = ft__together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
 }

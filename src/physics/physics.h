@@ -36,7 +36,7 @@ typedef struct ft__hardware_spec {
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
     double kernel_sum_bytes; /* ft__largest_kernel_sum() */
-    double host_times;       /* ft__host_times() */
+    double launch_factor;    /* ft__launch_factor() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
     int amd;
@@ -112,10 +112,11 @@ typedef struct ft__hardware_range {
     double flops;      /* at rated_hz */
     double gain;       /* of matrix cores that peak rates leave out */
 } ft__hardware_range;
-/* That launches take beside the host of the device's own module. */
-static inline double ft__host_times(const ft_device_facts *d)
+/* Factor on the launch time of an x86 server's host; 1 but of devices with a host of
+ * their own. */
+static inline double ft__launch_factor(const ft_device_facts *d)
 {
-    return d && d->host_times > 0 ? d->host_times : 1;
+    return d && d->launch_factor > 0 ? d->launch_factor : 1;
 }
 /* Held to a share of its clock. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);

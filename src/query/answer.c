@@ -128,8 +128,9 @@ static void put_run_mode(struct answer *x, const ft__question *q,
 static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
-    const ft_remark **list = piece(x, g->n_assumptions + 8, sizeof(*list));
+    const ft_remark **list = piece(x, g->n_assumptions + 9, sizeof(*list));
     const ft_device_use *on = &q->s.source.on;
+    const ft_device_facts *d = on->device ? ft_device_get(on->device) : NULL;
     size_t *n = &x->a.n_assumptions;
 
     if (!list)
@@ -143,6 +144,13 @@ static void put_assumptions(struct answer *x, const ft__question *q)
         remark(x, list, n, FT_REMARK_MODEL, g->assumption[i]);
     if (*q->s.note)
         remark(x, list, n, FT_REMARK_DEVICE, text(x, "%s", q->s.note));
+    if (d && d->launch_factor > 0 && !(on->launch_s > 0) &&
+        strcmp(x->a.host, "not known") == 0)
+        remark(x, list, n, FT_REMARK_DEVICE,
+               text(x,
+                    "host of %s: launches take %.3g times those of an x86 server's; "
+                    "--launch-time replaces it",
+                    d->name, d->launch_factor));
     remark(x, list, n, FT_REMARK_RUN,
            text(x, "%s, %s at a time, %s", ft_name(FT_NAMES_MODE, g->mode), x->a.step,
                 types(x, q)));
@@ -158,7 +166,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
                text(x,
                     "the cap is above the %.4g W that the device is built for (TDP): "
                     "it holds nothing back",
-                    ft_device_get(on->device)->tdp_w));
+                    d->tdp_w));
     if (cap_of(x, q) == FT__CAP_BELOW)
         remark(x, list, n, FT_REMARK_RUN,
                "as much power as the lowest clock leaves, which is more than the cap");

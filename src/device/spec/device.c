@@ -44,7 +44,7 @@
     NUMBER(year, 1, year)                                                              \
     NUMBER(link_gb_s, 1e9, link_bytes_per_s)                                           \
     NUMBER(link_devices, 1, link_devices)                                              \
-    NUMBER(host_times, 1, host_times)
+    NUMBER(launch_factor, 1, launch_factor)
 
 /* Numbers are taken as text: libcyaml would read "40 GB" as 40. */
 struct yaml {

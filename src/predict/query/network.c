@@ -81,12 +81,13 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     task->alone_s = device->value;
 }
 
-/* What the host takes for a launch, in s: as is said, or the default. */
+/* What the host takes for a launch, in s: as is said, or the default
+ * beside the device's host. */
 static double launch_of(const ft__device_query *a)
 {
     return a->launch_s > 0
                ? a->launch_s
-               : ft__physics_default().v[FT__C_floor_s] * ft__host_times(a->device);
+               : ft__physics_default().v[FT__C_floor_s] * ft__launch_factor(a->device);
 }
 
 /* Share of the device in what the operation takes alone in the run mode asked for. */

@@ -17,7 +17,7 @@
   local is this machine: its rates are measured by foretell collect.
 
   $ foretell devices a30 --csv
-  name,title,vendor,type,cores,base_clock_hz,boost_clock_hz,memory_clock_hz,peak_fp64,peak_fp32,peak_tf32,peak_fp16,peak_bf16,peak_fp8,peak_fp4,peak_int8,bandwidth_bytes_per_s,memory_bytes,inline_ecc,l2_bytes,l3_bytes,shared_memory_per_core_bytes,tdp_w,process_nm,compute_capability,year,link_bytes_per_s,link_devices,drawing_tdp_w,host_times
+  name,title,vendor,type,cores,base_clock_hz,boost_clock_hz,memory_clock_hz,peak_fp64,peak_fp32,peak_tf32,peak_fp16,peak_bf16,peak_fp8,peak_fp4,peak_int8,bandwidth_bytes_per_s,memory_bytes,inline_ecc,l2_bytes,l3_bytes,shared_memory_per_core_bytes,tdp_w,process_nm,compute_capability,year,link_bytes_per_s,link_devices,drawing_tdp_w,launch_factor
   a30,NVIDIA A30,NVIDIA,gpu,56,930000000,1440000000,1215000000,5200000000000,10300000000000,82000000000000,165000000000000,165000000000000,,,330000000000000,933000000000,25769803776,,25165824,,167936,165,7,8,2021,,,,
   $ foretell devices a30 local --json | pick \# 0.name 0.peak_fp32 1.name 1.type
   #: 2
@@ -36,3 +36,30 @@ A data sheet's rate of numbers of 4 bits counts where it is known, so that a pro
   $ for d in b300 b200; do foretell predict fp4.ops --device $d --method roofline --run-mode graph --json | pick time.value; done
   time.value: 9.24315227552836e-05
   time.value: 0.000130883395524895
+
+A host in one module with its device issues at its own pace, which the answer says; a launch time that is given replaces it, and a CUDA graph is one launch:
+  $ foretell devices gh200 | grep launches
+  gh200: its host's launches take 2.6 times those of an x86 server's
+  $ for d in h100-sxm gh200; do for how in eager graph "eager --launch-time 5us"; do foretell predict data/models/resnet18.onnx --device $d --method physics --json -q --run-mode $how > "$d $how"; done; done
+  $ cat > compare.py <<'END'
+  > import json
+  > def of(device, how):
+  >     return json.load(open(f"{device} {how}"))
+  > for how in ("eager", "eager --launch-time 5us", "graph"):
+  >     module, server = of("gh200", how), of("h100-sxm", how)
+  >     print(how, "%.2f" % (module["host_s"] / server["host_s"]))
+  >     for a in (module, server):
+  >         said = [x for x in a["assumptions"] if x.startswith("host")]
+  >         reach = [a["time"][end] / a["time"]["value"] for end in ("low", "high")]
+  >         print("  %.2f to %.2f" % tuple(reach), "%.0f W" % a["power"]["value"], *said)
+  > END
+  $ python3 compare.py
+  eager 2.60
+    0.35 to 2.36 150 W host of gh200: launches take 2.6 times those of an x86 server's; --launch-time replaces it
+    0.35 to 2.36 176 W
+  eager --launch-time 5us 1.00
+    0.80 to 1.64 288 W
+    0.80 to 1.64 286 W
+  graph 1.00
+    0.72 to 1.50 311 W
+    0.72 to 1.50 308 W
