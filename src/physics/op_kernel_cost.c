@@ -64,9 +64,9 @@ static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chi
 static const double FEW_COLUMNS = 64, TILE_COLUMNS = 128, MOST_ROWS = 5632;
 
 /* Clocks that such products wait beside for rows of the larger operand, in calls of a
- * library alone: DeepBench's of a GTX 1080 Ti and both Titan X, of a P100 none. They
- * are added, so that more columns are never faster, and in peaks, so that a faster chip
- * of as many bytes never is slower. */
+ * library alone: DeepBench's of a GTX 1080 Ti and both Titan X; a P100's are better
+ * without. They are added, so that more columns are never faster, and in peaks, so that
+ * a faster chip of as many bytes never is slower. */
 static double few_columns_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double columns = fmin(p->m, p->n), rows = fmin(fmax(p->m, p->n), MOST_ROWS);
