@@ -63,6 +63,16 @@ void ft__attention_kernel(ft__op_kernel *p, const ft_op *op)
     p->written = cost.bytes_written;
 }
 
+void ft__cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention, bool packed)
+{
+    const ft__op_kernel *a = attention;
+    const double heads = 2 * a->kv_heads + (packed ? a->heads : 0);
+
+    p->kernels = 0; /* its start is in its price */
+    p->read = a->batch * heads * a->m * a->k * a->size;
+    p->written = p->read;
+}
+
 static double clocks_s(double clocks, const ft__hardware_spec *chip)
 {
     return chip->clock_hz > 0 ? clocks / chip->clock_hz : 0;

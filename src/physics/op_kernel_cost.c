@@ -29,21 +29,16 @@ static const double SECTOR = 32, RAGGED_SHARE = 0.92;
 /* Kernels for products with a shorter side lose nothing so. */
 static const double LEAST_SIDE = 32;
 
-/* B that do so in calls of a library alone, unless rows are whole blocks: DeepBench's
- * of a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell). */
+/* B that do so in calls of a library alone, by old ones unless rows are whole blocks:
+ * DeepBench's of a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell). */
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
-/* Rows that are touched at once: those of the smaller operand by cuBLAS before 8.0.88,
- * and of the larger one those in the tiles of 128 that cores work on; fewer than 64
- * columns have other kernels. Stacked memory (P100) has more banks and loses nothing.
- */
-static double rows_at_once(const ft__op_kernel *p, const ft__hardware_spec *chip)
+/* How much longer, at so many times that size. */
+static double deep_loss(double times)
 {
-    const double side = fmin(p->m, p->n), old = chip->cuda <= 8 ? side : 0;
+    const double deep = pow(times, DEEP_BEND);
 
-    if (side < 64 || chip->stacked)
-        return old;
-    return fmax(old, fmin(fmax(p->m, p->n), 128 * chip->cores / ft__up(side / 128)));
+    return DEEPEST * deep / (1 + deep);
 }
 
 /* Of cuBLAS before Volta, where both operands lie along k; by 8.0.88 alone plain
@@ -57,15 +52,32 @@ static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chi
         chip->bare == old
             ? c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1)
             : 1;
-    double deep =
-        pow(chip->bare ? rows_at_once(p, chip) * row / DEEP_OPERAND : row / DEEP_ROW,
-            DEEP_BEND);
 
     if (old && !chip->bare)
         return 1;
-    if (side < LEAST_SIDE || (chip->bare && fmod(row, BLOCK) == 0))
-        deep = 0;
-    return whole / (1 + DEEPEST * deep / (1 + deep));
+    if (side < LEAST_SIDE || (chip->bare && (!old || fmod(row, BLOCK) == 0)))
+        return whole;
+    return whole / (1 + deep_loss(old ? side * row / DEEP_OPERAND : row / DEEP_ROW));
+}
+
+/* Fewer columns have other kernels; more than those of a tile share what it reads. */
+static const double FEW_COLUMNS = 64, TILE_COLUMNS = 128, MOST_ROWS = 5632;
+
+/* Clocks that such products wait beside for rows of the larger operand, in calls of a
+ * library alone: DeepBench's of a GTX 1080 Ti and both Titan X; a P100's are better
+ * without. They are added, so that more columns are never faster, and in peaks, so that
+ * a faster chip of as many bytes never is slower. */
+static double few_columns_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double columns = fmin(p->m, p->n), rows = fmin(fmax(p->m, p->n), MOST_ROWS);
+    const double row = p->k * p->size;
+
+    if (!chip->gpu || !chip->early || !chip->bare || chip->stacked || !p->crossed ||
+        columns < FEW_COLUMNS || (chip->cuda <= 8 && fmod(row, BLOCK) == 0))
+        return 0;
+    return deep_loss(rows * row / DEEP_OPERAND) * 2 * rows *
+           fmin(columns, TILE_COLUMNS) * p->k * p->batch * chip->clock_hz /
+           chip->peak_flops;
 }
 
 /* Products of a mixture's experts, whose tiles share little of what they read, reach so
@@ -100,6 +112,7 @@ static uint32_t algorithms(ft__algorithm out[MAX_ALGORITHMS], const ft__op_kerne
         return ft__conv_algorithms(out, p, chip, c);
     out[0] = (ft__algorithm){.op_kernel = *p,
                              .share = library_share(p, chip, c),
+                             .clocks = few_columns_clocks(p, chip),
                              .tensor = ft__tensor_serves(p, chip),
                              .matrix = chip->tensor != 0};
     return 1;
@@ -118,9 +131,10 @@ static void fastest(ft__terms *out, const ft__algorithm *a, uint32_t n,
             ft__tensor_cost(&t, &a[i], pace);
         else
             ft__product_cost(&t, &a[i], pace);
-        if (a[i].added > 0) {
-            double s =
-                ft__cached_s(a[i].added, pace) + a[i].starts * pace->c[FT__C_kernel_s];
+        if (a[i].added > 0 || a[i].clocks > 0) {
+            double s = ft__cached_s(a[i].added, pace) +
+                       a[i].starts * pace->c[FT__C_kernel_s] +
+                       a[i].clocks / pace->chip->clock_hz;
 
             t.memory_s += s;
             t.busy_s += s;

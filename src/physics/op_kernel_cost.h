@@ -28,6 +28,7 @@ struct ft__algorithm {
     double share;            /* of the rate of a plain product */
     double added;            /* B of those passes */
     double starts;           /* of kernels */
+    double clocks;           /* that a product waits for memory beside */
     int tensor;              /* on tensor cores, of numbers of 16 bits at most */
     bool below_power_budget; /* occupancy is too low for the power budget to bind */
     bool matrix; /* on tensor cores at all: TF32, and convolutions of 16 bits, too */
@@ -76,6 +77,9 @@ void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace 
 bool ft__is_one_attention(const ft_op *op, const ft__hardware_spec *chip);
 /* Then its sizes. */
 void ft__attention_kernel(ft__op_kernel *p, const ft_op *op);
+/* What stores the keys and values of an attention's new tokens, and queries where they
+ * are packed with these, as a pass of its own. */
+void ft__cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention, bool packed);
 void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 /* FlashAttention-2 takes heads that share keys for rows of one product: of several
  * groups of them a token's queries are copied into that order first, and its results

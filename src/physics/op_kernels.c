@@ -638,18 +638,6 @@ static void accumulate(ft__work *w, const ft_op *back)
     }
 }
 
-/* What stores the keys and values of an attention's new tokens, and queries where they
- * are packed with these, as a pass of its own. */
-static void cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention, bool packed)
-{
-    const ft__op_kernel *a = attention;
-    const double heads = 2 * a->kv_heads + (packed ? a->heads : 0);
-
-    p->kernels = 0; /* its start is in its price */
-    p->read = a->batch * heads * a->m * a->k * a->size;
-    p->written = p->read;
-}
-
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_op forward = *op, back;
@@ -670,8 +658,8 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         /* Kernels of single tokens do that themselves. */
         if (op->phase == FT_PHASE_FORWARD &&
             (chip->caches || ft__is_packed_prompt(&out->op_kernel[0], chip)))
-            cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0],
-                         chip->packed);
+            ft__cache_kernel(next(out, FT__OP_KERNEL_CACHE, op), &out->op_kernel[0],
+                             chip->packed);
         return;
     }
     if (ft_kind_class(op->kind) == FT_CLASS_OPTIMIZER) {
