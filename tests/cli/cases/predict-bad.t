@@ -49,6 +49,13 @@ At other clocks, with the one that takes the least energy; under a cap.
   device,count,basis,setting
   a30,1,scaled,clock=600MHz
   a30,1,scaled,clock=900MHz
+  $ foretell predict data/models/resnet18.onnx --device a30 --clocks 600,900 --csv -q | awk -F, 'NR < 3 {print $8, NR > 1 ? ($9 > 0) : $9}'
+  setting energy_j
+  clock=600MHz 1
+  $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100W --csv -q | awk -F, 'NR == 2 {print $8, ($9 > 0)}'
+  power=100W 1
+  $ foretell predict data/models/resnet18.onnx --device raspberry-pi-4 --csv -q | awk -F, 'NR == 2 {print NF, "[" $8 "]", "[" $9 "]"}'
+  9 [] []
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
   power.value: 99.8660701575685
