@@ -90,6 +90,20 @@ static void weights_of_few_bits_are_read_as_they_are_stored(void)
     CHECK(CMP(int4, >, 4096 * 4096 / 2 / 12.8e9));
 }
 
+/* A CPU that converts 16-bit numbers computes in fp32: only bytes are fewer. */
+static void a_cpu_without_16_bits_gains_bytes_alone(void)
+{
+    double product = seconds("linear x=1024x1024 out=1024", "raspberry-pi-4", "");
+    double narrow =
+        seconds("linear x=1024x1024 out=1024 dtype=fp16", "raspberry-pi-4", "");
+    double row = seconds("linear x=1x4096 out=4096", "raspberry-pi-4", "");
+    double narrow_row =
+        seconds("linear x=1x4096 out=4096 dtype=fp16", "raspberry-pi-4", "");
+
+    CHECK(CMP(narrow, >, 0.95 * product) && CMP(narrow, <=, product));
+    CHECK(CMP(narrow_row, >, 0.4 * row) && CMP(narrow_row, <, 0.7 * row));
+}
+
 static void threads_of_a_cpu_share_its_memory(void)
 {
     static const char product[] = "matmul x=4096x4096 y=4096x4096",
@@ -287,6 +301,7 @@ int main(int argc, char **argv)
         return 2;
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     weights_of_few_bits_are_read_as_they_are_stored();
+    a_cpu_without_16_bits_gains_bytes_alone();
     threads_of_a_cpu_share_its_memory();
     constants_come_out_again();
     a_few_devices_do_not_move_what_is_known_of_many();

@@ -331,7 +331,7 @@ static void put_no_hardware(struct answer *x, const ft__question *q,
                text(x, "%s has no hardware for %s: %s", ft_device_get(device)->title,
                     t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t),
                     t == FT_DTYPE_fp32 ? "products are computed, and priced, in fp32"
-                                       : "software converts it, or refuses to run; the "
+                                       : "libraries convert it, or refuse to run; the "
                                          "times are guesses"));
 }
 

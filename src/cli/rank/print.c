@@ -436,7 +436,7 @@ static void print_warnings(const ft__ranking *r)
     print_other_modes(r);
     if (print_marked(r, lacks_hardware, what))
         puts(tf32 ? "; products are computed, and priced, in fp32"
-                  : "; software converts it, or refuses to run; the times are guesses");
+                  : "; libraries convert it, or refuse to run; the times are guesses");
 }
 
 static bool print_text(const ft__ranking *r, uint64_t top)

@@ -49,6 +49,13 @@ At other clocks, with the one that takes the least energy; under a cap.
   device,count,basis,setting
   a30,1,scaled,clock=600MHz
   a30,1,scaled,clock=900MHz
+  $ foretell predict data/models/resnet18.onnx --device a30 --clocks 600,900 --csv -q | awk -F, 'NR < 3 {print $8, (NR > 1 ? ($9 > 0) : $9)}'
+  setting energy_j
+  clock=600MHz 1
+  $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100W --csv -q | awk -F, 'NR == 2 {print $8, ($9 > 0)}'
+  power=100W 1
+  $ foretell predict data/models/resnet18.onnx --device raspberry-pi-4 --csv -q | awk -F, 'NR == 2 {print NF, "[" $8 "]", "[" $9 "]"}'
+  9 [] []
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
   power.value: 99.866065247346
@@ -206,7 +213,7 @@ What is missing is named, with the way to get it.
   foretell predict: standard input computes in int8, which no cast changes: export it in fp32
   [2]
   $ foretell predict data/models/resnet50.onnx --device t4 --precision amp-bf16 | grep warning: | head -1
-  warning: NVIDIA T4 has no hardware for bf16: software converts it, or refuses to run; the times are guesses
+  warning: NVIDIA T4 has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses
   $ foretell measure data/models/resnet50.onnx --engine nosuch 2>&1 | cut -d ';' -f 1
   foretell measure: no engine "nosuch" in PLUGINS
   $ foretell measure data/models/resnet50.onnx --engine nosuch 2>/dev/null

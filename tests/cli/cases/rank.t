@@ -252,7 +252,7 @@ Devices that do not compute in the element type are named.
 
   $ foretell rank data/models/resnet50.onnx --devices t4,v100,a30,mi25 --dtype bf16 | grep warning
   warning: v100 is v100-pcie-16gb (there are v100-pcie-16gb, v100-pcie-32gb, v100-sxm2-16gb, v100-sxm2-32gb)
-  warning: no hardware for bf16: t4, v100-pcie-16gb, mi25; software converts it, or refuses to run; the times are guesses
+  warning: no hardware for bf16: t4, v100-pcie-16gb, mi25; libraries convert it, or refuse to run; the times are guesses
   $ foretell rank data/models/resnet50.onnx --devices xeon-e5-2680v3,a30 --run-mode graph --batches 1,8 | grep warning
   warning: eager, not graph: of this device no other run mode is known: xeon-e5-2680v3
   $ foretell rank tables/../pt2/recurrent.pt2 --devices t4,a30 --run-mode compiled-graph | grep warning
@@ -267,7 +267,7 @@ Devices that do not compute in the element type are named.
   0
   [1]
   $ echo 'linear x=1x4096 out=1000 dtype=fp8e4m3' | foretell predict - --device a100,h100 | grep warning
-  warning: NVIDIA A100 SXM4 80 GB has no hardware for fp8e4m3: software converts it, or refuses to run; the times are guesses
+  warning: NVIDIA A100 SXM4 80 GB has no hardware for fp8e4m3: libraries convert it, or refuse to run; the times are guesses
 
 A price goes by any name that its device has.
   $ foretell rank data/models/resnet50.onnx --devices h100,a100 --by cost --price h100=2.5/h --csv -q | cut -d , -f 1-2,5
@@ -284,7 +284,7 @@ Mixed precision has its own name; what no device has hardware for is its narrow 
 
   $ foretell rank data/models/resnet50.pt2 --devices l4,t4 --mode training --batch 4 --precision amp-bf16 | grep -E 'assumed: training|warning'
   assumed: training, amp-bf16
-  warning: no hardware for bf16: t4; software converts it, or refuses to run; the times are guesses
+  warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
 
 Where one host keeps all devices waiting, they err as it does: the cheaper one is the cheaper.
 

@@ -215,7 +215,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   llama-3-8b.json by time of one forward pass
   assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
   assumed: inference, bf16
-  warning: no hardware for bf16: t4; software converts it, or refuses to run; the times are guesses
+  warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
   
   does not fit: t4, 15.6 GiB of 15.0 GiB; not even batch 1 does
   foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
@@ -318,4 +318,4 @@ No device draws more than it is built for, however operations of a long prompt a
 Weights that a configuration stores in fewer bits than a device computes in are told, too.
 
   $ sed 's/^{/{"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"},/' examples/llm/llama-3-8b.json >fp4.json; foretell predict fp4.json --device h200-sxm,b200 --prompt 512 --generate 32 | grep warning
-  warning: h200-sxm: NVIDIA H200 SXM 141 GB has no hardware for fp4: software converts it, or refuses to run; the times are guesses
+  warning: h200-sxm: NVIDIA H200 SXM 141 GB has no hardware for fp4: libraries convert it, or refuse to run; the times are guesses
