@@ -73,11 +73,6 @@ void ft__cache_kernel(ft__op_kernel *p, const ft__op_kernel *attention, bool pac
     p->written = p->read;
 }
 
-static double clocks_s(double clocks, const ft__hardware_spec *chip)
-{
-    return chip->clock_hz > 0 ? clocks / chip->clock_hz : 0;
-}
-
 /* kept: operands stay in the cache from call to call, as TensorRT-LLM's keys of single
  * tokens do not. */
 static void streamed(ft__terms *out, const ft__op_kernel *p, double blocks, bool kept,
@@ -127,7 +122,7 @@ static void many_queries(ft__terms *out, const ft__op_kernel *p,
     /* A kernel before deals tiles out (FlashAttention-3's scheduler); prompts of
      * TensorRT-LLM and on Blackwell take as much longer. */
     if (chip->hopper)
-        out->busy_s += clocks_s(c[FT__C_replay_clocks], chip);
+        out->busy_s += ft__clocks_s(c[FT__C_replay_clocks], chip);
 }
 
 /* FlashAttention-2: that of Hopper is another (Shah et al. 2024), and Blackwell's for
@@ -183,7 +178,7 @@ static void heads_apart(ft__terms *out, const ft__op_kernel *p,
     out->cache_s *= p->heads / p->kv_heads / APART_CACHE *
                     (out->waves > 1 ? ceil(waves) / waves : 1);
     out->busy_s = c[FT__C_decode_chain_s] * APART_CHAIN * log1p(p->n / 32) +
-                  beside(clocks_s(APART_CLOCKS, chip) * ceil(waves), out, c);
+                  beside(ft__clocks_s(APART_CLOCKS, chip) * ceil(waves), out, c);
 }
 
 /* Heads that share keys are rows of one product; keys are split where there are fewer
@@ -192,7 +187,8 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
                         const ft__hardware_spec *chip, const double *c)
 {
     const bool xqa = chip->packed && p->m <= 1 && !p->latent && !chip->blackwell;
-    const double start_s = xqa ? clocks_s(XQA_CLOCKS, chip) : c[FT__C_decode_block_s];
+    const double start_s =
+        xqa ? ft__clocks_s(XQA_CLOCKS, chip) : c[FT__C_decode_block_s];
     const double most = xqa ? XQA_BLOCKS : c[FT__C_decode_blocks];
     double rows = p->m * p->heads / p->kv_heads;
     const bool wide = p->latent && rows >= LATENT_ROWS;
@@ -217,7 +213,7 @@ static void few_queries(ft__terms *out, const ft__op_kernel *p,
         beside(start_s * fmax(out->waves, 1), out, c);
     /* A kernel of its own puts the parts together. */
     if (split > 1 && is_flash_2(p, chip))
-        out->busy_s += clocks_s(c[FT__C_replay_clocks], chip);
+        out->busy_s += ft__clocks_s(c[FT__C_replay_clocks], chip);
 }
 
 void ft__attention_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)

@@ -141,8 +141,7 @@ static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip
     const double clocks = p->single / SINGLE_NUMBERS / cores +
                           p->gathered / GATHERED_NUMBERS / chip->cores;
 
-    return chip->gpu && !chip->fused && chip->clock_hz > 0 ? clocks / chip->clock_hz
-                                                           : 0;
+    return chip->gpu && !chip->fused ? ft__clocks_s(clocks, chip) : 0;
 }
 
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)

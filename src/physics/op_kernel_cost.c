@@ -134,7 +134,7 @@ static void fastest(ft__terms *out, const ft__algorithm *a, uint32_t n,
         if (a[i].added > 0 || a[i].clocks > 0) {
             double s = ft__cached_s(a[i].added, pace) +
                        a[i].starts * pace->c[FT__C_kernel_s] +
-                       a[i].clocks / pace->chip->clock_hz;
+                       ft__clocks_s(a[i].clocks, pace->chip);
 
             t.memory_s += s;
             t.busy_s += s;

@@ -118,6 +118,11 @@ static inline double ft__launch_factor(const ft_device_facts *d)
 {
     return d && d->launch_factor > 0 ? d->launch_factor : 1;
 }
+/* 0 where the clock is not known. */
+static inline double ft__clocks_s(double clocks, const ft__hardware_spec *chip)
+{
+    return chip->clock_hz > 0 ? clocks / chip->clock_hz : 0;
+}
 /* Held to a share of its clock. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);
 /* B/s of memory that a share of the nominal clock leaves. */

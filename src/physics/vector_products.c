@@ -145,7 +145,7 @@ static void try_way(struct product_plan *best, const struct tiling *w,
     if (m->core_cache > 0)
         plan.cache_s = w->drawn / (m->core_cache * w->cores);
     plan.total_s = fmax(plan.compute_s, plan.cache_s);
-    plan.total_s += w->clocks / m->pace->chip->clock_hz;
+    plan.total_s += ft__clocks_s(w->clocks, m->pace->chip);
     if (w->extra > 0)
         plan.total_s += ft__cached_s(w->extra, m->pace) + m->pace->c[FT__C_kernel_s];
     if (plan.total_s < best->total_s)
