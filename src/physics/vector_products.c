@@ -320,8 +320,8 @@ static bool beats(const struct tiling *a, const struct tiling *b,
            work_b = b->work / pace->tile[b->halved];
     double drawn_b = b->drawn / b->cores, at_least = work_b * bytes_per_flop;
 
-    return a->split == 1 && (b->waves >= 1 || a->waves <= b->waves) &&
-           work_a * FT__SURELY <= work_b &&
+    return a->split == 1 && a->clocks <= b->clocks &&
+           (b->waves >= 1 || a->waves <= b->waves) && work_a * FT__SURELY <= work_b &&
            a->drawn / a->cores * FT__SURELY <=
                (at_least > drawn_b ? at_least : drawn_b);
 }
