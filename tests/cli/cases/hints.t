@@ -141,7 +141,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, rtx-pro-6000, h100-pcie, l40s, rtx-6000-ada and 90 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
+  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, rtx-pro-6000, h100-pcie, l40s and 92 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.27 ms and have taken 87.0 mJ; no other way is better
@@ -218,7 +218,7 @@ Names and options as other tools have them.
   [3]
   $ foretell rank data/models/resnet18.onnx --by cost --price a30=1/h | grep 'no price'
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 111 more: no price is given
+  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 113 more: no price is given
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dim tp=2 --concurrency 4 | grep -o 'tensor-parallel-size .'
   tensor-parallel-size 2
   $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8
