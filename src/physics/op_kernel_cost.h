@@ -28,7 +28,6 @@ struct ft__algorithm {
     double share;            /* of the rate of a plain product */
     double added;            /* B of those passes */
     double starts;           /* of kernels */
-    double clocks;           /* that a product waits for memory beside */
     int tensor;              /* on tensor cores, of numbers of 16 bits at most */
     bool below_power_budget; /* occupancy is too low for the power budget to bind */
     bool matrix; /* on tensor cores at all: TF32, and convolutions of 16 bits, too */
