@@ -9,7 +9,7 @@
 static char scratch[64];
 
 struct path {
-    char s[1024];
+    char s[512];
 };
 
 static inline struct path path_to(const char *folder, const char *name)

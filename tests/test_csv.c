@@ -254,7 +254,7 @@ static void members_are_replaced_exported_and_merged(void)
 static void stores_of_the_first_version_learn_of_members(void)
 {
     const ft_member m = {"a", "network name=n", "step", "relu x=4 dtype=fp32", 1, ""};
-    char command[600];
+    char command[2000];
     ft_store *s;
 
     snprintf(command, sizeof(command), "cp %s/tests/data/store-v1.sqlite %s", root,

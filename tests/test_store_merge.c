@@ -279,7 +279,7 @@ static void all_stores_or_none(void)
 
 static void stores_of_the_first_version_are_taken_as_they_are(const char *root)
 {
-    char path[512], copy[1024];
+    char path[512], copy[2000];
     struct seen seen;
 
     snprintf(path, sizeof(path), "%s/tests/data/store-v1.sqlite", root);
