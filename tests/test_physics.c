@@ -256,6 +256,31 @@ static void a_huge_tensor_streams_at_the_bandwidth(void)
                0.01);
 }
 
+/* Seconds of its bytes, replayed. */
+static double relu_s(const char *size, const char *device)
+{
+    char spec[64];
+
+    snprintf(spec, sizeof(spec), "relu x=%s", size);
+    return seconds(spec, device, "run_mode=graph") -
+           seconds("relu x=1", device, "run_mode=graph");
+}
+
+/* NeuSight's T4 moves twice its cache at memory's rate. */
+static void what_outgrows_the_cache_streams(void)
+{
+    CHECK_NEAR(256 * relu_s("1024x1024", "t4") / relu_s("16384x16384", "t4"), 1, 0.05);
+}
+
+/* What RRZE's gpu-benches read, 1 to 16 MiB again and again. */
+static void boards_read_their_caches_as_published(void)
+{
+    CHECK_NEAR(2 * 4.0 * 512 * 256 / relu_s("512x256", "a40") / 2.43e12, 1, 0.1);
+    CHECK_NEAR(2 * 4.0 * 2048 * 1024 / relu_s("2048x1024", "l40") / 5.2e12, 1, 0.1);
+    CHECK_NEAR(2 * 4.0 * 1024 * 512 / relu_s("1024x512", "a100-sxm-80gb") / 5.4e12, 1,
+               0.15);
+}
+
 static double bandwidth_share(const char *device)
 {
     const ft_device_facts f = facts_of(device);
@@ -643,6 +668,8 @@ int main(int argc, char **argv)
     a_huge_product_runs_at_the_sustained_peak();
     products_of_one_call_fill_large_tiles();
     a_huge_tensor_streams_at_the_bandwidth();
+    what_outgrows_the_cache_streams();
+    boards_read_their_caches_as_published();
     memory_reaches_what_its_kind_does();
     large_windows_reach_the_rate_of_products();
     a_scalar_operand_is_nearly_free();

@@ -5,12 +5,11 @@
 #include "physics/op_kernel_cost.h"
 
 /* What was touched just before is still in the last-level cache, the less the more
- * there is of it. */
+ * there is of it: between one and four times its size as NeuSight's elementwise rows of
+ * A100 and T4 say. */
 static double kept(double bytes, const ft__pace *pace)
 {
-    double over = bytes / pace->kept_bytes;
-
-    return pace->kept_bytes > 0 ? 1 / (1 + over * over * over) : 0;
+    return pace->kept_bytes > 0 ? 1 / (1 + pow(bytes / pace->kept_bytes, 5)) : 0;
 }
 
 /* Seconds to move `bytes` when as many are touched. */
