@@ -5,11 +5,13 @@
 #include "physics/op_kernel_cost.h"
 
 /* What was touched just before is still in the last-level cache, the less the more
- * there is of it: between one and four times its size as NeuSight's elementwise rows of
+ * there is of it: from one to four times its size as NeuSight's elementwise rows of
  * A100 and T4 say. */
 static double kept(double bytes, const ft__pace *pace)
 {
-    return pace->kept_bytes > 0 ? 1 / (1 + pow(bytes / pace->kept_bytes, 5)) : 0;
+    double over = bytes / pace->kept_bytes, square = over * over;
+
+    return pace->kept_bytes > 0 ? 1 / (1 + square * square * over) : 0;
 }
 
 /* Seconds to move `bytes` when as many are touched. */

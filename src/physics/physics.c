@@ -481,9 +481,8 @@ static double cached_bytes(const ft__hardware_spec *chip)
     return chip->l2_bytes * (chip->ampere && chip->stacked ? 0.5 : 1);
 }
 
-/* Of what a core's share of the last-level cache is elsewhere: 16 B a clock of an A40
- * and 15 of an L40 reach a core, 35 to 37 of an A100 and an H200 (RRZE's gpu-benches).
- */
+/* Of cache_width, GDDR boards since Ampere: 16 B a clock reach a core of an A40, 15 of
+ * an L40, 35 of an A100 and 37 of an H200 (RRZE's gpu-benches). */
 static const double BOARD_CACHE = 0.4;
 
 static double cache_rate(const ft__hardware_spec *chip, const double *c)
