@@ -422,7 +422,7 @@ def predict(
             "EINVAL",
             f"{what.__name__} is a class: make one, {what.__name__}(...)"
             if isinstance(what, type)
-            else f"what is a path, a list of specs or an nn.Module, not {type(what).__name__}",
+            else f"the model is a path, a list of specs or an nn.Module, not {type(what).__name__}",
             "",
         )
 

@@ -216,6 +216,8 @@ def test_drawings(resnet50, tmp_path):
 def test_compare(resnet50):
     a, b = (foretell.predict(resnet50, device=d) for d in ("a30", "h100"))
     assert "ratio" in a.compare(b) and f"{b.time.value / a.time.value:.3f}" in a.compare(b)
+    with pytest.raises(foretell.Error, match="takes a Prediction, not list"):
+        a.compare([b])
 
 
 def test_threads_share_what_is_read(resnet50):

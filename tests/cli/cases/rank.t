@@ -112,7 +112,7 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --devices a30 --price 1/h --price l4=1/h 2>&1 >/dev/null
   warning: --price l4=1/h: l4 is not among the devices asked
   $ foretell rank data/models/resnet50.onnx --devices a30 --by cost
-  foretell rank: --by cost wants --price D=PRICE/h
+  foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
   $ foretell rank data/models/resnet50.onnx --devices a30 --by co2
   foretell rank: --by co2 wants --co2, such as 400g/kWh
