@@ -34,10 +34,10 @@ Devices that nobody measured, each scaled from its data sheet.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device     clock  cost of a million     low   high     time  items/s  energy   memory     chance  basis
-  -----------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz              2.197  0.9208  5.184  3.18 ms    314.8  174 mJ  627 MiB  *  74.4 %  scaled
-  2  a30      600 MHz              2.201   1.352  5.188  3.18 ms    314.2  149 mJ  627 MiB  *  25.6 %  scaled
+  #  device     clock  cost of a million passes     low   high     time  items/s  energy   memory     chance  basis
+  ------------------------------------------------------------------------------------------------------------------
+  1  a30     1.20 GHz                     2.197  0.9208  5.184  3.18 ms    314.8  174 mJ  627 MiB  *  74.4 %  scaled
+  2  a30      600 MHz                     2.201   1.352  5.188  3.18 ms    314.2  149 mJ  627 MiB  *  25.6 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
