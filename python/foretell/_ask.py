@@ -321,6 +321,8 @@ def predict(
         device = [one.strip() for one in device.split(",")]
     several = hasattr(device, "__iter__") and not isinstance(device, str)
     names = [device_name(one) for one in (device if several else [device])]
+    if not names:
+        raise Error("EINVAL", "device names none: one, or a list of them", "device=")
     precision = _PRECISIONS.get(str(precision).removeprefix("torch."), precision)
     if precision == "tf32":
         precision, policy = None, policy or "tf32"

@@ -66,6 +66,8 @@ def test_devices_are_named_and_several_as_the_command_has_them(resnet50):
         with pytest.raises(foretell.Error) as caught:
             foretell.predict(what, "a100")
         assert caught.value.hint == "device=" and "device=" in caught.value.sentence
+    with pytest.raises(foretell.Error, match="names none"):
+        foretell.predict(resnet50, device=[])
     with pytest.raises(foretell.Error):
         foretell.rank(resnet50, "a100")
     both = foretell.predict(resnet50, device="a30, l4")
