@@ -329,6 +329,8 @@ class Prediction:
 
     def compare(self, other: Prediction) -> str:
         """A text table of both, with the ratio of their values (theirs over ours)."""
+        if not isinstance(other, Prediction):
+            raise Error("EINVAL", f"compare() takes a Prediction, not {type(other).__name__}", "")
         rows = [("", self._label(), other._label(), "ratio")]
         for name in ("time", "energy", "power", "memory"):
             ours, theirs = getattr(self, name), getattr(other, name)

@@ -321,6 +321,8 @@ def predict(
         device = [one.strip() for one in device.split(",")]
     several = hasattr(device, "__iter__") and not isinstance(device, str)
     names = [device_name(one) for one in (device if several else [device])]
+    if not names:
+        raise Error("EINVAL", "device names none: one, or a list of them", "device=")
     precision = _PRECISIONS.get(str(precision).removeprefix("torch."), precision)
     if precision == "tf32":
         precision, policy = None, policy or "tf32"
@@ -422,7 +424,7 @@ def predict(
             "EINVAL",
             f"{what.__name__} is a class: make one, {what.__name__}(...)"
             if isinstance(what, type)
-            else f"what is a path, a list of specs or an nn.Module, not {type(what).__name__}",
+            else f"the model is a path, a list of specs or an nn.Module, not {type(what).__name__}",
             "",
         )
 

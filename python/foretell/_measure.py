@@ -255,6 +255,9 @@ class Measurement:
             )
         return table
 
+    def __repr__(self) -> str:
+        return f"<foretell.Measurement {with_unit(self.seconds, 's')}>"
+
     def __str__(self) -> str:
         rows = [("time", with_unit(self.seconds, "s"))]
         rows += [(f"memory, {name}", with_unit(b, "B")) for name, b in self.memory.items()]

@@ -111,7 +111,8 @@ def page(p: Prediction) -> str:
     )
     title = html.escape(f"{p.model} on {p.device}")
     return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><h1>{title}</h1>"
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
+        f"<style>body{{font:14px/1.5 sans-serif;margin:2em}}</style><h1>{title}</h1>"
         f"{fragment([p])}<ul>{lines}</ul><h2>Memory by part</h2><table class=ft>{parts}</table>"
         f"<h2>Modules</h2>{_sums(p)}</html>\n"
     )

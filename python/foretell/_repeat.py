@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ._answer import Estimate, with_unit
-from ._library import check, ffi, lib
+from ._library import Error, check, ffi, lib
 from ._measure import Measurement, _gpus, measure
 
 _ROUNDS, _BATCHES = 5, 5  # as `foretell measure` has them
@@ -35,6 +35,8 @@ class Timing:
     def __init__(
         self, readings: Sequence[tuple[float, int, int]], measurement: Measurement | None = None
     ) -> None:
+        if any(len(one) != 3 for one in readings):
+            raise Error("EINVAL", "a reading is (seconds, iterations, round)", "")
         array = ffi.new("ft_reading[]", len(readings))
         for one, (seconds, iterations, turn) in zip(array, readings):
             one.value, one.iterations, one.round = seconds, iterations, turn
@@ -62,6 +64,9 @@ class Timing:
     @property
     def joules(self) -> float:
         return self.measurement.joules / self.iterations if self.measurement else math.nan
+
+    def __repr__(self) -> str:
+        return f"<foretell.Timing {self}>"
 
     def __str__(self) -> str:
         doubtful = f", {len(self.outliers)} of them doubtful" if self.outliers else ""

@@ -66,6 +66,8 @@ def test_devices_are_named_and_several_as_the_command_has_them(resnet50):
         with pytest.raises(foretell.Error) as caught:
             foretell.predict(what, "a100")
         assert caught.value.hint == "device=" and "device=" in caught.value.sentence
+    with pytest.raises(foretell.Error, match="names none"):
+        foretell.predict(resnet50, device=[])
     with pytest.raises(foretell.Error):
         foretell.rank(resnet50, "a100")
     both = foretell.predict(resnet50, device="a30, l4")
@@ -216,6 +218,8 @@ def test_drawings(resnet50, tmp_path):
 def test_compare(resnet50):
     a, b = (foretell.predict(resnet50, device=d) for d in ("a30", "h100"))
     assert "ratio" in a.compare(b) and f"{b.time.value / a.time.value:.3f}" in a.compare(b)
+    with pytest.raises(foretell.Error, match="takes a Prediction, not list"):
+        a.compare([b])
 
 
 def test_threads_share_what_is_read(resnet50):

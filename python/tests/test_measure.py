@@ -146,8 +146,9 @@ def test_times_have_the_statistics_of_the_library():
     assert t.mad == pytest.approx(1.4826 * sorted(abs(x - middle) for x in each)[12])
     assert t.mean == pytest.approx(sum(each) / 25) and t.iterations == 175
     assert [r.seconds for r in t.outliers] == [21.0] and t.readings[11].outlier
+    assert repr(t) == f"<foretell.Timing {t}>"
     assert t.time.basis == "measured" and "1 of them doubtful" in str(t) and math.isnan(t.joules)
-    for wrong in ([], [(0.0, 1, 0)], [(1.0, 0, 0)], [(math.nan, 1, 0)]):
+    for wrong in ([], [(0.0, 1, 0)], [(1.0, 0, 0)], [(math.nan, 1, 0)], [(1.0, 1)]):
         with pytest.raises(foretell.Error) as caught:
             foretell.Timing(wrong)
         assert caught.value.status == "EINVAL"

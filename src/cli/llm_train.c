@@ -116,10 +116,12 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
     const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
     const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
 
-    printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %" PRIu64
-           " replicas, %" PRIu64 " micro-batches in a step of %" PRIu64 " sequences\n",
+    printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %s, %" PRIu64
+           " micro-batch%s in a step of %s\n",
            q->c->args.v[0], how->devices, device, how->tp, how->pp ? how->pp : 1,
-           a->replicas, a->micro_batches, a->global_batch);
+           ft__text_counted(a->replicas, "replica").s, a->micro_batches,
+           a->micro_batches == 1 ? "" : "es",
+           ft__text_counted(a->global_batch, "sequence").s);
     puts("assumed: weights and gradients in 16 bits, AdamW with an fp32 copy of the "
          "weights; one pass forward, one back (1F1B); sums of gradients run beside the "
          "backward pass\n");
@@ -145,7 +147,9 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
         ft__text_bytes(a->bytes).s, ft__text_bytes(a->weights).s,
         ft__text_bytes(a->gradients).s, ft__text_bytes(a->states).s,
         ft__text_bytes(a->activations).s,
-        a->bytes > a->memory_bytes ? "it does not fit" : "it fits");
+        a->bytes > a->memory_bytes ? "it does not fit: --zero 3, --recompute, --tp, "
+                                     "--pp or more --gpus take less"
+                                   : "it fits");
     puts("to verify it: no engine of foretell trains over several devices; hold the "
          "time "
          "of a step against the trainer's log");

@@ -202,6 +202,46 @@ static void print_assumptions(const ft_answer *a, ft_remark_code code, const cha
         }
 }
 
+static bool assumes(const ft_answer *a, const ft_remark *of)
+{
+    for (size_t i = 0; i < a->n_assumptions; i++)
+        if (strcmp(a->assumption[i]->text, of->text) == 0)
+            return true;
+    return false;
+}
+
+/* What one of several answers assumes, unless one before it does; of which devices,
+ * where not of all. */
+static void print_shared(const ft__swept_answer *a, size_t n, size_t at,
+                         const ft_remark *of)
+{
+    const char *device = "";
+    size_t with = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (assumes(a[i].x, of))
+            with++;
+        if (i < at && assumes(a[i].x, of))
+            return;
+    }
+    fputs("assumed: ", stdout);
+    ft__put_clean(stdout, of->text);
+    for (size_t i = at; i < n && with < n; i++)
+        if (assumes(a[i].x, of) && strcmp(device, a[i].x->device) != 0) {
+            fputs(*device ? ", " : " (", stdout);
+            ft__put_clean(stdout, device = a[i].x->device);
+        }
+    puts(*device ? ")" : "");
+}
+
+static void print_of_runs(const ft__swept_answer *a, size_t n, ft_remark_code code)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < a[i].x->n_assumptions; k++)
+            if (a[i].x->assumption[k]->code == code)
+                print_shared(a, n, i, a[i].x->assumption[k]);
+}
+
 /* Of all answers, each once. */
 static void print_all_assumptions(const ft__swept_answer *a, size_t n)
 {
@@ -215,8 +255,8 @@ static void print_all_assumptions(const ft__swept_answer *a, size_t n)
         all = all && !a[i].x->memory_planned;
         allocated = a[i].x->memory_planned ? allocated : a[i].x;
     }
-    print_assumptions(a[0].x, FT_REMARK_RUN, "");
-    print_assumptions(a[0].x, FT_REMARK_RUN_MODE, "");
+    print_of_runs(a, n, FT_REMARK_RUN);
+    print_of_runs(a, n, FT_REMARK_RUN_MODE);
     if (allocated)
         print_assumptions(allocated, FT_REMARK_MEMORY,
                           all ? "" : ", where there is no predictor");
@@ -245,20 +285,25 @@ static bool warns(const ft_answer *a, const ft_remark *of)
     return false;
 }
 
-/* Of what was asked, before the figures; or of the figures, behind them. last: the
- * answer before, whose warnings have been said, or NULL. */
-static void print_warnings(const ft_answer *a, bool before, const ft_answer *last)
+/* Of what was asked, before the figures; or of the figures, behind them; but what one
+ * of the n answers before it said. */
+static void print_warnings(const ft_answer *a, bool before,
+                           const ft__swept_answer *said, size_t n)
 {
-    for (size_t i = 0; i < a->n_warnings; i++)
-        if ((a->warning[i]->code >= FT_REMARK_FOLDED) == before &&
-            !(last && warns(last, a->warning[i])))
+    for (size_t i = 0; i < a->n_warnings; i++) {
+        size_t k = 0;
+
+        while (k < n && !warns(said[k].x, a->warning[i]))
+            k++;
+        if (k == n && (a->warning[i]->code >= FT_REMARK_FOLDED) == before)
             ft__put_line(stdout, "warning: ", a->warning[i]->text);
+    }
 }
 
 static void print_all_warnings(const ft__swept_answer *a, size_t n, bool before)
 {
     for (size_t i = 0; i < n; i++)
-        print_warnings(a[i].x, before, i ? a[i - 1].x : NULL);
+        print_warnings(a[i].x, before, a, i);
 }
 
 /* In words: assumptions, totals, the `top` heaviest operations, what was bounded,
@@ -266,14 +311,14 @@ static void print_all_warnings(const ft__swept_answer *a, size_t n, bool before)
 static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
 {
     print_title(a);
-    print_warnings(a, true, NULL);
+    print_warnings(a, true, NULL, 0);
     for (size_t i = 0; i < a->n_assumptions; i++)
         ft__put_line(stdout, "assumed: ", a->assumption[i]->text);
     if (!print_totals(a, c->verbose > 0) || (top && !print_heaviest(a, top)))
         return false;
     putchar('\n');
     ft__model_print_bounded(a->graph);
-    print_warnings(a, false, NULL);
+    print_warnings(a, false, NULL, 0);
     if (*a->verify)
         printf("verify%s%s: %s\n",
                strcmp(a->device, "local") != 0 ? " on that device" : "",

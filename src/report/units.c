@@ -42,14 +42,15 @@ static int decimals(double v)
     return v >= 9.995 ? 1 : 2;
 }
 
-/* In the largest multiple that leaves a number of at least 1. */
+/* In the largest multiple that leaves a number of at least 1; 0 in the unit itself. */
 static ft__formatted in_multiple(double v, const struct multiples *m)
 {
     ft__formatted t;
     size_t i = 0;
     double n;
 
-    while (m->of[i + 1].name && (v == 0 || fabs(v) < m->of[i].size * 0.9995))
+    while (m->of[i + 1].name &&
+           (v == 0 ? m->of[i].size > 1 : fabs(v) < m->of[i].size * 0.9995))
         i++;
     n = v / m->of[i].size;
     snprintf(t.s, sizeof(t.s), "%.*f%s%s", decimals(n), n, *m->of[i].name ? " " : "",

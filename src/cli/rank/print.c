@@ -15,11 +15,13 @@ static ft__formatted text_of(ft_rank_by q, double v)
 }
 
 /* The name of a column: a pass costs too little to be written without exponents. */
-static const char *name_of(ft_rank_by q)
+static const char *name_of(const ft__ranking *r)
 {
-    return q == FT_RANK_BY_EDP    ? "edp (J s)"
-           : q == FT_RANK_BY_COST ? "cost of a million"
-                                  : ft_name(FT_NAMES_RANK_BY, q);
+    if (r->how.by == FT_RANK_BY_COST)
+        return r->several_batches ? "cost of a million items"
+                                  : "cost of a million passes";
+    return r->how.by == FT_RANK_BY_EDP ? "edp (J s)"
+                                       : ft_name(FT_NAMES_RANK_BY, r->how.by);
 }
 
 /* Values that are one but for rounding share a place. */
@@ -104,7 +106,7 @@ static ft__table *new_table(const ft__ranking *r)
     snprintf(columns, sizeof(columns),
              "#>n|device|?batch>i|?clock>Hz|%s>|low>|high>|?time>s|items/s>~|?energy>J|"
              "?memory>B|?cost of a million items>~|?co2>g||chance>%%|basis|?engine",
-             name_of(r->how.by));
+             name_of(r));
     return ft__table_new(columns, r->several_batches, r->several_clocks,
                          beside(r, FT_RANK_BY_TIME), beside(r, FT_RANK_BY_ENERGY),
                          beside(r, FT_RANK_BY_MEMORY), beside(r, FT_RANK_BY_COST),

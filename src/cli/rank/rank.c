@@ -121,7 +121,7 @@ static int read_rates(ft__rank_question *q)
                          q->o->co2);
     q->r.co2 = q->o->co2 != NULL;
     if (q->r.how.by == FT_RANK_BY_COST && !q->o->prices.n)
-        return ft__usage(q->c, "--by cost wants --price D=PRICE/h");
+        return ft__usage(q->c, "--by cost wants --price, such as 2.5/h or l4=0.7/h");
     if (q->r.how.by == FT_RANK_BY_CO2 && !q->o->co2)
         return ft__usage(q->c, "--by co2 wants --co2, such as 400g/kWh");
     return FT__EXIT_GOOD;

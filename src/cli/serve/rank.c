@@ -155,7 +155,7 @@ static int read_options(ft__serve_ranking *r)
     for (size_t i = 0; i < o->limits.n && !code; i++)
         code = read_limit(r, o->limits.v[i]);
     if (!code && r->by == FT__BY_COST && !o->prices.n)
-        code = ft__usage(r->q->c, "--by cost wants --price D=PRICE/h");
+        code = ft__usage(r->q->c, "--by cost wants --price, such as 2.5/h or l4=0.7/h");
     if (!code && (o->lists || o->batches || o->co2 || o->seed || o->asked.launch_time))
         code = ft__usage(r->q->c, "serving goes without --stdin, --batches, --co2, "
                                   "--seed and --launch-time");

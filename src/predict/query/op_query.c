@@ -208,10 +208,9 @@ static double cap_under(const ft_device_facts *d, double power_w,
 {
     const double least = ft__idle_power(params, d->tdp_w) *
                          idle_share(d, params, params->v[FT__C_clock_least]);
+    const double most = d->tdp_w > 0 ? d->tdp_w : INFINITY;
 
-    return isfinite(power_w) ? fmax(power_w, least)
-           : d->tdp_w > 0    ? d->tdp_w
-                             : INFINITY;
+    return isfinite(power_w) ? fmin(fmax(power_w, least), most) : most;
 }
 
 /* Checks of arguments before what torch.compile made is run, or its graph replayed, in

@@ -94,6 +94,12 @@ function table(head, rows, classes, caption) {
   t.append(top, body);
   return t;
 }
+// A command line, parted at its spaces alone.
+function command(text) {
+  const code = html("code");
+  for (const w of text.split(" ")) code.append(html("span", w, "word"), " ");
+  return code;
+}
 // A name that may take two lines: parted at the space next to its middle.
 function twoLines(name) {
   const off = at => Math.abs(at - name.length / 2), [cut] = [...name.matchAll(/ /g)].map(m => m.index).sort((p, q) => off(p) - off(q));
@@ -183,7 +189,7 @@ function axis(lo, hi, from, to, log, unit) {
   } else {
     const base = unit === "B" ? 2 : 10, p = base ** Math.floor(Math.log((b - a) / 6) / Math.log(base));
     const step = [1, 2, 5, 10].map(m => m * p).find(s => (b - a) / s <= 6);
-    for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-6; k++) ticks.push(k * step);
+    for (let k = Math.ceil(a / step - 1e-9); k * step <= b + step * 1e-6; k++) ticks.push(k * step + 0); // 0, not -0
   }
   return { at, ticks, lo, hi };
 }

@@ -5,15 +5,16 @@ let answers = [], one = null, bases = [], shownAnswer = null;
 function drawTop() {
   const s = section("Before the figures"), d = html("dl");
   const put = (name, value) => { if (value) d.append(html("dt", name), html("dd", value)); };
+  const BASES = ["measured", "learned", "scaled", "roofline"], free = a => a.n_ops - BASES.reduce((n, k) => n + a[`n_${k}`], 0);
   const basis = a => `${a.time.basis}${a.predictor ? `, ${a.predictor}` : ""}${a.lower_bound ? ": a lower bound, not an expectation" : ""}; ` +
-    `${a.n_ops} unique operations: ${["measured", "learned", "scaled", "roofline"].filter(k => a[`n_${k}`]).map(k => `${a[`n_${k}`]} ${k}`).join(", ")}`;
+    `${a.n_ops} unique operations: ${BASES.filter(k => a[`n_${k}`]).map(k => `${a[`n_${k}`]} ${k}`).join(", ")}${free(a) ? ", the others take no time" : ""}`;
   const uniq = key => [...new Set(answers.flatMap(a => a[key]))];
   put("assumed", list(uniq("assumptions")));
   if (answers.length > 1) put("basis", list(answers.slice(0, 12).map(a => `${a.label}: ${basis(a)}`)));
   else put("basis", basis(one));
   put("intervals", "low .. high is a 90 % interval, drawn as a bar; the line in it is the estimate");
   if (answers.length === 1 && one.energy.value === null) put("energy", `unavailable: ${one.energy.why}`);
-  put("verify", one.verify ? html("code", one.verify) : one.unverified.replace(/^to verify it:? /, ""));
+  put("verify", one.verify ? command(one.verify) : one.unverified.replace(/^to verify it:? /, ""));
   s.append(d);
   if (uniq("warnings").length) s.append(list(uniq("warnings").map(w => `Warning: ${w}`), "warning"));
   if (uniq("bounded").length) s.append(html("p", `Lower bounds, for want of a rule: ${uniq("bounded").join("; ")}`, "note"));

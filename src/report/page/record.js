@@ -70,7 +70,7 @@ const BASELINES = /^(constant|physics) (?!mape)/;
 function rowsTable(rows) {
   const flats = rows.map(r => flat(r)), all = [...new Set(flats.flatMap(Object.keys))]
     .filter(n => !BASELINES.test(n) && flats.some(r => r[n] !== null && r[n] !== undefined && !(isEstimate(r[n]) && r[n].value === null) && r[n] !== "" && !isNested(r[n]) && !isSeries(r[n]) && !isTexts(r[n])));
-  const constant = rows.length > 2 ? all.filter(n => n !== "name" && flats.every(r => same(r[n], flats[0][n]))) : [];
+  const constant = all.filter(n => n !== "name" && rows.length > (n.endsWith("why") ? 1 : 2) && flats.every(r => same(r[n], flats[0][n])));
   const repeats = n => flats.every(r => typeof r[n] === "string") && all.slice(0, all.indexOf(n)).some(o => flats.every(r => same(r[o], r[n])));
   const rank = n => n === "place" ? -1 : ordersBy(n) ? .5 : SETTINGS.includes(n) ? 0 : VERDICTS.includes(n) ? 5 : flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
   const names = all.filter(n => !constant.includes(n) && !repeats(n) && !(n.endsWith("known_as") && all.includes("device"))).sort((p, q) => rank(p) - rank(q));
@@ -177,7 +177,7 @@ function fillRow(s, record, name) {
     estimates.map(([k, e]) => [label(k), estimateCell(e, between(e) ? mostOf([e]) : 0), between(e), e.basis || ""].slice(0, sure ? 2 : 4)))));
   if (texts.length) {
     const d = html("dl");
-    for (const [k, x] of texts) d.append(html("dt", label(k)), html("dd", textOf(k, x)));
+    for (const [k, x] of texts) d.append(html("dt", label(k)), html("dd", k === "verify" ? command(x) : textOf(k, x)));
     s.append(d);
   }
   groups.forEach(g => s.append(rowsTable(g)));
@@ -189,7 +189,7 @@ const { page, ...record } = data;
 const DONE = { rank: `devices ordered by ${record.by}`, predict: "served", measure: record.model ? "measured" : "Commands measured", evaluate: "How accurate predictions are",
   ptx: "Kernels from PTX" };
 byId("title").textContent = document.title = [record.model?.split("/").pop(), DONE[page.title.split(" ").pop()]].filter(Boolean).join(": ");
-byId("lead").textContent = page.lead.replace(/ (--html[= ]\S+|-q)(?= |$)/g, "");
+byId("lead").append(command(page.lead.replace(/ (--html[= ]\S+|-q)(?= |$)/g, "")));
 const FIRST = ["assumptions", "warnings", "bounded"], simple = {}, rest = [];
 for (const [k, v] of Object.entries(record))
   if (FIRST.includes(k)) put(k, v);

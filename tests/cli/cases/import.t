@@ -504,9 +504,9 @@ Again changes nothing; packed by gzip it is the same, both ways.
   
   measured again                                      device  metric  pairs  apart  differ by    p90  calibrated  p90  stated 90 % hold
   -------------------------------------------------------------------------------------------------------------------------------------
-  torch 2.3.1, session=2031-05-04_made_up state=eval  a30     energy      1   0 ns      4.2 %  4.2 %           -    -                 -
-  torch 2.3.1, session=2031-05-04_made_up state=eval  a30     power       1   0 ns      0.0 %  0.0 %           -    -                 -
-  torch 2.3.1, session=2031-05-04_made_up state=eval  a30     time        1   0 ns      4.2 %  4.2 %           -    -                 -
+  torch 2.3.1, session=2031-05-04_made_up state=eval  a30     energy      1    0 s      4.2 %  4.2 %           -    -                 -
+  torch 2.3.1, session=2031-05-04_made_up state=eval  a30     power       1    0 s      0.0 %  0.0 %           -    -                 -
+  torch 2.3.1, session=2031-05-04_made_up state=eval  a30     time        1    0 s      4.2 %  4.2 %           -    -                 -
   $ foretell data show --db merged.db --json | pick members.0.networks members.0.parts members.#
   members.0.networks: 2
   members.0.parts: 21

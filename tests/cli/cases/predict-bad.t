@@ -84,6 +84,7 @@ By what a dataset calls a device, and by the name of a product of which there ar
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: h100 is h100-sxm (there are h100-nvl, h100-pcie, h100-sxm)
   assumed: inference, one forward pass at a time, fp32
+  assumed: 96 threads, as oneDNN runs it: what Python and PyTorch do between operations is not in it (epyc-9654)
   assumed: memory as PyTorch allocates it, operation by operation
   
   device             time      low     high  energy   memory  fits  basis
@@ -270,11 +271,21 @@ A summary is of the network alone; in JSON the operations are null.
   foretell predict: --csv lists operations, and --summary none
   [2]
 
+What some of several devices assume names them, and what several warn of is said once.
+
+  $ foretell predict data/models/resnet18.onnx --device a30,epyc-7763,raspberry-pi-4 --summary -q | grep threads
+  assumed: 64 threads, as oneDNN runs it: what Python and PyTorch do between operations is not in it (epyc-7763)
+  assumed: 4 threads, as oneDNN runs it: what Python and PyTorch do between operations is not in it (raspberry-pi-4)
+  $ foretell predict examples/llm/llama-3-8b.json --device a100,a30,h100 -q | grep -c 'lie outside'
+  1
+
 A cap that no device of its kind reaches holds nothing back.
 
   $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 1000 -q | grep cap
   assumed: the cap is above the 165 W that the device is built for (TDP): it holds nothing back
   to verify it: the device's driver may take no such power cap
+  $ foretell predict data/models/resnet18.onnx --device t4 --power-caps 70,300 -q | grep '^t4' | sed -E 's/^t4 +[0-9.]+ W//' | uniq | wc -l
+  1
   $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100 -q | grep -c 'the cap'
   0
   [1]

@@ -34,10 +34,10 @@ Devices that nobody measured, each scaled from its data sheet.
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, fp32
   
-  #  device     clock  cost of a million     low   high     time  items/s  energy   memory     chance  basis
-  -----------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz              2.197  0.9208  5.184  3.18 ms    314.8  174 mJ  627 MiB  *  74.4 %  scaled
-  2  a30      600 MHz              2.201   1.352  5.188  3.18 ms    314.2  149 mJ  627 MiB  *  25.6 %  scaled
+  #  device     clock  cost of a million passes     low   high     time  items/s  energy   memory     chance  basis
+  ------------------------------------------------------------------------------------------------------------------
+  1  a30     1.20 GHz                     2.197  0.9208  5.184  3.18 ms    314.8  174 mJ  627 MiB  *  74.4 %  scaled
+  2  a30      600 MHz                     2.201   1.352  5.188  3.18 ms    314.2  149 mJ  627 MiB  *  25.6 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
@@ -112,7 +112,7 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --devices a30 --price 1/h --price l4=1/h 2>&1 >/dev/null
   warning: --price l4=1/h: l4 is not among the devices asked
   $ foretell rank data/models/resnet50.onnx --devices a30 --by cost
-  foretell rank: --by cost wants --price D=PRICE/h
+  foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
   $ foretell rank data/models/resnet50.onnx --devices a30 --by co2
   foretell rank: --by co2 wants --co2, such as 400g/kWh

@@ -84,7 +84,7 @@ Ranked, by the same simulator:
   1 setting: 0 placed, 0 too large, 1 over a limit, 0 not known
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
-  foretell rank: --by cost wants --price D=PRICE/h
+  foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot-p42=3ms
   foretell rank: --limit tpot-p42=3ms: of serving it wants ttft, tpot, itl or e2e, each also with -p50, -p90 or -p99, energy, power or cost, and the most of it, such as tpot=30ms
@@ -230,7 +230,7 @@ Engines have a host of their own, and options that nothing uses are refused:
 Trained over many devices:
 
   $ foretell predict examples/llm/llama-3-8b.json --device h100 --gpus 64 --tp 2 --zero 1 --sequence 4096 --run-tokens 1T --price 2/h -q | sed -E 's/[0-9.]+(e[+][0-9]+)? ?([num]?[sJW]|[KMG]iB|%|kJ)?( |$|,|;)/N\3/g; s/ {2,}/ /g; s/-{5,}/-/; s/ (learned|scaled)$//'
-  examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batches in a step of N sequences
+  examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batch in a step of N sequences
   assumed: weights and gradients in N bits, AdamW with an fpN copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
   
   training estimate low high basis
@@ -248,6 +248,9 @@ Trained over many devices:
   of a step: passes N, stages that wait N, exchange that nothing hides N, optimizer N; N of the peak (MFU)
   a device needs N GiB: weights N, gradients N, states N, activations N; it fits
   to verify it: no engine of foretell trains over several devices; hold the time of a step against the trainer's log
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 1 -q | sed -nE '1p; s/^a device.*; it/it/p'
+  examples/llm/llama-3-8b.json on 1 x h100-sxm: tp 1, pp 1, 1 replica, 1 micro-batch in a step of 1 sequence
+  it does not fit: --zero 3, --recompute, --tp, --pp or more --gpus take less
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
   devices: 64
   replicas: 16
