@@ -419,9 +419,7 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
     return st;
 }
 
-/* What is taken of what a part learned, and how far off its answers are then; r:
- * theirs.
- */
+/* Of what a part learned so much is taken; how far off its answers are then. */
 static ft_status shrink_to_share(ft__regressor *p, ft__chip_effects *e,
                                  struct regressor_rows *r, struct left_out *h,
                                  double share, alike_fn *alike, ft_error *err)
