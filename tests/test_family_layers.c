@@ -1,4 +1,4 @@
-/* Predictors learned from few layers, each at many batches. */
+/* Predictors learned from few layers, each at many batches, and from few kinds. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,34 +13,44 @@ static double own_factor(int layer)
     return layer % 2 ? 2 : 1;
 }
 
-enum what { LINEAR, ADD };
+enum what { LINEAR, MATMUL, ADD };
 
 static void spec_of(char *spec, size_t size, enum what what, int layer, int batch)
 {
     if (what == ADD)
         snprintf(spec, size, "add x=%dx%d y=%dx%d dtype=fp32", 64 * (batch + 1),
                  8192 + layer, 64 * (batch + 1), 8192 + layer);
+    else if (what == MATMUL)
+        snprintf(spec, size, "matmul x=%dx%d y=%dx%d dtype=fp32", 64 * (batch + 1),
+                 1024 + 512 * layer, 1024 + 512 * layer, 4096 - 384 * layer);
     else
         snprintf(spec, size, "linear x=%dx%d out=%d dtype=fp32", 64 * (batch + 1),
                  1024 + 512 * layer, 4096 - 384 * layer);
+}
+
+/* So many times as long as its arithmetic takes. */
+static void put_factor(ft_store *s, int64_t run, const ft_device *d, char spec[200],
+                       double factor)
+{
+    const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", "time"};
+    ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
+    ft_cost c;
+    ft_op op;
+
+    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
+    ft_op_cost(&op, &c);
+    ft_op_print(&op, spec, 200);
+    m.value = factor * (8e-6 + c.flops / (0.7 * ft_device_get(d)->peak_fp32));
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
 }
 
 static void put_time(ft_store *s, int64_t run, const ft_device *d, enum what what,
                      int layer, int batch)
 {
     char spec[200];
-    const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", "time"};
-    ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
-    ft_cost c;
-    ft_op op;
 
     spec_of(spec, sizeof(spec), what, layer, batch);
-    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
-    ft_op_cost(&op, &c);
-    ft_op_print(&op, spec, sizeof(spec));
-    m.value =
-        own_factor(layer) * (8e-6 + c.flops / (0.7 * ft_device_get(d)->peak_fp32));
-    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+    put_factor(s, run, d, spec, own_factor(layer));
 }
 
 /* What a layer takes at half of the batches, once so many batches of each of
@@ -117,6 +127,46 @@ static void one_width_promises_nothing_of_others(void)
     CHECK(CMP(other.high / other.low, >, 2.7));
 }
 
+/* Kinds of one class, each with a factor of its own. */
+static ft_estimate ask_third_kind(double linear, double matmul)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft_predictor *p;
+    ft_estimate e;
+    ft_device *d;
+    ft_store *s;
+    char spec[200];
+    int64_t run;
+
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int layer = 0; layer < 7; layer++)
+        for (int batch = 0; batch < BATCHES; batch++) {
+            spec_of(spec, sizeof(spec), LINEAR, layer, batch);
+            put_factor(s, run, d, spec, linear);
+            spec_of(spec, sizeof(spec), MATMUL, layer, batch);
+            put_factor(s, run, d, spec, matmul);
+        }
+    p = train(s, &how);
+    e = ask_one(p, d, "",
+                "attention x=2x8x512x64 y=2x8x512x64 z=2x8x512x64 dtype=fp32");
+    ft_predictor_free(p);
+    ft_device_free(d);
+    ft_store_close(s);
+    return e;
+}
+
+/* What is known of two kinds says as much of a third as of each other, however sure it
+ * is of either. */
+static void kinds_are_as_unsure_as_they_differ(void)
+{
+    const ft_estimate apart = ask_third_kind(1, 3), alike = ask_third_kind(1, 1);
+
+    CHECK(CMP(apart.high / apart.low, >, 3));
+    CHECK(CMP(alike.high / alike.low, <, apart.high / apart.low / 2));
+}
+
 static uint64_t layer_of(const char *spec)
 {
     ft_op op;
@@ -147,6 +197,7 @@ int main(int argc, char **argv)
     folds_leave_rows_to_learn_from();
     one_layer_promises_nothing_of_others();
     one_width_promises_nothing_of_others();
+    kinds_are_as_unsure_as_they_differ();
     tokens_make_no_other_layer();
     CHECK_DONE();
 }

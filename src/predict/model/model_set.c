@@ -57,6 +57,42 @@ static bool has_layers(const uint64_t *layer, size_t n, bool one_kind)
            (one_kind && n_seen >= LEAST_OF_KIND && n - largest >= LEAST_ROWS);
 }
 
+/* Few rows, of several kinds, with nothing said about how to learn from them. */
+static bool is_shared(const ft__model_set *l, const ft__samples *s, const uint32_t *row,
+                      size_t n_rows, ft_phase phase)
+{
+    const ft_op *first = NULL;
+    size_t n = 0, most = l->opt.part_rows;
+    bool several = false;
+
+    for (size_t i = 0; i < n_rows; i++) {
+        const ft_op *op = &s->v[row[i]].op;
+
+        if (op->phase != phase)
+            continue;
+        n++;
+        first = first ? first : op;
+        several |= op->kind != first->kind;
+    }
+    return several && n <= POOLED_ROWS && (!most || n <= ft__class_rows(most)) &&
+           !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
+}
+
+/* Does a part answer for kinds that it has no rows of alone, and are its rows, known
+ * devices', of several? */
+static bool is_for_other_kinds(const ft__model_set *l, const struct regressor_rows *r,
+                               const ft__samples *s, const ft__regressor *p)
+{
+    size_t rows[FT__N_KIND_NUMBERS] = {0}, kinds = 0;
+
+    if (p->scope <= FT__SCOPE_KIND || l->opt.single || l->opt.unseen ||
+        (p->scope == FT__SCOPE_ALL && is_shared(l, s, r->index, r->n, p->phase)))
+        return false;
+    for (size_t i = 0; i < r->m; i++)
+        kinds += ++rows[ft__kind_number(&s->v[r->index[r->of[i]]].op)] == LEAST_ROWS;
+    return kinds > 1;
+}
+
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
                                   const ft__samples *s, const ft__regressor *p)
 {
@@ -82,7 +118,10 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
-    if (!has_layers(r->group, r->m, p->scope == FT__SCOPE_KIND))
+    if (is_for_other_kinds(l, r, s, p))
+        for (size_t i = 0; i < r->m; i++)
+            r->group[i] = ft__kind_number(&s->v[r->index[r->of[i]]].op);
+    else if (!has_layers(r->group, r->m, p->scope == FT__SCOPE_KIND))
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = s->v[r->index[r->of[i]]].hash;
     return r->m;
@@ -268,6 +307,8 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
         st = mix_pooled(p, r, err);
     if (!st && l->opt.unseen)
         st = ft__transfer_part(p, r, s, err);
+    else if (!st && is_for_other_kinds(l, r, s, p))
+        st = ft__transfer_to_kinds(p, r, s, err);
     if (!st)
         st = find_range(p, r->px, r->m, l->columns.n, err);
     if (!st)
@@ -379,6 +420,7 @@ static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
     if (n < LEAST_ROWS && !old)
         return FT_OK;
     how = ft__transfer_how(l, r, s);
+    how.no_residual_scale |= is_for_other_kinds(l, r, s, wanted);
     if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
         return keep_regressors(l, old, err);
     p = new_regressor(l, err);
@@ -412,27 +454,6 @@ static bool is_asked(const ft__model_set *l, const ft__regressor *wanted,
             return true;
     }
     return false;
-}
-
-/* Few rows, of several kinds, with nothing said about how to learn from them. */
-static bool is_shared(const ft__model_set *l, const ft__samples *s, const uint32_t *row,
-                      size_t n_rows, ft_phase phase)
-{
-    const ft_op *first = NULL;
-    size_t n = 0, most = l->opt.part_rows;
-    bool several = false;
-
-    for (size_t i = 0; i < n_rows; i++) {
-        const ft_op *op = &s->v[row[i]].op;
-
-        if (op->phase != phase)
-            continue;
-        n++;
-        first = first ? first : op;
-        several |= op->kind != first->kind;
-    }
-    return several && n <= POOLED_ROWS && (!most || n <= ft__class_rows(most)) &&
-           !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
 }
 
 /* The regressors of all kinds, of which kinds take a share: before those of kinds. */

@@ -8,9 +8,6 @@
 #include "predict/model/regressor.h"
 #include "predict/model/transfer.h"
 
-/* What is far from the training rows: intervals are so much wider. */
-static const double far_factor = 2;
-
 static ft_status open_stored(ft__fit *out, const ft__regressor *p, uint32_t width,
                              ft_error *err)
 {
@@ -143,7 +140,7 @@ static bool is_new_head(const ft__regressor *p, const float *row)
 static void answer_alone(const ft__model_set *l, ft__op_answer *a, double scale)
 {
     const bool estimated = l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY;
-    const double reach = FT__ESTIMATE_REACH, usual = 0.5 * far_factor;
+    const double reach = FT__ESTIMATE_REACH, usual = 0.5 * FT__FAR_FACTOR;
     const double value = estimated ? 0 : l->centre;
     const double low = estimated ? -reach : usual * fmin(0, l->low);
     const double high = estimated ? reach : usual * fmax(0, l->high);
@@ -175,7 +172,7 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
     a->unlike = l->opt.unseen && is_new_kernel(p, row);
     a->far = (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
              is_new_size(p, row) || other_layer;
-    residual_scale *= a->far ? far_factor : 1;
+    residual_scale *= a->far ? FT__FAR_FACTOR : 1;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + fmin(-least, low * residual_scale), scale);
     a->high = ft__model_set_value(l, value + fmax(least, high * residual_scale), scale);

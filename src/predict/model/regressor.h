@@ -8,6 +8,9 @@
  * alone.
  */
 
+/* What is far from the training rows: intervals are so much wider. */
+#define FT__FAR_FACTOR 2.0
+
 struct regressor_rows {
     size_t n;
     const uint32_t *index; /* of samples */

@@ -1,4 +1,5 @@
-/* What is learned of known devices, taken to devices that are not among them. */
+/* What is learned of known devices and kinds, taken to those that are not among them.
+ */
 #include "predict/model/transfer.h"
 
 #include <math.h>
@@ -117,9 +118,11 @@ static bool same_maker(const struct left_out *h, uint64_t a, uint64_t b)
     return same_type(h, a, b) && (!x || strcmp(x->vendor, y->vendor) == 0);
 }
 
+/* Does a chip say something of another? */
+typedef bool alike_fn(const struct left_out *h, uint64_t a, uint64_t b);
+
 /* A chip of those that most rows are of: others say nothing of these. */
-static uint32_t usual_chip(const struct left_out *h,
-                           bool alike(const struct left_out *, uint64_t, uint64_t))
+static uint32_t usual_chip(const struct left_out *h, alike_fn *alike)
 {
     uint32_t best = 0;
     size_t most = 0;
@@ -159,17 +162,17 @@ static size_t share_errors(ft__share_errors *out, const struct left_out *h,
 /* How much of what is learned to take on other chips: what does not transfer is shrunk
  * to the physical estimate, and so is what may not. Chips of another type or maker than
  * most say nothing of it: their kernels are others. alone: of one chip. */
-static ft_status share_of_learned(double *out, const struct left_out *h, double alone,
-                                  ft_error *err)
+static ft_status share_of_learned(double *out, const struct left_out *h,
+                                  alike_fn *alike, double alone, ft_error *err)
 {
     ft__share_errors *error = calloc(h->n_chips + 1u, sizeof(*error));
-    const uint32_t usual = usual_chip(h, same_maker);
+    const uint32_t usual = usual_chip(h, alike);
     size_t n = 0;
 
     if (!error)
         return ft_fail(err, FT_ENOMEM, 0, "%u chips", h->n_chips);
     for (uint32_t c = 0; c < h->n_chips; c++)
-        if (same_maker(h, c, usual))
+        if (alike(h, c, usual))
             n += share_errors(&error[n], h, c) >= LEAST_ROWS;
     *out = n < 2 ? alone : ft__share_of_learned(error, n, h->n);
     free(error);
@@ -192,10 +195,10 @@ static void widen(ft__chip_effects *e, double least)
 
 /* Of chips with rows enough; where none has, as if all rows were of one. */
 static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
-                              double least, ft_error *err)
+                              alike_fn *alike, double least, ft_error *err)
 {
     double *scratch = malloc((h->n + 1) * sizeof(*scratch));
-    const uint32_t usual = usual_chip(h, same_type);
+    const uint32_t usual = usual_chip(h, alike);
 
     *e = (ft__chip_effects){0};
     if (!scratch)
@@ -203,7 +206,7 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
     for (uint32_t c = 0; c < h->n_chips; c++) {
         const size_t n = residuals_of(scratch, h, c);
 
-        if (n >= LEAST_ROWS && same_type(h, c, usual))
+        if (n >= LEAST_ROWS && alike(h, c, usual))
             add_chip(e, scratch, n);
     }
     for (size_t i = 0; i < h->n && !e->chips; i++)
@@ -385,7 +388,7 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
                                const ft__samples *s, ft_error *err)
 {
     double *template = malloc((r->m + 1) * sizeof(*template));
-    ft__chip_effects e;
+    ft__chip_effects e = {0};
     const uint32_t width = usual_width(r, s);
     struct left_out h;
     ft_status st = left_out_make(&h, r->m, s, err);
@@ -404,16 +407,29 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
                          r->group[i]);
     }
     if (!st && h.n)
-        st = share_of_learned(&p->others.share, &h, 0, err);
+        st = share_of_learned(&p->others.share, &h, same_maker, 0, err);
     for (size_t i = 0; i < h.n && !st; i++)
         h.out[i] *= p->others.share;
     if (!st && p->others.share > 0)
-        st = find_effects(&e, &h, least_reach(p), err);
+        st = find_effects(&e, &h, same_type, least_reach(p), err);
     if (!st && p->others.share > 0)
         cover_effects(&p->others.low, &p->others.high, &e, e.between);
     left_out_free(&h);
     free(template);
     return st;
+}
+
+/* Of what a part learned so much is taken; how far off its answers are then. */
+static ft_status shrink_to_share(ft__regressor *p, ft__chip_effects *e,
+                                 struct regressor_rows *r, struct left_out *h,
+                                 double share, alike_fn *alike, ft_error *err)
+{
+    for (size_t i = 0; i < r->m; i++)
+        r->pout[i] *= share;
+    for (size_t i = 0; i < h->n; i++)
+        h->out[i] *= share;
+    shrink(&p->fit, share);
+    return find_effects(e, h, alike, least_reach(p), err);
 }
 
 /* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
@@ -429,17 +445,46 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
         if (has_width(r, s, i, width))
             left_out_add(&h, r->py[i] + r->shift[r->of[i]], r->pout[i], r->group[i]);
     if (!st && h.n)
-        st = share_of_learned(&share, &h, ft__share_of_one_chip(h.n), err);
-    if (!st && h.n) {
-        for (size_t i = 0; i < r->m; i++)
-            r->pout[i] *= share;
-        for (size_t i = 0; i < h.n; i++)
-            h.out[i] *= share;
-        shrink(&p->fit, share);
-        st = find_effects(&p->fit.effects, &h, least_reach(p), err);
-    }
+        st = share_of_learned(&share, &h, same_maker, ft__share_of_one_chip(h.n), err);
+    if (!st && h.n)
+        st = shrink_to_share(p, &p->fit.effects, r, &h, share, same_type, err);
     left_out_free(&h);
     return st ? st : mix_templates(p, r, s, err);
+}
+
+/* ---- kinds ---- */
+
+static bool any_kind(const struct left_out *h, uint64_t a, uint64_t b)
+{
+    (void)h;
+    (void)a;
+    (void)b;
+    return true;
+}
+
+/* As of chips. All answers are far: what doubles their intervals is taken out here. */
+ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,
+                                const ft__samples *s, ft_error *err)
+{
+    const double unit = FT__FAR_FACTOR * p->fit.typical;
+    ft__chip_effects e = {0};
+    struct left_out h;
+    double share = 0;
+    ft_status st = left_out_make(&h, r->m, s, err);
+
+    h.n_chips = FT__N_KIND_NUMBERS;
+    for (size_t i = 0; i < r->m && !st; i++)
+        left_out_add(&h, r->py[i], r->pout[i], r->group[i]);
+    if (!st)
+        st = share_of_learned(&share, &h, any_kind, FT__ONE_CHIP_SHARE, err);
+    if (!st)
+        st = shrink_to_share(p, &e, r, &h, share, any_kind, err);
+    if (!st)
+        cover_effects(&p->fit.low, &p->fit.high, &e, e.between);
+    p->fit.low /= unit;
+    p->fit.high /= unit;
+    left_out_free(&h);
+    return st;
 }
 
 /* Of a part that one chip alone has rows of. */
@@ -498,7 +543,7 @@ ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
     for (size_t i = 0; i < r->n && !st; i++)
         left_out_add(&h, r->y[i] + r->shift[i], r->out[i], chip_of(s, r->index[i]));
     if (!st && h.n)
-        st = find_effects(&all, &h, FT__LEAST_REACH, err);
+        st = find_effects(&all, &h, same_type, FT__LEAST_REACH, err);
     left_out_free(&h);
     if (!st && all.chips && !l->opt.before)
         cover_effects(&l->low, &l->high, &all, all.between);

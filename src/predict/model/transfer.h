@@ -3,9 +3,10 @@
 
 #include "predict/model/regressor.h"
 
-/* Cross-device transfer: of regressors for devices that are not among the rows, how
- * much of what they learned is taken to other chips, and how far these differ. Both are
- * found by leaving each known chip out. */
+/* Transfer to other devices and kinds: of regressors for devices that are not among the
+ * rows, how much of what they learned is taken to other chips, and how far these
+ * differ; of those that answer for kinds without rows the same of kinds. Both are found
+ * by leaving each known one out. */
 
 /* How a part is fitted: l->opt.fit, or, for devices that are not among the rows, so
  * that each known chip is left out in turn (r->group) and a mixture with the constant
@@ -18,6 +19,10 @@ ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *
  * residual scale is 1. */
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
                             const ft__samples *s, ft_error *err);
+/* The same of a part of known devices that answers for kinds it has no rows of;
+ * r->group holds the kinds of those that it has, each left out in turn. */
+ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,
+                                const ft__samples *s, ft_error *err);
 /* l->low and l->high from the rows of all parts. */
 ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
                              const ft__samples *s, ft_error *err);

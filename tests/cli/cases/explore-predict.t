@@ -254,7 +254,7 @@ What was predicted of this machine can be measured: some points of the front.
   $ foretell explore verify here.yaml --top 1
   front point                  time predicted  measured  differs by
   -----------------------------------------------------------------
-  model=squeezenet1_1 batch=2         59.8 ms   59.8 ms       0.0 %
+  model=squeezenet1_1 batch=2         59.5 ms   59.8 ms       0.5 %
   $ foretell explore verify anywhere.yaml
   foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]
