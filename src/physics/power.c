@@ -93,6 +93,20 @@ double ft__clock_under_cap(const ft__power *p, double cap_w)
     return low;
 }
 
+/* Power is read every 100 ms of a loop, a second of it at most, first as it begins: what
+ * was before, which is taken for waiting. So does the collector of aiconfigurator. */
+static const double read_every_s = 0.1, longest_loop_s = 1;
+
+double ft__power_read(double steady_w, double before_w, double loop_calls,
+                      double total_s)
+{
+    const double loop_s = fmin(longest_loop_s, loop_calls * total_s);
+
+    return loop_calls > 0 ? steady_w + (before_w - steady_w) /
+                                           (1 + floor(loop_s / read_every_s))
+                          : steady_w;
+}
+
 double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
                          const ft__physics_params *params)
 {
@@ -101,5 +115,7 @@ double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
     if (isnan(chip->power_w))
         return NAN;
     ft__power_make(&p, t, chip, params);
-    return fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s));
+    return ft__power_read(
+        fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s)),
+        ft__idle_power(params, chip->tdp_w), chip->loop_calls, t->total_s);
 }

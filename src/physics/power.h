@@ -36,8 +36,13 @@ double ft__clock_under_cap(const ft__power *p, double cap_w);
 double ft__idle_power(const ft__physics_params *params, double tdp_w);
 double ft__idle_share(const ft__physics_params *params, bool gddr, double clock);
 
-/* Watts while an operation is repeated for long, total_s each, at the chip's clock, and
- * at most the cap. NaN where the cap is not known. */
+/* What a sensor shows in the mean of a loop of so many calls, total_s each, of what
+ * draws steady_w, where it drew before_w before; loop_calls NaN: steady_w. */
+double ft__power_read(double steady_w, double before_w, double loop_calls,
+                      double total_s);
+/* Watts while an operation is repeated, total_s each, at the chip's clock, and at most
+ * the cap; where the setting names a loop, as read in it. NaN where the cap is not
+ * known. */
 double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
                          const ft__physics_params *params);
 

@@ -130,6 +130,7 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .apart = apart,
                               .bare = apart || is(&v[CALLS], "library"),
                               .short_loop = is(&v[LOOP], "short"),
+                              .loop_calls = ft__pair_value_number(&v[LOOP]),
                               .graph = replayed || is(&v[RUN_MODE], "graph"),
                               .fused = replayed || is(&v[RUN_MODE], "compiled")};
 }
@@ -147,6 +148,14 @@ bool ft__is_graph_mode(const char *setting)
 bool ft__is_short_loop(const char *setting)
 {
     return ft__setting_read(setting).short_loop;
+}
+
+bool ft__is_same_loop(const char *a, const char *b)
+{
+    const double of_a = ft__setting_read(a).loop_calls;
+    const double of_b = ft__setting_read(b).loop_calls;
+
+    return of_a == of_b || (isnan(of_a) && isnan(of_b));
 }
 
 bool ft__is_run_mode_alone(const char *setting)

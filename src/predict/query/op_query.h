@@ -21,6 +21,7 @@ typedef struct ft__device_query {
     bool graph;       /* run mode: no launches from the host */
     bool fused;       /* run mode: by a compiler, before */
     bool short_loop;  /* in loops too short for the power limiter */
+    double loop_calls; /* that power is read in; NaN: of the steady state */
 } ft__device_query;
 
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock
