@@ -93,18 +93,28 @@ double ft__clock_under_cap(const ft__power *p, double cap_w)
     return low;
 }
 
-/* Power is read every 100 ms of a loop, a second of it at most, first as it begins: what
- * was before, which is taken for waiting. So does the collector of aiconfigurator. */
-static const double read_every_s = 0.1, longest_loop_s = 1;
+/* Power is read every 100 ms of a loop of a second at most, first as it begins, which
+ * shows what was before: waiting, as a loop is prepared. A second shows what is asked
+ * for. NVML's power is a mean of the last second since Hopper, which shows what was
+ * before for as long, and that may be anything. */
+static const double read_every_s = 0.1, longest_loop_s = 1, averaged_s = 1;
 
-double ft__power_read(double steady_w, double before_w, double loop_calls,
-                      double total_s)
+ft__power_reading ft__power_read(double steady_w, double idle_w, double cap_w,
+                                 double loop_calls, double call_s)
 {
-    const double loop_s = fmin(longest_loop_s, loop_calls * total_s);
+    const double loop_s = loop_calls * call_s;
+    const double before = 1 / (1 + floor(loop_s / read_every_s));
+    const double averaged = fmin(loop_s, longest_loop_s) / averaged_s / 2;
+    ft__power_reading out = {steady_w, steady_w, steady_w};
 
-    return loop_calls > 0 ? steady_w + (before_w - steady_w) /
-                                           (1 + floor(loop_s / read_every_s))
-                          : steady_w;
+    if (isnan(loop_s))
+        return out;
+    out.low = idle_w + averaged * (steady_w - idle_w);
+    if (loop_s < longest_loop_s) {
+        out.value = steady_w + before * (idle_w - steady_w);
+        out.high = fmax(steady_w, cap_w + averaged * (steady_w - cap_w));
+    }
+    return out;
 }
 
 double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
@@ -116,6 +126,8 @@ double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
         return NAN;
     ft__power_make(&p, t, chip, params);
     return ft__power_read(
-        fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s)),
-        ft__idle_power(params, chip->tdp_w), chip->loop_calls, t->total_s);
+               fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s)),
+               ft__idle_power(params, chip->tdp_w), chip->power_w, chip->loop_calls,
+               t->total_s)
+        .value;
 }

@@ -165,13 +165,17 @@ static void power_by_specification(ft_network_estimate *e, uint32_t i,
     const double call_s = hypot(busy_s, task->launches * launch_of(a));
     const double idle_w = ft__device_query_idle_power(a);
     double power_w = task->power_w;
+    ft__power_reading r;
 
     if (idle_w < power_w && busy_s > 0)
         power_w = idle_w + busy_s / call_s * (power_w - idle_w);
-    power_w = ft__power_read(power_w, idle_w, a->loop_calls, call_s);
+    r = ft__power_read(power_w, idle_w, a->cap_w, a->loop_calls, call_s);
     if (isfinite(power_w)) {
-        e->op_power[i] = ft__around(power_w, -power_from_specification,
-                                    power_from_specification, FT_BASIS_SCALED);
+        e->op_power[i] = ft__around(
+            r.value,
+            -hypot(power_from_specification, FT__COVERAGE * log(r.value / r.low)),
+            hypot(power_from_specification, FT__COVERAGE * log(r.high / r.value)),
+            FT_BASIS_SCALED);
         keep_under(&e->op_power[i], a->cap_w);
     }
     ft__estimate_op_energy(e, i);
