@@ -188,7 +188,7 @@ static double clock_under_load(const ft_device_facts *d, double cores)
 }
 
 static const ft__chip_setting says_nothing = {
-    .threads = NAN, .loop_calls = NAN, .cuda = INFINITY, .slots = FT__UNNAMED_SLOTS};
+    .threads = NAN, .cuda = INFINITY, .slots = FT__UNNAMED_SLOTS};
 
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                                 const ft__chip_setting *set, const char *policy,
@@ -213,7 +213,6 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .apart = set->apart,
         .bare = set->bare,
         .short_loop = set->short_loop,
-        .loop_calls = set->loop_calls,
         .graph = set->graph,
         .fused = set->fused,
         .gpu = is(d->type, "gpu"),

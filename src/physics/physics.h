@@ -55,7 +55,6 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
     int apart;  /* "calls=single": one of several calls of a recurrent layer */
-    double loop_calls; /* "loop=3000": power was read in so many at most; NaN: steady */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */
@@ -103,7 +102,9 @@ bool ft__is_graph_mode(const char *setting);
 bool ft__is_same_library(const char *a, const char *b);
 /* "loop=short": a few repetitions, which end before the power limiter acts. */
 bool ft__is_short_loop(const char *setting);
-/* Was power read in loops of as many calls, "loop=3000"? */
+/* Of loops that power was read in, which may be shorter than its sensor sees,
+ * "loop=3000"; NaN: it is that of the steady state. */
+double ft__loop_calls(const char *setting);
 bool ft__is_same_loop(const char *a, const char *b);
 /* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of
  * which the second is quick. */

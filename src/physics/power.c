@@ -125,9 +125,5 @@ double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
     if (isnan(chip->power_w))
         return NAN;
     ft__power_make(&p, t, chip, params);
-    return ft__power_read(
-               fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s)),
-               ft__idle_power(params, chip->tdp_w), chip->power_w, chip->loop_calls,
-               t->total_s)
-        .value;
+    return fmin(chip->power_w, ft__power_at(&p, chip->clock_share, t->total_s));
 }

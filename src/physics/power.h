@@ -44,9 +44,8 @@ typedef struct ft__power_reading {
 } ft__power_reading;
 ft__power_reading ft__power_read(double steady_w, double idle_w, double cap_w,
                                  double loop_calls, double call_s);
-/* Watts while an operation is repeated, total_s each, at the chip's clock, and at most
- * the cap; where the setting names a loop, as read in it. NaN where the cap is not
- * known. */
+/* Watts while an operation is repeated for long, total_s each, at the chip's clock, and
+ * at most the cap. NaN where the cap is not known. */
 double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,
                          const ft__physics_params *params);
 

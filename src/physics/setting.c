@@ -130,7 +130,6 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .apart = apart,
                               .bare = apart || is(&v[CALLS], "library"),
                               .short_loop = is(&v[LOOP], "short"),
-                              .loop_calls = ft__pair_value_number(&v[LOOP]),
                               .graph = replayed || is(&v[RUN_MODE], "graph"),
                               .fused = replayed || is(&v[RUN_MODE], "compiled")};
 }
@@ -150,10 +149,14 @@ bool ft__is_short_loop(const char *setting)
     return ft__setting_read(setting).short_loop;
 }
 
+double ft__loop_calls(const char *setting)
+{
+    return ft__pair_number(setting, "loop");
+}
+
 bool ft__is_same_loop(const char *a, const char *b)
 {
-    const double of_a = ft__setting_read(a).loop_calls;
-    const double of_b = ft__setting_read(b).loop_calls;
+    const double of_a = ft__loop_calls(a), of_b = ft__loop_calls(b);
 
     return of_a == of_b || (isnan(of_a) && isnan(of_b));
 }
