@@ -109,11 +109,11 @@ ft__power_reading ft__power_read(double steady_w, double idle_w, double cap_w,
 
     if (isnan(loop_s))
         return out;
-    out.low = idle_w + averaged * (steady_w - idle_w);
     if (loop_s < longest_loop_s) {
         out.value = steady_w + before * (idle_w - steady_w);
         out.high = fmax(steady_w, cap_w + averaged * (steady_w - cap_w));
     }
+    out.low = fmin(out.value, idle_w + averaged * (steady_w - idle_w));
     return out;
 }
 
