@@ -93,10 +93,10 @@ double ft__clock_under_cap(const ft__power *p, double cap_w)
     return low;
 }
 
-/* Power is read every 100 ms of a loop of a second at most, first as it begins, which
- * shows what was before: waiting, as a loop is prepared. A second shows what is asked
- * for. NVML's power is a mean of the last second since Hopper, which shows what was
- * before for as long, and that may be anything. */
+/* As aiconfigurator's collector reads it: every 100 ms of a loop of a second at most,
+ * first as it begins, which shows what was before, waiting. NVML's power is the mean of
+ * the last second since Hopper, which shows for as long what was before, be it what it
+ * may. */
 static const double read_every_s = 0.1, longest_loop_s = 1, averaged_s = 1;
 
 ft__power_reading ft__power_read(double steady_w, double idle_w, double cap_w,

@@ -10,6 +10,7 @@
 /* Either way at least: where one chip alone is known, which tells nothing of others, or
  * no GPU of the maker; and of a device of another sort. */
 static const double least_of_other_sort = 3;
+
 /* What the devices that a metric was learned of have in common with one that was not
  * among them. */
 struct relation {
