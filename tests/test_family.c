@@ -146,6 +146,24 @@ static void a_device_never_measured_is_foretold(const ft_predictor *p)
     CHECK(CMP(error_on(p, "a100-sxm-40gb", FT__METRIC_POWER, N_OPS, 30), <, 0.15));
 }
 
+static void power_of_one_device_is_not_taken_to_others(void)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft_store *s = store_of(1);
+    ft_predictor *p = train(s, &how);
+    const ft__dataset own = {.device = (char *)devices[0], .setting = (char *)""},
+                      looped = {.device = (char *)devices[0],
+                                .setting = (char *)"loop=30"},
+                      other = {.device = (char *)devices[1], .setting = (char *)""};
+
+    CHECK(ft__family_model_set(p->family, FT__METRIC_POWER, &own) != NULL);
+    CHECK(ft__family_model_set(p->family, FT__METRIC_POWER, &looped) == NULL);
+    CHECK(ft__family_model_set(p->family, FT__METRIC_POWER, &other) == NULL);
+    CHECK(ft__family_model_set(p->family, FT__METRIC_TIME, &other) != NULL);
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
 static void what_was_measured_is_answered_as_measured(const ft_predictor *p,
                                                       const ft_predictor *forgetful)
 {
@@ -651,6 +669,7 @@ int main(int argc, char **argv)
     shipped_predictors_open();
     a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
     a_kernel_that_nobody_measured_is_answered_by_the_data_sheet();
+    power_of_one_device_is_not_taken_to_others();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);

@@ -1,6 +1,7 @@
 /* The physical estimate under power budgets and at clocks. */
 #include <math.h>
 
+#include "physics/power.h"
 #include "physics_rig.h"
 
 /* 14 TFLOP/s at 250 W are held at 12 nm, 8.1 at 70 W are not; the budget halved is the
@@ -63,6 +64,27 @@ static void a_kernel_of_a_graph_starts_by_the_clock(void)
                clocks / 795e6, 4e-9);
 }
 
+/* Read every 100 ms, first as the loop begins: of 3000 calls of 10 us what was before
+ * alone, of 70 us that once and twice what they draw; of a second what they draw, or
+ * halfway where the sensor averages a second. */
+static void a_short_loop_shows_what_was_before(void)
+{
+    const ft__power_reading steady = ft__power_read(700, 100, 700, NAN, 1e-5),
+                            brief = ft__power_read(700, 100, 700, 3000, 1e-5),
+                            longer = ft__power_read(700, 100, 700, 3000, 7e-5),
+                            full = ft__power_read(700, 100, 700, 3000, 1e-3);
+
+    CHECK_NEAR(steady.low, 700, 0);
+    CHECK_NEAR(steady.value, 700, 0);
+    CHECK_NEAR(steady.high, 700, 0);
+    CHECK_NEAR(brief.value, 100, 1e-9);
+    CHECK_NEAR(longer.value, (100 + 2 * 700) / 3.0, 1e-9);
+    CHECK_NEAR(full.value, 700, 1e-9);
+    CHECK_NEAR(full.low, 400, 1e-9);
+    CHECK(brief.low <= brief.value && brief.value <= brief.high);
+    CHECK_NEAR(ft__power_read(200, 100, 700, 3000, 7e-5).high, 647.5, 1e-9);
+}
+
 static void at_any_clock_a_product_costs_what_it_costs_alone(void)
 {
     static const char *const specs[] = {
@@ -103,6 +125,7 @@ int main(int argc, char **argv)
     a_budget_binds_after_a_while_where_tensor_cores_draw();
     few_cores_stay_below_the_budget();
     a_kernel_of_a_graph_starts_by_the_clock();
+    a_short_loop_shows_what_was_before();
     at_any_clock_a_product_costs_what_it_costs_alone();
     CHECK_DONE();
 }

@@ -102,6 +102,10 @@ bool ft__is_graph_mode(const char *setting);
 bool ft__is_same_library(const char *a, const char *b);
 /* "loop=short": a few repetitions, which end before the power limiter acts. */
 bool ft__is_short_loop(const char *setting);
+/* Of loops that power was read in, which may be shorter than its sensor sees,
+ * "loop=3000"; NaN: it is that of the steady state. */
+double ft__loop_calls(const char *setting);
+bool ft__is_same_loop(const char *a, const char *b);
 /* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of
  * which the second is quick. */
 typedef struct ft__hardware_range {

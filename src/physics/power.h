@@ -36,6 +36,14 @@ double ft__clock_under_cap(const ft__power *p, double cap_w);
 double ft__idle_power(const ft__physics_params *params, double tdp_w);
 double ft__idle_share(const ft__physics_params *params, bool gddr, double clock);
 
+/* What a sensor shows in the mean of a loop of so many calls, call_s each, of what
+ * draws steady_w, and between what, whatever it drew before. loop_calls NaN: steady_w.
+ */
+typedef struct ft__power_reading {
+    double value, low, high;
+} ft__power_reading;
+ft__power_reading ft__power_read(double steady_w, double idle_w, double cap_w,
+                                 double loop_calls, double call_s);
 /* Watts while an operation is repeated for long, total_s each, at the chip's clock, and
  * at most the cap. NaN where the cap is not known. */
 double ft__physics_power(const ft__terms *t, const ft__hardware_spec *chip,

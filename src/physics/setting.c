@@ -149,6 +149,18 @@ bool ft__is_short_loop(const char *setting)
     return ft__setting_read(setting).short_loop;
 }
 
+double ft__loop_calls(const char *setting)
+{
+    return ft__pair_number(setting, "loop");
+}
+
+bool ft__is_same_loop(const char *a, const char *b)
+{
+    const double of_a = ft__loop_calls(a), of_b = ft__loop_calls(b);
+
+    return of_a == of_b || (isnan(of_a) && isnan(of_b));
+}
+
 bool ft__is_run_mode_alone(const char *setting)
 {
     ft__pair_value v[N_NAMES];

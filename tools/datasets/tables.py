@@ -170,6 +170,7 @@ class Measurement:
     value: float
     std: float
     iterations: int
+    settings: tuple         # beside those of its row
 
 
 class Row:
@@ -257,10 +258,10 @@ class Row:
         if m and int(m[1]) >= 1970 and 1 <= int(m[2]) <= 12:
             self.taken_at = calendar.timegm(tuple(map(int, m.groups())))
 
-    def value(self, spec, phase, metric, value, std=math.nan, iterations=1):
+    def value(self, spec, phase, metric, value, std=math.nan, iterations=1, settings=()):
         """Nothing for a value that is missing."""
         if not math.isnan(value):
-            self.measured.append(Measurement(spec, phase, metric, value, std, iterations))
+            self.measured.append(Measurement(spec, phase, metric, value, std, iterations, settings))
 
     def member(self, source, network, phase, part, count, note=''):
         """`part` occurs `count` times in `network`, as `source` lists it: counts of one part add up
@@ -381,8 +382,9 @@ def take(table, fields, write):
         return
     if row.title is None:
         row.wrong('device', 'a device is needed here')
-    device, setting, conditions = named(table, row.title), ' '.join(row.settings), row.conditions()
+    device, conditions = named(table, row.title), row.conditions()
     for m in row.measured:
+        setting = ' '.join((*row.settings, *m.settings))
         std = '' if math.isnan(m.std) else repr(m.std)
         write((device, setting, row.engine, row.version, m.spec, m.phase, row.policy, m.metric,
                UNITS[m.metric], repr(m.value), '', '', '', std, 1, m.iterations, row.taken_at, table.run,

@@ -72,7 +72,8 @@ static double likeness(const ft__dataset *on, const ft__dataset *d)
            300 * ft__is_named(on->engine, d->engine) +
            100 * ft__is_named(on->engine_version, d->engine_version) +
            50 * ft__is_named(on->policy, d->policy) +
-           5 * ft__pairs_in_common(on->setting, d->setting) +
+           5 * ft__pairs_in_common(on->setting, d->setting) -
+           20 * !ft__is_same_loop(on->setting, d->setting) +
            log10(1 + (double)d->n) / 8;
 }
 
@@ -168,7 +169,9 @@ bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset 
     const ft__model_set *l = f->model_set[metric][0];
 
     for (uint32_t i = 0; l && i < f->n_datasets; i++)
-        if (l->rows_of[i] && ft__is_named(on->device, f->dataset[i].device))
+        if (l->rows_of[i] && ft__is_named(on->device, f->dataset[i].device) &&
+            (metric != FT__METRIC_POWER ||
+             ft__is_same_loop(on->setting, f->dataset[i].setting)))
             return true;
     return false;
 }

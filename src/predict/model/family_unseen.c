@@ -10,11 +10,6 @@
 /* Either way at least: where one chip alone is known, which tells nothing of others, or
  * no GPU of the maker; and of a device of another sort. */
 static const double least_of_other_sort = 3;
-/* Sensors and loops differ as much as devices do: a sensor that is read every 100 ms
- * sees less of short loops. Not of replayed products that fill it: decided on an H200.
- */
-static const double least_power_of_one_chip = 2, least_power_of_long_products = 1.5,
-                    long_product_s = 1e-4;
 
 /* What the devices that a metric was learned of have in common with one that was not
  * among them. */
@@ -52,27 +47,11 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
     return k;
 }
 
-static double least_reach(const struct relation *k, ft__metric metric,
-                          const ft__dataset *on)
+static double least_reach(const struct relation *k, const ft__dataset *on)
 {
     if (strcmp(ft__hardware_of(on->file).type, "gpu") != 0)
         return least_of_other_sort;
-    if (k->maker && k->several)
-        return 1;
-    return metric == FT__METRIC_POWER ? least_power_of_one_chip : FT__LEAST_REACH;
-}
-
-/* Power of a product that a sensor sees whole is known better than that of others. */
-static double least_power_reach(const struct relation *k, const ft__samples *s,
-                                size_t i, double least)
-{
-    const ft__terms *t = &s->terms[i];
-    const bool product = ft_kind_class(s->v[i].op.kind) == FT_CLASS_MATMUL &&
-                         s->v[i].op.kind != FT_KIND_attention;
-
-    return k->maker && product && t->launch_s == 0 && t->busy_s >= long_product_s
-               ? fmin(least, least_power_of_long_products)
-               : least;
+    return k->maker && k->several ? 1 : FT__LEAST_REACH;
 }
 
 /* What devices of one maker show is in part their maker's affair: so much of it is
@@ -179,16 +158,12 @@ void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
         ft__family_bound(out, s->n, 1, most_reach);
         return;
     }
-    least = least_reach(&k, metric, on);
+    least = least_reach(&k, on);
     if (metric == FT__METRIC_TIME && on->file && !k.maker)
         shrink_to_specification(out, l, s, share_of_known(&k));
     if (metric == FT__METRIC_TIME)
         widen_for_unknown(out, &k, on, s);
-    for (size_t i = 0; i < s->n; i++) {
-        const double own =
-            metric == FT__METRIC_POWER ? least_power_reach(&k, s, i, least) : least;
-
-        ft__family_bound(&out[i], 1, own, greatest_reach(&k, least));
+    ft__family_bound(out, s->n, least, greatest_reach(&k, least));
+    for (size_t i = 0; i < s->n; i++)
         out[i].far = out[i].far || !k.maker;
-    }
 }

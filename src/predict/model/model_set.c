@@ -571,9 +571,14 @@ static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
 
 /* ---- all of it ---- */
 
+bool ft__tells_of_others(const ft__dataset *d, ft__metric metric)
+{
+    return metric != FT__METRIC_POWER || isnan(ft__loop_calls(d->setting));
+}
+
 /* Rows with a value of the metric, and a time for the base. */
 static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, size_t n,
-                     ft__metric metric)
+                     ft__metric metric, bool unseen)
 {
     size_t m = 0;
 
@@ -581,6 +586,8 @@ static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, s
         const ft__sample *v = &s->v[row[i]];
         double value = v->value[metric];
 
+        if (unseen && !ft__tells_of_others(&s->dataset[v->dataset], metric))
+            continue;
         if (value > 0 || (metric >= FT__METRIC_MEMORY && value == 0))
             out[m++] = row[i];
     }
@@ -672,10 +679,10 @@ ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
         out->opt.fit.methods = 1u << FT_METHOD_EXTRA;
     if (!own)
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
-    m = usable(own, s, row, n, FT__METRIC_TIME);
+    m = usable(own, s, row, n, FT__METRIC_TIME, opt->unseen);
     st = find_base(out, s, own, m, err);
     if (!st) {
-        m = usable(own, s, row, n, opt->metric);
+        m = usable(own, s, row, n, opt->metric, opt->unseen);
         if (m == 0)
             st = ft_fail(err, FT_ENOTFOUND, 0, "no row with a %s to learn from",
                          ft__metric_name(opt->metric));

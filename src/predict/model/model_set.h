@@ -102,6 +102,9 @@ typedef struct ft__model_set {
     double high;
 } ft__model_set;
 
+/* Does what was measured in a dataset say anything of devices that are not in it? Power
+ * that was read in short loops is its sensor's affair. */
+bool ft__tells_of_others(const ft__dataset *d, ft__metric metric);
 /* row[n]: what to learn from; ask[n_ask]: what will be asked for, so that no other
  * regressor is made (n_ask 0: all are). Rows without a value of the metric count for
  * nothing. FT_ENOTFOUND: no row is left. */

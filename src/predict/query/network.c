@@ -7,6 +7,7 @@
 
 #include "base/stats.h"
 #include "physics/physics.h"
+#include "physics/power.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/regressor.h"
@@ -156,21 +157,26 @@ static void keep_under(ft_estimate *power, double cap_w)
 }
 
 /* op_power[i] and op_energy[i] of such, repeated alone: task->power_w (NaN: not known)
- * while it is busy, idle_w while it waits for its next launches, of launch_s each. */
+ * while it is busy, idle power while it waits for its next launches. */
 static void power_by_specification(ft_network_estimate *e, uint32_t i,
-                                   const ft__op_task *task, double launch_s,
-                                   double idle_w, double cap_w)
+                                   const ft__op_task *task, const ft__device_query *a)
 {
     const double busy_s = e->op_device[i].value;
-    const double loop_s = hypot(busy_s, task->launches * launch_s);
+    const double call_s = hypot(busy_s, task->launches * launch_of(a));
+    const double idle_w = ft__device_query_idle_power(a);
     double power_w = task->power_w;
+    ft__power_reading r;
 
     if (idle_w < power_w && busy_s > 0)
-        power_w = idle_w + busy_s / loop_s * (power_w - idle_w);
+        power_w = idle_w + busy_s / call_s * (power_w - idle_w);
+    r = ft__power_read(power_w, idle_w, a->cap_w, a->loop_calls, call_s);
     if (isfinite(power_w)) {
-        e->op_power[i] = ft__around(power_w, -power_from_specification,
-                                    power_from_specification, FT_BASIS_SCALED);
-        keep_under(&e->op_power[i], cap_w);
+        e->op_power[i] = ft__around(
+            r.value,
+            -hypot(power_from_specification, FT__COVERAGE * log(r.value / r.low)),
+            hypot(power_from_specification, FT__COVERAGE * log(r.high / r.value)),
+            FT_BASIS_SCALED);
+        keep_under(&e->op_power[i], a->cap_w);
     }
     ft__estimate_op_energy(e, i);
 }
@@ -208,8 +214,7 @@ static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context 
         out->op_time[i] = times(out->op_time[i], moved);
     }
     if (!q->powered || !(w->value > 0)) {
-        power_by_specification(out, i, task, launch_of(&q->a),
-                               ft__device_query_idle_power(&q->a), q->a.cap_w);
+        power_by_specification(out, i, task, &q->a);
         return;
     }
     out->op_power[i] = (ft_estimate){

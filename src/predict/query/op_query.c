@@ -238,6 +238,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     out->graph = cpu || mode & FT__RUN_REPLAYED;
     out->fused = mode & FT__RUN_FUSED;
     out->short_loop = ft__is_short_loop(out->setting);
+    out->loop_calls = ft__loop_calls(out->setting);
     out->capped = isfinite(cap);
     out->as_it_comes = ft__is_run_mode_alone(out->setting);
     out->cap_w = cap_under(out->device, cap, params);

@@ -12,15 +12,16 @@ typedef struct ft__device_query {
     const char *setting;
     const char *policy;
     ft__physics_params params;
-    double cap_w;     /* INFINITY: not known */
-    bool capped;      /* by the setting */
-    bool as_it_comes; /* the setting changes nothing of the chip */
-    double clock_hz;  /* NaN: as it comes */
-    double call;      /* of the network by its host, in launches */
-    double launch_s;  /* host time of one launch; 0: not known */
-    bool graph;       /* run mode: no launches from the host */
-    bool fused;       /* run mode: by a compiler, before */
-    bool short_loop;  /* in loops too short for the power limiter */
+    double cap_w;      /* INFINITY: not known */
+    bool capped;       /* by the setting */
+    bool as_it_comes;  /* the setting changes nothing of the chip */
+    double clock_hz;   /* NaN: as it comes */
+    double call;       /* of the network by its host, in launches */
+    double launch_s;   /* host time of one launch; 0: not known */
+    bool graph;        /* run mode: no launches from the host */
+    bool fused;        /* run mode: by a compiler, before */
+    bool short_loop;   /* in loops too short for the power limiter */
+    double loop_calls; /* that power is read in; NaN: of the steady state */
 } ft__device_query;
 
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock

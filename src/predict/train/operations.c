@@ -120,7 +120,8 @@ static bool is_several(const ft__samples *s, ft__metric metric)
     for (size_t i = 0; i < s->n; i++) {
         const char *device = s->dataset[s->v[i].dataset].device;
 
-        if (!is_value(metric, s->v[i].value[metric]))
+        if (!is_value(metric, s->v[i].value[metric]) ||
+            !ft__tells_of_others(&s->dataset[s->v[i].dataset], metric))
             continue;
         if (first && strcmp(first, device) != 0)
             return true;
