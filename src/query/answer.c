@@ -23,6 +23,7 @@ struct answer {
     ft_graph *imported;
     ft_graph *lowered;
     ft_totals asked; /* of the graph that was asked about */
+    double *network_w;
     bool bad;        /* memory was short: sticky */
 };
 
@@ -441,8 +442,10 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
     ft_answer_op *row = piece(x, e->n_ops, sizeof(*row));
     const ft_answer_op **list = piece(x, e->n_ops, sizeof(*list));
 
-    if (!row || !list)
+    x->network_w = piece(x, e->n_ops, sizeof(*x->network_w));
+    if (!row || !list || !x->network_w)
         return;
+    memcpy(x->network_w, e->op_network_w, e->n_ops * sizeof(*x->network_w));
     for (uint32_t i = 0; i < e->n_ops; i++) {
         const uint64_t count = g->op_count[i];
         const double total_s = e->op_device[i].value * (double)count;
@@ -683,6 +686,11 @@ ft_status ft__answer_make(ft_answer **out, ft__question *q, ft_error *err)
     q->imported = q->lowered = NULL;
     *out = &x->a;
     return FT_OK;
+}
+
+const double *ft__answer_network_w(const ft_answer *a)
+{
+    return ((const struct answer *)a)->network_w;
 }
 
 void ft_answer_free(ft_answer *a)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "physics/power.h"
+#include "query/answer.h"
 #include "query/data.h"
 #include "serve/serve.h"
 
@@ -290,10 +291,9 @@ static ft_status ask_ops(ft__serve_cost *out, ft_data *d, const ft_serve_plan *p
             &p->op_of, ft__hash_text(FT__HASH_BEGIN, op->spec), op->spec);
 
         if (at)
-            out[at->number] = (ft__serve_cost){
-                op->device_time.value, op->power.basis == FT_BASIS_UNAVAILABLE
-                                           ? NAN
-                                           : op->device_time.value * op->power.value};
+            out[at->number] =
+                (ft__serve_cost){op->device_time.value,
+                                 op->device_time.value * ft__answer_network_w(a)[i]};
     }
     if (!st)
         ft_answer_free(a);

@@ -52,8 +52,11 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
     out->n_ops = g->n_ops;
     out->op_time =
         calloc(FT__OP_ESTIMATES * (out->n_ops + (size_t)1), sizeof(*out->op_time));
-    if (!out->op_time)
+    out->op_network_w = malloc((out->n_ops + (size_t)1) * sizeof(*out->op_network_w));
+    if (!out->op_time || !out->op_network_w) {
+        ft_network_estimate_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    }
     out->op_device = out->op_time + out->n_ops;
     out->op_power = out->op_device + out->n_ops;
     out->op_energy = out->op_power + out->n_ops;
@@ -64,6 +67,7 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
             unavailable("no power was measured for this predictor");
         out->op_memory[i] = out->op_workspace[i] =
             unavailable("nothing of it was measured for this predictor");
+        out->op_network_w[i] = NAN;
     }
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
@@ -377,6 +381,8 @@ ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
 void ft_network_estimate_free(ft_network_estimate *e)
 {
     free(e->op_time);
+    free(e->op_network_w);
+    e->op_network_w = NULL;
     e->op_time = e->op_device = e->op_power = e->op_energy = e->op_memory =
         e->op_workspace = NULL;
 }
