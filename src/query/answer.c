@@ -24,7 +24,7 @@ struct answer {
     ft_graph *lowered;
     ft_totals asked; /* of the graph that was asked about */
     double *network_w;
-    bool bad;        /* memory was short: sticky */
+    bool bad; /* memory was short: sticky */
 };
 
 /* Pieces; "" and NULL when memory is short. */
@@ -410,7 +410,13 @@ static void put_verify(struct answer *x, const ft__question *q)
         x->a.unverified =
             "to verify it: the device's driver may take no such power cap";
     else if (x->a.limit_bytes > 0 && x->a.memory.value > x->a.limit_bytes)
-        x->a.unverified = "to verify it: it does not fit; --max-batch says what does";
+        x->a.unverified =
+            x->a.max_batch > 0
+                ? text(x, "to verify it: it does not fit; --batch %" PRId64 " does",
+                       x->a.max_batch)
+            : x->a.max_batch == 0
+                ? "to verify it: it does not fit, nor does any batch"
+                : "to verify it: it does not fit; --max-batch says what does";
     else
         x->a.verify = measuring(x, q, "measure");
 }
