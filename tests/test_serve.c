@@ -482,6 +482,48 @@ static void what_a_run_shows_is_learned_back(void)
     ft_serve_steps_close(s);
 }
 
+static double off_by(const ft_served *r, const ft_serve_measured *m)
+{
+    return hypot(
+        log(mean_of(r, FT_SERVE_TTFT) / m->latency[FT_SERVE_TTFT][FT_SERVE_MEAN]),
+        log(mean_of(r, FT_SERVE_TPOT) / m->latency[FT_SERVE_TPOT][FT_SERVE_MEAN]));
+}
+
+/* Of a server near its limit TTFT leaps, as requests meet in other steps. */
+static void what_was_learned_is_no_farther_off_than_nothing(void)
+{
+    static const double measured[][2] = {
+        {0.9, 0.95}, {0.85, 0.95}, {1.1, 0.9}, {0.7, 0.9}};
+    ft_serve_load l = small_load();
+    ft_serve_steps *s;
+
+    l.concurrency = 64;
+    l.rate_per_s = 20;
+    l.n_requests = 100;
+    l.vary = 0.8;
+    s = steps_of_load(&l);
+    for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++) {
+        ft_serve_measured m;
+        double prompt, decode;
+        ft_served without = served(s, &l), with;
+        size_t n;
+
+        CHECK(!ft_serve_measured_read(&m, &n, 1, "{\"avg_ts\": 1, \"n_gen\": 1}", 25,
+                                      "file", NULL));
+        m.latency[FT_SERVE_TTFT][FT_SERVE_MEAN] =
+            measured[i][0] * mean_of(&without, FT_SERVE_TTFT);
+        m.latency[FT_SERVE_TPOT][FT_SERVE_MEAN] =
+            measured[i][1] * mean_of(&without, FT_SERVE_TPOT);
+        CHECK(!ft_serve_learn(&prompt, &decode, s, &l, &m, NULL));
+        l.prompt_factor = prompt;
+        l.decode_factor = decode;
+        with = served(s, &l);
+        l.prompt_factor = l.decode_factor = 0;
+        CHECK(CMP(off_by(&with, &m), <=, off_by(&without, &m)));
+    }
+    ft_serve_steps_close(s);
+}
+
 static void a_run_that_was_not_timed_teaches_nothing(void)
 {
     static const char mlperf[] = "MLPerf Results Summary\nSamples per second: 3.5\n";
@@ -631,6 +673,7 @@ int main(int argc, char **argv)
     requests_may_stay_together_only_where_they_can();
     what_cannot_be_served_says_so();
     what_a_run_shows_is_learned_back();
+    what_was_learned_is_no_farther_off_than_nothing();
     a_run_that_was_not_timed_teaches_nothing();
     the_first_requests_wait_less_than_all();
     settings_are_ranked_as_they_are_predicted();

@@ -129,9 +129,10 @@ static void join_settings(ft__buf *out, const char *own, const char *other,
 /* Are two settings the same pairs? */
 static bool same_pairs(const char *a, const char *b)
 {
-    return strlen(a) == strlen(b) &&
-           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
-           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
+    return strcmp(a, b) == 0 ||
+           (strlen(a) == strlen(b) &&
+            ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+            ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b));
 }
 
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)
