@@ -386,6 +386,11 @@ static const struct refused unbound[] = {
      {0},
      FT_ENEEDED,
      "m.onnx: dimension \"x.1\" of input \"x\" is open: add --dim x.1=N"},
+    {"in x fp32 batch,seq,2\nin y fp32 batch,past+seq,seq,?\nout x",
+     {0},
+     FT_ENEEDED,
+     "m.onnx: dimensions seq, past+seq, y.3 are open: add --dim seq=N --dim past+seq=N "
+     "--dim y.3=N"},
     {"in x fp32 2,3\nconst s int64 2 1,-1\nnode Reshape x,s y\nnode Relu y z\nout z",
      {.batch = 4},
      FT_EINVAL,

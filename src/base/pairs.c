@@ -6,10 +6,8 @@
 
 #include "base/number.h"
 
-const char *ft__pair(const char *text, const char *name, size_t *len)
+const char *ft__pair_of(const char *text, const char *name, size_t n, size_t *len)
 {
-    size_t n = strlen(name);
-
     while (text && *text) {
         if (*text == *name && strncmp(text, name, n) == 0 && text[n] == '=') {
             *len = strcspn(text + n + 1, " ");
@@ -20,6 +18,11 @@ const char *ft__pair(const char *text, const char *name, size_t *len)
             text++;
     }
     return NULL;
+}
+
+const char *ft__pair(const char *text, const char *name, size_t *len)
+{
+    return ft__pair_of(text, name, strlen(name), len);
 }
 
 void ft__pairs_find(ft__pair_value *out, const char *text, const char *const *name,

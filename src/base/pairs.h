@@ -8,6 +8,8 @@
 
 /* The value of `name` and its length, or NULL: not there. Borrowed from text. */
 const char *ft__pair(const char *text, const char *name, size_t *len);
+/* Of a name of so many bytes. */
+const char *ft__pair_of(const char *text, const char *name, size_t n, size_t *len);
 /* Its number in base units: "1200MHz" is 1.2e9, "250W" 250, "2" 2; prefixes k M G m u.
  * NaN: not there, or no number. */
 double ft__pair_number(const char *text, const char *name);

@@ -35,7 +35,13 @@ typedef struct ft__parts {
     uint32_t n_assumptions;
     uint32_t n_bounded;
     int64_t positions;
+    ft__graph_found found;
 } ft__parts;
+
+ft__graph_found *ft__graph_found_of(const ft_graph *g)
+{
+    return g->parts ? &g->parts->found : NULL;
+}
 
 static void parts_free(ft__parts *p)
 {

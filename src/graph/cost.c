@@ -527,7 +527,7 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     out->bytes_written = bytes_written(op, results.bytes);
 }
 
-void ft_graph_totals(const ft_graph *g, ft_totals *out)
+static void count_totals(const ft_graph *g, ft_totals *out)
 {
     double flops[FT_DTYPE_COUNT] = {0};
 
@@ -553,6 +553,21 @@ void ft_graph_totals(const ft_graph *g, ft_totals *out)
         if (t->dtype != FT_DTYPE_fp8e8m0) /* scales of others */
             out->parameters += (double)ft_shape_elements(&t->shape);
         out->weight_bytes += (double)ft_tensor_bytes(&t->shape, t->dtype);
+    }
+}
+
+void ft_graph_totals(const ft_graph *g, ft_totals *out)
+{
+    ft__graph_found *f = ft__graph_found_of(g);
+
+    if (f && ft__found_is(&f->totals_state)) {
+        *out = f->totals;
+        return;
+    }
+    count_totals(g, out);
+    if (f && ft__found_first(&f->totals_state)) {
+        f->totals = *out;
+        ft__found_done(&f->totals_state);
     }
 }
 

@@ -1,9 +1,37 @@
 #ifndef GRAPH_GRAPH_INSIDE_H
 #define GRAPH_GRAPH_INSIDE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "foretell/graph.h"
+
+/* What was found out about a graph, which never changes: asked of many devices, it is
+ * counted once. Whoever is first writes, while others count themselves. */
+enum { FT__FOUND_NOTHING, FT__FOUND_WRITING, FT__FOUND };
+typedef struct ft__graph_found {
+    atomic_int memory_state, totals_state;
+    uint32_t memory_bits; /* policy of the first question */
+    ft_memory memory;
+    ft_totals totals;
+} ft__graph_found;
+/* NULL: g was not made by a builder. */
+ft__graph_found *ft__graph_found_of(const ft_graph *g);
+static inline bool ft__found_is(atomic_int *state)
+{
+    return atomic_load_explicit(state, memory_order_acquire) == FT__FOUND;
+}
+/* True: the caller writes, and is done. */
+static inline bool ft__found_first(atomic_int *state)
+{
+    int nothing = FT__FOUND_NOTHING;
+
+    return atomic_compare_exchange_strong(state, &nothing, FT__FOUND_WRITING);
+}
+static inline void ft__found_done(atomic_int *state)
+{
+    atomic_store_explicit(state, FT__FOUND, memory_order_release);
+}
 
 /* The same network with everything of that type cast to `to`, as model.to(dtype) does
  * it; what has another type (indices, masks, quantised weights) stays. FT_EINVAL:

@@ -348,15 +348,26 @@ static void close_memory(struct memory *m)
 ft_status ft_memory_make(ft_memory *out, const ft_graph *g,
                          const ft_memory_policy *policy, ft_error *err)
 {
+    ft__graph_found *f = ft__graph_found_of(g);
     struct memory m;
-    ft_status st = count(&m, g, policy, err);
+    ft_status st;
 
+    if (f && ft__found_is(&f->memory_state) && f->memory_bits == policy->bits) {
+        *out = f->memory;
+        return FT_OK;
+    }
+    st = count(&m, g, policy, err);
     *out = (ft_memory){.peak_node = FT_NONE};
     if (!st) {
         find_peak(&m, out);
         rough_rules(&m, out);
     }
     close_memory(&m);
+    if (!st && f && ft__found_first(&f->memory_state)) {
+        f->memory = *out;
+        f->memory_bits = policy->bits;
+        ft__found_done(&f->memory_state);
+    }
     return st;
 }
 

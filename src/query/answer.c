@@ -23,7 +23,8 @@ struct answer {
     ft_graph *imported;
     ft_graph *lowered;
     ft_totals asked; /* of the graph that was asked about */
-    bool bad;        /* memory was short: sticky */
+    double *network_w;
+    bool bad; /* memory was short: sticky */
 };
 
 /* Pieces; "" and NULL when memory is short. */
@@ -409,7 +410,13 @@ static void put_verify(struct answer *x, const ft__question *q)
         x->a.unverified =
             "to verify it: the device's driver may take no such power cap";
     else if (x->a.limit_bytes > 0 && x->a.memory.value > x->a.limit_bytes)
-        x->a.unverified = "to verify it: it does not fit; --max-batch says what does";
+        x->a.unverified =
+            x->a.max_batch > 0
+                ? text(x, "to verify it: it does not fit; --batch %" PRId64 " does",
+                       x->a.max_batch)
+            : x->a.max_batch == 0
+                ? "to verify it: it does not fit, nor does any batch"
+                : "to verify it: it does not fit; --max-batch says what does";
     else
         x->a.verify = measuring(x, q, "measure");
 }
@@ -441,8 +448,10 @@ static void put_ops(struct answer *x, const ft_network_estimate *e)
     ft_answer_op *row = piece(x, e->n_ops, sizeof(*row));
     const ft_answer_op **list = piece(x, e->n_ops, sizeof(*list));
 
-    if (!row || !list)
+    x->network_w = piece(x, e->n_ops, sizeof(*x->network_w));
+    if (!row || !list || !x->network_w)
         return;
+    memcpy(x->network_w, e->op_network_w, e->n_ops * sizeof(*x->network_w));
     for (uint32_t i = 0; i < e->n_ops; i++) {
         const uint64_t count = g->op_count[i];
         const double total_s = e->op_device[i].value * (double)count;
@@ -683,6 +692,11 @@ ft_status ft__answer_make(ft_answer **out, ft__question *q, ft_error *err)
     q->imported = q->lowered = NULL;
     *out = &x->a;
     return FT_OK;
+}
+
+const double *ft__answer_network_w(const ft_answer *a)
+{
+    return ((const struct answer *)a)->network_w;
 }
 
 void ft_answer_free(ft_answer *a)

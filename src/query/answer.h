@@ -28,5 +28,8 @@ typedef struct ft__question {
 
 /* Takes a->imported and a->lowered when it succeeds. */
 ft_status ft__answer_make(ft_answer **out, ft__question *a, ft_error *err);
+/* Of each of its operations, W while a network's device is busy with it; NaN: not
+ * known. */
+const double *ft__answer_network_w(const ft_answer *a);
 
 #endif

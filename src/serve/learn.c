@@ -16,6 +16,7 @@ struct fit {
     ft_serve_point point[FT_SERVE_METRIC_COUNT];
     const ft_serve_measured *m;
     double r[FT_SERVE_METRIC_COUNT]; /* log(shown / measured); 0: not measured */
+    double best[N_FACTORS], least;   /* logarithms that came closest, and how close */
 };
 
 /* End to end follows from the others; tokens a second stand in for them. */
@@ -33,6 +34,21 @@ static bool find_measured(struct fit *f)
     for (size_t i = 0; i < sizeof(fitted) / sizeof(*fitted); i++)
         any = any || isfinite(f->m->latency[fitted[i]][f->point[fitted[i]]]);
     return any;
+}
+
+/* A run changes in leaps, as requests meet in other steps: a round may lead away. */
+static void keep_best(struct fit *f, const double x[N_FACTORS])
+{
+    double off = 0;
+
+    for (int i = 0; i < FT_SERVE_METRIC_COUNT; i++)
+        off += f->r[i] * f->r[i];
+    for (int k = 0; k < N_FACTORS; k++)
+        off += toward_one * x[k] * x[k];
+    if (off >= f->least)
+        return;
+    f->least = off;
+    memcpy(f->best, x, sizeof(f->best));
 }
 
 static ft_status show(struct fit *f, const double x[N_FACTORS], ft_error *err)
@@ -59,6 +75,7 @@ static ft_status show(struct fit *f, const double x[N_FACTORS], ft_error *err)
     }
     if (!any)
         f->r[FT_SERVE_E2E] = -log(run.generated / run.duration_s / f->m->tokens_per_s);
+    keep_best(f, x);
     return FT_OK;
 }
 
@@ -103,7 +120,7 @@ ft_status ft_serve_learn(double *prompt_factor, double *decode_factor,
                          const ft_serve_measured *m, ft_error *err)
 {
     enum { ROUNDS = 8 };
-    struct fit f = {.s = s, .m = m};
+    struct fit f = {.s = s, .m = m, .least = INFINITY};
     double x[N_FACTORS] = {0, 0};
     ft_served out;
     ft_status st = ft__serve_prepare(&f.load, &out, s, load, err);
@@ -115,9 +132,11 @@ ft_status ft_serve_learn(double *prompt_factor, double *decode_factor,
     f.kv_tokens = out.kv_tokens;
     for (int i = 0; i < ROUNDS && !st; i++)
         st = better(&f, x, err);
+    if (!st)
+        st = show(&f, x, err);
     if (st)
         return st;
-    *prompt_factor = exp(x[PROMPTS]);
-    *decode_factor = exp(x[DECODING]);
+    *prompt_factor = exp(f.best[PROMPTS]);
+    *decode_factor = exp(f.best[DECODING]);
     return FT_OK;
 }

@@ -77,10 +77,8 @@ static void make_grids(ft_serve_plan *p)
     grid_powers(&p->context, least, fmax(most, 2 * least), most > 8 * least ? 4 : 2);
     grid_powers(&p->chunk, 16, chunk, 2);
     grid_add(&p->before, 0);
-    if (most > (double)b->tokens || b->seqs > 1) {
-        grid_add(&p->before, ceil(most / 4));
-        grid_add(&p->before, most);
-    }
+    grid_add(&p->before, ceil(most / 4));
+    grid_add(&p->before, most);
 }
 
 /* ---- operations ---- */

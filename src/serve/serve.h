@@ -141,6 +141,7 @@ typedef struct ft__serve_ends {
 struct ft_serve_steps {
     ft__serve_grid rows, seqs, context, chunk, before;
     ft__serve_cost *cost[FT__SERVE_PARTS];
+    ft__serve_cost launch; /* of every step, whatever it does */
     ft__serve_ends decode_time, decode_energy, prefill_time, prefill_energy;
     ft__serve_ends power; /* of a step that decodes, in which times and joules err
                              together or not */

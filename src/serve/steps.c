@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "physics/power.h"
+#include "query/answer.h"
 #include "query/data.h"
 #include "serve/serve.h"
 
@@ -123,7 +124,8 @@ static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *
 
     if (!(tokens > 0))
         return p;
-    p.shared = at1(s->cost[FT__SERVE_ROWS], &s->rows, whole_tiles(tokens));
+    p.shared =
+        sum(s->launch, at1(s->cost[FT__SERVE_ROWS], &s->rows, whole_tiles(tokens)), 1);
     p.head = at1(s->cost[FT__SERVE_HEAD], &s->seqs, fmax(seqs, 1));
     if (step->prefill_tokens > 0)
         p.prefill = prefill_own(s, step);
@@ -290,10 +292,9 @@ static ft_status ask_ops(ft__serve_cost *out, ft_data *d, const ft_serve_plan *p
             &p->op_of, ft__hash_text(FT__HASH_BEGIN, op->spec), op->spec);
 
         if (at)
-            out[at->number] = (ft__serve_cost){
-                op->device_time.value, op->power.basis == FT_BASIS_UNAVAILABLE
-                                           ? NAN
-                                           : op->device_time.value * op->power.value};
+            out[at->number] =
+                (ft__serve_cost){op->device_time.value,
+                                 op->device_time.value * ft__answer_network_w(a)[i]};
     }
     if (!st)
         ft_answer_free(a);
@@ -395,13 +396,29 @@ static ft__serve_ends ends_of(const ft_estimate *e, double summed)
     return (ft__serve_ends){e->value / summed, e->low / summed, e->high / summed};
 }
 
+static ft__serve_cost all_of(const ft_serve_steps *s, const ft_serve_step *step)
+{
+    const struct step_parts p = parts_of(s, step);
+
+    return sum(sum(sum(p.shared, p.head, 1), p.prefill, 1), p.decode, 1);
+}
+
+/* What the device waits for at the beginning of a step, however long that is. */
+static ft__serve_cost launch_of(const ft_serve_steps *s, const ft_serve_step *step,
+                                const ft_answer *a)
+{
+    const double wait_s = a->time.value - a->busy_s;
+
+    if (!(wait_s > 0) || a->host_s > all_of(s, step).time_s)
+        return (ft__serve_cost){0, 0};
+    return (ft__serve_cost){wait_s, isfinite(s->idle_w) ? wait_s * s->idle_w : 0};
+}
+
 static void take_ends(ft__serve_ends *time, ft__serve_ends *energy,
                       const ft_serve_steps *s, const ft_serve_step *step,
                       const ft_answer *a)
 {
-    const struct step_parts p = parts_of(s, step);
-    const ft__serve_cost all =
-        sum(sum(sum(p.shared, p.head, 1), p.prefill, 1), p.decode, 1);
+    const ft__serve_cost all = all_of(s, step);
 
     *time = ends_of(&a->time, a->host_s > all.time_s ? a->host_s : all.time_s);
     *energy = ends_of(&a->energy, all.energy_j);
@@ -545,11 +562,13 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
         fuse(op, p, &n);
         st = fill(s, p, op, err);
     }
+    if (!st)
+        st = read_device(s, d, n.decode, err);
     if (!st) {
+        s->launch = launch_of(s, &p->decode_step, n.decode);
         take_ends(&s->decode_time, &s->decode_energy, s, &p->decode_step, n.decode);
         take_ends(&s->prefill_time, &s->prefill_energy, s, &p->prefill_step, n.prefill);
         s->power = ends_of(&n.decode->power, n.decode->power.value);
-        st = read_device(s, d, n.decode, err);
     }
     if (!st && s->engine.no_dataset)
         st = span_engines(s, d, p, q, err);

@@ -441,14 +441,37 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->rows = ft__build_failed(s->b) ? 1 : s->batch * s->tokens;
 }
 
+static int64_t divisor_of(int64_t a, int64_t b)
+{
+    return b ? divisor_of(b, a % b) : a;
+}
+
 /* A number that ranks share evenly. */
 static int64_t part_of(ft__llm_step *s, int64_t all, const char *what)
 {
-    if (all % s->ranks)
-        ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim tp=%" PRId64 ": does not divide the %" PRId64 " %s",
-                       s->ranks, all, what);
+    s->shared = divisor_of(s->shared, all);
+    if (all % s->ranks && !s->undivided) {
+        s->undivided = what;
+        s->undivided_size = all;
+    }
     return all / s->ranks;
+}
+
+/* Says which ranks would, those of a few machines. */
+static void check_divided(ft__llm_step *s)
+{
+    enum { MOST = 64 };
+    char would[256] = "1";
+    size_t n = 1;
+
+    if (!s->undivided)
+        return;
+    for (int64_t ranks = 2; ranks <= MOST; ranks++)
+        if (s->shared % ranks == 0)
+            n += (size_t)snprintf(would + n, sizeof(would) - n, ", %" PRId64, ranks);
+    ft__build_fail(s->b, FT_EINVAL, 0,
+                   "tp=%" PRId64 " does not divide the %" PRId64 " %s; tp=%s would",
+                   s->ranks, s->undivided_size, s->undivided, would);
 }
 
 static int64_t rounded_up(int64_t n, int64_t by)
@@ -484,9 +507,10 @@ static void divide(ft__llm_step *s)
     m->o_groups = part_of(s, m->o_groups, "groups of the output");
     m->shared_ffn = part_of(s, m->shared_ffn, "features of the shared experts");
     m->vocab = rounded_up(m->vocab, s->ranks);
+    check_divided(s);
     if (all % s->expert_ranks || m->experts % s->expert_ranks)
         ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim ep=%" PRId64 ": does not divide tp x dp=%" PRId64
+                       "ep=%" PRId64 " does not divide tp x dp=%" PRId64
                        " and the %" PRId64 " experts",
                        s->expert_ranks, all, m->experts);
     if (s->stages > m->layers)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "import/onnx/compose.h"
 #include "import/options.h"
@@ -327,13 +328,56 @@ static void bind_shapes(struct input_binding *b)
             bind_shape(b, &b->in[i]);
 }
 
+/* Of an open dimension what options say; below 0: nothing. */
+static int64_t said_of(struct input_binding *b, const struct model_input *in,
+                       uint32_t axis)
+{
+    const ft__str name = name_of(b->o, in, axis);
+    const struct bound *bound = find_bound(b, name);
+
+    return bound ? bound->value : given(b, name);
+}
+
+/* All that are to be said besides the batch, at once; `in`: has the first of them. */
+static void refuse_open(struct input_binding *b, const struct model_input *in)
+{
+    ft__dim_names names = {.n = 0};
+    ft__buf add = {0};
+    int n = 0;
+
+    for (uint32_t i = 0; i < b->n_in; i++)
+        for (uint32_t k = 0; k < b->in[i].rank && k < FT_MAX_RANK; k++) {
+            const ft__str name = name_of(b->o, &b->in[i], k);
+            const size_t before = names.n;
+            struct text word = {"", 0};
+
+            if (b->in[i].dim[k].size >= 0 || is_batch(&b->in[i], k) ||
+                said_of(b, &b->in[i], k) >= 0)
+                continue;
+            ft__dim_names_add(&names, name.s, name.n);
+            if (names.n == before)
+                continue;
+            put(&word, "%.*s=N", ft__shown(name.n, 100), name.s);
+            ft__buf_str(&add, " --dim ");
+            ft__buf_word(&add, word.s, word.n);
+            n++;
+        }
+    if (n > 1)
+        ft__build_fail(b->o->b, FT_ENEEDED, 0, "dimensions %s%s are open: add%s",
+                       names.text, names.more ? ", ..." : "", add.s);
+    else if (n)
+        ft__build_fail(b->o->b, FT_ENEEDED, 0,
+                       "dimension \"%s\" of input \"%.*s\" is open: add%s", names.text,
+                       ft__shown(in->name.n, 100), in->name.s, add.s);
+    ft__buf_free(&add);
+}
+
 static int64_t open_dim(struct input_binding *b, const struct model_input *in,
                         uint32_t axis)
 {
     ft__onnx *o = b->o;
-    ft__str name = name_of(o, in, axis);
-    const struct bound *bound = find_bound(b, name);
-    int64_t v = bound ? bound->value : given(b, name);
+    const ft__str name = name_of(o, in, axis);
+    int64_t v = said_of(b, in, axis);
 
     if (is_batch(in, axis)) {
         b->open_batch |= v < 0 || v == o->opt.batch;
@@ -345,10 +389,7 @@ static int64_t open_dim(struct input_binding *b, const struct model_input *in,
             v = o->opt.batch ? o->opt.batch : b->batch_by ? b->batch : 1;
     }
     if (v < 0)
-        ft__build_fail(o->b, FT_ENEEDED, 0,
-                       "dimension \"%.*s\" of input \"%.*s\" is open: add --dim %.*s=N",
-                       ft__shown(name.n, 60), name.s, ft__shown(in->name.n, 100),
-                       in->name.s, ft__shown(name.n, 60), name.s);
+        refuse_open(b, in);
     else
         remember(o, name, v);
     return v;

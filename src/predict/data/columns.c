@@ -60,12 +60,11 @@ static double channels(const ft_op *op, bool out)
  * at once: the power of two in n, up to 64. */
 static float twos(double n)
 {
+    uint64_t whole = (uint64_t)n;
     int power = 0;
 
-    while (power < 6 && n > 0 && fmod(n, 2) == 0) {
-        n /= 2;
+    for (; power < 6 && whole > 0 && whole % 2 == 0; whole /= 2)
         power++;
-    }
     return (float)power;
 }
 

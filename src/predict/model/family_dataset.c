@@ -50,17 +50,11 @@ int ft__pairs_in_common(const char *a, const char *b)
     int n = 0;
 
     while (a && *a) {
-        size_t all = strcspn(a, " "), name = strcspn(a, "= "), len;
-        char text[64];
+        const size_t all = strcspn(a, " "), name = strcspn(a, "= ");
+        size_t len;
+        const char *value = name < all ? ft__pair_of(b, a, name, &len) : NULL;
 
-        if (name < all && name < sizeof(text)) {
-            const char *value;
-
-            memcpy(text, a, name);
-            text[name] = '\0';
-            value = ft__pair(b, text, &len);
-            n += value && len == all - name - 1 && !memcmp(value, a + name + 1, len);
-        }
+        n += value && len == all - name - 1 && !memcmp(value, a + name + 1, len);
         a += all + (a[all] == ' ');
     }
     return n;
@@ -96,12 +90,12 @@ static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
 
 /* Clocks and caps, how long was measured and which calls are each device's own
  * affair. */
-static bool is_own(const char *name)
+static bool is_own(const char *name, size_t n)
 {
     static const char *const own[] = {"clock", "memory", "power", "loop", "calls"};
 
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-        if (strcmp(name, own[i]) == 0)
+        if (strlen(own[i]) == n && memcmp(name, own[i], n) == 0)
             return true;
     return false;
 }
@@ -112,16 +106,13 @@ static void join_settings(ft__buf *out, const char *own, const char *other,
 {
     ft__buf_str(out, own ? own : "");
     while (*other) {
-        size_t all = strcspn(other, " "), name = strcspn(other, "= "), len;
-        char text[64];
+        const size_t all = strcspn(other, " "), name = strcspn(other, "= ");
+        size_t len;
 
-        if (name < all && name < sizeof(text)) {
-            memcpy(text, other, name);
-            text[name] = '\0';
-            if (!ft__pair(own, text, &len) && (same_device || !is_own(text))) {
-                ft__buf_str(out, out->len ? " " : "");
-                ft__buf_add(out, other, all);
-            }
+        if (name < all && !ft__pair_of(own, other, name, &len) &&
+            (same_device || !is_own(other, name))) {
+            ft__buf_str(out, out->len ? " " : "");
+            ft__buf_add(out, other, all);
         }
         other += all + (other[all] == ' ');
     }
@@ -130,9 +121,10 @@ static void join_settings(ft__buf *out, const char *own, const char *other,
 /* Are two settings the same pairs? */
 static bool same_pairs(const char *a, const char *b)
 {
-    return strlen(a) == strlen(b) &&
-           ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
-           ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b);
+    return strcmp(a, b) == 0 ||
+           (strlen(a) == strlen(b) &&
+            ft__pairs_in_common(a, b) == ft__pairs_in_common(a, a) &&
+            ft__pairs_in_common(b, a) == ft__pairs_in_common(b, b));
 }
 
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on)

@@ -52,8 +52,11 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
     out->n_ops = g->n_ops;
     out->op_time =
         calloc(FT__OP_ESTIMATES * (out->n_ops + (size_t)1), sizeof(*out->op_time));
-    if (!out->op_time)
+    out->op_network_w = malloc((out->n_ops + (size_t)1) * sizeof(*out->op_network_w));
+    if (!out->op_time || !out->op_network_w) {
+        ft_network_estimate_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
+    }
     out->op_device = out->op_time + out->n_ops;
     out->op_power = out->op_device + out->n_ops;
     out->op_energy = out->op_power + out->n_ops;
@@ -64,6 +67,7 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
             unavailable("no power was measured for this predictor");
         out->op_memory[i] = out->op_workspace[i] =
             unavailable("nothing of it was measured for this predictor");
+        out->op_network_w[i] = NAN;
     }
     out->energy = unavailable("no power was measured for this predictor");
     out->power = out->energy;
@@ -377,6 +381,8 @@ ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
 void ft_network_estimate_free(ft_network_estimate *e)
 {
     free(e->op_time);
+    free(e->op_network_w);
+    e->op_network_w = NULL;
     e->op_time = e->op_device = e->op_power = e->op_energy = e->op_memory =
         e->op_workspace = NULL;
 }
@@ -447,9 +453,10 @@ static double issued_s(const ft_graph *g, const ft__op_task *task,
 }
 
 /* A phase's part of the time: its share of the device's, or of the host's where that is
- * the busier of the two and issues each operation. */
+ * the busier of the two and issues each operation. one: room for one an operation. */
 static void share_phases(ft_network_estimate *e, const ft_graph *g,
-                         const ft__op_task *task, const ft__schedule *s, double busy_s)
+                         const ft__op_task *task, const ft__schedule *s, double busy_s,
+                         double *one)
 {
     const bool host = e->host_s > busy_s && issued_s(g, task, s) > 0;
     const bool any = e->time.value > 0;
@@ -458,13 +465,13 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
     double part[FT_PHASE_COUNT] = {0}, share[FT_PHASE_COUNT][FT_BASIS_COUNT] = {0};
     double sum = 0;
 
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        one[i] = host ? task[i].launches * s->launch_s : device_s(&task[i], s);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
-        const ft__op_task *w = &task[node->op];
-        const double one = host ? w->launches * s->launch_s : device_s(w, s);
 
-        part[node->phase] += (double)node->repeat * one;
-        sum += (double)node->repeat * one;
+        part[node->phase] += (double)node->repeat * one[node->op];
+        sum += (double)node->repeat * one[node->op];
         share[node->phase][e->op_device[node->op].basis] +=
             (double)node->repeat * e->op_device[node->op].value;
     }
@@ -532,7 +539,6 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
     busy_s = ft__schedule_busy(&load, s);
     t = ft__schedule_time(&load, s);
     basis = busy_s > 0 ? weakest_of_sum(e, count, busy_s) : FT_BASIS_SCALED;
-    free(count);
     e->host_s = ft__schedule_host(&load, s);
     e->busy_s = busy_s;
     e->time = ft__around(
@@ -540,7 +546,8 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
         reach_at(&load, s, t, residual->time_high, residual->host_high), basis);
     if (residual->host_low == 0)
         e->time = ft__around(t, residual->time_low, residual->time_high, basis);
-    share_phases(e, g, task, s, busy_s);
+    share_phases(e, g, task, s, busy_s, count);
+    free(count);
     find_energy(e, task, &load, s, residual);
     return FT_OK;
 }

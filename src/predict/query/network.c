@@ -400,8 +400,10 @@ static ft_status assemble(ft_network_estimate *out, ft__query_context *q,
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     st = ask_ops(out, task, q, answered, err);
     if (!st) {
-        for (uint32_t i = 0; i < q->n; i++)
+        for (uint32_t i = 0; i < q->n; i++) {
             task[i].count = (double)q->g->op_count[i];
+            out->op_network_w[i] = task[i].power_w;
+        }
         s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
         residual = residual_of(out, q);
         st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w,

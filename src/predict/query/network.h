@@ -33,6 +33,9 @@ typedef struct ft_network_estimate {
     ft_estimate *op_energy;    /* J: op_time x op_power */
     ft_estimate *op_memory;    /* B, peak, where that was measured of operations */
     ft_estimate *op_workspace; /* B, the same */
+    double *op_network_w; /* W that `energy` counts while the device is busy with it;
+                             NaN: not known. Of a device whose power nobody measured
+                             not op_power */
     uint32_t n_ops;
     uint32_t n_measured; /* unique operations by basis */
     uint32_t n_learned;

@@ -61,7 +61,7 @@ What is asked for has to go together, and fit:
 Of several devices those that fit are answered, and the others named; none is a failure:
 
   $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q | cut -d' ' -f1-5 | tail -2
-  h100-sxm  1  25.9
+  h100-sxm  1  25.8
   t4: it does not fit:
   $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
       "fits": false,
