@@ -70,7 +70,7 @@ static bool adds_halves_in_steps(const ft_op *op, const ft__device_query *a)
 
     if (!is_nvidia(a) || ft_dtype_bits(op->dtype) != 16 ||
         op->phase != FT_PHASE_BACKWARD || !(ft_op_wrt(op) & FT_WRT_X) ||
-        ft_op_at(op, FT_K_stride, 0) * ft_op_at(op, FT_K_stride, 1) <= 1)
+        (ft_op_at(op, FT_K_stride, 0) <= 1 && ft_op_at(op, FT_K_stride, 1) <= 1))
         return false;
     ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
     return chip.early && chip.vector_share < 1;
