@@ -128,6 +128,39 @@ static void a_type_without_hardware_is_said(void)
     ft_data_close(d);
 }
 
+/* High / low of a gradient of the data of 16 bits, by the data sheet. */
+static double width_in_steps(ft_data *d, const char *device, int step)
+{
+    ft_query q = about_list();
+    ft_answer *a;
+    char list[128];
+    double width;
+
+    snprintf(list, sizeof(list),
+             "conv2d x=16x64x56x56 out=128 kernel=3x3 stride=%dx%d pad=1x1 dtype=fp16 "
+             "phase=backward wrt=x\n",
+             step, step);
+    q.list = list;
+    q.list_len = strlen(list);
+    q.device = device;
+    q.method = "physics";
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    width = a->op[0]->device_time.high / a->op[0]->device_time.low;
+    ft_answer_free(a);
+    return width;
+}
+
+/* DeepBench's on a P100: 28 % lay within a factor of 1.9. */
+static void gradients_in_steps_before_volta_are_unsure(void)
+{
+    ft_data *d = open_data();
+
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 2), >, 40));
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 1), <, 4));
+    CHECK(CMP(width_in_steps(d, "v100-pcie-16gb", 2), <, 4));
+    ft_data_close(d);
+}
+
 static void a_query_of_another_size_is_understood(void)
 {
     struct {
@@ -562,6 +595,7 @@ int main(int argc, char **argv)
     an_answer_adds_up();
     norms_that_were_folded_are_said_of_training_steps();
     a_type_without_hardware_is_said();
+    gradients_in_steps_before_volta_are_unsure();
     a_query_of_another_size_is_understood();
     a_graph_is_asked_as_its_file();
     a_loaded_predictor_is_asked_as_its_file();

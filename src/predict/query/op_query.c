@@ -26,6 +26,10 @@ static const double reach_tensor_conv = 0.45, reach_tensor_transposed = 0.47;
 /* Images of three channels, read in turn: likewise, and a T4's. */
 static const double reach_few = 0.42;
 enum { FEW_CHANNELS = 3 };
+/* Where no atomic addition has 16 bits, gradients of the data in steps take up to 80
+ * times as long, by what no shape tells: DeepBench's on a P100. High / low stays below
+ * 50. */
+static const double reach_half_steps = 1.95;
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;
 
@@ -60,6 +64,18 @@ static double reach_of_volumes(const ft_op *op, const ft__device_query *a, bool 
                : reach_choice;
 }
 
+static bool adds_halves_in_steps(const ft_op *op, const ft__device_query *a)
+{
+    ft__hardware_spec chip;
+
+    if (!is_nvidia(a) || ft_dtype_bits(op->dtype) != 16 ||
+        op->phase != FT_PHASE_BACKWARD || !(ft_op_wrt(op) & FT_WRT_X) ||
+        (ft_op_at(op, FT_K_stride, 0) <= 1 && ft_op_at(op, FT_K_stride, 1) <= 1))
+        return false;
+    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
+    return chip.early && chip.vector_share < 1;
+}
+
 static double reach_of_images(const ft_op *op, const ft__device_query *a, bool plain)
 {
     const bool transposed =
@@ -73,7 +89,7 @@ static double reach_of_images(const ft_op *op, const ft__device_query *a, bool p
                : plain ? reach_transposed
                        : reach_choice;
     if (!plain)
-        return reach_deep;
+        return adds_halves_in_steps(op, a) ? reach_half_steps : reach_deep;
     if (has_few_channels(op, a))
         return reach_few;
     return tensor ? reach_tensor_conv : reach_product;
