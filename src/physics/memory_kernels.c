@@ -95,13 +95,10 @@ static double read_again(const ft__op_kernel *p, const ft__pace *pace, double ti
  * A100 and T4: 1.7 to 1.8 B. */
 static const double BLOCK_THREADS = 512, MOMENTS_BYTES = 1.8;
 
-static double moments_s(const ft__op_kernel *p, double bytes,
-                        const ft__hardware_spec *chip)
+/* Blocks that run one after another. */
+static double block_waves(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    const double at_once = chip->cores * floor(chip->threads / BLOCK_THREADS);
-
-    return ft__up(p->blocks / at_once) * bytes / p->blocks /
-           (MOMENTS_BYTES * chip->clock_hz);
+    return ft__up(p->blocks / (chip->cores * floor(chip->threads / BLOCK_THREADS)));
 }
 
 /* What waits for itself: one block reads all of a channel, however few there are; a
@@ -112,8 +109,11 @@ static double in_turn_s(const ft__op_kernel *p, double bytes, const ft__pace *pa
 
     if (!chip->gpu || !(chip->clock_hz > 0))
         return 0;
+    if (p->waits > 0) /* a compiler generates other kernels */
+        return chip->fused ? 0 : block_waves(p, chip) * p->waits / chip->clock_hz;
     if (p->what == FT__OP_KERNEL_MOMENTS)
-        return moments_s(p, bytes, chip);
+        return block_waves(p, chip) * bytes / p->blocks /
+               (MOMENTS_BYTES * chip->clock_hz);
     if (p->blocks > 0)
         return bytes / p->blocks / (pace->c[FT__C_norm_block] * chip->clock_hz);
     return p->rows / chip->cores * pace->c[FT__C_norm_row] / chip->clock_hz;

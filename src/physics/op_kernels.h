@@ -46,6 +46,7 @@ typedef struct ft__op_kernel {
     /* Of norms: */
     double blocks; /* channels, each of which one thread block does alone, or 0 */
     double rows;   /* that are done one by one, or 0 */
+    double waits;  /* clocks for which one of `blocks` waits for itself, or 0 */
     /* Of attention: */
     double heads, kv_heads;
     int causal;
