@@ -109,12 +109,10 @@ static double in_turn_s(const ft__op_kernel *p, double bytes, const ft__pace *pa
 
     if (!chip->gpu || !(chip->clock_hz > 0))
         return 0;
-    if (p->waits > 0) /* a compiler generates other kernels */
-        return chip->fused ? 0 : block_waves(p, chip) * p->waits / chip->clock_hz;
     if (p->what == FT__OP_KERNEL_MOMENTS)
         return block_waves(p, chip) * bytes / p->blocks /
                (MOMENTS_BYTES * chip->clock_hz);
-    if (p->blocks > 0)
+    if (p->blocks > 0 && !(p->waits > 0))
         return bytes / p->blocks / (pace->c[FT__C_norm_block] * chip->clock_hz);
     return p->rows / chip->cores * pace->c[FT__C_norm_row] / chip->clock_hz;
 }
@@ -144,6 +142,14 @@ static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip
     return chip->gpu && !chip->fused ? ft__clocks_s(clocks, chip) : 0;
 }
 
+/* A compiler generates other kernels. */
+static double waits_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return p->waits > 0 && chip->gpu && !chip->fused
+               ? ft__clocks_s(block_waves(p, chip) * p->waits, chip)
+               : 0;
+}
+
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
@@ -157,7 +163,7 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
         out->compute_s += pool_s(p, pace);
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
-    out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
+    out->busy_s = fmax(out->busy_s, fmax(one_by_one_s(p, chip), waits_s(p, chip)));
 }
 
 /* ---- keys and values ---- */
