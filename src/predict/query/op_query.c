@@ -537,7 +537,9 @@ static double beside_calls(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
     case FT_CLASS_CONV: return module_launches;
-    case FT_CLASS_MATMUL: return op->kind == FT_KIND_linear ? module_launches : 0;
+    case FT_CLASS_MATMUL:
+        return op->kind == FT_KIND_linear && !ft__has_block_scales(op) ? module_launches
+                                                                       : 0;
     case FT_CLASS_NORM: return ft_op_at(op, FT_K_train, 0) ? counting_launches : 0;
     case FT_CLASS_REDUCE: /* minima and maxima come with their places */
         return op->kind == FT_KIND_reduce_max || op->kind == FT_KIND_reduce_min
