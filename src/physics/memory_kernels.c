@@ -95,10 +95,13 @@ static double read_again(const ft__op_kernel *p, const ft__pace *pace, double ti
  * A100 and T4: 1.7 to 1.8 B. */
 static const double BLOCK_THREADS = 512, MOMENTS_BYTES = 1.8;
 
-/* Blocks that run one after another. */
-static double block_waves(const ft__op_kernel *p, const ft__hardware_spec *chip)
+static double moments_s(const ft__op_kernel *p, double bytes,
+                        const ft__hardware_spec *chip)
 {
-    return ft__up(p->blocks / (chip->cores * floor(chip->threads / BLOCK_THREADS)));
+    const double at_once = chip->cores * floor(chip->threads / BLOCK_THREADS);
+
+    return ft__up(p->blocks / at_once) * bytes / p->blocks /
+           (MOMENTS_BYTES * chip->clock_hz);
 }
 
 /* What waits for itself: one block reads all of a channel, however few there are; a
@@ -110,9 +113,8 @@ static double in_turn_s(const ft__op_kernel *p, double bytes, const ft__pace *pa
     if (!chip->gpu || !(chip->clock_hz > 0))
         return 0;
     if (p->what == FT__OP_KERNEL_MOMENTS)
-        return block_waves(p, chip) * bytes / p->blocks /
-               (MOMENTS_BYTES * chip->clock_hz);
-    if (p->blocks > 0 && !(p->waits > 0))
+        return moments_s(p, bytes, chip);
+    if (p->blocks > 0)
         return bytes / p->blocks / (pace->c[FT__C_norm_block] * chip->clock_hz);
     return p->rows / chip->cores * pace->c[FT__C_norm_row] / chip->clock_hz;
 }
@@ -136,18 +138,10 @@ static const double SINGLE_NUMBERS = 4.5, GATHERED_NUMBERS = 0.51;
 static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double cores = p->rows > 0 ? fmin(chip->cores, p->rows) : chip->cores;
-    const double clocks = p->single / SINGLE_NUMBERS / cores +
+    const double clocks = p->waits + p->single / SINGLE_NUMBERS / cores +
                           p->gathered / GATHERED_NUMBERS / chip->cores;
 
     return chip->gpu && !chip->fused ? ft__clocks_s(clocks, chip) : 0;
-}
-
-/* A compiler generates other kernels. */
-static double waits_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
-{
-    return p->waits > 0 && chip->gpu && !chip->fused
-               ? ft__clocks_s(block_waves(p, chip) * p->waits, chip)
-               : 0;
 }
 
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
@@ -163,7 +157,7 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
         out->compute_s += pool_s(p, pace);
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
-    out->busy_s = fmax(out->busy_s, fmax(one_by_one_s(p, chip), waits_s(p, chip)));
+    out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
 }
 
 /* ---- keys and values ---- */
