@@ -535,10 +535,18 @@ static const double view_launches = 0.2;
  * A100. NeuSight's shortest operations on A100 and T4 differ likewise. */
 static const double less_than_call = -0.4, more_than_call = 0.4, counts_batches = 1.8;
 
+/* By a kernel of PyTorch's own. */
+static bool is_depthwise(const ft_op *op)
+{
+    const int64_t groups = ft_op_at(op, FT_K_groups, 0);
+
+    return groups > 1 && groups == ft_op_shape(op, FT_K_x).dim[1];
+}
+
 static double beside_calls(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return more_than_call;
+    case FT_CLASS_CONV: return is_depthwise(op) ? less_than_call : more_than_call;
     case FT_CLASS_MATMUL:
         return op->kind == FT_KIND_linear && !ft__has_block_scales(op) ? more_than_call
                                                                        : 0;
