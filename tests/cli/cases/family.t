@@ -37,8 +37,8 @@ them and for others.
   ----
   a30  600 MHz  156 ms  116 ms  238 ms  67.4 W  10.5 J  # B  yes  scaled
   a30  900 MHz  114 ms  85.2 ms  171 ms  81.2 W  9.25 J  # B  yes  scaled
-  l4  600 MHz  1.42 ms  1.21 ms  3.01 ms  26.5 W  37.6 mJ  # B  yes  scaled
-  l4  900 MHz  1.28 ms  900 us  3.00 ms  26.3 W  33.7 mJ  # B  yes  scaled
+  l4  600 MHz  1.41 ms  1.21 ms  2.92 ms  26.5 W  37.5 mJ  # B  yes  scaled
+  l4  900 MHz  1.24 ms  897 us  2.91 ms  26.8 W  33.2 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, where it is fastest, too
   least energy x time on a30: at 900 MHz, where it is fastest, too
   least energy on l4: at 900 MHz, where it is fastest, too
@@ -50,7 +50,7 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.27 ms  742 us  2.99 ms  785.3  49.8 mJ  # B  *  100.0 %  scaled
+  1  l4  1.23 ms  740 us  2.90 ms  810.5  49.3 mJ  # B  *  100.0 %  scaled
   2  a30  85.3 ms  70.3 ms  117 ms  11.72  13.3 J  # B  0.0 %  learned
   3  t4  231 ms  196 ms  301 ms  4.325  16.0 J  # B  0.0 %  learned
   best: l4

@@ -7,8 +7,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high  items/s   energy   memory     chance  basis
   --------------------------------------------------------------------------------------
-  1  a30         3.18 ms  1.25 ms  7.49 ms    314.8   217 mJ  627 MiB  *  67.7 %  scaled
-  2  l4          3.18 ms  1.30 ms  7.49 ms    314.8  92.3 mJ  627 MiB  ~  32.3 %  scaled
+  1  a30         3.09 ms  1.24 ms  7.28 ms      324   214 mJ  627 MiB  *  67.7 %  scaled
+  2  l4          3.09 ms  1.30 ms  7.28 ms      324  91.1 mJ  627 MiB  ~  32.3 %  scaled
   3  jetson-tk1  76.9 ms  49.9 ms   120 ms       13        -  627 MiB      0.0 %  scaled
   
   *: Pareto-optimal in time
@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million     low   high     time  items/s  energy   memory     chance  basis
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz              2.197  0.9208  5.184  3.18 ms    314.8  174 mJ  627 MiB  *  74.4 %  scaled
-  2  a30      600 MHz              2.201   1.352  5.188  3.18 ms    314.2  149 mJ  627 MiB  *  25.6 %  scaled
+  1  a30     1.20 GHz              2.135  0.9197  5.037  3.09 ms    323.9  172 mJ  627 MiB  *  74.3 %  scaled
+  2  a30      600 MHz              2.139   1.323   5.04  3.09 ms    323.4  147 mJ  627 MiB  *  25.7 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
@@ -47,8 +47,8 @@ Devices that nobody measured, each scaled from its data sheet.
   on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
-  1,a30,1,,placed,0.003176362209239181
-  2,l4,1,,placed,0.0031768183870340854
+  1,a30,1,,placed,0.003086362209239182
+  2,l4,1,,placed,0.0030868183870340865
 
 "No" is an exit code, and so is what is missing.
 
@@ -62,11 +62,11 @@ Devices that nobody measured, each scaled from its data sheet.
   foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=1us > /dev/null
-  misses time=1us: a30 (3.18 ms), l4 (3.18 ms)
+  misses time=1us: a30 (3.09 ms), l4 (3.09 ms)
   foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=500ns > /dev/null
-  misses time=500ns: a30 (3.18 ms), l4 (3.18 ms)
+  misses time=500ns: a30 (3.09 ms), l4 (3.09 ms)
   foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by energy
@@ -76,15 +76,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time  items/s   memory      chance  basis
   ----------------------------------------------------------------------------------
-  1  l4      92.3 mJ  35.4 mJ  233 mJ  3.18 ms    314.8  627 MiB  *   84.2 %  scaled
-  2  a30      217 mJ  79.7 mJ  547 mJ  3.18 ms    314.8  627 MiB  *~  15.8 %  scaled
+  1  l4      91.1 mJ  35.8 mJ  230 mJ  3.09 ms      324  627 MiB  *   84.6 %  scaled
+  2  a30      214 mJ  80.7 mJ  540 mJ  3.09 ms      324  627 MiB  *~  15.4 %  scaled
   
   *: Pareto-optimal in time and energy
   best: l4
-  on average this answer lies 11.0 % above the best (expected regret)
+  on average this answer lies 10.5 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  on average this answer lies 11.0 % above the best (expected regret)
+  on average this answer lies 10.5 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
@@ -190,12 +190,12 @@ down, under their names.
   $ ./ask --by cost --price 2/h --price l4=1/h --json | pick best choices.0.values.cost.basis choices.0.values.energy
   best: "l4"
   choices.0.values.cost.basis: "measured"
-  choices.0.values.energy: {"value": 6.98528157944645, "low": 4.86383756278309, "high": 10.0320404755537, "unit": "J", "basis": "scaled"}
+  choices.0.values.energy: {"value": 6.98522207144645, "low": 4.86379154732023, "high": 10.0319630352778, "unit": "J", "basis": "scaled"}
   $ ./ask --batches 1,2 --json | pick per choices.\#
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  h100-sxm  1.26 ms  448 us  2.98 ms  790.5  223 mJ  # B  *  100.0 %  scaled
+  1  h100-sxm  1.23 ms  434 us  2.89 ms  816.1  217 mJ  # B  *  100.0 %  scaled
   2  l4  112 ms  102 ms  123 ms  8.928  6.99 J  # B  0.0 %  measured
   
   *: Pareto-optimal in time and energy
