@@ -45,7 +45,7 @@ static void must(ft_status st, const ft_error *err)
 }
 
 struct lesson {
-    ft_matrix m;
+    ft__matrix m;
     double *y;
     uint32_t *fold;
     float *x;
@@ -58,7 +58,7 @@ static struct lesson read_lesson(const char *folder, size_t cols)
                        .y = slurp(folder, "y.f64", &y_len),
                        .fold = slurp(folder, "fold.u32", &fold_len)};
 
-    l.m = (ft_matrix){l.x, y_len / sizeof(*l.y), cols};
+    l.m = (ft__matrix){l.x, y_len / sizeof(*l.y), cols};
     return l;
 }
 
@@ -69,10 +69,10 @@ static void free_lesson(struct lesson *l)
     free(l->fold);
 }
 
-static void fit(const struct lesson *l, const ft_forest_options *opt)
+static void fit(const struct lesson *l, const ft__forest_options *opt)
 {
     double took_s[REPEATS];
-    ft_forest *f = NULL;
+    ft__forest *f = NULL;
     ft_error err;
 
     for (int i = 0; i < REPEATS; i++) {
@@ -85,7 +85,7 @@ static void fit(const struct lesson *l, const ft_forest_options *opt)
     printf("fit_s %.9g\n", ft__median(took_s, REPEATS));
 }
 
-static void cross_validate(const struct lesson *l, ft_forest_options opt)
+static void cross_validate(const struct lesson *l, ft__forest_options opt)
 {
     double *out = calloc(l->m.n_rows, sizeof(*out)), mae = 0;
     ft_errors e;
@@ -94,7 +94,7 @@ static void cross_validate(const struct lesson *l, ft_forest_options opt)
     if (!out)
         exit(1);
     for (opt.seed = 1; opt.seed <= SEEDS; opt.seed++) {
-        const ft_model_options how = {
+        const ft__learn_model_options how = {
             .method = opt.kind == FT_FOREST_EXTRA ? FT_METHOD_EXTRA : FT_METHOD_FOREST,
             .forest = opt,
             .seed = opt.seed,
@@ -111,14 +111,14 @@ static void cross_validate(const struct lesson *l, ft_forest_options opt)
 }
 
 /* The forest of folder/nodes, as many nodes a tree as folder/sizes.u32 says. */
-static ft_forest *read_forest(const char *folder, size_t cols)
+static ft__forest *read_forest(const char *folder, size_t cols)
 {
     size_t nodes_len, sizes_len;
     ft__node *node = slurp(folder, "nodes", &nodes_len), *at = node;
     uint32_t *size = slurp(folder, "sizes.u32", &sizes_len);
     const uint32_t n = (uint32_t)(sizes_len / sizeof(*size));
     ft__tree *tree = calloc(n, sizeof(*tree));
-    ft_forest *f;
+    ft__forest *f;
     ft_error err;
 
     if (!tree)
@@ -139,7 +139,7 @@ static void walk(const char *folder, size_t cols, size_t part)
     float *q = slurp(folder, "q.f32", &q_len);
     const size_t n = q_len / sizeof(*q) / cols, first = part * SINGLE % n;
     double *out = calloc(n, sizeof(*out)), began, sum = 0;
-    ft_forest *f = read_forest(folder, cols);
+    ft__forest *f = read_forest(folder, cols);
     char path[4096];
     FILE *fp;
 
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     const size_t cols = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 
     if (argc == 6) {
-        const ft_forest_options opt = {
+        const ft__forest_options opt = {
             .kind = strcmp(argv[4], "extra") ? FT_FOREST_RANDOM : FT_FOREST_EXTRA,
             .max_features = strtod(argv[5], NULL),
             .seed = 1};

@@ -13,7 +13,7 @@
 enum { MAX_LINE = 1 << 16 };
 
 struct table {
-    ft_matrix x;
+    ft__matrix x;
     float *values;
     double *y;
     uint32_t *fold;
@@ -76,7 +76,7 @@ static struct table read_table(const char *path, size_t cap)
 
 static double *cross_validate(const struct table *t, ft_method method)
 {
-    const ft_model_options opt = {.method = method, .seed = 1, .threads = 1};
+    const ft__learn_model_options opt = {.method = method, .seed = 1, .threads = 1};
     double *out = calloc(t->x.n_rows, sizeof(*out));
     const clock_t began = clock();
     ft_error err;

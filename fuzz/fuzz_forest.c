@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static float rows[ROWS * MAX_WIDTH];
     double out[ROWS];
     void *image = malloc(size ? size : 1); /* aligned, and exactly as long */
-    ft_forest *f;
+    ft__forest *f;
     ft_error err;
 
     if (!image)

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static float rows[ROWS * MAX_WIDTH];
     double out[ROWS], single;
     void *image = malloc(size ? size : 1); /* aligned, and exactly as long */
-    ft_model *m;
+    ft__learn_model *m;
     ft_error err;
 
     if (!image)

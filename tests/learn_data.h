@@ -9,7 +9,7 @@
 #include "learn/learn_inside.h"
 
 typedef struct data {
-    ft_matrix m;
+    ft__matrix m;
     float *x;
     double *y;
 } data;
@@ -32,7 +32,7 @@ static inline data data_new(size_t n_rows, size_t n_cols, uint64_t seed)
         d.y[i] = 3 * (double)row[0] + (n_cols > 1 && row[1] > 0.5F) +
                  0.01 * ft__prng_unit(&rng);
     }
-    d.m = (ft_matrix){d.x, n_rows, n_cols};
+    d.m = (ft__matrix){d.x, n_rows, n_cols};
     return d;
 }
 
@@ -42,7 +42,7 @@ static inline void data_free(data *d)
     free(d->y);
 }
 
-static inline double predict_one(const ft_model *m, const float *row)
+static inline double predict_one(const ft__learn_model *m, const float *row)
 {
     double y = NAN;
 

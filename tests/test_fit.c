@@ -31,7 +31,7 @@ static void make(struct made *m)
 
 static ft__fit fit_of(struct made *m, const ft__fit_options *o)
 {
-    const ft_matrix x = {m->x, N, COLS};
+    const ft__matrix x = {m->x, N, COLS};
     ft__fit f;
 
     CHECK_EQ(ft__fit_make(&f, m->out, m->spread, &x, m->y, m->group, o, NULL), FT_OK);

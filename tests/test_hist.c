@@ -6,14 +6,14 @@
 #include "learn_data.h"
 
 /* One tree that takes everything off at once. */
-static const ft_model_options whole_steps = {.method = FT_METHOD_HIST,
-                                             .rounds = 1,
-                                             .depth = 1,
-                                             .rate = 1,
-                                             .share = 1,
-                                             .penalty = 1e-12};
+static const ft__learn_model_options whole_steps = {.method = FT_METHOD_HIST,
+                                                    .rounds = 1,
+                                                    .depth = 1,
+                                                    .rate = 1,
+                                                    .share = 1,
+                                                    .penalty = 1e-12};
 
-static double error_of(const ft_model *m, const data *d)
+static double error_of(const ft__learn_model *m, const data *d)
 {
     double sum = 0;
 
@@ -47,7 +47,7 @@ static void the_first_split_is_the_best_of_all(void)
 {
     data d = data_new(200, 4, 3);
     double least = INFINITY;
-    ft_model *m = NULL;
+    ft__learn_model *m = NULL;
 
     for (size_t i = 0; i < 200; i++)
         for (size_t j = 0; j < 4; j++)
@@ -65,7 +65,7 @@ static void a_step_is_found_among_many_values(void)
     enum { N = 20000, MOST_WRONG = 2 * N / 255 };
     data d = data_new(N, 2, 4);
     size_t wrong = 0;
-    ft_model *m = NULL;
+    ft__learn_model *m = NULL;
 
     for (size_t i = 0; i < N; i++)
         d.y[i] = d.x[2 * i + 1] > 0.3F;
@@ -81,9 +81,9 @@ static void a_step_is_found_among_many_values(void)
 static void a_frequent_value_does_not_take_the_bins_of_others(void)
 {
     enum { N = 4000 };
-    ft_model_options opt = whole_steps;
+    ft__learn_model_options opt = whole_steps;
     data d = data_new(N, 1, 5);
-    ft_model *m = NULL;
+    ft__learn_model *m = NULL;
 
     for (size_t i = 0; i < N; i++) {
         d.x[i] = i % 4 ? 0 : 1 + d.x[i];
@@ -102,8 +102,8 @@ static void missing_values_go_where_they_fit(void)
     for (int high = 0; high < 2; high++) {
         float x[40], ask[] = {3, 30, NAN};
         double y[40];
-        const ft_matrix matrix = {x, 40, 1};
-        ft_model *m = NULL;
+        const ft__matrix matrix = {x, 40, 1};
+        ft__learn_model *m = NULL;
 
         for (int i = 0; i < 40; i++) {
             x[i] = i % 4 == 3 ? NAN : (float)i;
@@ -124,8 +124,8 @@ static void missing_ones_may_differ_from_all_others(void)
 {
     float x[200], ask[] = {5, 11, NAN};
     double y[200];
-    const ft_matrix matrix = {x, 200, 1};
-    ft_model *m = NULL;
+    const ft__matrix matrix = {x, 200, 1};
+    ft__learn_model *m = NULL;
 
     for (int i = 0; i < 200; i++) {
         x[i] = i % 2 ? NAN : (float)(5 + i % 7);
@@ -144,10 +144,10 @@ static void missing_ones_may_differ_from_all_others(void)
 static void weights_count_as_repeats(void)
 {
     enum { N = 100, COLS = 3 };
-    ft_model_options opt = whole_steps;
+    ft__learn_model_options opt = whole_steps;
     data d = data_new(N, COLS, 6), twice = data_new(2 * N, COLS, 6);
     double w[N];
-    ft_model *a = NULL, *b = NULL;
+    ft__learn_model *a = NULL, *b = NULL;
 
     for (size_t i = 0; i < N; i++)
         w[i] = i % 2 ? 2 : 1;
@@ -177,9 +177,9 @@ static void more_rounds_leave_less(void)
     double before = INFINITY, first = 0;
 
     for (uint32_t rounds = 1; rounds <= 64; rounds *= 4) {
-        const ft_model_options opt = {
+        const ft__learn_model_options opt = {
             .method = FT_METHOD_HIST, .rounds = rounds, .seed = 1};
-        ft_model *m = NULL;
+        ft__learn_model *m = NULL;
 
         CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
         CHECK(m && CMP(error_of(m, &d), <, before));

@@ -44,7 +44,7 @@ static void hand(uint32_t *w)
 static void predicts_the_mean_of_its_trees(void)
 {
     _Alignas(64) uint32_t w[HAND_WORDS];
-    ft_forest *f;
+    ft__forest *f;
 
     hand(w);
     CHECK_EQ(ft__forest_load(&f, w, sizeof(w), NULL), FT_OK);
@@ -104,7 +104,7 @@ static void names_the_bad_byte(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         _Alignas(64) uint32_t w[HAND_WORDS];
         ft_error err = {0};
-        ft_forest *f;
+        ft__forest *f;
 
         hand(w);
         w[cases[i].word] = cases[i].value;
@@ -123,7 +123,7 @@ static void refuses_every_other_length(void)
     for (size_t len = 0; len <= HAND_BYTES + 64; len++) {
         uint32_t w[HAND_WORDS + 16] = {0}, *copy = malloc(len ? len : 1);
         ft_error err = {0};
-        ft_forest *f;
+        ft__forest *f;
 
         hand(w);
         if (!copy)
@@ -140,16 +140,16 @@ static void refuses_every_other_length(void)
 static void refuses_an_image_that_is_not_aligned(void)
 {
     _Alignas(8) uint32_t w[HAND_WORDS + 1];
-    ft_forest *f;
+    ft__forest *f;
 
     hand(w + 1);
     CHECK(EQ(ft__forest_load(&f, w + 1, HAND_BYTES, NULL), FT_EINVAL) && EQ(f, NULL));
 }
 
-static ft_forest *grown(const data *d, const double *w, const ft_forest_options *opt)
+static ft__forest *grown(const data *d, const double *w, const ft__forest_options *opt)
 {
     ft_error err = {0};
-    ft_forest *f;
+    ft__forest *f;
 
     CHECK_EQ(ft__forest_fit(&f, &d->m, d->y, w, opt, &err), FT_OK);
     if (!f) {
@@ -173,7 +173,7 @@ static double walk(const ft__cell *c, const float *row, uint32_t width)
     return walk(c + off + (isnan(x) ? col > width : x > value), row, width);
 }
 
-static double mean_of_walks(const ft_forest *f, const float *row)
+static double mean_of_walks(const ft__forest *f, const float *row)
 {
     const ft__forest_header *h = f->head;
     const uint32_t *start = (const uint32_t *)(h + 1);
@@ -186,7 +186,7 @@ static double mean_of_walks(const ft_forest *f, const float *row)
 }
 
 /* In every way there is to walk, here: plain, and what this processor does best. */
-static void agrees_with_slow_walks(ft_forest *f, const data *d)
+static void agrees_with_slow_walks(ft__forest *f, const data *d)
 {
     static const size_t sizes[] = {0, 1, 5, 6, 7, 8, 9, 25, 100};
     const ft__walks *ways[] = {&ft__walks_plain, ft__walks_here()};
@@ -220,9 +220,9 @@ static void batches_single_rows_and_a_plain_walk_agree_to_the_bit(void)
         for (size_t i = 0; i < ROWS * cols[k]; i += 7)
             d.x[i] = NAN;
         for (int kind = 0; kind < 2; kind++) {
-            const ft_forest_options opt = {.kind = (ft_forest_kind)kind,
-                                           .n_trees = trees[k]};
-            ft_forest *f = grown(&d, NULL, &opt);
+            const ft__forest_options opt = {.kind = (ft__forest_kind)kind,
+                                            .n_trees = trees[k]};
+            ft__forest *f = grown(&d, NULL, &opt);
 
             agrees_with_slow_walks(f, &d);
             ft__forest_free(f);
@@ -235,7 +235,8 @@ static void many_rows_predict_what_single_ones_do(void)
 {
     enum { ROWS = 5000, COLS = 3 };
     data d = data_new(ROWS, COLS, 4);
-    ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 3, .max_depth = 5});
+    ft__forest *f =
+        grown(&d, NULL, &(ft__forest_options){.n_trees = 3, .max_depth = 5});
     static double out[ROWS];
 
     ft__forest_predict_rows(f, d.x, ROWS, out);
@@ -251,7 +252,7 @@ static void missing_values_go_where_a_node_sends_them(void)
              by_second[] = {{-0.0F, 1, 1, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}};
     const ft__tree trees[] = {{by_first, 3}, {by_second, 3}};
     const ft__walks *ways[] = {&ft__walks_plain, ft__walks_here()};
-    ft_forest *f;
+    ft__forest *f;
 
     CHECK_EQ(ft__forest_join(&f, 2, trees, 2, 100, 1, NULL), FT_OK);
     for (int k = 0; f && k < 2; k++) {
@@ -271,7 +272,7 @@ static void a_forest_too_wide_for_an_image_is_refused(void)
 {
     ft__node node[] = {{0.5F, 1, 511, 1}, {10, 0, 0, 0}, {20, 0, 0, 0}};
     const ft__tree tree = {node, 3};
-    ft_forest *f;
+    ft__forest *f;
 
     CHECK(EQ(ft__forest_join(&f, 512, &tree, 1, 0, 1, NULL), FT_EINVAL) && !f);
     node[0].missing_right = 0;
@@ -282,7 +283,7 @@ static void a_forest_too_wide_for_an_image_is_refused(void)
 static void a_stored_image_predicts_the_same(void)
 {
     data d = data_new(50, 3, 2);
-    ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 5}), *g;
+    ft__forest *f = grown(&d, NULL, &(ft__forest_options){.n_trees = 5}), *g;
 
     CHECK_EQ(ft__forest_load(&g, f->head, f->len, NULL), FT_OK);
     for (size_t i = 0; g && i < 50; i++)
@@ -298,7 +299,7 @@ static void a_stored_image_predicts_the_same(void)
 static void every_spoiled_byte_is_refused_or_harmless(void)
 {
     data d = data_new(40, 3, 3);
-    ft_forest *f = grown(&d, NULL, &(ft_forest_options){.n_trees = 4}), *g;
+    ft__forest *f = grown(&d, NULL, &(ft__forest_options){.n_trees = 4}), *g;
     const size_t len = f->len;
     size_t refused = 0;
     unsigned char *copy = malloc(len);

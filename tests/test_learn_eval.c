@@ -99,8 +99,8 @@ static void refuses_more_folds_than_groups(void)
 static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
 {
     enum { ROWS = 60, COLS = 3 };
-    const ft_forest_options opt = {.kind = FT_FOREST_EXTRA, .n_trees = 9, .seed = 3};
-    const ft_model_options how = {
+    const ft__forest_options opt = {.kind = FT_FOREST_EXTRA, .n_trees = 9, .seed = 3};
+    const ft__learn_model_options how = {
         .method = FT_METHOD_EXTRA, .forest.n_trees = 9, .seed = 3};
     data d = data_new(ROWS, COLS, 4), rest = data_new(ROWS, COLS, 4);
     uint32_t fold[ROWS];
@@ -112,7 +112,7 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
     }
     CHECK_EQ(ft__model_cross_validate(out, &d.m, d.y, w, fold, 4, &how, NULL), FT_OK);
     for (uint32_t k = 0; k < 3; k++) { /* fold 3 is empty */
-        ft_forest *f;
+        ft__forest *f;
         size_t n = 0;
 
         for (size_t i = 0; i < ROWS; i++) {
@@ -134,7 +134,8 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
 
 static void refuses_folds_that_leave_nothing_to_learn_from(void)
 {
-    const ft_model_options opt = {.method = FT_METHOD_FOREST, .forest.n_trees = 2};
+    const ft__learn_model_options opt = {.method = FT_METHOD_FOREST,
+                                         .forest.n_trees = 2};
     data d = data_new(4, 2, 1);
     double out[4];
     ft_error err = {0};
@@ -262,7 +263,7 @@ static void columns_are_worth_what_their_law_says(void)
     enum { N = 400, COLUMNS = 5 };
     static const double k[] = {0.3, 0.1, 0.2, 0};
     static const double weight[] = {0.25, 0.75};
-    const ft_model_options ridge[] = {
+    const ft__learn_model_options ridge[] = {
         {.method = FT_METHOD_RIDGE, .penalty = 1e-9},
         {.method = FT_METHOD_RIDGE, .penalty = 1e-9},
     };
@@ -272,7 +273,7 @@ static void columns_are_worth_what_their_law_says(void)
     double y[N];
     uint32_t fold[N];
     ft_importance v[COLUMNS], same[COLUMNS];
-    const ft_matrix m = {x, N, COLUMNS};
+    const ft__matrix m = {x, N, COLUMNS};
 
     for (uint32_t i = 0; i < N; i++) {
         float *row = x + (size_t)i * COLUMNS;
@@ -298,7 +299,7 @@ static void columns_are_worth_what_their_law_says(void)
 static void importance_needs_folds_and_models(void)
 {
     const double one = 1;
-    const ft_model_options tree = {.method = FT_METHOD_TREE};
+    const ft__learn_model_options tree = {.method = FT_METHOD_TREE};
     const ft_importance_options none = {.model = &tree, .weight = &one},
                                 opt = {.model = &tree, .weight = &one, .n_models = 1};
     const float x[] = {1, 2, 3, 4};
@@ -306,13 +307,13 @@ static void importance_needs_folds_and_models(void)
     const uint32_t fold[] = {0, 1, 0, 1};
     ft_importance v;
 
-    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &none, NULL),
+    CHECK_EQ(ft__model_importance(&v, &(ft__matrix){x, 4, 1}, y, fold, 2, &none, NULL),
              FT_EINVAL);
-    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 1, &opt, NULL),
+    CHECK_EQ(ft__model_importance(&v, &(ft__matrix){x, 4, 1}, y, fold, 1, &opt, NULL),
              FT_EINVAL);
-    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 0, 1}, y, fold, 2, &opt, NULL),
+    CHECK_EQ(ft__model_importance(&v, &(ft__matrix){x, 0, 1}, y, fold, 2, &opt, NULL),
              FT_EINVAL);
-    CHECK_EQ(ft__model_importance(&v, &(ft_matrix){x, 4, 1}, y, fold, 2, &opt, NULL),
+    CHECK_EQ(ft__model_importance(&v, &(ft__matrix){x, 4, 1}, y, fold, 2, &opt, NULL),
              FT_OK);
 }
 

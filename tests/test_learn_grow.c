@@ -80,13 +80,13 @@ static void slow_tree(const data *d, const double *w, const bool *in, size_t min
 }
 
 /* One tree on exactly the rows and weights given, without a bag. */
-static void one_tree(const data *d, const double *w, const ft_forest_options *opt,
+static void one_tree(const data *d, const double *w, const ft__forest_options *opt,
                      double *out)
 {
     ft__tree_training *train;
     ft__grower *g;
     ft__tree t;
-    ft_forest *f;
+    ft__forest *f;
 
     if (ft__train_new(&train, &d->m, d->y, w, opt->kind, NULL))
         abort();
@@ -109,7 +109,7 @@ static void a_best_split_tree_is_the_one_found_by_trying_everything(void)
     bool all[ROWS];
 
     for (uint64_t seed = 0; seed < 20; seed++) {
-        const ft_forest_options opt = {
+        const ft__forest_options opt = {
             FT_FOREST_RANDOM, 1, 0, (uint32_t)(1 + seed % 5), 1, seed, 1};
         data d = data_new(ROWS, COLS, seed);
         ft__prng rng = ft__prng_stream(seed, 9);
@@ -159,7 +159,7 @@ static void a_weight_of_k_is_a_row_k_times(void)
 
     /* Depth stops before the last rows, where ties are drawn by lot. */
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {(ft_forest_kind)kind, 1, 3, 1, 1, 7, 1};
+        const ft__forest_options opt = {(ft__forest_kind)kind, 1, 3, 1, 1, 7, 1};
         size_t k = 0;
 
         one_tree(&d, w, &opt, one);
@@ -174,11 +174,11 @@ static void a_weight_of_k_is_a_row_k_times(void)
     data_free(&d);
 }
 
-static ft_forest *grown(const ft_matrix *x, const double *y, const double *w,
-                        const ft_forest_options *opt)
+static ft__forest *grown(const ft__matrix *x, const double *y, const double *w,
+                         const ft__forest_options *opt)
 {
     ft_error err = {0};
-    ft_forest *f;
+    ft__forest *f;
 
     CHECK_EQ(ft__forest_fit(&f, x, y, w, opt, &err), FT_OK);
     if (!f) {
@@ -188,7 +188,7 @@ static ft_forest *grown(const ft_matrix *x, const double *y, const double *w,
     return f;
 }
 
-static bool same_bytes(const ft_forest *f, const ft_forest *g)
+static bool same_bytes(const ft__forest *f, const ft__forest *g)
 {
     return f->len == g->len && memcmp(f->head, g->head, f->len) == 0;
 }
@@ -198,9 +198,9 @@ static void threads_do_not_show_in_the_image_but_the_seed_does(void)
     data d = data_new(300, 6, 6);
 
     for (int kind = 0; kind < 2; kind++) {
-        ft_forest_options opt = {
-            .kind = (ft_forest_kind)kind, .n_trees = 17, .seed = 4};
-        ft_forest *one = grown(&d.m, d.y, NULL, &opt), *other;
+        ft__forest_options opt = {
+            .kind = (ft__forest_kind)kind, .n_trees = 17, .seed = 4};
+        ft__forest *one = grown(&d.m, d.y, NULL, &opt), *other;
 
         for (opt.threads = 2; opt.threads <= 3; opt.threads++) {
             other = grown(&d.m, d.y, NULL, &opt);
@@ -241,9 +241,9 @@ static void image_and_predictions_are_the_same_everywhere(void)
     for (size_t i = 0; i < 1000; i += 11)
         d.x[i] = NAN;
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {
-            .kind = (ft_forest_kind)kind, .n_trees = 10, .max_features = 0.7};
-        ft_forest *f = grown(&d.m, d.y, w, &opt);
+        const ft__forest_options opt = {
+            .kind = (ft__forest_kind)kind, .n_trees = 10, .max_features = 0.7};
+        ft__forest *f = grown(&d.m, d.y, w, &opt);
         const void *image = f->head;
         const size_t len = f->len;
 
@@ -266,7 +266,7 @@ static uint32_t nodes_below(const ft__cell *c)
     return off ? 1 + nodes_below(c + off) + nodes_below(c + off + 1) : 1;
 }
 
-static const ft__cell *root(const ft_forest *f, uint32_t tree, uint32_t *n)
+static const ft__cell *root(const ft__forest *f, uint32_t tree, uint32_t *n)
 {
     const ft__forest_header *h = f->head;
     const uint32_t *start = (const uint32_t *)(h + 1);
@@ -299,14 +299,14 @@ static void a_row_of_weight_nothing_is_not_there(void)
 {
     enum { ROWS = 100, COLS = 3 };
     data d = data_new(ROWS, COLS, 10);
-    const ft_matrix half = {d.x, ROWS / 2, COLS};
+    const ft__matrix half = {d.x, ROWS / 2, COLS};
     double w[ROWS];
 
     for (int i = 0; i < ROWS; i++)
         w[i] = i < ROWS / 2;
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 5};
-        ft_forest *f = grown(&d.m, d.y, w, &opt), *g = grown(&half, d.y, NULL, &opt);
+        const ft__forest_options opt = {.kind = (ft__forest_kind)kind, .n_trees = 5};
+        ft__forest *f = grown(&d.m, d.y, w, &opt), *g = grown(&half, d.y, NULL, &opt);
 
         CHECK(same_bytes(f, g));
         ft__forest_free(f);
@@ -324,9 +324,9 @@ static void targets_of_any_size_grow_the_same_trees(void)
     for (int i = 0; i < ROWS; i++)
         tiny[i] = d.y[i] * 0x1p-100;
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 5};
-        ft_forest *f = grown(&d.m, d.y, NULL, &opt);
-        ft_forest *g = grown(&d.m, tiny, NULL, &opt);
+        const ft__forest_options opt = {.kind = (ft__forest_kind)kind, .n_trees = 5};
+        ft__forest *f = grown(&d.m, d.y, NULL, &opt);
+        ft__forest *g = grown(&d.m, tiny, NULL, &opt);
 
         for (int i = 0; i < ROWS; i++)
             CHECK_EQ(ft__forest_predict(f, d.x + i * COLS) * 0x1p-100,
@@ -344,15 +344,15 @@ static void depth_and_leaf_size_are_kept(void)
     data d = data_new(ROWS, COLS, 12);
 
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {(ft_forest_kind)kind, 1, 6, 9, 1, 3, 1};
+        const ft__forest_options opt = {(ft__forest_kind)kind, 1, 6, 9, 1, 3, 1};
         double w[ROWS], out[ROWS];
         uint32_t n;
-        ft_forest *f = grown(&d.m, d.y, NULL,
-                             &(ft_forest_options){
-                                 .kind = (ft_forest_kind)kind,
-                                 .n_trees = 20,
-                                 .max_depth = 2,
-                             });
+        ft__forest *f = grown(&d.m, d.y, NULL,
+                              &(ft__forest_options){
+                                  .kind = (ft__forest_kind)kind,
+                                  .n_trees = 20,
+                                  .max_depth = 2,
+                              });
 
         for (uint32_t t = 0; t < 20; t++) {
             root(f, t, &n);
@@ -378,15 +378,15 @@ static void a_missing_value_is_parted_from_every_present_one(void)
     enum { ROWS = 40 };
     float x[ROWS];
     double y[ROWS];
-    const ft_matrix m = {x, ROWS, 1};
+    const ft__matrix m = {x, ROWS, 1};
 
     for (int i = 0; i < ROWS; i++) {
         x[i] = i % 2 ? NAN : (float)(i - 10);
         y[i] = i % 2 ? 5 : 1;
     }
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 20};
-        ft_forest *f = grown(&m, y, NULL, &opt);
+        const ft__forest_options opt = {.kind = (ft__forest_kind)kind, .n_trees = 20};
+        ft__forest *f = grown(&m, y, NULL, &opt);
 
         CHECK_NEAR(ft__forest_predict(f, (float[]){NAN}), 5, 0);
         CHECK_NEAR(ft__forest_predict(f, (float[]){3}), 1, 0);
@@ -406,8 +406,8 @@ static void a_column_that_is_all_missing_or_constant_is_never_asked(void)
         d.x[i * COLS + 2] = 4;
     }
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 5};
-        ft_forest *f = grown(&d.m, d.y, NULL, &opt);
+        const ft__forest_options opt = {.kind = (ft__forest_kind)kind, .n_trees = 5};
+        ft__forest *f = grown(&d.m, d.y, NULL, &opt);
 
         for (uint32_t t = 0; t < 5; t++) {
             uint32_t n;
@@ -425,7 +425,7 @@ static void among_equal_splits_every_column_is_taken_alike(void)
 {
     enum { COLS = 8, TREES = 4000 };
     float x[2 * COLS];
-    const ft_matrix m = {x, 2, COLS};
+    const ft__matrix m = {x, 2, COLS};
     int kind, taken[COLS];
 
     for (int j = 0; j < COLS; j++) {
@@ -433,8 +433,9 @@ static void among_equal_splits_every_column_is_taken_alike(void)
         x[COLS + j] = (float)(j % 2 ? j + 1 : j - 1); /* up and down */
     }
     for (kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = TREES};
-        ft_forest *f = grown(&m, (double[]){1, 2}, NULL, &opt);
+        const ft__forest_options opt = {.kind = (ft__forest_kind)kind,
+                                        .n_trees = TREES};
+        ft__forest *f = grown(&m, (double[]){1, 2}, NULL, &opt);
         int trees = 0;
 
         memset(taken, 0, sizeof(taken));
@@ -458,8 +459,8 @@ static void random_cuts_are_uniform_over_the_range_of_the_rows(void)
 {
     enum { ROWS = 20, TREES = 4000 };
     data d = data_new(ROWS, 1, 14);
-    const ft_forest_options opt = {.kind = FT_FOREST_EXTRA, .n_trees = TREES};
-    ft_forest *f;
+    const ft__forest_options opt = {.kind = FT_FOREST_EXTRA, .n_trees = TREES};
+    ft__forest *f;
     int bin[10] = {0};
 
     d.x[3] = -2;
@@ -484,9 +485,9 @@ static void a_share_of_the_columns_lets_every_column_begin(void)
     data d = data_new(100, COLS, 15);
 
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {
-            .kind = (ft_forest_kind)kind, .n_trees = TREES, .max_features = 0.1};
-        ft_forest *f = grown(&d.m, d.y, NULL, &opt);
+        const ft__forest_options opt = {
+            .kind = (ft__forest_kind)kind, .n_trees = TREES, .max_features = 0.1};
+        ft__forest *f = grown(&d.m, d.y, NULL, &opt);
         int first[COLS] = {0};
 
         for (uint32_t t = 0; t < TREES; t++) {
@@ -507,8 +508,8 @@ static void a_bag_holds_two_thirds_of_the_rows_and_extra_trees_all(void)
     data d = data_new(1000, 3, 16);
 
     for (int kind = 0; kind < 2; kind++) {
-        const ft_forest_options opt = {.kind = (ft_forest_kind)kind, .n_trees = 20};
-        ft_forest *f = grown(&d.m, d.y, NULL, &opt);
+        const ft__forest_options opt = {.kind = (ft__forest_kind)kind, .n_trees = 20};
+        ft__forest *f = grown(&d.m, d.y, NULL, &opt);
         double leaves = 0;
 
         for (uint32_t t = 0; t < 20; t++) {
@@ -530,10 +531,10 @@ static void says_what_is_wrong_with_the_input(void)
                         none[2] = {0, 0}, negative[2] = {1, -1}, nan_w[2] = {1, NAN};
     static const struct {
         const char *says;
-        ft_matrix x;
+        ft__matrix x;
         const double *y;
         const double *w;
-        ft_forest_options opt;
+        ft__forest_options opt;
     } cases[] = {
         {"nothing to learn", {good, 0, 2}, y, NULL, {0}},
         {"nothing to learn", {good, 2, 0}, y, NULL, {0}},
@@ -545,14 +546,14 @@ static void says_what_is_wrong_with_the_input(void)
         {"every row", {good, 2, 2}, y, none, {0}},
         {"weight 1", {good, 2, 2}, y, negative, {0}},
         {"weight 1", {good, 2, 2}, y, nan_w, {0}},
-        {"kind 7", {good, 2, 2}, y, NULL, {.kind = (ft_forest_kind)7}},
+        {"kind 7", {good, 2, 2}, y, NULL, {.kind = (ft__forest_kind)7}},
         {"max_features", {good, 2, 2}, y, NULL, {.max_features = 1.5}},
         {"max_features", {good, 2, 2}, y, NULL, {.max_features = NAN}},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         ft_error err = {0};
-        ft_forest *f;
+        ft__forest *f;
 
         CHECK_EQ(ft__forest_fit(&f, &cases[i].x, cases[i].y, cases[i].w, &cases[i].opt,
                                 &err),

@@ -11,7 +11,7 @@
 
 enum { ROWS = 200, MOST = 80 };
 
-static ft__tree_training *trained(const data *d, ft_forest_kind kind)
+static ft__tree_training *trained(const data *d, ft__forest_kind kind)
 {
     ft__tree_training *t;
 

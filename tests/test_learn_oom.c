@@ -9,13 +9,13 @@
 enum { ROWS = 12, COLS = 2 };
 
 static data d;
-static ft_forest *made; /* while memory lasted */
+static ft__forest *made; /* while memory lasted */
 static const uint32_t fold[ROWS] = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
 
-static ft_status fit(ft_forest_kind kind)
+static ft_status fit(ft__forest_kind kind)
 {
-    const ft_forest_options opt = {.kind = kind, .n_trees = 3};
-    ft_forest *f;
+    const ft__forest_options opt = {.kind = kind, .n_trees = 3};
+    ft__forest *f;
     ft_status st = ft__forest_fit(&f, &d.m, d.y, NULL, &opt, NULL);
 
     CHECK_EQ((st == FT_OK), (f != NULL));
@@ -25,7 +25,7 @@ static ft_status fit(ft_forest_kind kind)
 
 static ft_status load(void)
 {
-    ft_forest *f;
+    ft__forest *f;
     ft_status st = ft__forest_load(&f, made->head, made->len, NULL);
 
     CHECK_EQ((st == FT_OK), (f != NULL));
@@ -35,7 +35,8 @@ static ft_status load(void)
 
 static ft_status cross_validate(void)
 {
-    const ft_model_options opt = {.method = FT_METHOD_FOREST, .forest.n_trees = 2};
+    const ft__learn_model_options opt = {.method = FT_METHOD_FOREST,
+                                         .forest.n_trees = 2};
     double out[ROWS];
 
     return ft__model_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
@@ -43,9 +44,9 @@ static ft_status cross_validate(void)
 
 static ft_status fit_method(ft_method method)
 {
-    const ft_model_options opt = {
+    const ft__learn_model_options opt = {
         .method = method, .forest = {.n_trees = 2}, .rounds = 2, .width = 2};
-    ft_model *m;
+    ft__learn_model *m;
     ft_status st = ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL);
 
     CHECK_EQ((st == FT_OK), (m != NULL));
@@ -55,7 +56,7 @@ static ft_status fit_method(ft_method method)
 
 static ft_status cross_validate_model(void)
 {
-    const ft_model_options opt = {.method = FT_METHOD_TEMPLATE};
+    const ft__learn_model_options opt = {.method = FT_METHOD_TEMPLATE};
     double out[ROWS];
 
     return ft__model_cross_validate(out, &d.m, d.y, NULL, fold, 2, &opt, NULL);
@@ -87,7 +88,7 @@ static ft_status conformal(void)
 
 int main(void)
 {
-    const ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 3};
+    const ft__forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 3};
 
     d = data_new(ROWS, COLS, 1);
     CHECK_EQ(ft__forest_fit(&made, &d.m, d.y, NULL, &how, NULL), FT_OK);

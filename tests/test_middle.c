@@ -27,12 +27,12 @@ static double bounded(const struct bounds *b, double v)
 static double sum_of_trees(const data *d, uint32_t k, const struct bounds *b,
                            const float *row)
 {
-    const ft_model_options opt = {.method = FT_METHOD_EXTRA,
-                                  .forest.n_trees = k,
-                                  .seed = 3,
-                                  .least = b->least,
-                                  .most = b->most};
-    ft_model *m;
+    const ft__learn_model_options opt = {.method = FT_METHOD_EXTRA,
+                                         .forest.n_trees = k,
+                                         .seed = 3,
+                                         .least = b->least,
+                                         .most = b->most};
+    ft__learn_model *m;
     double sum;
 
     if (ft__model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
@@ -79,13 +79,13 @@ static void single_trees(double *tree, const data *d, const struct bounds *b,
 
 static void middle_errs_least_in_proportion(const struct bounds *b)
 {
-    const ft_model_options opt = {.method = FT_METHOD_MIDDLE,
-                                  .forest.n_trees = TREES,
-                                  .seed = 3,
-                                  .least = b->least,
-                                  .most = b->most};
+    const ft__learn_model_options opt = {.method = FT_METHOD_MIDDLE,
+                                         .forest.n_trees = TREES,
+                                         .seed = 3,
+                                         .least = b->least,
+                                         .most = b->most};
     data d = data_new(60, 4, 21), q = data_new(ROWS_ASKED, 4, 22);
-    ft_model *m = NULL;
+    ft__learn_model *m = NULL;
     int several = 0;
 
     CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
@@ -112,10 +112,10 @@ static void a_middle_errs_least_in_proportion_among_its_trees(void)
 static void what_is_bounded_is_learned_through_a_logistic_curve(void)
 {
     enum { N = 80 };
-    ft_model_options opt = {.method = FT_METHOD_RIDGE, .least = -1, .most = 3};
+    ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .least = -1, .most = 3};
     data d = data_new(N, 3, 23), q = data_new(N, 3, 24);
     double stretched[N], bounded[N];
-    ft_model *m = NULL, *plain = NULL;
+    ft__learn_model *m = NULL, *plain = NULL;
 
     for (size_t i = 0; i < N; i++) {
         stretched[i] = 3 * d.y[i];
@@ -140,9 +140,9 @@ static void what_is_bounded_is_learned_through_a_logistic_curve(void)
 static void bounds_that_are_none_are_refused(void)
 {
     static const double wild[] = {NAN, INFINITY, -1, -2};
-    ft_model_options opt = {.method = FT_METHOD_RIDGE, .least = -50, .most = 50};
+    ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .least = -50, .most = 50};
     data d = data_new(20, 3, 25);
-    ft_model *m = NULL, *again = NULL;
+    ft__learn_model *m = NULL, *again = NULL;
     size_t len = 0;
     ft__model_header *h;
 
@@ -170,10 +170,10 @@ static void bounds_between_which_nothing_lies_are_refused_before_learning(void)
     data d = data_new(20, 3, 25);
 
     for (size_t i = 0; i < sizeof(wild) / sizeof(*wild); i++) {
-        const ft_model_options opt = {
+        const ft__learn_model_options opt = {
             .method = FT_METHOD_RIDGE, .least = wild[i].least, .most = wild[i].most};
         ft_error err = {0};
-        ft_model *m = NULL;
+        ft__learn_model *m = NULL;
 
         CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, &err), FT_EINVAL) && !m);
         CHECK(HAS(err.msg, "nothing lies between"));
@@ -184,11 +184,12 @@ static void bounds_between_which_nothing_lies_are_refused_before_learning(void)
 static void what_weighs_nothing_may_lie_outside_the_bounds(void)
 {
     enum { N = 40 };
-    const ft_model_options opt = {.method = FT_METHOD_RIDGE, .least = -50, .most = 50};
+    const ft__learn_model_options opt = {
+        .method = FT_METHOD_RIDGE, .least = -50, .most = 50};
     data d = data_new(2 * N, 3, 26);
     data half = {.m = {d.x, N, 3}};
     double w[2 * N];
-    ft_model *a = NULL, *b = NULL;
+    ft__learn_model *a = NULL, *b = NULL;
 
     for (size_t i = 0; i < 2 * N; i++) {
         w[i] = i < N;
@@ -207,9 +208,9 @@ static void what_weighs_nothing_may_lie_outside_the_bounds(void)
 
 static void more_trees_than_fit_on_the_stack_are_refused(void)
 {
-    ft_model_options opt = {.method = FT_METHOD_MIDDLE, .forest.n_trees = 1025};
+    ft__learn_model_options opt = {.method = FT_METHOD_MIDDLE, .forest.n_trees = 1025};
     data d = data_new(4, 1, 27);
-    ft_model *m = NULL, *again = NULL;
+    ft__learn_model *m = NULL, *again = NULL;
     ft__model_header *h;
     ft_error err = {0};
     size_t len = 0;
@@ -226,7 +227,7 @@ static void more_trees_than_fit_on_the_stack_are_refused(void)
     }
     free(h);
     ft__model_free(m);
-    opt = (ft_model_options){.method = FT_METHOD_MIDDLE, .forest.n_trees = 1024};
+    opt = (ft__learn_model_options){.method = FT_METHOD_MIDDLE, .forest.n_trees = 1024};
     CHECK(!ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL));
     CHECK(m && isfinite(predict_one(m, d.x)));
     ft__model_free(m);

@@ -1,4 +1,4 @@
-/* Every method behind ft_model. */
+/* Every method behind ft__learn_model. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "learn/tree/boost.h"
 #include "learn_data.h"
 
-static ft_model *fit(ft_method method, const data *d, const double *w)
+static ft__learn_model *fit(ft_method method, const data *d, const double *w)
 {
-    const ft_model_options opt = {.method = method, .rounds = 50, .seed = 3};
+    const ft__learn_model_options opt = {.method = method, .rounds = 50, .seed = 3};
     ft_error err = {0};
-    ft_model *m;
+    ft__learn_model *m;
 
     if (ft__model_fit(&m, &d->m, d->y, w, &opt, &err))
         fprintf(stderr, "%s: %s\n", ft_name(FT_NAMES_METHOD, method), err.msg);
@@ -24,7 +24,7 @@ static ft_model *fit(ft_method method, const data *d, const double *w)
 /* What every method has in common. */
 
 /* Fitted on half of the rows, tried on the others; 1 is the spread of the targets. */
-static double error_of(const ft_model *m, const data *d)
+static double error_of(const ft__learn_model *m, const data *d)
 {
     double squares = 0, about = 0, mean = 0;
 
@@ -51,7 +51,7 @@ static void every_method_learns_what_is_there(void)
     const char *why;
 
     for (int k = 0; k < FT_METHOD_COUNT; k++) {
-        ft_model *m;
+        ft__learn_model *m;
 
         if (!ft_method_available((ft_method)k, &why))
             continue;
@@ -78,7 +78,7 @@ static void batches_and_single_rows_agree_bit_for_bit(void)
     q.x[3] = NAN;
     q.x[20] = 1e30F;
     for (int k = 0; k < FT_METHOD_COUNT; k++) {
-        ft_model *m;
+        ft__learn_model *m;
 
         if (!ft_method_available((ft_method)k, &why))
             continue;
@@ -99,9 +99,9 @@ static void batches_and_single_rows_agree_bit_for_bit(void)
 /* The image of a model fitted with `threads`; the caller's to free. */
 static void *image_of(ft_method method, const data *d, uint32_t threads, size_t *len)
 {
-    const ft_model_options opt = {
+    const ft__learn_model_options opt = {
         .method = method, .rounds = 5, .seed = 9, .threads = threads};
-    ft_model *m;
+    ft__learn_model *m;
     void *copy;
 
     if (ft__model_fit(&m, &d->m, d->y, NULL, &opt, NULL))
@@ -122,7 +122,7 @@ static void images_do_not_depend_on_threads_and_load_again(void)
     for (int k = 0; k < FT_METHOD_COUNT; k++) {
         size_t len = 0, again = 0;
         void *a, *b;
-        ft_model *m = NULL;
+        ft__learn_model *m = NULL;
 
         if (!ft_method_available((ft_method)k, &why))
             continue;
@@ -154,7 +154,7 @@ static void damaged_images_are_refused_or_harmless(void)
         size_t len = 0;
         uint32_t *a;
         ft_error err;
-        ft_model *m = NULL;
+        ft__learn_model *m = NULL;
 
         if (!ft_method_available((ft_method)k, &why))
             continue;
@@ -181,13 +181,13 @@ static void damaged_images_are_refused_or_harmless(void)
 static void bad_requests_are_refused(void)
 {
     data d = data_new(20, 3, 8);
-    ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = -1};
-    ft_model *m;
+    ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = -1};
+    ft__learn_model *m;
 
     CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_EINVAL) && !m);
-    opt = (ft_model_options){.method = FT_METHOD_COUNT};
+    opt = (ft__learn_model_options){.method = FT_METHOD_COUNT};
     CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_EINVAL) && !m);
-    opt = (ft_model_options){.method = FT_METHOD_KNN, .neighbours = 65};
+    opt = (ft__learn_model_options){.method = FT_METHOD_KNN, .neighbours = 65};
     CHECK(EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_EINVAL) && !m);
     d.x[4] = INFINITY;
     opt.neighbours = 3;
@@ -212,7 +212,7 @@ static void rows_of_weight_0_are_as_good_as_absent(void)
         }
     }
     for (int k = 0; k < FT_METHOD_COUNT; k++) {
-        ft_model *a, *b;
+        ft__learn_model *a, *b;
 
         if (!ft_method_available((ft_method)k, &why))
             continue;
@@ -231,12 +231,12 @@ static void rows_of_weight_0_are_as_good_as_absent(void)
 static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
 {
     enum { N = 30 };
-    const ft_model_options opt = {.method = FT_METHOD_KNN, .neighbours = 2};
+    const ft__learn_model_options opt = {.method = FT_METHOD_KNN, .neighbours = 2};
     data d = data_new(N, 2, 11);
-    ft_matrix rest = {d.x + 2 * 10, 20, 2};
+    ft__matrix rest = {d.x + 2 * 10, 20, 2};
     uint32_t fold[N];
     double out[N];
-    ft_model *m;
+    ft__learn_model *m;
 
     for (uint32_t i = 0; i < N; i++)
         fold[i] = i < 10 ? 0 : 1 + i % 2;
@@ -256,9 +256,9 @@ static void ridge_is_its_closed_form(void)
 {
     float x[] = {1, 2, 4, 9};
     double y[] = {2, 3, 7, 12}, mean_x = 4, mean_y = 6, sd = sqrt(38.0 / 4), cross = 0;
-    const ft_matrix m = {x, 4, 1};
-    const ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = 0.5};
-    ft_model *r;
+    const ft__matrix m = {x, 4, 1};
+    const ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = 0.5};
+    ft__learn_model *r;
 
     for (int i = 0; i < 4; i++)
         cross += ((double)x[i] - mean_x) / sd * y[i];
@@ -277,9 +277,9 @@ static void ridge_finds_a_plane(void)
 {
     float x[40 * 3];
     double y[40];
-    const ft_matrix m = {x, 40, 3};
-    const ft_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = 1e-9};
-    ft_model *r;
+    const ft__matrix m = {x, 40, 3};
+    const ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = 1e-9};
+    ft__learn_model *r;
 
     for (int i = 0; i < 40; i++) {
         x[3 * i] = (float)(i % 7);
@@ -331,9 +331,9 @@ static void neighbours_are_those_of_a_search_of_all(void)
 {
     enum { N = 512, COLS = 6 };
     data d = data_new(N, COLS, 12), q = data_new(50, COLS, 13);
-    ft_model_options opt = {.method = FT_METHOD_KNN, .neighbours = 7};
+    ft__learn_model_options opt = {.method = FT_METHOD_KNN, .neighbours = 7};
     double mean[COLS] = {0}, var[COLS] = {0};
-    ft_model *m;
+    ft__learn_model *m;
 
     for (size_t i = 0; i < N * COLS; i++)
         mean[i % COLS] += (double)d.x[i] / N;
@@ -362,8 +362,8 @@ static void one_neighbour_is_the_training_row(void)
 
     memcpy(d.x + 5 * 300, d.x + 5 * 100, 5 * sizeof(float));
     for (int k = 0; k < 2; k++) {
-        const ft_model_options opt = {.method = methods[k], .neighbours = 1};
-        ft_model *m;
+        const ft__learn_model_options opt = {.method = methods[k], .neighbours = 1};
+        ft__learn_model *m;
 
         CHECK_EQ(ft__model_fit(&m, &d.m, d.y, NULL, &opt, NULL), FT_OK);
         for (size_t i = 0; m && i < 333; i++)
@@ -377,9 +377,9 @@ static void a_tree_is_all_rows_with_their_best_split(void)
 {
     float x[] = {1, 9, 2, 1, 3, 5, 10, 2, 11, 8, 12, 3};
     double y[] = {1, 1, 1, 5, 5, 5};
-    const ft_matrix m = {x, 6, 2};
-    ft_model_options opt = {.method = FT_METHOD_TREE};
-    ft_model *t;
+    const ft__matrix m = {x, 6, 2};
+    ft__learn_model_options opt = {.method = FT_METHOD_TREE};
+    ft__learn_model *t;
 
     CHECK_EQ(ft__model_fit(&t, &m, y, NULL, &opt, NULL), FT_OK);
     if (!t)
@@ -394,12 +394,12 @@ static void a_tree_is_all_rows_with_their_best_split(void)
 static void boosting_is_what_xgboost_says(void)
 {
     enum { N = 500, COLS = 5, ROUNDS = 30 };
-    const ft_model_options opt = {.method = FT_METHOD_BOOST,
-                                  .rounds = ROUNDS,
-                                  .share = 1,
-                                  .rate = 0.3,
-                                  .depth = 5,
-                                  .seed = 1};
+    const ft__learn_model_options opt = {.method = FT_METHOD_BOOST,
+                                         .rounds = ROUNDS,
+                                         .share = 1,
+                                         .rate = 0.3,
+                                         .depth = 5,
+                                         .seed = 1};
     static const char *const param[][2] = {
         {"tree_method", "hist"}, {"eta", "0.3"},     {"max_depth", "5"}, {"seed", "1"},
         {"base_score", "0"},     {"verbosity", "0"}, {"nthread", "1"},
@@ -412,7 +412,7 @@ static void boosting_is_what_xgboost_says(void)
     float label[N];
     uint64_t n = 0;
     ft__xgboost xgb;
-    ft_model *m;
+    ft__learn_model *m;
 
     if (ft__xgboost_open(&xgb))
         return;
@@ -454,7 +454,7 @@ static void boosting_is_what_xgboost_says(void)
 static void a_perceptron_learns_a_product(void)
 {
     data d = data_new(600, 2, 17), q = data_new(300, 2, 18);
-    ft_model *m;
+    ft__learn_model *m;
 
     for (size_t i = 0; i < 600; i++)
         d.y[i] = ((double)d.x[2 * i] - 0.5) * ((double)d.x[2 * i + 1] - 0.5);
@@ -473,11 +473,12 @@ static void a_perceptron_learns_a_product(void)
 static void support_vectors_hold_every_row_in_the_tube(void)
 {
     enum { N = 200 };
-    ft_model_options opt = {.method = FT_METHOD_SVR, .penalty = 1e6, .epsilon = 0.1};
+    ft__learn_model_options opt = {
+        .method = FT_METHOD_SVR, .penalty = 1e6, .epsilon = 0.1};
     data d = data_new(N, 2, 19);
     double mean = 0, var = 0;
     const char *why;
-    ft_model *m;
+    ft__learn_model *m;
 
     if (!ft_method_available(FT_METHOD_SVR, &why)) {
         data_free(&d);
@@ -539,12 +540,12 @@ static void methods_err_as_those_of_others(const char *root)
     float x[ROWS * COLUMNS];
     double y[ROWS], out[ROWS];
     uint32_t fold[ROWS];
-    const ft_matrix m = {x, ROWS, COLUMNS};
+    const ft__matrix m = {x, ROWS, COLUMNS};
     const char *why;
 
     CHECK(read_table(root, x, y, fold));
     for (int k = 0; k < FT_METHOD_COUNT; k++) {
-        const ft_model_options opt = {.method = (ft_method)k, .seed = 1};
+        const ft__learn_model_options opt = {.method = (ft_method)k, .seed = 1};
         ft_errors e;
 
         if (!ft_method_available((ft_method)k, &why))

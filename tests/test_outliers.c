@@ -29,7 +29,7 @@ static void the_row_far_away_is_most_isolated(void)
 static void scores_are_those_of_the_paper_in_small_cases(void)
 {
     float two[] = {1, 2}, same[] = {7, 7, 7, 7, 7};
-    const ft_matrix a = {two, 2, 1}, b = {same, 5, 1};
+    const ft__matrix a = {two, 2, 1}, b = {same, 5, 1};
     const ft__isolation_options opt = {.seed = 4};
     double score[5];
 

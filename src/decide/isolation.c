@@ -18,7 +18,7 @@ struct isolation_node {
 };
 
 struct isolation_growth {
-    const ft_matrix *x;
+    const ft__matrix *x;
     uint32_t *row;               /* all rows; the tree's sample comes first */
     uint32_t *varies;            /* columns */
     struct isolation_node *node; /* 2 x sample */
@@ -133,7 +133,7 @@ static double path(const struct isolation_node *node, const float *x)
     return steps + (double)node[at].value;
 }
 
-static ft_status check(const ft_matrix *x, uint32_t sample, ft_error *err)
+static ft_status check(const ft__matrix *x, uint32_t sample, ft_error *err)
 {
     if (x->n_rows == 0 || x->n_cols == 0 || x->n_rows > UINT32_MAX / 2)
         return ft_fail(err, FT_EINVAL, 0, "nothing to isolate: %zu rows, %zu columns",
@@ -171,7 +171,7 @@ static void score_all(double *score, struct isolation_growth *g, uint32_t n_tree
         score[i] = mean > 0 ? exp2(-score[i] / n_trees / mean) : 0.5;
 }
 
-ft_status ft__isolation_scores(double *score, const ft_matrix *x,
+ft_status ft__isolation_scores(double *score, const ft__matrix *x,
                                const ft__isolation_options *opt, ft_error *err)
 {
     uint32_t sample = opt->sample ? opt->sample : 256;

@@ -128,14 +128,14 @@ static bool has_many_slow(const struct find *f, const double *log_time, size_t n
     return (double)slow > many_slow * (double)n;
 }
 
-static ft_status fit_without_slow(struct find *f, const ft_matrix *x,
+static ft_status fit_without_slow(struct find *f, const ft__matrix *x,
                                   const double *log_time,
                                   const ft__outlier_options *opt, ft_error *err)
 {
-    const ft_model_options how = {.method = FT_METHOD_EXTRA,
-                                  .forest.n_trees = TREES,
-                                  .seed = opt->seed,
-                                  .threads = opt->threads};
+    const ft__learn_model_options how = {.method = FT_METHOD_EXTRA,
+                                         .forest.n_trees = TREES,
+                                         .seed = opt->seed,
+                                         .threads = opt->threads};
     const size_t n = x->n_rows;
     ft_status st = FT_OK;
     double limit;
@@ -169,7 +169,7 @@ static void judge(ft__outlier *out, struct find *f, const double *log_time, size
     }
 }
 
-ft_status ft__outliers_find(ft__outlier *out, const ft_matrix *x,
+ft_status ft__outliers_find(ft__outlier *out, const ft__matrix *x,
                             const double *log_time, const uint64_t *group,
                             const ft__outlier_options *opt, ft_error *err)
 {
@@ -301,7 +301,7 @@ static ft_status compare(struct slow *s, uint32_t dataset, uint64_t seed, ft_err
     if (!st)
         st = fill(&x, s, &c, &base, err);
     if (!st) {
-        const ft_matrix m = {x, s->n_rows, c.n};
+        const ft__matrix m = {x, s->n_rows, c.n};
 
         st = ft__outliers_find(s->found, &m, s->log_time, s->group, &how, err);
     }

@@ -357,13 +357,13 @@ static ft_status learn(double *error, const struct training_rows *l,
                        const uint32_t *order, size_t few, size_t n, bool with,
                        uint64_t seed, ft_error *err)
 {
-    ft_forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 64, .seed = seed};
+    ft__forest_options how = {.kind = FT_FOREST_EXTRA, .n_trees = 64, .seed = seed};
     size_t width = with ? l->width : l->width - 1, at = l->width - 1;
     double slope = with ? slope_of(l, order, few) : 0;
     float *row = malloc(few * width * sizeof(*row));
     double *y = malloc(few * sizeof(*y));
-    ft_matrix m = {row, few, width};
-    ft_forest *f = NULL;
+    ft__matrix m = {row, few, width};
+    ft__forest *f = NULL;
     ft_status st = row && y ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu trials", l->n);
 
     for (size_t i = 0; i < few && !st; i++) {

@@ -192,7 +192,7 @@ static double density(void *with, const double *theta, double *g)
 }
 
 static ft_status find_lengths(double *theta, const ft__training_set *l,
-                              const ft_model_options *o, ft_error *err)
+                              const ft__learn_model_options *o, ft_error *err)
 {
     struct tune t;
     double least;
@@ -208,7 +208,7 @@ static ft_status find_lengths(double *theta, const ft__training_set *l,
 }
 
 /* Lengths become part of the columns, so that vectors are as rows will be seen. */
-static void take_lengths(ft__training_set *l, double *theta, const ft_matrix *x,
+static void take_lengths(ft__training_set *l, double *theta, const ft__matrix *x,
                          const double *weights)
 {
     float *to = l->u;
@@ -272,7 +272,8 @@ static ft_status gp_fit(ft__draft *out, const ft__task *t, ft_error *err)
     return st;
 }
 
-static void gp_predict(const ft_model *m, const float *rows, size_t n, double *out)
+static void gp_predict(const ft__learn_model *m, const float *rows, size_t n,
+                       double *out)
 {
     ft__vectors_predict(m, rows, n, out, FT__KERNEL_MATERN);
 }

@@ -210,8 +210,8 @@ static ft_status template_fit(ft__draft *out, const ft__task *t, ft_error *err)
     return fit(out, t, 1, err);
 }
 
-static ft_status check_block(const ft_model *m, const struct parts *p, uint32_t i,
-                             ft_error *err)
+static ft_status check_block(const ft__learn_model *m, const struct parts *p,
+                             uint32_t i, ft_error *err)
 {
     const struct block *b = block_at(p, i);
     const float *x = (const float *)(b + 1);
@@ -232,7 +232,7 @@ static ft_status check_block(const ft_model *m, const struct parts *p, uint32_t 
     return FT_OK;
 }
 
-static ft_status check_head(const ft_model *m, ft_error *err)
+static ft_status check_head(const ft__learn_model *m, ft_error *err)
 {
     const struct knn *h = m->body;
 
@@ -248,7 +248,7 @@ static ft_status check_head(const ft_model *m, ft_error *err)
     return FT_OK;
 }
 
-static ft_status knn_open(ft_model *m, ft_error *err)
+static ft_status knn_open(ft__learn_model *m, ft_error *err)
 {
     ft_status st = check_head(m, err);
     struct parts p;
@@ -375,7 +375,8 @@ static double mean_of(const struct search *s)
     return s->n == 1 || !(all > 0) || isinf(all) ? s->best[0].y : sum / all;
 }
 
-static void knn_predict(const ft_model *m, const float *rows, size_t n, double *out)
+static void knn_predict(const ft__learn_model *m, const float *rows, size_t n,
+                        double *out)
 {
     const struct parts p = parts_of(m->body);
     float q[FT__MAX_COLUMNS], apart[FT__MAX_COLUMNS] = {0};

@@ -327,7 +327,7 @@ static ft_status write_body(ft__draft *out, const struct mlp_fit *f, ft_error *e
 
 static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
 {
-    const ft_model_options *o = t->opt;
+    const ft__learn_model_options *o = t->opt;
     struct mlp_fit f = {.rate = (float)ft__or(o->rate, 1e-2),
                         .decay = (float)ft__or(o->penalty, 1e-4),
                         .rng = ft__prng_stream(o->seed, 0),
@@ -358,7 +358,7 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
     return st;
 }
 
-static ft_status mlp_open(ft_model *m, ft_error *err)
+static ft_status mlp_open(ft__learn_model *m, ft_error *err)
 {
     const struct mlp *h = m->body;
     size_t n;
@@ -379,7 +379,8 @@ static ft_status mlp_open(ft_model *m, ft_error *err)
     return st;
 }
 
-static void mlp_predict(const ft_model *m, const float *rows, size_t n, double *out)
+static void mlp_predict(const ft__learn_model *m, const float *rows, size_t n,
+                        double *out)
 {
     const struct mlp *h = m->body;
     float u[FT__MAX_COLUMNS], act[(MAX_LAYERS + 1) * MAX_UNITS];

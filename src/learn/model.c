@@ -48,7 +48,7 @@ void *ft__draft_body(ft__draft *d, size_t len)
     return d->head + 1;
 }
 
-ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
+ft_status ft__model_damaged(const ft__learn_model *m, const void *at, ft_error *err,
                             const char *fmt, ...)
 {
     const uint64_t pos = (uint64_t)((const char *)at - (const char *)m->head);
@@ -62,7 +62,7 @@ ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
                    ft_name(FT_NAMES_METHOD, m->head->method), what);
 }
 
-ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
+ft_status ft__columns_check(const ft__learn_model *m, const ft__column *c, uint32_t n,
                             ft_error *err)
 {
     for (uint32_t j = 0; j < n; j++) {
@@ -108,9 +108,10 @@ static ft_status check_header(const ft__model_header *h, size_t len, ft_error *e
     return FT_OK;
 }
 
-ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error *err)
+ft_status ft__model_load(ft__learn_model **out, const void *image, size_t len,
+                         ft_error *err)
 {
-    ft_model *m;
+    ft__learn_model *m;
     ft_status st;
 
     *out = NULL;
@@ -136,13 +137,13 @@ ft_status ft__model_load(ft_model **out, const void *image, size_t len, ft_error
     return FT_OK;
 }
 
-const void *ft__model_image(const ft_model *m, size_t *len)
+const void *ft__model_image(const ft__learn_model *m, size_t *len)
 {
     *len = m->head->bytes;
     return m->head;
 }
 
-void ft__model_free(ft_model *m)
+void ft__model_free(ft__learn_model *m)
 {
     if (!m)
         return;
@@ -151,7 +152,7 @@ void ft__model_free(ft_model *m)
     free(m);
 }
 
-uint32_t ft__model_width(const ft_model *m)
+uint32_t ft__model_width(const ft__learn_model *m)
 {
     return m->head->width;
 }
@@ -164,12 +165,12 @@ static ft_status check_number(double v, double most, const char *name, ft_error 
                    most);
 }
 
-static bool is_bounded(const ft_model_options *o)
+static bool is_bounded(const ft__learn_model_options *o)
 {
     return o->least != 0 || o->most != 0;
 }
 
-static ft_status check_options(const ft_model_options *o, ft_error *err)
+static ft_status check_options(const ft__learn_model_options *o, ft_error *err)
 {
     const struct {
         double v, most;
@@ -194,7 +195,7 @@ static ft_status check_options(const ft_model_options *o, ft_error *err)
 /* Targets as they are learned, to be freed: any number in rows that do not count. */
 static ft_status stretch(double **out, const ft__task *t, ft_error *err)
 {
-    const ft_model_options *o = t->opt;
+    const ft__learn_model_options *o = t->opt;
     const size_t n = t->x->n_rows;
     double *v = calloc(n + 1, sizeof(*v));
 
@@ -228,7 +229,7 @@ static ft_status fit_stretched(ft__draft *d, const ft__task *t, ft_error *err)
 }
 
 /* The model over a finished draft, which it owns from now on. */
-static ft_status open_take(ft_model **out, ft__draft *d, const ft__task *t,
+static ft_status open_take(ft__learn_model **out, ft__draft *d, const ft__task *t,
                            ft_error *err)
 {
     ft__model_header *h = d->head;
@@ -248,8 +249,8 @@ static ft_status open_take(ft_model **out, ft__draft *d, const ft__task *t,
     return st;
 }
 
-ft_status ft__model_fit(ft_model **out, const ft_matrix *x, const double *y,
-                        const double *weights, const ft_model_options *opt,
+ft_status ft__model_fit(ft__learn_model **out, const ft__matrix *x, const double *y,
+                        const double *weights, const ft__learn_model_options *opt,
                         ft_error *err)
 {
     const ft__task t = {x, y, weights, opt};
@@ -274,7 +275,8 @@ ft_status ft__model_fit(ft_model **out, const ft_matrix *x, const double *y,
     return open_take(out, &d, &t, err);
 }
 
-void ft__model_predict(const ft_model *m, const float *rows, size_t n, double *out)
+void ft__model_predict(const ft__learn_model *m, const float *rows, size_t n,
+                       double *out)
 {
     m->ops->predict(m, rows, n, out);
     if (ft__model_is_bounded(m))

@@ -34,13 +34,13 @@ static_assert(FT_METHOD_RIDGE == 0 && FT_METHOD_SVR == 8 && FT_METHOD_GP == 9 &&
 
 typedef struct ft__method_ops ft__method_ops;
 
-struct ft_model {
+struct ft__learn_model {
     const ft__model_header *head;
     const ft__method_ops *ops;
-    const void *body;  /* behind the header */
-    size_t len;        /* of the body */
-    ft_forest *forest; /* of methods made of trees: over a part of the body */
-    void *owned;       /* the image, when the model was fitted here */
+    const void *body;   /* behind the header */
+    size_t len;         /* of the body */
+    ft__forest *forest; /* of methods made of trees: over a part of the body */
+    void *owned;        /* the image, when the model was fitted here */
 };
 
 /* An image that is being made. */
@@ -54,10 +54,10 @@ void *ft__draft_body(ft__draft *d, size_t len);
 /* What is to be learned, checked: at least one row of weight above 0, nothing infinite.
  */
 typedef struct ft__task {
-    const ft_matrix *x;
+    const ft__matrix *x;
     const double *y;
     const double *weights; /* or NULL */
-    const ft_model_options *opt;
+    const ft__learn_model_options *opt;
 } ft__task;
 
 struct ft__method_ops {
@@ -65,8 +65,8 @@ struct ft__method_ops {
     const char *(*missing)(void);
     ft_status (*fit)(ft__draft *out, const ft__task *t, ft_error *err);
     /* Check every part of the body, so that predicting needs no bounds. */
-    ft_status (*open)(ft_model *m, ft_error *err);
-    void (*predict)(const ft_model *m, const float *rows, size_t n, double *out);
+    ft_status (*open)(ft__learn_model *m, ft_error *err);
+    void (*predict)(const ft__learn_model *m, const float *rows, size_t n, double *out);
 };
 
 extern const ft__method_ops ft__method_ridge;
@@ -83,9 +83,10 @@ extern const ft__method_ops ft__method_hist;
 extern const ft__method_ops ft__method_middle;
 
 /* Methods whose body is the image of a forest. */
-ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err);
-ft_status ft__trees_open(ft_model *m, ft_error *err);
-void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out);
+ft_status ft__trees_write(ft__draft *out, const ft__forest *f, ft_error *err);
+ft_status ft__trees_open(ft__learn_model *m, ft_error *err);
+void ft__trees_predict(const ft__learn_model *m, const float *rows, size_t n,
+                       double *out);
 
 /* How one column is seen: (value - mean) * scale, with `fill` for a missing value.
  * Columns that never change are left out. Part of images. */
@@ -114,16 +115,16 @@ static inline void ft__columns_apply(float *out, const ft__column *c, uint32_t n
 }
 
 /* Columns of a stored model: all of them inside its width, all numbers finite. */
-ft_status ft__columns_check(const ft_model *m, const ft__column *c, uint32_t n,
+ft_status ft__columns_check(const ft__learn_model *m, const ft__column *c, uint32_t n,
                             ft_error *err);
 
-static inline bool ft__model_is_bounded(const ft_model *m)
+static inline bool ft__model_is_bounded(const ft__learn_model *m)
 {
     return m->head->version != FT__MODEL_UNBOUNDED;
 }
 
 /* The prediction that v of a bounded model's body means. */
-static inline double ft__model_bounded(const ft_model *m, double v)
+static inline double ft__model_bounded(const ft__learn_model *m, double v)
 {
     return m->head->least + (m->head->most - m->head->least) / (1 + exp(-v));
 }
@@ -141,7 +142,7 @@ static inline uint32_t ft__or_u32(uint32_t given, uint32_t otherwise)
 
 /* FT_EFORMAT that points at a place in the model's image. */
 FT_PRINTF(4, 5)
-ft_status ft__model_damaged(const ft_model *m, const void *at, ft_error *err,
+ft_status ft__model_damaged(const ft__learn_model *m, const void *at, ft_error *err,
                             const char *fmt, ...);
 
 #endif

@@ -97,7 +97,7 @@ done:
     return st;
 }
 
-static ft_status ridge_open(ft_model *m, ft_error *err)
+static ft_status ridge_open(ft__learn_model *m, ft_error *err)
 {
     const struct ridge *r = m->body;
     ft_status st;
@@ -129,7 +129,8 @@ static double predict_row(const struct ridge *r, const float *row)
     return sum;
 }
 
-static void ridge_predict(const ft_model *m, const float *rows, size_t n, double *out)
+static void ridge_predict(const ft__learn_model *m, const float *rows, size_t n,
+                          double *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = predict_row(m->body, rows + i * m->head->width);

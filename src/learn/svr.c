@@ -135,7 +135,8 @@ static ft_status make_problem(struct svr_fit *f, ft_error *err)
     return FT_OK;
 }
 
-static ft_status train(struct svr_fit *f, const ft_model_options *o, ft_error *err)
+static ft_status train(struct svr_fit *f, const ft__learn_model_options *o,
+                       ft_error *err)
 {
     const struct svm_parameter p = {
         .svm_type = EPSILON_SVR,
@@ -202,7 +203,8 @@ static const char *svr_missing(void)
     return why;
 }
 
-static void svr_predict(const ft_model *m, const float *rows, size_t n, double *out)
+static void svr_predict(const ft__learn_model *m, const float *rows, size_t n,
+                        double *out)
 {
     ft__vectors_predict(m, rows, n, out, FT__KERNEL_DECAY);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ft_status check_shape(const ft_matrix *x, ft_error *err)
+static ft_status check_shape(const ft__matrix *x, ft_error *err)
 {
     if (x->n_rows == 0 || x->n_cols == 0)
         return ft_fail(err, FT_EINVAL, 0,
@@ -22,7 +22,7 @@ static ft_status check_shape(const ft_matrix *x, ft_error *err)
     return FT_OK;
 }
 
-static ft_status check_values(const ft_matrix *x, const double *y,
+static ft_status check_values(const ft__matrix *x, const double *y,
                               const double *weights, ft_error *err)
 {
     double largest = 0;
@@ -46,7 +46,7 @@ static ft_status check_values(const ft_matrix *x, const double *y,
     return FT_OK;
 }
 
-ft_status ft__train_check(const ft_matrix *x, const double *y, const double *weights,
+ft_status ft__train_check(const ft__matrix *x, const double *y, const double *weights,
                           ft_error *err)
 {
     ft_status st = check_shape(x, err);

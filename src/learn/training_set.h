@@ -4,7 +4,7 @@
 #include "learn/model.h"
 
 /* Check what a method is to learn from. */
-ft_status ft__train_check(const ft_matrix *x, const double *y, const double *weights,
+ft_status ft__train_check(const ft__matrix *x, const double *y, const double *weights,
                           ft_error *err);
 
 /* A value of a row. */

@@ -222,16 +222,16 @@ done:
 }
 
 /* A model of the rows that are not in fold `without`. */
-static ft_status fit_without(ft_model **out, const ft_matrix *x, const double *y,
-                             const double *weights, const uint32_t *fold,
-                             uint32_t without, const ft_model_options *opt,
-                             ft_error *err)
+static ft_status fit_without(ft__learn_model **out, const ft__matrix *x,
+                             const double *y, const double *weights,
+                             const uint32_t *fold, uint32_t without,
+                             const ft__learn_model_options *opt, ft_error *err)
 {
     ft__arena room = {0};
     float *rest_x = ft__arena_need(&room, x->n_rows, x->n_cols * sizeof(*rest_x));
     double *rest_y = ft__arena_need(&room, x->n_rows, sizeof(*rest_y));
     double *rest_w = ft__arena_need(&room, x->n_rows, sizeof(*rest_w));
-    ft_matrix rest = {rest_x, 0, x->n_cols};
+    ft__matrix rest = {rest_x, 0, x->n_cols};
     ft_status st;
 
     *out = NULL;
@@ -251,11 +251,11 @@ static ft_status fit_without(ft_model **out, const ft_matrix *x, const double *y
 }
 
 /* Predict the rows of fold k, if there are any, from the others. */
-static ft_status predict_fold(double *out, const ft_matrix *x, const double *y,
+static ft_status predict_fold(double *out, const ft__matrix *x, const double *y,
                               const double *weights, const uint32_t *fold, uint32_t k,
-                              const ft_model_options *opt, ft_error *err)
+                              const ft__learn_model_options *opt, ft_error *err)
 {
-    ft_model *m = NULL;
+    ft__learn_model *m = NULL;
     ft_status st = FT_OK;
 
     for (size_t i = 0; i < x->n_rows && !st; i++) {
@@ -270,9 +270,9 @@ static ft_status predict_fold(double *out, const ft_matrix *x, const double *y,
     return st;
 }
 
-ft_status ft__model_cross_validate(double *out, const ft_matrix *x, const double *y,
+ft_status ft__model_cross_validate(double *out, const ft__matrix *x, const double *y,
                                    const double *weights, const uint32_t *fold,
-                                   uint32_t n_folds, const ft_model_options *opt,
+                                   uint32_t n_folds, const ft__learn_model_options *opt,
                                    ft_error *err)
 {
     ft_status st = FT_OK;
@@ -297,7 +297,7 @@ static const size_t most_rows = 1000;
 
 struct importance_job {
     ft__arena room;
-    const ft_matrix *x;
+    const ft__matrix *x;
     const double *y;
     const uint32_t *fold;
     const ft_importance_options *opt;
@@ -361,7 +361,8 @@ static size_t take_test(struct importance_job *j, uint32_t fold)
 }
 
 /* Sum of relative errors of the rows in j->test, whose targets are logarithms. */
-static double error_sum(struct importance_job *j, ft_model *const *model, size_t n)
+static double error_sum(struct importance_job *j, ft__learn_model *const *model,
+                        size_t n)
 {
     double sum = 0;
 
@@ -411,7 +412,8 @@ static bool varies(const struct importance_job *j, size_t column)
     return false;
 }
 
-static void add_errors(struct importance_job *j, ft_model *const *model, size_t n)
+static void add_errors(struct importance_job *j, ft__learn_model *const *model,
+                       size_t n)
 {
     j->sum[0] += error_sum(j, model, n);
     for (size_t c = 0; c < j->x->n_cols; c++) {
@@ -427,7 +429,7 @@ static void add_errors(struct importance_job *j, ft_model *const *model, size_t 
 
 static ft_status one_fold(struct importance_job *j, uint32_t fold, ft_error *err)
 {
-    ft_model *model[MOST_MODELS] = {0};
+    ft__learn_model *model[MOST_MODELS] = {0};
     size_t n = take_test(j, fold);
     ft_status st = FT_OK;
 
@@ -465,7 +467,7 @@ static void summarise(ft_importance *out, const struct importance_job *j)
     }
 }
 
-ft_status ft__model_importance(ft_importance *out, const ft_matrix *x, const double *y,
+ft_status ft__model_importance(ft_importance *out, const ft__matrix *x, const double *y,
                                const uint32_t *fold, uint32_t n_folds,
                                const ft_importance_options *opt, ft_error *err)
 {

@@ -47,7 +47,7 @@ void ft__vectors_put(char *blocks, const ft__vectors *h, uint32_t i, double coef
         x[j * FT__LANES + i % FT__LANES] = u[j];
 }
 
-static ft_status check_block(const ft_model *m, const char *at, ft_error *err)
+static ft_status check_block(const ft__learn_model *m, const char *at, ft_error *err)
 {
     const ft__vectors *h = m->body;
     const double *coef = (const double *)at;
@@ -62,7 +62,7 @@ static ft_status check_block(const ft_model *m, const char *at, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__vectors_open(ft_model *m, ft_error *err)
+ft_status ft__vectors_open(ft__learn_model *m, ft_error *err)
 {
     const ft__vectors *h = m->body;
     const ft__column *columns = (const ft__column *)(h + 1);
@@ -169,8 +169,9 @@ ft__wide_kernel *ft__wide_matern(void)
 
 #endif
 
-static inline void predict(const ft_model *m, const float *rows, size_t n, double *out,
-                           double (*kernel)(double t), ft__wide_kernel *wide)
+static inline void predict(const ft__learn_model *m, const float *rows, size_t n,
+                           double *out, double (*kernel)(double t),
+                           ft__wide_kernel *wide)
 {
     const ft__vectors *h = m->body;
     const ft__column *columns = (const ft__column *)(h + 1);
@@ -195,8 +196,8 @@ static inline void predict(const ft_model *m, const float *rows, size_t n, doubl
     }
 }
 
-void ft__vectors_predict(const ft_model *m, const float *rows, size_t n, double *out,
-                         ft__vectors_kernel kernel)
+void ft__vectors_predict(const ft__learn_model *m, const float *rows, size_t n,
+                         double *out, ft__vectors_kernel kernel)
 {
     if (kernel == FT__KERNEL_MATERN)
         predict(m, rows, n, out, ft__matern, ft__wide_matern());

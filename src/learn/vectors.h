@@ -25,7 +25,7 @@ ft_status ft__vectors_write(ft__draft *out, char **blocks, const ft__vectors *h,
 /* Vector i of the blocks: u[n_columns]. */
 void ft__vectors_put(char *blocks, const ft__vectors *h, uint32_t i, double coef,
                      const float *u);
-ft_status ft__vectors_open(ft_model *m, ft_error *err);
+ft_status ft__vectors_open(ft__learn_model *m, ft_error *err);
 
 /* scale |v - u|^2 of a block's vectors. */
 static inline void ft__vectors_distances(double t[FT__LANES], const ft__vectors *h,
@@ -59,7 +59,7 @@ typedef enum ft__vectors_kernel {
 } ft__vectors_kernel;
 
 /* What a model of this kernel says of n rows. */
-void ft__vectors_predict(const ft_model *m, const float *rows, size_t n, double *out,
-                         ft__vectors_kernel kernel);
+void ft__vectors_predict(const ft__learn_model *m, const float *rows, size_t n,
+                         double *out, ft__vectors_kernel kernel);
 
 #endif

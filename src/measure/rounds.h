@@ -8,7 +8,7 @@ typedef struct ft__turn {
     ft__job job;
     uint32_t calibrates; /* 1 + which calibration this is; 0: none */
     uint32_t like;       /* which calibration it is compared with */
-    ft_timing *out;      /* what comes of it; NULL: nobody asks */
+    ft__timing *out;     /* what comes of it; NULL: nobody asks */
     ft_error *why;       /* that it broke, and the others went on; else untouched */
 } ft__turn;
 

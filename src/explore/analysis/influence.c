@@ -93,7 +93,7 @@ static float float_of(uint32_t key)
  * comes here lies in low[k] .. high[k] - 1. */
 struct descent {
     struct anova *a;
-    const ft_forest *f;
+    const ft__forest *f;
     uint32_t *low, *high;
 };
 
@@ -132,7 +132,7 @@ static double variance(const double *v, size_t n)
     return sum / (double)n;
 }
 
-static void add_tree(struct anova *a, const ft_forest *f, uint32_t t)
+static void add_tree(struct anova *a, const ft__forest *f, uint32_t t)
 {
     uint32_t low[FT__MAX_PARAMS] = {0}, high[FT__MAX_PARAMS];
     const struct descent d = {a, f, low, high};
@@ -261,8 +261,8 @@ static size_t combinations(const struct anova *a)
 }
 
 /* Over all combinations, or where they are too many, over so many at random. */
-static ft_status forest_variance(double *out, const struct anova *a, const ft_forest *f,
-                                 uint64_t seed, ft_error *err)
+static ft_status forest_variance(double *out, const struct anova *a,
+                                 const ft__forest *f, uint64_t seed, ft_error *err)
 {
     size_t all = combinations(a), n = all <= DRAWS ? all : DRAWS;
     float *x = malloc(n * a->k * sizeof(*x));
@@ -286,8 +286,8 @@ static ft_status forest_variance(double *out, const struct anova *a, const ft_fo
     return st;
 }
 
-static ft_status out_of_fold(double *r2, const struct anova *a, const ft_matrix *x,
-                             const ft_model_options *opt, ft_error *err)
+static ft_status out_of_fold(double *r2, const struct anova *a, const ft__matrix *x,
+                             const ft__learn_model_options *opt, ft_error *err)
 {
     double *predicted = malloc(a->n * sizeof(*predicted));
     uint32_t *fold = malloc(a->n * sizeof(*fold));
@@ -312,11 +312,11 @@ static ft_status out_of_fold(double *r2, const struct anova *a, const ft_matrix 
 static ft_status analyse(ft_influence *out, struct anova *a, uint64_t seed,
                          ft_error *err)
 {
-    const ft_forest_options opt = {.n_trees = TREES, .seed = seed};
-    const ft_model_options how = {
+    const ft__forest_options opt = {.n_trees = TREES, .seed = seed};
+    const ft__learn_model_options how = {
         .method = FT_METHOD_FOREST, .forest = opt, .seed = seed};
-    const ft_matrix x = {a->x, a->n, a->k};
-    ft_forest *f;
+    const ft__matrix x = {a->x, a->n, a->k};
+    ft__forest *f;
     double total = NAN;
     ft_status st = ft__forest_fit(&f, &x, a->y, NULL, &opt, err);
 

@@ -141,8 +141,8 @@ struct surrogate {
     struct objective_scale scale[FT__MAX_OBJECTIVES];
     struct trend trend[FT__MAX_OBJECTIVES];
     ft__process process;
-    ft_forest *forest[FT__MAX_OBJECTIVES]; /* NULL: the process knows */
-    ft_forest *good; /* share of points that work; NULL: none has failed */
+    ft__forest *forest[FT__MAX_OBJECTIVES]; /* NULL: the process knows */
+    ft__forest *good; /* share of points that work; NULL: none has failed */
     ft__gain gain;
 };
 
@@ -299,9 +299,9 @@ static ft_status tune(struct surrogate *o, ft__search *s, ft_error *err)
 
 static ft_status fit_trees(struct surrogate *o, const ft__search *s, ft_error *err)
 {
-    const ft_forest_options opt = {
+    const ft__forest_options opt = {
         .kind = FT_FOREST_EXTRA, .n_trees = TREES, .seed = s->n};
-    const ft_matrix x = {o->x, o->n, s->s->n};
+    const ft__matrix x = {o->x, o->n, s->s->n};
     ft_status st = FT_OK;
 
     for (uint32_t k = 0; k < s->m && !st; k++) {
@@ -330,11 +330,11 @@ static ft_status fit(struct surrogate *o, const ft__search *s, ft_error *err)
 /* Where points fail, from all of them; nothing while none did. */
 static ft_status learn_failures(struct surrogate *o, const ft__search *s, ft_error *err)
 {
-    const ft_forest_options opt = {.kind = FT_FOREST_EXTRA,
-                                   .n_trees = TREES_OF_FAILURES};
+    const ft__forest_options opt = {.kind = FT_FOREST_EXTRA,
+                                    .n_trees = TREES_OF_FAILURES};
     float *x = malloc((s->n + 1) * s->s->n * sizeof(*x));
     double *good = malloc((s->n + 1) * sizeof(*good));
-    const ft_matrix rows = {x, s->n, s->s->n};
+    const ft__matrix rows = {x, s->n, s->s->n};
     ft_status st = x && good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu points", s->n);
 
     for (size_t i = 0; i < s->n && !st; i++) {

@@ -220,7 +220,7 @@ static ft_status no_tree(const struct convert *c, uint64_t i, ft_error *err)
 }
 
 /* A prediction is base + scale x sum of the trees. */
-static ft_status convert_trees(ft_forest **out, struct convert *c, const char **text,
+static ft_status convert_trees(ft__forest **out, struct convert *c, const char **text,
                                uint64_t n, double base, double scale, ft_error *err)
 {
     ft__tree *tree = calloc(n, sizeof(*tree));
@@ -267,7 +267,7 @@ static void fit_free(struct boost_fit *f)
 
 static ft_status copy_rows(struct boost_fit *f, ft_error *err)
 {
-    const ft_matrix *x = f->t->x;
+    const ft__matrix *x = f->t->x;
     float *to;
     ft_status st = ft__training_set_targets(&f->l, f->t, err);
 
@@ -299,7 +299,7 @@ static ft_status complain(const struct boost_fit *f, ft_error *err)
 /* One thread: its sums depend on how many there are. */
 static bool set_options(struct boost_fit *f)
 {
-    const ft_model_options *o = f->t->opt;
+    const ft__learn_model_options *o = f->t->opt;
     const struct {
         const char *name;
         double value;
@@ -347,7 +347,7 @@ static ft_status boost_fit(ft__draft *out, const ft__task *t, ft_error *err)
     struct boost_fit f = {.t = t};
     struct convert c = {.width = (uint32_t)t->x->n_cols};
     const char *why = ft__xgboost_open(&f.xgb), **text;
-    ft_forest *forest = NULL;
+    ft__forest *forest = NULL;
     uint64_t n;
     ft_status st = why ? ft_fail(err, FT_EUNSUPPORTED, 0, "%s", why) : FT_OK;
 

@@ -40,7 +40,7 @@ static inline void walk(const ft__cell *cell, uint32_t at[LANES], const uint32_t
 }
 
 /* The leaves of one row in the trees from t on, at most LANES; how many. */
-static uint32_t walk_lanes(const ft_forest *f, const uint32_t *x, uint32_t t,
+static uint32_t walk_lanes(const ft__forest *f, const uint32_t *x, uint32_t t,
                            uint32_t at[LANES])
 {
     const uint32_t left = f->head->n_trees - t, n = left < LANES ? left : LANES;
@@ -52,7 +52,7 @@ static uint32_t walk_lanes(const ft_forest *f, const uint32_t *x, uint32_t t,
 }
 
 /* The sum of the trees for one row; each of them to tree[], unless that is NULL. */
-static inline double walk_row(const ft_forest *f, const float *row, double *tree)
+static inline double walk_row(const ft__forest *f, const float *row, double *tree)
 {
     const uint32_t n_trees = f->head->n_trees;
     uint32_t x[FT__MAX_WIDTH];
@@ -74,7 +74,7 @@ static inline double walk_row(const ft_forest *f, const float *row, double *tree
     return sum;
 }
 
-static double plain_row(const ft_forest *f, const float *row)
+static double plain_row(const ft__forest *f, const float *row)
 {
     return walk_row(f, row, NULL);
 }
@@ -93,7 +93,7 @@ static void add_tree(const ft__cell *root, const uint32_t *x, size_t keys, size_
     }
 }
 
-static void plain_rows(const ft_forest *f, uint32_t *x, const float *rows, size_t n,
+static void plain_rows(const ft__forest *f, uint32_t *x, const float *rows, size_t n,
                        double *out)
 {
     const ft__forest_header *h = f->head;
@@ -121,9 +121,9 @@ const ft__walks *ft__walks_here(void)
 
 /* A forest that points into an image whose header is known to be good; NULL: no
  * memory. */
-static ft_forest *forest_over(const void *image, size_t len)
+static ft__forest *forest_over(const void *image, size_t len)
 {
-    ft_forest *f = calloc(1, sizeof(*f));
+    ft__forest *f = calloc(1, sizeof(*f));
 
     if (!f)
         return NULL;
@@ -136,7 +136,7 @@ static ft_forest *forest_over(const void *image, size_t len)
     return f;
 }
 
-void ft__forest_free(ft_forest *f)
+void ft__forest_free(ft__forest *f)
 {
     if (!f)
         return;
@@ -342,7 +342,7 @@ static void write_forest(ft__forest_header *h, struct packer *p, const ft__tree 
     }
 }
 
-ft_status ft__forest_join(ft_forest **out, uint32_t width, const ft__tree *tree,
+ft_status ft__forest_join(ft__forest **out, uint32_t width, const ft__tree *tree,
                           uint32_t n_trees, double base, double share, ft_error *err)
 {
     uint64_t lines = ft__forest_lines_before(n_trees);
@@ -412,7 +412,7 @@ static ft_status check_header(const ft__forest_header *h, size_t len, ft_error *
 }
 
 /* Trees begin with line 0, rise, and have a line at least. */
-static ft_status check_starts(const ft_forest *f, ft_error *err)
+static ft_status check_starts(const ft__forest *f, ft_error *err)
 {
     const uint32_t n = f->head->n_trees;
 
@@ -442,7 +442,7 @@ static inline uint32_t flaw(ft__cell c, uint32_t left, uint32_t width, uint32_t 
     return (is_leaf & no_leaf) | (~is_leaf & no_split);
 }
 
-static ft_status check_tree(const ft_forest *f, uint32_t first, uint32_t n,
+static ft_status check_tree(const ft__forest *f, uint32_t first, uint32_t n,
                             ft_error *err)
 {
     const uint32_t width = f->head->width, keys = ft__forest_keys(f->head);
@@ -461,7 +461,7 @@ static ft_status check_tree(const ft_forest *f, uint32_t first, uint32_t n,
                    cell[i].link);
 }
 
-static ft_status check_cells(const ft_forest *f, ft_error *err)
+static ft_status check_cells(const ft__forest *f, ft_error *err)
 {
     const uint32_t n = f->head->n_trees;
     ft_status st = FT_OK;
@@ -474,9 +474,9 @@ static ft_status check_cells(const ft_forest *f, ft_error *err)
     return st;
 }
 
-static ft_status load(ft_forest **out, const void *image, size_t len, ft_error *err)
+static ft_status load(ft__forest **out, const void *image, size_t len, ft_error *err)
 {
-    ft_forest *f;
+    ft__forest *f;
     ft_status st = check_header(image, len, err);
 
     if (st)
@@ -495,7 +495,8 @@ static ft_status load(ft_forest **out, const void *image, size_t len, ft_error *
     return FT_OK;
 }
 
-ft_status ft__forest_load(ft_forest **out, const void *image, size_t len, ft_error *err)
+ft_status ft__forest_load(ft__forest **out, const void *image, size_t len,
+                          ft_error *err)
 {
     const ft__forest_header *h = image;
 
@@ -513,17 +514,17 @@ ft_status ft__forest_load(ft_forest **out, const void *image, size_t len, ft_err
     return load(out, image, len, err);
 }
 
-void ft__forest_each(const ft_forest *f, const float *row, double *tree)
+void ft__forest_each(const ft__forest *f, const float *row, double *tree)
 {
     (void)walk_row(f, row, tree);
 }
 
-double ft__forest_predict(const ft_forest *f, const float *row)
+double ft__forest_predict(const ft__forest *f, const float *row)
 {
     return f->head->base + f->walks->row(f, row) / f->head->share;
 }
 
-void ft__forest_predict_rows(const ft_forest *f, const float *rows, size_t n,
+void ft__forest_predict_rows(const ft__forest *f, const float *rows, size_t n,
                              double *out)
 {
     const size_t room = ft__keys_room(f);

@@ -112,7 +112,7 @@ static inline size_t ft__forest_lines_before(uint32_t n_trees)
 
 typedef struct ft__walks ft__walks;
 
-struct ft_forest {
+struct ft__forest {
     const ft__walks *walks;
     const ft__forest_header *head;
     const uint32_t *start;
@@ -123,21 +123,21 @@ struct ft_forest {
 
 /* Make the image of a forest that owns it: a prediction is base + sum / share.
  * FT_EINVAL when columns or trees are too large for an image. */
-ft_status ft__forest_join(ft_forest **out, uint32_t width, const ft__tree *tree,
+ft_status ft__forest_join(ft__forest **out, uint32_t width, const ft__tree *tree,
                           uint32_t n_trees, double base, double share, ft_error *err);
 
 /* How walks are carried out. Each way gives the same bits: walks compare integers, and
  * the trees' values are added in their order, in double. */
 struct ft__walks {
     /* The sum of the trees for one row. */
-    double (*row)(const ft_forest *f, const float *row);
+    double (*row)(const ft__forest *f, const float *row);
     /* The same for n rows, to out[n]; x is room for as many times ft__keys_room(). */
-    void (*rows)(const ft_forest *f, uint32_t *x, const float *rows, size_t n,
+    void (*rows)(const ft__forest *f, uint32_t *x, const float *rows, size_t n,
                  double *out);
 };
 
 /* What each tree says of a row, tree[n_trees]. */
-void ft__forest_each(const ft_forest *f, const float *row, double *tree);
+void ft__forest_each(const ft__forest *f, const float *row, double *tree);
 
 extern const ft__walks ft__walks_plain;
 /* What this processor does best. */
@@ -154,7 +154,7 @@ static inline double ft__leaf_value(const ft__cell *c)
 }
 
 /* Room for the keys of a row: whole registers where they are few. */
-static inline size_t ft__keys_room(const ft_forest *f)
+static inline size_t ft__keys_room(const ft__forest *f)
 {
     const size_t keys = ft__forest_keys(f->head);
 

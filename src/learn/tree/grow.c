@@ -52,7 +52,7 @@ static void fill_missing(const ft__tree_training *d, uint32_t col)
     }
 }
 
-static void copy_rows(ft__tree_training *d, const ft_matrix *x, const double *y,
+static void copy_rows(ft__tree_training *d, const ft__matrix *x, const double *y,
                       const double *weights)
 {
     uint32_t n = 0;
@@ -84,8 +84,8 @@ static void sort_columns(const ft__tree_training *d)
     }
 }
 
-ft_status ft__train_new(ft__tree_training **out, const ft_matrix *x, const double *y,
-                        const double *weights, ft_forest_kind kind, ft_error *err)
+ft_status ft__train_new(ft__tree_training **out, const ft__matrix *x, const double *y,
+                        const double *weights, ft__forest_kind kind, ft_error *err)
 {
     ft__tree_training *d = NULL;
     size_t blocks;
@@ -140,7 +140,7 @@ struct todo {
 
 struct ft__grower {
     const ft__tree_training *d;
-    const ft_forest_options *opt;
+    const ft__forest_options *opt;
     const ft__splitter_ops *ops;
     void *splitter;     /* of ops */
     struct todo *stack; /* every waiting node has a row, so n_rows are enough */
@@ -148,7 +148,7 @@ struct ft__grower {
     uint32_t n_try;
 };
 
-ft__grower *ft__grower_new(const ft__tree_training *d, const ft_forest_options *opt)
+ft__grower *ft__grower_new(const ft__tree_training *d, const ft__forest_options *opt)
 {
     ft__grower *g = calloc(1, sizeof(*g));
 
@@ -183,7 +183,7 @@ void ft__grower_free(ft__grower *g)
 static bool find(ft__grower *g, const struct todo *t, const ft__sums *sums,
                  ft__prng *rng, ft__split *split)
 {
-    const ft_forest_options *o = g->opt;
+    const ft__forest_options *o = g->opt;
 
     if (sums->pure || t->n / 2 < o->min_leaf ||
         (o->max_depth && t->depth >= o->max_depth))
@@ -225,13 +225,13 @@ enum { MAX_THREADS = 256 };
  * from a stream of its own, so who grows which does not matter. */
 struct fit {
     const ft__tree_training *d;
-    ft_forest_options opt;
+    ft__forest_options opt;
     ft__tree *tree;
     atomic_uint next;
     atomic_bool failed; /* out of memory */
 };
 
-static ft_status set_defaults(ft_forest_options *o, const ft_forest_options *given,
+static ft_status set_defaults(ft__forest_options *o, const ft__forest_options *given,
                               ft_error *err)
 {
     *o = *given;
@@ -319,8 +319,8 @@ static void work_together(struct fit *f)
         pthread_join(thread[--n], NULL);
 }
 
-ft_status ft__forest_fit(ft_forest **out, const ft_matrix *x, const double *y,
-                         const double *weights, const ft_forest_options *opt,
+ft_status ft__forest_fit(ft__forest **out, const ft__matrix *x, const double *y,
+                         const double *weights, const ft__forest_options *opt,
                          ft_error *err)
 {
     struct fit f = {0};

@@ -42,15 +42,15 @@ static inline float *ft__train_at(const ft__tree_training *d, uint32_t col,
 }
 
 /* What was given, checked and prepared. */
-ft_status ft__train_new(ft__tree_training **out, const ft_matrix *x, const double *y,
-                        const double *weights, ft_forest_kind kind, ft_error *err);
+ft_status ft__train_new(ft__tree_training **out, const ft__matrix *x, const double *y,
+                        const double *weights, ft__forest_kind kind, ft_error *err);
 void ft__train_free(ft__tree_training *d);
 
 /* Grows trees one after the other; belongs to one thread. */
 typedef struct ft__grower ft__grower;
 
 /* `opt` has no defaults left (no zeros but max_depth). */
-ft__grower *ft__grower_new(const ft__tree_training *d, const ft_forest_options *opt);
+ft__grower *ft__grower_new(const ft__tree_training *d, const ft__forest_options *opt);
 void ft__grower_free(ft__grower *g);
 /* A tree on rows of weight w[d->n_rows]; borrowed until the next call. */
 ft__tree ft__grow(ft__grower *g, const double *w, ft__prng rng);

@@ -78,7 +78,7 @@ static uint8_t bin_of(const float *cut, uint32_t n_cuts, float v)
 /* One column of the matrix, if it changes. */
 static void add_column(struct bins *b, const ft__task *t, uint32_t col, float *scratch)
 {
-    const ft_matrix *x = t->x;
+    const ft__matrix *x = t->x;
     float *cut = b->cut + (size_t)b->n_cols * MOST_BINS;
     uint8_t *bin = b->bin + (size_t)b->n_cols * b->n_rows;
     uint32_t n = 0, n_cuts;
@@ -167,7 +167,7 @@ struct growing {
 
 static ft_status growing_make(struct growing *g, const ft__task *t, ft_error *err)
 {
-    const ft_model_options *o = t->opt;
+    const ft__learn_model_options *o = t->opt;
     ft_status st = ft__training_set_targets(&g->l, t, err);
     uint32_t n = g->l.n_rows;
     size_t leaves;
@@ -413,7 +413,7 @@ static ft_status hist_fit(ft__draft *out, const ft__task *t, ft_error *err)
     const uint32_t rounds = ft__or_u32(t->opt->rounds, ROUNDS);
     struct growing g = {0};
     ft__tree *tree = calloc(rounds, sizeof(*tree));
-    ft_forest *forest = NULL;
+    ft__forest *forest = NULL;
     ft_status st = growing_make(&g, t, err);
     bool grown = tree != NULL;
 

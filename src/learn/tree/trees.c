@@ -7,7 +7,7 @@
 #include "learn/model.h"
 #include "learn/tree/forest.h"
 
-ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err)
+ft_status ft__trees_write(ft__draft *out, const ft__forest *f, ft_error *err)
 {
     void *body = ft__draft_body(out, f->len);
 
@@ -18,11 +18,11 @@ ft_status ft__trees_write(ft__draft *out, const ft_forest *f, ft_error *err)
     return FT_OK;
 }
 
-static ft_status fit(ft__draft *out, const ft__task *t, ft_forest_kind kind,
+static ft_status fit(ft__draft *out, const ft__task *t, ft__forest_kind kind,
                      uint32_t n_trees, ft_error *err)
 {
-    ft_forest_options opt = t->opt->forest;
-    ft_forest *f;
+    ft__forest_options opt = t->opt->forest;
+    ft__forest *f;
     ft_status st;
 
     opt.kind = kind;
@@ -51,7 +51,7 @@ static ft_status extra_fit(ft__draft *out, const ft__task *t, ft_error *err)
     return fit(out, t, FT_FOREST_EXTRA, t->opt->forest.n_trees, err);
 }
 
-ft_status ft__trees_open(ft_model *m, ft_error *err)
+ft_status ft__trees_open(ft__learn_model *m, ft_error *err)
 {
     ft_error inner = {0};
     ft_status st = ft__forest_load(&m->forest, m->body, m->len, &inner);
@@ -65,7 +65,8 @@ ft_status ft__trees_open(ft_model *m, ft_error *err)
     return FT_OK;
 }
 
-void ft__trees_predict(const ft_model *m, const float *rows, size_t n, double *out)
+void ft__trees_predict(const ft__learn_model *m, const float *rows, size_t n,
+                       double *out)
 {
     ft__forest_predict_rows(m->forest, rows, n, out);
 }
@@ -81,7 +82,7 @@ static ft_status middle_fit(ft__draft *out, const ft__task *t, ft_error *err)
     return extra_fit(out, t, err);
 }
 
-static ft_status middle_open(ft_model *m, ft_error *err)
+static ft_status middle_open(ft__learn_model *m, ft_error *err)
 {
     ft_status st = ft__trees_open(m, err);
 
@@ -91,7 +92,7 @@ static ft_status middle_open(ft_model *m, ft_error *err)
 }
 
 /* A value of a tree in the unit of the target. */
-static double meaning(const ft_model *m, double value)
+static double meaning(const ft__learn_model *m, double value)
 {
     return ft__model_is_bounded(m) ? ft__model_bounded(m, value) : value;
 }
@@ -100,7 +101,7 @@ static double meaning(const ft_model *m, double value)
  * which the sum of |exp(v) / exp(value[k]) - 1| is least. Where trees disagree their
  * mean is what none of them predicts, and too much costs more than too little. Sorts
  * them. */
-static double weighted_median(const ft_model *m, double *value, uint32_t n)
+static double weighted_median(const ft__learn_model *m, double *value, uint32_t n)
 {
     double weight[MOST_TREES], all = 0, below = 0;
     uint32_t i = 0;
@@ -113,7 +114,8 @@ static double weighted_median(const ft_model *m, double *value, uint32_t n)
     return value[i];
 }
 
-static void middle_predict(const ft_model *m, const float *rows, size_t n, double *out)
+static void middle_predict(const ft__learn_model *m, const float *rows, size_t n,
+                           double *out)
 {
     double value[MOST_TREES];
 

@@ -81,7 +81,7 @@ FT__INLINE_AVX512 void walk(const ft__cell *cell, __m512i *at, const struct row 
 }
 
 /* Where sixteen trees begin; lanes past the last stand in the first one's place. */
-FT__INLINE_AVX512 __m512i roots(const ft_forest *f, uint32_t tree)
+FT__INLINE_AVX512 __m512i roots(const ft__forest *f, uint32_t tree)
 {
     const uint32_t n = f->head->n_trees - tree;
     const __mmask16 there = (__mmask16)(0xffffu >> (n < LANES ? LANES - n : 0));
@@ -90,7 +90,7 @@ FT__INLINE_AVX512 __m512i roots(const ft_forest *f, uint32_t tree)
 }
 
 /* Add the values of up to sixteen leaves in their order. */
-FT__INLINE_AVX512 double add_leaves(double sum, const ft_forest *f, __m512i at,
+FT__INLINE_AVX512 double add_leaves(double sum, const ft__forest *f, __m512i at,
                                     uint32_t tree)
 {
     const uint32_t left = f->head->n_trees - tree, n = left < LANES ? left : LANES;
@@ -103,7 +103,7 @@ FT__INLINE_AVX512 double add_leaves(double sum, const ft_forest *f, __m512i at,
 }
 
 /* One row, n vectors of trees from `tree` on. */
-FT__INLINE_AVX512 double trees(double sum, const ft_forest *f, uint32_t tree,
+FT__INLINE_AVX512 double trees(double sum, const ft__forest *f, uint32_t tree,
                                const struct row *r, int n, int held)
 {
     __m512i at[VECTORS];
@@ -118,7 +118,7 @@ FT__INLINE_AVX512 double trees(double sum, const ft_forest *f, uint32_t tree,
     return sum;
 }
 
-FT__INLINE_AVX512 double all_trees(const ft_forest *f, const uint32_t *x, int held)
+FT__INLINE_AVX512 double all_trees(const ft__forest *f, const uint32_t *x, int held)
 {
     const uint32_t n = f->head->n_trees;
     const struct row r = row_of(x, held);
@@ -138,7 +138,7 @@ FT__INLINE_AVX512 double all_trees(const ft_forest *f, const uint32_t *x, int he
     return sum;
 }
 
-FT__AVX512 static double predict_row(const ft_forest *f, const float *row)
+FT__AVX512 static double predict_row(const ft__forest *f, const float *row)
 {
     const size_t room = ft__keys_room(f);
     uint32_t x[FT__MAX_WIDTH];
@@ -151,7 +151,7 @@ FT__AVX512 static double predict_row(const ft_forest *f, const float *row)
 
 /* Sixteen trees from `tree` on, n rows of keys, `room` from each other. Sixteen trees
  * stay in a cache, where all rows of a block find them. */
-FT__INLINE_AVX512 void sixteen(const ft_forest *f, uint32_t tree, const uint32_t *x,
+FT__INLINE_AVX512 void sixteen(const ft__forest *f, uint32_t tree, const uint32_t *x,
                                size_t room, size_t n, double *out, int held)
 {
     const __m512i root = roots(f, tree);
@@ -172,14 +172,14 @@ FT__INLINE_AVX512 void sixteen(const ft_forest *f, uint32_t tree, const uint32_t
     }
 }
 
-FT__INLINE_AVX512 void all_rows(const ft_forest *f, const uint32_t *x, size_t room,
+FT__INLINE_AVX512 void all_rows(const ft__forest *f, const uint32_t *x, size_t room,
                                 size_t n, double *out, int held)
 {
     for (uint32_t t = 0; t < f->head->n_trees; t += LANES)
         sixteen(f, t, x, room, n, out, held);
 }
 
-FT__AVX512 static void predict_rows(const ft_forest *f, uint32_t *x, const float *rows,
+FT__AVX512 static void predict_rows(const ft__forest *f, uint32_t *x, const float *rows,
                                     size_t n, double *out)
 {
     /* A few rows more than full groups are sooner done one by one. */

@@ -112,7 +112,7 @@ ft_status ft__writer_section(ft__writer *w, uint32_t type, const void *data, siz
 }
 
 static void add_model(ft__writer *w, ft__mixture_image *m, uint32_t k,
-                      const ft_model *model)
+                      const ft__learn_model *model)
 {
     size_t len = 0;
     const void *image = model ? ft__model_image(model, &len) : NULL;
@@ -155,7 +155,7 @@ static ft_status wrong_width(uint64_t pos, ft_error *err)
     return ft__predictor_damaged(pos, "a model of another width", err);
 }
 
-static ft_status open_model(ft_model **out, const void *image, uint64_t bytes,
+static ft_status open_model(ft__learn_model **out, const void *image, uint64_t bytes,
                             uint32_t width, uint64_t pos, ft_error *err)
 {
     uint64_t own = bytes;

@@ -377,7 +377,7 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     else if (used)
         st = ft__clock_trees_fit(
-            out, &(ft_matrix){x, used, FT__CLOCK_COLUMNS}, predicted, miss,
+            out, &(ft__matrix){x, used, FT__CLOCK_COLUMNS}, predicted, miss,
             (const uint64_t *const[]){called, workload}, !power, seed, err);
     free(x);
     free(predicted);

@@ -17,16 +17,17 @@ enum {
 /* Measurements repeat no better. */
 static const double LEAST_RESIDUAL_SCALE = 0.002;
 
-static ft_model_options trees(uint32_t n, uint32_t leaf, uint64_t seed)
+static ft__learn_model_options trees(uint32_t n, uint32_t leaf, uint64_t seed)
 {
-    return (ft_model_options){.method = FT_METHOD_EXTRA,
-                              .forest = {.n_trees = n, .min_leaf = leaf, .seed = seed},
-                              .seed = seed};
+    return (ft__learn_model_options){
+        .method = FT_METHOD_EXTRA,
+        .forest = {.n_trees = n, .min_leaf = leaf, .seed = seed},
+        .seed = seed};
 }
 
 /* Of one fit. */
 struct tree_fit {
-    const ft_matrix *x;
+    const ft__matrix *x;
     const double *predicted, *miss;
     uint32_t *fold;
     double *all;   /* predicted and missed */
@@ -39,8 +40,8 @@ struct tree_fit {
 static ft_status fit_models(ft__clock_trees *t, const struct tree_fit *l, bool whole,
                             ft_error *err)
 {
-    const ft_model_options one = trees(TREES, LEAST_LEAF, l->seed),
-                           two = trees(TREES, LEAST_LEAF, l->seed + 1);
+    const ft__learn_model_options one = trees(TREES, LEAST_LEAF, l->seed),
+                                  two = trees(TREES, LEAST_LEAF, l->seed + 1);
     ft_status st = ft__model_fit(&t->miss, l->x, l->miss, NULL, &one, err);
 
     return st || !whole ? st : ft__model_fit(&t->whole, l->x, l->all, NULL, &two, err);
@@ -68,8 +69,8 @@ static double share_of(const struct tree_fit *l)
 /* What the models miss of workloads that they were not shown. */
 static ft_status hold_out(ft__clock_trees *t, struct tree_fit *l, ft_error *err)
 {
-    const ft_model_options one = trees(TREES, LEAST_LEAF, l->seed),
-                           two = trees(TREES, LEAST_LEAF, l->seed + 1);
+    const ft__learn_model_options one = trees(TREES, LEAST_LEAF, l->seed),
+                                  two = trees(TREES, LEAST_LEAF, l->seed + 1);
     ft_status st = ft__model_cross_validate(l->out, l->x, l->miss, NULL, l->fold, FOLDS,
                                             &one, err);
 
@@ -96,7 +97,7 @@ static double coverage_of(size_t n_groups)
 static ft_status fit_residual_scale(ft__clock_trees *t, struct tree_fit *l,
                                     ft_error *err)
 {
-    const ft_model_options coarse =
+    const ft__learn_model_options coarse =
         trees(RESIDUAL_SCALE_TREES, RESIDUAL_SCALE_LEAF, l->seed + 2);
     const size_t n = l->x->n_rows;
     ft_status st;
@@ -139,7 +140,7 @@ static bool deal(struct tree_fit *l, const uint64_t *const group[2], uint64_t se
     return k < 2;
 }
 
-ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft_matrix *x,
+ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft__matrix *x,
                               const double *predicted, const double *miss,
                               const uint64_t *const group[2], bool whole, uint64_t seed,
                               ft_error *err)

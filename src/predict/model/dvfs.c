@@ -334,9 +334,9 @@ struct clocks_image {
     uint64_t bytes[N_MODELS]; /* 0: there is none */
 };
 
-static void models_of(ft_model **out[N_MODELS], ft__clocks *c)
+static void models_of(ft__learn_model **out[N_MODELS], ft__clocks *c)
 {
-    ft_model **const all[N_MODELS] = {
+    ft__learn_model **const all[N_MODELS] = {
         &c->time.miss,  &c->time.whole,  &c->time.residual_scale,
         &c->power.miss, &c->power.whole, &c->power.residual_scale};
 
@@ -354,7 +354,7 @@ ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err)
         .bound = {m->time.low, m->time.high, m->power.low, m->power.high},
         .share = {m->time.share, m->power.share},
         .n = c->n};
-    ft_model **model[N_MODELS];
+    ft__learn_model **model[N_MODELS];
     const void *image[N_MODELS];
 
     models_of(model, c->model);
@@ -413,7 +413,7 @@ static bool is_sound_row(const ft__clock_row *r)
 static ft_status open_models(ft__clocked *c, const struct clocks_image *h,
                              const unsigned char *at, uint64_t pos, ft_error *err)
 {
-    ft_model **model[N_MODELS];
+    ft__learn_model **model[N_MODELS];
     ft_status st = FT_OK;
 
     models_of(model, c->model);

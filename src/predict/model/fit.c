@@ -94,12 +94,12 @@ static bool is_mixed(const ft__fit_options *o)
     return o->mix || !o->methods;
 }
 
-static ft_model_options options_of(const struct candidate *c, size_t n,
-                                   const ft__fit_options *o)
+static ft__learn_model_options options_of(const struct candidate *c, size_t n,
+                                          const ft__fit_options *o)
 {
     bool whole = c->min_leaf == WHOLE;
 
-    return (ft_model_options){
+    return (ft__learn_model_options){
         .method = c->method,
         .forest = {.n_trees = whole        ? 1
                               : o->n_trees ? o->n_trees
@@ -137,7 +137,7 @@ struct cv_subset {
     double *best;                    /* of the choice */
     double *residual;
     double *residual_scale;
-    ft_matrix m;
+    ft__matrix m;
     bool few; /* groups */
 };
 
@@ -189,7 +189,7 @@ static ft_status deal_folds(struct cv_subset *l, const ft__fit_options *o,
     return ft__folds_make(l->fold, l->group, l->n, l->n_folds, o->seed, err);
 }
 
-static ft_status cv_subset_make(struct cv_subset *l, const ft_matrix *x,
+static ft_status cv_subset_make(struct cv_subset *l, const ft__matrix *x,
                                 const double *y, const uint64_t *group,
                                 const ft__fit_options *o, ft_error *err)
 {
@@ -222,7 +222,7 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft_matrix *x,
         l->group[l->n] = group[i];
         l->row[l->n++] = (uint32_t)i;
     }
-    l->m = (ft_matrix){l->x, l->n, x->n_cols};
+    l->m = (ft__matrix){l->x, l->n, x->n_cols};
     return deal_folds(l, o, err);
 }
 
@@ -265,7 +265,7 @@ static ft_status try_all(struct cv_subset *l, uint32_t *order, uint32_t *n_order
 {
     *n_order = 0;
     for (uint32_t c = 0; c < N_CANDIDATES; c++) {
-        ft_model_options how = options_of(&candidates[c], l->n, o);
+        ft__learn_model_options how = options_of(&candidates[c], l->n, o);
         uint32_t at = *n_order;
         ft_status st;
 
@@ -428,11 +428,11 @@ static void put_choice(ft__fit *f, const struct mixture *m)
 static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_options *o,
                            ft_error *err)
 {
-    ft_model_options coarse = {.method = FT_METHOD_EXTRA,
-                               .forest = {.n_trees = RESIDUAL_SCALE_TREES,
-                                          .min_leaf = RESIDUAL_SCALE_LEAF,
-                                          .seed = o->seed,
-                                          .threads = o->threads}};
+    ft__learn_model_options coarse = {.method = FT_METHOD_EXTRA,
+                                      .forest = {.n_trees = RESIDUAL_SCALE_TREES,
+                                                 .min_leaf = RESIDUAL_SCALE_LEAF,
+                                                 .seed = o->seed,
+                                                 .threads = o->threads}};
     double typical;
     ft_status st;
 
@@ -467,7 +467,7 @@ static bool is_held_out(const struct cv_subset *l, size_t i)
 }
 
 /* The mixture of f without those rows, in l->residual. */
-static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft_matrix *x,
+static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft__matrix *x,
                              const double *y, double *weight, double *predicted,
                              const struct mixture *m, const ft__fit_options *o,
                              ft_error *err)
@@ -482,8 +482,8 @@ static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft_mat
             weight[l->row[i]] = 0;
     }
     for (uint32_t k = 0; k < f->n_models && !st; k++) {
-        ft_model_options how = options_of(&candidates[m->part[k]], x->n_rows, o);
-        ft_model *model = NULL;
+        ft__learn_model_options how = options_of(&candidates[m->part[k]], x->n_rows, o);
+        ft__learn_model *model = NULL;
 
         st = ft__model_fit(&model, x, y, weight, &how, err);
         if (st)
@@ -497,7 +497,7 @@ static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft_mat
 }
 
 /* Tails as of so many rows. */
-static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft_matrix *x,
+static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft__matrix *x,
                                  const double *y, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
@@ -562,7 +562,7 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out,
 static ft_status find_importance(const struct cv_subset *l, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {
-    ft_model_options model[FT__MAX_MIXED];
+    ft__learn_model_options model[FT__MAX_MIXED];
     const ft_importance_options how = {
         .model = model, .weight = m->weight, .n_models = m->n, .seed = o->seed};
 
@@ -574,7 +574,7 @@ static ft_status find_importance(const struct cv_subset *l, const struct mixture
                                 err);
 }
 
-static ft_status choose(ft__fit *f, struct cv_subset *l, const ft_matrix *x,
+static ft_status choose(ft__fit *f, struct cv_subset *l, const ft__matrix *x,
                         const double *y, const ft__fit_options *o, ft_error *err)
 {
     uint32_t order[N_CANDIDATES], n_order;
@@ -599,7 +599,7 @@ static ft_status choose(ft__fit *f, struct cv_subset *l, const ft_matrix *x,
     put_choice(f, &m);
     st = find_importance(l, &m, o, err);
     for (uint32_t k = 0; k < m.n && !st; k++) {
-        ft_model_options how = options_of(&candidates[m.part[k]], x->n_rows, o);
+        ft__learn_model_options how = options_of(&candidates[m.part[k]], x->n_rows, o);
 
         st = ft__model_fit(&f->model[k], x, y, NULL, &how, err);
         f->weight[k] = m.weight[k];
@@ -627,7 +627,7 @@ static ft_status find_centre(ft__fit *f, const double *y, size_t n, ft_error *er
 }
 
 ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
-                       const ft_matrix *x, const double *y, const uint64_t *group,
+                       const ft__matrix *x, const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err)
 {
     struct cv_subset l = {0};

@@ -50,13 +50,14 @@ typedef struct ft__chip_effects {
 typedef struct ft__fit {
     size_t n_rows;
     uint32_t n_models; /* 0: the centre is the answer */
-    ft_model *model[FT__MAX_MIXED];
+    ft__learn_model *model[FT__MAX_MIXED];
     double weight[FT__MAX_MIXED]; /* they sum to 1, or to the share that is left */
     double centre;                /* the median target: what the best constant says */
     char choice[96];              /* "extra", "0.6 extra + 0.4 boost" */
-    ft_model *residual_scale;     /* of |target - answer|; NULL: `typical` everywhere */
-    double typical;               /* median residual scale */
-    double least;                 /* added to what `residual_scale` says */
+    ft__learn_model
+        *residual_scale; /* of |target - answer|; NULL: `typical` everywhere */
+    double typical;      /* median residual scale */
+    double least;        /* added to what `residual_scale` says */
     /* 90 % of target - answer lie between these times the residual scale. */
     double low;
     double high;
@@ -71,7 +72,7 @@ typedef struct ft__fit {
  * fold; NaN for the rows that cross-validation did not look at. Rows with equal group[]
  * stay together. */
 ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
-                       const ft_matrix *x, const double *y, const uint64_t *group,
+                       const ft__matrix *x, const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err);
 /* value[n], residual_scale[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,

@@ -37,9 +37,9 @@ static ft_status tell(const ft__importance_of *ask, const ft_importance *worth,
 }
 
 ft_status ft__importance_fit(ft__fit *f, double *out, double *residual_scale,
-                             const ft_matrix *x, const double *y, const uint64_t *group,
-                             const ft__fit_options *opt, const ft__importance_of *ask,
-                             ft_error *err)
+                             const ft__matrix *x, const double *y,
+                             const uint64_t *group, const ft__fit_options *opt,
+                             const ft__importance_of *ask, ft_error *err)
 {
     ft__fit_options how = *opt;
     ft_status st = FT_OK;

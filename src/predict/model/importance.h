@@ -20,8 +20,8 @@ typedef struct ft__importance_of {
 } ft__importance_of;
 /* ft__fit_make(), and what its columns are worth told to whoever asks. */
 ft_status ft__importance_fit(ft__fit *f, double *out, double *residual_scale,
-                             const ft_matrix *x, const double *y, const uint64_t *group,
-                             const ft__fit_options *opt, const ft__importance_of *ask,
-                             ft_error *err);
+                             const ft__matrix *x, const double *y,
+                             const uint64_t *group, const ft__fit_options *opt,
+                             const ft__importance_of *ask, ft_error *err);
 
 #endif

@@ -250,7 +250,7 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
                                struct regressor_rows *r, const ft__samples *s,
                                const ft__fit_options *how, ft_error *err)
 {
-    const ft_matrix x = {r->px, r->m, l->columns.n};
+    const ft__matrix x = {r->px, r->m, l->columns.n};
     const ft__importance_of ask = {.to = l->opt.importance,
                                    .of = {.kind = ft__regressor_name(p),
                                           .metric = ft__metric_name(l->opt.metric),

@@ -475,16 +475,16 @@ static bool is_held(uint64_t seed, uint64_t group)
 }
 
 /* Mean deviation of trees on the rows of weight 0 that `tested` names. */
-static ft_status deviation_of(double *out, const ft_matrix *x, const double *y,
+static ft_status deviation_of(double *out, const ft__matrix *x, const double *y,
                               const double *weight, const size_t *tested, size_t n,
                               const ft__fit_options *how, ft_error *err)
 {
-    const ft_model_options trees = {.method = FT_METHOD_EXTRA,
-                                    .forest = {.n_trees = FEW_TREES,
-                                               .min_leaf = 1,
-                                               .seed = how->seed,
-                                               .threads = how->threads}};
-    ft_model *model;
+    const ft__learn_model_options trees = {.method = FT_METHOD_EXTRA,
+                                           .forest = {.n_trees = FEW_TREES,
+                                                      .min_leaf = 1,
+                                                      .seed = how->seed,
+                                                      .threads = how->threads}};
+    ft__learn_model *model;
     double sum = 0;
     ft_status st = ft__model_fit(&model, x, y, weight, &trees, err);
 
@@ -505,8 +505,8 @@ static ft_status find_gain(bool *gains, const struct wide *w, const ft__model_se
                            const struct regressor_rows *r, const ft__fit_options *how,
                            ft_error *err)
 {
-    const ft_matrix with = {w->x, w->m, w->width};
-    const ft_matrix without = {r->px, r->m, l->columns.n};
+    const ft__matrix with = {w->x, w->m, w->width};
+    const ft__matrix without = {r->px, r->m, l->columns.n};
     double *weight = calloc(w->m + r->m + 1, sizeof(*weight)), *other;
     size_t *held = malloc((2 * w->m + 1) * sizeof(*held)), n = 0;
     double a = 0, b = 0;
@@ -594,7 +594,7 @@ static ft_status fit_wide(ft__regressor *out, bool *made, struct wide *w,
                           const ft__regressor *kind, const ft__fit_options *how,
                           ft_error *err)
 {
-    const ft_matrix x = {w->x, w->m, w->width};
+    const ft__matrix x = {w->x, w->m, w->width};
     ft__fit_options with = *how;
     const double without = deviation_without(w, r);
     bool gains;

@@ -517,7 +517,7 @@ static ft_status regress(struct kernel_lesson *l, int which, uint32_t n_folds,
                            .n_trees = 32,
                            .seed = l->opt->seed,
                            .threads = l->opt->threads};
-    const ft_matrix m = {l->x, l->n_drawn, ft__kernel_columns(NULL, of_gpu)};
+    const ft__matrix m = {l->x, l->n_drawn, ft__kernel_columns(NULL, of_gpu)};
     const ft__importance_of ask = {.to = l->opt->importance,
                                    .of = {.kind = "kernel",
                                           .metric = "time",
