@@ -139,7 +139,7 @@ static const double SINGLE_NUMBERS = 4.5, GATHERED_NUMBERS = 0.51;
 static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double cores = p->rows > 0 ? fmin(chip->cores, p->rows) : chip->cores;
-    const double clocks = p->single / SINGLE_NUMBERS / cores +
+    const double clocks = p->waits + p->single / SINGLE_NUMBERS / cores +
                           p->gathered / GATHERED_NUMBERS / chip->cores;
 
     return chip->gpu && !chip->fused ? ft__clocks_s(clocks, chip) : 0;

@@ -459,6 +459,41 @@ static void one_by_one(ft__op_kernel *p, const ft_op *op)
         p->gathered = all;
 }
 
+/* Clocks until a number has come from memory: A100 290, T4 296 (microbenchmarks of
+ * Abdelkhalik et al. 2022, Jia et al. 2019). Those in which the threads of a block add
+ * in shared memory once and meet: KernelBench's sums along rows, 66 on an A10, 130 on
+ * an A100. */
+static const double LOAD_CLOCKS = 290, MEETING_CLOCKS = 100;
+
+/* PyTorch's running sums along the last axis (ScanUtils.cuh) have blocks of 512
+ * threads. The longer and fewer rows are, the more of them are a row's: they load two
+ * numbers each, add in doubling steps and store. A single row is CUB's. */
+static double running_sum_clocks(const ft_op *op, const ft__hardware_spec *chip)
+{
+    enum { LOG_THREADS = 9, LEAST_LOG = 4 };
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+    const double row = (double)x.dim[x.rank - 1], rows = elements_of(op) / row;
+    const double ratio = ceil(log2(row)) - ceil(log2(rows));
+    const double steps =
+        fmin(fmax(LEAST_LOG, floor((LOG_THREADS + ratio) / 2)), LOG_THREADS);
+    const double blocks = rows * exp2(steps - LOG_THREADS);
+    const double at_once = chip->cores * floor(chip->threads / exp2(LOG_THREADS));
+
+    if (ft_op_at(op, FT_K_axis, 0) != x.rank - 1 || rows == 1)
+        return 0;
+    return ceil(blocks / at_once) * ceil(row / exp2(steps + 1)) *
+           (LOAD_CLOCKS + (steps + 3) * MEETING_CLOCKS);
+}
+
+/* The mean of logarithms at targets (Loss.cu): one block of 32 threads, each of which
+ * loads a target, then what is there. Places of images have more. */
+static double target_clocks(const ft_op *op)
+{
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return x.rank == 2 ? ceil((double)x.dim[0] / 32) * 2 * LOAD_CLOCKS : 0;
+}
+
 /* PyTorch's own kernels, which the norms of groups and of images have (a batch's are
  * cuDNN's): one finds the moments, another reads again and writes. */
 static bool has_moments(const ft_op *op)
@@ -580,6 +615,10 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
             norm(p, op);
         if (p->what == FT__OP_KERNEL_POOL)
             pool(p, op);
+        if (op->kind == FT_KIND_cumsum)
+            p->waits = running_sum_clocks(op, chip);
+        if (op->kind == FT_KIND_cross_entropy && !back)
+            p->waits = target_clocks(op);
         one_by_one(p, op);
         p->unfused = unfused_b(op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))

@@ -65,6 +65,7 @@ typedef struct ft__op_kernel {
     double row;      /* elements of one, of softmax and norms */
     double single;   /* loads and stores of one number each, or 0 */
     double gathered; /* of rows, whose place each thread finds by divisions, or 0 */
+    double waits;    /* clocks of a chain of loads and steps, a compiler's are others */
     double special;  /* exponentials and the like */
     double lanes;    /* FLOPs of vectors, of what reads and writes */
     int batched;     /* several products in one call of a library */

@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.18 ms  1.25 ms   7.49 ms  scaled
-  energy           217 mJ  79.7 mJ    547 mJ  scaled
-  power            68.2 W   48.1 W    96.8 W  scaled
+  time            3.09 ms  1.24 ms   7.28 ms  scaled
+  energy           214 mJ  80.7 mJ    540 mJ  scaled
+  power            69.3 W   48.8 W    98.3 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace    8.12 MiB
     process       512 MiB
   fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
-  the host issues everything in 3.17 ms, the device executes it in 1.23 ms: the host sets the time
+  the host issues everything in 3.08 ms, the device executes it in 1.23 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
   operation                                                                     count  share    total     each      low     high  basis
   --------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  2.8 %  89.3 us  17.9 us  11.4 us  28.0 us  scaled
-  conv2d x=1x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32       4  2.3 %  74.1 us  18.5 us  11.8 us  29.0 us  scaled
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  2.9 %  89.3 us  17.9 us  11.4 us  28.0 us  scaled
+  conv2d x=1x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32       4  2.4 %  74.1 us  18.5 us  11.8 us  29.0 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -40,7 +40,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   ----------------------------------------------------------------------------------
   a30      600 MHz  33.9 ms  22.4 ms  51.3 ms  88.9 W  3.01 J  930 MiB  yes   scaled
   a30      900 MHz  27.0 ms  17.9 ms  40.8 ms   106 W  2.85 J  930 MiB  yes   scaled
-  a30     1.20 GHz  23.9 ms  15.9 ms  36.1 ms   147 W  3.51 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.9 ms  15.8 ms  36.1 ms   147 W  3.51 J  930 MiB  yes   scaled
   a30     1.44 GHz  22.7 ms  15.0 ms  34.2 ms   163 W  3.70 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 77.2 % of the energy and 119.0 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 77.2 % of the energy and 119.0 % of the time at 1.44 GHz
@@ -58,11 +58,11 @@ At other clocks, with the one that takes the least energy; under a cap.
   9 [] []
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.866065247346
+  power.value: 99.8767739028948
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
-  host_s: 0.0031662
+  host_s: 0.0030762
   busy_s: 0.0390102106522829
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
@@ -89,8 +89,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.19 ms  2.09 ms  7.52 ms  694 mJ  627 MiB  yes   scaled
-  h100-sxm        3.17 ms  1.12 ms  7.49 ms  554 mJ  651 MiB  yes   scaled
+  v100-sxm2-16gb  3.10 ms  2.09 ms  7.30 ms  689 mJ  627 MiB  yes   scaled
+  h100-sxm        3.08 ms  1.09 ms  7.28 ms  542 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   

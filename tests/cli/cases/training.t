@@ -232,7 +232,7 @@ Foretold for a device: by phase, and memory by part.
     workspace          8.12 MiB
     process             512 MiB
   fits in the device's 24.0 GiB: yes, 23.0 GiB to spare
-  the host issues everything in 3.54 ms, the device executes it in 24.4 ms: the device sets the time
+  the host issues everything in 3.43 ms, the device executes it in 24.4 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
