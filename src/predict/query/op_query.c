@@ -554,7 +554,7 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
  * KernelBench's networks of attention and state spaces, with 60 to 140 views each. */
 static const double view_launches = 0.2;
 
-/* In eager PyTorch a forward operation that asks no library takes less than a call,
+/* In eager PyTorch the forward pass of what asks no library takes less than a call, of
  * linear layers and convolutions more, and a norm that trains counts its batches
  * besides: fitted to KernelBench's modules that the host holds back on A10, A10G and
  * A100. NeuSight's shortest operations on A100 and T4 differ likewise. */
