@@ -560,16 +560,12 @@ static const double view_launches = 0.2;
  * A100. NeuSight's shortest operations on A100 and T4 differ likewise. */
 static const double less_than_call = -0.4, more_than_call = 0.4, counts_batches = 1.8;
 
-/* Depthwise ones are by a kernel of PyTorch's own. */
-static bool asks_library(const ft_op *op)
-{
-    return !ft__is_depthwise(op) || ft__is_transposed(op);
-}
-
 static double beside_calls(const ft_op *op)
 {
     switch (ft_kind_class(op->kind)) {
-    case FT_CLASS_CONV: return asks_library(op) ? more_than_call : less_than_call;
+    case FT_CLASS_CONV: /* PyTorch has a kernel of its own for depthwise ones */
+        return ft__is_depthwise(op) && !ft__is_transposed(op) ? less_than_call
+                                                              : more_than_call;
     case FT_CLASS_MATMUL:
         return op->kind == FT_KIND_linear && !ft__has_block_scales(op) ? more_than_call
                                                                        : 0;
