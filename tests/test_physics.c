@@ -272,6 +272,19 @@ static void what_outgrows_the_cache_streams(void)
     CHECK_NEAR(256 * relu_s("1024x1024", "t4") / relu_s("16384x16384", "t4"), 1, 0.05);
 }
 
+/* Half of an EPYC's 256 MiB is not as if it were little. */
+static void caches_of_cpus_end_less_sharply(void)
+{
+    CHECK(
+        CMP(relu_s("16000000", "epyc-7543"), >, 2.6 * relu_s("8000000", "epyc-7543")));
+}
+
+/* A GB10's is no board's with GDDR, an RTX 5070 of as many cores and clocks is. */
+static void caches_beside_lpddr_are_read_as_any(void)
+{
+    CHECK(CMP(relu_s("1000x1000", "gb10"), <, 0.8 * relu_s("1000x1000", "rtx-5070")));
+}
+
 /* What RRZE's gpu-benches read, 1 to 16 MiB again and again. */
 static void boards_read_their_caches_as_published(void)
 {
@@ -571,17 +584,31 @@ static void kernels_of_pytorch_move_more_than_operations(void)
 }
 
 /* KernelBench's sums along 128 rows of 4000 take an A100 18 us beside the host's time,
- * the mean of a cross entropy, of which one block of 32 threads loads all, 60. A
- * generated kernel has other ways. */
+ * the mean of a cross entropy, of which one block of 32 threads loads all, 60; backward
+ * each loads once and not twice. AMD's blocks have up to 1024 threads. A generated
+ * kernel has other ways, as have one row, columns and CPUs. */
 static void threads_of_few_blocks_wait_for_themselves(void)
 {
     static const char sums[] = "cumsum x=128x4000 axis=1";
+    static const char along_columns[] = "cumsum x=4000x128 axis=0";
     const double loss = seconds("cross_entropy x=4096x10 axis=1", "a100-sxm-40gb", "");
+    const double back =
+        seconds("cross_entropy x=4096x10 axis=1 phase=backward", "a100-sxm-40gb", "");
+    const double most_at_once =
+        seconds("cumsum x=110592x2 axis=1", "a100-sxm-40gb", "run_mode=graph");
 
     CHECK(CMP(seconds(sums, "a100-sxm-40gb", ""), >, 12e-6));
     CHECK(CMP(seconds(sums, "a100-sxm-40gb", ""), <, 24e-6));
     CHECK(CMP(seconds(sums, "a100-sxm-40gb", "run_mode=compiled"), <, 12e-6));
+    CHECK(CMP(seconds("cumsum x=1x512000 axis=1", "a100-sxm-40gb", ""), <, 12e-6));
+    CHECK(CMP(seconds(along_columns, "a100-sxm-40gb", ""), <, 12e-6));
+    CHECK_NEAR(seconds(sums, "epyc-7543", "") / seconds(along_columns, "epyc-7543", ""),
+               1, 1e-9);
+    CHECK(CMP(seconds("cumsum x=221184x2 axis=1", "a100-sxm-40gb", "run_mode=graph"), >,
+              1.5 * most_at_once));
     CHECK(CMP(loss, >, 45e-6) && CMP(loss, <, 75e-6));
+    CHECK(CMP(back, >, 0.4 * loss) && CMP(back, <, 0.6 * loss));
+    CHECK(CMP(seconds("cross_entropy x=4096x10 axis=1", "mi300x", ""), <, 0.4 * loss));
     CHECK(CMP(seconds("cross_entropy x=8192x10 axis=1", "a100-sxm-40gb", ""), >,
               1.8 * loss));
 }
@@ -685,6 +712,8 @@ int main(int argc, char **argv)
     products_of_one_call_fill_large_tiles();
     a_huge_tensor_streams_at_the_bandwidth();
     what_outgrows_the_cache_streams();
+    caches_of_cpus_end_less_sharply();
+    caches_beside_lpddr_are_read_as_any();
     boards_read_their_caches_as_published();
     memory_reaches_what_its_kind_does();
     large_windows_reach_the_rate_of_products();

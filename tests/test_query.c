@@ -128,8 +128,9 @@ static void a_type_without_hardware_is_said(void)
     ft_data_close(d);
 }
 
-/* High / low of a gradient of the data of 16 bits, by the data sheet. */
-static double width_in_steps(ft_data *d, const char *device, int step)
+/* High / low of a convolution's passes in 16 bits, by the data sheet. */
+static double width_in_steps(ft_data *d, const char *device, int step,
+                             const char *passes)
 {
     ft_query q = about_list();
     ft_answer *a;
@@ -138,8 +139,8 @@ static double width_in_steps(ft_data *d, const char *device, int step)
 
     snprintf(list, sizeof(list),
              "conv2d x=16x64x56x56 out=128 kernel=3x3 stride=%dx%d pad=1x1 dtype=fp16 "
-             "phase=backward wrt=x\n",
-             step, step);
+             "phase=%s\n",
+             step, step, passes);
     q.list = list;
     q.list_len = strlen(list);
     q.device = device;
@@ -155,9 +156,13 @@ static void gradients_in_steps_before_volta_are_unsure(void)
 {
     ft_data *d = open_data();
 
-    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 2), >, 40));
-    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 1), <, 4));
-    CHECK(CMP(width_in_steps(d, "v100-pcie-16gb", 2), <, 4));
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 2, "backward wrt=x"), >, 40));
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 2, "forward_backward"), >, 40));
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 2, "step"), >, 40));
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 2, "backward wrt=w"), <, 4));
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 2, "forward"), <, 4));
+    CHECK(CMP(width_in_steps(d, "p100-pcie-16gb", 1, "backward wrt=x"), <, 4));
+    CHECK(CMP(width_in_steps(d, "v100-pcie-16gb", 2, "backward wrt=x"), <, 4));
     ft_data_close(d);
 }
 

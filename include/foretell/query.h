@@ -90,8 +90,9 @@ typedef struct ft_query {
     const ft_list *lists;  /* in place of the model: these networks, values alone; times of
                               their operations are cached across queries */
     size_t n_lists;
-    double launch_s;       /* host time of one launch, as ft_launch_time() finds it; 0: that of
-                              the networks the predictor was fitted to, otherwise a default */
+    double launch_s;       /* host time of an operation such as softmax (elementwise ones take
+                              0.6 of it), as ft_launch_time() finds it; 0: that of the networks
+                              the predictor was fitted to, otherwise a default */
 } ft_query;
 #ifdef __cplusplus
 #define FT_QUERY_INIT [] { ft_query q = {}; q.size = sizeof(q); return q; }()

@@ -31,6 +31,18 @@ static inline double ft__norm_elements(const ft_op *op)
         n *= (double)s.dim[s.rank - 1 - (uint32_t)i];
     return n;
 }
+static inline int ft__is_transposed(const ft_op *op)
+{
+    return op->kind == FT_KIND_conv_transpose1d ||
+           op->kind == FT_KIND_conv_transpose2d || op->kind == FT_KIND_conv_transpose3d;
+}
+/* A filter for each channel? */
+static inline int ft__is_depthwise(const ft_op *op)
+{
+    const int64_t groups = ft_op_at(op, FT_K_groups, 0);
+
+    return groups > 1 && groups == ft_op_shape(op, FT_K_x).dim[1];
+}
 static inline double ft__last_dim(const ft_op *op, ft_key_id key)
 {
     ft_shape s = ft_op_shape(op, key);

@@ -77,12 +77,6 @@ double ft__weight_elements(const ft_op *op)
                : 0;
 }
 
-static int is_transposed(const ft_op *op)
-{
-    return op->kind == FT_KIND_conv_transpose1d ||
-           op->kind == FT_KIND_conv_transpose2d || op->kind == FT_KIND_conv_transpose3d;
-}
-
 uint32_t ft_op_n_params(const ft_op *op)
 {
     uint32_t bias = ft_op_at(op, FT_K_bias, 0) != 0;
@@ -126,8 +120,8 @@ static ft_shape filter(const ft_op *op)
     uint32_t axes;
     const int64_t *kernel = ft_op_get(op, FT_K_kernel, &axes);
 
-    s.dim[0] = is_transposed(op) ? in : out;
-    s.dim[1] = (is_transposed(op) ? out : in) / (groups > 0 ? groups : 1);
+    s.dim[0] = ft__is_transposed(op) ? in : out;
+    s.dim[1] = (ft__is_transposed(op) ? out : in) / (groups > 0 ? groups : 1);
     for (uint32_t i = 0; i < axes && s.rank < FT_MAX_RANK; i++)
         s.dim[s.rank++] = kernel[i];
     return s;

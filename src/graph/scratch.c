@@ -2,6 +2,7 @@
 #include <stdbool.h>
 
 #include "graph/memory.h"
+#include "graph/op.h"
 #include "graph/op_inside.h"
 
 /* oneDNN's blocked layouts hold channels in blocks of 16. */
@@ -90,7 +91,7 @@ static struct conv conv_of(const ft_op *op)
         c.kernel = ft_op_at(op, FT_K_kernel, i);
     }
     c.w = bytes_of(&w, op->dtype);
-    c.depthwise = in == 1 && groups > 1;
+    c.depthwise = ft__is_depthwise(op);
     /* Images of up to three channels are read as they lie. */
     c.xb = in <= 3 && groups == 1 ? 0 : padded_bytes(op, x);
     c.yb = padded_bytes(op, y);

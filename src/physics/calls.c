@@ -40,7 +40,7 @@ static double scaled_kernels(const ft_op *op)
  * their mean at the targets. */
 static double inner_kernels(const ft_op *op)
 {
-    if (op->phase != FT_PHASE_FORWARD)
+    if (op->phase == FT_PHASE_BACKWARD)
         return 0;
     if (ft__has_block_scales(op))
         return scaled_kernels(op);

@@ -75,9 +75,7 @@ static struct conv_sizes conv_of(const ft_op *forward)
     v.height = y.rank > 2 ? y.dim[2] : 1;
     v.flops = cost.flops;
     v.weights = v.groups * v.in * v.out * v.taps;
-    v.transposed = forward->kind == FT_KIND_conv_transpose1d ||
-                   forward->kind == FT_KIND_conv_transpose2d ||
-                   forward->kind == FT_KIND_conv_transpose3d;
+    v.transposed = ft__is_transposed(forward);
     return v;
 }
 
@@ -461,8 +459,8 @@ static void one_by_one(ft__op_kernel *p, const ft_op *op)
 
 /* Clocks until a number has come from memory: A100 290, T4 296 (microbenchmarks of
  * Abdelkhalik et al. 2022, Jia et al. 2019). Those in which the threads of a block add
- * in shared memory once and meet: KernelBench's sums along rows, 66 on an A10, 130 on
- * an A100. */
+ * in shared memory once and meet: between what KernelBench's sums along rows take on an
+ * A10, 66, and on an A100, 130. */
 static const double LOAD_CLOCKS = 290, MEETING_CLOCKS = 100;
 
 /* PyTorch's running sums along the last axis (ScanUtils.cuh) have blocks of 512
@@ -472,26 +470,36 @@ static double running_sum_clocks(const ft_op *op, const ft__hardware_spec *chip)
 {
     enum { LOG_THREADS = 9, LEAST_LOG = 4 };
     const ft_shape x = ft_op_shape(op, FT_K_x);
-    const double row = (double)x.dim[x.rank - 1], rows = elements_of(op) / row;
-    const double ratio = ceil(log2(row)) - ceil(log2(rows));
-    const double steps =
-        fmin(fmax(LEAST_LOG, floor((LOG_THREADS + ratio) / 2)), LOG_THREADS);
-    const double blocks = rows * exp2(steps - LOG_THREADS);
+    const double row = (double)x.dim[x.rank - 1], all = elements_of(op);
     const double at_once = chip->cores * floor(chip->threads / exp2(LOG_THREADS));
+    double rows, ratio, steps, blocks;
 
-    if (ft_op_at(op, FT_K_axis, 0) != x.rank - 1 || rows == 1)
+    if (ft_op_at(op, FT_K_axis, 0) != x.rank - 1 || all <= row || !(at_once > 0))
         return 0;
+    rows = all / row;
+    ratio = ceil(log2(row)) - ceil(log2(rows));
+    steps = fmin(fmax(LEAST_LOG, floor((LOG_THREADS + ratio) / 2)), LOG_THREADS);
+    blocks = rows * exp2(steps - LOG_THREADS);
     return ceil(blocks / at_once) * ceil(row / exp2(steps + 1)) *
            (LOAD_CLOCKS + (steps + 3) * MEETING_CLOCKS);
 }
 
-/* The mean of logarithms at targets (Loss.cu): one block of 32 threads, each of which
- * loads a target, then what is there. Places of images have more. */
-static double target_clocks(const ft_op *op)
+/* The mean of logarithms at targets (Loss.cu): one block, each thread of which loads a
+ * target, then what is there; backward it stores there and waits for no store. It has
+ * 32 threads, on AMD's since PyTorch 2.6 a sixteenth of the rows, up to 1024
+ * (pytorch/pytorch 149548). Places of images have more blocks. */
+static double target_clocks(const ft_op *op, const ft__hardware_spec *chip)
 {
     const ft_shape x = ft_op_shape(op, FT_K_x);
+    const double loads = op->phase == FT_PHASE_BACKWARD ? 1 : 2;
+    double threads = 32;
 
-    return x.rank == 2 ? ceil((double)x.dim[0] / 32) * 2 * LOAD_CLOCKS : 0;
+    if (x.rank != 2)
+        return 0;
+    if (chip->amd)
+        threads = fmin(fmax(threads, exp2(round(log2(fmax(1, (double)x.dim[0] / 16))))),
+                       1024);
+    return ceil((double)x.dim[0] / threads) * loads * LOAD_CLOCKS;
 }
 
 /* PyTorch's own kernels, which the norms of groups and of images have (a batch's are
@@ -617,8 +625,8 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
             pool(p, op);
         if (op->kind == FT_KIND_cumsum)
             p->waits = running_sum_clocks(op, chip);
-        if (op->kind == FT_KIND_cross_entropy && !back)
-            p->waits = target_clocks(op);
+        if (op->kind == FT_KIND_cross_entropy)
+            p->waits = target_clocks(op, chip);
         one_by_one(p, op);
         p->unfused = unfused_b(op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))

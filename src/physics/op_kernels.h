@@ -65,7 +65,8 @@ typedef struct ft__op_kernel {
     double row;      /* elements of one, of softmax and norms */
     double single;   /* loads and stores of one number each, or 0 */
     double gathered; /* of rows, whose place each thread finds by divisions, or 0 */
-    double waits;    /* clocks of a chain of loads and steps, a compiler's are others */
+    double waits;    /* clocks that PyTorch's own kernel waits for loads, one after the
+                        other; generated kernels do not */
     double special;  /* exponentials and the like */
     double lanes;    /* FLOPs of vectors, of what reads and writes */
     int batched;     /* several products in one call of a library */

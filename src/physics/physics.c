@@ -487,7 +487,7 @@ static const double BOARD_CACHE = 0.4;
 
 static double cache_rate(const ft__hardware_spec *chip, const double *c)
 {
-    const double share = chip->ampere && !chip->stacked ? BOARD_CACHE : 1;
+    const double share = chip->ampere && chip->gddr ? BOARD_CACHE : 1;
 
     return chip->clock_hz * chip->cores * c[FT__C_cache_width] * share;
 }

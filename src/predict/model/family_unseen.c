@@ -7,8 +7,7 @@
 
 #include "predict/model/regressor.h"
 
-/* Either way at least: where one chip alone is known, which tells nothing of others, or
- * no GPU of the maker; and of a device of another sort. */
+/* Either way at least, of what is no GPU. */
 static const double least_of_other_sort = 3;
 
 /* What the devices that a metric was learned of have in common with one that was not

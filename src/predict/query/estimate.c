@@ -527,18 +527,18 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
                                 double cap_w, double call,
                                 const ft__log_residual *residual, ft_error *err)
 {
-    double *count = malloc((e->n_ops + 1u) * sizeof(*count)), busy_s, t;
+    double *of_op = malloc((e->n_ops + 1u) * sizeof(*of_op)), busy_s, t;
     ft__network_load load = ft__schedule_no_load(cap_w, call);
     ft_basis basis;
 
-    if (!count)
+    if (!of_op)
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     for (uint32_t i = 0; i < e->n_ops; i++)
-        count[i] = task[i].count;
+        of_op[i] = task[i].count;
     ft__schedule_load(&load, task, e->n_ops);
     busy_s = ft__schedule_busy(&load, s);
     t = ft__schedule_time(&load, s);
-    basis = busy_s > 0 ? weakest_of_sum(e, count, busy_s) : FT_BASIS_SCALED;
+    basis = busy_s > 0 ? weakest_of_sum(e, of_op, busy_s) : FT_BASIS_SCALED;
     e->host_s = ft__schedule_host(&load, s);
     e->busy_s = busy_s;
     e->time = ft__around(
@@ -546,8 +546,8 @@ ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
         reach_at(&load, s, t, residual->time_high, residual->host_high), basis);
     if (residual->host_low == 0)
         e->time = ft__around(t, residual->time_low, residual->time_high, basis);
-    share_phases(e, g, task, s, busy_s, count);
-    free(count);
+    share_phases(e, g, task, s, busy_s, of_op);
+    free(of_op);
     find_energy(e, task, &load, s, residual);
     return FT_OK;
 }

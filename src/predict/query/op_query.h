@@ -33,8 +33,9 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
  * the latter; task->count and power_w are the caller's. Launches are in units of the
- * schedule's launch_s: what a call takes the host when it is measured alone says little
- * of networks, so that constants fitted to such calls have no part in it. */
+ * schedule's launch_s, what an operation such as softmax takes the host (elementwise
+ * ones 0.6 of that): what a call takes it when it is measured alone says little of
+ * networks, so that constants fitted to such calls have no part in it. */
 void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                            const ft__device_query *a, const ft_op *op,
                            const ft__terms *t);
