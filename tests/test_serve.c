@@ -482,6 +482,27 @@ static void what_a_run_shows_is_learned_back(void)
     ft_serve_steps_close(s);
 }
 
+/* What one token shows has no time between tokens. */
+static void what_no_run_can_show_teaches_nothing(void)
+{
+    ft_serve_load l = small_load();
+    ft_serve_steps *s;
+    ft_serve_measured m;
+    double prompt, decode;
+    size_t n;
+
+    l.generate = 1;
+    s = steps_of_load(&l);
+    CHECK(!ft_serve_measured_read(&m, &n, 1, "{\"avg_ts\": 1, \"n_gen\": 1}", 25,
+                                  "file", NULL));
+    m.tokens_per_s = NAN;
+    m.latency[FT_SERVE_ITL][FT_SERVE_MEAN] = 0.01;
+    CHECK(!ft_serve_learn(&prompt, &decode, s, &l, &m, NULL));
+    CHECK_EQ(prompt, 1);
+    CHECK_EQ(decode, 1);
+    ft_serve_steps_close(s);
+}
+
 static double off_by(const ft_served *r, const ft_serve_measured *m)
 {
     return hypot(
@@ -673,6 +694,7 @@ int main(int argc, char **argv)
     requests_may_stay_together_only_where_they_can();
     what_cannot_be_served_says_so();
     what_a_run_shows_is_learned_back();
+    what_no_run_can_show_teaches_nothing();
     what_was_learned_is_no_farther_off_than_nothing();
     a_run_that_was_not_timed_teaches_nothing();
     the_first_requests_wait_less_than_all();
