@@ -452,6 +452,30 @@ static void what_cannot_be_served_says_so(void)
     ft_serve_steps_close(s);
 }
 
+/* Also of a prompt that keeps the device busy, where sequences do not. */
+static void a_slower_host_makes_no_step_shorter(void)
+{
+    const ft_serve_step step = {
+        .prefill_tokens = 512, .prefill_pairs = 512.0 * 513 / 2, .prefill_seqs = 1};
+    ft_serve_load l = small_load();
+    double before = 0;
+
+    l.prompt = 4096;
+    for (double launch_s = 2e-6; launch_s < 1e-4; launch_s *= 1.25) {
+        ft_query q = about_model();
+        ft_estimate time, energy;
+        ft_serve_steps *s;
+
+        q.run_mode = "eager";
+        q.launch_s = launch_s;
+        s = steps_for(&q, &l, 1);
+        ft_serve_step_ask(&time, &energy, s, &step);
+        CHECK(CMP(time.value, >=, before));
+        before = time.value;
+        ft_serve_steps_close(s);
+    }
+}
+
 /* Beside measured runs, and ranked. */
 
 static void what_a_run_shows_is_learned_back(void)
@@ -693,6 +717,7 @@ int main(int argc, char **argv)
     recorded_requests_come_when_they_did();
     requests_may_stay_together_only_where_they_can();
     what_cannot_be_served_says_so();
+    a_slower_host_makes_no_step_shorter();
     what_a_run_shows_is_learned_back();
     what_no_run_can_show_teaches_nothing();
     what_was_learned_is_no_farther_off_than_nothing();

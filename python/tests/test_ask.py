@@ -303,6 +303,8 @@ def test_this_machine_measured_trained_predicted_verified(resnet18):
     assert 0.5 < both.time.value / both.measured_s < 2 and "ratio" in str(both)
     with pytest.raises(foretell.Error):
         foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()
+    with pytest.raises(foretell.Error, match="h100 cannot be measured on this machine"):
+        foretell.predict(resnet18, device="h100").verify()
 
 
 def test_small_models_are_asked_without_a_thread(resnet50, monkeypatch, tmp_path):
