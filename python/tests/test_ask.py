@@ -303,7 +303,14 @@ def test_this_machine_measured_trained_predicted_verified(resnet18):
     assert 0.5 < both.time.value / both.measured_s < 2 and "ratio" in str(both)
     with pytest.raises(foretell.Error):
         foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()
-    with pytest.raises(foretell.Error, match="h100 cannot be measured on this machine"):
+
+
+def test_a_device_that_is_elsewhere_is_named(resnet18, monkeypatch):
+    def no_gpu(*_):
+        raise foretell.Error("ENOTFOUND", "GPU 0 cannot be identified")
+
+    monkeypatch.setattr("foretell._command.measure", no_gpu)
+    with pytest.raises(foretell.Error, match="h100-sxm cannot be measured .*: GPU 0 cannot"):
         foretell.predict(resnet18, device="h100").verify()
 
 
