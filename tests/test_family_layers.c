@@ -28,20 +28,27 @@ static void spec_of(char *spec, size_t size, enum what what, int layer, int batc
                  1024 + 512 * layer, 4096 - 384 * layer);
 }
 
+static void put_value(ft_store *s, int64_t run, const char *spec, const char *metric,
+                      const char *unit, double value)
+{
+    const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", metric};
+    const ft_measurement m = {.value = value, .unit = unit, .error = NAN, .n = 1};
+
+    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+}
+
 /* So many times as long as its arithmetic takes. */
 static void put_factor(ft_store *s, int64_t run, const ft_device *d, char spec[200],
                        double factor)
 {
-    const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", "time"};
-    ft_measurement m = {.unit = "s", .error = NAN, .n = 1};
     ft_cost c;
     ft_op op;
 
     CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     ft_op_cost(&op, &c);
     ft_op_print(&op, spec, 200);
-    m.value = factor * (8e-6 + c.flops / (0.7 * ft_device_get(d)->peak_fp32));
-    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+    put_value(s, run, spec, "time", "s",
+              factor * (8e-6 + c.flops / (0.7 * ft_device_get(d)->peak_fp32)));
 }
 
 static void put_time(ft_store *s, int64_t run, const ft_device *d, enum what what,
@@ -127,8 +134,12 @@ static void one_width_promises_nothing_of_others(void)
     CHECK(CMP(other.high / other.low, >, 2.7));
 }
 
+#define ATTENTION "attention x=2x8x512x64 y=2x8x512x64 z=2x8x512x64 dtype=fp32"
+#define MOE "moe x=512x2048 hidden=2048 experts=8 topk=2 dtype=fp32"
+
 /* Kinds of one class, each with a factor of its own. */
-static ft_estimate ask_third_kind(double linear, double matmul)
+static ft_estimate ask_third_kind(const char *third, double linear, double matmul,
+                                  int matmuls)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
     ft_predictor *p;
@@ -146,22 +157,69 @@ static ft_estimate ask_third_kind(double linear, double matmul)
             spec_of(spec, sizeof(spec), LINEAR, layer, batch);
             put_factor(s, run, d, spec, linear);
             spec_of(spec, sizeof(spec), MATMUL, layer, batch);
-            put_factor(s, run, d, spec, matmul);
+            if (layer * BATCHES + batch < matmuls)
+                put_factor(s, run, d, spec, matmul);
         }
     p = train(s, &how);
-    e = ask_one(p, d, "",
-                "attention x=2x8x512x64 y=2x8x512x64 z=2x8x512x64 dtype=fp32");
+    e = ask_one(p, d, "", third);
     ft_predictor_free(p);
     ft_device_free(d);
     ft_store_close(s);
     return e;
 }
 
+/* By the dozen rows of a rare kind nothing is said of what the other tells. */
+static void a_rare_kind_says_nothing_of_the_rest(void)
+{
+    const ft_estimate fewer = ask_third_kind(MOE, 0.3, 3, 11),
+                      more = ask_third_kind(MOE, 0.3, 3, 12);
+
+    CHECK(CMP(fabs(log(more.value / fewer.value)), <, 0.1));
+}
+
+/* Bytes are not shrunk to none where kinds differ. */
+static void a_third_kind_s_bytes_are_those_of_the_others(void)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft_device_use on = {.setting = ""};
+    ft_network_estimate e;
+    ft_predictor *p;
+    ft_device *d;
+    ft_store *s;
+    ft_graph *g;
+    char spec[200];
+    int64_t run;
+
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+    for (int layer = 0; layer < 7; layer++)
+        for (int batch = 0; batch < BATCHES; batch++)
+            for (int what = LINEAR; what <= MATMUL; what++) {
+                spec_of(spec, sizeof(spec), (enum what)what, layer, batch);
+                put_factor(s, run, d, spec, 1);
+                put_value(s, run, spec, "workspace", "B",
+                          what == LINEAR ? 1 << 20 : 1 << 10);
+            }
+    p = train(s, &how);
+    on.device = d;
+    CHECK_EQ(ft_import_ops(&g, MOE, strlen(MOE), "list", NULL), FT_OK);
+    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    CHECK(CMP(e.op_workspace[0].value, >, 1 << 9) &&
+          CMP(e.op_workspace[0].value, <, 1 << 21));
+    ft_network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_predictor_free(p);
+    ft_device_free(d);
+    ft_store_close(s);
+}
+
 /* What is known of two kinds says as much of a third as of each other, however sure it
  * is of either. */
 static void kinds_are_as_unsure_as_they_differ(void)
 {
-    const ft_estimate apart = ask_third_kind(1, 3), alike = ask_third_kind(1, 1);
+    const ft_estimate apart = ask_third_kind(ATTENTION, 1, 3, 7 * BATCHES),
+                      alike = ask_third_kind(ATTENTION, 1, 1, 7 * BATCHES);
 
     CHECK(CMP(apart.high / apart.low, >, 3));
     CHECK(CMP(alike.high / alike.low, <, apart.high / apart.low / 2));
@@ -197,6 +255,8 @@ int main(int argc, char **argv)
     folds_leave_rows_to_learn_from();
     one_layer_promises_nothing_of_others();
     one_width_promises_nothing_of_others();
+    a_rare_kind_says_nothing_of_the_rest();
+    a_third_kind_s_bytes_are_those_of_the_others();
     kinds_are_as_unsure_as_they_differ();
     tokens_make_no_other_layer();
     CHECK_DONE();

@@ -77,6 +77,36 @@ static void the_peak_is_what_lives_at_its_moment(void)
     ft_graph_free(g);
 }
 
+/* What was found out of a graph is of it and of the policy that was asked of. */
+static void a_copy_with_fewer_nodes_is_counted_anew(void)
+{
+    ft__build *b = ft__build_new("two");
+    uint32_t t = tensor(b, FT_ROLE_INPUT, 1);
+    ft_totals all, less;
+    ft_memory m;
+    ft_graph *g, copy;
+
+    t = node(b, FT_PHASE_FORWARD, t, FT_NONE, 100);
+    ft__build_output(b, node(b, FT_PHASE_FORWARD, t, FT_NONE, 50));
+    g = finish(b);
+    ft_graph_totals(g, &all);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(ft_memory_make(&m, g, &EXACT, NULL), FT_OK);
+        CHECK_EQ(m.peak_bytes, 4 * (1 + 100 + 50));
+        CHECK_EQ(ft_memory_make(&m, g, &EAGER, NULL), FT_OK);
+        CHECK_EQ(m.peak_bytes, 4 * (1 + 100 + 50 + 50));
+    }
+    copy = *g;
+    copy.n_nodes = 1;
+    copy.n_ops = 1;
+    copy.n_outputs = 0;
+    ft_graph_totals(&copy, &less);
+    CHECK(CMP(less.flops, <, all.flops));
+    CHECK_EQ(ft_memory_make(&m, &copy, &EXACT, NULL), FT_OK);
+    CHECK_EQ(m.peak_bytes, 4 * (1 + 100));
+    ft_graph_free(g);
+}
+
 /* The same chain in and out of a module: block(x) reads x first, and its caller
  * holds x until the call returns. */
 static void an_argument_lives_until_the_call_returns(void)
@@ -381,6 +411,7 @@ static void a_graph_without_operations_is_its_weights(void)
 int main(void)
 {
     the_peak_is_what_lives_at_its_moment();
+    a_copy_with_fewer_nodes_is_counted_anew();
     an_argument_lives_until_the_call_returns();
     a_concatenation_lives_until_its_maker_returns();
     an_archive_tells_the_calls_of_modules();

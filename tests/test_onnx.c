@@ -377,6 +377,11 @@ struct refused {
     const char *says;
 };
 
+#define D20 "dddddddddddddddddddd"
+#define D60 D20 D20 D20
+#define D100 D60 D20 D20
+#define D200 D100 D100
+
 static const struct refused unbound[] = {
     {"in x fp32 2,seq\nout x",
      {0},
@@ -391,6 +396,10 @@ static const struct refused unbound[] = {
      FT_ENEEDED,
      "m.onnx: dimensions seq, past+seq, y.3 are open: add --dim seq=N --dim past+seq=N "
      "--dim y.3=N"},
+    {"in x fp32 2," D200 D200 "\nout x",
+     {0},
+     FT_ENEEDED,
+     "m.onnx: dimension \"" D60 "\" of input \"x\" is open: add --dim " D100 "=N"},
     {"in x fp32 2,3\nconst s int64 2 1,-1\nnode Reshape x,s y\nnode Relu y z\nout z",
      {.batch = 4},
      FT_EINVAL,

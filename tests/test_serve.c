@@ -452,6 +452,30 @@ static void what_cannot_be_served_says_so(void)
     ft_serve_steps_close(s);
 }
 
+/* Also of a prompt that keeps the device busy, where sequences do not. */
+static void a_slower_host_makes_no_step_shorter(void)
+{
+    const ft_serve_step step = {
+        .prefill_tokens = 512, .prefill_pairs = 512.0 * 513 / 2, .prefill_seqs = 1};
+    ft_serve_load l = small_load();
+    double before = 0;
+
+    l.prompt = 4096;
+    for (double launch_s = 2e-6; launch_s < 1e-4; launch_s *= 1.25) {
+        ft_query q = about_model();
+        ft_estimate time, energy;
+        ft_serve_steps *s;
+
+        q.run_mode = "eager";
+        q.launch_s = launch_s;
+        s = steps_for(&q, &l, 1);
+        ft_serve_step_ask(&time, &energy, s, &step);
+        CHECK(CMP(time.value, >=, before));
+        before = time.value;
+        ft_serve_steps_close(s);
+    }
+}
+
 /* Beside measured runs, and ranked. */
 
 static void what_a_run_shows_is_learned_back(void)
@@ -479,6 +503,27 @@ static void what_a_run_shows_is_learned_back(void)
         CHECK(near(prompt, factor[i][0], 0.02));
         CHECK(near(decode, factor[i][1], 0.02));
     }
+    ft_serve_steps_close(s);
+}
+
+/* What one token shows has no time between tokens. */
+static void what_no_run_can_show_teaches_nothing(void)
+{
+    ft_serve_load l = small_load();
+    ft_serve_steps *s;
+    ft_serve_measured m;
+    double prompt, decode;
+    size_t n;
+
+    l.generate = 1;
+    s = steps_of_load(&l);
+    CHECK(!ft_serve_measured_read(&m, &n, 1, "{\"avg_ts\": 1, \"n_gen\": 1}", 25,
+                                  "file", NULL));
+    m.tokens_per_s = NAN;
+    m.latency[FT_SERVE_ITL][FT_SERVE_MEAN] = 0.01;
+    CHECK(!ft_serve_learn(&prompt, &decode, s, &l, &m, NULL));
+    CHECK_EQ(prompt, 1);
+    CHECK_EQ(decode, 1);
     ft_serve_steps_close(s);
 }
 
@@ -672,7 +717,9 @@ int main(int argc, char **argv)
     recorded_requests_come_when_they_did();
     requests_may_stay_together_only_where_they_can();
     what_cannot_be_served_says_so();
+    a_slower_host_makes_no_step_shorter();
     what_a_run_shows_is_learned_back();
+    what_no_run_can_show_teaches_nothing();
     what_was_learned_is_no_farther_off_than_nothing();
     a_run_that_was_not_timed_teaches_nothing();
     the_first_requests_wait_less_than_all();

@@ -194,7 +194,13 @@ class Prediction:
         if not engine or self._file is None:
             raise Error("ENOTFOUND", f"no engine runs it on {self.device} from here", "")
         with self._file() as paths:
-            record = _command.measure(paths[0], ["--engine", *rest.split()], options)
+            try:
+                record = _command.measure(paths[0], ["--engine", *rest.split()], options)
+            except Error as error:
+                if error.status != "ENOTFOUND" or self.device == "local":
+                    raise
+                where = f"{self.device} cannot be measured on this machine"
+                raise Error(error.status, f"{where}: {error.sentence}", error.hint) from None
         measured = record["time"]["value"], record["memory"]["total"]
         return Verified(self.time, measured[0], self.memory, measured[1], record)
 

@@ -140,10 +140,19 @@ def rank(model: Any, args: Any = (), kwargs: dict | None = None, **options: Any)
     return _on_models("rank", [model], args, kwargs, options)
 
 
+def _is_model(what: Any) -> bool:
+    from ._ask import is_module
+
+    return isinstance(what, (str, os.PathLike, list)) or is_module(what)
+
+
 def place(*models: Any, args: Any = (), kwargs: dict | None = None, **options: Any) -> Record:
-    """Split one network over several devices, or assign several networks to them.
+    """Split one network over several devices, or assign several networks to them. The arguments of
+    one module may follow it: place(net, (x,), ...).
     devices=["a30", "l4"] and, of one network, link="16GB/s" are needed. -> a row a part, or a
     network."""
+    if len(models) == 2 and not _is_model(models[1]):
+        models, args = models[:1], models[1]
     return _on_models("place", models, args, kwargs, options)
 
 

@@ -94,7 +94,7 @@ def test_a_step_of_a_language_model(llama, tmp_path):
         foretell.predict(llama, device="h100", mode="training")
 
 
-def test_steps_of_a_served_model(llama, capsys):
+def test_steps_of_a_served_model(llama, resnet50, capsys):
     steps = foretell.Steps(llama, "h100", prompt=2048, generate=256, sequences=32)
     decoding, joules = steps.ask(contexts=[1024] * 32)
     p = foretell.predict(
@@ -112,6 +112,9 @@ def test_steps_of_a_served_model(llama, capsys):
     assert re.findall(r"([\d.]+) ms", capsys.readouterr().out)[1] == f"{1e3 * decoding.value:.2f}"
     with pytest.raises(foretell.Error, match="no-such-device"):
         foretell.Steps(llama, "no-such-device")
+    with pytest.raises(foretell.Error, match="only language models") as caught:
+        foretell.Steps(resnet50, "h100")
+    assert "once" not in str(caught.value)
 
 
 def test_modules_of_an_onnx_file(resnet50):
@@ -300,6 +303,15 @@ def test_this_machine_measured_trained_predicted_verified(resnet18):
     assert 0.5 < both.time.value / both.measured_s < 2 and "ratio" in str(both)
     with pytest.raises(foretell.Error):
         foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()
+
+
+def test_a_device_that_is_elsewhere_is_named(resnet18, monkeypatch):
+    def no_gpu(*_):
+        raise foretell.Error("ENOTFOUND", "GPU 0 cannot be identified")
+
+    monkeypatch.setattr("foretell._command.measure", no_gpu)
+    with pytest.raises(foretell.Error, match="h100-sxm cannot be measured .*: GPU 0 cannot"):
+        foretell.predict(resnet18, device="h100").verify()
 
 
 def test_small_models_are_asked_without_a_thread(resnet50, monkeypatch, tmp_path):

@@ -269,6 +269,8 @@ def test_commands_take_modules():
         assert seconds == pytest.approx(p.time.value), batch
     placed = foretell.place(module, args=args, devices=["t4", "a30"], link="16GB/s")
     assert {row["device"] for row in placed.rows()} == {"t4", "a30"}
+    again = foretell.place(module, args, devices=["t4", "a30"], link="16GB/s")
+    assert again["time_s"] == placed["time_s"]
 
 
 def test_a_call_that_fails_says_so_once(capfd):

@@ -35,12 +35,13 @@ typedef struct ft__parts {
     uint32_t n_assumptions;
     uint32_t n_bounded;
     int64_t positions;
+    const ft_graph *shown; /* by parts_show() */
     ft__graph_found found;
 } ft__parts;
 
 ft__graph_found *ft__graph_found_of(const ft_graph *g)
 {
-    return g->parts ? &g->parts->found : NULL;
+    return g->parts && g->parts->shown == g ? &g->parts->found : NULL;
 }
 
 static void parts_free(ft__parts *p)
@@ -93,6 +94,7 @@ static ft_graph *parts_show(ft__parts *p)
             .parts = p,
             .positions = p->positions,
         };
+    p->shown = g;
     return g;
 }
 

@@ -15,7 +15,7 @@ typedef struct ft__graph_found {
     ft_memory memory;
     ft_totals totals;
 } ft__graph_found;
-/* NULL: g was not made by a builder. */
+/* NULL: g is not what a builder made. A copy is not: it may have other nodes. */
 ft__graph_found *ft__graph_found_of(const ft_graph *g);
 static inline bool ft__found_is(atomic_int *state)
 {

@@ -45,7 +45,7 @@ static void keep_best(struct fit *f, const double x[N_FACTORS])
         off += f->r[i] * f->r[i];
     for (int k = 0; k < N_FACTORS; k++)
         off += toward_one * x[k] * x[k];
-    if (off >= f->least)
+    if (!(off < f->least))
         return;
     f->least = off;
     memcpy(f->best, x, sizeof(f->best));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "import/graph_inside.h"
 #include "query/data.h"
 #include "serve/serve.h"
 
@@ -445,6 +446,11 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
     m->q = *q;
     m->q.graph = NULL;
     m->q.device = NULL;
+    if (q->model && (q->list || !ft__is_language_model(q->model)))
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "%s: only language models (a config.json or GGUF file) have steps",
+            q->model);
     if (q->batch)
         return not_of_one(err);
     for (size_t i = 0; i < q->n_dims; i++) {

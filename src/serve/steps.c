@@ -403,13 +403,14 @@ static ft__serve_cost all_of(const ft_serve_steps *s, const ft_serve_step *step)
     return sum(sum(sum(p.shared, p.head, 1), p.prefill, 1), p.decode, 1);
 }
 
-/* What the device waits for at the beginning of a step, however long that is. */
-static ft__serve_cost launch_of(const ft_serve_steps *s, const ft_serve_step *step,
-                                const ft_answer *a)
+/* What the device waits for at the beginning of a step, however long that is. It waits
+ * longer for a host that is slower than it is, of a step that decodes, mostly. */
+static ft__serve_cost launch_of(const ft_serve_steps *s, const struct networks *n)
 {
-    const double wait_s = a->time.value - a->busy_s;
+    const double wait_s = fmin(n->decode->time.value - n->decode->busy_s,
+                               n->prefill->time.value - n->prefill->busy_s);
 
-    if (!(wait_s > 0) || a->host_s > all_of(s, step).time_s)
+    if (!(wait_s > 0))
         return (ft__serve_cost){0, 0};
     return (ft__serve_cost){wait_s, isfinite(s->idle_w) ? wait_s * s->idle_w : 0};
 }
@@ -565,7 +566,7 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
     if (!st)
         st = read_device(s, d, n.decode, err);
     if (!st) {
-        s->launch = launch_of(s, &p->decode_step, n.decode);
+        s->launch = launch_of(s, &n);
         take_ends(&s->decode_time, &s->decode_energy, s, &p->decode_step, n.decode);
         take_ends(&s->prefill_time, &s->prefill_energy, s, &p->prefill_step, n.prefill);
         s->power = ends_of(&n.decode->power, n.decode->power.value);

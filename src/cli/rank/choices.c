@@ -5,6 +5,7 @@
 
 #include "cli/rank/rank.h"
 #include "foretell/names.h"
+#include "import/graph_inside.h"
 
 static ft_estimate unavailable(const char *why)
 {

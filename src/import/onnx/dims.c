@@ -338,37 +338,48 @@ static int64_t said_of(struct input_binding *b, const struct model_input *in,
     return bound ? bound->value : given(b, name);
 }
 
-/* All that are to be said besides the batch, at once; `in`: has the first of them. */
-static void refuse_open(struct input_binding *b, const struct model_input *in)
+static bool is_unsaid(struct input_binding *b, const struct model_input *in,
+                      uint32_t axis)
+{
+    return in->dim[axis].size < 0 && !is_batch(in, axis) && said_of(b, in, axis) < 0;
+}
+
+/* False: it is in the list, or the list is full. */
+static bool list_open(ft__dim_names *names, ft__buf *add, ft__str name)
+{
+    const size_t before = names->n;
+    struct text word = {"", 0};
+
+    ft__dim_names_add(names, name.s, (size_t)ft__shown(name.n, 60));
+    if (names->n == before)
+        return false;
+    put(&word, "%.*s=N", ft__shown(name.n, 100), name.s);
+    ft__buf_str(add, " --dim ");
+    ft__buf_word(add, word.s, word.n);
+    return true;
+}
+
+/* An axis, and with it all others that are to be said besides the batch. */
+static void refuse_open(struct input_binding *b, const struct model_input *in,
+                        uint32_t axis)
 {
     ft__dim_names names = {.n = 0};
     ft__buf add = {0};
-    int n = 0;
+    const char *said;
+    int n = list_open(&names, &add, name_of(b->o, in, axis));
 
     for (uint32_t i = 0; i < b->n_in; i++)
-        for (uint32_t k = 0; k < b->in[i].rank && k < FT_MAX_RANK; k++) {
-            const ft__str name = name_of(b->o, &b->in[i], k);
-            const size_t before = names.n;
-            struct text word = {"", 0};
-
-            if (b->in[i].dim[k].size >= 0 || is_batch(&b->in[i], k) ||
-                said_of(b, &b->in[i], k) >= 0)
-                continue;
-            ft__dim_names_add(&names, name.s, name.n);
-            if (names.n == before)
-                continue;
-            put(&word, "%.*s=N", ft__shown(name.n, 100), name.s);
-            ft__buf_str(&add, " --dim ");
-            ft__buf_word(&add, word.s, word.n);
-            n++;
-        }
+        for (uint32_t k = 0; k < b->in[i].rank && k < FT_MAX_RANK; k++)
+            n += is_unsaid(b, &b->in[i], k) &&
+                 list_open(&names, &add, name_of(b->o, &b->in[i], k));
+    said = add.s ? add.s : "";
     if (n > 1)
         ft__build_fail(b->o->b, FT_ENEEDED, 0, "dimensions %s%s are open: add%s",
-                       names.text, names.more ? ", ..." : "", add.s);
-    else if (n)
+                       names.text, names.more ? ", ..." : "", said);
+    else
         ft__build_fail(b->o->b, FT_ENEEDED, 0,
                        "dimension \"%s\" of input \"%.*s\" is open: add%s", names.text,
-                       ft__shown(in->name.n, 100), in->name.s, add.s);
+                       ft__shown(in->name.n, 100), in->name.s, said);
     ft__buf_free(&add);
 }
 
@@ -389,7 +400,7 @@ static int64_t open_dim(struct input_binding *b, const struct model_input *in,
             v = o->opt.batch ? o->opt.batch : b->batch_by ? b->batch : 1;
     }
     if (v < 0)
-        refuse_open(b, in);
+        refuse_open(b, in, axis);
     else
         remember(o, name, v);
     return v;

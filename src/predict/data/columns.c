@@ -60,7 +60,7 @@ static double channels(const ft_op *op, bool out)
  * at once: the power of two in n, up to 64. */
 static float twos(double n)
 {
-    uint64_t whole = (uint64_t)n;
+    uint64_t whole = n > 0 && n < 0x1p63 ? (uint64_t)n : 0;
     int power = 0;
 
     for (; power < 6 && whole > 0 && whole % 2 == 0; whole /= 2)

@@ -78,19 +78,30 @@ static bool is_shared(const ft__model_set *l, const ft__samples *s, const uint32
            !l->opt.fit.methods && !l->opt.single && !l->opt.unseen;
 }
 
+/* With fewer rows beside its largest kind a part does not tell what kinds say of
+ * others: how much is taken of all its rows would hang on these few. Set, not fitted.
+ */
+enum { LEAST_BESIDE = 100 };
+
 /* Does a part answer for kinds that it has no rows of alone, and are its rows, known
- * devices', of several? */
+ * devices', of several? Of times only: nothing tells what kinds have in common of bytes
+ * or power, where no answer is 0 bytes or the TDP. */
 static bool is_for_other_kinds(const ft__model_set *l, const struct regressor_rows *r,
                                const ft__samples *s, const ft__regressor *p)
 {
-    size_t rows[FT__N_KIND_NUMBERS] = {0}, kinds = 0;
+    size_t rows[FT__N_KIND_NUMBERS] = {0}, largest = 0, kinds = 0;
 
-    if (p->scope <= FT__SCOPE_KIND || l->opt.single || l->opt.unseen ||
+    if (l->opt.metric != FT__METRIC_TIME || p->scope <= FT__SCOPE_KIND ||
+        l->opt.single || l->opt.unseen ||
         (p->scope == FT__SCOPE_ALL && is_shared(l, s, r->index, r->n, p->phase)))
         return false;
-    for (size_t i = 0; i < r->m; i++)
-        kinds += ++rows[ft__kind_number(&s->v[r->index[r->of[i]]].op)] == LEAST_ROWS;
-    return kinds > 1;
+    for (size_t i = 0; i < r->m; i++) {
+        const size_t n = ++rows[ft__kind_number(&s->v[r->index[r->of[i]]].op)];
+
+        kinds += n == LEAST_ROWS;
+        largest = n > largest ? n : largest;
+    }
+    return kinds > 1 && r->m - largest >= LEAST_BESIDE;
 }
 
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
@@ -118,7 +129,8 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
         r->ppooled[r->m] = r->pooled[i];
         r->of[r->m++] = (uint32_t)i;
     }
-    if (is_for_other_kinds(l, r, s, p))
+    r->by_kind = is_for_other_kinds(l, r, s, p);
+    if (r->by_kind)
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = ft__kind_number(&s->v[r->index[r->of[i]]].op);
     else if (!has_layers(r->group, r->m, p->scope == FT__SCOPE_KIND))
@@ -307,7 +319,7 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
         st = mix_pooled(p, r, err);
     if (!st && l->opt.unseen)
         st = ft__transfer_part(p, r, s, err);
-    else if (!st && is_for_other_kinds(l, r, s, p))
+    else if (!st && r->by_kind)
         st = ft__transfer_to_kinds(p, r, s, err);
     if (!st)
         st = find_range(p, r->px, r->m, l->columns.n, err);
@@ -420,13 +432,14 @@ static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
     if (n < LEAST_ROWS && !old)
         return FT_OK;
     how = ft__transfer_how(l, r, s);
-    how.no_residual_scale |= is_for_other_kinds(l, r, s, wanted);
+    how.no_residual_scale |= r->by_kind;
     if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
         return keep_regressors(l, old, err);
     p = new_regressor(l, err);
     if (!p)
         return FT_ENOMEM;
     *p = *wanted;
+    p->by_kind = r->by_kind;
     st = fit_regressor(p, l, r, s, &how, err);
     if (st) {
         ft__regressor_free(p);
@@ -512,13 +525,14 @@ static ft_status add_regressors(ft__model_set *l, struct regressor_rows *r,
 
 /* ---- intervals ---- */
 
-/* Those whose tails are to be shared: what is taken over has shared them. */
+/* Those whose tails are to be shared: what is taken over has shared them, and what
+ * kinds differ by is no residual of rows. */
 static size_t new_fits(ft__fit **fit, const ft__model_set *l)
 {
     size_t n = 0;
 
     for (uint32_t i = 0; i < l->n_regressors; i++)
-        if (!l->part[i].stored.section)
+        if (!l->part[i].stored.section && !l->part[i].by_kind)
             fit[n++] = &l->part[i].fit;
     return n;
 }

@@ -76,6 +76,7 @@ typedef struct ft__regressor {
     ft__scope scope;
     uint32_t which; /* ft__kind_number() or class; 0 of all */
     ft_phase phase;
+    bool by_kind;    /* its interval is what kinds differ by; of a new one */
     uint32_t pooled; /* tenths of the prediction that the regressor of all kinds says */
     ft__fit fit;     /* of a stored one without its models */
     ft__others others; /* of devices that are not among the rows */

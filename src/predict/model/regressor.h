@@ -30,6 +30,7 @@ struct regressor_rows {
     float *px;    /* with room for columns of neighbours */
     double *py;
     uint64_t *group;
+    bool by_kind; /* group: the kinds, of a part that answers for others */
     double *pout;
     double *presidual_scale;
     double *ppooled;

@@ -62,12 +62,12 @@ ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *
     return how;
 }
 
-/* Rows whose chip was left out of what said `out` of them. */
+/* Rows whose chip or kind was left out of what said `out` of them. */
 struct left_out {
     double *y, *out;
-    uint64_t *chip; /* chip_of() */
+    uint64_t *group; /* chip_of(), or the kind */
     size_t n;
-    uint32_t n_chips; /* above all of them */
+    uint32_t n_groups; /* above all of them */
     const ft__samples *s;
 };
 
@@ -77,7 +77,7 @@ static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
     size_t n = 0;
 
     for (size_t i = 0; i < h->n; i++)
-        if (h->chip[i] == chip)
+        if (h->group[i] == chip)
             out[n++] = h->y[i] - h->out[i];
     return n;
 }
@@ -118,8 +118,14 @@ static bool same_maker(const struct left_out *h, uint64_t a, uint64_t b)
     return same_type(h, a, b) && (!x || strcmp(x->vendor, y->vendor) == 0);
 }
 
-/* Does a chip say something of another? */
+/* Does a chip say something of another? NULL: each of all. */
 typedef bool alike_fn(const struct left_out *h, uint64_t a, uint64_t b);
+
+static bool counts(const struct left_out *h, alike_fn *alike, uint32_t group,
+                   uint32_t usual)
+{
+    return !alike || alike(h, group, usual);
+}
 
 /* A chip of those that most rows are of: others say nothing of these. */
 static uint32_t usual_chip(const struct left_out *h, alike_fn *alike)
@@ -127,11 +133,11 @@ static uint32_t usual_chip(const struct left_out *h, alike_fn *alike)
     uint32_t best = 0;
     size_t most = 0;
 
-    for (uint32_t c = 0; c < h->n_chips; c++) {
+    for (uint32_t c = 0; c < h->n_groups && alike; c++) {
         size_t n = 0;
 
         for (size_t i = 0; i < h->n; i++)
-            n += alike(h, h->chip[i], c);
+            n += alike(h, h->group[i], c);
         if (n > most) {
             most = n;
             best = c;
@@ -148,7 +154,7 @@ static size_t share_errors(ft__share_errors *out, const struct left_out *h,
 
     *out = (ft__share_errors){0};
     for (size_t i = 0; i < h->n; i++) {
-        if (h->chip[i] != chip)
+        if (h->group[i] != chip)
             continue;
         for (int q = 0; q < FT__N_SHARES; q++)
             out->of[q] += fabs(expm1(ft__share(q) * h->out[i] - h->y[i]));
@@ -165,14 +171,14 @@ static size_t share_errors(ft__share_errors *out, const struct left_out *h,
 static ft_status share_of_learned(double *out, const struct left_out *h,
                                   alike_fn *alike, double alone, ft_error *err)
 {
-    ft__share_errors *error = calloc(h->n_chips + 1u, sizeof(*error));
+    ft__share_errors *error = calloc(h->n_groups + 1u, sizeof(*error));
     const uint32_t usual = usual_chip(h, alike);
     size_t n = 0;
 
     if (!error)
-        return ft_fail(err, FT_ENOMEM, 0, "%u chips", h->n_chips);
-    for (uint32_t c = 0; c < h->n_chips; c++)
-        if (alike(h, c, usual))
+        return ft_fail(err, FT_ENOMEM, 0, "%u chips", h->n_groups);
+    for (uint32_t c = 0; c < h->n_groups; c++)
+        if (counts(h, alike, c, usual))
             n += share_errors(&error[n], h, c) >= LEAST_ROWS;
     *out = n < 2 ? alone : ft__share_of_learned(error, n, h->n);
     free(error);
@@ -203,10 +209,10 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
     *e = (ft__chip_effects){0};
     if (!scratch)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", h->n);
-    for (uint32_t c = 0; c < h->n_chips; c++) {
+    for (uint32_t c = 0; c < h->n_groups; c++) {
         const size_t n = residuals_of(scratch, h, c);
 
-        if (n >= LEAST_ROWS && alike(h, c, usual))
+        if (n >= LEAST_ROWS && counts(h, alike, c, usual))
             add_chip(e, scratch, n);
     }
     for (size_t i = 0; i < h->n && !e->chips; i++)
@@ -226,10 +232,10 @@ static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *
                                ft_error *err)
 {
     *h = (struct left_out){.y = malloc((2 * n + 1) * sizeof(double)),
-                           .chip = malloc((n + 1) * sizeof(uint64_t)),
-                           .n_chips = s->n_datasets,
+                           .group = malloc((n + 1) * sizeof(uint64_t)),
+                           .n_groups = s->n_datasets,
                            .s = s};
-    if (!h->y || !h->chip)
+    if (!h->y || !h->group)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
     h->out = h->y + n;
     return FT_OK;
@@ -272,13 +278,13 @@ static void left_out_add(struct left_out *h, double y, double out, uint64_t chip
         return;
     h->y[h->n] = y;
     h->out[h->n] = out;
-    h->chip[h->n++] = chip;
+    h->group[h->n++] = chip;
 }
 
 static void left_out_free(struct left_out *h)
 {
     free(h->y);
-    free(h->chip);
+    free(h->group);
 }
 
 /* Predictions become `share` of what they are: shrunk to 0. */
@@ -454,14 +460,6 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
 
 /* ---- kinds ---- */
 
-static bool any_kind(const struct left_out *h, uint64_t a, uint64_t b)
-{
-    (void)h;
-    (void)a;
-    (void)b;
-    return true;
-}
-
 /* As of chips. All answers are far: what doubles their intervals is taken out here. */
 ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,
                                 const ft__samples *s, ft_error *err)
@@ -472,13 +470,13 @@ ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,
     double share = 0;
     ft_status st = left_out_make(&h, r->m, s, err);
 
-    h.n_chips = FT__N_KIND_NUMBERS;
+    h.n_groups = FT__N_KIND_NUMBERS;
     for (size_t i = 0; i < r->m && !st; i++)
         left_out_add(&h, r->py[i], r->pout[i], r->group[i]);
     if (!st)
-        st = share_of_learned(&share, &h, any_kind, FT__ONE_CHIP_SHARE, err);
+        st = share_of_learned(&share, &h, NULL, FT__ONE_CHIP_SHARE, err);
     if (!st)
-        st = shrink_to_share(p, &e, r, &h, share, any_kind, err);
+        st = shrink_to_share(p, &e, r, &h, share, NULL, err);
     if (!st)
         cover_effects(&p->fit.low, &p->fit.high, &e, e.between);
     p->fit.low /= unit;
