@@ -254,6 +254,12 @@ static void put_op_warnings(struct answer *x, const ft__question *q,
                     "%u of %u unique operations lie outside of what the predictor has "
                     "seen%s",
                     e->n_scaled, e->n_ops, learning(x, q)));
+    if (e->n_unused_power)
+        remark(x, list, n, FT_REMARK_OUTSIDE,
+               text(x,
+                    "%u measured powers of --correct are not used: the predictor has "
+                    "learned no power that they could correct",
+                    e->n_unused_power));
     if (e->n_roofline > backward)
         remark(x, list, n, FT_REMARK_NEVER_MEASURED,
                text(x,

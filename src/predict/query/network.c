@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pairs.h"
 #include "base/stats.h"
 #include "physics/physics.h"
 #include "physics/power.h"
@@ -51,10 +52,10 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
 
     if (l)
         q->a.params = *ft__model_set_params(l, op);
-    task->power_w =
-        q->powered && q->power_known && !q->rescaled && q->power[i].value > 0
-            ? q->power[i].value
-            : ft__device_query_power(&q->a, op, queried_terms(q, i));
+    task->power_w = q->powered && q->power_known && !q->rescaled &&
+                            isnan(q->a.loop_calls) && q->power[i].value > 0
+                        ? q->power[i].value
+                        : ft__device_query_power(&q->a, op, queried_terms(q, i));
     if (q->rescaled)
         task->power_w = ft__at_most(task->power_w * ft__query_context_power_scale(q, i),
                                     q->a.cap_w);
@@ -449,6 +450,35 @@ static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *e
     return FT_OK;
 }
 
+static bool is_measured_cap(const ft__dataset *d, uint32_t n, const ft_device_use *on)
+{
+    const double cap = ft__pair_number(on->setting, "power");
+    uint32_t i = 0;
+
+    while (i < n && (strcmp(d[i].device, ft_device_get(on->device)->name) != 0 ||
+                     ft__pair_number(d[i].setting, "power") != cap))
+        i++;
+    return i < n;
+}
+
+/* A cap that the device does not reach is none, unless measurements are called by it.
+ */
+static ft_status without_idle_cap(ft__buf *setting, ft_device_use *on,
+                                  const ft__family *f, ft_error *err)
+{
+    const ft_calibration_set *k = on->known;
+
+    if (!on->device ||
+        !ft__is_idle_cap(ft_device_get(on->device),
+                         ft__pair_number(on->setting, "power")) ||
+        (f && is_measured_cap(f->dataset, f->n_datasets, on)) ||
+        (k && is_measured_cap(k->s.dataset, k->s.n_datasets, on)))
+        return FT_OK;
+    ft__pairs_without(setting, on->setting, "power");
+    on->setting = setting->s;
+    return setting->bad ? ft_fail(err, FT_ENOMEM, 0, "setting") : FT_OK;
+}
+
 /* By its operations. */
 static ft_status predict_operations(ft_network_estimate *out, const ft_predictor *p,
                                     const ft_device_use *asked, const ft_graph *g,
@@ -486,6 +516,9 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     else
         ft__estimate_why_no_power(out, d);
     out->n_known = q.n_few;
+    if (q.few && !q.powered)
+        out->n_unused_power =
+            (uint32_t)ft__calibration_set_count(q.few, d->name, FT__METRIC_POWER);
     out->n_networks = q.device_schedule ? (uint32_t)q.device_schedule->n : 0;
     ft__estimate_count(out);
     return FT_OK;
@@ -511,8 +544,8 @@ static ft_status predict_alone(ft_network_estimate *out, const ft__alone *a,
     return st;
 }
 
-ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
-                             const ft_device_use *on, const ft_graph *g, ft_error *err)
+static ft_status predict(ft_network_estimate *out, const ft_predictor *p,
+                         const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
     const ft__alone *alone = p && on->device ? ft__alone_find(p->family, on, g) : NULL;
 
@@ -522,6 +555,20 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
         return ft__clocked_network(out, &p->family->clocked, on, g, err);
     return alone ? predict_alone(out, alone, on, g, err)
                  : predict_operations(out, p, on, g, err);
+}
+
+ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
+                             const ft_device_use *asked, const ft_graph *g,
+                             ft_error *err)
+{
+    ft_device_use on = *asked;
+    ft__buf setting = {0};
+    ft_status st = without_idle_cap(&setting, &on, p ? p->family : NULL, err);
+
+    if (!st)
+        st = predict(out, p, &on, g, err);
+    ft__buf_free(&setting);
+    return st;
 }
 
 ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
