@@ -230,6 +230,15 @@ static const char *learning(struct answer *x, const ft__question *a)
     return made;
 }
 
+/* Asked about without a setting, or under a cap alone that holds nothing back. */
+static bool is_as_it_comes(struct answer *x, const ft__question *q)
+{
+    const char *setting = q->q.setting;
+
+    return !setting || !*setting ||
+           (cap_of(x, q) == FT__CAP_ABOVE && !strchr(setting, ' '));
+}
+
 /* Unique operations that are not of a forward pass, and whose time is a bound. */
 static uint32_t n_backward(const ft__question *q, const ft_graph *g)
 {
@@ -254,12 +263,6 @@ static void put_op_warnings(struct answer *x, const ft__question *q,
                     "%u of %u unique operations lie outside of what the predictor has "
                     "seen%s",
                     e->n_scaled, e->n_ops, learning(x, q)));
-    if (e->n_unused_power)
-        remark(x, list, n, FT_REMARK_OUTSIDE,
-               text(x,
-                    "%u measured powers of --correct are not used: the predictor has "
-                    "learned no power that they could correct",
-                    e->n_unused_power));
     if (e->n_roofline > backward)
         remark(x, list, n, FT_REMARK_NEVER_MEASURED,
                text(x,
@@ -372,8 +375,14 @@ static void put_warnings(struct answer *x, const ft__question *q)
                     "are lower bounds",
                     q->e.n_roofline, q->e.n_ops));
     if (by != FT_ANSWERED_BY_SPECIFICATION &&
-        (by != FT_ANSWERED_BY_FAMILY || x->a.among) && !(q->q.setting && *q->q.setting))
+        (by != FT_ANSWERED_BY_FAMILY || x->a.among) && is_as_it_comes(x, q))
         put_op_warnings(x, q, list);
+    if (q->e.n_unused_power)
+        remark(x, list, &x->a.n_warnings, FT_REMARK_OUTSIDE,
+               text(x,
+                    "readings of power that --correct names (%u) are not used: the "
+                    "predictor has learned no power for them to correct",
+                    q->e.n_unused_power));
 }
 
 static const char *spec_of(struct answer *x, const ft_op *op)

@@ -41,6 +41,12 @@ static const ft__terms *queried_terms(const ft__query_context *q, uint32_t i)
     return q->by_default[i] ? &q->bare_form[i] : &q->bare[i];
 }
 
+/* Was power measured on the device, and not in loops that its sensor saw in part? */
+static bool knows_steady_power(const ft__query_context *q)
+{
+    return q->powered && q->power_known && isnan(q->a.loop_calls);
+}
+
 /* What the host and the device need for operation i, and what it takes the device. */
 static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context *q,
                       uint32_t i)
@@ -52,8 +58,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
 
     if (l)
         q->a.params = *ft__model_set_params(l, op);
-    task->power_w = q->powered && q->power_known && !q->rescaled &&
-                            isnan(q->a.loop_calls) && q->power[i].value > 0
+    task->power_w = knows_steady_power(q) && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__device_query_power(&q->a, op, queried_terms(q, i));
     if (q->rescaled)
@@ -302,7 +307,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
                               : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
-    out.power_low = q->power_known && q->powered ? -0.1 : -0.35;
+    out.power_low = knows_steady_power(q) ? -0.1 : -0.35;
     out.power_high = -out.power_low;
     if (q->device_schedule)
         add_schedule_residual(&out, q->device_schedule);
@@ -461,8 +466,8 @@ static bool is_measured_cap(const ft__dataset *d, uint32_t n, const ft_device_us
     return i < n;
 }
 
-/* A cap that the device does not reach is none, unless measurements are called by it.
- */
+/* A cap that the device does not reach is none, unless measurements have it in their
+ * setting. */
 static ft_status without_idle_cap(ft__buf *setting, ft_device_use *on,
                                   const ft__family *f, ft_error *err)
 {
