@@ -12,6 +12,7 @@
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
+#include "predict/query/op_query.h"
 #include "query/advise.h"
 #include "query/lacks.h"
 
@@ -231,12 +232,14 @@ static const char *learning(struct answer *x, const ft__question *a)
 }
 
 /* Asked about without a setting, or under a cap alone that holds nothing back. */
-static bool is_as_it_comes(struct answer *x, const ft__question *q)
+static bool is_as_it_comes(const ft__question *q)
 {
+    const ft_device *device = q->s.source.on.device;
     const char *setting = q->q.setting;
 
     return !setting || !*setting ||
-           (cap_of(x, q) == FT__CAP_ABOVE && !strchr(setting, ' '));
+           (device && !strchr(setting, ' ') &&
+            ft__is_idle_cap(ft_device_get(device), ft__pair_number(setting, "power")));
 }
 
 /* Unique operations that are not of a forward pass, and whose time is a bound. */
@@ -375,7 +378,7 @@ static void put_warnings(struct answer *x, const ft__question *q)
                     "are lower bounds",
                     q->e.n_roofline, q->e.n_ops));
     if (by != FT_ANSWERED_BY_SPECIFICATION &&
-        (by != FT_ANSWERED_BY_FAMILY || x->a.among) && is_as_it_comes(x, q))
+        (by != FT_ANSWERED_BY_FAMILY || x->a.among) && is_as_it_comes(q))
         put_op_warnings(x, q, list);
     if (q->e.n_unused_power)
         remark(x, list, &x->a.n_warnings, FT_REMARK_OUTSIDE,

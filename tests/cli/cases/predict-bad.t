@@ -299,8 +299,11 @@ So the answer is as without it, also where a cap would be another setting than w
         3 en
         3 po
         3 ti
-  $ foretell predict examples/llm/llama-3-8b.json --device h200-sxm --power-cap 701 -q | grep -c 'lie outside'
+  $ for cap in 701 700 699; do foretell predict examples/llm/llama-3-8b.json --device h200-sxm --power-cap $cap -q | grep -c 'lie outside'; done
   1
+  1
+  0
+  [1]
 
 Power as a collector's sensor shows it in a loop of so many calls is of one operation and of NVIDIA's GPUs; a loop has calls.
 
