@@ -86,6 +86,20 @@ static void pairs_are_found_and_numbers_have_units(void)
     CHECK(isnan(ft__pair_number(text, "state")) && isnan(ft__pair_number(text, "x")));
 }
 
+static void a_pair_is_taken_out_with_its_blank(void)
+{
+    static const char *const left[][2] = {
+        {"a", "bc=2 d=3"}, {"bc", "a=1 d=3"}, {"d", "a=1 bc=2"}, {"b", "a=1 bc=2 d=3"}};
+
+    for (size_t i = 0; i < 4; i++) {
+        ft__buf b = {0};
+
+        ft__pairs_without(&b, "a=1 bc=2 d=3", left[i][0]);
+        CHECK(strcmp(b.s, left[i][1]) == 0);
+        ft__buf_free(&b);
+    }
+}
+
 static void names_lead_back_to_their_values(void)
 {
     static const uint32_t count[FT_NAMES_COUNT] = {
@@ -133,6 +147,7 @@ int main(void)
     statistics_agree_with_hand_figures();
     streams_repeat_and_differ();
     pairs_are_found_and_numbers_have_units();
+    a_pair_is_taken_out_with_its_blank();
     names_lead_back_to_their_values();
     CHECK_DONE();
 }

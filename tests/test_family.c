@@ -164,6 +164,35 @@ static void power_of_one_device_is_not_taken_to_others(void)
     ft_store_close(s);
 }
 
+/* However much else a loop's dataset has in common with what is asked. */
+static void who_asks_without_a_loop_is_asked_for_none(void)
+{
+    ft__dataset known[] = {{.device = (char *)"t4",
+                            .engine = (char *)"torch",
+                            .engine_version = (char *)"2.3",
+                            .policy = (char *)"ieee",
+                            .setting = (char *)"a=1 b=1 c=1 d=1 e=1 loop=30"},
+                           {.device = (char *)"t4",
+                            .engine = (char *)"torch",
+                            .engine_version = (char *)"2.3",
+                            .policy = (char *)"ieee",
+                            .setting = (char *)"run_mode=graph"}};
+    const ft__dataset on = {.device = (char *)"t4",
+                            .setting = (char *)"a=1 b=1 c=1 d=1 e=1"};
+    ft__family f = {.dataset = known, .n_datasets = 2};
+    ft__dataset asked;
+
+    for (uint32_t n = 1; n <= 2; n++) {
+        ft__buf setting = {0};
+
+        f.n_datasets = n;
+        ft__family_complete(&asked, &setting, &f, &on);
+        CHECK(!HAS(asked.setting, "loop"));
+        CHECK_EQ(HAS(asked.setting, "run_mode=graph"), n == 2);
+        ft__buf_free(&setting);
+    }
+}
+
 static void what_was_measured_is_answered_as_measured(const ft_predictor *p,
                                                       const ft_predictor *forgetful)
 {
@@ -670,6 +699,7 @@ int main(int argc, char **argv)
     a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
     a_kernel_that_nobody_measured_is_answered_by_the_data_sheet();
     power_of_one_device_is_not_taken_to_others();
+    who_asks_without_a_loop_is_asked_for_none();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);

@@ -25,6 +25,21 @@ const char *ft__pair(const char *text, const char *name, size_t *len)
     return ft__pair_of(text, name, strlen(name), len);
 }
 
+void ft__pairs_without(ft__buf *out, const char *text, const char *name)
+{
+    size_t len;
+    const char *value = ft__pair(text, name, &len), *pair, *after;
+
+    if (!value) {
+        ft__buf_str(out, text);
+        return;
+    }
+    pair = value - strlen(name) - 1;
+    after = value + len + (value[len] == ' ');
+    ft__buf_add(out, text, (size_t)(pair - text) - (pair > text && !*after));
+    ft__buf_str(out, after);
+}
+
 void ft__pairs_find(ft__pair_value *out, const char *text, const char *const *name,
                     size_t n)
 {

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
+
 /* Settings as text: "threads=1 clock=1200MHz", pairs of name and value apart by one
  * blank, names without '='. */
 
@@ -13,6 +15,8 @@ const char *ft__pair_of(const char *text, const char *name, size_t n, size_t *le
 /* Its number in base units: "1200MHz" is 1.2e9, "250W" 250, "2" 2; prefixes k M G m u.
  * NaN: not there, or no number. */
 double ft__pair_number(const char *text, const char *name);
+/* The text without the pair of that name. */
+void ft__pairs_without(ft__buf *out, const char *text, const char *name);
 
 /* The same of several names at once, in one pass. */
 typedef struct ft__pair_value {

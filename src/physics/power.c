@@ -94,26 +94,27 @@ double ft__clock_under_cap(const ft__power *p, double cap_w)
 }
 
 /* As aiconfigurator's collector reads it: every 100 ms of a loop of a second at most,
- * first as it begins, which shows what was before, waiting. NVML's power is the mean of
- * the last second since Hopper, which shows for as long what was before, be it what it
- * may. */
+ * first as it begins, which shows what was before, waiting. Loops of a second are taken
+ * as steady: their rows show 0.99 of the estimate, not ten elevenths
+ * (docs/notes/power.md). NVML's power is the mean of the last second since Hopper,
+ * which shows for as long what was before, be it what it may. */
 static const double read_every_s = 0.1, longest_loop_s = 1, averaged_s = 1;
 
 ft__power_reading ft__power_read(double steady_w, double idle_w, double cap_w,
                                  double loop_calls, double call_s)
 {
-    const double loop_s = loop_calls * call_s;
-    const double before = 1 / (1 + floor(loop_s / read_every_s));
-    const double averaged = fmin(loop_s, longest_loop_s) / averaged_s / 2;
+    const double loop_s = fmin(loop_calls * call_s, longest_loop_s);
+    const double before =
+        loop_s < longest_loop_s ? 1 / (1 + floor(loop_s / read_every_s)) : 0;
+    const double averaged = loop_s / averaged_s / 2;
     ft__power_reading out = {steady_w, steady_w, steady_w};
 
-    if (isnan(loop_s))
+    if (isnan(loop_calls) || isnan(call_s))
         return out;
-    if (loop_s < longest_loop_s) {
-        out.value = steady_w + before * (idle_w - steady_w);
-        out.high = fmax(steady_w, cap_w + averaged * (steady_w - cap_w));
-    }
+    out.value = steady_w + before * (idle_w - steady_w);
     out.low = fmin(out.value, idle_w + averaged * (steady_w - idle_w));
+    if (isfinite(cap_w))
+        out.high = fmax(steady_w, cap_w + averaged * (steady_w - cap_w));
     return out;
 }
 

@@ -36,11 +36,11 @@ double ft__clock_under_cap(const ft__power *p, double cap_w);
 double ft__idle_power(const ft__physics_params *params, double tdp_w);
 double ft__idle_share(const ft__physics_params *params, bool gddr, double clock);
 
-/* What a sensor shows in the mean of a loop of so many calls, call_s each, of what
- * draws steady_w, and between what, whatever it drew before. loop_calls NaN: steady_w.
- */
+/* What aiconfigurator's collector reads of an NVIDIA GPU in a loop of so many calls,
+ * call_s each, of what draws steady_w. loop_calls NaN: steady_w. */
 typedef struct ft__power_reading {
-    double value, low, high;
+    double value;     /* the mean of its readings */
+    double low, high; /* 90 % of what it may show, by what ran before */
 } ft__power_reading;
 ft__power_reading ft__power_read(double steady_w, double idle_w, double cap_w,
                                  double loop_calls, double call_s);

@@ -151,7 +151,9 @@ bool ft__is_short_loop(const char *setting)
 
 double ft__loop_calls(const char *setting)
 {
-    return ft__pair_number(setting, "loop");
+    const double calls = ft__pair_number(setting, "loop");
+
+    return calls >= 1 ? calls : (double)NAN;
 }
 
 bool ft__is_same_loop(const char *a, const char *b)

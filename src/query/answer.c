@@ -12,6 +12,7 @@
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
+#include "predict/query/op_query.h"
 #include "query/advise.h"
 #include "query/lacks.h"
 
@@ -230,6 +231,17 @@ static const char *learning(struct answer *x, const ft__question *a)
     return made;
 }
 
+/* Asked about without a setting, or under a cap alone that holds nothing back. */
+static bool is_as_it_comes(const ft__question *q)
+{
+    const ft_device *device = q->s.source.on.device;
+    const char *setting = q->q.setting;
+
+    return !setting || !*setting ||
+           (device && !strchr(setting, ' ') &&
+            ft__is_idle_cap(ft_device_get(device), ft__pair_number(setting, "power")));
+}
+
 /* Unique operations that are not of a forward pass, and whose time is a bound. */
 static uint32_t n_backward(const ft__question *q, const ft_graph *g)
 {
@@ -366,8 +378,14 @@ static void put_warnings(struct answer *x, const ft__question *q)
                     "are lower bounds",
                     q->e.n_roofline, q->e.n_ops));
     if (by != FT_ANSWERED_BY_SPECIFICATION &&
-        (by != FT_ANSWERED_BY_FAMILY || x->a.among) && !(q->q.setting && *q->q.setting))
+        (by != FT_ANSWERED_BY_FAMILY || x->a.among) && is_as_it_comes(q))
         put_op_warnings(x, q, list);
+    if (q->e.n_unused_power)
+        remark(x, list, &x->a.n_warnings, FT_REMARK_OUTSIDE,
+               text(x,
+                    "readings of power that --correct names (%u) are not used: the "
+                    "predictor has learned no power for them to correct",
+                    q->e.n_unused_power));
 }
 
 static const char *spec_of(struct answer *x, const ft_op *op)

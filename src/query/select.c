@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
+#include "physics/setting.h"
 #include "query/select.h"
 
 struct selecting {
@@ -210,10 +211,13 @@ static bool is_setting(const ft_predictor *p, const char *name)
 static ft_status check_setting(const ft_predictor *p, const char *setting,
                                ft_error *err)
 {
+    const char *loop;
+    size_t len;
+
     for (const char *at = setting; at && *at;) {
-        size_t len = strcspn(at, " ");
         char name[64];
 
+        len = strcspn(at, " ");
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, "= "), at);
         if (!is_setting(p, name))
             return ft_fail(err, FT_EINVAL, 0,
@@ -223,6 +227,13 @@ static ft_status check_setting(const ft_predictor *p, const char *setting,
                            setting, name);
         at += len + (at[len] == ' ');
     }
+    loop = ft__pair(setting, "loop", &len);
+    if (loop && !ft__is_short_loop(setting) &&
+        (strspn(loop, "0123456789") < len || isnan(ft__loop_calls(setting))))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "loop=%.*s: a loop is \"short\", or a number of calls such as "
+                       "3000",
+                       (int)len, loop);
     return FT_OK;
 }
 

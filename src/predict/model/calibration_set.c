@@ -42,14 +42,20 @@ static bool is_known(const ft__sample *v, ft__metric metric)
     return v->value[metric] > 0 && !ft__costs_nothing(&v->op);
 }
 
-size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
+size_t ft__calibration_set_count(const ft_calibration_set *k, const char *device,
+                                 ft__metric metric)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < k->s.n; i++)
-        n += is_known(&k->s.v[i], FT__METRIC_TIME) &&
+        n += is_known(&k->s.v[i], metric) &&
              (!device || strcmp(k->s.dataset[k->s.v[i].dataset].device, device) == 0);
     return n;
+}
+
+size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
+{
+    return ft__calibration_set_count(k, device, FT__METRIC_TIME);
 }
 
 /* ---- a Gaussian process over residuals ---- */

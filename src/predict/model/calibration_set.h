@@ -11,6 +11,10 @@ struct ft_calibration_set {
     ft__samples s;
 };
 
+/* Operations of the device (NULL: of all) of which this was measured. */
+size_t ft__calibration_set_count(const ft_calibration_set *k, const char *device,
+                                 ft__metric metric);
+
 /* What a family said of n operations on the device of `on`, which is complete,
  * corrected by those of the calibration set that are of dataset d, one of its own
  * (NULL, FT_ENOTFOUND: none are of the device at its clock and cap); operations that

@@ -362,11 +362,11 @@ static void use_templates(ft__op_answer *out, const struct templates *t,
 const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric,
                                           const ft__dataset *on)
 {
-    /* What one device draws, as a share of its TDP, says less of another than that
-     * one's specification. */
-    const bool taken = metric == FT__METRIC_POWER || f->model_set[metric][1];
+    /* What one device draws, as a share of its TDP, says less of another than the other
+     * one's specification does. */
+    const bool only_if_known = metric == FT__METRIC_POWER || f->model_set[metric][1];
 
-    return f->model_set[metric][taken && !ft__family_knows(f, metric, on)];
+    return f->model_set[metric][only_if_known && !ft__family_knows(f, metric, on)];
 }
 
 static bool same_params(const ft__physics_params *a, const ft__physics_params *b)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "physics/setting.h"
 #include "predict/model/family.h"
 
 bool ft__is_named(const char *asked, const char *known)
@@ -66,9 +67,16 @@ static double likeness(const ft__dataset *on, const ft__dataset *d)
            300 * ft__is_named(on->engine, d->engine) +
            100 * ft__is_named(on->engine_version, d->engine_version) +
            50 * ft__is_named(on->policy, d->policy) +
-           5 * ft__pairs_in_common(on->setting, d->setting) -
-           20 * !ft__is_same_loop(on->setting, d->setting) +
+           5 * ft__pairs_in_common(on->setting, d->setting) +
            log10(1 + (double)d->n) / 8;
+}
+
+/* Of readings in loops of so many calls, which tell nothing of the steady state or of
+ * other loops. */
+static bool is_of_another_loop(const ft__dataset *on, const ft__dataset *d)
+{
+    return !isnan(ft__loop_calls(d->setting)) &&
+           !ft__is_same_loop(on->setting, d->setting);
 }
 
 /* The dataset that is most like what is asked. */
@@ -80,7 +88,7 @@ static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         const double is = likeness(on, &f->dataset[i]);
 
-        if (is > most) {
+        if (is > most && !is_of_another_loop(on, &f->dataset[i])) {
             most = is;
             best = &f->dataset[i];
         }
@@ -151,7 +159,8 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
     out->engine_version =
         on->engine_version ? on->engine_version : like->engine_version;
     out->policy = on->policy ? on->policy : like->policy;
-    join_settings(setting, on->setting, like->setting,
+    join_settings(setting, on->setting,
+                  is_of_another_loop(on, like) ? "" : like->setting,
                   ft__is_named(on->device, like->device));
     out->setting = setting->s;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pairs.h"
 #include "base/stats.h"
 #include "physics/physics.h"
 #include "physics/power.h"
@@ -40,6 +41,12 @@ static const ft__terms *queried_terms(const ft__query_context *q, uint32_t i)
     return q->by_default[i] ? &q->bare_form[i] : &q->bare[i];
 }
 
+/* Was power measured on the device, and not in loops that its sensor saw in part? */
+static bool knows_steady_power(const ft__query_context *q)
+{
+    return q->powered && q->power_known && isnan(q->a.loop_calls);
+}
+
 /* What the host and the device need for operation i, and what it takes the device. */
 static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context *q,
                       uint32_t i)
@@ -51,10 +58,9 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
 
     if (l)
         q->a.params = *ft__model_set_params(l, op);
-    task->power_w =
-        q->powered && q->power_known && !q->rescaled && q->power[i].value > 0
-            ? q->power[i].value
-            : ft__device_query_power(&q->a, op, queried_terms(q, i));
+    task->power_w = knows_steady_power(q) && !q->rescaled && q->power[i].value > 0
+                        ? q->power[i].value
+                        : ft__device_query_power(&q->a, op, queried_terms(q, i));
     if (q->rescaled)
         task->power_w = ft__at_most(task->power_w * ft__query_context_power_scale(q, i),
                                     q->a.cap_w);
@@ -301,7 +307,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
                               : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
-    out.power_low = q->power_known && q->powered ? -0.1 : -0.35;
+    out.power_low = knows_steady_power(q) ? -0.1 : -0.35;
     out.power_high = -out.power_low;
     if (q->device_schedule)
         add_schedule_residual(&out, q->device_schedule);
@@ -449,6 +455,35 @@ static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *e
     return FT_OK;
 }
 
+static bool is_measured_cap(const ft__dataset *d, uint32_t n, const ft_device_use *on)
+{
+    const double cap = ft__pair_number(on->setting, "power");
+    uint32_t i = 0;
+
+    while (i < n && (strcmp(d[i].device, ft_device_get(on->device)->name) != 0 ||
+                     ft__pair_number(d[i].setting, "power") != cap))
+        i++;
+    return i < n;
+}
+
+/* A cap that the device does not reach is none, unless measurements have it in their
+ * setting. */
+static ft_status without_idle_cap(ft__buf *setting, ft_device_use *on,
+                                  const ft__family *f, ft_error *err)
+{
+    const ft_calibration_set *k = on->known;
+
+    if (!on->device ||
+        !ft__is_idle_cap(ft_device_get(on->device),
+                         ft__pair_number(on->setting, "power")) ||
+        (f && is_measured_cap(f->dataset, f->n_datasets, on)) ||
+        (k && is_measured_cap(k->s.dataset, k->s.n_datasets, on)))
+        return FT_OK;
+    ft__pairs_without(setting, on->setting, "power");
+    on->setting = setting->s;
+    return setting->bad ? ft_fail(err, FT_ENOMEM, 0, "setting") : FT_OK;
+}
+
 /* By its operations. */
 static ft_status predict_operations(ft_network_estimate *out, const ft_predictor *p,
                                     const ft_device_use *asked, const ft_graph *g,
@@ -486,6 +521,9 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
     else
         ft__estimate_why_no_power(out, d);
     out->n_known = q.n_few;
+    if (q.few && !q.powered)
+        out->n_unused_power =
+            (uint32_t)ft__calibration_set_count(q.few, d->name, FT__METRIC_POWER);
     out->n_networks = q.device_schedule ? (uint32_t)q.device_schedule->n : 0;
     ft__estimate_count(out);
     return FT_OK;
@@ -511,8 +549,8 @@ static ft_status predict_alone(ft_network_estimate *out, const ft__alone *a,
     return st;
 }
 
-ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
-                             const ft_device_use *on, const ft_graph *g, ft_error *err)
+static ft_status predict(ft_network_estimate *out, const ft_predictor *p,
+                         const ft_device_use *on, const ft_graph *g, ft_error *err)
 {
     const ft__alone *alone = p && on->device ? ft__alone_find(p->family, on, g) : NULL;
 
@@ -522,6 +560,20 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
         return ft__clocked_network(out, &p->family->clocked, on, g, err);
     return alone ? predict_alone(out, alone, on, g, err)
                  : predict_operations(out, p, on, g, err);
+}
+
+ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
+                             const ft_device_use *asked, const ft_graph *g,
+                             ft_error *err)
+{
+    ft_device_use on = *asked;
+    ft__buf setting = {0};
+    ft_status st = without_idle_cap(&setting, &on, p ? p->family : NULL, err);
+
+    if (!st)
+        st = predict(out, p, &on, g, err);
+    ft__buf_free(&setting);
+    return st;
 }
 
 ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,

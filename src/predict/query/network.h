@@ -34,14 +34,16 @@ typedef struct ft_network_estimate {
     ft_estimate *op_memory;    /* B, peak, where that was measured of operations */
     ft_estimate *op_workspace; /* B, the same */
     double *op_network_w; /* W that `energy` counts while the device is busy with it;
-                             NaN: not known. Of a device whose power nobody measured
-                             not op_power */
+                             NaN: not known. It differs from op_power, which is of the
+                             operation repeated alone */
     uint32_t n_ops;
     uint32_t n_measured; /* unique operations by basis */
     uint32_t n_learned;
     uint32_t n_scaled;
     uint32_t n_roofline;
     uint32_t n_known; /* measurements of the device that corrected a family's times */
+    uint32_t n_unused_power; /* readings beside them, which corrected nothing: the
+                                family knows no device's power */
     /* Where host and device were distinguished (docs/networks.md), otherwise NaN: what
      * the host needs to issue everything, and what the device needs to execute it. */
     double host_s;

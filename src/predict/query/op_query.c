@@ -226,6 +226,11 @@ static double idle_share(const ft_device_facts *d, const ft__physics_params *par
     return ft__idle_share(params, ft__has_gddr(d), clock);
 }
 
+bool ft__is_idle_cap(const ft_device_facts *d, double power_w)
+{
+    return d->tdp_w > 0 && power_w >= d->tdp_w;
+}
+
 /* What the device draws at most under a cap (NaN: none), W: no cap goes below what it
  * draws idle at its lowest clock. */
 static double cap_under(const ft_device_facts *d, double power_w,
@@ -264,8 +269,8 @@ ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
     out->graph = cpu || mode & FT__RUN_REPLAYED;
     out->fused = mode & FT__RUN_FUSED;
     out->short_loop = ft__is_short_loop(out->setting);
-    out->loop_calls = ft__loop_calls(out->setting);
-    out->capped = isfinite(cap);
+    out->loop_calls = is_nvidia(out) ? ft__loop_calls(out->setting) : (double)NAN;
+    out->capped = isfinite(cap) && !ft__is_idle_cap(out->device, cap);
     out->as_it_comes = ft__is_run_mode_alone(out->setting);
     out->cap_w = cap_under(out->device, cap, params);
     st = check_facts(out, g, err);

@@ -13,7 +13,7 @@ typedef struct ft__device_query {
     const char *policy;
     ft__physics_params params;
     double cap_w;      /* INFINITY: not known */
-    bool capped;       /* by the setting */
+    bool capped;       /* by the setting, below its TDP */
     bool as_it_comes;  /* the setting changes nothing of the chip */
     double clock_hz;   /* NaN: as it comes */
     double call;       /* of the network by its host, in launches */
@@ -48,6 +48,9 @@ static inline double ft__at_most(double w, double cap_w)
 {
     return w > cap_w ? cap_w : w;
 }
+/* Is this cap (NaN: none) above what the device draws at most, so that it holds nothing
+ * back? */
+bool ft__is_idle_cap(const ft_device_facts *d, double power_w);
 /* Idle power at a clock (NaN: as it comes), over that of the device as it comes. */
 double ft__device_query_idle(const ft__device_query *a, double clock_hz);
 /* W that it draws while it waits, at the clock asked for; NaN: not known. */

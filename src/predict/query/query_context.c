@@ -453,6 +453,7 @@ static ft_status open_plain(ft__query_context *q, ft_error *err)
                               .policy = q->on.policy,
                               .cap_w = INFINITY,
                               .clock_hz = NAN,
+                              .loop_calls = NAN,
                               .graph = true};
     return FT_OK;
 }

@@ -74,6 +74,17 @@ static bool is_rescaled(const struct measured_at *s,
     return true;
 }
 
+/* Likewise where a cap that the device does not reach is none. */
+static bool is_rescaled_on(const ft_device_facts *d, const struct measured_at *s,
+                           ft__operating_point at)
+{
+    if (!is_rescaled(s, &at))
+        return false;
+    if (ft__is_idle_cap(d, at.power_w))
+        at.power_w = NAN;
+    return is_rescaled(s, &at);
+}
+
 /* By which constants each operation is priced: those of its class, but times by *plain
  * where choose_form() took the default ones. */
 static ft_status price_all(struct settings_batch *m, const ft__query_context *q,
@@ -188,7 +199,7 @@ static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predi
     if (!st && p)
         st = see(&seen, p->family, &asked, err);
     for (size_t k = 0; k < m->n && !st && !(p && m->on->known); k++) {
-        which[k] = !p || is_rescaled(&seen, &m->operating_point[k]);
+        which[k] = !p || is_rescaled_on(d, &seen, m->operating_point[k]);
         if (which[k] && first == m->n &&
             ft__device_query_may(d, m->operating_point[k].clock_hz))
             first = k;

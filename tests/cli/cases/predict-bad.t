@@ -290,6 +290,35 @@ A cap that no device of its kind reaches holds nothing back.
   0
   [1]
 
+So the answer is as without it, also where a cap would be another setting than what was measured.
+
+  $ for d in "data/models/resnet18.onnx --device t4" "examples/llm/llama-3-8b.json --device h200-sxm"; do for cap in "" "--power-cap 701" "--power-cap 700W"; do foretell predict $d $cap -q | grep -E '^(time|energy|power)'; done | sort | uniq -c | cut -c 1-10; done
+        3 en
+        3 po
+        3 ti
+        3 en
+        3 po
+        3 ti
+  $ for cap in 701 700 699; do foretell predict examples/llm/llama-3-8b.json --device h200-sxm --power-cap $cap -q | grep -c 'lie outside'; done
+  1
+  1
+  0
+  [1]
+
+Power as a collector's sensor shows it in a loop of so many calls is of one operation and of NVIDIA's GPUs; a loop has calls.
+
+  $ for d in h200-sxm mi300x; do for loop in "" "--setting loop=18000"; do foretell predict examples/llm/llama-3-8b.json --device $d $loop -q | grep '^energy'; done | uniq | wc -l; done
+  1
+  1
+  $ echo 'linear x=1x4096 out=4096 dtype=bf16' > one.ops; for d in h200-sxm mi300x; do for loop in "" "--setting loop=300"; do foretell predict one.ops --device $d $loop -q --json | pick ops.0.power.value; done | uniq | wc -l; done
+  2
+  1
+  $ for n in -5 0 1e9 long; do foretell predict one.ops --device h200-sxm --setting loop=$n; done 2>&1 | uniq | cut -d: -f2
+   loop=-5
+   loop=0
+   loop=1e9
+   loop=long
+
 A number that no device has is no device; a launch takes microseconds.
 
   $ foretell predict data/models/resnet18.onnx --device rtx9090 2>&1 | cut -d';' -f1
