@@ -157,8 +157,8 @@ static void power_of_one_device_is_not_taken_to_others(void)
                       other = {.device = (char *)devices[1], .setting = (char *)""};
 
     CHECK(ft__family_model_set(p->family, FT__METRIC_POWER, &own) != NULL);
-    CHECK(ft__family_model_set(p->family, FT__METRIC_POWER, &looped) == NULL);
-    CHECK(ft__family_model_set(p->family, FT__METRIC_POWER, &other) == NULL);
+    CHECK_EQ(ft__family_model_set(p->family, FT__METRIC_POWER, &looped), NULL);
+    CHECK_EQ(ft__family_model_set(p->family, FT__METRIC_POWER, &other), NULL);
     CHECK(ft__family_model_set(p->family, FT__METRIC_TIME, &other) != NULL);
     ft_predictor_free(p);
     ft_store_close(s);

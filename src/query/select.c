@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
-#include "physics/setting.h"
 #include "query/select.h"
 
 struct selecting {
@@ -228,8 +227,8 @@ static ft_status check_setting(const ft_predictor *p, const char *setting,
         at += len + (at[len] == ' ');
     }
     loop = ft__pair(setting, "loop", &len);
-    if (loop && !ft__is_short_loop(setting) &&
-        (strspn(loop, "0123456789") < len || isnan(ft__loop_calls(setting))))
+    if (loop && !(len == 5 && strncmp(loop, "short", len) == 0) &&
+        (strspn(loop, "0123456789") < len || strtod(loop, NULL) < 1))
         return ft_fail(err, FT_EINVAL, 0,
                        "loop=%.*s: a loop is \"short\", or a number of calls such as "
                        "3000",

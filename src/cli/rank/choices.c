@@ -5,7 +5,6 @@
 
 #include "cli/rank/rank.h"
 #include "foretell/names.h"
-#include "import/graph_inside.h"
 
 static ft_estimate unavailable(const char *why)
 {

@@ -6,7 +6,6 @@
 
 #include "cli/serve/record.h"
 #include "cli/serve/serve.h"
-#include "import/graph_inside.h"
 
 const ft__option ft__serve_table[] = {
     FT__COUNT(ft__serve_options, prompt, "prompt", "N",
