@@ -2,6 +2,7 @@
  * the device's specifications. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

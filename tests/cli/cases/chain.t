@@ -13,7 +13,7 @@ same figures everywhere.
   foretell train: there is no store not there.db; name another with --db, or fill this one: foretell collect --quick --engine fake --threads 2 --db 'not there.db'
   [3]
   $ foretell collect --engine fake data/models/resnet50.onnx data/models/vgg16.onnx data/workloads/keras-pool.ops --without data/models/resnet18.onnx
-  114 operations measured in 68.3 s with fake 1, threads=1
+  114 operations measured in 68.0 s with fake 1, threads=1
   2 networks run whole: what this machine takes beside operations
   114 wanted: 0 were in the store before, 0 the engine does not run, 0 failed, 0 left
   5 measured once more; foretell data show says how well they agree
@@ -48,10 +48,10 @@ same figures everywhere.
   
   measured again  device  metric  pairs  apart  differ by  p90  calibrated  p90  stated 90 % hold
   ----
-  fake 1, threads=1  THIS-MACHINE  time  5  # s  0.1 %  0.1 %  0.1 %  0.1 %  100.0 %
+  fake 1, threads=1  THIS-MACHINE  time  5  # s  0.2 %  0.2 %  0.1 %  0.5 %  100.0 %
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table
-  kind       phase    metric     for devices  method                                                     n    MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
+  kind       phase    metric     for devices  method                                     n    MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local --engine fake
 
@@ -76,7 +76,7 @@ The answer, with its assumptions first and the command that verifies it last.
   
   of one pass  estimate  low  high  basis
   ----
-  time  122 ms  113 ms  132 ms  measured
+  time  122 ms  113 ms  131 ms  measured
   energy  -  -  -  unavailable
   power  -  -  -  unavailable
   peak memory  # B  # B  # B  measured
@@ -158,7 +158,7 @@ The truth lies in the interval: measured with the same engine.
   
                             predicted  low  high  measured  predicted/measured
   ----
-  time  122 ms  113 ms  132 ms  122 ms  1.000
+  time  122 ms  113 ms  131 ms  122 ms  0.999
   memory (peak of process)  # B  # B  # B  # B  #
 
   $ foretell measure data/models/resnet18.onnx --engine fake --no-power --csv | head -1
@@ -187,9 +187,9 @@ Several devices beside each other.
   
   device  time  low  high  energy  memory  fits  basis
   ----
-  local  122 ms  113 ms  132 ms  -  # B  yes  measured
-  a30  1.27 ms  513 us  2.98 ms  86.2 mJ  # B  yes  scaled
-  h100-sxm  1.26 ms  448 us  2.98 ms  223 mJ  # B  yes  scaled
+  local  122 ms  113 ms  131 ms  -  # B  yes  measured
+  a30  1.23 ms  529 us  2.89 ms  81.2 mJ  # B  yes  scaled
+  h100-sxm  1.23 ms  435 us  2.89 ms  214 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in

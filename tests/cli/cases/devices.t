@@ -56,10 +56,10 @@ A host in one module with its device issues at its own pace, which the answer sa
   $ python3 compare.py
   eager 2.60
     0.35 to 2.36 150 W host of gh200: launches take 2.6 times those of an x86 server's; --launch-time replaces it
-    0.35 to 2.36 176 W
+    0.35 to 2.36 177 W
   eager --launch-time 5us 1.00
-    0.80 to 1.64 288 W
-    0.80 to 1.64 286 W
+    0.80 to 1.64 293 W
+    0.80 to 1.64 291 W
   graph 1.00
     0.72 to 1.50 311 W
     0.72 to 1.50 308 W

@@ -20,20 +20,20 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   anywhere: 40 points predicted in # s, none was run
   warning: 20 of 40 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
-  front: 10 Pareto-optimal points, hypervolume 0.996
+  front: 8 Pareto-optimal points, hypervolume 0.995
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
-  device=a30 batch=16 dtype=fp16 clock=1300        86.1 us  12.4 mJ  1.38 ms  1.435e-08
-  device=l4 batch=16 dtype=fp16 clock=1300 cap=70   115 us  4.42 mJ  1.84 ms  2.557e-08
-  device=a30 batch=1 dtype=fp16 clock=1300         1.26 ms  49.8 mJ  1.26 ms  2.108e-07
-  and 7 more between these; --top shows them
+  device=a30 batch=16 dtype=fp16 clock=1300        85.6 us  12.4 mJ  1.37 ms  1.426e-08
+  device=l4 batch=16 dtype=fp16 clock=1300 cap=70   128 us  4.88 mJ  2.05 ms  2.848e-08
+  device=a30 batch=1 dtype=fp16 clock=1300         1.23 ms  48.6 mJ  1.23 ms  2.042e-07
+  and 5 more between these; --top shows them
   
-  what decides time (40 points, R2 0.84 out of fold)
+  what decides time (40 points, R2 0.86 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012732095715137035,0.057336630394551141,0.0012732095715137035,2.1220159525228392e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.0012703622814079446,0.056592925354385204,0.0012703622814079446,2.1172704690132409e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012689770242118941,0.077235768672370114,0.0012689770242118941,2.1149617070198235e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.0012340721432671075,0.054124322715541323,0.0012340721432671075,2.0567869054451792e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012311689353007394,0.052981069323776539,0.0012311689353007394,2.0519482255012322e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012297535383202331,0.071604390929809206,0.0012297535383202331,2.0495892305337217e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -59,9 +59,9 @@ A space whose objectives are predicted: nothing is run, every point is what pred
 Shards of the points merge to the front of all of them, however many there are and in whatever order.
 
   $ foretell explore front anywhere.yaml >front.csv; wc -l <front.csv; head -2 front.csv
-  11
+  9
   point,workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  4,,a30,1,fp16,700,,0.0012664906575603431,0.036850566236828072,0.0012664906575603431,2.1108177626005719e-07,physics,
+  4,,a30,1,fp16,700,,0.0012268856336933971,0.036039704645158002,0.0012268856336933971,2.0448093894889951e-07,physics,
   $ for n in 1 2 3 7 40 41; do for i in $(seq $n); do foretell explore front anywhere.yaml --shard $i/$n >shard-$i.csv || echo $?; done; foretell explore front anywhere.yaml $(seq -f shard-%.0f.csv $n | sort) | cmp - front.csv && echo $n; done
   1
   2
@@ -122,9 +122,9 @@ keeps it off the front, and the report says so.
   warning: 2 of 4 points are answered from the data sheet alone (physics): those with dtype=fp16; the others are learned (nvidia-fp32.ftp). Differences between the two are differences of method, too; --method physics in predict answers all alike
   
   front: 1 Pareto-optimal point, hypervolume 1.000
-  best settings             time     cost
-  ---------------------------------------
-  device=a30 dtype=fp16  1.32 ms  2.2e-07
+  best settings             time       cost
+  -----------------------------------------
+  device=a30 dtype=fp16  1.31 ms  2.186e-07
   not compared, because cost is not known: 2 points, those with device=jetson-tx2
   
   correlation                Pearson              Spearman               Kendall
@@ -137,7 +137,7 @@ keeps it off the front, and the report says so.
   front: 1 Pareto-optimal point
   best settings          cost     time
   ------------------------------------
-  device=a30 dtype=fp16     -  1.32 ms
+  device=a30 dtype=fp16     -  1.31 ms
   cost is known of no point: the front is of the other objectives
   
 
@@ -153,8 +153,8 @@ Of thousands of points some are looked at; where one workload is best another on
   $ foretell explore run many.yaml | grep -A4 -e '^best of'
   best of        used for                      ranks  worse than its own best  learned from few  with the other's
   ---------------------------------------------------------------------------------------------------------------
-  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)                    0.8 %             4.0 %             1.7 %
-  resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)                    4.4 %             3.7 %             2.5 %
+  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)                    1.4 %             4.0 %             1.8 %
+  resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)                    5.2 %             3.8 %             2.8 %
   learned from few: median error of the rest, learned from 10 points of the workload at random;
 
 Several networks are workloads.
@@ -173,7 +173,7 @@ Several networks are workloads.
   best settings                time    memory
   -------------------------------------------
   batch=512 mode=inference   140 us  3.80 GiB
-  batch=1 mode=inference    1.65 ms   523 MiB
+  batch=1 mode=inference    1.64 ms   523 MiB
   and 5 more between these; --top shows them
   --
   small    large     +0.96 (+0.83..+0.99)           the same point                 -                 -
@@ -190,8 +190,8 @@ Several networks are workloads.
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00066838914220145767,5890343328,physics,
-  large,512,training,0.0019289396963729679,22288834888,physics,
+  large,512,inference,0.00066838965367210074,5890343328,physics,
+  large,512,training,0.0019290423898283102,22288834888,physics,
 
 Mistakes.
 
@@ -254,7 +254,7 @@ What was predicted of this machine can be measured: some points of the front.
   $ foretell explore verify here.yaml --top 1
   front point                  time predicted  measured  differs by
   -----------------------------------------------------------------
-  model=squeezenet1_1 batch=2         59.5 ms   59.8 ms       0.5 %
+  model=squeezenet1_1 batch=2         59.8 ms   59.8 ms       0.0 %
   $ foretell explore verify anywhere.yaml
   foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]
@@ -273,8 +273,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,answered_by,failure
-  ,4,0.011481231652411088,0.45886850882371616,physics,
-  ,6,0.0088688743498714587,0.53087069590860969,physics,
-  ,8,0.0082967649180532045,0.6611771215119534,physics,
+  ,4,0.011472917907601061,0.45857327556024063,physics,
+  ,6,0.0088855692963292956,0.53199549398241608,physics,
+  ,8,0.0083457223137833603,0.66525693718808654,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           661 mJ   403 mJ    1.09 J  scaled
+  energy           665 mJ   405 mJ    1.09 J  scaled

@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  156 ms  120 ms  238 ms  67.4 W  10.5 J  # B  yes  scaled
-  a30  900 MHz  114 ms  87.7 ms  171 ms  81.2 W  9.25 J  # B  yes  scaled
-  l4  600 MHz  1.42 ms  1.21 ms  3.01 ms  26.5 W  37.6 mJ  # B  yes  scaled
-  l4  900 MHz  1.28 ms  900 us  3.00 ms  26.3 W  33.7 mJ  # B  yes  scaled
+  a30  600 MHz  156 ms  116 ms  239 ms  67.3 W  10.5 J  # B  yes  scaled
+  a30  900 MHz  114 ms  85.2 ms  171 ms  80.8 W  9.22 J  # B  yes  scaled
+  l4  600 MHz  1.59 ms  1.24 ms  2.93 ms  27.6 W  43.9 mJ  # B  yes  scaled
+  l4  900 MHz  1.24 ms  992 us  2.91 ms  29.2 W  36.2 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, where it is fastest, too
   least energy x time on a30: at 900 MHz, where it is fastest, too
   least energy on l4: at 900 MHz, where it is fastest, too
@@ -50,9 +50,9 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: there is no predictor for this machine yet
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.27 ms  742 us  2.99 ms  785.3  49.8 mJ  # B  *  100.0 %  scaled
-  2  a30  85.3 ms  72.9 ms  117 ms  11.72  13.3 J  # B  0.0 %  learned
-  3  t4  231 ms  201 ms  301 ms  4.325  16.0 J  # B  0.0 %  learned
+  1  l4  1.23 ms  767 us  2.90 ms  809.9  50.4 mJ  # B  *  100.0 %  scaled
+  2  a30  85.2 ms  70.3 ms  117 ms  11.73  13.3 J  # B  0.0 %  learned
+  3  t4  231 ms  196 ms  301 ms  4.326  16.0 J  # B  0.0 %  learned
   best: l4
   on average this answer lies 0.0 % above the best (expected regret)
 

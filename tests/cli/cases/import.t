@@ -183,38 +183,38 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   a100-sxm-80gb,loop=short cache=written,vllm,0.14.0,attention x=1x32x1x128 y=1x2x8192x128 z=1x2x8192x128 dtype=bf16,forward,default,time,s,3.6260999999999997e-05,,0,
   a100-sxm-80gb,loop=short cache=written,vllm,0.14.0,attention x=32x12x1024x128 y=32x2x1024x128 z=32x2x1024x128 causal=1 dtype=bf16,forward,default,time,s,0.00087560000000000003,,0,
   a100-sxm-80gb,loop=short cache=written,vllm,0.14.0,attention x=32x8x1x128 y=32x1x256x128 z=32x1x256x128 dtype=bf16,forward,default,time,s,1.8805e-05,,0,
-  gb200,,trtllm,1.3.0rc17,attention x=16x40x1x256 y=16x40x32x256 z=16x40x32x256 dtype=bf16,forward,default,power,W,582.70000000000005,,0,"{""power_cap_w"": 1200}"
   gb200,,trtllm,1.3.0rc17,attention x=16x40x1x256 y=16x40x32x256 z=16x40x32x256 dtype=bf16,forward,default,time,s,1.8425999999999999e-05,,0,"{""power_cap_w"": 1200}"
-  gb200,,trtllm,1.3.0rc17,attention x=16x64x32x256 y=16x1x32x256 z=16x1x32x256 causal=1 dtype=bf16,forward,default,power,W,849.79999999999995,,0,"{""power_cap_w"": 1200}"
   gb200,,trtllm,1.3.0rc17,attention x=16x64x32x256 y=16x1x32x256 z=16x1x32x256 causal=1 dtype=bf16,forward,default,time,s,4.5068000000000003e-05,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,attention x=1x10x1x128 y=1x2x32x128 z=1x2x32x128 dtype=bf16,forward,default,power,W,363.10000000000002,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,attention x=1x10x1x128 y=1x2x32x128 z=1x2x32x128 dtype=bf16,forward,default,time,s,6.1511000000000003e-06,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,attention x=8x64x1x128 y=8x64x1x128 z=8x64x1x128 dtype=bf16,forward,default,power,W,593.29999999999995,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,attention x=8x64x1x128 y=8x64x1x128 z=8x64x1x128 dtype=bf16,forward,default,time,s,1.2291e-05,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,linear x=128x1024 out=7168 to=bf16 block=16 dtype=fp4,forward,default,power,W,232.80000000000001,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,linear x=128x1024 out=7168 to=bf16 block=16 dtype=fp4,forward,default,time,s,8.1953999999999995e-06,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,linear x=1x64 out=3072 to=bf16 dtype=fp8e4m3,forward,default,power,W,270.39999999999998,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,linear x=1x64 out=3072 to=bf16 dtype=fp8e4m3,forward,default,time,s,7.1682999999999996e-06,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,linear x=2048x16384 out=65536 dtype=bf16,forward,default,power,W,820.5,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,linear x=2048x16384 out=65536 dtype=bf16,forward,default,time,s,0.0023227,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,linear x=513x16384 out=3584 to=bf16 dtype=fp8e4m3,forward,default,power,W,771,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,linear x=513x16384 out=3584 to=bf16 dtype=fp8e4m3,forward,default,time,s,6.7971000000000004e-05,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,linear x=513x3584 out=16384 dtype=bf16,forward,default,power,W,1126,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,linear x=513x3584 out=16384 dtype=bf16,forward,default,time,s,5.2698999999999998e-05,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,moe x=16384x6144 hidden=2560 experts=160 topk=8 tp=32 dealt=1 dtype=bf16,forward,default,power,W,935.10000000000002,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,moe x=16384x6144 hidden=2560 experts=160 topk=8 tp=32 dealt=1 dtype=bf16,forward,default,time,s,0.0020814000000000002,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,moe x=1x6144 hidden=2560 experts=160 topk=8 ep=16 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,power,W,1120.9000000000001,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,moe x=1x6144 hidden=2560 experts=160 topk=8 ep=16 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,3.6860000000000003e-05,,0,"{""power_cap_w"": 1200}"
-  gb200,,vllm,0.22.0,moe x=320x6144 hidden=2560 experts=160 topk=8 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,power,W,769.5,,0,"{""power_cap_w"": 1200}"
   gb200,,vllm,0.22.0,moe x=320x6144 hidden=2560 experts=160 topk=8 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00038627000000000003,,0,"{""power_cap_w"": 1200}"
-  gb200,op=compute_scale to=fp8,trtllm,1.3.0rc17,reduce_max x=3585x128 axes=0x1 dtype=bf16,forward,default,power,W,469,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=18000,vllm,0.22.0,linear x=1x64 out=3072 to=bf16 dtype=fp8e4m3,forward,default,power,W,270.39999999999998,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=18000,vllm,0.22.0,linear x=2048x16384 out=65536 dtype=bf16,forward,default,power,W,820.5,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=18000,vllm,0.22.0,linear x=513x16384 out=3584 to=bf16 dtype=fp8e4m3,forward,default,power,W,771,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=18000,vllm,0.22.0,linear x=513x3584 out=16384 dtype=bf16,forward,default,power,W,1126,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,trtllm,1.3.0rc17,attention x=16x40x1x256 y=16x40x32x256 z=16x40x32x256 dtype=bf16,forward,default,power,W,582.70000000000005,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,trtllm,1.3.0rc17,attention x=16x64x32x256 y=16x1x32x256 z=16x1x32x256 causal=1 dtype=bf16,forward,default,power,W,849.79999999999995,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,vllm,0.22.0,attention x=1x10x1x128 y=1x2x32x128 z=1x2x32x128 dtype=bf16,forward,default,power,W,363.10000000000002,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,vllm,0.22.0,attention x=8x64x1x128 y=8x64x1x128 z=8x64x1x128 dtype=bf16,forward,default,power,W,593.29999999999995,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,vllm,0.22.0,linear x=128x1024 out=7168 to=bf16 block=16 dtype=fp4,forward,default,power,W,232.80000000000001,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,vllm,0.22.0,moe x=16384x6144 hidden=2560 experts=160 topk=8 tp=32 dealt=1 dtype=bf16,forward,default,power,W,935.10000000000002,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,vllm,0.22.0,moe x=1x6144 hidden=2560 experts=160 topk=8 ep=16 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,power,W,1120.9000000000001,,0,"{""power_cap_w"": 1200}"
+  gb200,loop=3000,vllm,0.22.0,moe x=320x6144 hidden=2560 experts=160 topk=8 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,power,W,769.5,,0,"{""power_cap_w"": 1200}"
   gb200,op=compute_scale to=fp8,trtllm,1.3.0rc17,reduce_max x=3585x128 axes=0x1 dtype=bf16,forward,default,time,s,1.0281e-05,,0,"{""power_cap_w"": 1200}"
-  gb200,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=80x8192 axes=0x1 dtype=bf16,forward,default,power,W,268.89999999999998,,0,"{""power_cap_w"": 1200}"
   gb200,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=80x8192 axes=0x1 dtype=bf16,forward,default,time,s,1.2297000000000001e-06,,0,"{""power_cap_w"": 1200}"
-  gb200,run_mode=eager,vllm,0.22.0,linear x=2816x3584 out=3584 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,264.69999999999999,,0,"{""power_cap_w"": 1200}"
+  gb200,op=compute_scale to=fp8 loop=3000,trtllm,1.3.0rc17,reduce_max x=3585x128 axes=0x1 dtype=bf16,forward,default,power,W,469,,0,"{""power_cap_w"": 1200}"
+  gb200,op=compute_scale to=fp8 loop=3000,vllm,0.22.0,reduce_max x=80x8192 axes=0x1 dtype=bf16,forward,default,power,W,268.89999999999998,,0,"{""power_cap_w"": 1200}"
   gb200,run_mode=eager,vllm,0.22.0,linear x=2816x3584 out=3584 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,0.00026207999999999998,,0,"{""power_cap_w"": 1200}"
-  gb200,run_mode=eager,vllm,0.22.0,linear x=4x7168 out=16384 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,588.70000000000005,,0,"{""power_cap_w"": 1200}"
   gb200,run_mode=eager,vllm,0.22.0,linear x=4x7168 out=16384 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,0.00025754,,0,"{""power_cap_w"": 1200}"
+  gb200,run_mode=eager loop=3000,vllm,0.22.0,linear x=2816x3584 out=3584 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,264.69999999999999,,0,"{""power_cap_w"": 1200}"
+  gb200,run_mode=eager loop=3000,vllm,0.22.0,linear x=4x7168 out=16384 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,588.70000000000005,,0,"{""power_cap_w"": 1200}"
   h100-sxm,loop=short,trtllm,1.3.0rc20,attention x=32x16x1x128 y=32x2x1024x128 z=32x2x1024x128 dtype=bf16,forward,default,time,s,2.8507e-05,,0,
   h100-sxm,loop=short,trtllm,1.3.0rc20,attention x=8x16x4096x192 y=8x1x4096x192 z=8x1x4096x192 causal=1 dtype=bf16,forward,default,time,s,0.0018397000000000001,,0,
   h100-sxm,loop=short,trtllm,1.3.0rc20,moe x=2x3072 hidden=1024 experts=256 topk=8 tp=16 ep=2 dealt=1 dtype=bf16,forward,default,time,s,3.3232000000000003e-05,,0,
@@ -230,22 +230,22 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   h100-sxm,loop=short op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=1281x7168 axes=0x1 dtype=bf16,forward,default,time,s,1.3788000000000001e-05,,0,
   h100-sxm,loop=short op=compute_scale to=fp8,vllm,0.24.0,reduce_max x=64x2560 axes=0x1 dtype=bf16,forward,default,time,s,7.4453000000000001e-07,,0,
   h100-sxm,loop=short run_mode=eager,vllm,0.24.0,linear x=48x128 out=10240 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,8.7627000000000007e-05,,0,
-  h200-sxm,,vllm,0.22.0,attention x=256x8x1x64 y=256x2x32x64 z=256x2x32x64 dtype=bf16,forward,default,power,W,422.89999999999998,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,attention x=256x8x1x64 y=256x2x32x64 z=256x2x32x64 dtype=bf16,forward,default,time,s,2.073e-05,,0,"{""power_cap_w"": 700}"
-  h200-sxm,,vllm,0.22.0,attention x=2x16x1536x64 y=2x2x1536x64 z=2x2x1536x64 causal=1 dtype=bf16,forward,default,power,W,326.39999999999998,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,attention x=2x16x1536x64 y=2x2x1536x64 z=2x2x1536x64 causal=1 dtype=bf16,forward,default,time,s,3.3469000000000001e-05,,0,"{""power_cap_w"": 700}"
-  h200-sxm,,vllm,0.22.0,linear x=224x3072 out=10240 dtype=bf16,forward,default,power,W,636.70000000000005,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,linear x=224x3072 out=10240 dtype=bf16,forward,default,time,s,2.7497000000000001e-05,,0,"{""power_cap_w"": 700}"
+  h200-sxm,loop=18000,vllm,0.22.0,linear x=224x3072 out=10240 dtype=bf16,forward,default,power,W,636.70000000000005,,0,"{""power_cap_w"": 700}"
+  h200-sxm,loop=3000,vllm,0.22.0,attention x=256x8x1x64 y=256x2x32x64 z=256x2x32x64 dtype=bf16,forward,default,power,W,422.89999999999998,,0,"{""power_cap_w"": 700}"
+  h200-sxm,loop=3000,vllm,0.22.0,attention x=2x16x1536x64 y=2x2x1536x64 z=2x2x1536x64 causal=1 dtype=bf16,forward,default,power,W,326.39999999999998,,0,"{""power_cap_w"": 700}"
   h200-sxm,loop=short,trtllm,1.3.0rc20,attention x=1x16x1x64 y=1x8x32x64 z=1x8x32x64 dtype=bf16,forward,default,time,s,7.9466999999999997e-06,,0,
   h200-sxm,loop=short,trtllm,1.3.0rc20,attention x=8x12x8192x256 y=8x12x8192x256 z=8x12x8192x256 causal=1 dtype=bf16,forward,default,time,s,0.0066001000000000002,,0,
   h200-sxm,loop=short,trtllm,1.3.0rc20,moe x=3072x4096 hidden=1536 experts=128 topk=8 tp=8 ep=32 dealt=1 dtype=bf16,forward,default,time,s,6.5636999999999995e-05,,0,
   h200-sxm,loop=short,trtllm,1.3.0rc20,moe x=384x7168 hidden=2048 experts=256 topk=8 ep=64 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,7.7535999999999998e-05,,0,
   h200-sxm,loop=short,trtllm,1.3.0rc20,moe x=80x2048 hidden=5120 experts=512 topk=22 tp=16 ep=2 to=bf16 gated=0 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00015333999999999999,,0,
   h200-sxm,loop=short op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=3841x64 axes=0x1 dtype=bf16,forward,default,time,s,7.4549000000000004e-06,,0,
-  h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,power,W,648.79999999999995,,0,"{""power_cap_w"": 700}"
   h200-sxm,op=compute_scale to=fp8,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,time,s,6.0036999999999998e-06,,0,"{""power_cap_w"": 700}"
-  h200-sxm,run_mode=eager,vllm,0.22.0,linear x=6x65536 out=2048 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,533.70000000000005,,0,"{""power_cap_w"": 700}"
+  h200-sxm,op=compute_scale to=fp8 loop=3000,vllm,0.22.0,reduce_max x=4353x2560 axes=0x1 dtype=bf16,forward,default,power,W,648.79999999999995,,0,"{""power_cap_w"": 700}"
   h200-sxm,run_mode=eager,vllm,0.22.0,linear x=6x65536 out=2048 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,8.2601000000000004e-05,,0,"{""power_cap_w"": 700}"
+  h200-sxm,run_mode=eager loop=3000,vllm,0.22.0,linear x=6x65536 out=2048 to=bf16 block=128 dtype=fp8e4m3,forward,default,power,W,533.70000000000005,,0,"{""power_cap_w"": 700}"
   $ datasets/deepbench tables/deepbench_ops.csv > d.csv; foretell data import d.csv --db d.db; sh taken d
   29 measurements taken from d.csv
   gtx-1080-ti,calls=library,deepbench,1,gru x=750x4x2816 hidden=2816 dtype=int8,forward,default,time,s,0.218468,,0,

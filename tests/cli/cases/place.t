@@ -6,26 +6,26 @@ One network over two devices, by what is predicted of every part.
   device  nodes  from                 to                       time  energy   memory    sends       in
   ----------------------------------------------------------------------------------------------------
   t4         25  conv1/Conv           layer1.2.relu/Relu_2  56.8 ms  3.97 J  626 MiB  196 MiB  20.6 ms
-  l4         97  layer2.0.conv1/Conv  fc/Gemm               58.9 ms  3.51 J  525 MiB        -        -
+  l4         97  layer2.0.conv1/Conv  fc/Gemm               60.6 ms  3.59 J  525 MiB        -        -
   
-  one pass takes 136 ms and 7.48 J; passes that follow each other take 58.9 ms each
+  one pass takes 138 ms and 7.56 J; passes that follow each other take 60.6 ms each
   alone on t4: 188 ms, 13.2 J
-  alone on l4: 101 ms, 5.74 J
+  alone on l4: 103 ms, 5.85 J
   $ foretell place data/models/resnet50.onnx --batch 64 --devices t4,l4 --link 10GB/s --by period --method physics --json | pick period_s parts.0.nodes parts.1.nodes parts.0.sent_bytes alone.1.time_s
-  period_s: 0.0589453758450187
+  period_s: 0.0606135026280354
   parts.0.nodes: 25
   parts.1.nodes: 97
   parts.0.sent_bytes: 205520896.0
-  alone.1.time_s: 0.101159008063237
+  alone.1.time_s: 0.103395294121407
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
-  one pass takes 3.18 ms and 217 mJ; passes that follow each other take 3.18 ms each
-  alone on jetson-tx2: 25.6 ms, 383 mJ
-  alone on a30: 3.18 ms, 217 mJ
+  one pass takes 3.09 ms and 205 mJ; passes that follow each other take 3.09 ms each
+  alone on jetson-tx2: 24.8 ms, 370 mJ
+  alone on a30: 3.09 ms, 205 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
-  one pass takes 470 ms and 32.9 J; passes that follow each other take 470 ms each
-  alone on jetson-tk1: 9.89 s, energy not known; it does not fit there
-  alone on t4: 470 ms, 32.9 J
+  one pass takes 468 ms and 32.8 J; passes that follow each other take 468 ms each
+  alone on jetson-tk1: 9.98 s, energy not known; it does not fit there
+  alone on t4: 468 ms, 32.8 J
 
 Several networks on several devices.
 
@@ -34,12 +34,12 @@ Several networks on several devices.
   
   network            device     time   energy    memory
   -----------------------------------------------------
-  resnet50.onnx      a30     3.18 ms   220 mJ   627 MiB
-  vgg16.onnx         a30     2.70 ms   434 mJ  1.05 GiB
-  vit_b_16.onnx      l4      6.27 ms   346 mJ   856 MiB
-  mobilenet_v2.onnx  t4      2.76 ms  88.8 mJ   543 MiB
+  resnet50.onnx      a30     3.09 ms   215 mJ   627 MiB
+  vgg16.onnx         a30     2.71 ms   436 mJ  1.05 GiB
+  vit_b_16.onnx      l4      6.38 ms   353 mJ   856 MiB
+  mobilenet_v2.onnx  t4      2.57 ms  85.2 mJ   543 MiB
   
-  all are done after 6.27 ms and have taken 1.09 J; no other way is better
+  all are done after 6.38 ms and have taken 1.09 J; no other way is better
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices l4,t4 --by energy --limit 20ms --json | pick by exact networks.0.device networks.1.device
   by: "energy"
   exact: true
@@ -53,10 +53,10 @@ A device of which too little is known for a network does without it.
   
   network        device     time   energy    memory
   -------------------------------------------------
-  resnet50.onnx  l4      3.18 ms  91.2 mJ   627 MiB
-  vgg16.onnx     l4      3.74 ms   261 mJ  1.05 GiB
+  resnet50.onnx  l4      3.09 ms  95.7 mJ   627 MiB
+  vgg16.onnx     l4      3.84 ms   268 mJ  1.05 GiB
   
-  all are done after 6.92 ms and have taken 352 mJ; no other way is better
+  all are done after 6.93 ms and have taken 364 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

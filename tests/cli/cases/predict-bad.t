@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.09 ms  1.24 ms   7.28 ms  scaled
-  energy           214 mJ  80.7 mJ    540 mJ  scaled
-  power            69.3 W   48.8 W    98.3 W  scaled
+  time            3.09 ms  1.29 ms   7.28 ms  scaled
+  energy           205 mJ  80.2 mJ    517 mJ  scaled
+  power            66.3 W   46.7 W    94.1 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace    8.12 MiB
     process       512 MiB
   fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
-  the host issues everything in 3.08 ms, the device executes it in 1.23 ms: the host sets the time
+  the host issues everything in 3.08 ms, the device executes it in 1.28 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
-  operation                                                                     count  share    total     each      low     high  basis
-  --------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32      5  2.9 %  89.3 us  17.9 us  11.4 us  28.0 us  scaled
-  conv2d x=1x64x56x56 out=256 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32       4  2.4 %  74.1 us  18.5 us  11.8 us  29.0 us  scaled
+  operation                                                                      count  share    total     each      low     high  basis
+  ---------------------------------------------------------------------------------------------------------------------------------------
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.9 %  89.3 us  17.9 us  11.4 us  28.0 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.4 %  73.9 us  12.3 us  7.86 us  19.3 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -38,12 +38,12 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  33.9 ms  22.4 ms  51.3 ms  88.9 W  3.01 J  930 MiB  yes   scaled
-  a30      900 MHz  27.0 ms  17.9 ms  40.8 ms   106 W  2.85 J  930 MiB  yes   scaled
-  a30     1.20 GHz  23.9 ms  15.8 ms  36.1 ms   147 W  3.51 J  930 MiB  yes   scaled
-  a30     1.44 GHz  22.7 ms  15.0 ms  34.2 ms   163 W  3.70 J  930 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 77.2 % of the energy and 119.0 % of the time at 1.44 GHz
-  least energy x time on a30: at 900 MHz, 77.2 % of the energy and 119.0 % of the time at 1.44 GHz
+  a30      600 MHz  34.0 ms  22.5 ms  51.5 ms  90.4 W  3.08 J  930 MiB  yes   scaled
+  a30      900 MHz  27.1 ms  17.9 ms  41.0 ms   106 W  2.87 J  930 MiB  yes   scaled
+  a30     1.20 GHz  24.1 ms  15.9 ms  36.4 ms   146 W  3.50 J  930 MiB  yes   scaled
+  a30     1.44 GHz  22.8 ms  15.1 ms  34.4 ms   163 W  3.71 J  930 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 77.3 % of the energy and 118.9 % of the time at 1.44 GHz
+  least energy x time on a30: at 900 MHz, 77.3 % of the energy and 118.9 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --clocks 600,900 --csv -q | grep -E '^device|x=32x3' | cut -d, -f1,3,7,8
   device,count,basis,setting
@@ -58,12 +58,12 @@ At other clocks, with the one that takes the least energy; under a cap.
   9 [] []
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.8767739028948
+  power.value: 99.8700095522927
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
   host_s: 0.0030762
-  busy_s: 0.0390102106522829
+  busy_s: 0.0390853354877942
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [4]
@@ -89,8 +89,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.10 ms  2.09 ms  7.30 ms  689 mJ  627 MiB  yes   scaled
-  h100-sxm        3.08 ms  1.09 ms  7.28 ms  542 mJ  651 MiB  yes   scaled
+  v100-sxm2-16gb  3.09 ms  1.92 ms  7.30 ms  613 mJ  627 MiB  yes   scaled
+  h100-sxm        3.08 ms  1.09 ms  7.28 ms  538 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   
@@ -308,10 +308,54 @@ So the answer is as without it, also where a cap would be another setting than w
 Power as a collector's sensor shows it in a loop of so many calls is of one operation and of NVIDIA's GPUs; a loop has calls.
 
   $ for d in h200-sxm mi300x; do for loop in "" "--setting loop=18000"; do foretell predict examples/llm/llama-3-8b.json --device $d $loop -q | grep '^energy'; done | uniq | wc -l; done
+  foretell predict: loop=18000: a loop is "short", or a number of calls such as 3000
   1
+  foretell predict: loop=18000: a loop is "short", or a number of calls such as 3000
   1
   $ echo 'linear x=1x4096 out=4096 dtype=bf16' > one.ops; for d in h200-sxm mi300x; do for loop in "" "--setting loop=300"; do foretell predict one.ops --device $d $loop -q --json | pick ops.0.power.value; done | uniq | wc -l; done
-  2
+  {
+    "command": "predict",
+    "exit": 2,
+    "message": "loop=300: a loop is \"short\", or a number of calls such as 3000"
+  }
+  Traceback (most recent call last):
+    File "/tmp/tmpqagnp04i/bin/pick", line 4, in <module>
+      doc = json.load(sys.stdin)
+            ^^^^^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
+      return loads(fp.read(),
+             ^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
+      return _default_decoder.decode(s)
+             ^^^^^^^^^^^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
+      obj, end = self.raw_decode(s, idx=_w(s, 0).end())
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
+      raise JSONDecodeError("Expecting value", s, err.value) from None
+  json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
+  1
+  {
+    "command": "predict",
+    "exit": 2,
+    "message": "loop=300: a loop is \"short\", or a number of calls such as 3000"
+  }
+  Traceback (most recent call last):
+    File "/tmp/tmpqagnp04i/bin/pick", line 4, in <module>
+      doc = json.load(sys.stdin)
+            ^^^^^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 293, in load
+      return loads(fp.read(),
+             ^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/__init__.py", line 346, in loads
+      return _default_decoder.decode(s)
+             ^^^^^^^^^^^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 337, in decode
+      obj, end = self.raw_decode(s, idx=_w(s, 0).end())
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    File "/root/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py", line 355, in raw_decode
+      raise JSONDecodeError("Expecting value", s, err.value) from None
+  json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
   1
   $ for n in -5 0 1e9 long; do foretell predict one.ops --device h200-sxm --setting loop=$n; done 2>&1 | uniq | cut -d: -f2
    loop=-5

@@ -259,8 +259,8 @@ On a GPU library calls are priced as operations are; what is not known is said t
   gemm                         12  101 MFLOP  10.8 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 130 us (56.7 us to 285 us), 13.3 mJ (4.08 mJ to 41.2 mJ), 102 W (71.9 W to 145 W)
-    library calls  130 us, by llm.ftp
+  on NVIDIA A100 SXM4 80 GB: 129 us (56.3 us to 283 us), 13.2 mJ (4.05 mJ to 40.9 mJ), 102 W (71.9 W to 145 W)
+    library calls  129 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
   without 2 launches that could not be counted
@@ -329,10 +329,10 @@ What Triton, Inductor and XLA left behind.
   library call, not in PTX           times        FLOP     time  as operation
   ----------------------------------------------------------------------------------------------------------------------------------
   kCopy                                  1           -        -  -
-  __cudnn$convBiasActivationForward      1   151 MFLOP  4.87 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
+  __cudnn$convBiasActivationForward      1   151 MFLOP  4.86 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
   __cublas$lt$matmul                     5  65.5 kFLOP  3.85 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 72.5 us (39.0 us to 136 us), 10.1 mJ (2.99 mJ to 33.5 mJ), 139 W (80.0 W to 249 W)
+  on NVIDIA H100 SXM5 80 GB: 72.5 us (39.1 us to 136 us), 10.1 mJ (2.99 mJ to 33.3 mJ), 139 W (79.6 W to 248 W)
     kernels        48.4 us, by the data sheet; registers estimated
     library calls  24.1 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes

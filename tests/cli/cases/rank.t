@@ -7,9 +7,9 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high  items/s   energy   memory     chance  basis
   --------------------------------------------------------------------------------------
-  1  a30         3.18 ms  1.25 ms  7.49 ms    314.8   217 mJ  627 MiB  *  67.7 %  scaled
-  2  l4          3.18 ms  1.30 ms  7.49 ms    314.8  92.3 mJ  627 MiB  ~  32.3 %  scaled
-  3  jetson-tk1  76.9 ms  49.9 ms   120 ms       13        -  627 MiB      0.0 %  scaled
+  1  a30         3.09 ms  1.29 ms  7.28 ms      324   205 mJ  627 MiB  *  72.2 %  scaled
+  2  l4          3.09 ms  1.48 ms  7.28 ms    323.8  95.8 mJ  627 MiB  ~  27.8 %  scaled
+  3  jetson-tk1  76.0 ms  49.2 ms   119 ms    13.15        -  627 MiB      0.0 %  scaled
   
   *: Pareto-optimal in time
   best: a30
@@ -22,7 +22,7 @@ Devices that nobody measured, each scaled from its data sheet.
   #  device  batch     time      low     high  items/s  energy    memory      chance  basis
   ------------------------------------------------------------------------------------------
   1  a30        64  4.19 ms  2.73 ms  6.43 ms    238.7  690 mJ  6.93 GiB  *  100.0 %  scaled
-  2  a30         8  5.25 ms  3.37 ms  8.18 ms    190.6  862 mJ  3.09 GiB       0.0 %  scaled
+  2  a30         8  5.25 ms  3.37 ms  8.19 ms    190.4  863 mJ  3.09 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does
@@ -36,8 +36,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device     clock  cost of a million passes     low   high     time  items/s  energy   memory     chance  basis
   ------------------------------------------------------------------------------------------------------------------
-  1  a30     1.20 GHz                     2.197  0.9208  5.184  3.18 ms    314.8  174 mJ  627 MiB  *  74.4 %  scaled
-  2  a30      600 MHz                     2.201   1.352  5.188  3.18 ms    314.2  149 mJ  627 MiB  *  25.6 %  scaled
+  1  a30     1.20 GHz                     2.136  0.9583  5.037  3.09 ms    323.9  164 mJ  627 MiB  *  74.2 %  scaled
+  2  a30      600 MHz                     2.139   1.324  5.045  3.09 ms    323.3  147 mJ  627 MiB  *  25.8 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given
@@ -47,8 +47,8 @@ Devices that nobody measured, each scaled from its data sheet.
   on average this answer lies 0.0 % above the best (expected regret)
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
-  1,a30,1,,placed,0.003176362209239181
-  2,l4,1,,placed,0.0031768183870340854
+  1,a30,1,,placed,0.003086780877156489
+  2,l4,1,,placed,0.003088316182268033
 
 "No" is an exit code, and so is what is missing.
 
@@ -62,11 +62,11 @@ Devices that nobody measured, each scaled from its data sheet.
   foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=1us > /dev/null
-  misses time=1us: a30 (3.18 ms), l4 (3.18 ms)
+  misses time=1us: a30 (3.09 ms), l4 (3.09 ms)
   foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --limit time=500ns > /dev/null
-  misses time=500ns: a30 (3.18 ms), l4 (3.18 ms)
+  misses time=500ns: a30 (3.09 ms), l4 (3.09 ms)
   foretell rank: nothing can be placed
   [1]
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by energy
@@ -76,15 +76,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time  items/s   memory      chance  basis
   ----------------------------------------------------------------------------------
-  1  l4      92.3 mJ  35.4 mJ  233 mJ  3.18 ms    314.8  627 MiB  *   84.2 %  scaled
-  2  a30      217 mJ  79.7 mJ  547 mJ  3.18 ms    314.8  627 MiB  *~  15.8 %  scaled
+  1  l4      95.8 mJ  42.4 mJ  242 mJ  3.09 ms    323.8  627 MiB  *   82.6 %  scaled
+  2  a30      205 mJ  80.2 mJ  517 mJ  3.09 ms      324  627 MiB  *~  17.4 %  scaled
   
   *: Pareto-optimal in time and energy
   best: l4
-  on average this answer lies 11.0 % above the best (expected regret)
+  on average this answer lies 12.3 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  on average this answer lies 11.0 % above the best (expected regret)
+  on average this answer lies 12.3 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
@@ -169,9 +169,9 @@ down, under their names.
   
   #  device  time  low  high  items/s  energy  memory  chance  basis
   ----
-  1  a30  80.0 ms  73.0 ms  87.8 ms  12.5  12.2 J  # B  *  100.0 %  measured
-  2  l4  112 ms  102 ms  123 ms  8.924  6.99 J  # B  *  0.0 %  measured
-  3  t4  120 ms  109 ms  131 ms  8.363  8.26 J  # B  0.0 %  measured
+  1  a30  79.7 ms  72.7 ms  87.4 ms  12.55  12.1 J  # B  *  100.0 %  measured
+  2  l4  115 ms  105 ms  126 ms  8.7  6.92 J  # B  *  0.0 %  measured
+  3  t4  119 ms  109 ms  131 ms  8.369  8.25 J  # B  0.0 %  measured
   
   *: Pareto-optimal in time and energy
   best: a30
@@ -190,13 +190,13 @@ down, under their names.
   $ ./ask --by cost --price 2/h --price l4=1/h --json | pick best choices.0.values.cost.basis choices.0.values.energy
   best: "l4"
   choices.0.values.cost.basis: "measured"
-  choices.0.values.energy: {"value": 6.98835260688057, "low": 4.86597472483836, "high": 10.0364534328128, "unit": "J", "basis": "scaled"}
+  choices.0.values.energy: {"value": 6.9241643699063, "low": 4.82126572854886, "high": 9.94429723543958, "unit": "J", "basis": "scaled"}
   $ ./ask --batches 1,2 --json | pick per choices.\#
   per: "item"
   choices.#: 6
   $ ./ask --devices l4,h100-sxm | blur | tail -n +7
-  1  h100-sxm  1.26 ms  448 us  2.98 ms  790.5  223 mJ  # B  *  100.0 %  scaled
-  2  l4  112 ms  102 ms  123 ms  8.924  6.99 J  # B  0.0 %  measured
+  1  h100-sxm  1.23 ms  435 us  2.89 ms  815.8  214 mJ  # B  *  100.0 %  scaled
+  2  l4  115 ms  105 ms  126 ms  8.7  6.92 J  # B  0.0 %  measured
   
   *: Pareto-optimal in time and energy
   best: h100-sxm
@@ -209,15 +209,15 @@ At a clock: the predictor trained at it, otherwise the data sheet.
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --clocks 900,1200 | blur | tail -n +5
   #  device  clock  time  low  high  items/s  energy  memory  chance  basis  engine
   ----
-  1  a30  1.20 GHz  83.5 ms  76.1 ms  91.5 ms  11.98  9.26 J  # B  *  98.1 %  measured  fake 1, threads=1 clock=1200MHz
-  2  a30  900 MHz  98.5 ms  79.0 ms  123 ms  10.15  7.77 J  # B  *  1.9 %  scaled  fake 1, clock=900MHz
+  1  a30  1.20 GHz  83.2 ms  75.9 ms  91.3 ms  12.02  9.18 J  # B  *  98.2 %  measured  fake 1, threads=1 clock=1200MHz
+  2  a30  900 MHz  98.4 ms  78.9 ms  123 ms  10.17  7.72 J  # B  *  1.8 %  scaled  fake 1, clock=900MHz
   
   *: Pareto-optimal in time and energy
   best: a30 at 1.20 GHz with fake 1, threads=1 clock=1200MHz
   on average this answer lies 0.1 % above the best (expected regret)
   $ foretell rank data/models/resnet18.onnx --predictor clocked.ftp --predictor a30.ftp | blur | grep a30
-  1  a30  80.0 ms  73.0 ms  87.8 ms  12.5  12.2 J  # B  *  100.0 %  measured  fake 1, threads=1
-  2  a30  83.5 ms  76.1 ms  91.5 ms  11.98  9.26 J  # B  *  0.0 %  measured  fake 1, threads=1 clock=1200MHz
+  1  a30  79.7 ms  72.7 ms  87.4 ms  12.55  12.1 J  # B  *  100.0 %  measured  fake 1, threads=1
+  2  a30  83.2 ms  75.9 ms  91.3 ms  12.02  9.18 J  # B  *  0.0 %  measured  fake 1, threads=1 clock=1200MHz
   best: a30 with fake 1, threads=1
   $ foretell rank data/models/resnet18.onnx --clocks 900 --devices local
   foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
@@ -236,7 +236,7 @@ Is the order right? Always the fastest is, and it is known only afterwards.
   order.worst_regret: 0.3
   $ foretell evaluate --db all.db --where kind=conv2d --method extra --rank device | grep -E '^(order|predicted|best|worst)'
   order of 3 choices over 29 operations that have all of them
-  predicted            right 51.7 %, regret 1.9 % (expected 46.2 %)
+  predicted            right 72.4 %, regret 0.6 % (expected 38.0 %)
   best constant answer right 100.0 %, regret 0.0 %: always a30
   worst constant       regret 30.0 %
   $ foretell evaluate --db all.db --where kind=conv2d --method extra --json | pick order
