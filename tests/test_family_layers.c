@@ -28,18 +28,57 @@ static void spec_of(char *spec, size_t size, enum what what, int layer, int batc
                  1024 + 512 * layer, 4096 - 384 * layer);
 }
 
-static void put_value(ft_store *s, int64_t run, const char *spec, const char *metric,
+/* What was measured of a device, and what is learned of it. */
+struct measured {
+    ft_store *s;
+    ft_device *d;
+    int64_t run;
+};
+
+static struct measured measured_new(void)
+{
+    struct measured m;
+
+    CHECK_EQ(ft_store_open(&m.s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&m.d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft__store_begin_run(m.s, &m.run, "test", "{}", NULL), FT_OK);
+    return m;
+}
+
+static void measured_free(struct measured *m)
+{
+    ft_device_free(m->d);
+    ft_store_close(m->s);
+}
+
+static ft_predictor *learned_of(struct measured *m)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+
+    return train(m->s, &how);
+}
+
+static ft_estimate answer_of(struct measured *m, const char *spec)
+{
+    ft_predictor *p = learned_of(m);
+    const ft_estimate e = ask_one(p, m->d, "", spec);
+
+    ft_predictor_free(p);
+    measured_free(m);
+    return e;
+}
+
+static void put_value(struct measured *m, const char *spec, const char *metric,
                       const char *unit, double value)
 {
     const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", metric};
-    const ft_measurement m = {.value = value, .unit = unit, .error = NAN, .n = 1};
+    const ft_measurement of = {.value = value, .unit = unit, .error = NAN, .n = 1};
 
-    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+    CHECK_EQ(ft__store_put(m->s, m->run, &key, &of, NULL, 0, NULL), FT_OK);
 }
 
 /* So many times as long as its arithmetic takes. */
-static void put_factor(ft_store *s, int64_t run, const ft_device *d, char spec[200],
-                       double factor)
+static void put_factor(struct measured *m, char spec[200], double factor)
 {
     ft_cost c;
     ft_op op;
@@ -47,44 +86,30 @@ static void put_factor(ft_store *s, int64_t run, const ft_device *d, char spec[2
     CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     ft_op_cost(&op, &c);
     ft_op_print(&op, spec, 200);
-    put_value(s, run, spec, "time", "s",
-              factor * (8e-6 + c.flops / (0.7 * ft_device_get(d)->peak_fp32)));
+    put_value(m, spec, "time", "s",
+              factor * (8e-6 + c.flops / (0.7 * ft_device_get(m->d)->peak_fp32)));
 }
 
-static void put_time(ft_store *s, int64_t run, const ft_device *d, enum what what,
-                     int layer, int batch)
+static void put_time(struct measured *m, enum what what, int layer, int batch)
 {
     char spec[200];
 
     spec_of(spec, sizeof(spec), what, layer, batch);
-    put_factor(s, run, d, spec, own_factor(layer));
+    put_factor(m, spec, own_factor(layer));
 }
 
 /* What a layer takes at half of the batches, once so many batches of each of
  * layers[] were learned. */
 static ft_estimate ask_layer(enum what what, const int *batches, int layers, int asked)
 {
-    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
-    ft_predictor *p;
-    ft_estimate e;
-    ft_device *d;
-    ft_store *s;
+    struct measured m = measured_new();
     char spec[200];
-    int64_t run;
 
-    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int layer = 0; layer < layers; layer++)
         for (int batch = 0; batch < batches[layer]; batch++)
-            put_time(s, run, d, what, layer, batch);
-    p = train(s, &how);
+            put_time(&m, what, layer, batch);
     spec_of(spec, sizeof(spec), what, asked, BATCHES / 2);
-    e = ask_one(p, d, "", spec);
-    ft_predictor_free(p);
-    ft_device_free(d);
-    ft_store_close(s);
-    return e;
+    return answer_of(&m, spec);
 }
 
 /* Another batch of a layer says all of it, so that folds of operations would promise
@@ -141,31 +166,18 @@ static void one_width_promises_nothing_of_others(void)
 static ft_estimate ask_third_kind(const char *third, double linear, double matmul,
                                   int matmuls)
 {
-    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
-    ft_predictor *p;
-    ft_estimate e;
-    ft_device *d;
-    ft_store *s;
+    struct measured m = measured_new();
     char spec[200];
-    int64_t run;
 
-    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int layer = 0; layer < 7; layer++)
         for (int batch = 0; batch < BATCHES; batch++) {
             spec_of(spec, sizeof(spec), LINEAR, layer, batch);
-            put_factor(s, run, d, spec, linear);
+            put_factor(&m, spec, linear);
             spec_of(spec, sizeof(spec), MATMUL, layer, batch);
             if (layer * BATCHES + batch < matmuls)
-                put_factor(s, run, d, spec, matmul);
+                put_factor(&m, spec, matmul);
         }
-    p = train(s, &how);
-    e = ask_one(p, d, "", third);
-    ft_predictor_free(p);
-    ft_device_free(d);
-    ft_store_close(s);
-    return e;
+    return answer_of(&m, third);
 }
 
 /* By the dozen rows of a rare kind nothing is said of what the other tells. */
@@ -180,29 +192,22 @@ static void a_rare_kind_says_nothing_of_the_rest(void)
 /* Bytes are not shrunk to none where kinds differ. */
 static void a_third_kind_s_bytes_are_those_of_the_others(void)
 {
-    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
-    ft_device_use on = {.setting = ""};
+    struct measured m = measured_new();
+    ft_device_use on = {.device = m.d, .setting = ""};
     ft_network_estimate e;
     ft_predictor *p;
-    ft_device *d;
-    ft_store *s;
     ft_graph *g;
     char spec[200];
-    int64_t run;
 
-    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int layer = 0; layer < 7; layer++)
         for (int batch = 0; batch < BATCHES; batch++)
             for (int what = LINEAR; what <= MATMUL; what++) {
                 spec_of(spec, sizeof(spec), (enum what)what, layer, batch);
-                put_factor(s, run, d, spec, 1);
-                put_value(s, run, spec, "workspace", "B",
+                put_factor(&m, spec, 1);
+                put_value(&m, spec, "workspace", "B",
                           what == LINEAR ? 1 << 20 : 1 << 10);
             }
-    p = train(s, &how);
-    on.device = d;
+    p = learned_of(&m);
     CHECK_EQ(ft_import_ops(&g, MOE, strlen(MOE), "list", NULL), FT_OK);
     CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
     CHECK(CMP(e.op_workspace[0].value, >, 1 << 9) &&
@@ -210,8 +215,7 @@ static void a_third_kind_s_bytes_are_those_of_the_others(void)
     ft_network_estimate_free(&e);
     ft_graph_free(g);
     ft_predictor_free(p);
-    ft_device_free(d);
-    ft_store_close(s);
+    measured_free(&m);
 }
 
 /* What is known of two kinds says as much of a third as of each other, however sure it
