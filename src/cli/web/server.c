@@ -39,6 +39,7 @@ struct connection {
     struct connection *next, *previous;
     int fd;
     double since_s;
+    bool asks; /* a request has begun and is not answered */
 };
 
 struct server {
@@ -46,6 +47,7 @@ struct server {
     ft__web *w;
     pthread_mutex_t lock;
     struct connection *first;
+    bool ends;
 };
 
 static void begin_connection(struct server *s, struct MHD_Connection *mhd, void **own)
@@ -91,6 +93,24 @@ static void on_connection(void *user, struct MHD_Connection *mhd, void **own,
         begin_connection(user, mhd, own);
     else
         end_connection(user, *own);
+}
+
+/* Of a connection, when a request begins and when its answer was sent. */
+static void set_asking(struct server *s, struct MHD_Connection *mhd, bool asks)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct connection *x = info ? info->socket_context : NULL;
+
+    if (!x)
+        return;
+    pthread_mutex_lock(&s->lock);
+    x->asks = asks;
+    if (!asks)
+        x->since_s = ft__monotonic_s();
+    if (!asks && s->ends)
+        shutdown(x->fd, SHUT_RD);
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* Bytes that come one by one keep a connection from being idle, but not from this. */
@@ -305,6 +325,7 @@ static struct request *begin_request(struct server *s, struct MHD_Connection *mh
 
     if (!q)
         return NULL;
+    set_asking(s, mhd, true);
     s->w->counts.requests++;
     q->status = ft__web_check(&said, &s->w->rules, &q->route, &q->tool, &q->why);
     q->most = q->route == FT__ROUTE_UPLOAD ? s->w->most_upload
@@ -398,16 +419,9 @@ static void on_end(void *user, struct MHD_Connection *mhd, void **own,
 {
     struct server *s = user;
     struct request *q = *own;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct connection *x = info ? info->socket_context : NULL;
 
     (void)code;
-    if (x) {
-        pthread_mutex_lock(&s->lock);
-        x->since_s = ft__monotonic_s();
-        pthread_mutex_unlock(&s->lock);
-    }
+    set_asking(s, mhd, false);
     if (q)
         free(q->body);
     free(q);
@@ -471,8 +485,10 @@ static void stop(struct server *s, struct MHD_Daemon *daemon)
     const double end_s = ft__monotonic_s() + END_S;
 
     pthread_mutex_lock(&s->lock);
+    s->ends = true;
     for (struct connection *x = s->first; x; x = x->next)
-        shutdown(x->fd, SHUT_RD);
+        if (!x->asks)
+            shutdown(x->fd, SHUT_RD);
     pthread_mutex_unlock(&s->lock);
     while (s->w->counts.open && ft__monotonic_s() < end_s)
         nanosleep(&step, NULL);
