@@ -44,8 +44,8 @@ typedef struct ft_command_options {
     ft_meter *meter;     /* energy is measured; may be NULL */
     double power_time_s; /* duration for which short commands are looped, unless there
                             is a prepare or conclude; 0: by power_error, 5 s at most */
-    double power_error;  /* relative: what one update of the sensor at either end of a loop
-                            may leave open; 0: 0.02 */
+    double power_error;  /* relative error that sensor updates at the ends of a loop may
+                            leave; 0: 0.02 */
     int no_idle;         /* 1: idle power is not looked for */
     const char *no_energy; /* why there is no meter, for the results; NULL: "" */
     const char *device;  /* whose conditions are watched; NULL: "cpu" */

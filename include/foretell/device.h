@@ -44,14 +44,14 @@ typedef struct ft_device_facts {
     /* This machine: a stable text of CPU model, visible cores, cache and memory sizes
      * ("cpu-amd-epyc-2c-1a2b3c4d"); other devices: the name. */
     const char *fingerprint;
-    double load_clock_hz; /* CPU: all cores busy with its widest vectors; GPU: the one
-                             it runs at unless told otherwise, where it is no boost */
+    double load_clock_hz; /* CPU: all cores busy with its widest vectors; GPU: its default
+                             clock, if that is not the boost clock */
     double link_bytes_per_s; /* GPU: to others of its node, each way; NaN: over PCIe */
-    /* W of the board whose TDP the chip's draw is a share of, where another board has
-     * the same chip at the same clock and a smaller TDP; NaN: tdp_w. */
+    /* W: the smallest TDP of a board with the same chip at the same clock. What computes
+     * draws a share of it. NaN: tdp_w. */
     double drawing_tdp_w;
     double peak_fp4;
-    double link_devices;  /* GPU: that the link joins; NaN: all of a node */
+    double link_devices;  /* GPU: how many the link joins; NaN: all of a node */
     double launch_factor; /* GPU in one module with its host: factor on the launch time
                              of an x86 server's host; NaN: 1 */
 } ft_device_facts;

@@ -37,7 +37,7 @@ typedef struct ft_objective {
 
 typedef struct ft_exploration ft_exploration;
 
-/* name: that its results are kept under, one for each machine; NULL: the file's.
+/* name: under which its results are kept, one for each machine; NULL: the file's.
  * FT_EFORMAT names the file, the line and the key; FT_EIO. */
 FT_API ft_status ft_exploration_load(ft_exploration **out, const char *path,
                                      const char *name, ft_error *err);

@@ -18,7 +18,7 @@ FT_API void ft_fleet_free(ft_fleet *f);
 
 typedef struct ft_fleet_options {
     const char *foretell;   /* the command, for kinds that name none */
-    const char *plugin_dir; /* engines, to ask how they run graphs; NULL: nobody is asked */
+    const char *plugin_dir; /* engines, to ask how they run graphs; NULL: not asked */
     const char *data_dir;   /* device files; NULL: none */
     ft_data *data;          /* for predicted costs; NULL: rough costs */
     uint32_t local;         /* 0: by Slurm; else so many jobs at once on this machine */
@@ -40,7 +40,7 @@ typedef struct ft_fleet_part {
     int enough;       /* 1: the error asked for is reached, missing ones are not measured */
     size_t jobs, waiting, running, died, quarantined; /* jobs so far; of them */
     double spent_s; /* node seconds */
-    double took; /* what its jobs took over what was planned: missing_s has it in it */
+    double took; /* time of its jobs over the planned time; missing_s includes it */
 } ft_fleet_part;
 
 /* A node that gets no more jobs. */
@@ -50,7 +50,7 @@ typedef struct ft_fleet_node {
     const char *why;
 } ft_fleet_node;
 
-/* Its texts are there as long as the fleet. */
+/* Its texts are valid as long as the fleet. */
 typedef struct ft_fleet_report {
     const char *folder; /* of jobs and refused.csv */
     ft_fleet_part *part;

@@ -6,9 +6,9 @@
 FT_BEGIN_DECLS
 
 /* Memory of a server of a language model (config.json, GGUF) on each of its devices, as
- * vLLM divides it: a share of the device's memory, of which weights, what its largest
- * step needs, and libraries are taken; the rest is cache. docs/llm.md has what this
- * was compared with. Bytes, tokens. */
+ * vLLM divides it: a share of the device's memory holds weights, what the largest step
+ * needs, and libraries; the rest is cache. docs/llm.md compares it with measurements.
+ * Bytes, tokens. */
 
 /* Start from FT_LLM_LIMITS_INIT; 0 is the default of every field. Fields are only
  * appended, as in ft_query. */
@@ -18,8 +18,8 @@ typedef struct ft_llm_limits {
     uint64_t seqs;           /* sequences of a step; 256, from 70 GiB of memory on 1024 */
     uint64_t batched_tokens; /* new tokens of a step; 2048, from 70 GiB on 8192 */
     uint64_t context;        /* tokens of a request; 4096 */
-    uint64_t concurrency;    /* requests at once, whose longest context is sought; 1 */
-    uint64_t block;          /* tokens that the cache is given out by; 16 */
+    uint64_t concurrency;    /* requests at once, for ft_llm_memory.longest; 1 */
+    uint64_t block;          /* tokens of a block of the cache; 16 */
 } ft_llm_limits;
 #ifdef __cplusplus
 #define FT_LLM_LIMITS_INIT [] { ft_llm_limits l = {}; l.size = sizeof(l); return l; }()
@@ -32,8 +32,8 @@ typedef struct ft_llm_memory {
     double weights;     /* of this rank */
     double activations; /* of the largest step, its sampling among them */
     double workspace;   /* of libraries: contexts, collectives */
-    double cache;       /* what is left; below 0: too little by so much */
-    double request;     /* of the cache, that a request takes at that context */
+    double cache;       /* what is left; below 0: what is missing */
+    double request;     /* bytes of the cache for a request of that context */
     double requests;    /* of that context at once */
     double tokens;      /* requests x context: vLLM's "GPU KV cache size" */
     double longest;     /* context of each of `concurrency` requests; 0: not even one
@@ -63,9 +63,8 @@ typedef struct ft_llm_train {
     uint64_t global_batch;  /* sequences of a step; as many as replicas x pp x micro_batch */
     uint64_t zero;          /* what replicas divide: 1 states of the optimizer, 2 gradients,
                                3 weights, too (FSDP); 0: nothing */
-    uint64_t recompute;     /* 1: activations between layers alone are kept */
-    uint64_t interleave;    /* parts of the model that each stage has, in turn with the
-                               others'; 1 */
+    uint64_t recompute;     /* 1: only inputs of layers are kept, the rest is made again */
+    uint64_t interleave;    /* parts of the model that each stage runs in turn; 1 */
     double tokens;          /* of the whole run; 0: a step */
 } ft_llm_train;
 #ifdef __cplusplus
@@ -98,8 +97,8 @@ typedef struct ft_llm_trained {
 
 /* Of q: model, device, dtype, predictor and the like; no batch, `tokens`, `tp`, `pp` or
  * `train` among dims. Weights and gradients in 16 bits, AdamW with an fp32 copy of the
- * weights. FT_EINVAL: devices or sequences do not divide, or the model is none that is
- * trained (docs/llm.md); otherwise as ft_query_ask(). */
+ * weights. FT_EINVAL: devices or sequences do not divide, or training of the model is not
+ * supported (docs/llm.md); otherwise as ft_query_ask(). */
 FT_API ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *q,
                                   const ft_llm_train *how, ft_error *err);
 

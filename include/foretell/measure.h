@@ -152,10 +152,10 @@ FT_API ft_status ft_measure_model(ft_network_timing *out, ft_session *s,
                                   const char *path, const ft_graph *g,
                                   const ft_measure_options *opt, ft_error *err);
 
-/* Have the engine prepare an operation (NULL: those that sessions measure of themselves:
- * probes and calibrations), or the model file at `path` of graph `g`, and run nothing: an
- * engine that compiles keeps what it makes, to be run by another session.
- * FT_EUNSUPPORTED: it does not run such a thing. */
+/* Have the engine prepare an operation (NULL: the session's own probes and calibrations),
+ * or the model file at `path` of graph `g`, without running it. An engine that compiles
+ * keeps the result, which another session can run. FT_EUNSUPPORTED: the engine does not
+ * run such an operation or model. */
 FT_API ft_status ft_session_prepare(ft_session *s, const ft_op *op, ft_error *err);
 FT_API ft_status ft_session_prepare_model(ft_session *s, const char *path,
                                           const ft_graph *g, ft_error *err);
@@ -163,7 +163,7 @@ FT_API ft_status ft_session_prepare_model(ft_session *s, const char *path,
 /* Many operations into a store. */
 /* A network to measure whole beside operations. */
 typedef struct ft_collect_network {
-    const char *name; /* or the path of its file: its name without folder and ending */
+    const char *name; /* or its file's path, of which the name without ending is used */
     const ft_graph *graph; /* as imported, forward */
 } ft_collect_network;
 
@@ -192,9 +192,9 @@ typedef struct ft_collect_options {
     const char *command; /* noted in the run */
     const ft_log *log;
     const ft_collect_network *networks; /* some whose operations are among those asked for;
-                                           2 s each, a tenth of the budget for all. From
-                                           them training learns what this machine takes
-                                           for a network beside its operations */
+                                           2 s each, a tenth of the budget for all.
+                                           Training fits this machine's schedule of
+                                           operations to them */
     size_t n_networks;
     const char *const *note; /* "NAME=VALUE", each: among the conditions of every
                                 measurement, as where it was taken */
@@ -222,7 +222,7 @@ typedef struct ft_collect_report {
     int reached;  /* 1: error <= until_error */
     double seconds; /* as budget_s */
     size_t networks; /* measured whole */
-    size_t doubted;  /* measured once more, as they disagreed with what others say */
+    size_t doubted;  /* measured again: they disagreed with what others predict */
 } ft_collect_report;
 
 /* Measure operations into the store, the most informative first (opt->choose). count[i]

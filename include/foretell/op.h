@@ -105,8 +105,8 @@ enum {
      * transpose is inserted, as the engine has to do. */
     FT_POLICY_CHANNELS_LAST = 1u << 0,
     /* Transposes, slices, splits and expansions are views with strides; what
-     * needs its elements in order copies them first (PyTorch). Alone: what the
-     * other policies ask for is left out. */
+     * needs its elements in order copies them first (PyTorch). Not combined with
+     * the other policies that change graphs. */
     FT_POLICY_STRIDED_VIEWS = 1u << 1,
     /* Results are allocated as operations run and released at their last use;
      * Python frames hold arguments, and the caller the previous pass's results
@@ -118,7 +118,7 @@ enum {
      * ft_memory_make(). */
     FT_POLICY_FOREACH = 1u << 4,
     /* With FT_POLICY_CPU_SCRATCH: MKL multiplies matrices by its AVX2 kernels, as it does
-     * on all processors but Intel's, whatever else they have. */
+     * on processors of other makers than Intel, with or without AVX-512. */
     FT_POLICY_MKL_AVX2 = 1u << 5,
     /* Networks are compiled whole: additions, activations and the like of a few
      * instructions a number are done by the kernel whose result they alone read, and

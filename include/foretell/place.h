@@ -81,7 +81,7 @@ typedef struct ft_assign_case {
     const double *energy_j;     /* may be NULL */
     const double *memory_bytes; /* may be NULL: it does not count; nor does NaN */
     const double *limit_bytes;  /* of each device; may be NULL */
-    double limit_s;             /* all are to be done by then; INFINITY: no matter */
+    double limit_s;             /* all must be done by then; INFINITY: no limit */
     uint64_t most_steps;        /* of the search; 0: 20 million */
 } ft_assign_case;
 

@@ -79,7 +79,7 @@ typedef struct ft_train_options {
     int single;           /* one regressor for all kinds, instead of one for each */
     size_t most_bytes;    /* of the file, about; 0: 40 MB */
     const struct ft_predictor *add; /* NULL, or a predictor to extend: regressors whose rows
-                             did not change are copied byte for byte, and physical constants
+                             did not change are copied byte for byte; physical constants
                              stay. FT_ENOTFOUND: the store lacks its training data */
     /* NULL, or called with the permutation importance of each fitted regressor; its
      * argument is borrowed for the call. */
@@ -127,8 +127,8 @@ typedef struct ft_predictor_info {
     uint32_t n_chips;     /* left out in turn, whose networks calibrate the intervals of
                              networks on other devices; 0: none */
     uint64_t n_launches;  /* of PTX kernels in training; 0: none */
-    double unseen_part;   /* interval of such a network over the mean interval of its
-                             operations (in logarithms); NaN: none */
+    double unseen_part;   /* log width of such a network's interval over the mean log
+                             width of its operations' intervals; NaN: none */
 } ft_predictor_info;
 FT_API void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out);
 

@@ -61,8 +61,8 @@ typedef struct ft_query {
                               NULL: "local", this machine */
     const char *setting;   /* "clock=1200MHz memory=877MHz power=250W", each optional, and
                               other pairs of the training datasets' settings */
-    const char *policy;    /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
-                              "default": in convolutions, as PyTorch does */
+    const char *policy;    /* where TF32 is used: "ieee" (nowhere), "tf32" (all products);
+                              NULL or "default": in convolutions, as PyTorch does */
     const char *engine;    /* local: the software that runs it, FT_DEFAULT_ENGINE; other
                               devices: as datasets name it ("vllm"), NULL: the most
                               similar dataset's */
@@ -74,7 +74,7 @@ typedef struct ft_query {
                               NULL: by a predictor, without one "physics" */
     const char *correct;   /* store or CSV: measurements of the device for few-shot
                               correction of a predictor of other devices */
-    uint64_t max_batch;    /* 1: the largest batch that fits the device, too */
+    uint64_t max_batch;    /* 1: also find the largest batch that fits the device */
     const char *engine_version; /* as datasets name it; NULL: the most similar */
     const char *run_mode;  /* "eager" (the host issues every operation), "compiled" (of
                               what torch.compile fused), "graph" (CUDA graphs: it issues
@@ -82,13 +82,13 @@ typedef struct ft_query {
                               measured, from specifications eager */
     const char *host;      /* processor that issues launches, as datasets name it
                               ("host=" in their setting); NULL: any */
-    uint64_t totals;       /* 1: an answer without operations, FLOPs, element type and
-                              assumptions but FT_REMARK_RUN_MODE, for many in a row */
-    const char *const *settings; /* in place of `setting`: the network under each of these, values
-                              alone (ft_answer.each) */
+    uint64_t totals;       /* 1: totals only, for many queries in a row: no operations,
+                              FLOPs, element type; of assumptions FT_REMARK_RUN_MODE only */
+    const char *const *settings; /* instead of `setting`: the network under each of these,
+                              values without intervals (ft_answer.each) */
     size_t n_settings;
-    const ft_list *lists;  /* in place of the model: these networks, values alone; times of
-                              their operations are cached across queries */
+    const ft_list *lists;  /* instead of the model: these networks, values without intervals;
+                              times of their operations are cached across queries */
     size_t n_lists;
     double launch_s;       /* host time of an operation such as softmax (elementwise ones take
                               0.6 of it), as ft_launch_time() finds it; 0: that of the networks
@@ -114,14 +114,14 @@ typedef enum ft_remark_code {
     FT_REMARK_RUN_MODE, /* answered in another run mode than was asked for, and why */
     /* warnings */
     FT_REMARK_OTHER_MACHINE = 100, /* the predictor was trained on another machine */
-    FT_REMARK_UNNAMED,       /* operations without a rule: their times are lower bounds */
+    FT_REMARK_UNNAMED,       /* operators without a rule: their times are lower bounds */
     FT_REMARK_OUTSIDE,       /* operations outside the training range */
     FT_REMARK_NEVER_MEASURED, /* kinds never measured: lower bounds */
     FT_REMARK_BACKWARD,      /* backward operations never measured: lower bounds */
     FT_REMARK_OTHER_HOST,    /* launch times are another host's */
     FT_REMARK_FOLDED, /* a training step of a graph without its norms, which were folded */
     FT_REMARK_NO_HARDWARE, /* the device does not compute in the network's element type */
-    FT_REMARK_DAMAGED,       /* a predictor that nobody named cannot be read, and is left out */
+    FT_REMARK_DAMAGED,       /* a predictor found in a folder is unreadable and not used */
 } ft_remark_code;
 typedef struct ft_remark {
     ft_remark_code code;
@@ -222,12 +222,12 @@ FT_API ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q,
                               ft_error *err);
 FT_API void ft_answer_free(ft_answer *a);
 
-/* *launch_s: host time of one launch, with which the answers to *q are nearest to what
- * models took on the host (least sum of |log(predicted / measured)|). `file`: CSV with
- * columns model (a path, relative to the file's folder) and time_s, each a pass whose end
- * was waited for; model, graph and launch_s of *q are not read. A few short models are
- * enough. FT_EIO, FT_EFORMAT: the file, or a model; FT_EINVAL: no time in it hangs on the
- * host, as in run modes without launches; otherwise as ft_query_ask(). */
+/* *launch_s, s: the host's time of one launch, fitted to models timed on that host (least
+ * sum of |log(predicted / measured)|). `file`: CSV with columns model (a path, relative to
+ * the file's folder) and time_s (a pass, until its end); a few short models are enough.
+ * model, graph and launch_s of *q are not read. FT_EIO, FT_EFORMAT: the file, or a model;
+ * FT_EINVAL: no time in it depends on the host, as in run modes without launches; otherwise
+ * as ft_query_ask(). */
 FT_API ft_status ft_launch_time(double *launch_s, ft_data *d, const ft_query *q,
                                 const char *file, ft_error *err);
 

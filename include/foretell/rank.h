@@ -33,8 +33,8 @@ typedef struct ft_rank_entry {
     double memory_limit_bytes; /* of the device; NaN: not known */
     double price_per_s;        /* of the device; NaN: not known */
     double co2_g_per_j;        /* of electricity; NaN: not known */
-    const char *host; /* where the time is what the host takes to issue all: its name,
-                         "" where that is not known; otherwise NULL */
+    const char *host; /* if the host's launches set the time: its name, "" if it is not
+                         known; NULL if the device sets the time */
 } ft_rank_entry;
 
 /* Upper limit, per pass. */
@@ -86,8 +86,8 @@ typedef struct ft_ranked {
 
 /* Fill out[n], at most FT_RANK_MAX_ENTRIES. Order: by value; lower bounds come after
  * estimates. Chance and regret: log values are split-normal with 5 % beyond each end of
- * the interval; devices are independent, entries of one device fully correlated, as are
- * times and costs of entries that one host sets, which are equal within 1 %.
+ * the interval. Devices are independent. Entries of one device are fully correlated, and
+ * so are times and costs that one host sets; such entries are equal within 1 %.
  * FT_EINVAL: an option out of range; FT_ENOMEM. */
 FT_API ft_status ft_rank(ft_ranked *out, const ft_rank_entry *entry, size_t n,
                          const ft_rank_options *opt, ft_error *err);

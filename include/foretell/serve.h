@@ -47,8 +47,8 @@ typedef struct ft_serve_load {
     uint64_t decode_workers;  /* ... and for decoding; both 0: one group does both */
     uint64_t n_shown;         /* TTFT, TPOT and end to end are of the first so many
                                  requests; 0: of all */
-    double prompt_factor;     /* of the time of steps, as far as prompts and decoding */
-    double decode_factor;     /* take it: ft_serve_learn(); 0: 1 */
+    double prompt_factor;     /* on the time that prompts take of steps, ... */
+    double decode_factor;     /* ... and decoding: ft_serve_learn(); 0: 1 */
 } ft_serve_load;
 #ifdef __cplusplus
 #define FT_SERVE_LOAD_INIT                                                             \
@@ -64,12 +64,12 @@ typedef struct ft_serve_load {
     }
 #endif
 
-/* s between the steps of an engine when nothing is said of it: scheduling, inputs,
- * sampling (docs/llm.md). */
+/* Default time between two steps, s: scheduling, inputs, sampling (docs/llm.md has that
+ * of each engine). */
 #define FT_SERVE_OVERHEAD_S 5e-4
 
-/* Requests of a closed load that vary by no more than this may stay together, as equal
- * ones do, when they begin together: intervals have both. */
+/* Requests of a closed load whose lengths vary by at most this share may stay together if
+ * they begin together; intervals contain both cases. */
 #define FT_SERVE_ALIKE 0.05
 
 /* Operations of the steps that loads may take, at sizes between which is interpolated.
@@ -130,9 +130,9 @@ enum {
                                together, being nearly equal (FT_SERVE_ALIKE) */
 };
 
-/* Of a simulated run, from the first arrival to the last token. Intervals: the run
- * again, every step at its low and at its high end: what steps err by, and what engines
- * do that nobody measured, they share. Power's is that of a step that decodes, too. */
+/* Result of a simulated run, from the first arrival to the last token. Intervals: the run
+ * with every step at its low and at its high end, because all steps share their error.
+ * That of power is at least as wide as a decoding step's. */
 typedef struct ft_served {
     ft_estimate latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT]; /* s */
     ft_estimate tokens_per_s;          /* generated, of the group */
@@ -167,7 +167,7 @@ typedef struct ft_served {
     const char *predictor;
     int prompts_alone;       /* 1: no step has both prefill and decode */
     int may;                 /* FT_SERVE_MAY_ bits */
-    const char *no_hardware; /* a sentence where the device does not compute in the
+    const char *no_hardware; /* a sentence if the device does not compute in the
                                 model's element type; else "" */
     int64_t positions; /* tokens, as in ft_graph; 0: unknown. Servers refuse requests whose
                           prompt and answer are longer, or answer them badly */
@@ -201,7 +201,7 @@ FT_API ft_status ft_serve_measured_read(ft_serve_measured *out, size_t *n, size_
 
 /* Factors of *load with which the run shows what was measured (means, or p50 where
  * there is none; tokens a second where there are no latencies): least squares of
- * logarithms, each factor between 1/8 and 8. What nothing tells of stays 1.
+ * logarithms, each factor between 1/8 and 8. A factor that no figure depends on is 1.
  * FT_ENOTFOUND: nothing was measured. Otherwise as ft_serve_run(). */
 FT_API ft_status ft_serve_learn(double *prompt_factor, double *decode_factor,
                                 const ft_serve_steps *s, const ft_serve_load *load,

@@ -26,8 +26,8 @@ typedef enum ft_store_mode {
 FT_API ft_status ft_store_open(ft_store **out, const char *path, ft_store_mode mode,
                                ft_error *err);
 FT_API void ft_store_close(ft_store *s);
-/* A path as it may be shown, without a password, cut off at `size` bytes with its end (0:
- * nothing is written). 1: it names a database on a server, 0: a file. */
+/* Write a path without its password into out[size], cut off where it is longer (size 0:
+ * nothing is written). Returns 1 for a database on a server, 0 for a file. */
 FT_API int ft_store_shown(char *out, size_t size, const char *path);
 
 /* Key of a measurement. Strings are UTF-8 and never NULL; "" where not applicable. Two
@@ -167,7 +167,7 @@ typedef struct ft_rename {
 } ft_rename;
 
 typedef struct ft_merge_options {
-    const ft_rename *renames; /* devices of the other stores, called otherwise here */
+    const ft_rename *renames; /* of devices of the other stores */
     size_t n_renames;
     int same_devices; /* equal names mean one machine, whatever its facts */
 } ft_merge_options;
@@ -187,8 +187,8 @@ typedef struct ft_merge_report {
  * changes nothing. A measurement that came without readings or without what only
  * newer versions record gets them when a store has them. Of two facts the newer
  * holds, and the other is kept beside it. FT_EINVAL: a name stands for two machines
- * (a fact differs by more than four times) and opt says nothing of it. opt may be
- * NULL. */
+ * (a fact differs by more than four times), and opt neither renames it nor allows
+ * that. opt may be NULL. */
 FT_API ft_status ft_store_merge(ft_merge_report *out, ft_store *into,
                                 ft_store *const *from, size_t n,
                                 const ft_merge_options *opt, ft_error *err);
