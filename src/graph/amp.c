@@ -49,11 +49,16 @@ static bool is_narrow(const ft_op *op)
             ft_kind_class(op->kind) == FT_CLASS_MATMUL || op->kind == FT_KIND_prelu);
 }
 
+static bool is_softmax(const ft_op *op)
+{
+    return op->kind == FT_KIND_softmax || op->kind == FT_KIND_logsoftmax;
+}
+
 /* Kernels that read 16 bits and compute and write fp32, without a cast before them;
  * PyTorch's softmax has one for fp16 alone (aten/src/ATen/native/SoftMax.cpp). */
 static bool reads_narrow(const ft_op *op, ft_dtype narrow)
 {
-    if (ft_kind_class(op->kind) == FT_CLASS_SOFTMAX)
+    if (is_softmax(op))
         return narrow == FT_DTYPE_fp16;
     return op->kind == FT_KIND_cumsum || op->kind == FT_KIND_reduce_sum ||
            op->kind == FT_KIND_reduce_prod;
@@ -249,8 +254,8 @@ static void copy_listed(struct amp *a, const ft_node *n)
                       forward ? a->narrow : FT_DTYPE_fp32);
     }
     op.dtype = listed_in(a, of);
-    if (of->dtype == FT_DTYPE_fp32 && forward &&
-        ft_kind_class(of->kind) == FT_CLASS_SOFTMAX && !reads_narrow(of, a->narrow))
+    if (of->dtype == FT_DTYPE_fp32 && forward && is_softmax(of) &&
+        !reads_narrow(of, a->narrow))
         list_cast(a, n, &a->g->tensor[n->in[0]].shape, a->narrow, FT_DTYPE_fp32);
     ft__build_again(a->b, n, &op, n->in, n->out, n->n_out);
     if (is_wide(of) && of->dtype == FT_DTYPE_fp32 && forward)

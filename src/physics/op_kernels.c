@@ -534,7 +534,8 @@ static ft__op_kernel_kind stream_of(const ft_op *op)
 
 /* An operand with a 1 where the result has more is read again for each of them: what is
  * touched between lies between it and the cache. Of several such axes the one that
- * reads most. */
+ * reads most. PyTorch's kernel finds each number's place and loads and stores it alone.
+ */
 static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
 {
     ft_shape out, in;
