@@ -238,7 +238,7 @@ static void list_cast(struct amp *a, const ft_node *n, const ft_shape *s, ft_dty
 }
 
 /* Its weights are cast, their gradients are cast back, and so is what it makes in fp32;
- * what is in neither of autocast's lists reads 16 bits. */
+ * what is in neither of autocast's lists, and softmax, reads what has 16 bits. */
 static void copy_listed(struct amp *a, const ft_node *n)
 {
     const ft_op *of = &a->g->op[n->op];
