@@ -336,6 +336,20 @@ static void a_scalar_operand_is_nearly_free(void)
     CHECK_NEAR(one / both, 2.0 / 3, 0.01);
 }
 
+/* A mask's kernel reads less than that of two whole operands, but one number at a time,
+ * which low clocks show. */
+static void a_broadcast_operand_is_added_number_by_number(void)
+{
+    const char *whole = "add x=32x12x512x512 y=32x12x512x512 dtype=bf16";
+    const char *mask = "add x=32x12x512x512 y=32x1x512x512 dtype=bf16";
+    const char *device = "a100-pcie-40gb";
+
+    CHECK(CMP(seconds(mask, device, "clock=1410MHz"), <,
+              seconds(whole, device, "clock=1410MHz")));
+    CHECK(CMP(seconds(mask, device, "clock=510MHz"), >,
+              2 * seconds(whole, device, "clock=510MHz")));
+}
+
 /* 48 heads over one mask of 16 MB: no cache keeps it until the next head. One of 4 KB
  * stays. */
 static void an_operand_that_does_not_stay_is_read_again(void)
@@ -718,6 +732,7 @@ int main(int argc, char **argv)
     memory_reaches_what_its_kind_does();
     large_windows_reach_the_rate_of_products();
     a_scalar_operand_is_nearly_free();
+    a_broadcast_operand_is_added_number_by_number();
     an_operand_that_does_not_stay_is_read_again();
     wide_rows_of_softmax_are_read_twice();
     libraries_reach_less_on_some_devices();

@@ -3,7 +3,7 @@
 
 /* Two layers with one weight behind a norm, a product of both, its softmax, and a sum
  * with what the norm read: torch.autocast casts the weight once, activations wherever a
- * product reads them, and lets a softmax read 16 bits. */
+ * product reads them, and lets a softmax read fp16, but not bf16. */
 static ft_graph *mixed(ft_dtype narrow)
 {
     ft__build *b = ft__build_new("mixed");
@@ -43,6 +43,7 @@ static void mixed_precision_casts_what_autocast_does(void)
            "cast x=4x4 to=bf16\n"
            "linear x=4x4 out=4 dtype=bf16\n"
            "matmul x=4x4 y=4x4 dtype=bf16\n"
+           "cast x=4x4 to=fp32 dtype=bf16\n"
            "softmax x=4x4 axis=1\n"
            "add x=4x4 y=4x4\n"
            "cast x=4x4 to=bf16\n"
@@ -114,6 +115,19 @@ static void a_list_in_mixed_precision_casts_weights_and_what_is_fp32(void)
     ft_graph_free(g);
 }
 
+static void a_listed_softmax_reads_what_was_cast(void)
+{
+    static const char text[] = "softmax x=2x8 axis=1\n";
+    ft_graph *g, *made = NULL;
+
+    CHECK_EQ(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL), FT_OK);
+    CHECK_EQ(ft__graph_amp(&made, g, FT_DTYPE_bf16, NULL), FT_OK);
+    expect(made, FT_PHASE_FORWARD,
+           "cast x=2x8 to=fp32 dtype=bf16\nsoftmax x=2x8 axis=1\ncast x=2x8 to=bf16\n");
+    ft_graph_free(made);
+    ft_graph_free(g);
+}
+
 /* Nodes read the copy in place of the input. */
 static void inputs_of_a_replayed_graph_are_copied_first(void)
 {
@@ -165,6 +179,7 @@ int main(void)
     mixed_precision_casts_what_autocast_does();
     a_step_in_mixed_precision_keeps_its_weights_in_fp32();
     a_list_in_mixed_precision_casts_weights_and_what_is_fp32();
+    a_listed_softmax_reads_what_was_cast();
     inputs_of_a_replayed_graph_are_copied_first();
     weights_of_a_replayed_graph_are_copied_at_once();
     CHECK_DONE();

@@ -49,11 +49,18 @@ static bool is_narrow(const ft_op *op)
             ft_kind_class(op->kind) == FT_CLASS_MATMUL || op->kind == FT_KIND_prelu);
 }
 
-/* Kernels that read 16 bits and compute and write fp32, without a cast before them. */
-static bool reads_narrow(const ft_op *op)
+static bool is_softmax(const ft_op *op)
 {
-    return op->kind == FT_KIND_softmax || op->kind == FT_KIND_logsoftmax ||
-           op->kind == FT_KIND_cumsum || op->kind == FT_KIND_reduce_sum ||
+    return op->kind == FT_KIND_softmax || op->kind == FT_KIND_logsoftmax;
+}
+
+/* Kernels that read 16 bits and compute and write fp32, without a cast before them;
+ * PyTorch's softmax has one for fp16 alone (aten/src/ATen/native/SoftMax.cpp). */
+static bool reads_narrow(const ft_op *op, ft_dtype narrow)
+{
+    if (is_softmax(op))
+        return narrow == FT_DTYPE_fp16;
+    return op->kind == FT_KIND_cumsum || op->kind == FT_KIND_reduce_sum ||
            op->kind == FT_KIND_reduce_prod;
 }
 
@@ -170,7 +177,7 @@ static void copy_node(struct amp *a, const ft_node *n)
     const ft_op *of = &a->g->op[n->op];
     const ft_dtype in_type = computes_in(a, n);
     const bool casts = of->dtype == FT_DTYPE_fp32 &&
-                       (is_narrow(of) || (is_wide(of) && !reads_narrow(of)));
+                       (is_narrow(of) || (is_wide(of) && !reads_narrow(of, a->narrow)));
     uint32_t in[MAX_IN], params[MAX_IN], n_in = 0, n_params = 0, first;
     ft_op op = *of;
 
@@ -231,7 +238,7 @@ static void list_cast(struct amp *a, const ft_node *n, const ft_shape *s, ft_dty
 }
 
 /* Its weights are cast, their gradients are cast back, and so is what it makes in fp32;
- * what is in neither of autocast's lists reads 16 bits. */
+ * what is in neither of autocast's lists, and softmax, reads what has 16 bits. */
 static void copy_listed(struct amp *a, const ft_node *n)
 {
     const ft_op *of = &a->g->op[n->op];
@@ -247,6 +254,9 @@ static void copy_listed(struct amp *a, const ft_node *n)
                       forward ? a->narrow : FT_DTYPE_fp32);
     }
     op.dtype = listed_in(a, of);
+    if (of->dtype == FT_DTYPE_fp32 && forward && is_softmax(of) &&
+        !reads_narrow(of, a->narrow))
+        list_cast(a, n, &a->g->tensor[n->in[0]].shape, a->narrow, FT_DTYPE_fp32);
     ft__build_again(a->b, n, &op, n->in, n->out, n->n_out);
     if (is_wide(of) && of->dtype == FT_DTYPE_fp32 && forward)
         list_cast(a, n, &a->g->tensor[n->out[0]].shape, FT_DTYPE_fp32, a->narrow);

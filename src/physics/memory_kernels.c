@@ -138,29 +138,38 @@ static double pool_s(const ft__op_kernel *p, const ft__pace *pace)
  * norms and rotations and PyTorch's embeddings on an A100: docs/notes/physics.md. */
 static const double SINGLE_NUMBERS = 4.5, GATHERED_NUMBERS = 0.51;
 
+static double singly_s(const ft__op_kernel *p, double cores,
+                       const ft__hardware_spec *chip)
+{
+    return ft__clocks_s(p->single / SINGLE_NUMBERS / cores, chip);
+}
+
 static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double cores = p->rows > 0 ? fmin(chip->cores, p->rows) : chip->cores;
-    const double clocks = p->waits + p->single / SINGLE_NUMBERS / cores +
-                          p->gathered / GATHERED_NUMBERS / chip->cores;
+    const double clocks = p->waits + p->gathered / GATHERED_NUMBERS / chip->cores;
 
-    return chip->gpu && !chip->fused ? ft__clocks_s(clocks, chip) : 0;
+    return ft__clocks_s(clocks, chip) + singly_s(p, cores, chip);
 }
 
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
+    const bool one_by_one = chip->gpu && !chip->fused;
     double times = op_kernels(p, chip, pace->c);
     double again = read_again(p, pace, times), bytes = p->read + p->written + again;
-    const double besides = chip->gpu && !chip->fused ? p->unfused : 0;
+    const double besides = one_by_one ? p->unfused : 0;
 
     out->memory_s = times * ft__moved_s(p, again, pace) + ft__cached_s(besides, pace);
     out->compute_s =
         (p->special / pace->c[FT__C_special_rate] + p->lanes) / chip->vector_flops;
     if (p->what == FT__OP_KERNEL_POOL && chip->gpu)
         out->compute_s += pool_s(p, pace);
+    if (one_by_one) /* draws as arithmetic does */
+        out->compute_s = fmax(out->compute_s, singly_s(p, chip->cores, chip));
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
-    out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
+    if (one_by_one)
+        out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
 }
 
 /* ---- keys and values ---- */

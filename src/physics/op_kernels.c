@@ -455,6 +455,9 @@ static void one_by_one(ft__op_kernel *p, const ft_op *op)
         p->single = 4.5 * all;
     if (op->kind == FT_KIND_embedding)
         p->gathered = all;
+    if (op->kind == FT_KIND_cast && ft_dtype_bits(op->dtype) == 16 &&
+        ft_op_at(op, FT_K_to, 0) == FT_DTYPE_fp32)
+        p->single = 2 * all;
 }
 
 /* Clocks until a number has come from memory: A100 290, T4 296 (microbenchmarks of
@@ -531,7 +534,8 @@ static ft__op_kernel_kind stream_of(const ft_op *op)
 
 /* An operand with a 1 where the result has more is read again for each of them: what is
  * touched between lies between it and the cache. Of several such axes the one that
- * reads most. */
+ * reads most. PyTorch's kernel finds each number's place and loads and stores it alone.
+ */
 static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
 {
     ft_shape out, in;
@@ -543,6 +547,9 @@ static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
 
         ft_op_input(op, i, &in, &t);
         all = (double)ft_tensor_bytes(&in, t);
+        if (ft_shape_elements(&in) > 1 &&
+            ft_shape_elements(&in) < ft_shape_elements(&out))
+            p->single = (ft_op_n_inputs(op) + 1) * (double)ft_shape_elements(&out);
         for (uint32_t a = 1; a <= out.rank; a++) {
             int64_t wide = out.dim[out.rank - a],
                     own = a <= in.rank ? in.dim[in.rank - a] : 1;
