@@ -74,7 +74,7 @@ static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
                (chip->gpu && p->row > IN_CACHE ? c[FT__C_norm_wide] : 1);
     case FT__OP_KERNEL_SOFTMAX:
         return c[FT__C_softmax_passes] * (chip->gpu ? softmax_passes(p, chip, c) : 1);
-    case FT__OP_KERNEL_BIAS: /* of convolutions a kernel of its own, on GPUs */
+    case FT__OP_KERNEL_BIAS: /* of convolutions, and its gradient: a kernel, on GPUs */
         return chip->gpu && p->taps > 0 ? 1 : c[FT__C_bias_passes];
     case FT__OP_KERNEL_LAYOUT: /* TF32 counts its own: ft__tensor_cost() */
         return chip->tensor && p->size > 2 ? 0 : c[FT__C_layout_passes];
