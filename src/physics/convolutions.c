@@ -280,7 +280,8 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
 {
     const int tensor = is_tensor(p, chip, c);
     /* Tensor cores work channels-last: one pass there, one back. */
-    const double relaid = !tensor ? 0 : p->relaid * (p->size > 2 ? 1 : RELAID_HALVES);
+    const double relaid =
+        !tensor ? 0 : p->relaid * (p->size > 2 || p->gradient ? 1 : RELAID_HALVES);
     const double own =
         (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
     const double product = own * implicit_share(p, chip, tensor, c);
