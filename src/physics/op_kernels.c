@@ -394,15 +394,16 @@ static void pool(ft__op_kernel *p, const ft_op *op)
  * have one that reads both tensors again (layer_norm_kernel.cu). */
 static double unfused_gradient_b(const ft_op *op, const ft_op *forward)
 {
+    const uint32_t wrt = ft_op_wrt(op), both = FT_WRT_X | FT_WRT_Y;
     const ft_shape y = ft_op_shape(op, FT_K_y);
-    const double result = result_elements(forward),
-                 factor = (double)ft_shape_elements(&y);
-    const double size = (double)ft_dtype_bits(op->dtype) / 8;
+    const double result =
+        result_elements(forward) * (double)ft_dtype_bits(op->dtype) / 8;
+    const double factor = fmin(elements_of(op), (double)ft_shape_elements(&y));
 
-    if (op->kind == FT_KIND_layernorm && ft_op_wrt(op) & FT_WRT_WEIGHTS)
-        return 2 * result * size;
-    if (op->kind == FT_KIND_mul && factor > 1)
-        return (factor < result ? 3 : 1) * result * size;
+    if (op->kind == FT_KIND_layernorm && wrt & FT_WRT_WEIGHTS)
+        return 2 * result;
+    if (op->kind == FT_KIND_mul && (wrt & both) == both && factor > 1)
+        return (factor < result_elements(forward) ? 3 : 1) * result;
     return 0;
 }
 
