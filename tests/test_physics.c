@@ -597,6 +597,50 @@ static void kernels_of_pytorch_move_more_than_operations(void)
     CHECK(CMP(most, >, 1.05 * mean));
 }
 
+/* In passes over x: of a factor that was repeated its gradient, the product and its sum
+ * (6), of a norm its gradient and that of its weights (5 of 1.2 and more), of a bias
+ * one. A compiler's kernels do it at once. */
+static void kernels_of_gradients_move_more_than_operations(void)
+{
+    static const char factor[] = "mul x=64x64x256x256 y=64x64x1x1 phase=backward",
+                      norm[] = "layernorm x=262144x1024 norm=1 phase=backward";
+    const double passes = seconds("relu x=64x64x256x256", "a10g", "") / 2;
+    const double wide = seconds("relu x=65536x4096", "a10g", "") / 2;
+
+    CHECK_NEAR(seconds(factor, "a10g", "") / passes, 6, 0.3);
+    CHECK(CMP(seconds(norm, "a10g", "") / passes, >, 5));
+    CHECK_NEAR(
+        (seconds("linear x=65536x64 out=4096 bias=1 phase=backward", "a10g", "") -
+         seconds("linear x=65536x64 out=4096 phase=backward", "a10g", "")) /
+            wide,
+        1, 0.2);
+    CHECK(CMP(seconds(factor, "a10g", "run_mode=compiled") / passes, <, 4));
+    CHECK(CMP(seconds(norm, "a10g", "run_mode=compiled") / passes, <, 4));
+}
+
+/* Gradients of products on tensor cores reach less, but of 8 bits. cuDNN's depthwise
+ * kernels of 16 bits are faster than PyTorch's of fp32, forward. */
+static void kernels_of_16_bits_are_others(void)
+{
+    static const char depthwise[] = "conv2d x=256x144x56x56 out=144 kernel=3x3 "
+                                    "stride=1x1 pad=1x1 groups=144",
+                      product[] = "linear x=16384x8192 out=8192";
+    const char *const dtype[] = {"fp16", "fp8e4m3"};
+
+    CHECK(CMP(2 * seconds("conv2d x=256x144x56x56 out=144 kernel=3x3 stride=1x1 "
+                          "pad=1x1 groups=144 dtype=fp16",
+                          "rtx-3090", ""),
+              <, 1.2 * seconds(depthwise, "rtx-3090", "")));
+    for (int i = 0; i < 2; i++) {
+        char forward[100], back[100];
+
+        snprintf(forward, sizeof(forward), "%s dtype=%s", product, dtype[i]);
+        snprintf(back, sizeof(back), "%s phase=backward", forward);
+        CHECK_EQ(seconds(back, "h100-sxm", "") > 2.2 * seconds(forward, "h100-sxm", ""),
+                 i == 0);
+    }
+}
+
 /* KernelBench's sums along 128 rows of 4000 take an A100 18 us beside the host's time,
  * the mean of a cross entropy, of which one block of 32 threads loads all, 60; backward
  * each loads once and not twice. AMD's blocks have up to 1024 threads. A generated
@@ -749,6 +793,8 @@ int main(int argc, char **argv)
     few_channels_that_lie_last_are_padded();
     results_and_groups_are_not_padded();
     kernels_of_pytorch_move_more_than_operations();
+    kernels_of_gradients_move_more_than_operations();
+    kernels_of_16_bits_are_others();
     threads_of_few_blocks_wait_for_themselves();
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     few_groups_of_a_norm_wait_for_their_blocks();

@@ -99,7 +99,9 @@ static void a_list_in_mixed_precision_casts_weights_and_what_is_fp32(void)
 {
     static const char text[] = "conv2d x=2x4x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 "
                                "bias=1 *3\nlayernorm x=2x8 norm=1\nrelu x=2x8\n"
-                               "cast x=2x8 to=int64\nmomentum x=8 phase=optimizer\n";
+                               "cast x=2x8 to=int64\n"
+                               "layernorm x=2x8 norm=1 phase=backward\n"
+                               "momentum x=8 phase=optimizer\n";
     ft_graph *g, *made = NULL;
 
     CHECK_EQ(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL), FT_OK);
@@ -109,6 +111,8 @@ static void a_list_in_mixed_precision_casts_weights_and_what_is_fp32(void)
            "conv2d x=2x4x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp16\n"
            "layernorm x=2x8 norm=1\ncast x=2x8 to=fp16\nrelu x=2x8 dtype=fp16\n"
            "cast x=2x8 to=int64\n");
+    expect(made, FT_PHASE_BACKWARD,
+           "layernorm x=2x8 norm=1 phase=backward\ncast x=2x8 to=fp32 dtype=fp16\n");
     expect(made, FT_PHASE_OPTIMIZER, "momentum x=8 phase=optimizer\n");
     CHECK(made && EQ(made->op_count[0], 3));
     ft_graph_free(made);

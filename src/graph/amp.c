@@ -237,14 +237,18 @@ static void list_cast(struct amp *a, const ft_node *n, const ft_shape *s, ft_dty
         (void)cast(a, n->name, x, to, n->repeat);
 }
 
-/* Its weights are cast, their gradients are cast back, and so is what it makes in fp32;
- * what is in neither of autocast's lists, and softmax, reads what has 16 bits. */
+/* Its weights are cast, their gradients are cast back, and so is what it makes in fp32,
+ * and the gradient of that; what is in neither of autocast's lists, and softmax, reads
+ * what has 16 bits. */
 static void copy_listed(struct amp *a, const ft_node *n)
 {
     const ft_op *of = &a->g->op[n->op];
     const bool forward = of->phase == FT_PHASE_FORWARD;
     const bool weights = is_narrow(of) && (forward || ft_op_wrt(of) & FT_WRT_WEIGHTS);
+    const ft_op run = ft__forward_of(of);
     ft_op op = *of;
+    ft_shape made;
+    ft_dtype type;
     ft_param p;
 
     for (uint32_t i = 0; weights && i < ft_op_n_params(of); i++) {
@@ -258,8 +262,10 @@ static void copy_listed(struct amp *a, const ft_node *n)
         !reads_narrow(of, a->narrow))
         list_cast(a, n, &a->g->tensor[n->in[0]].shape, a->narrow, FT_DTYPE_fp32);
     ft__build_again(a->b, n, &op, n->in, n->out, n->n_out);
-    if (is_wide(of) && of->dtype == FT_DTYPE_fp32 && forward)
-        list_cast(a, n, &a->g->tensor[n->out[0]].shape, FT_DTYPE_fp32, a->narrow);
+    ft_op_output(&run, 0, &made, &type);
+    if (is_wide(of) && of->dtype == FT_DTYPE_fp32)
+        list_cast(a, n, &made, forward ? FT_DTYPE_fp32 : a->narrow,
+                  forward ? a->narrow : FT_DTYPE_fp32);
 }
 
 static void copy_list(struct amp *a)

@@ -280,7 +280,8 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
 {
     const int tensor = is_tensor(p, chip, c);
     /* Tensor cores work channels-last: one pass there, one back. */
-    const double relaid = !tensor ? 0 : p->relaid * (p->size > 2 ? 1 : RELAID_HALVES);
+    const double relaid =
+        !tensor ? 0 : p->relaid * (p->size > 2 || p->gradient ? 1 : RELAID_HALVES);
     const double own =
         (chip->tensor && !tensor ? chip->vector_share : 1) * last_share(p, chip, c);
     const double product = own * implicit_share(p, chip, tensor, c);
@@ -321,6 +322,15 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
                : n + fast(out + n, &whole, chip, own, c);
 }
 
+/* cuDNN's, which PyTorch takes for 16 bits and windows of 3 or 5 (Convolution.cpp,
+ * check_cudnn_depthwise_workload): forward they lose nothing so. Half of timm's
+ * networks on an RTX 3090. */
+static bool finds_place(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->gpu && (chip->amd || chip->early || p->size != 2 || p->gradient != 0 ||
+                         p->taps > 5 * 5);
+}
+
 /* One channel a group: every value is read for few operations. A thread finds its place
  * by divisions first; in a gradient of weights it does for every term. */
 void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
@@ -331,7 +341,7 @@ void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     if (pace->chip->gpu && p->gradient == FT_WRT_WEIGHTS)
         each = fmax(each, c[FT__C_direct_sum]);
     work = p->flops * each;
-    if (pace->chip->gpu)
+    if (finds_place(p, pace->chip))
         work += 2 * p->places * c[FT__C_direct_place];
     out->compute_s = work / (pace->chip->vector_flops * out->sustained);
     out->memory_s = ft__moved_s(p, 0, pace);

@@ -74,7 +74,7 @@ static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
                (chip->gpu && p->row > IN_CACHE ? c[FT__C_norm_wide] : 1);
     case FT__OP_KERNEL_SOFTMAX:
         return c[FT__C_softmax_passes] * (chip->gpu ? softmax_passes(p, chip, c) : 1);
-    case FT__OP_KERNEL_BIAS: /* of convolutions a kernel of its own, on GPUs */
+    case FT__OP_KERNEL_BIAS: /* of convolutions, and its gradient: a kernel, on GPUs */
         return chip->gpu && p->taps > 0 ? 1 : c[FT__C_bias_passes];
     case FT__OP_KERNEL_LAYOUT: /* TF32 counts its own: ft__tensor_cost() */
         return chip->tensor && p->size > 2 ? 0 : c[FT__C_layout_passes];
@@ -202,22 +202,48 @@ static double summed_s(double bytes, double devices, double rate)
     return fmin(bytes * others / rate, second_s + 2 * bytes * others / devices / rate);
 }
 
-/* Of more, within a machine, by NCCL, which starts later, and takes no less than the
- * largest of those. Switches between Hopper's (NVLink SHARP) add: each of three devices
+/* Of what all devices of a machine have, by NCCL, in passes around a ring, two for a
+ * sum: little of it beside flags that say it has come (protocols LL and LL128), more in
+ * chunks that wait for each other. What a device keeps it copies, unless it is summed.
+ * Switches between Hopper's (NVLink SHARP) add, 16 bits and more: each of three devices
  * and more sends all of its data once and reads its part of the sum, the other way
- * round for the sum. Decided on all-reduces of aiconfigurator on A100 and H200:
+ * round for the sum. Decided on aiconfigurator's collectives on A100 and H200:
  * docs/physics.md. */
-static double summed_inside_s(double bytes, double devices, double rate,
-                              const ft__hardware_spec *chip)
+static double nccl_s(double bytes, double devices, double rate, const ft__op_kernel *p,
+                     const ft__hardware_spec *chip)
 {
-    static const double nccl_s = 4.5e-5;
-    const double most = chip->kernel_sum_bytes, ring = 2 * (devices - 1) / devices;
-    const double switched = chip->hopper && devices > 2 ? 1 + 1 / devices : ring;
+    static const double flagged_clocks = 8e3, chunk_clocks = 3e4, hop_s = 7.5e-7;
+    static const double flagged_share = 0.64, kept = 0.2;
+    const double passes = p->sums ? 2 : 1, hops_s = passes * hop_s * (devices - 1);
+    const double ring =
+        p->sums ? 2 * (devices - 1) / devices : (devices - 1 + kept) / devices;
+    const bool switched = chip->hopper && chip->kernel_sum_bytes > 0 && devices > 2;
+    const double sent =
+        bytes * (p->sums && switched ? fmin(ring, 1 + 1 / devices) : ring);
+
+    return hops_s + fmin(ft__clocks_s(flagged_clocks, chip) +
+                             passes * bytes / (rate * flagged_share),
+                         passes * ft__clocks_s(chunk_clocks, chip) + sent / rate);
+}
+
+/* Within a machine. */
+static double summed_inside_s(double bytes, double devices, double rate,
+                              const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double most = chip->kernel_sum_bytes;
 
     if (devices == 1 || bytes <= most)
         return summed_s(bytes, devices, rate);
-    return fmax(nccl_s + bytes * fmin(ring, switched) / rate,
-                summed_s(most, devices, rate));
+    return fmax(nccl_s(bytes, devices, rate, p, chip), summed_s(most, devices, rate));
+}
+
+/* Each has a part for every other. */
+static double exchanged_inside_s(double bytes, double devices, double rate,
+                                 const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    if (devices == 1 || isinf(chip->kernel_sum_bytes))
+        return bytes / devices * (devices - 1) / rate;
+    return nccl_s(bytes, devices, rate, p, chip);
 }
 
 /* Over several machines each device has a share of the network: sums are made within
@@ -232,12 +258,13 @@ void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace 
     const double inside = fmax(1, p->m / p->n), bytes = p->read;
 
     if (p->sums)
-        out->memory_s = summed_inside_s(bytes, inside, rate, chip) +
+        out->memory_s = summed_inside_s(bytes, inside, rate, p, chip) +
                         summed_s(chip->early ? bytes : bytes / inside, p->n, network);
     else if (p->sends)
         out->memory_s = bytes / (p->n > 1 ? network : rate);
     else
-        out->memory_s = fmax(bytes / p->m * (inside - 1) / rate,
-                             bytes / p->m * (p->m - inside) / network);
+        out->memory_s =
+            fmax(exchanged_inside_s(bytes / p->m * inside, inside, rate, p, chip),
+                 bytes / p->m * (p->m - inside) / network);
     out->busy_s = start_s + (p->n > 1 ? network_s : 0) + out->memory_s;
 }

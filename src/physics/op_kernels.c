@@ -389,13 +389,31 @@ static void pool(ft__op_kernel *p, const ft_op *op)
         p->taps *= fmax(1, (double)ft_op_at(op, FT_K_kernel, i));
 }
 
+/* PyTorch has a kernel for each gradient. That of a factor which was repeated is
+ * written as large as the result and then added up (derivatives.yaml); a norm's weights
+ * have one that reads both tensors again (layer_norm_kernel.cu). */
+static double unfused_gradient_b(const ft_op *op, const ft_op *forward)
+{
+    const uint32_t wrt = ft_op_wrt(op), both = FT_WRT_X | FT_WRT_Y;
+    const ft_shape y = ft_op_shape(op, FT_K_y);
+    const double result =
+        result_elements(forward) * (double)ft_dtype_bits(op->dtype) / 8;
+    const double factor = fmin(elements_of(op), (double)ft_shape_elements(&y));
+
+    if (op->kind == FT_KIND_layernorm && wrt & FT_WRT_WEIGHTS)
+        return 2 * result;
+    if (op->kind == FT_KIND_mul && (wrt & both) == both && factor > 1)
+        return (factor < result_elements(forward) ? 3 : 1) * result;
+    return 0;
+}
+
 /* PyTorch's maxima come with the places that they were found at, 8 B each, asked for or
  * not (max_pool2d_with_indices). Its logsumexp is the maximum, what is less than it,
  * its exponential in place and their sum (ReduceOps.cpp): 6 passes, of which one is
  * read. */
 static double unfused_b(const ft_op *op)
 {
-    switch (op->phase == FT_PHASE_FORWARD ? op->kind : FT_KIND_view) {
+    switch (op->kind) {
     case FT_KIND_maxpool1d:
     case FT_KIND_maxpool2d:
     case FT_KIND_maxpool3d: return 8 * result_elements(op);
@@ -635,7 +653,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         if (op->kind == FT_KIND_cross_entropy)
             p->waits = target_clocks(op, chip);
         one_by_one(p, op);
-        p->unfused = unfused_b(op);
+        p->unfused = back ? unfused_gradient_b(op, forward) : unfused_b(op);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written);
         return;
@@ -643,7 +661,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
     if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS)) {
         stream(w, FT__OP_KERNEL_BIAS, op, result_elements(forward),
                back ? 0 : result_elements(forward));
-        w->op_kernel[w->n - 1].taps = class == FT_CLASS_CONV;
+        w->op_kernel[w->n - 1].taps = back || class == FT_CLASS_CONV;
     }
 }
 

@@ -122,6 +122,15 @@ double ft__largest_kernel_sum(const ft_device_facts *d)
     return is_since(d, 9) ? 16 << 20 : 8 << 20;
 }
 
+/* Nor do such kernels sum numbers of 8 bits, or go over PCIe between more GPUs than a
+ * bridge joins: vLLM's custom all-reduce. */
+static double kernel_sum_bytes(const ft_device_facts *d, const ft_op *op, bool joined)
+{
+    const double most = ft__largest_kernel_sum(d);
+
+    return isinf(most) || (joined && ft_dtype_bits(op->dtype) > 8) ? most : 0;
+}
+
 /* A network adapter for each GPU: 100, 200 and 400 Gbit/s. */
 static double network_of(const ft_device_facts *d)
 {
@@ -221,7 +230,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
         .cuda = set->cuda,
         .ampere = is_since(d, 8),
-        .kernel_sum_bytes = joined ? ft__largest_kernel_sum(d) : INFINITY,
+        .kernel_sum_bytes = kernel_sum_bytes(d, op, joined),
         .hopper = is_since(d, 9) && !is_since(d, 12),
         .blackwell = is_since(d, 10) && !is_since(d, 12),
         .lanes = d->peak_fp32 / (2 * d->cores * rated),

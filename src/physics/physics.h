@@ -35,7 +35,7 @@ typedef struct ft__hardware_spec {
     double cuda;         /* of its libraries: 7.5, 8; infinite: later */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
-    double kernel_sum_bytes; /* ft__largest_kernel_sum() */
+    double kernel_sum_bytes; /* of the largest that NCCL does not do */
     double launch_factor;    /* ft__launch_factor() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
