@@ -480,6 +480,25 @@ static int rank_all(ft__serve_ranking *r)
     return code ? code : r->n_placed ? FT__EXIT_GOOD : FT__EXIT_NO;
 }
 
+/* A name that is none says so, as where one network is ranked. */
+static int check_devices(ft__rank_question *q)
+{
+    char data_dir[FT__PATH_MAX];
+    int code = FT__EXIT_GOOD;
+
+    ft__path_data(q->c, data_dir);
+    for (size_t i = 0; i < q->n_devices && !code; i++) {
+        ft_device *d = NULL;
+
+        if (strcmp(q->device[i], "local") == 0)
+            continue;
+        code =
+            ft__cli_check(q->c, ft_device_load(&d, data_dir, q->device[i], &q->c->err));
+        ft_device_free(d);
+    }
+    return code;
+}
+
 int ft__serve_rank(ft__rank_question *q)
 {
     ft__serve_ranking *r = calloc(1, sizeof(*r));
@@ -494,6 +513,8 @@ int ft__serve_rank(ft__rank_question *q)
         code = ft__precision_check(q->c, &q->o->model);
     if (!code)
         code = read_options(r);
+    if (!code)
+        code = check_devices(q);
     if (!code) {
         fill_lists(r);
         code = make_ways(r);
