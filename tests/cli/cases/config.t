@@ -90,6 +90,8 @@ A folder has it in its config.json; what is not known is named.
   foretell ops: c.json: no configuration of a language model: it lacks a number above 0 for "hidden_size"
   foretell ops: c.json: 32 attention heads cannot share 7 of keys and values
   [3]
+  $ foretell predict examples/llm/llama-3-8b.json --device b200 --mode training --dim train=1 --dim tokens=512 -q | grep -m1 sequence
+  assumed: whole sequences of tokens=512, without a cache, batch 1 (--dim tokens=N, --batch N)
 
 A step of the model at another precision, and one of several ranks: as dimensions have it.
 
