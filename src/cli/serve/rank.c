@@ -156,9 +156,10 @@ static int read_options(ft__serve_ranking *r)
         code = read_limit(r, o->limits.v[i]);
     if (!code && r->by == FT__BY_COST && !o->prices.n)
         code = ft__usage(r->q->c, "--by cost wants --price, such as 2.5/h or l4=0.7/h");
-    if (!code && (o->lists || o->batches || o->co2 || o->seed || o->asked.launch_time))
+    if (!code && (o->lists || o->batches || o->co2 || o->seed || o->asked.launch_time ||
+                  r->q->c->csv))
         code = ft__usage(r->q->c, "serving goes without --stdin, --batches, --co2, "
-                                  "--seed and --launch-time");
+                                  "--seed, --launch-time and --csv");
     if (!code && o->correct && !ft__learned_is(o->correct))
         code = ft__usage(r->q->c,
                          "--correct %s: what is served is ranked by what verify "

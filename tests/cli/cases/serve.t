@@ -73,7 +73,7 @@ Of several devices those that fit are answered, and the others named; none is a 
       "fits": false,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device t4,gtx-1080 --prompt 512 -q 2>&1 | sed 's/[0-9.]* GiB/N GiB/g'
-  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4); it does not fit: N GiB of weights on each of 1 x gtx-1080, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, of whose N GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4); it does not fit: N GiB of weights on each of 1 x gtx-1080, of whose N GiB a server has 7.2: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
 
 Ranked, by the same simulator:
 
@@ -91,12 +91,15 @@ Ranked, by the same simulator:
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,h200x --concurrency 8 --tp 1 -q 2>&1 | cut -c1-40
   foretell rank: no device "h200x"; there 
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --tp 1 --csv
+  foretell rank: serving goes without --stdin, --batches, --co2, --seed, --launch-time and --csv
+  [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1 -q
   examples/llm/llama-3-8b.json, served, by tokens-per-device
   assumed: requests of 1024 tokens that generate 256 (within 5 %)
   
   1 setting: 0 placed, 1 too large, 0 over a limit, 0 not known
-  too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, which has 15.0 GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
   warning: NVIDIA T4 has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses
@@ -238,7 +241,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --launch-time 9us
-  foretell rank: serving goes without --stdin, --batches, --co2, --seed and --launch-time
+  foretell rank: serving goes without --stdin, --batches, --co2, --seed, --launch-time and --csv
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --limit tpo=3ms
   foretell rank: --limit tpo=3ms: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
