@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -496,6 +498,33 @@ static void want_of_memory_is_told_and_harms_nothing(void)
     CHECK(EQ(st, FT_OK) && CMP(n, >, 50));
 }
 
+/* What is written in a small or read-only file system; without the right to mount one
+ * there is nothing to see. */
+static void a_full_or_read_only_disk_is_named(void)
+{
+    static const struct {
+        unsigned long flags;
+        const char *size, *said;
+    } disks[] = {{0, "size=16k", "the disk is full"},
+                 {MS_RDONLY, "size=1m", "its file system is read-only"}};
+    char folder[1024], path[1100];
+
+    snprintf(folder, sizeof(folder), "%s", in_scratch("disk").s);
+    snprintf(path, sizeof(path), "%s/s.db", folder);
+    CHECK_EQ(mkdir(folder, 0700), 0);
+    for (size_t i = 0; i < sizeof(disks) / sizeof(*disks); i++) {
+        ft_store *s = NULL;
+        ft_error err = {0};
+
+        if (mount("none", folder, "tmpfs", disks[i].flags, disks[i].size))
+            return;
+        CHECK_EQ(ft_store_open(&s, path, FT_STORE_WRITE, &err), FT_EIO);
+        CHECK(HAS(err.msg, disks[i].said));
+        ft_store_close(s);
+        CHECK_EQ(umount(folder), 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     source_root = argc > 1 ? argv[1] : ".";
@@ -506,6 +535,7 @@ int main(int argc, char **argv)
     what_is_not_a_store_is_told_apart();
     a_damaged_store_says_so();
     a_read_only_folder_can_be_read_and_not_written();
+    a_full_or_read_only_disk_is_named();
     nothing_acknowledged_is_lost_to_a_kill();
     two_processes_read_while_one_writes();
     many_may_create_the_same_store_at_once();

@@ -201,7 +201,7 @@ class Prediction:
                     raise
                 where = f"{self.device} cannot be measured on this machine"
                 raise Error(error.status, f"{where}: {error.sentence}", error.hint) from None
-        measured = record["time"]["value"], record["memory"]["total"]
+        measured = record["time"]["value"], record["memory"]["process_peak"]
         return Verified(self.time, measured[0], self.memory, measured[1], record)
 
     @property
@@ -337,11 +337,15 @@ class Prediction:
         """A text table of both, with the ratio of their values (theirs over ours)."""
         if not isinstance(other, Prediction):
             raise Error("EINVAL", f"compare() takes a Prediction, not {type(other).__name__}", "")
-        rows = [("", self._label(), other._label(), "ratio")]
+        names = [self._label(), other._label()]
+        if names[0] == names[1]:
+            names = [f"{p.step}, {p.dtype} {p.setting}".strip() for p in (self, other)]
+        rows = [("", *names, "ratio")]
         for name in ("time", "energy", "power", "memory"):
             ours, theirs = getattr(self, name), getattr(other, name)
             ratio = theirs.value / ours.value if ours and theirs and ours.value else math.nan
-            rows.append((name, str(ours), str(theirs), "" if math.isnan(ratio) else f"{ratio:.3f}"))
+            cells = (str(e) if e else "unavailable" for e in (ours, theirs))
+            rows.append((name, *cells, "" if math.isnan(ratio) else f"{ratio:.3f}"))
         return _table(rows)
 
     def trace(self, path: str | os.PathLike) -> None:
@@ -355,11 +359,7 @@ class Prediction:
         written to `path`."""
         from . import _page
 
-        page = _page.page(self)
-        if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page)
-        return page
+        return _page.written(_page.page(self), path)
 
     def _repr_html_(self) -> str:
         from . import _page
@@ -406,6 +406,13 @@ class Predictions(list):
                 }
             rows.append(row | {"basis": p.time.basis, "fits": p.fits()})
         return _pandas().DataFrame(rows)
+
+    def html(self, path: str | os.PathLike | None = None) -> str:
+        """A page without scripts: values of all with intervals drawn. Also written to `path`."""
+        from . import _page
+
+        title = f"{self[0].model} on {len(self)} devices"
+        return _page.written(_page.frame(title, _page.fragment(self)), path)
 
     def _repr_html_(self) -> str:
         from . import _page

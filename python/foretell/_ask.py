@@ -7,6 +7,7 @@ import functools
 import math
 import operator
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -35,6 +36,19 @@ _TEXTS = (
 
 
 _PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+_LONG = {"o": "out"}  # options of one letter
+_WEIGHT_BITS = {"fp8": 8, "fp4": 4}  # types that a language model's weights alone have
+
+
+def _precision(value: Any) -> Any:
+    """As the command has it; torch.float16 is "fp16"."""
+    return _PRECISIONS.get(str(value).removeprefix("torch."), value)
+
+
+def _is_language_model(path: Any) -> bool:
+    return isinstance(path, (str, os.PathLike)) and (
+        os.fspath(path).endswith((".json", ".gguf")) or os.path.isdir(path)
+    )
 
 
 def _wrong(name: str, wanted: str, value: Any) -> Error:
@@ -219,6 +233,19 @@ def _is_quick(what: Any, specs: str | None) -> bool:
         return False
 
 
+def _as_calls(sentence: str, archive: str) -> str:
+    """Commands about a module's archive, which is gone once it is answered, as calls."""
+
+    def call(command: re.Match) -> str:
+        options = re.findall(option, command[3])
+        words = [f'{_LONG.get(name, name).replace("-", "_")}="{value}"' for name, value in options]
+        return f"foretell.{command[1]}({', '.join(['model, args'] * bool(command[2]) + words)})"
+
+    option = r" --?([\w-]+) ([^\s,]+(?:,\w+=\w+)*)"
+    commands = rf"foretell (collect|train)( {re.escape(archive)})?((?:{option})*)"
+    return re.sub(commands, call, sentence)
+
+
 @contextlib.contextmanager
 def files(
     models: Sequence[Any], args: Any, kwargs: Any, options: dict[str, Any]
@@ -315,6 +342,9 @@ def predict(
         from . import _command
 
         return _command.predict(what, args, kwargs, {**mine, **options})
+    precision = _precision(precision)
+    if precision in _WEIGHT_BITS and _is_language_model(path := _hub.path_of(what)):
+        dims, precision = {"weight_bits": _WEIGHT_BITS[precision], **(dims or {})}, None
     if batch is not None:
         mine["batch"] = batch = _whole("batch", batch)
     if isinstance(device, str) and "," in device:  # as the command has them
@@ -323,7 +353,6 @@ def predict(
     names = [device_name(one) for one in (device if several else [device])]
     if not names:
         raise Error("EINVAL", "device names none: one, or a list of them", "device=")
-    precision = _PRECISIONS.get(str(precision).removeprefix("torch."), precision)
     if precision == "tf32":
         precision, policy = None, policy or "tf32"
     fields = dict(
@@ -431,11 +460,15 @@ def predict(
     def file() -> Any:
         return files([what], args, kwargs, {"mode": mode, "batch": batch})
 
+    archive = text(query.c.model) if is_module(what) else ""
     answers = Predictions()
     quick = _is_quick(what, specs)
     for name in names:
         answer = query.ask(data, name) if quick else call(functools.partial(query.ask, data, name))
-        answers.append(Prediction(answer, query, list(notes), again, title, file, assumed))
+        made = Prediction(answer, query, list(notes), again, title, file, assumed)
+        if archive:
+            made.warnings = [_as_calls(one, archive) for one in made.warnings]
+        answers.append(made)
     return answers if several else answers[0]
 
 

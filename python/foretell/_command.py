@@ -54,10 +54,10 @@ def _words(options: dict[str, Any]) -> list[str]:
         name = _option(name)
         if name == "dtype" and value == "tf32":
             name, value = "policy", "tf32"
-        if name == "optimizer":
+        if name in ("optimizer", "dtype"):
             from . import _ask
 
-            value = _ask._optimizer(value)
+            value = _ask._optimizer(value) if name == "optimizer" else _ask._precision(value)
         if isinstance(value, dict):
             between = "x" if name == "input" else ","
             value = [f"{k}={_text(v, between)}" for k, v in value.items()]
@@ -242,9 +242,13 @@ def _on_models(
 ) -> Record:
     from . import _ask
 
+    precision = options.get("precision")
+    several = precision if _is_list(precision) else [precision]
+    if any(one in _ask._WEIGHT_BITS for one in several):
+        options["precision_"] = options.pop("precision")
     with _ask.files(models, args, kwargs, options) as paths:
         record = _run(command, [_operand(path) for path in paths], options)
-        for one in record.get("answers", [record]):
-            if isinstance(models[0], str) and paths[0] != models[0] and "model" in one:
-                one["model"] = models[0]  # an id, not config.json
+        if models and isinstance(models[0], str) and paths[0] != models[0]:
+            for one in record.get("answers", [record]):
+                one |= {"model": models[0]} if "model" in one else {}  # an id, not config.json
         return record

@@ -109,10 +109,24 @@ def page(p: Prediction) -> str:
     lines = "".join(
         f"<li>{html.escape(line)}</li>" for line in [*p.notes, *p.assumptions, *p.warnings]
     )
-    title = html.escape(f"{p.model} on {p.device}")
+    return frame(
+        f"{p.model} on {p.device}",
+        f"{fragment([p])}<ul>{lines}</ul><h2>Memory by part</h2><table class=ft>{parts}</table>"
+        f"<h2>Modules</h2>{_sums(p)}",
+    )
+
+
+def frame(title: str, inside: str) -> str:
+    title = html.escape(title)
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
-        f"<style>body{{font:14px/1.5 sans-serif;margin:2em}}</style><h1>{title}</h1>"
-        f"{fragment([p])}<ul>{lines}</ul><h2>Memory by part</h2><table class=ft>{parts}</table>"
-        f"<h2>Modules</h2>{_sums(p)}</html>\n"
+        f"<style>body{{font:14px/1.5 sans-serif;margin:2em}}</style><h1>{title}</h1>{inside}</html>\n"
     )
+
+
+def written(page: str, path: str | os.PathLike | None) -> str:
+    """The page, which is also in the file of that path."""
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    return page

@@ -131,7 +131,9 @@ class Record(dict):
 def _cell(value: Any) -> str:
     """As it is shown; "" for what is not known."""
     if isinstance(value, Estimate):
-        return with_unit(value.value, value.unit).strip() if value else ""
+        if value.unit in ("", "1/s"):  # money and rates have no prefixes
+            return f"{value.value:.4g} {value.unit}".strip() if value else ""
+        return with_unit(value.value, value.unit) if value else ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

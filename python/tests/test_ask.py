@@ -140,6 +140,26 @@ def test_several_devices(resnet50):
     assert [p.device for p in several] == ["a30", "h100-sxm"]
     assert several[1].time == foretell.predict(resnet50, device="h100", batch=2).time
     assert "a30" in str(several) and "a30" in several._repr_html_()
+    assert "h100-sxm" in several.html() and "on 2 devices</h1>" in several.html()
+
+
+def test_what_differs_is_over_columns_and_reasons_are_not_in_cells(resnet50):
+    forward, step = (foretell.predict(resnet50, device="a30", mode=m) for m in (None, "training"))
+    assert "one forward pass, fp32" in forward.compare(step).splitlines()[0]
+    cpu = foretell.predict(resnet50, device="raspberry-pi-4")
+    assert cpu.energy.why and max(map(len, forward.compare(cpu).splitlines())) < 120
+
+
+def test_weights_of_a_language_model_have_types_of_their_own(llama):
+    eight = foretell.predict(llama, device="h100", precision="fp8", batch=4)
+    assert "fp8" in eight.dtype
+    assert eight.time == foretell.predict(llama, device="h100", batch=4, dims={"weight_bits": 8}).time
+    served = foretell.predict(llama, device="h100", precision="fp8", concurrency=4)
+    assert served == foretell.llm(llama, device="h100", precision="fp8", concurrency=4)
+    ranked = foretell.rank(llama, devices="h100", precision=["bf16", "fp8"], concurrency=4, tp=1)
+    assert {row["precision"] for row in ranked.rows()} == {"bf16", "fp8"}
+    rates = str(foretell.llm(llama, device="h100", concurrency=32, price="2/h"))
+    assert re.search(r"\d{4} 1/s.* 0\.\d{4} ", rates), rates  # no "k1/s", no "300 m" of money
 
 
 def test_frames(resnet50):
@@ -300,6 +320,7 @@ def test_this_machine_measured_trained_predicted_verified(resnet18):
     assert p.device == "local" and p.time.basis in ("measured", "learned")
     both = p.verify(time="100ms")
     assert both.time == p.time and both.measured_s == both.record["time"]["value"]
+    assert both.measured_b == both.record["memory"]["process_peak"]
     assert 0.5 < both.time.value / both.measured_s < 2 and "ratio" in str(both)
     with pytest.raises(foretell.Error):
         foretell.predict(resnet18, device="h100", method="physics", engine="vllm").verify()

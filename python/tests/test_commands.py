@@ -184,6 +184,7 @@ def test_launches_of_a_program_are_a_table(tmp_path):
 def test_this_machine_is_a_table_of_its_own(resnet18):
     collected = foretell.collect(resnet18, engine="fake", budget="20s")
     assert collected.rows()[0]["measured"] == collected["measured"] > 10
+    assert foretell.collect(quick=True, engine="fake", budget="1s")["wanted"] > 1000
     trained = foretell.train(engine="fake")
     assert {row["metric"] for row in trained.rows()} >= {"time"} and "mape" in str(trained)
     scores = foretell.evaluate(where={"engine": "fake"}, by=["kind", "size"])

@@ -301,6 +301,10 @@ def test_a_module_is_verified_here():
     foretell.train(engine="fake")
     both = foretell.predict(module, x, device="local", engine="fake", batch=4).verify(time="100ms")
     assert 0.2 < both.time.value / both.measured_s < 5
+    here, x = dict(device="local", engine="fake"), torch.empty(1, 64, 9000)
+    wider = foretell.predict(nn.Conv1d(64, 512, 31), x, **here)
+    said = next(w for w in wider.warnings if "collect" in w)  # not of the archive, which is gone
+    assert 'foretell.collect(model, args, engine="fake"), then foretell.train(engine="fake")' in said
 
 
 def test_threads_export_at_the_same_time():

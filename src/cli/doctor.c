@@ -121,8 +121,9 @@ static void look_at_store(struct findings *f, const ft__cli *c)
 
     ft__path_store(c, path);
     if (!ft_store_shown(NULL, 0, path) && !ft__path_exists(path)) {
-        snprintf(f->store_state, sizeof(f->store_state),
-                 "not there yet: foretell collect --quick makes it");
+        snprintf(f->store_state, sizeof(f->store_state), "%s",
+                 *path ? "not there yet: foretell collect --quick makes it"
+                       : "HOME is not set: foretell collect --quick --db FILE");
         return;
     }
     st = ft_store_open(&s, path, FT_STORE_READ, &err);
@@ -144,8 +145,10 @@ static void look_at_predictor(struct findings *f)
     ft_error err = {0};
 
     if (!ft__path_exists(f->predictor)) {
-        snprintf(f->predictor_state, sizeof(f->predictor_state),
-                 "not there yet: foretell train makes it");
+        snprintf(f->predictor_state, sizeof(f->predictor_state), "%s",
+                 *f->predictor
+                     ? "not there yet: foretell train makes it"
+                     : "HOME is not set: foretell train --db FILE --out FILE.ftp");
         return;
     }
     if (ft_predictor_load(&p, f->predictor, &err)) {

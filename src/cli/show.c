@@ -30,6 +30,12 @@ static ft__formatted interval_text(double low, double high)
     return t;
 }
 
+/* NAN: no network was measured with a power sensor. */
+static double known_idle(const ft_predictor_schedule *s)
+{
+    return s->idle_w > 0 ? s->idle_w : NAN;
+}
+
 /* What networks showed of its devices. */
 static bool print_schedules(const ft_predictor *p, uint32_t n)
 {
@@ -43,8 +49,8 @@ static bool print_schedules(const ft_predictor *p, uint32_t n)
         ft_predictor_get_schedule(p, i, &s);
         ft__table_row(t, s.device, s.policy, s.engine, s.phase, s.n, s.error, s.without,
                       interval_text(s.interval_low, s.interval_high).s, s.convolutions,
-                      s.products, s.others, s.relaid, s.bounded, s.launch_s, s.idle_w,
-                      s.dynamic);
+                      s.products, s.others, s.relaid, s.bounded, s.launch_s,
+                      known_idle(&s), s.dynamic);
     }
     return ft__table_print_take(t, stdout);
 }
@@ -173,8 +179,9 @@ static json_t *schedules_json(const ft_predictor *p, uint32_t n)
                      "products:g others:g relaid:g bounded:g launch_s:g idle_w:g "
                      "dynamic:g mape:g mape_without:g interval_low:g interval_high:g",
                      s.device, s.policy, s.engine, s.phase, s.n, s.convolutions,
-                     s.products, s.others, s.relaid, s.bounded, s.launch_s, s.idle_w,
-                     s.dynamic, s.error, s.without, s.interval_low, s.interval_high));
+                     s.products, s.others, s.relaid, s.bounded, s.launch_s,
+                     known_idle(&s), s.dynamic, s.error, s.without, s.interval_low,
+                     s.interval_high));
     }
     return all;
 }

@@ -129,7 +129,8 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
     if (ft__graph_writes_inputs(g))
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s: a step with a cache of keys and values is not trained; "
-                       "export the module itself for --mode training",
+                       "export the module itself for --mode training; a config.json "
+                       "is trained by --gpus N, or as one step by --dim train=1",
                        g->name);
     return ft__graph_train(out, g, &s->how, err);
 }

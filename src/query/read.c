@@ -146,6 +146,11 @@ static ft_status check_dtype(const char *dtype, ft_error *err)
         return ft_fail(err, FT_EINVAL, 0,
                        "networks are predicted in fp64, fp32, fp16 or bf16, not in "
                        "fp8, which weights of a language model's config.json may have");
+    if (strcmp(dtype, "tf32") == 0)
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "TF32 is how products of fp32 are computed, not a type: --policy "
+            "tf32 (all products), default (convolutions) or ieee (none)");
     return narrow
                ? ft_fail(err, FT_EINVAL, 0,
                          "mixed precision is amp-bf16 or amp-fp16, not \"%s\"", dtype)

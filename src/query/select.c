@@ -497,12 +497,19 @@ static ft_status no_predictor(const struct selecting *a, ft_error *err)
     if (a->q->threads > 1)
         snprintf(threads, sizeof(threads), " --threads %llu",
                  (unsigned long long)a->q->threads);
+    if (!*a->d->user_dir)
+        return ft_fail(
+            err, FT_ENOTFOUND, 0,
+            "HOME is not set, so no predictor for this machine is found; two "
+            "commands make one, for --predictor this.ftp:\n  foretell collect "
+            "--quick --engine %s%s --db this.db\n  foretell train --engine "
+            "%s%s --db this.db --out this.ftp",
+            engine, threads, engine, threads);
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "there is no predictor for this machine yet (%.400s); two commands "
                    "make one:\n  foretell collect --quick --engine %s%s\n  foretell "
                    "train --engine %s%s",
-                   *a->d->user_dir ? a->path : "no folder of one's own is known",
-                   engine, threads, engine, threads);
+                   a->path, engine, threads, engine, threads);
 }
 
 /* The machine that the predictor was made on may be another one. Its memory is the

@@ -1,4 +1,5 @@
 /* A store in a file of SQLite's: opened, identified, failures put into words. */
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,11 @@ static ft_status cannot_open(const ft_store *s, ft_error *err)
         st = ft_fail(err, FT_EIO, 0,
                      "store %s: no permission to %s it; as its owner: chmod u+rw %s",
                      path, verb, path);
+    else if (access(dir, W_OK | X_OK) && errno == EROFS)
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: its file system is read-only; name a store elsewhere "
+                     "with --db",
+                     path);
     else if (access(dir, W_OK | X_OK))
         st = ft_fail(err, FT_EIO, 0,
                      "store %s: its folder must be writable too, to %s it; "
@@ -60,8 +66,9 @@ static ft_status cannot_open(const ft_store *s, ft_error *err)
 static ft_status fail(const ft_store *s, ft_error *err)
 {
     const char *why = sqlite3_errmsg(s->db);
+    const bool full = sqlite3_system_errno(s->db) == ENOSPC; /* of a file beside it */
 
-    switch (sqlite3_errcode(s->db)) {
+    switch (full ? SQLITE_FULL : sqlite3_errcode(s->db)) {
     case SQLITE_NOMEM: return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:

@@ -207,7 +207,10 @@ static bool add_option(struct words *w, const char *key, const json_t *v)
     w->found = NULL;
     ft__options_each(w->t->command->options, find_option, w);
     if (!w->found)
-        return wrong(w, "there is no argument \"%.60s\"", key);
+        return strncmp(key, "model", 5) == 0 && w->t->words == FT__WORDS_MODELS
+                   ? wrong(w, "there is no argument \"%.60s\", but \"%s\"", key,
+                           w->t->positional)
+                   : wrong(w, "there is no argument \"%.60s\"", key);
     if (json_is_null(v) || (!ft__option_has_value(w->found->type) && json_is_false(v)))
         return true;
     if (!ft__option_has_value(w->found->type)) {
@@ -220,7 +223,8 @@ static bool add_option(struct words *w, const char *key, const json_t *v)
                    ? add_word(w, w->found->name, text)
                    : wrong(w, "%s is a text or a number", key);
     if (!ft__option_repeats(w->found->type))
-        return wrong(w, "%s is one value, not several", key);
+        return wrong(w, "%s is one text: several are joined by commas, as \"a,b\"",
+                     key);
     json_array_foreach(
         (json_t *)v, i,
         one) if (!value_text(buf, sizeof(buf), &text,

@@ -403,6 +403,7 @@ static ft__formatted correlation_text(const ft_correlation *c)
 static bool print_correlations(const ft__explored *e, uint32_t w)
 {
     ft__table *t = ft__table_new("correlation<|Pearson>|Spearman>|Kendall>");
+    char of[128];
     size_t n = 0;
 
     for (size_t i = 0; i < e->n_relations; i++) {
@@ -419,6 +420,8 @@ static bool print_correlations(const ft__explored *e, uint32_t w)
     }
     if (n)
         putchar('\n');
+    if (n && e->n_workloads > 1)
+        printf("what goes together%s\n", of_workload(e, w, of, sizeof(of)));
     return ft__table_print_take(t, n ? stdout : NULL);
 }
 

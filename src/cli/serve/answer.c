@@ -238,27 +238,78 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
             s->preemptions);
 }
 
-/* How an engine is started; false: it is no server. */
-static bool server_line(char *out, size_t size, const char *engine, uint64_t tp,
-                        const ft_served *s, uint64_t concurrency)
+/* 0: nobody says it. */
+static int64_t dim_of(const ft_query *q, const char *name)
 {
-    const uint64_t tokens = s->max_batched_tokens;
+    for (size_t i = 0; i < q->n_dims; i++)
+        if (strcmp(q->dims[i].name, name) == 0)
+            return q->dims[i].value;
+    return 0;
+}
+
+/* What stands for a checkpoint, by the type of its weights where that was asked for. */
+static const char *checkpoint(const ft_query *q)
+{
+    const int64_t bits = dim_of(q, "weight_bits");
+
+    return bits == 4    ? "MODEL-in-fp4"
+           : bits == 8  ? "MODEL-in-fp8"
+           : bits == 16 ? "MODEL-in-bf16"
+                        : "MODEL";
+}
+
+/* Options of vLLM beside those of every line. */
+static void vllm_options(char *out, size_t size, const ft_query *q,
+                         const ft_serve_load *load)
+{
+    const struct {
+        const char *name;
+        double value;
+    } option[] = {{"max-num-seqs", (double)load->max_seqs},
+                  {"block-size", (double)load->block},
+                  {"gpu-memory-utilization", load->memory_share},
+                  {"pipeline-parallel-size", (double)dim_of(q, "pp")},
+                  {"data-parallel-size", (double)dim_of(q, "dp")}};
+    size_t len = 0;
 
     *out = '\0';
+    for (size_t i = 0; i < sizeof(option) / sizeof(*option); i++)
+        if (option[i].value > 0)
+            len += (size_t)snprintf(out + len, size - len, " --%s %g", option[i].name,
+                                    option[i].value);
+    snprintf(out + len, size - len, "%s%s%s",
+             dim_of(q, "ep") > 1 ? " --enable-expert-parallel" : "",
+             dim_of(q, "kv_bits") == 8 ? " --kv-cache-dtype fp8" : "",
+             load->whole_prompts ? " --no-enable-chunked-prefill" : "");
+}
+
+/* How an engine is started; false: it is no server. */
+static bool server_line(char *out, size_t size, const ft_query *q, uint64_t tp,
+                        const ft_served *s, const ft_serve_load *load,
+                        uint64_t concurrency)
+{
+    const char *engine = q->engine, *model = checkpoint(q);
+    const uint64_t tokens = s->max_batched_tokens;
+    char more[256];
+
+    *out = '\0';
+    vllm_options(more, sizeof(more), q, load);
     if (!engine || strcmp(engine, "vllm") == 0)
         snprintf(out, size,
-                 "vllm serve MODEL --tensor-parallel-size %" PRIu64
-                 " --max-num-batched-tokens %" PRIu64,
-                 tp, tokens);
+                 "vllm serve %s --tensor-parallel-size %" PRIu64
+                 " --max-num-batched-tokens %" PRIu64 "%s",
+                 model, tp, tokens, more);
+    else if (*more)
+        return false;
     else if (strcmp(engine, "sglang") == 0)
         snprintf(out, size,
-                 "python3 -m sglang.launch_server --model-path MODEL --tp-size %" PRIu64
+                 "python3 -m sglang.launch_server --model-path %s --tp-size %" PRIu64
                  " --chunked-prefill-size %" PRIu64 " --port 8000",
-                 tp, tokens);
+                 model, tp, tokens);
     else if (strcmp(engine, "trtllm") == 0)
         snprintf(out, size,
-                 "trtllm-serve MODEL --tp_size %" PRIu64 " --max_num_tokens %" PRIu64,
-                 tp, tokens);
+                 "trtllm-serve %s --tp_size %" PRIu64 " --max_num_tokens %" PRIu64,
+                 model, tp, tokens);
     else if (strcmp(engine, "llama.cpp") == 0)
         snprintf(out, size,
                  "llama-server --model MODEL.gguf --port 8000 --parallel %" PRIu64,
@@ -268,28 +319,29 @@ static bool server_line(char *out, size_t size, const char *engine, uint64_t tp,
 
 /* What measures the same; vLLM's client asks any server with OpenAI's interface. */
 static void verify_line(char *out, size_t size, const ft_serve_load *load,
-                        const ft_served *s, const char *engine, uint64_t tp)
+                        const ft_served *s, const ft_query *q, uint64_t tp)
 {
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
     const uint64_t concurrency = load->concurrency ? load->concurrency : 1;
-    char how[64], server[256];
+    char how[64], server[512];
 
     if (load->rate_per_s > 0)
         snprintf(how, sizeof(how), "--request-rate %g", load->rate_per_s);
     else
         snprintf(how, sizeof(how), "--max-concurrency %" PRIu64, concurrency);
     *out = '\0';
-    if (load->n_recorded ||
-        !server_line(server, sizeof(server), engine, tp, s, concurrency))
+    if (load->n_recorded || load->prefill_workers || load->shared_prefix ||
+        load->kv_tokens ||
+        !server_line(server, sizeof(server), q, tp, s, load, concurrency))
         return;
     snprintf(out, size,
-             "%s & vllm bench serve --model MODEL --dataset-name random "
+             "%s & vllm bench serve --model %s --dataset-name random "
              "--random-input-len %" PRIu64 " --random-output-len %" PRIu64
              " --random-range-ratio %g --num-prompts %" PRIu64
              " %s --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
              "--metric-percentiles 50,90,99 --save-result",
-             server, prompt, generate, load->vary, s->requests, how);
+             server, checkpoint(q), prompt, generate, load->vary, s->requests, how);
 }
 
 static bool print_latency(const ft_served *s)
@@ -368,7 +420,7 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
         ft__put_line(stdout, "steps by ", x->s.predictor);
     for (size_t i = 0; i < warned.n; i++)
         ft__put_line(stdout, "warning: ", warned.at[i]);
-    verify_line(verify, sizeof(verify), load, &x->s, q->query.engine, tp);
+    verify_line(verify, sizeof(verify), load, &x->s, &q->query, tp);
     if (*verify)
         ft__put_line(stdout, "verify on those devices: ", verify);
     return true;
@@ -433,7 +485,7 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
     say_assumed(&assumed, load, &x->s);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
-    verify_line(verify, sizeof(verify), load, &x->s, q->query.engine, tp);
+    verify_line(verify, sizeof(verify), load, &x->s, &q->query, tp);
     return ft__json_join_take(
         ft__json("model:s", q->c->args.v[0]),
         ft__json_join_take(o, ft__json("assumptions:o warnings:o verify:z",

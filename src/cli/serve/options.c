@@ -279,7 +279,7 @@ static int price_read(ft__cli *c, char *name, size_t size, double *per_s,
                               "/h=1/3600 /min=1/60 /s=1 /day=1/86400"))
         return ft__usage(c,
                          "--price %s: it wants a device and what it costs, such as "
-                         "a30=2.49/h",
+                         "a30=2.49/h, or 2.49/h for all",
                          text);
     return FT__EXIT_GOOD;
 }

@@ -156,9 +156,10 @@ static int read_options(ft__serve_ranking *r)
         code = read_limit(r, o->limits.v[i]);
     if (!code && r->by == FT__BY_COST && !o->prices.n)
         code = ft__usage(r->q->c, "--by cost wants --price, such as 2.5/h or l4=0.7/h");
-    if (!code && (o->lists || o->batches || o->co2 || o->seed || o->asked.launch_time))
+    if (!code && (o->lists || o->batches || o->co2 || o->seed || o->asked.launch_time ||
+                  r->q->c->csv))
         code = ft__usage(r->q->c, "serving goes without --stdin, --batches, --co2, "
-                                  "--seed and --launch-time");
+                                  "--seed, --launch-time and --csv");
     if (!code && o->correct && !ft__learned_is(o->correct))
         code = ft__usage(r->q->c,
                          "--correct %s: what is served is ranked by what verify "
@@ -480,6 +481,25 @@ static int rank_all(ft__serve_ranking *r)
     return code ? code : r->n_placed ? FT__EXIT_GOOD : FT__EXIT_NO;
 }
 
+/* A name that is none says so, as where one network is ranked. */
+static int check_devices(ft__rank_question *q)
+{
+    char data_dir[FT__PATH_MAX];
+    int code = FT__EXIT_GOOD;
+
+    ft__path_data(q->c, data_dir);
+    for (size_t i = 0; i < q->n_devices && !code; i++) {
+        ft_device *d = NULL;
+
+        if (strcmp(q->device[i], "local") == 0)
+            continue;
+        code =
+            ft__cli_check(q->c, ft_device_load(&d, data_dir, q->device[i], &q->c->err));
+        ft_device_free(d);
+    }
+    return code;
+}
+
 int ft__serve_rank(ft__rank_question *q)
 {
     ft__serve_ranking *r = calloc(1, sizeof(*r));
@@ -494,6 +514,8 @@ int ft__serve_rank(ft__rank_question *q)
         code = ft__precision_check(q->c, &q->o->model);
     if (!code)
         code = read_options(r);
+    if (!code)
+        code = check_devices(q);
     if (!code) {
         fill_lists(r);
         code = make_ways(r);

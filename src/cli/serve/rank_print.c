@@ -97,19 +97,35 @@ static size_t count_of(const ft__serve_ranking *r, ft__serve_state of)
     return n;
 }
 
+/* "" of what has no times. */
+static const char *no_hardware(const ft__serve_setting *x)
+{
+    return x->state == FT__SERVE_UNKNOWN || x->state == FT__SERVE_NO_FIT
+               ? ""
+               : x->s.no_hardware;
+}
+
 static void print_no_hardware(const ft__serve_ranking *r)
 {
     for (size_t i = 0; i < r->n; i++) {
-        const ft__serve_setting *x = &r->setting[i];
-        bool said = x->state == FT__SERVE_UNKNOWN || x->state == FT__SERVE_NO_FIT ||
-                    !*x->s.no_hardware;
+        const char *text = no_hardware(&r->setting[i]);
+        bool said = !*text;
 
         for (size_t k = 0; k < i && !said; k++)
-            said = r->setting[k].s.no_hardware &&
-                   strcmp(r->setting[k].s.no_hardware, x->s.no_hardware) == 0;
+            said = strcmp(no_hardware(&r->setting[k]), text) == 0;
         if (!said)
-            ft__put_line(stdout, "warning: ", x->s.no_hardware);
+            ft__put_line(stdout, "warning: ", text);
     }
+}
+
+static void print_first_why(const ft__serve_ranking *r, ft__serve_state of,
+                            const char *what)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->setting[i].state == of && *r->setting[i].why) {
+            ft__put_line(stdout, what, r->setting[i].why);
+            return;
+        }
 }
 
 static void print_rest(const ft__serve_ranking *r, uint64_t top)
@@ -125,11 +141,9 @@ static void print_rest(const ft__serve_ranking *r, uint64_t top)
     printf(", %zu too large, %zu over a limit, %zu not known\n",
            count_of(r, FT__SERVE_NO_FIT), count_of(r, FT__SERVE_OVER_LIMIT),
            count_of(r, FT__SERVE_UNKNOWN));
-    for (size_t i = 0; i < r->n; i++)
-        if (r->setting[i].state == FT__SERVE_UNKNOWN && *r->setting[i].why) {
-            ft__put_line(stdout, "not known, the first: ", r->setting[i].why);
-            break;
-        }
+    if (!r->n_placed)
+        print_first_why(r, FT__SERVE_NO_FIT, "too large, the first: ");
+    print_first_why(r, FT__SERVE_UNKNOWN, "not known, the first: ");
     say_nearest(nearest, sizeof(nearest), r);
     if (*nearest)
         puts(nearest);
@@ -143,19 +157,14 @@ static void print_rest(const ft__serve_ranking *r, uint64_t top)
     }
 }
 
-bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
+static bool print_placed(const ft__serve_ranking *r, uint64_t top)
 {
     ft__table *t = ft__table_new("place>u|device|?clock>|?cap>|n>u|tp>u|?dims|users>u|"
                                  "weights|TTFT>s|TPOT>s|tokens/s a user>|a "
                                  "device>|J/token>J|?cost of 1e6>|Pareto",
                                  r->q->n_clocks > 0, r->n_caps > 0, r->n_lists > 0,
                                  r->q->o->prices.n > 0);
-    char requests[FT__REQUESTS_TEXT];
 
-    ft__put_clean(stdout, r->q->c->args.v[0]);
-    printf(", served, by %s\n", r->by_name);
-    ft__requests_text(requests, &r->load[0]);
-    printf("assumed: %s\n\n", requests);
     for (size_t i = 0; i < r->n_placed && i < top; i++) {
         const ft__serve_setting *x = &r->setting[r->order[i]];
 
@@ -174,6 +183,19 @@ bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
     if (!ft__table_print_take(t, stdout))
         return false;
     putchar('\n');
+    return true;
+}
+
+bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
+{
+    char requests[FT__REQUESTS_TEXT];
+
+    ft__put_clean(stdout, r->q->c->args.v[0]);
+    printf(", served, by %s\n", r->by_name);
+    ft__requests_text(requests, &r->load[0]);
+    printf("assumed: %s\n\n", requests);
+    if (r->n_placed && !print_placed(r, top))
+        return false;
     print_rest(r, top);
     return true;
 }

@@ -1,7 +1,7 @@
 // The page of foretell serve: its controls are arguments of /v1/rank, and stand in the address; one device in detail is
 // what predict --html draws (src/report/page).
 const form = byId("asked"), said = byId("said");
-const SERVED = ["prompt", "generate", "concurrency"], RUN = ["batch", "dtype", "mode"];
+const SERVED = ["prompt", "generate", "concurrency", "precision"], RUN = ["batch", "dtype", "mode"];
 let last = 0;
 let kept = ""; // the controls of what is compared with, as they stand in an address
 
@@ -27,7 +27,7 @@ const rank = controls => ask("rank", controls, isServed(controls) ? RUN : [...SE
 const plain = (value, unit = "") => ({ value, low: null, high: null, unit });
 // One form for what runs once and what is served: estimates x and y, then further columns.
 function pointsOf(record) {
-  const state = c => c.state === "placed" ? "" : [label(c.state), c.limit, c.why].filter(Boolean).join(": ");
+  const state = c => c.state === "placed" ? "" : [label(c.state), c.limit, c.why?.replace(/^it does not fit: /, "")].filter(Boolean).join(": ");
   if (record.choices)
     return record.choices.map(c => ({ name: c.device, device: c.device, front: c.pareto, state: state(c), x: c.values.time, y: c.values.energy,
       cost: plain(c.cost_per_item && 1e6 * c.cost_per_item), more: [c.values.power, c.values.memory] }));
@@ -80,7 +80,7 @@ function difference(now) {
 // ---- one device in detail ----
 async function showDetail(mine) {
   const controls = new URLSearchParams(new FormData(form)), device = byId("of").value;
-  const page = await ask("report", controls, [...SERVED, "tp", "devices", "price"], { device });
+  const page = await ask("report", controls, [...SERVED.filter(n => n !== "precision"), "tp", "devices", "price"], { device });
   if (mine !== last) return;
   drawn.length = Math.min(drawn.length, 1); // the plot
   byId("main").replaceChildren();

@@ -505,8 +505,13 @@ ft_status ft__llm_check(const ft__llm *m, const char *name, ft_error *err)
                        name, (long long)m->layers, FT__LLM_LAYERS);
     if (missing(m))
         return ft_fail(err, FT_EFORMAT, 0,
-                       "%s: no configuration of a language model: it lacks \"%s\"",
+                       "%s: no configuration of a language model: it lacks a number "
+                       "above 0 for \"%s\"",
                        name, missing(m));
+    if (m->kv_heads > 0 && m->heads % m->kv_heads)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: %lld attention heads cannot share %lld of keys and values",
+                       name, (long long)m->heads, (long long)m->kv_heads);
     if (unused(m))
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s: \"%s\" is of layers, but which of them is not said in a "

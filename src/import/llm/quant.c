@@ -214,7 +214,8 @@ static void take_all(ft__llm_reader *r, const struct scheme *s)
     ft__llm *m = r->m;
 
     if (q.weights == FT_DTYPE_NONE && !s->listed)
-        ft__llm_refuse(r, "is of a method that is not known", "quantization_config");
+        ft__llm_refuse(r, "is of a method, or of bits, that are not known",
+                       "quantization_config");
     for (int part = 0; part < FT__LLM_PARTS; part++) {
         const bool experts = part == FT__LLM_PART_EXPERTS;
 

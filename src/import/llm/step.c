@@ -568,11 +568,19 @@ static void say_assumed(ft__llm_step *s)
 {
     const ft__llm *m = &s->m;
 
-    ft__build_assume(
-        s->b,
-        "one step: tokens=%" PRId64 " new of each sequence, context=%" PRId64
-        " in the cache, batch %" PRId64 " (--dim tokens=N, --dim context=N, --batch N)",
-        s->tokens, s->context, s->batch);
+    if (s->whole)
+        ft__build_assume(s->b,
+                         "whole sequences of tokens=%" PRId64
+                         ", without a cache, batch %" PRId64
+                         " (--dim tokens=N, --batch N)",
+                         s->tokens, s->batch);
+    else
+        ft__build_assume(s->b,
+                         "one step: tokens=%" PRId64
+                         " new of each sequence, context=%" PRId64
+                         " in the cache, batch %" PRId64
+                         " (--dim tokens=N, --dim context=N, --batch N)",
+                         s->tokens, s->context, s->batch);
     ft__build_positions(s->b, m->positions, s->context);
     if (s->drafts)
         ft__build_assume(s->b,

@@ -358,6 +358,13 @@ ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *
                        "-arch=sm_80 %s -o kernels.ptx",
                        name, name);
     }
+    if (len >= 4 && memcmp(text, "\177ELF", 4) == 0) {
+        free(m);
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s is a compiled program, not PTX; where it has PTX in it: "
+                       "cuobjdump -ptx %s",
+                       name, name);
+    }
     m->text = text;
     m->len = len;
     m->name = ft__arena_strndup(&m->arena, name, strlen(name));

@@ -152,7 +152,7 @@ function drawEffects() {
 function drawParallel() {
   const keys = [...data.parameters.map(p => p.name), ...data.objectives.map(o => o.name)];
   const step = 130, h = 320, top = 34, bottom = 24, w = 60 + step * keys.length;
-  const s = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": "parallel coordinates", style: `min-width:${w * .8}px` });
+  const s = svg("svg", { viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": "parallel coordinates", style: `min-width:${w * .8}px; max-width:${w * 1.3}px` });
   const axes = keys.map(axisOf), px = i => 50 + i * step, py = v => h - bottom - v * (h - top - bottom);
   const all = trials().filter(t => !t.failure);
   all.sort((p, q) => p.front - q.front);

@@ -9,14 +9,19 @@ function drawTop() {
   const basis = a => `${a.time.basis}${a.predictor ? `, ${a.predictor}` : ""}${a.lower_bound ? ": a lower bound, not an expectation" : ""}; ` +
     `${a.n_ops} unique operations: ${BASES.filter(k => a[`n_${k}`]).map(k => `${a[`n_${k}`]} ${k}`).join(", ")}${free(a) ? ", the others take no time" : ""}`;
   const uniq = key => [...new Set(answers.flatMap(a => a[key]))];
-  put("assumed", list(uniq("assumptions")));
+  // Of some of several devices with their names behind it.
+  const said = key => uniq(key).map(text => {
+    const of = new Set(answers.filter(a => a[key].includes(text)).map(a => a.device));
+    return answers.every(a => of.has(a.device)) ? text : `${text} (${[...of].join(", ")})`;
+  });
+  put("assumed", list(said("assumptions")));
   if (answers.length > 1) put("basis", list(answers.slice(0, 12).map(a => `${a.label}: ${basis(a)}`)));
   else put("basis", basis(one));
   put("intervals", "low .. high is a 90 % interval, drawn as a bar; the line in it is the estimate");
   if (answers.length === 1 && one.energy.value === null) put("energy", `unavailable: ${one.energy.why}`);
   put("verify", one.verify ? command(one.verify) : one.unverified.replace(/^to verify it:? /, ""));
   s.append(d);
-  if (uniq("warnings").length) s.append(list(uniq("warnings").map(w => `Warning: ${w}`), "warning"));
+  if (uniq("warnings").length) s.append(list(said("warnings").map(w => `Warning: ${w}`), "warning"));
   if (uniq("bounded").length) s.append(html("p", `Lower bounds, for want of a rule: ${uniq("bounded").join("; ")}`, "note"));
 }
 

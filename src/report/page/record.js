@@ -3,8 +3,8 @@
 const WORDS = { ttft: "time to first token", tpot: "time of an output token", itl: "time between tokens", e2e: "time of a request",
   edp: "energy x time", mape: "MAPE", median_ape: "median APE", p90_ape: "90 % of APE below", max_ape: "largest APE", within_10: "within 10 %",
   r2: "R2", adjusted_r2: "adjusted R2", mae: "mean error", median_ae: "median error", max_error: "largest error", co2: "CO2", tp: "GPUs of a replica",
-  family: "predictor", covered: "intervals that hold", width: "width of intervals, high / low", regret: "expected regret", tied: "share the first place",
-  chance: "chance to be the best", corrected_by: "measurements of the device", no_hardware: "no hardware for this type", level: "not distinguishable from the best", level_why: "why not", risky: "may be over the limit",
+  family: "predictor", covered: "intervals that hold", width: "width of intervals, high / low", regret: "expected regret", tied: "at the first place",
+  chance: "chance to be the best", cost: "cost of a million", corrected_by: "measurements of the device", no_hardware: "no hardware for this type", level: "not distinguishable from the best", level_why: "why not", risky: "may be over the limit",
   concurrency: "requests at once", ipc: "instructions per cycle", descriptor_bytes: "bytes of descriptors", on: "threads that are on",
   warp: "warp instructions", flops: "FLOPs", global_bytes: "global memory", different: "unique launches", exact: "counted exactly", because: "why not exact" };
 const label = name => WORDS[name] || name.replace(/^n_/, "").replace(/(?<!per)_(s|j|w|hz|bytes)$/, "").replaceAll("_", " ");
@@ -12,7 +12,7 @@ const isRow = v => v !== null && typeof v === "object" && !Array.isArray(v);
 const heading = name => label(name).replace(/^./, c => c.toUpperCase());
 const unitOf = name => name === "memory_limit" ? "bytes" : /_per_/.test(name) ? undefined : (name.match(/_(s|j|w|hz|bytes)$/) || [])[1];
 const UNITS = { s: "s", j: "J", w: "W", hz: "Hz", bytes: "B" };
-const SHARES = /^(mape|bias|median_ape|p90_ape|within_10|max_ape|share|.*_error|error|regret|covered|chance|occupancy|cache_peak)$/;
+const SHARES = /^(mape|bias|median_ape|p90_ape|within_10|max_ape|share|(?!ratio_).*_error|error|regret|covered|chance|occupancy|cache_peak)$/;
 // Records whose numbers have a unit that their names do not say.
 const IN_UNITS = [[/^(weights|activations|cache_per_token|device)$/, "memory", "B"], [/./, "terms", "s"]];
 function givenUnit(v, name) {
@@ -32,6 +32,12 @@ function textOf(name, v) {
   if (isEstimate(v)) return estimateText(v);
   if (isRow(v)) return Object.entries(v).map(([k, x]) => `${label(k)} ${textOf(k, x)}`).join("; ");
   return String(v);
+}
+// An item or a pass costs next to nothing.
+for (const choice of data.choices || []) {
+  const { cost } = choice.values;
+  for (const k of ["value", "low", "high"]) cost[k] = cost[k] && 1e6 * cost[k];
+  choice.cost_per_item = null;
 }
 const errorUnit = { time: "s", energy: "J", power: "W", memory: "B" }[data.metric] || "";
 // Numbers of a record with a unit; what was measured with an error gets its 95 % interval.

@@ -55,11 +55,12 @@ same figures everywhere.
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local --engine fake
 
-  $ foretell show .local/share/foretell/local-fake.ftp --json | pick engine setting regressors.0.kind regressors.0.forest.n
+  $ foretell show .local/share/foretell/local-fake.ftp --json | pick engine setting regressors.0.kind regressors.0.forest.n schedules.0.idle_w
   engine: "fake"
   setting: "threads=1"
   regressors.0.kind: "all"
   regressors.0.forest.n: 128
+  schedules.0.idle_w: null
   $ foretell show .local/share/foretell/local-fake.ftp --csv | cut -d , -f 1-3 | head -3
   kind,metric,n
   all,time,128

@@ -83,8 +83,15 @@ A folder has it in its config.json; what is not known is named.
   foretell predict: llama-3-8b.json: --dim train=1: it is said twice
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training
-  foretell predict: llama-3-8b.json: a step with a cache of keys and values is not trained; export the module itself for --mode training
+  foretell predict: llama-3-8b.json: a step with a cache of keys and values is not trained; export the module itself for --mode training; a config.json is trained by --gpus N, or as one step by --dim train=1
   [4]
+  $ for e in 's/"num_hidden_layers": 32/"num_hidden_layers": 0/' 's/"hidden_size": 4096/"hidden_size": "4096"/' 's/"num_key_value_heads": 8/"num_key_value_heads": 7/'; do sed "$e" examples/llm/llama-3-8b.json > c.json; foretell ops c.json; done
+  foretell ops: c.json: no configuration of a language model: it lacks a number above 0 for "num_hidden_layers"
+  foretell ops: c.json: no configuration of a language model: it lacks a number above 0 for "hidden_size"
+  foretell ops: c.json: 32 attention heads cannot share 7 of keys and values
+  [3]
+  $ foretell predict examples/llm/llama-3-8b.json --device b200 --mode training --dim train=1 --dim tokens=512 -q | grep -m1 sequence
+  assumed: whole sequences of tokens=512, without a cache, batch 1 (--dim tokens=N, --batch N)
 
 A step of the model at another precision, and one of several ranks: as dimensions have it.
 

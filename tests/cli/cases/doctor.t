@@ -12,6 +12,14 @@ Where nothing was made yet the doctor says what makes it.
     measurements         HOME/.local/share/foretell/measurements.db
                          not there yet: foretell collect --quick makes it
     predictor            HOME/.local/share/foretell/local-onednn.ftp
+  $ env -u HOME foretell doctor --json | pick store.state predictor.state
+  store.state: "HOME is not set: foretell collect --quick --db FILE"
+  predictor.state: "HOME is not set: foretell train --db FILE --out FILE.ftp"
+  $ env -u HOME foretell predict models/sequence.onnx --dim seq=64 --device local
+  foretell predict: HOME is not set, so no predictor for this machine is found; two commands make one, for --predictor this.ftp:
+    foretell collect --quick --engine onednn --db this.db
+    foretell train --engine onednn --db this.db --out this.ftp
+  [4]
   $ foretell doctor --json | pick engines.0.name engines.0.usable machine.fingerprint
   engines.0.name: "fake"
   engines.0.usable: true

@@ -61,6 +61,7 @@ A space is run point by point; the objectives here are numbers that a program pr
     a           #######                        22.4 %
     a with mode ###                            11.3 %
   
+  what goes together of low
   correlation               Pearson              Spearman               Kendall
   -----------------------------------------------------------------------------
   a, score     +0.20 (-0.30..+0.61)  +0.14 (-0.35..+0.57)  +0.11 (-0.23..+0.42)
@@ -76,6 +77,7 @@ A space is run point by point; the objectives here are numbers that a program pr
     a           #######                        22.4 %
     a with mode ###                            11.3 %
   
+  what goes together of high
   correlation               Pearson              Spearman               Kendall
   -----------------------------------------------------------------------------
   a, score     +0.71 (+0.36..+0.88)  +0.69 (+0.28..+0.89)  +0.55 (+0.27..+0.75)

@@ -201,6 +201,9 @@ What is missing is named, with the way to get it.
   $ foretell predict data/models/resnet50.onnx --device a30 --precision fp8
   foretell predict: networks are predicted in fp64, fp32, fp16 or bf16, not in fp8, which weights of a language model's config.json may have
   [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --precision tf32
+  foretell predict: TF32 is how products of fp32 are computed, not a type: --policy tf32 (all products), default (convolutions) or ieee (none)
+  [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --precision fp16 --dtype bf16
   foretell predict: --precision or --dtype, not both
   [2]

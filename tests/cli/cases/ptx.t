@@ -431,6 +431,10 @@ A kernel of C++ goes by the name that people call it; CUDA C++ itself is not PTX
   $ foretell ptx ptx/nvcc/saxpy.cu
   foretell ptx: ptx/nvcc/saxpy.cu is CUDA C++, not PTX; nvcc makes PTX of it: nvcc -ptx -arch=sm_80 ptx/nvcc/saxpy.cu -o kernels.ptx
   [3]
+  $ printf '\177ELF\002\001' >saxpy.cubin; foretell ptx saxpy.cubin
+  foretell ptx: saxpy.cubin is a compiled program, not PTX; where it has PTX in it: cuobjdump -ptx saxpy.cubin
+  [3]
+
 Sectors of which a part is used: 16,777,216 floats, each from a sector of its own, are 604 MB; all but what L2 may hold
 has to come from memory.
   $ cat >strided.ptx <<'END'

@@ -104,7 +104,7 @@ What cannot be understood.
   foretell rank: --limit time=10J: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
   $ foretell rank data/models/resnet50.onnx --price a30=2.49
-  foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h
+  foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h, or 2.49/h for all
   [2]
   $ foretell rank data/models/resnet50.onnx --devices a30 --price a300=1/h
   foretell rank: no device "a300"; there are a30, b300, gb300, mi300x; foretell devices lists all 127

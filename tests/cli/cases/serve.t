@@ -23,13 +23,19 @@ Another engine is started otherwise, and asked alike; one that is no server is n
   verify on those devices: trtllm-serve MODEL --tp_size 1 --max_num_tokens 8192 
   verify on those devices: llama-server --model MODEL.gguf --port 8000 --parallel 4 
 
+The line has the checkpoint's type and what else was asked for; what a server of another engine is not told here has none:
+
+  $ L=examples/llm/llama-3-8b.json; for o in '--precision fp8 --max-num-seqs 8 --gpu-memory-utilization 0.8 --dim kv_bits=8 --no-chunked-prefill' '--precision fp4 --engine trtllm' '--engine sglang --max-num-seqs 8' '--shared-prefix 64'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verify | sed 's/ --dataset.*//'; done
+  verify on those devices: vllm serve MODEL-in-fp8 --tensor-parallel-size 1 --max-num-batched-tokens 8192 --max-num-seqs 8 --gpu-memory-utilization 0.8 --kv-cache-dtype fp8 --no-enable-chunked-prefill & vllm bench serve --model MODEL-in-fp8
+  verify on those devices: trtllm-serve MODEL-in-fp4 --tp_size 1 --max_num_tokens 8192 & vllm bench serve --model MODEL-in-fp4
+
 Prompts in groups of devices of their own, at a rate:
 
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --rate 2 --disaggregated 1:2 --json -q > groups; pick devices requests assumptions verify < groups
   devices: 3
   requests: 200
   assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 group of devices for prompts, 2 for decoding, the cache sent over the link between them", "what steps err by they have in common: low .. high is the run with all of them at an end"]
-  verify: "vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0 --num-prompts 200 --request-rate 2 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result"
+  verify: null
 
 Recorded requests, in CSV or JSON:
 
@@ -67,7 +73,7 @@ Of several devices those that fit are answered, and the others named; none is a 
       "fits": false,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device t4,gtx-1080 --prompt 512 -q 2>&1 | sed 's/[0-9.]* GiB/N GiB/g'
-  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4); it does not fit: N GiB of weights on each of 1 x gtx-1080, which has N GiB: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, of whose N GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4); it does not fit: N GiB of weights on each of 1 x gtx-1080, of whose N GiB a server has 7.2: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
 
 Ranked, by the same simulator:
 
@@ -83,6 +89,20 @@ Ranked, by the same simulator:
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
   1 setting: 0 placed, 0 too large, 1 over a limit, 0 not known
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,h200x --concurrency 8 --tp 1 -q 2>&1 | cut -c1-40
+  foretell rank: no device "h200x"; there 
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --tp 1 --csv
+  foretell rank: serving goes without --stdin, --batches, --co2, --seed, --launch-time and --csv
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1 -q
+  examples/llm/llama-3-8b.json, served, by tokens-per-device
+  assumed: requests of 1024 tokens that generate 256 (within 5 %)
+  
+  1 setting: 0 placed, 1 too large, 0 over a limit, 0 not known
+  too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  [1]
+  $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
+  warning: NVIDIA T4 has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
@@ -221,7 +241,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --launch-time 9us
-  foretell rank: serving goes without --stdin, --batches, --co2, --seed and --launch-time
+  foretell rank: serving goes without --stdin, --batches, --co2, --seed, --launch-time and --csv
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --limit tpo=3ms
   foretell rank: --limit tpo=3ms: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
