@@ -628,7 +628,7 @@ static void a_step_of_a_recurrent_layer_is_two_short_kernels(void)
 }
 
 /* A call of MIOpen for each kernel: a GRU's states take eight, an LSTM's one, where
- * they took six before 2.0; the host's time of a step was left out. */
+ * they took six in 1.3; the host's time of a step was left out. */
 static void a_step_on_amd_takes_the_host_a_call_for_each_kernel(void)
 {
     static const char gru[] = "gru x=512x10x256 hidden=256",

@@ -81,7 +81,7 @@ ft__calls ft__calls_of(const ft_op *op, bool amd)
 {
     return (ft__calls){.floor = floor_of(op),
                        .inner = inner_kernels(op),
-                       .each = amd && ft__rnn_gates(op->kind),
+                       .each = amd && ft__rnn_gates(op->kind) ? LIBRARY_CALL : 0,
                        .step = op->phase == FT_PHASE_STEP,
                        .gradients = gradient_calls(op)};
 }
@@ -90,7 +90,7 @@ double ft__host_s(const ft__calls *calls, double kernels,
                   const ft__physics_params *params)
 {
     const double *c = params->v;
-    const double inner = calls->each ? LIBRARY_CALL * (kernels - 1) : calls->inner;
+    const double inner = calls->each > 0 ? calls->each * (kernels - 1) : calls->inner;
 
     return c[FT__C_floor_s] * ((calls->floor < 0 ? 1 : c[calls->floor]) *
                                    (1 + c[FT__C_gradient_calls] * calls->gradients) +

@@ -596,7 +596,7 @@ static double beside_calls(const ft_op *op)
 static double launches(const ft__device_query *a, const ft_op *op, double kernels)
 {
     const ft__physics_params params = ft__physics_default();
-    const ft__calls calls = ft__calls_of(op, is_made_by(a, "AMD"));
+    ft__calls calls = ft__calls_of(op, is_made_by(a, "AMD"));
     double all;
 
     if (a->graph)
@@ -605,6 +605,7 @@ static double launches(const ft__device_query *a, const ft_op *op, double kernel
         return a->fused ? 0 : view_launches;
     if (op->phase == FT_PHASE_OPTIMIZER)
         return parameter_launches;
+    calls.each = fmin(calls.each, 1); /* a network's launch takes twice as long */
     all = ft__host_s(&calls, kernels, &params) / params.v[FT__C_floor_s];
     return op->phase != FT_PHASE_BACKWARD && !a->fused ? all + beside_calls(op) : all;
 }
