@@ -258,6 +258,20 @@ static bool is_left_out(const ft_op *op, uint32_t i, uint32_t n)
     return ft__rnn_gates(op->kind) && (i == 0 || (i + 1 < n && sums_over_steps(op)));
 }
 
+/* Beside a step's product cuDNN has one for the new state. MIOpen has one for each
+ * activation, product of gates, sum and copy (its rnnocl.cpp), but by 2.4 one for an
+ * LSTM's state: DeepBench's rows are of 1.3. */
+static double state_kernels(const ft_op *op, const ft__hardware_spec *chip)
+{
+    const bool back = op->phase == FT_PHASE_BACKWARD;
+
+    if (chip->amd && op->kind == FT_KIND_gru)
+        return back ? 12 : 8;
+    if (chip->amd && op->kind == FT_KIND_lstm && chip->apart)
+        return back ? 9 : 6;
+    return 1;
+}
+
 static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_product list[FT_MAX_PRODUCTS];
@@ -284,7 +298,7 @@ static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip
             p->k *= p->count;
             p->count = 1;
         } else if (gpu && 2 * i + 1 >= n && ft__rnn_gates(op->kind)) {
-            p->kernels = 2; /* cuDNN's steps: a product, then one for the new state */
+            p->kernels = 1 + state_kernels(op, chip);
         }
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
@@ -717,7 +731,7 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
 
     out->n = 0;
-    out->calls = ft__calls_of(op);
+    out->calls = ft__calls_of(op, chip->amd);
     if (chip->bare)
         out->calls.floor = -1;
     forward.wrt = 0;

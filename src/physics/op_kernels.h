@@ -85,6 +85,7 @@ enum { FT__MAX_OP_KERNELS = 24 };
 typedef struct ft__calls {
     int floor;        /* FT__C_ of what the host's time is multiplied by, or -1 */
     double inner;     /* kernels beyond the first, which its library starts */
+    double each;      /* 0, or those are all that it is run as, so many each */
     int step;         /* host time of a training step is added */
     double gradients; /* calls of a library for them, but for an operation's first */
 } ft__calls;
@@ -99,9 +100,10 @@ double ft__together(double a, double b, double power);
 /* Has the operation scales for blocks of its weights that tensor cores do not multiply
  * by? */
 bool ft__has_block_scales(const ft_op *op);
-ft__calls ft__calls_of(const ft_op *op);
-/* Host time to start it once: launch_s where there are launches. */
-double ft__host_s(const ft__calls *calls, const ft__physics_params *params);
+ft__calls ft__calls_of(const ft_op *op, bool amd);
+/* Host time to start it once, as so many kernels: launch_s where there are launches. */
+double ft__host_s(const ft__calls *calls, double kernels,
+                  const ft__physics_params *params);
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip);
 /* The estimate of what was made of an operation before: for many thetas. */
 void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,

@@ -570,9 +570,10 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
     params = params_for(&cpu, params, chip);
     pace_make(&pace, chip, params);
     price(out, w, &pace, NULL);
-    out->launch_s = w->n && chip->gpu && !chip->graph
-                        ? chip->launch_factor * ft__host_s(&w->calls, params)
-                        : 0;
+    out->launch_s =
+        w->n && chip->gpu && !chip->graph
+            ? chip->launch_factor * ft__host_s(&w->calls, out->kernels, params)
+            : 0;
     out->total_s = ft__together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
 }
 

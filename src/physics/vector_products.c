@@ -265,21 +265,23 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
     return fmax(longer_s, multiplies_s + writes_s);
 }
 
-/* Clocks that steps of more than 16 columns take at least for each of k on a Pascal,
- * whatever their rows and its lanes. DeepBench's LSTM, GRU and plain layers of 32
- * columns take 172 for gradients of the data and 200 forward, of 256 to 2816 rows, on a
- * P100, a GTX 1080 Ti and a Titan X. Gradients of the data of 64 columns take 52 and
- * more and are estimated up to 3.1 times too slow: a larger batch is never faster. The
- * rows are of fp32 and fp16; libraries have no 8-bit steps, which take fp32's. */
-static const double STEP_CLOCKS = 160;
-
-static double least_step_s(const ft__op_kernel *p, const ft__hardware_spec *chip)
+/* Clocks that steps take at least for each of k before Volta, whatever their rows and
+ * a core's lanes, as DeepBench's LSTM, GRU and plain layers of 256 to 2816 rows have
+ * them on a P100, a GTX 1080 Ti and both Titan X: forward 73 and more, back 37 and more
+ * (of 8 in a tile's turn, memory's 360). Of more than 16 columns Pascals take 172 for
+ * gradients of the data and 200 forward; in 16 bits a P100 190, forward 450 and more of
+ * 32 and 221 of 64. Gradients of the data of 64 columns in fp32 take 52 and more and
+ * are estimated up to 3.1 times too slow: a larger batch is never faster. Libraries
+ * have no 8-bit steps, which take fp32's; those of up to 4 columns are faster. */
+static double step_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double columns = fmin(p->m, p->n);
 
-    if (!chip->pascal || p->kernels < 2 || columns <= 16)
+    if (!chip->early || p->kernels < 2 || columns <= 4)
         return 0;
-    return STEP_CLOCKS * p->k / chip->clock_hz;
+    if (chip->pascal && columns > 16)
+        return p->size != 2 ? 160 : p->gradient ? 190 : 320;
+    return p->gradient ? 45 : 80;
 }
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
@@ -303,7 +305,8 @@ void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pa
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
     out->busy_s = fmax(with_memory(plan.total_s, out->memory_s, a, pace),
-                       least_step_s(&a->op_kernel, pace->chip));
+                       step_clocks(&a->op_kernel, pace->chip) * a->op_kernel.k /
+                           pace->chip->clock_hz);
 }
 
 /* A way that is always tried, and faster at every clock. Arithmetic and cache go with

@@ -36,9 +36,14 @@ static const double reach_half_steps = 1.95;
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;
 
+static bool is_made_by(const ft__device_query *a, const char *maker)
+{
+    return a->device && a->device->vendor && strcmp(a->device->vendor, maker) == 0;
+}
+
 static bool is_nvidia(const ft__device_query *a)
 {
-    return a->device && a->device->vendor && strcmp(a->device->vendor, "NVIDIA") == 0;
+    return is_made_by(a, "NVIDIA");
 }
 
 static bool uses_tensor_cores(const ft__device_query *a, const ft_op *op)
@@ -588,10 +593,10 @@ static double beside_calls(const ft_op *op)
 
 /* Host time of an operation, in launches: what one takes that is a single call of a
  * library, such as softmax. Elementwise ones take 0.6 of that. */
-static double launches(const ft__device_query *a, const ft_op *op)
+static double launches(const ft__device_query *a, const ft_op *op, double kernels)
 {
     const ft__physics_params params = ft__physics_default();
-    const ft__calls calls = ft__calls_of(op);
+    ft__calls calls = ft__calls_of(op, is_made_by(a, "AMD"));
     double all;
 
     if (a->graph)
@@ -600,7 +605,8 @@ static double launches(const ft__device_query *a, const ft_op *op)
         return a->fused ? 0 : view_launches;
     if (op->phase == FT_PHASE_OPTIMIZER)
         return parameter_launches;
-    all = ft__host_s(&calls, &params) / params.v[FT__C_floor_s];
+    calls.each = fmin(calls.each, 1); /* a network's launch takes twice as long */
+    all = ft__host_s(&calls, kernels, &params) / params.v[FT__C_floor_s];
     return op->phase != FT_PHASE_BACKWARD && !a->fused ? all + beside_calls(op) : all;
 }
 
@@ -613,7 +619,7 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
     *time = (ft_estimate){0, 0, 0, FT_BASIS_NONE, ""};
     task->group = ft__task_group_of(op);
     task->alone_s = task->bare_s = 0;
-    task->launches = launches(a, op);
+    task->launches = launches(a, op, t->kernels);
     if (ft__costs_nothing(op))
         return;
     task->alone_s = task->bare_s = t->busy_s;
