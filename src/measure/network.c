@@ -230,24 +230,13 @@ static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
     return ft__network_run(self, err);
 }
 
-void ft_network_timing_free(ft_network_timing *t)
-{
-    ft__timing_free(&(ft__timing){.readings = t->readings,
-                                  .launches = t->launches,
-                                  .energy = t->energy,
-                                  .n_energy = t->n_energy});
-    t->readings = t->launches = NULL;
-    t->energy = NULL;
-    t->n_energy = 0;
-}
-
 /* The calibration operation, measured after a network: beside it, it would count in
  * the peak of the process. NaN when the engine does not run it. */
 static double measure_calibration(ft_session *s, const ft_measure_options *opt)
 {
     ft_measure_options brief = *opt;
     double value = NAN;
-    ft__timing t = {0};
+    ft_network_timing t = {0};
     ft__job job;
 
     brief.min_time_s = 0.1;
@@ -255,7 +244,7 @@ static double measure_calibration(ft_session *s, const ft_measure_options *opt)
     if (ft__calibration_job(&job, s, FT__CALIBRATE_PRODUCTS) &&
         !ft__measure_job(&t, &job, &brief, NULL))
         value = t.time.value;
-    ft__timing_free(&t);
+    ft_network_timing_free(&t);
     return value;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
+#include "predict/model/calibration_set.h"
 #include "query/select.h"
 
 struct selecting {
@@ -16,7 +17,7 @@ struct selecting {
     bool named;                    /* the query names the predictor */
     const ft_predictor *predictor; /* NULL: none */
     ft_predictor_info info;
-    const ft_calibration_set *known; /* NULL: nothing is to be corrected */
+    const ft__calibration_set *known; /* NULL: nothing is to be corrected */
     char path[FT__PATH];
     ft_error damaged; /* of this machine's, which nobody named */
 };
@@ -166,7 +167,7 @@ static ft_status find_family(const ft_predictor **out, const char **path,
     *damaged = f->damaged;
     for (size_t i = 0; !st && g && i < f->n; i++) {
         const ft_predictor *p = f->predictor[i]->thing;
-        double covers = ft_predictor_covers(p, device, g);
+        double covers = ft__predictor_covers(p, device, g);
 
         if (covers < least)
             continue;
@@ -397,7 +398,7 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
              driven ? a->q->setting : a->info.setting);
     snprintf(s->title, sizeof(s->title), "%s", a->info.device);
     s->source.predictor = a->predictor;
-    s->source.on = (ft_device_use){
+    s->source.on = (ft__device_use){
         .device = file, .setting = a->q->setting, .policy = a->q->policy};
     if (strncmp(a->info.device, "cpu-", 4) == 0) /* it issues its own */
         snprintf(s->host, sizeof(s->host), "%s", a->info.device);
@@ -447,16 +448,18 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
     s->limit_bytes = facts->memory_bytes;
     snprintf(s->title, sizeof(s->title), "%s", facts->title);
     snprintf(s->setting, sizeof(s->setting), "%s", q->setting ? q->setting : "");
-    s->source.on = (ft_device_use){
-        .device = device,
-        .setting = q->setting,
-        .policy = q->policy,
-        .known =
-            a->known && ft_calibration_set_count(a->known, s->device) ? a->known : NULL,
-        .engine = q->engine,
-        .engine_version = q->engine_version,
-        .launch_s = q->launch_s,
-        .run_mode = q->run_mode};
+    s->source.on =
+        (ft__device_use){.device = device,
+                         .setting = q->setting,
+                         .policy = q->policy,
+                         .known = a->known && ft__calibration_set_count(
+                                                  a->known, s->device, FT__METRIC_TIME)
+                                      ? a->known
+                                      : NULL,
+                         .engine = q->engine,
+                         .engine_version = q->engine_version,
+                         .launch_s = q->launch_s,
+                         .run_mode = q->run_mode};
     if (a->named) {
         s->source.predictor = a->predictor;
         s->predictor = q->predictor ? q->predictor : "";
@@ -469,7 +472,7 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
     if (*damaged)
         snprintf(s->damaged, sizeof(s->damaged), "a predictor is left out: %s",
                  damaged);
-    if (s->source.predictor && !ft_predictor_serves(s->source.predictor, device)) {
+    if (s->source.predictor && !ft__predictor_serves(s->source.predictor, device)) {
         s->source.predictor = NULL;
         s->predictor = "";
     }
