@@ -239,10 +239,6 @@ typedef struct ft_import_options {
 FT_API ft_status ft_import_ops(ft_graph **out, const char *text, size_t len,
                                const char *name, ft_error *err);
 
-/* 1: a configuration or a GGUF file, by its beginning; or what cannot be read, of which
- * importing says why. */
-FT_API int ft_is_language_model(const char *path);
-
 FT_END_DECLS
 
 #endif

@@ -358,6 +358,7 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
 void ft__model_close(const ft__cli *c, ft_graph *g);
 /* Complains where an option of language models (NULL: none) is given for another. */
 int ft__check_language_model(ft__cli *c, const char *path, const ft__option *asked);
+bool ft__is_language_model(const char *path);
 extern const ft__option ft__model_table[];
 /* The sizes of --batches; that of --batch, or 0, without it. Complains itself. */
 enum { FT__MAX_BATCHES = 32 };

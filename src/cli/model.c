@@ -219,9 +219,22 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
     return ft__cli_check_asked(c, st);
 }
 
+/* By its content, as importing tells: JSON, or a GGUF header. */
+bool ft__is_language_model(const char *path)
+{
+    char text[64] = "";
+    FILE *fp = fopen(path, "rb");
+    size_t n = fp ? fread(text, 1, sizeof(text) - 1, fp) : 0;
+
+    if (fp)
+        fclose(fp);
+    return n == 0 || strncmp(text, "GGUF", 4) == 0 ||
+           text[strspn(text, " \t\r\n")] == '{';
+}
+
 int ft__check_language_model(ft__cli *c, const char *path, const ft__option *asked)
 {
-    if (!asked || strcmp(path, "-") == 0 || ft_is_language_model(path))
+    if (!asked || strcmp(path, "-") == 0 || ft__is_language_model(path))
         return FT__EXIT_GOOD;
     return ft__usage(c,
                      "--%s is for language models (a config.json or GGUF file), and "

@@ -126,24 +126,6 @@ static bool is_object(const struct content *c)
     return i < c->n && c->p[i] == '{';
 }
 
-static bool is_gguf(const struct content *c)
-{
-    return c->n >= 4 && memcmp(c->p, "GGUF", 4) == 0;
-}
-
-int ft_is_language_model(const char *path)
-{
-    uint8_t text[64];
-    struct content c = {.p = text};
-    FILE *fp = fopen(path, "rb");
-
-    if (fp) {
-        c.n = fread(text, 1, sizeof(text), fp);
-        fclose(fp);
-    }
-    return c.n == 0 || is_gguf(&c) || is_object(&c);
-}
-
 static ft_status import_list(ft_graph **out, const struct content *c, const char *name,
                              const ft_import_options *opt, ft_error *err)
 {
@@ -217,7 +199,7 @@ ft_status ft__import_file(ft_graph **out, const char *path,
         st = ft_fail(err, FT_EFORMAT, 0, "%s: the file is empty", name);
     else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0)
         st = ft__import_pt2(out, c.p, c.n, name, opt, err);
-    else if (st == FT_OK && is_gguf(&c))
+    else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "GGUF", 4) == 0)
         st = ft__import_gguf(out, c.p, c.n, name, opt, err);
     else if (st == FT_OK && is_object(&c))
         st = import_llm(out, &c, path, name, opt, err);

@@ -438,6 +438,20 @@ static bool may_draft(struct plan_model *m)
     return has;
 }
 
+/* A configuration or a GGUF file, by its beginning; what cannot be read is left to
+ * importing. */
+static bool is_language_model(const char *path)
+{
+    char text[64] = "";
+    FILE *fp = fopen(path, "rb");
+    size_t n = fp ? fread(text, 1, sizeof(text) - 1, fp) : 0;
+
+    if (fp)
+        fclose(fp);
+    return n == 0 || strncmp(text, "GGUF", 4) == 0 ||
+           text[strspn(text, " \t\r\n")] == '{';
+}
+
 static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_plan *p,
                             ft_error *err)
 {
@@ -446,7 +460,7 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
     m->q = *q;
     m->q.graph = NULL;
     m->q.device = NULL;
-    if (q->model && (q->list || !ft_is_language_model(q->model)))
+    if (q->model && (q->list || !is_language_model(q->model)))
         return ft_fail(
             err, FT_EINVAL, 0,
             "%s: only language models (a config.json or GGUF file) have steps",

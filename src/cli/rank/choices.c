@@ -306,7 +306,7 @@ static bool is_too_large_alone(const ft__rank_question *q)
     for (size_t i = 0; i < q->r.n; i++)
         too_large = too_large || q->r.ranked[i].state == FT_RANK_TOO_LARGE;
     return too_large && q->c->args.n == 1 && strcmp(q->c->args.v[0], "-") != 0 &&
-           ft_is_language_model(q->c->args.v[0]);
+           ft__is_language_model(q->c->args.v[0]);
 }
 
 /* Nothing placed is "no"; nothing known is something missing. */

@@ -234,7 +234,7 @@ int ft__step_take(ft__cli *c, ft__serve_options *serve, ft__model_options *model
 {
     const char *path = c->args.n ? c->args.v[0] : "-";
     const bool of_weights = strcmp(path, "-") != 0 && access(path, F_OK) == 0 &&
-                            ft_is_language_model(path);
+                            ft__is_language_model(path);
 
     if (of_weights && is_of_one_step(serve, model) &&
         !(serve->precision && strncmp(serve->precision, "amp-", 4) == 0))
