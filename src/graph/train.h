@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "graph/build.h"
+#include "graph/op.h"
 
 /* Deriving a training step. The new graph begins with all tensors of the source
  * under their old numbers; what the step adds comes behind them. */
@@ -33,16 +34,11 @@ static inline bool ft__train_wants(const ft__train *t, uint32_t tensor)
 {
     return t->needs[tensor] && t->reached[tensor];
 }
-static inline bool ft__is_floating(ft_dtype t)
-{
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
-}
 /* A weight that can be trained: floating and no view of another one. */
 static inline bool ft__train_is_parameter(const ft_tensor *t)
 {
     return t->role == FT_ROLE_WEIGHT && t->producer == FT_NONE &&
-           ft__is_floating(t->dtype);
+           ft__dtype_is_real(t->dtype);
 }
 
 /* Appends the losses of the results, their sum, and gives the results gradients. */

@@ -12,6 +12,7 @@
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
+#include "graph/op.h"
 #include "predict/query/op_query.h"
 #include "query/advise.h"
 #include "query/lacks.h"
@@ -439,11 +440,6 @@ static void put_verify(struct answer *x, const ft__question *q)
         x->a.verify = measuring(x, q, "measure");
 }
 
-static bool is_whole(const ft_op *op)
-{
-    return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
-}
-
 /* Stable insertion sort: a network has a few hundred unique operations. */
 static void put_heaviest(struct answer *x)
 {
@@ -489,7 +485,7 @@ static void put_ops(struct answer *x, const ft__network_estimate *e)
     for (uint32_t i = g->n_nodes; i-- > 0;)
         row[g->node[i].op].name = g->node[i].name;
     for (uint32_t i = 0; i < e->n_ops; i++)
-        if (*row[i].name && is_whole(row[i].op))
+        if (*row[i].name && ft__op_is_workload(row[i].op))
             row[i].spec = row[i].name;
     x->a.n_ops = e->n_ops;
     x->a.op = list;

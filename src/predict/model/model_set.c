@@ -525,61 +525,39 @@ static ft_status add_regressors(ft__model_set *l, struct regressor_rows *r,
 
 /* ---- intervals ---- */
 
-/* Those whose tails are to be shared: what is taken over has shared them, and what
- * kinds differ by is no residual of rows. */
-static size_t new_fits(ft__fit **fit, const ft__model_set *l)
-{
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < l->n_regressors; i++)
-        if (!l->part[i].stored.section && !l->part[i].by_kind)
-            fit[n++] = &l->part[i].fit;
-    return n;
-}
-
-/* Between which the standardised residuals of all parts lie. */
-static ft_status common_tails(ft__model_set *l, struct regressor_rows *r, ft_error *err)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        if (isfinite(r->out[i]) && r->residual_scale[i] > 0)
-            r->pout[n++] = (r->y[i] - r->out[i]) / r->residual_scale[i];
-    return n ? ft__conformal(&l->low, &l->high, r->pout, n, FT__COVERAGE, err) : FT_OK;
-}
-
-/* Regressors with few rows know their middle but not their tails: there `low` and
- * `high`, between which the residuals of all regressors of a metric lie in units of
- * their residual scales, count as if of EVEN_ROWS rows more. */
+/* Regressors with few rows know their middle but not their tails: there those of all
+ * regressors count as if of EVEN_ROWS rows more. What is taken over has shared them,
+ * and what kinds differ by is no residual of rows. */
 enum { EVEN_ROWS = 40 };
-static void even_tails(ft__fit *const *fit, size_t n_fits, double low, double high)
+static void even_tails(ft__model_set *l)
 {
-    for (size_t i = 0; i < n_fits; i++) {
-        double own = (double)fit[i]->n_rows / ((double)fit[i]->n_rows + EVEN_ROWS);
+    for (uint32_t i = 0; i < l->n_regressors; i++) {
+        ft__fit *f = &l->part[i].fit;
+        const double own = (double)f->n_rows / ((double)f->n_rows + EVEN_ROWS);
 
-        fit[i]->low = own * fit[i]->low + (1 - own) * low;
-        fit[i]->high = own * fit[i]->high + (1 - own) * high;
+        if (l->part[i].stored.section || l->part[i].by_kind)
+            continue;
+        f->low = own * f->low + (1 - own) * l->low;
+        f->high = own * f->high + (1 - own) * l->high;
     }
 }
 
+/* l->low and l->high: between which the standardised residuals of all parts lie. */
 static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
                              const ft__samples *s, ft_error *err)
 {
-    ft__fit **fit = calloc(l->n_regressors + 1u, sizeof(ft__fit *));
+    size_t n = 0;
     ft_status st = FT_OK;
-    bool any = l->opt.before != NULL;
 
-    if (!fit)
-        return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    for (size_t i = 0; i < r->n; i++)
-        any = any || (isfinite(r->out[i]) && r->residual_scale[i] > 0);
     if (l->opt.unseen)
-        st = ft__transfer_tails(l, r, s, err);
-    else if (!l->opt.before)
-        st = common_tails(l, r, err);
-    if (!st && any && !l->opt.unseen)
-        even_tails(fit, new_fits(fit, l), l->low, l->high);
-    free(fit);
+        return ft__transfer_tails(l, r, s, err);
+    for (size_t i = 0; i < r->n; i++)
+        if (isfinite(r->out[i]) && r->residual_scale[i] > 0)
+            r->pout[n++] = (r->y[i] - r->out[i]) / r->residual_scale[i];
+    if (n && !l->opt.before)
+        st = ft__conformal(&l->low, &l->high, r->pout, n, FT__COVERAGE, err);
+    if (!st && (n || l->opt.before))
+        even_tails(l);
     return st;
 }
 
