@@ -537,96 +537,6 @@ static void versions_and_hosts_of_a_sibling_are_its_own_affair(void)
     ft_predictor_free(p);
 }
 
-/* Those that come with foretell are of columns and constants that this version knows.
- */
-static void shipped_predictors_open(void)
-{
-    static const char *const names[] = {"llm", "nvidia-fp32"};
-    ft__dataset on = {.device = (char *)"h100-sxm"};
-    ft_op op;
-
-    make_op(&op, 1);
-    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        char path[4200];
-        ft_predictor *p;
-        ft_error err = {0};
-        ft__op_answer a;
-
-        snprintf(path, sizeof(path), "%s/predictors/%s.ftp", data, names[i]);
-        if (ft_predictor_load(&p, path, &err)) {
-            fprintf(stderr, "%s: make predictors\n", err.msg);
-            CHECK_EQ(err.status, FT_OK);
-            continue;
-        }
-        CHECK_EQ(
-            ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
-            0);
-        CHECK(CMP(a.low, >, 0) && CMP(a.low, <=, a.value) && CMP(a.value, <=, a.high) &&
-              CMP(a.high, <, 1));
-        ft_predictor_free(p);
-    }
-    ft_device_free(on.file);
-}
-
-/* NeuSight measured layer norms and no batch norms: what is learned of norms is shrunk
- * to nothing on other devices, and constants of layer norms are not batch norms'. */
-static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(void)
-{
-    static const char spec[] = "batchnorm x=32x64x112x112 dtype=fp32";
-    const ft__physics_params params = ft__physics_default();
-    ft__dataset on = {.device = (char *)"rtx-2080-ti"};
-    ft__hardware_spec chip;
-    ft__op_answer a;
-    ft_predictor *p;
-    ft__terms t;
-    ft_op op;
-    char path[4200];
-
-    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data);
-    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
-    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
-    ft__hardware_spec_make(&chip, ft_device_get(on.file), "", "", &op);
-    ft__physics(&t, &op, &chip, &params);
-    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
-             FT_OK);
-    CHECK_NEAR(a.value / t.total_s, 1, 0.001);
-    ft_device_free(on.file);
-    ft_predictor_free(p);
-}
-
-/* NeuSight measured batched products and softmax along the last axis: other kernels. */
-static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
-{
-    static const struct {
-        const char *spec;
-        bool measured;
-    } cases[] = {
-        {"matmul x=2048x2048 y=2048x2048 dtype=fp32", false},
-        {"matmul x=16x1024x1024 y=16x1024x768 dtype=fp32", true},
-        {"softmax x=128x64x33x33 axis=1 dtype=fp32", false},
-        {"softmax x=8192x1024 axis=1 dtype=fp32", true},
-    };
-    ft_predictor *p;
-    ft_device *d;
-    char path[4200];
-
-    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data);
-    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&d, data, "a10", NULL), FT_OK);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        const ft_estimate learned = ask_one(p, d, "run_mode=graph", cases[i].spec);
-        const ft_estimate plain = ask_one(NULL, d, "run_mode=graph", cases[i].spec);
-
-        CHECK_EQ(fabs(learned.value / plain.value - 1) > 1e-3, cases[i].measured);
-        if (!cases[i].measured)
-            CHECK_NEAR(learned.high / learned.low, plain.high / plain.low, 1e-6);
-    }
-    ft_device_free(d);
-    ft_predictor_free(p);
-}
-
 /* A bias makes these products take three times as long, which no estimate knows. */
 static void fill_biased(ft_store *s, const char *device)
 {
@@ -695,9 +605,6 @@ int main(int argc, char **argv)
     a_window_never_measured_is_answered_by_the_physical_estimate();
     an_operation_is_scaled_from_whoever_of_the_architecture_measured_it();
     versions_and_hosts_of_a_sibling_are_its_own_affair();
-    shipped_predictors_open();
-    a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
-    a_kernel_that_nobody_measured_is_answered_by_the_data_sheet();
     power_of_one_device_is_not_taken_to_others();
     who_asks_without_a_loop_is_asked_for_none();
     p = train_all(0, 1);

@@ -2,20 +2,8 @@
  * what can be reckoned by hand. */
 #include <inttypes.h>
 
-#include "check.h"
 #include "foretell/foretell.h"
-
-static char data_dir[4096], model[4096];
-
-static ft_query about_model(void)
-{
-    ft_query q = FT_QUERY_INIT;
-
-    q.model = model;
-    q.device = "a100-sxm-80gb";
-    q.method = "physics";
-    return q;
-}
+#include "serve_rig.h"
 
 static ft_status ask(ft_llm_trained *out, const ft_llm_train *how, ft_error *err)
 {
@@ -278,8 +266,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    snprintf(model, sizeof(model), "%s/examples/llm/llama-3-8b.json", argv[1]);
+    take_folder(argv[1]);
     one_device_does_what_a_query_answers();
     gradients_go_between_ranks_as_activations_do();
     scores_of_attention_go_through_memory();

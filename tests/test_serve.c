@@ -12,35 +12,6 @@
 #include "files.h"
 #include "serve_rig.h"
 
-static char model[4096];
-
-static ft_query about_model(void)
-{
-    ft_query q = FT_QUERY_INIT;
-
-    q.model = model;
-    q.device = "a100-sxm-80gb";
-    q.method = "physics";
-    return q;
-}
-
-static ft_serve_load small_load(void)
-{
-    ft_serve_load l = FT_SERVE_LOAD_INIT;
-
-    l.prompt = 512;
-    l.generate = 64;
-    l.concurrency = 8;
-    return l;
-}
-
-static ft_serve_steps *steps_of_load(const ft_serve_load *l)
-{
-    const ft_query q = about_model();
-
-    return steps_for(&q, l, 1);
-}
-
 static double seconds_of(const ft_serve_steps *s, ft_serve_step step)
 {
     ft_estimate time, energy;
@@ -49,16 +20,6 @@ static double seconds_of(const ft_serve_steps *s, ft_serve_step step)
     CHECK(CMP(time.low, <=, time.value) && CMP(time.value, <=, time.high));
     CHECK(CMP(energy.value, >, 0));
     return time.value;
-}
-
-static double mean_of(const ft_served *r, ft_serve_metric m)
-{
-    return r->latency[m][FT_SERVE_MEAN].value;
-}
-
-static bool near(double a, double b, double share)
-{
-    return fabs(a / b - 1) <= share;
 }
 
 static ft_serve_steps *steps_of(const char *engine, const char *version)
@@ -476,116 +437,6 @@ static void a_slower_host_makes_no_step_shorter(void)
     }
 }
 
-/* Beside measured runs, and ranked. */
-
-static void what_a_run_shows_is_learned_back(void)
-{
-    static const double factor[][2] = {{1, 1}, {1.3, 0.8}, {0.5, 2}};
-    ft_serve_load l = small_load();
-    ft_serve_steps *s = steps_of_load(&l);
-
-    for (size_t i = 0; i < sizeof(factor) / sizeof(*factor); i++) {
-        ft_serve_measured m;
-        ft_error err = {0};
-        double prompt, decode;
-        ft_served r;
-        size_t n;
-
-        CHECK(!ft_serve_measured_read(&m, &n, 1, "{\"avg_ts\": 1, \"n_gen\": 1}", 25,
-                                      "file", &err));
-        l.prompt_factor = factor[i][0];
-        l.decode_factor = factor[i][1];
-        r = served(s, &l);
-        m.latency[FT_SERVE_TTFT][FT_SERVE_MEAN] = mean_of(&r, FT_SERVE_TTFT);
-        m.latency[FT_SERVE_TPOT][FT_SERVE_MEAN] = mean_of(&r, FT_SERVE_TPOT);
-        l.prompt_factor = l.decode_factor = 0;
-        CHECK(!ft_serve_learn(&prompt, &decode, s, &l, &m, &err));
-        CHECK(near(prompt, factor[i][0], 0.02));
-        CHECK(near(decode, factor[i][1], 0.02));
-    }
-    ft_serve_steps_close(s);
-}
-
-/* What one token shows has no time between tokens. */
-static void what_no_run_can_show_teaches_nothing(void)
-{
-    ft_serve_load l = small_load();
-    ft_serve_steps *s;
-    ft_serve_measured m;
-    double prompt, decode;
-    size_t n;
-
-    l.generate = 1;
-    s = steps_of_load(&l);
-    CHECK(!ft_serve_measured_read(&m, &n, 1, "{\"avg_ts\": 1, \"n_gen\": 1}", 25,
-                                  "file", NULL));
-    m.tokens_per_s = NAN;
-    m.latency[FT_SERVE_ITL][FT_SERVE_MEAN] = 0.01;
-    CHECK(!ft_serve_learn(&prompt, &decode, s, &l, &m, NULL));
-    CHECK_EQ(prompt, 1);
-    CHECK_EQ(decode, 1);
-    ft_serve_steps_close(s);
-}
-
-static double off_by(const ft_served *r, const ft_serve_measured *m)
-{
-    return hypot(
-        log(mean_of(r, FT_SERVE_TTFT) / m->latency[FT_SERVE_TTFT][FT_SERVE_MEAN]),
-        log(mean_of(r, FT_SERVE_TPOT) / m->latency[FT_SERVE_TPOT][FT_SERVE_MEAN]));
-}
-
-/* Of a server near its limit TTFT leaps, as requests meet in other steps. */
-static void what_was_learned_is_no_farther_off_than_nothing(void)
-{
-    static const double measured[][2] = {
-        {0.9, 0.95}, {0.85, 0.95}, {1.1, 0.9}, {0.7, 0.9}};
-    ft_serve_load l = small_load();
-    ft_serve_steps *s;
-
-    l.concurrency = 64;
-    l.rate_per_s = 20;
-    l.n_requests = 100;
-    l.vary = 0.8;
-    s = steps_of_load(&l);
-    for (size_t i = 0; i < sizeof(measured) / sizeof(*measured); i++) {
-        ft_serve_measured m;
-        double prompt, decode;
-        ft_served without = served(s, &l), with;
-        size_t n;
-
-        CHECK(!ft_serve_measured_read(&m, &n, 1, "{\"avg_ts\": 1, \"n_gen\": 1}", 25,
-                                      "file", NULL));
-        m.latency[FT_SERVE_TTFT][FT_SERVE_MEAN] =
-            measured[i][0] * mean_of(&without, FT_SERVE_TTFT);
-        m.latency[FT_SERVE_TPOT][FT_SERVE_MEAN] =
-            measured[i][1] * mean_of(&without, FT_SERVE_TPOT);
-        CHECK(!ft_serve_learn(&prompt, &decode, s, &l, &m, NULL));
-        l.prompt_factor = prompt;
-        l.decode_factor = decode;
-        with = served(s, &l);
-        l.prompt_factor = l.decode_factor = 0;
-        CHECK(CMP(off_by(&with, &m), <=, off_by(&without, &m)));
-    }
-    ft_serve_steps_close(s);
-}
-
-static void a_run_that_was_not_timed_teaches_nothing(void)
-{
-    static const char mlperf[] = "MLPerf Results Summary\nSamples per second: 3.5\n";
-    ft_serve_load l = small_load();
-    ft_serve_steps *s = steps_of_load(&l);
-    ft_serve_measured m;
-    ft_error err = {0};
-    double prompt, decode;
-    size_t n;
-
-    CHECK(!ft_serve_measured_read(&m, &n, 1, mlperf, sizeof(mlperf) - 1, "file", &err));
-    CHECK_EQ(ft_serve_learn(&prompt, &decode, s, &l, &m, &err), FT_ENOTFOUND);
-    l.decode_factor = -1;
-    CHECK_EQ(ft_serve_learn(&prompt, &decode, s, &l, &m, &err), FT_EINVAL);
-    ft_serve_steps_close(s);
-}
-
 static void the_first_requests_wait_less_than_all(void)
 {
     ft_serve_load l = small_load();
@@ -698,8 +549,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    snprintf(model, sizeof(model), "%s/examples/llm/llama-3-8b.json", argv[1]);
+    take_folder(argv[1]);
     an_eager_engine_takes_its_host_s_time_for_every_layer();
     prompts_of_mixtures_wait_for_python();
     kernels_of_llama_cpp_read_weights_at_the_cores_pace();
@@ -718,10 +568,6 @@ int main(int argc, char **argv)
     requests_may_stay_together_only_where_they_can();
     what_cannot_be_served_says_so();
     a_slower_host_makes_no_step_shorter();
-    what_a_run_shows_is_learned_back();
-    what_no_run_can_show_teaches_nothing();
-    what_was_learned_is_no_farther_off_than_nothing();
-    a_run_that_was_not_timed_teaches_nothing();
     the_first_requests_wait_less_than_all();
     settings_are_ranked_as_they_are_predicted();
     CHECK_DONE();

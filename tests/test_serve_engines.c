@@ -12,7 +12,7 @@
 #include "serve/serve.h"
 #include "serve_rig.h"
 
-static char dense[4096], folder[] = "/tmp/test-engines-XXXXXX", mixture[64];
+static char folder[] = "/tmp/test-engines-XXXXXX", mixture[64];
 
 static const char *device = "a100-sxm-80gb";
 
@@ -35,13 +35,13 @@ static ft_serve_load load_of(uint64_t users)
     return l;
 }
 
-static ft_serve_steps *steps_of(const char *model, const char *engine,
+static ft_serve_steps *steps_of(const char *path, const char *engine,
                                 const char *version, const ft_dim_value *dims,
                                 size_t n_dims, const ft_serve_load *l)
 {
     ft_query q = FT_QUERY_INIT;
 
-    q.model = model;
+    q.model = path;
     q.device = device;
     q.method = "physics";
     q.engine = engine;
@@ -67,11 +67,11 @@ static void what_is_fused_takes_no_time_of_its_own(void)
 {
     const ft_dim_value two[] = {{"tp", 2}};
     const ft_serve_load l = load_of(4);
-    ft_serve_steps *any = steps_of(dense, "vllm", NULL, NULL, 0, &l);
-    ft_serve_steps *old = steps_of(dense, "trtllm", "0.9", two, 1, &l);
-    ft_serve_steps *now = steps_of(dense, "trtllm", NULL, two, 1, &l);
-    ft_serve_steps *alone = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
-    ft_serve_steps *alone_old = steps_of(dense, "trtllm", "0.9", NULL, 0, &l);
+    ft_serve_steps *any = steps_of(model, "vllm", NULL, NULL, 0, &l);
+    ft_serve_steps *old = steps_of(model, "trtllm", "0.9", two, 1, &l);
+    ft_serve_steps *now = steps_of(model, "trtllm", NULL, two, 1, &l);
+    ft_serve_steps *alone = steps_of(model, "trtllm", NULL, NULL, 0, &l);
+    ft_serve_steps *alone_old = steps_of(model, "trtllm", "0.9", NULL, 0, &l);
 
     CHECK(CMP(seconds_of(any, 4) - seconds_of(alone, 4), >, 32 * 2e-6));
     CHECK(CMP(seconds_of(old, 4) - seconds_of(now, 4), >, 64 * 2e-5 + 32 * 2e-6));
@@ -86,8 +86,8 @@ static void what_is_fused_takes_no_time_of_its_own(void)
 static void blocks_that_are_reserved_are_never_missed(void)
 {
     ft_serve_load l = load_of(8);
-    ft_serve_steps *vllm = steps_of(dense, "vllm", NULL, NULL, 0, &l);
-    ft_serve_steps *trtllm = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
+    ft_serve_steps *vllm = steps_of(model, "vllm", NULL, NULL, 0, &l);
+    ft_serve_steps *trtllm = steps_of(model, "trtllm", NULL, NULL, 0, &l);
     ft_served a, b;
 
     l.kv_tokens = 5 * 712 + 5 * 16;
@@ -113,13 +113,13 @@ static void prompts_alone_come_before_decoding(void)
     l.generate = 2;
     l.n_requests = 10;
     l.max_batched_tokens = 2048;
-    s = steps_of(dense, "sglang", NULL, NULL, 0, &l);
+    s = steps_of(model, "sglang", NULL, NULL, 0, &l);
     r = served(s, &l);
     CHECK(r.prompts_alone);
     CHECK_EQ(r.steps, 10 * (3 + 1));
     ft_serve_steps_close(s);
     l.concurrency = 2; /* what the second one waits for holds up the first one */
-    s = steps_of(dense, "sglang", NULL, NULL, 0, &l);
+    s = steps_of(model, "sglang", NULL, NULL, 0, &l);
     r = served(s, &l);
     CHECK(CMP(r.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value, >, 2 * seconds_of(s, 2)));
     ft_serve_steps_close(s);
@@ -149,8 +149,8 @@ static void older_engines_sum_slowly(void)
 
     for (size_t n = 1; n <= 2; n++) {
         const ft_dim_value *dims = n == 2 ? two : NULL;
-        ft_serve_steps *old = steps_of(dense, "vllm", "0.5", dims, n - 1, &l);
-        ft_serve_steps *now = steps_of(dense, "vllm", "0.6", dims, n - 1, &l);
+        ft_serve_steps *old = steps_of(model, "vllm", "0.5", dims, n - 1, &l);
+        ft_serve_steps *now = steps_of(model, "vllm", "0.6", dims, n - 1, &l);
 
         CHECK(CMP(
             fabs(seconds_of(old, 4) - seconds_of(now, 4) - (n == 2 ? 64 * 2e-5 : 0)), <,
@@ -194,7 +194,7 @@ static void the_oldest_vllm_sums_by_nccl(void)
 static void first_tokens_may_be_shown_late(void)
 {
     const ft_serve_load l = load_of(1);
-    ft_serve_steps *s = steps_of(dense, "trtllm", NULL, NULL, 0, &l);
+    ft_serve_steps *s = steps_of(model, "trtllm", NULL, NULL, 0, &l);
     const ft_served r = served(s, &l);
     const ft_estimate *ttft = &r.latency[FT_SERVE_TTFT][FT_SERVE_MEAN];
 
@@ -213,7 +213,7 @@ static void requests_may_stay_together(void)
     const double vary[] = {0, 0.05, 0.1};
 
     l.vary = 0.1;
-    s = steps_of(dense, "sglang", NULL, NULL, 0, &l);
+    s = steps_of(model, "sglang", NULL, NULL, 0, &l);
     for (int i = 0; i < 3; i++) {
         l.vary = vary[i];
         ttft[i] = served(s, &l).latency[FT_SERVE_TTFT][FT_SERVE_MEAN];
@@ -229,7 +229,7 @@ static void requests_may_stay_together(void)
 static void power_has_an_interval_of_its_own(void)
 {
     const ft_serve_load l = load_of(4);
-    ft_serve_steps *s = steps_of(dense, "vllm", NULL, NULL, 0, &l);
+    ft_serve_steps *s = steps_of(model, "vllm", NULL, NULL, 0, &l);
     const ft_served r = served(s, &l);
     ft_dim_value context = {"context", 600};
     ft_query q = FT_QUERY_INIT;
@@ -237,7 +237,7 @@ static void power_has_an_interval_of_its_own(void)
     ft_answer *a = NULL;
     ft_error err;
 
-    q.model = dense;
+    q.model = model;
     q.device = device;
     q.method = "physics";
     q.batch = 4;
@@ -263,7 +263,7 @@ static void cores_of_amd_read_less_in_llama_cpp(void)
     ft_serve_steps *s;
 
     device = "mi250";
-    s = steps_of(dense, "llama.cpp", NULL, NULL, 0, &l);
+    s = steps_of(model, "llama.cpp", NULL, NULL, 0, &l);
     CHECK(CMP(seconds_of(s, 1), >, weights / rate));
     CHECK(CMP(seconds_of(s, 1), <, 1.15 * weights / rate));
     ft_serve_steps_close(s);
@@ -312,8 +312,8 @@ static void replicas_wait_for_each_other_s_prompts(void)
     l.generate = quarter.generate = 20;
     l.prompt = quarter.prompt = 4096;
     l.vary = quarter.vary = 0.1;
-    one = steps_of(dense, NULL, NULL, NULL, 0, &quarter);
-    four = steps_of(dense, NULL, NULL, dims, 1, &l);
+    one = steps_of(model, NULL, NULL, NULL, 0, &quarter);
+    four = steps_of(model, NULL, NULL, dims, 1, &l);
     a = served(one, &quarter);
     b = served(four, &l);
     CHECK(CMP(b.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value, >,
@@ -330,8 +330,8 @@ static void stages_work_on_batches_in_turn(void)
 {
     const ft_dim_value dims[] = {{"pp", 2}};
     const ft_serve_load l = load_of(8), four = load_of(4), alone = load_of(1);
-    ft_serve_steps *one = steps_of(dense, NULL, NULL, NULL, 0, &l);
-    ft_serve_steps *two = steps_of(dense, NULL, NULL, dims, 1, &l);
+    ft_serve_steps *one = steps_of(model, NULL, NULL, NULL, 0, &l);
+    ft_serve_steps *two = steps_of(model, NULL, NULL, dims, 1, &l);
     ft_served a = served(one, &four), b = served(two, &l);
 
     CHECK_NEAR(seconds_of(two, 4) / seconds_of(one, 4), 1, 0.1);
@@ -407,8 +407,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    snprintf(dense, sizeof(dense), "%s/examples/llm/llama-3-8b.json", argv[1]);
+    take_folder(argv[1]);
     CHECK(mkdtemp(folder));
     snprintf(mixture, sizeof(mixture), "%s/config.json", folder);
     write_text(mixture, mixture_text);

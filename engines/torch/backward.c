@@ -74,14 +74,6 @@ ft__reg ft__div(ft_block *b, ft__reg x, ft__reg y)
     return ft__call2(b, "aten::div", "Tensor", x, y);
 }
 
-ft__reg ft__reshaped(ft_block *b, ft__reg r, const ft_shape *to)
-{
-    ft__call(b, "aten::reshape", "");
-    ft__arg_tensor(b, r);
-    ft__arg_ints(b, to->dim, to->rank);
-    return ft__result(b);
-}
-
 ft__reg ft__sum(ft_block *b, ft__reg x, const int64_t *axes, uint32_t n, bool keep)
 {
     ft__call(b, "aten::sum", "dim_IntList");

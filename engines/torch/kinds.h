@@ -54,8 +54,6 @@ ft__build_fn ft__fwd_transpose, ft__fwd_split, ft__fwd_slice, ft__fwd_expand,
     ft__fwd_view, ft__fwd_concat, ft__fwd_pad, ft__fwd_tile, ft__fwd_blocks,
     ft__fwd_copy, ft__fwd_made, ft__fwd_gather, ft__fwd_embedding,
     ft__fwd_gather_elements, ft__fwd_gather_nd, ft__fwd_scatter, ft__fwd_one_hot;
-/* reshape(): a view where strides allow it */
-ft__reg ft__reshaped(ft_block *b, ft__reg x, const ft_shape *to);
 /* The axis of `more` that `less` lacks; more->rank: it is not that alone. */
 uint32_t ft__axis_apart(const ft_shape *more, const ft_shape *less);
 /* The first index along an axis, which is lost. */

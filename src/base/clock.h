@@ -2,6 +2,7 @@
 #define BASE_CLOCK_H
 
 #include <stddef.h>
+#include <sys/time.h>
 #include <time.h>
 
 static inline double ft__clock_s(clockid_t clock)
@@ -16,6 +17,11 @@ static inline double ft__clock_s(clockid_t clock)
 static inline double ft__now_s(void)
 {
     return ft__clock_s(CLOCK_MONOTONIC);
+}
+
+static inline double ft__timeval_s(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
 static inline struct timespec ft__timespec(double seconds)

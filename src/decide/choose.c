@@ -103,15 +103,14 @@ static void compare(ft__choosing *c, const float *x)
 
 static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
 {
-    float *x = calloc(c->n + 1, WIDTH * sizeof(*x));
+    const size_t n2 = c->n * c->n + 1;
+    float *x = ft__arena_need(&c->room, c->n + 1, WIDTH * sizeof(*x));
 
-    c->between = calloc(c->n * c->n + 1, sizeof(*c->between));
+    c->between = ft__arena_need(&c->room, n2, sizeof(*c->between));
     if (c->by == FT_CRITERION_ACTIVE)
-        c->alike = calloc(c->n * c->n + 1, sizeof(*c->alike));
-    if (!x || !c->between || (c->by == FT_CRITERION_ACTIVE && !c->alike)) {
-        free(x);
+        c->alike = ft__arena_need(&c->room, n2, sizeof(*c->alike));
+    if (c->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", c->n);
-    }
     for (size_t i = 0; i < c->n; i++)
         fill_row(x + i * WIDTH, &ops[i]);
     for (uint32_t j = 0; j < WIDTH; j++)
@@ -119,7 +118,6 @@ static ft_status compare_ops(ft__choosing *c, const ft_op *ops, ft_error *err)
     compare(c, x);
     if (c->alike)
         memcpy(c->alike, c->between, c->n * c->n * sizeof(*c->alike));
-    free(x);
     return FT_OK;
 }
 
@@ -134,21 +132,17 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *c
     const float far = 16;
     ft_status st = FT_OK;
 
-    *out = (ft__choosing){.by = by,
-                          .n = n,
-                          .wanted = calloc(n + 1, sizeof(*out->wanted)),
-                          .weight = calloc(n + 1, sizeof(*out->weight)),
-                          .work_s = calloc(n + 1, sizeof(*out->work_s)),
-                          .pace = 1,
-                          .left = calloc(n + 1, sizeof(*out->left)),
-                          .spacing = calloc(n + 1, sizeof(*out->spacing)),
-                          .lot = calloc(n + 1, sizeof(*out->lot)),
-                          .known = calloc(n + 1, sizeof(*out->known)),
-                          .hash = calloc(n + 1, sizeof(*out->hash)),
-                          .category = calloc(n + 1, sizeof(*out->category)),
-                          .learn_at = FT__FIRST_LEARNED};
-    if (!out->wanted || !out->weight || !out->work_s || !out->left || !out->spacing ||
-        !out->lot || !out->known || !out->hash || !out->category)
+    *out = (ft__choosing){.by = by, .n = n, .pace = 1, .learn_at = FT__FIRST_LEARNED};
+    out->wanted = ft__arena_need(&out->room, n + 1, sizeof(*out->wanted));
+    out->weight = ft__arena_need(&out->room, n + 1, sizeof(*out->weight));
+    out->work_s = ft__arena_need(&out->room, n + 1, sizeof(*out->work_s));
+    out->left = ft__arena_need(&out->room, n + 1, sizeof(*out->left));
+    out->spacing = ft__arena_need(&out->room, n + 1, sizeof(*out->spacing));
+    out->lot = ft__arena_need(&out->room, n + 1, sizeof(*out->lot));
+    out->known = ft__arena_need(&out->room, n + 1, sizeof(*out->known));
+    out->hash = ft__arena_need(&out->room, n + 1, sizeof(*out->hash));
+    out->category = ft__arena_need(&out->room, n + 1, sizeof(*out->category));
+    if (out->room.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && !st; i++) {
         ft__prng p;
@@ -171,17 +165,7 @@ ft_status ft__choosing_make(ft__choosing *out, const ft_op *ops, const double *c
 
 void ft__choosing_free(ft__choosing *c)
 {
-    free(c->between);
-    free(c->alike);
-    free(c->wanted);
-    free(c->weight);
-    free(c->work_s);
-    free(c->left);
-    free(c->spacing);
-    free(c->lot);
-    free(c->known);
-    free(c->hash);
-    free(c->category);
+    ft__arena_free(&c->room);
     *c = (ft__choosing){0};
 }
 

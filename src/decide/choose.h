@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "foretell/choose.h"
 #include "predict/data/sample.h"
 
@@ -26,6 +27,7 @@ enum { FT__MOST_CHOOSABLE = 1024, FT__FIRST_LEARNED = 16 };
 #define FT__CHOOSING_NOISE 0.05F
 
 typedef struct ft__choosing {
+    ft__arena room;
     ft_criterion by;
     size_t n;
     float *between; /* n x n: covariance left; SPREAD: distance; NULL: RANDOM */

@@ -8,16 +8,12 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "predict/query/estimate.h"
 
 enum { DEFAULT_DRAWS = 4096 };
 /* Nothing is drawn from below this share of an estimate: an end of 0 has no logarithm.
  */
 static const double least_share = 1e-3;
-
-static ft_estimate unknown(const char *why)
-{
-    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
-}
 
 static bool is_known(const ft_estimate *e)
 {
@@ -34,7 +30,7 @@ static ft_estimate times(ft_estimate e, double factor, const char *why)
     if (!is_known(&e))
         return e;
     if (!isfinite(factor))
-        return unknown(why);
+        return ft__unavailable(why);
     return (ft_estimate){e.value * factor, e.low * factor, e.high * factor, e.basis,
                          ""};
 }

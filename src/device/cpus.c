@@ -165,11 +165,6 @@ static double busy_s(const char *root, double tick_s)
     return (v[0] + v[1] + v[2] + v[5] + v[6] + v[7]) * tick_s;
 }
 
-static double seconds(struct timeval t)
-{
-    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
-}
-
 /* Finer than /proc/self/stat, which a recorded machine has. */
 static double measured_own_s(void)
 {
@@ -177,8 +172,8 @@ static double measured_own_s(void)
 
     if (getrusage(RUSAGE_SELF, &self) || getrusage(RUSAGE_CHILDREN, &children))
         return NAN;
-    return seconds(self.ru_utime) + seconds(self.ru_stime) +
-           seconds(children.ru_utime) + seconds(children.ru_stime);
+    return ft__timeval_s(self.ru_utime) + ft__timeval_s(self.ru_stime) +
+           ft__timeval_s(children.ru_utime) + ft__timeval_s(children.ru_stime);
 }
 
 static double recorded_own_s(const char *root, double tick_s)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/prng.h"
 #include "decide/choose.h"
@@ -13,6 +14,7 @@ static const double held_out = 0.25, least_part = 0.02, near = 1.05, close = 1.0
 
 /* The operations of a store, each with its rows: rows are sorted by operation. */
 struct playing {
+    ft__arena room;
     const ft_choice_options *opt;
     ft__samples s;
     uint32_t *row;
@@ -90,17 +92,16 @@ static ft_status start(struct playing *p, ft_store *store, const ft_choice_optio
     if (st)
         return st;
     n = p->s.n + 1;
-    p->row = calloc(n, sizeof(*p->row));
-    p->first = calloc(n + 1, sizeof(*p->first));
-    p->pool = calloc(n, sizeof(*p->pool));
-    p->op = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->op));
-    p->count = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->count));
-    p->test = calloc(n, sizeof(*p->test));
-    p->train = calloc(n, sizeof(*p->train));
-    p->answer = calloc(n, sizeof(*p->answer));
-    p->order = calloc(FT__MOST_CHOOSABLE + 1, sizeof(*p->order));
-    if (!p->row || !p->first || !p->pool || !p->op || !p->count || !p->test ||
-        !p->train || !p->answer || !p->order)
+    p->row = ft__arena_need(&p->room, n, sizeof(*p->row));
+    p->first = ft__arena_need(&p->room, n + 1, sizeof(*p->first));
+    p->pool = ft__arena_need(&p->room, n, sizeof(*p->pool));
+    p->op = ft__arena_need(&p->room, FT__MOST_CHOOSABLE + 1, sizeof(*p->op));
+    p->count = ft__arena_need(&p->room, FT__MOST_CHOOSABLE + 1, sizeof(*p->count));
+    p->test = ft__arena_need(&p->room, n, sizeof(*p->test));
+    p->train = ft__arena_need(&p->room, n, sizeof(*p->train));
+    p->answer = ft__arena_need(&p->room, n, sizeof(*p->answer));
+    p->order = ft__arena_need(&p->room, FT__MOST_CHOOSABLE + 1, sizeof(*p->order));
+    if (p->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", p->s.n);
     st = sort_rows(p, err);
     if (!st && p->n_ops < LEAST_OPS)
@@ -113,15 +114,7 @@ static ft_status start(struct playing *p, ft_store *store, const ft_choice_optio
 static void finish(struct playing *p)
 {
     ft__samples_free(&p->s);
-    free(p->row);
-    free(p->first);
-    free(p->pool);
-    free(p->op);
-    free(p->count);
-    free(p->test);
-    free(p->train);
-    free(p->answer);
-    free(p->order);
+    ft__arena_free(&p->room);
 }
 
 /* A quarter of the operations is tested, of the others as many can be measured as can

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/stats.h"
 #include "evaluate/hold_out.h"
 #include "foretell/names.h"
 #include "predict/file/predictor.h"
 
 struct kernels_evaluation {
+    ft__arena room;
     const ft_evaluate_options *opt;
     ft__kernel_rows r;
     ft__splits split;  /* of rows */
@@ -179,15 +181,14 @@ static ft_status make_room(struct kernels_evaluation *e, ft_error *err)
 {
     const size_t n = e->r.n + 1;
 
-    e->chip = calloc(n, sizeof(*e->chip));
-    e->on = calloc(e->r.n_files + 1, sizeof(*e->on));
-    e->line = calloc(n, sizeof(*e->line));
-    e->kernel = calloc(n, sizeof(*e->kernel));
-    e->use = calloc(n, sizeof(*e->use));
-    e->tested = calloc(n, sizeof(*e->tested));
-    e->answer = calloc(n, sizeof(*e->answer));
-    if (!e->chip || !e->on || !e->line || !e->kernel || !e->use || !e->tested ||
-        !e->answer)
+    e->chip = ft__arena_need(&e->room, n, sizeof(*e->chip));
+    e->on = ft__arena_need(&e->room, e->r.n_files + 1, sizeof(*e->on));
+    e->line = ft__arena_need(&e->room, n, sizeof(*e->line));
+    e->kernel = ft__arena_need(&e->room, n, sizeof(*e->kernel));
+    e->use = ft__arena_need(&e->room, n, sizeof(*e->use));
+    e->tested = ft__arena_need(&e->room, n, sizeof(*e->tested));
+    e->answer = ft__arena_need(&e->room, n, sizeof(*e->answer));
+    if (e->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
     for (size_t i = 0; i < e->r.n_files; i++)
         e->on[i] = (ft__dataset){
@@ -208,13 +209,7 @@ static void finish(struct kernels_evaluation *e)
     ft__kernel_rows_free(&e->r);
     ft__names_free(&e->kernels);
     ft__splits_free(&e->split);
-    free(e->chip);
-    free(e->on);
-    free(e->line);
-    free(e->kernel);
-    free(e->use);
-    free(e->tested);
-    free(e->answer);
+    ft__arena_free(&e->room);
 }
 
 ft_status ft__evaluate_kernels(ft_evaluation *out, const ft_evaluate_options *opt,

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/index.h"
 #include "base/stats.h"
 #include "evaluate/hold_out.h"
 #include "predict/file/predictor.h"
 
 struct networks_evaluation {
+    ft__arena room;
     const ft_evaluate_options *opt;
     ft__metric metric;
     ft__family_options how;
@@ -232,14 +234,12 @@ static ft_status make_room(struct networks_evaluation *e, ft_error *err)
 {
     const size_t n = e->w.n + 1;
 
-    e->physics = calloc(n, sizeof(*e->physics));
-    e->hidden = calloc(n, sizeof(*e->hidden));
-    e->tested = calloc(n, sizeof(*e->tested));
-    e->answer = calloc(n, sizeof(*e->answer));
-    e->row = calloc(e->s.n + 1, sizeof(*e->row));
-    return e->physics && e->hidden && e->tested && e->answer && e->row
-               ? FT_OK
-               : ft_fail(err, FT_ENOMEM, 0, "%zu networks", e->w.n);
+    e->physics = ft__arena_need(&e->room, n, sizeof(*e->physics));
+    e->hidden = ft__arena_need(&e->room, n, sizeof(*e->hidden));
+    e->tested = ft__arena_need(&e->room, n, sizeof(*e->tested));
+    e->answer = ft__arena_need(&e->room, n, sizeof(*e->answer));
+    e->row = ft__arena_need(&e->room, e->s.n + 1, sizeof(*e->row));
+    return e->room.bad ? ft_fail(err, FT_ENOMEM, 0, "%zu networks", e->w.n) : FT_OK;
 }
 
 static ft_status prepare(struct networks_evaluation *e, ft_store *store, ft_error *err)
@@ -273,11 +273,7 @@ static void finish(struct networks_evaluation *e)
     ft__samples_free(&e->s);
     ft__network_samples_free(&e->w);
     ft__splits_free(&e->split);
-    free(e->physics);
-    free(e->hidden);
-    free(e->tested);
-    free(e->answer);
-    free(e->row);
+    ft__arena_free(&e->room);
 }
 
 ft_status ft__evaluate_networks(ft_evaluation *out, ft_store *store,

@@ -5,13 +5,8 @@
 
 #include "graph/build.h"
 #include "graph/graph_inside.h"
+#include "graph/op.h"
 #include "graph/op_inside.h"
-
-static bool castable(ft_dtype t)
-{
-    return t == FT_DTYPE_fp64 || t == FT_DTYPE_fp32 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
-}
 
 ft_op ft__op_cast_same(const ft_op *cast)
 {
@@ -74,11 +69,11 @@ static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtyp
 
 static ft_status check(const ft_graph *g, ft_dtype from, ft_dtype to, ft_error *err)
 {
-    if (!castable(to))
+    if (!ft__dtype_is_real(to))
         return ft_fail(err, FT_EINVAL, 0,
                        "networks are predicted in fp64, fp32, fp16 or bf16, not in %s",
                        ft_dtype_name(to));
-    if (!castable(from))
+    if (!ft__dtype_is_real(from))
         return ft_fail(err, FT_EINVAL, 0,
                        "%s computes in %s, which no cast changes: export it in %s",
                        g->name, ft_dtype_name(from), ft_dtype_name(to));

@@ -374,11 +374,6 @@ double ft_product_flops(const ft_product *p)
     return flops(&forward, results_of(&forward).elements) * (double)p->count;
 }
 
-static int is_byte(ft_dtype t)
-{
-    return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
-}
-
 /* In their own dtype, and a scale for every block of them. The bias of integer
  * operands is added to sums of 32 bits. */
 static double weight_bytes(const ft_op *op, double all)
@@ -393,7 +388,7 @@ static double weight_bytes(const ft_op *op, double all)
     else if (block > 0)
         scales = ceil(ft__last_dim(op, FT_K_x) / (double)block) * out;
     sum = (all - bias) * (own ? ft_dtype_bits((ft_dtype)own) : bits) + scales * bits;
-    return (sum + bias * (is_byte(op->dtype) ? 32 : bits)) / 8;
+    return (sum + bias * (ft__dtype_is_byte(op->dtype) ? 32 : bits)) / 8;
 }
 
 /* Backward, weights are read where the gradient of an operand needs them. */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+
 /* What a node is to its neighbours. */
 enum role {
     ALONE,   /* a library's kernel, or none that is generated */
@@ -322,20 +324,19 @@ static void shares(ft__fused *out, struct fusion *f)
 ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
 {
     const size_t nodes = g->n_nodes + 1u, tensors = g->n_tensors + 1u;
+    ft__arena room = {0};
     struct fusion f = {.g = g,
-                       .level = calloc(nodes, sizeof(*f.level)),
-                       .kernel = calloc(nodes, sizeof(*f.kernel)),
-                       .source = calloc(tensors, sizeof(*f.source)),
-                       .origin = calloc(tensors, sizeof(*f.origin)),
-                       .reader = calloc(tensors, sizeof(*f.reader)),
-                       .saved = calloc(nodes, sizeof(*f.saved)),
-                       .inner = calloc(tensors, sizeof(*f.inner)),
-                       .read_by = calloc(nodes, sizeof(*f.read_by)),
-                       .last = calloc(nodes, sizeof(*f.last))};
-    const bool good = f.level && f.kernel && f.source && f.origin && f.reader &&
-                      f.saved && f.inner && f.read_by && f.last;
+                       .level = ft__arena_need(&room, nodes, sizeof(*f.level)),
+                       .kernel = ft__arena_need(&room, nodes, sizeof(*f.kernel)),
+                       .source = ft__arena_need(&room, tensors, sizeof(*f.source)),
+                       .origin = ft__arena_need(&room, tensors, sizeof(*f.origin)),
+                       .reader = ft__arena_need(&room, tensors, sizeof(*f.reader)),
+                       .saved = ft__arena_need(&room, nodes, sizeof(*f.saved)),
+                       .inner = ft__arena_need(&room, tensors, sizeof(*f.inner)),
+                       .read_by = ft__arena_need(&room, nodes, sizeof(*f.read_by)),
+                       .last = ft__arena_need(&room, nodes, sizeof(*f.last))};
 
-    *out = good ? calloc(g->n_ops + 1u, sizeof(**out)) : NULL;
+    *out = room.bad ? NULL : calloc(g->n_ops + 1u, sizeof(**out));
     if (*out) {
         find_kernels(&f);
         find_inner(&f);
@@ -343,14 +344,6 @@ ft_status ft__graph_fuse(ft__fused **out, const ft_graph *g, ft_error *err)
         find_last(&f);
         shares(*out, &f);
     }
-    free(f.level);
-    free(f.kernel);
-    free(f.source);
-    free(f.origin);
-    free(f.reader);
-    free(f.saved);
-    free(f.inner);
-    free(f.read_by);
-    free(f.last);
+    ft__arena_free(&room);
     return *out ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "kernels of %s", g->name);
 }

@@ -1,8 +1,25 @@
 #ifndef GRAPH_OP_H
 #define GRAPH_OP_H
 
+#include <stdbool.h>
+
 #include "foretell/op.h"
 
+/* Was it measured whole, a kernel or a network by name? */
+static inline bool ft__op_is_workload(const ft_op *op)
+{
+    return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
+}
+/* A number that gradients and casts know. */
+static inline bool ft__dtype_is_real(ft_dtype t)
+{
+    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
+           t == FT_DTYPE_bf16;
+}
+static inline bool ft__dtype_is_byte(ft_dtype t)
+{
+    return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
+}
 /* Elements of all weights of an operation (ft_cost.weight_elements). */
 double ft__weight_elements(const ft_op *op);
 /* Of a recurrent layer; 0: the kind is none. */

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "graph/build.h"
+#include "graph/op.h"
 
 /* Deriving a training step. The new graph begins with all tensors of the source
  * under their old numbers; what the step adds comes behind them. */
@@ -32,11 +33,6 @@ typedef struct ft__train {
 static inline bool ft__train_wants(const ft__train *t, uint32_t tensor)
 {
     return t->needs[tensor] && t->reached[tensor];
-}
-static inline bool ft__dtype_is_real(ft_dtype t)
-{
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
 }
 /* A weight that can be trained: floating and no view of another one. */
 static inline bool ft__train_is_parameter(const ft_tensor *t)

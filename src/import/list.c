@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "graph/op.h"
 
 /* `elements` of one kind of weights, if there are any. */
 static void add_weights(ft__build *b, ft_dtype t, double elements, uint32_t *params,
@@ -182,7 +183,7 @@ static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
                            ? op.phase
                            : FT_PHASE_FORWARD);
     /* What was measured whole goes by its line: its number says nothing. */
-    whole = op.kind == FT_KIND_kernel || op.kind == FT_KIND_network;
+    whole = ft__op_is_workload(&op);
     ft__list_op(b, whole ? line : "", whole ? without_blanks(line, len) : 0, &op,
                 count);
     return !ft__build_failed(b);

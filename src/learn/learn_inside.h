@@ -48,8 +48,6 @@ typedef struct ft__learn_model_options {
     double rate;        /* BOOST, HIST, MLP: learning rate */
     double share;       /* BOOST, HIST: of rows and of columns a tree sees */
     uint32_t width;     /* MLP: units of a hidden layer */
-    uint32_t layers;    /* MLP: hidden layers */
-    double gamma;       /* SVR: of exp(-gamma |a - b|^2), on standardised columns */
     double epsilon;     /* SVR: half width of the tube, in sigmas of the target */
     double least, most; /* bounds of the target (logit transform): targets with a weight
                            lie strictly between them, else FT_EINVAL. Both 0: none */
@@ -62,7 +60,6 @@ typedef struct ft__importance_options {
     const double *weight;                 /* ... with these weights */
     uint32_t n_models;                    /* 1 to 8 */
     uint32_t n_repeats;                   /* 0: 5 */
-    size_t most_rows;                     /* random rows to permute; 0: 1000 */
     uint64_t seed;
 } ft__importance_options;
 
@@ -93,7 +90,7 @@ ft_status ft__forest_fit(ft__forest **out, const ft__matrix *x, const double *y,
 void ft__forest_free(ft__forest *f);
 /* Use a stored image in place (a mapped file): `image` must be 8-byte aligned
  * and outlive the forest. Everything in it is checked here, so that predicting
- * needs no bounds. An image of an older version is copied into one of today's.
+ * needs no bounds.
  * Fails with FT_EFORMAT (err->pos is the offending byte), FT_EINVAL (not aligned)
  * or FT_ENOMEM. */
 ft_status ft__forest_load(ft__forest **out, const void *image, size_t len,

@@ -336,10 +336,10 @@ static ft_status mlp_fit(ft__draft *out, const ft__task *t, ft_error *err)
     ft_status st;
 
     f.h.units = ft__or_u32(o->width, 64);
-    f.h.layers = ft__or_u32(o->layers, 2);
-    if (f.h.units > MAX_UNITS || f.h.layers > MAX_LAYERS)
-        return ft_fail(err, FT_EINVAL, 0, "%u layers of %u units: at most %d of %d",
-                       f.h.layers, f.h.units, MAX_LAYERS, MAX_UNITS);
+    f.h.layers = 2;
+    if (f.h.units > MAX_UNITS)
+        return ft_fail(err, FT_EINVAL, 0, "layers of %u units: at most %d", f.h.units,
+                       MAX_UNITS);
     st = ft__training_set_new(&f.l, t, err);
     if (st)
         return st;

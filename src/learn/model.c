@@ -176,8 +176,9 @@ static ft_status check_options(const ft__learn_model_options *o, ft_error *err)
         double v, most;
         const char *name;
     } numbers[] = {
-        {o->penalty, 1e12, "penalty"}, {o->rate, 1, "rate"},
-        {o->share, 1, "share"},        {o->gamma, 1e6, "gamma"},
+        {o->penalty, 1e12, "penalty"},
+        {o->rate, 1, "rate"},
+        {o->share, 1, "share"},
         {o->epsilon, 1e6, "epsilon"},
     };
     ft_status st = FT_OK;

@@ -141,7 +141,7 @@ static ft_status train(struct svr_fit *f, const ft__learn_model_options *o,
     const struct svm_parameter p = {
         .svm_type = EPSILON_SVR,
         .kernel_type = RBF,
-        .gamma = ft__or(o->gamma, 1.0 / (f->l.n_cols ? f->l.n_cols : 1)),
+        .gamma = 1.0 / (f->l.n_cols ? f->l.n_cols : 1),
         .cache_size = CACHE_MB,
         .eps = 1e-3,
         .C = ft__or(o->penalty, 10),

@@ -292,8 +292,7 @@ ft_status ft__model_cross_validate(double *out, const ft__matrix *x, const doubl
 
 /* By permutation (Breiman 2001; Fisher, Rudin, Dominici 2019): how much worse rows that
  * a model has not seen are predicted when one of their columns is another row's. */
-enum { REPEATS = 5, MOST_MODELS = 8 };
-static const size_t most_rows = 1000;
+enum { REPEATS = 5, MOST_MODELS = 8, MOST_ROWS = 1000 };
 
 struct importance_job {
     ft__arena room;
@@ -339,12 +338,10 @@ static void shuffle(const struct importance_job *j, uint32_t *v, size_t n,
 /* All rows, or as many as are enough, drawn. */
 static void draw_rows(struct importance_job *j)
 {
-    size_t most = j->opt->most_rows ? j->opt->most_rows : most_rows;
-
     for (size_t i = 0; i < j->x->n_rows; i++)
         j->row[i] = (uint32_t)i;
     shuffle(j, j->row, j->x->n_rows, 0);
-    j->n = j->x->n_rows < most ? j->x->n_rows : most;
+    j->n = j->x->n_rows < MOST_ROWS ? j->x->n_rows : MOST_ROWS;
 }
 
 static size_t take_test(struct importance_job *j, uint32_t fold)

@@ -248,8 +248,8 @@ static ft_status put_timing(struct ft__collection *k, const ft_op *op,
     t->time.conditions = conditions;
     ft__op_key_make(&key, k->session, op, "");
     st = put_bytes(k, &key, "workspace", t->workspace_bytes, err);
-    if (!st && t->memory_bytes)
-        st = put_bytes(k, &key, "memory", t->memory_bytes, err);
+    if (!st && t->activation_bytes)
+        st = put_bytes(k, &key, "memory", t->activation_bytes, err);
     if (!st && !isnan(t->launch.value))
         st = put(k, &key, "launch", &t->launch, t->launches, t->launch.n, err);
     if (!st)

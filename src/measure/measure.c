@@ -398,21 +398,6 @@ ft_status ft__measure_job(ft_network_timing *out, const ft__job *job,
     return st;
 }
 
-static void take_timing(ft_network_timing *out, const ft_network_timing *t)
-{
-    out->time = t->time;
-    out->readings = t->readings;
-    out->n_readings = t->n_readings;
-    out->launch = t->launch;
-    out->launches = t->launches;
-    out->energy = t->energy;
-    out->n_energy = t->n_energy;
-    out->conditions = t->conditions;
-    out->rounds = t->rounds;
-    out->redone = t->redone;
-    out->outliers = t->outliers;
-}
-
 ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__job *job,
                              ft__first_pass how, const ft_measure_options *opt,
                              ft_error *err)
@@ -420,7 +405,6 @@ ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__j
     const ft_engine *e = job->session->engine;
     ft_engine_context *c = job->session->context;
     uint64_t before = 0, now = 0, peak = 0;
-    ft_network_timing t = {0};
     double first;
     ft_status st;
 
@@ -432,9 +416,7 @@ ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__j
     if (!st && held && e->memory)
         e->memory(c, &before, &peak, 1);
     if (!st)
-        st = ft__measure_job(&t, job, opt, err);
-    if (!st)
-        take_timing(out, &t);
+        st = ft__measure_job(out, job, opt, err);
     if (!st && held && e->memory)
         e->memory(c, &now, &peak, 0);
     if (held)
@@ -542,16 +524,6 @@ static uint64_t memory_of(const ft__job *job)
     return peak > before ? peak - before : 0;
 }
 
-static void describe(ft_network_timing *out, const ft__job *job)
-{
-    out->weight_bytes = job->info->weight_bytes;
-    out->workspace_bytes = job->info->workspace_bytes;
-    out->instances = job->instances;
-    if (job->info->implementation)
-        strncpy(out->implementation, job->info->implementation,
-                sizeof(out->implementation) - 1);
-}
-
 static ft_status finish(ft_network_timing *out, ft_error *why,
                         const struct measured_group *g, size_t at)
 {
@@ -567,8 +539,8 @@ static ft_status finish(ft_network_timing *out, ft_error *why,
         *out = (ft_network_timing){0};
         return st;
     }
-    describe(out, &job);
-    out->memory_bytes = memory_of(&job);
+    out->workspace_bytes = job.info->workspace_bytes;
+    out->activation_bytes = memory_of(&job);
     return FT_OK;
 }
 

@@ -6,7 +6,9 @@
 
 /* One operation (lowered for the session's policy if it is not): a block of
  * instances with weights of their own, visited in turn, so that weights come
- * from where a network's weights come from; one set of input tensors. */
+ * from where a network's weights come from; one set of input tensors. Of its bytes
+ * workspace_bytes and activation_bytes, which is what the engine's allocator held at
+ * most above the level before; 0: not known. */
 ft_status ft__measure_op(ft_network_timing *out, ft_session *s, const ft_op *op,
                          const ft_measure_options *opt, ft_error *err);
 /* Several in rotation, with the calibration operations among them.
@@ -32,7 +34,6 @@ typedef enum ft__first_pass {
 ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__job *job,
                              ft__first_pass how, const ft_measure_options *opt,
                              ft_error *err);
-void ft_network_timing_free(ft_network_timing *t);
 /* The operation that is measured beside others, made ready, in so many instances;
  * false: the engine does not run it. The session keeps it. */
 enum { FT__CALIBRATION_INSTANCES = 8 };

@@ -230,17 +230,6 @@ static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
     return ft__network_run(self, err);
 }
 
-void ft_network_timing_free(ft_network_timing *t)
-{
-    ft_network_timing_free(&(ft_network_timing){.readings = t->readings,
-                                                .launches = t->launches,
-                                                .energy = t->energy,
-                                                .n_energy = t->n_energy});
-    t->readings = t->launches = NULL;
-    t->energy = NULL;
-    t->n_energy = 0;
-}
-
 /* The calibration operation, measured after a network: beside it, it would count in
  * the peak of the process. NaN when the engine does not run it. */
 static double measure_calibration(ft_session *s, const ft_measure_options *opt)

@@ -539,6 +539,5 @@ ft__job ft__op_job_get(ft__op_job *j)
                      .move = values ? NULL : move,
                      .touch = values ? touch : NULL,
                      .self = j,
-                     .info = &j->info,
-                     .instances = j->instances};
+                     .info = &j->info};
 }

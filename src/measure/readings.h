@@ -3,29 +3,6 @@
 
 #include "measure/session.h"
 
-/* What was measured; freed by ft_network_timing_free(). */
-typedef struct ft_network_timing {
-    ft_measurement time;   /* seconds per iteration: median of rounds' medians */
-    ft_measurement launch; /* seconds to issue one without waiting; NaN for synchronous
-                              engines */
-    ft_reading *readings;
-    size_t n_readings;
-    ft_reading *launches; /* of the same batches; NULL when launch is NaN */
-    ft_energy *energy;    /* the sum, then each domain; NULL without a meter */
-    uint32_t n_energy;
-    ft_conditions conditions; /* over the rounds that count */
-    uint32_t rounds;          /* that count */
-    uint32_t redone;          /* disturbed and redone */
-    uint32_t outliers;        /* batches marked */
-    double calibration_s;     /* of the calibration operation beside; NaN: none */
-    uint64_t weight_bytes;    /* of one instance as the engine stores it */
-    uint64_t workspace_bytes; /* scratch of one instance */
-    uint64_t memory_bytes;    /* peak of the engine's allocator while running one, above
-                                 the level before; 0: unknown */
-    uint32_t instances;       /* in the block looped over */
-    char implementation[64];
-} ft_network_timing;
-
 /* Mark what lies far from the others of its round; how many. */
 ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
 

@@ -89,9 +89,7 @@ typedef struct ft__job {
      * last, the operands; then it may run in turn with others. */
     void (*touch)(void *self);
     void *self;
-    /* Of an operation: how the engine runs it, and how many instances there are. */
-    const ft_block_info *info;
-    uint32_t instances;
+    const ft_block_info *info; /* of an operation; how the engine runs it */
 } ft__job;
 
 /* Time of one batch of n iterations; without what other processes had the CPU for where

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 /* How long a run that is to end with us has for it. */
 static const double grace_s = 1;
 /* How long what it leaves behind is waited for: a process may be stuck in the kernel,
@@ -262,18 +264,13 @@ static bool wait_for(struct outcome *o, pid_t guard, int orders, const ft__spawn
     return got == guard;
 }
 
-static double seconds(struct timeval t)
-{
-    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
-}
-
 static void fill(ft_command_run *out, const struct report *r)
 {
     const struct rusage *u = &r->end.use;
     int status = r->end.status;
 
-    out->user_s = seconds(u->ru_utime);
-    out->system_s = seconds(u->ru_stime);
+    out->user_s = ft__timeval_s(u->ru_utime);
+    out->system_s = ft__timeval_s(u->ru_stime);
     out->peak_bytes = (uint64_t)u->ru_maxrss * 1024;
     out->read_bytes = (uint64_t)u->ru_inblock * 512;
     out->written_bytes = (uint64_t)u->ru_oublock * 512;

@@ -2,6 +2,7 @@
 #include "measure/values.h"
 
 #include "base/index.h"
+#include "graph/op.h"
 #include "graph/op_inside.h"
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +12,6 @@ void ft__value_drop(ft_session *s, void **value)
 {
     s->engine->values->drop(s->context, *value);
     *value = NULL;
-}
-
-static bool is_floating(ft_dtype t)
-{
-    return t == FT_DTYPE_fp64 || t == FT_DTYPE_fp32 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
 }
 
 /* Every element times scale, plus offset, by way of host memory. */
@@ -86,7 +81,7 @@ ft_status ft__value_make(ft_session *s, void **out, const ft_shape *shape,
                          ft_error *err)
 {
     bool narrow =
-        is_floating(dtype) && dtype != FT_DTYPE_fp32 && dtype != FT_DTYPE_fp64;
+        ft__dtype_is_real(dtype) && dtype != FT_DTYPE_fp32 && dtype != FT_DTYPE_fp64;
     ft_status st;
 
     *out = NULL;

@@ -1,8 +1,101 @@
-/* Convolutions: the algorithms that libraries have for one, each a product and passes
- * over memory; and the kernel of those of one channel a group. */
+/* Convolutions: the product of each pass; the algorithms that libraries have for one,
+ * each a product and passes over memory; and the kernel of those of one channel a
+ * group. */
 #include <math.h>
 
+#include "graph/op.h"
 #include "physics/op_kernel_cost.h"
+
+/* A convolution and what its three products have in common. */
+struct conv_sizes {
+    const ft_op *op;
+    double groups, in, out; /* channels of a group */
+    double places, results; /* positions over the batch, before and after */
+    double taps, flops, weights;
+    int64_t height; /* of the result */
+    int transposed;
+};
+
+static struct conv_sizes conv_of(const ft_op *forward)
+{
+    struct conv_sizes v = {.op = forward, .taps = 1};
+    ft_shape x = ft_op_shape(forward, FT_K_x), y;
+    ft_dtype t;
+    ft_cost cost;
+
+    ft_op_cost(forward, &cost);
+    ft_op_output(forward, 0, &y, &t);
+    v.groups = (double)ft_op_at(forward, FT_K_groups, 0);
+    v.in = (double)x.dim[1] / v.groups;
+    v.out = (double)ft_op_at(forward, FT_K_out, 0) / v.groups;
+    v.places = (double)ft_shape_elements(&x) / (double)x.dim[1];
+    v.results = (double)ft_shape_elements(&y) / (v.out * v.groups);
+    for (uint32_t i = 0; i + 2 < x.rank; i++)
+        v.taps *= (double)ft_op_at(forward, FT_K_kernel, i);
+    v.height = y.rank > 2 ? y.dim[2] : 1;
+    v.flops = cost.flops;
+    v.weights = v.groups * v.in * v.out * v.taps;
+    v.transposed = ft__is_transposed(forward);
+    return v;
+}
+
+/* Winograd's and Fourier's algorithms are for square kernels in steps of one. */
+static double fast_kernel(const struct conv_sizes *v)
+{
+    int64_t wide = ft_op_at(v->op, FT_K_kernel, 0);
+
+    if (v->op->kind != FT_KIND_conv2d || ft_op_at(v->op, FT_K_kernel, 1) != wide)
+        return 0;
+    for (uint32_t i = 0; i < 2; i++)
+        if (ft_op_at(v->op, FT_K_stride, i) != 1 ||
+            ft_op_at(v->op, FT_K_dilation, i) != 1)
+            return 0;
+    return (double)wide;
+}
+
+void ft__conv_kernel(ft__op_kernel *p, const ft_op *forward, int gradient)
+{
+    const struct conv_sizes sizes = conv_of(forward), *v = &sizes;
+    int direct = v->groups > 1 && (v->in == 1 || v->out == 1);
+    double x = v->places * v->in * v->groups, r = v->results * v->out * v->groups;
+    int over_input = v->transposed ? gradient == 0 : gradient == FT_WRT_X;
+
+    p->what = direct ? FT__OP_KERNEL_DIRECT : FT__OP_KERNEL_CONV;
+    p->gradient = gradient;
+    p->batch = v->groups;
+    p->taps = v->taps;
+    p->kernel = fast_kernel(v);
+    p->columns = !over_input ? 0 : v->transposed ? v->places : v->results;
+    p->flops = v->flops;
+    p->n = gradient == FT_WRT_X ? v->in : v->out;
+    p->m = over_input == v->transposed ? v->results : v->places;
+    /* Steps of more than one are zeros between the gradients: multiplied, too. */
+    p->k = (over_input == v->transposed ? v->in : v->out) * v->taps;
+    p->read = ((gradient == FT_WRT_X ? r : x) + v->weights) * p->size;
+    p->weights = v->weights * p->size;
+    p->written = (gradient == FT_WRT_X ? x : r) * p->size;
+    p->images = (double)ft_op_at(v->op, FT_K_x, 0);
+    p->height = (double)(gradient == FT_WRT_X ? ft_op_at(v->op, FT_K_x, 2) : v->height);
+    p->width = p->m / p->images / p->height;
+    p->in = gradient == FT_WRT_X ? v->out : v->in;
+    p->out = p->n;
+    p->tensors = (x + r) * p->size;
+    p->last = v->op->layout == FT_LAYOUT_CHANNELS_LAST;
+    p->volume = ft_op_shape(v->op, FT_K_x).rank == 5;
+    p->relaid = p->last ? 0 : 2 * p->tensors;
+    p->places = p->written / p->size;
+    if (direct && gradient == FT_WRT_X) /* taps between strides are looked at, too */
+        p->flops = fmax(p->flops, 2 * p->places * p->taps);
+    if (gradient == FT_WRT_WEIGHTS) {
+        p->m = v->out;
+        p->n = v->in * v->taps;
+        p->k = v->flops / (2 * p->m * p->n * v->groups);
+        p->read = (x + r) * p->size;
+        p->weights = 0;
+        p->written = v->weights * p->size;
+        p->places = 0;
+    }
+}
 
 /* A convolution over square pieces of the image: each of `points` positions of the
  * transformed pieces is a product over channels. */

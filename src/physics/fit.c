@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "base/solve.h"
 #include "physics/op_kernels.h"
@@ -288,15 +289,16 @@ static ft_status fit(struct params_fit *f, const ft__physics_params *params,
                      const ft__physics_row *row, size_t n, uint64_t seed, ft_error *err)
 {
     size_t room = n < MOST_ROWS ? n + 1 : MOST_ROWS;
+    ft__arena arena = {0};
     ft_status st = FT_OK;
 
     f->n = n < MOST_ROWS ? n : MOST_ROWS;
-    f->sample = calloc(room, sizeof(*f->sample));
-    f->residual = calloc(room, sizeof(*f->residual));
-    f->trial = calloc(room, sizeof(*f->trial));
-    f->slope = calloc(room * FT__N_PHYSICS_PARAMS, sizeof(*f->slope));
-    f->normal = calloc((size_t)N_FREE * N_FREE, sizeof(*f->normal));
-    f->right = calloc(N_FREE, sizeof(*f->right));
+    f->sample = ft__arena_need(&arena, room, sizeof(*f->sample));
+    f->residual = ft__arena_need(&arena, room, sizeof(*f->residual));
+    f->trial = ft__arena_need(&arena, room, sizeof(*f->trial));
+    f->slope = ft__arena_need(&arena, room * FT__N_PHYSICS_PARAMS, sizeof(*f->slope));
+    f->normal = ft__arena_need(&arena, (size_t)N_FREE * N_FREE, sizeof(*f->normal));
+    f->right = ft__arena_need(&arena, N_FREE, sizeof(*f->right));
     for (int i = 0; i < N_FREE; i++)
         f->at.v[i] = i < FT__N_PHYSICS_PARAMS ? log(params->v[i]) : 0;
     f->start = f->at;
@@ -304,19 +306,14 @@ static ft_status fit(struct params_fit *f, const ft__physics_params *params,
         f->needed[i] = ranges[i].spread > 0;
     for (int k = 0; k < N_OWN; k++)
         f->needed[own[k]] = 1;
-    if (f->sample && f->residual && f->trial && f->slope && f->normal && f->right) {
+    if (!arena.bad) {
         take(f, row, n, seed);
         if (f->n)
             search(f);
     } else {
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to fit %zu measurements", n);
     }
-    free(f->sample);
-    free(f->residual);
-    free(f->trial);
-    free(f->slope);
-    free(f->normal);
-    free(f->right);
+    ft__arena_free(&arena);
     return st;
 }
 

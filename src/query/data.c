@@ -1,6 +1,7 @@
 /* What queries read, kept for later ones. */
 #include "query/data.h"
 #include "foretell/store.h"
+#include "predict/model/calibration_set.h"
 #include "predict/query/network.h"
 
 #include <glob.h>
@@ -169,7 +170,7 @@ static ft_status known_open(ft__calibration_set **out, const char *path, ft_erro
     if (!st)
         st = ft__calibration_set_read(out, store, err);
     ft_store_close(store);
-    if (st || ft_calibration_set_count(*out, NULL))
+    if (st || ft__calibration_set_count(*out, NULL, FT__METRIC_TIME))
         return st;
     ft__calibration_set_free(*out);
     *out = NULL;

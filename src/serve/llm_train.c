@@ -9,6 +9,7 @@
 #include "foretell/llm.h"
 #include "physics/power.h"
 #include "query/data.h"
+#include "serve/serve.h"
 
 /* AdamW with an fp32 copy of 16-bit weights: two moments and the copy. An answer's has
  * moments of the weights' type: 14 B of a weight through memory, not 28. Products that
@@ -28,12 +29,6 @@ struct passes {
     ft_basis basis;
 };
 
-static void set(uint64_t *field, uint64_t otherwise)
-{
-    if (!*field)
-        *field = otherwise;
-}
-
 static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *replicas,
                           ft_error *err)
 {
@@ -42,13 +37,13 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *r
 
     if (st)
         return st;
-    set(&out->devices, 1);
-    set(&out->tp, 1);
-    set(&out->pp, 1);
-    set(&out->node, 8);
-    set(&out->sequence, 4096);
-    set(&out->micro_batch, 1);
-    set(&out->interleave, 1);
+    ft__serve_default(&out->devices, 1);
+    ft__serve_default(&out->tp, 1);
+    ft__serve_default(&out->pp, 1);
+    ft__serve_default(&out->node, 8);
+    ft__serve_default(&out->sequence, 4096);
+    ft__serve_default(&out->micro_batch, 1);
+    ft__serve_default(&out->interleave, 1);
     if (out->devices > MOST || out->tp > MOST || out->pp > MOST ||
         out->sequence > MOST || out->micro_batch > MOST || out->global_batch > MOST ||
         out->interleave > MOST || out->zero > 3 || out->recompute > 1 ||
@@ -63,7 +58,7 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *r
                        "%" PRIu64 " devices: not a multiple of tp x pp = %" PRIu64,
                        out->devices, out->tp * out->pp);
     *replicas = out->devices / (out->tp * out->pp);
-    set(&out->global_batch, *replicas * out->pp * out->micro_batch);
+    ft__serve_default(&out->global_batch, *replicas * out->pp * out->micro_batch);
     if (out->global_batch % (*replicas * out->micro_batch))
         return ft_fail(err, FT_EINVAL, 0,
                        "%" PRIu64 " sequences of a step: not a multiple of %" PRIu64

@@ -6,12 +6,6 @@
 #include "query/data.h"
 #include "serve/serve.h"
 
-static void set(uint64_t *field, uint64_t otherwise)
-{
-    if (!*field)
-        *field = otherwise;
-}
-
 static ft_status check_recorded(const ft_serve_load *load, ft_error *err)
 {
     for (uint64_t i = 0; i < load->n_recorded; i++) {
@@ -73,13 +67,13 @@ ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
     if (st)
         return st;
     out->size = sizeof(*out);
-    set(&out->prompt, FT__SERVE_PROMPT);
-    set(&out->generate, FT__SERVE_GENERATE);
+    ft__serve_default(&out->prompt, FT__SERVE_PROMPT);
+    ft__serve_default(&out->generate, FT__SERVE_GENERATE);
     if (!(out->rate_per_s > 0) && !out->n_recorded)
-        set(&out->concurrency, 1);
-    set(&out->max_seqs, ft__llm_step_seqs(memory_bytes));
-    set(&out->max_batched_tokens, ft__llm_step_tokens(memory_bytes));
-    set(&out->block, FT__SERVE_BLOCK);
+        ft__serve_default(&out->concurrency, 1);
+    ft__serve_default(&out->max_seqs, ft__llm_step_seqs(memory_bytes));
+    ft__serve_default(&out->max_batched_tokens, ft__llm_step_tokens(memory_bytes));
+    ft__serve_default(&out->block, FT__SERVE_BLOCK);
     if (out->max_batched_tokens < out->max_seqs)
         out->max_batched_tokens = out->max_seqs;
     if (!(out->memory_share > 0))
@@ -88,9 +82,9 @@ ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
         out->prompt_factor = 1;
     if (out->decode_factor == 0)
         out->decode_factor = 1;
-    set(&out->n_requests, out->concurrency > 3  ? 10 * out->concurrency
-                          : out->rate_per_s > 0 ? 200
-                                                : 32);
+    ft__serve_default(&out->n_requests, out->concurrency > 3  ? 10 * out->concurrency
+                                        : out->rate_per_s > 0 ? 200
+                                                              : 32);
     return check(out, err);
 }
 

@@ -116,11 +116,6 @@ static uint32_t number_of(ft_serve_plan *p, const ft_op *op)
     return (uint32_t)at->number;
 }
 
-static ft_status short_of_memory(ft_error *err)
-{
-    return ft_fail(err, FT_ENOMEM, 0, "steps");
-}
-
 static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *op,
                            double count, ft_error *err)
 {
@@ -132,7 +127,7 @@ static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *
     number = number_of(p, op);
     grown = ft__list_grow(p->entry, p->n_entries, &p->cap_entries, sizeof(*grown));
     if (number == FT_NONE || !grown)
-        return short_of_memory(err);
+        return ft__serve_no_memory(err);
     p->entry = grown;
     grown[p->n_entries++] = (ft__serve_entry){number, count};
     cell->n++;
@@ -216,7 +211,7 @@ static ft_status find_common(struct plan_model *m, ft_error *err)
         m->head = calloc(m->n_nodes + 1u, 1);
         left = counts_of(prefill);
         if (!m->common || !m->head || !left)
-            st = short_of_memory(err);
+            st = ft__serve_no_memory(err);
     }
     for (uint32_t i = 0; !st && i < decode->n_nodes; i++) {
         const ft_node *n = &decode->node[i];
@@ -242,7 +237,7 @@ static ft_status add_nodes(ft_serve_plan *p, ft__serve_cell *cell,
                            ft_error *err)
 {
     double *count = calloc(g->n_ops + 1u, sizeof(*count));
-    ft_status st = count ? FT_OK : short_of_memory(err);
+    ft_status st = count ? FT_OK : ft__serve_no_memory(err);
 
     if (g->n_nodes != m->n_nodes)
         st = ft_fail(err, FT_EINVAL, 0,
@@ -263,7 +258,7 @@ static ft_status add_own(ft_serve_plan *p, ft__serve_cell *cell,
                          const ft_graph *tokens, bool attention, ft_error *err)
 {
     double *left = counts_of(g);
-    ft_status st = left ? FT_OK : short_of_memory(err);
+    ft_status st = left ? FT_OK : ft__serve_no_memory(err);
 
     *cell = (ft__serve_cell){(uint32_t)p->n_entries, 0};
     for (uint32_t i = 0; i < tokens->n_nodes && !st; i++)
@@ -532,7 +527,7 @@ static ft_status make_cells(ft_serve_plan *p, ft_error *err)
     for (int i = 0; i < FT__SERVE_PARTS; i++) {
         p->cell[i] = calloc(n[i] + 1, sizeof(*p->cell[i]));
         if (!p->cell[i])
-            return short_of_memory(err);
+            return ft__serve_no_memory(err);
     }
     return FT_OK;
 }
@@ -543,7 +538,7 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
     struct plan_model m = {.n_nodes = 0};
     ft_serve_plan *p = calloc(1, sizeof(*p));
     ft_query q;
-    ft_status st = p ? ft__query_read(&q, asked, err) : short_of_memory(err);
+    ft_status st = p ? ft__query_read(&q, asked, err) : ft__serve_no_memory(err);
 
     *out = NULL;
     if (!st) {
@@ -569,7 +564,7 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
     if (!st)
         st = plan_memory(p, &m, err);
     if (!st && p->list.bad)
-        st = short_of_memory(err);
+        st = ft__serve_no_memory(err);
     free(m.common);
     free(m.head);
     if (st)

@@ -8,6 +8,17 @@
 #include "foretell/serve.h"
 #include "query/llm_memory.h"
 
+static inline ft_status ft__serve_no_memory(ft_error *err)
+{
+    return ft_fail(err, FT_ENOMEM, 0, "steps");
+}
+/* 0 is the default of every field. */
+static inline void ft__serve_default(uint64_t *field, uint64_t otherwise)
+{
+    if (!*field)
+        *field = otherwise;
+}
+
 /* ---- load.c ---- */
 
 enum {

@@ -252,11 +252,6 @@ void ft_serve_step_ask(ft_estimate *time, ft_estimate *energy, const ft_serve_st
 
 /* ---- the tables ---- */
 
-static ft_status short_of_memory(ft_error *err)
-{
-    return ft_fail(err, FT_ENOMEM, 0, "steps");
-}
-
 static ft_query query_of(const ft_query *q)
 {
     ft_query out = *q;
@@ -323,7 +318,7 @@ static ft_status fill(ft_serve_steps *s, const ft_serve_plan *p,
         free(s->cost[i]);
         s->cost[i] = calloc(n + 1, sizeof(*s->cost[i]));
         if (!s->cost[i])
-            return short_of_memory(err);
+            return ft__serve_no_memory(err);
         for (size_t k = 0; k < n; k++)
             for (uint32_t e = 0; e < p->cell[i][k].n; e++) {
                 const ft__serve_entry *x = &p->entry[p->cell[i][k].first + e];
@@ -553,7 +548,7 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
 {
     ft__serve_cost *op = calloc(p->n_ops + 1u, sizeof(*op));
     struct networks n = {NULL, NULL};
-    ft_status st = op ? ask_ops(op, d, p, q, err) : short_of_memory(err);
+    ft_status st = op ? ask_ops(op, d, p, q, err) : ft__serve_no_memory(err);
 
     if (!st)
         st = ask_network(&n.decode, d, p->decode, q, err);
@@ -594,7 +589,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
 {
     ft_serve_steps *s = calloc(1, sizeof(*s));
     ft_query q;
-    ft_status st = s ? ft__query_read(&q, asked, err) : short_of_memory(err);
+    ft_status st = s ? ft__query_read(&q, asked, err) : ft__serve_no_memory(err);
 
     *out = NULL;
     if (!st)

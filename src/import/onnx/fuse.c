@@ -45,11 +45,6 @@ static bool converts(const ft__onnx_node *n, bool back)
            n->in[0] && ft__out(n, 0);
 }
 
-static bool is_byte(ft_dtype t)
-{
-    return t == FT_DTYPE_int8 || t == FT_DTYPE_uint8;
-}
-
 /* The bytes behind an operand: what is dequantised to it; NULL: it is real. */
 static ft__onnx_value *bytes_of(ft__onnx_value *v)
 {
@@ -59,7 +54,7 @@ static ft__onnx_value *bytes_of(ft__onnx_value *v)
         return v->stored;
     if (!converts(n, true) || n->out[0] != v || !ft__is_constant(n->in[1]))
         return NULL;
-    if (n->n_in > 2 && n->in[2] && !is_byte(n->in[2]->dtype))
+    if (n->n_in > 2 && n->in[2] && !ft__dtype_is_byte(n->in[2]->dtype))
         return NULL;
     return n->in[0];
 }
@@ -77,7 +72,7 @@ static ft__onnx_node *quantiser(const ft__onnx_value *v)
 
     if (!converts(n, false) || n->in[0] != v || !ft__is_constant(n->in[1]))
         return NULL;
-    return n->n_in < 3 || !n->in[2] || is_byte(n->in[2]->dtype) ? n : NULL;
+    return n->n_in < 3 || !n->in[2] || ft__dtype_is_byte(n->in[2]->dtype) ? n : NULL;
 }
 
 /* An activation between a product and its quantiser that the limits of bytes do. */

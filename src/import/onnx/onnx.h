@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "graph/build.h"
+#include "graph/op.h"
 #include "import/onnx/pb.h"
 #include "import/rules/ops.h"
 #include "import/table.h"
@@ -268,11 +269,6 @@ void ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft__onnx_value *like);
 /* A TensorProto, or a SparseTensorProto, whose elements stay unknown. */
 void ft__onnx_read_tensor(ft__onnx *o, ft__bytes tensor, bool sparse,
                           ft__onnx_value *v);
-static inline bool ft__dtype_is_real(ft_dtype t)
-{
-    return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
-           t == FT_DTYPE_bf16;
-}
 /* The elements of a constant; NULL: unknown (too many, external, computed from
  * unknown ones). */
 const ft__num *ft__data(const ft__onnx_node *node, ft__onnx_value *v);

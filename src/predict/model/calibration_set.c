@@ -53,11 +53,6 @@ size_t ft__calibration_set_count(const ft__calibration_set *k, const char *devic
     return n;
 }
 
-size_t ft_calibration_set_count(const ft__calibration_set *k, const char *device)
-{
-    return ft__calibration_set_count(k, device, FT__METRIC_TIME);
-}
-
 /* ---- a Gaussian process over residuals ---- */
 
 /* Times or power predicted for a device that nobody measured, corrected by the few

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+
 /* Shares are of the largest power or cap that was seen, clocks of the highest. */
 enum clock_constant {
     IDLE,        /* power that no clock changes, but the voltage */
@@ -352,15 +354,16 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
                        const struct clock_pair *pair, size_t n, bool power,
                        uint64_t seed, ft_error *err)
 {
-    float *x = malloc(n * FT__CLOCK_COLUMNS * sizeof(*x));
-    double *predicted = malloc(n * sizeof(*predicted)),
-           *miss = malloc(n * sizeof(*miss));
-    uint64_t *called = malloc(n * sizeof(*called)),
-             *workload = malloc(n * sizeof(*workload));
+    ft__arena room = {0};
+    float *x = ft__arena_need(&room, n, FT__CLOCK_COLUMNS * sizeof(*x));
+    double *predicted = ft__arena_need(&room, n, sizeof(*predicted)),
+           *miss = ft__arena_need(&room, n, sizeof(*miss));
+    uint64_t *called = ft__arena_need(&room, n, sizeof(*called)),
+             *workload = ft__arena_need(&room, n, sizeof(*workload));
     ft_status st = FT_OK;
     size_t used = 0;
 
-    for (size_t i = 0; x && predicted && miss && called && workload && i < n; i++) {
+    for (size_t i = 0; !room.bad && i < n; i++) {
         const ft__clock_row *a = pair[i].from, *b = pair[i].to;
         ft__clock_ratio r = formulae(c, a, b->core_hz, b->memory_hz, b->cap_w);
 
@@ -373,17 +376,13 @@ static ft_status learn(ft__clock_trees *out, const ft__clocks *c,
         called[used] = a->called;
         workload[used++] = a->workload;
     }
-    if (!x || !predicted || !miss || !called || !workload)
+    if (room.bad)
         st = ft_fail(err, FT_ENOMEM, 0, "no memory to learn from %zu clocks", n);
     else if (used)
         st = ft__clock_trees_fit(
             out, &(ft__matrix){x, used, FT__CLOCK_COLUMNS}, predicted, miss,
             (const uint64_t *const[]){called, workload}, !power, seed, err);
-    free(x);
-    free(predicted);
-    free(miss);
-    free(called);
-    free(workload);
+    ft__arena_free(&room);
     return st;
 }
 

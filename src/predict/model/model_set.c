@@ -3,7 +3,6 @@
 #include "predict/model/model_set.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,72 +192,6 @@ static bool is_kept(const ft__model_set *l, const ft__regressor *old,
     for (size_t i = 0; i < r->n; i++)
         any |= s->v[r->index[i]].op.phase == old->phase;
     return !old->pooled || !any || (g < l->n_regressors && l->part[g].stored.section);
-}
-
-/* Few rows do not tell which share is best: as many more count as if it were half. */
-enum { ROWS_FOR_HALF = 20 };
-
-static double mixed(double own, double pooled, uint32_t share)
-{
-    return own + (pooled - own) * share / FT__POOLED_SHARES;
-}
-
-/* The share of least mean relative error. */
-static uint32_t best_share(const double *own, const double *pooled, const double *y,
-                           size_t n)
-{
-    double least = INFINITY;
-    uint32_t best = 0;
-
-    for (uint32_t share = 0; share <= FT__POOLED_SHARES; share++) {
-        double sum = 0;
-
-        for (size_t i = 0; i < n; i++)
-            sum += fabs(exp(mixed(own[i], pooled[i], share) - y[i]) - 1);
-        if (sum < least) {
-            least = sum;
-            best = share;
-        }
-    }
-    return best;
-}
-
-uint32_t ft__pooled_share(double *own, const double *pooled, const double *y, size_t n)
-{
-    const double half = FT__POOLED_SHARES / 2.0, rows = (double)n;
-    const double share = (rows * best_share(own, pooled, y, n) + ROWS_FOR_HALF * half) /
-                         (rows + ROWS_FOR_HALF);
-    const uint32_t tenths = (uint32_t)lround(share);
-
-    for (size_t i = 0; i < n; i++)
-        own[i] = mixed(own[i], pooled[i], tenths);
-    return tenths;
-}
-
-static void say_share(ft__fit *f, uint32_t share)
-{
-    size_t len = strlen(f->choice);
-
-    snprintf(f->choice + len, sizeof(f->choice) - len, ", 0.%u of all kinds", share);
-    if (share == FT__POOLED_SHARES)
-        snprintf(f->choice, sizeof(f->choice), "as all kinds");
-}
-
-ft_status ft__pooled_recalibrate(ft__fit *f, uint32_t share, const double *predicted,
-                                 const double *y, const double *residual_scale,
-                                 size_t n, ft_error *err)
-{
-    double *residual = malloc((n + 1) * sizeof(*residual));
-    ft_status st;
-
-    if (!residual)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu rows", n);
-    for (size_t i = 0; i < n; i++)
-        residual[i] = (y[i] - predicted[i]) / residual_scale[i];
-    st = ft__conformal(&f->low, &f->high, residual, n, FT__COVERAGE, err);
-    free(residual);
-    say_share(f, share);
-    return st;
 }
 
 static ft_status mix_pooled(ft__regressor *p, struct regressor_rows *r, ft_error *err)
@@ -525,61 +458,39 @@ static ft_status add_regressors(ft__model_set *l, struct regressor_rows *r,
 
 /* ---- intervals ---- */
 
-/* Those whose tails are to be shared: what is taken over has shared them, and what
- * kinds differ by is no residual of rows. */
-static size_t new_fits(ft__fit **fit, const ft__model_set *l)
-{
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < l->n_regressors; i++)
-        if (!l->part[i].stored.section && !l->part[i].by_kind)
-            fit[n++] = &l->part[i].fit;
-    return n;
-}
-
-/* Between which the standardised residuals of all parts lie. */
-static ft_status common_tails(ft__model_set *l, struct regressor_rows *r, ft_error *err)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++)
-        if (isfinite(r->out[i]) && r->residual_scale[i] > 0)
-            r->pout[n++] = (r->y[i] - r->out[i]) / r->residual_scale[i];
-    return n ? ft__conformal(&l->low, &l->high, r->pout, n, FT__COVERAGE, err) : FT_OK;
-}
-
-/* Regressors with few rows know their middle but not their tails: there `low` and
- * `high`, between which the residuals of all regressors of a metric lie in units of
- * their residual scales, count as if of EVEN_ROWS rows more. */
+/* Regressors with few rows know their middle but not their tails: there those of all
+ * regressors count as if of EVEN_ROWS rows more. What is taken over has shared them,
+ * and what kinds differ by is no residual of rows. */
 enum { EVEN_ROWS = 40 };
-static void even_tails(ft__fit *const *fit, size_t n_fits, double low, double high)
+static void even_tails(ft__model_set *l)
 {
-    for (size_t i = 0; i < n_fits; i++) {
-        double own = (double)fit[i]->n_rows / ((double)fit[i]->n_rows + EVEN_ROWS);
+    for (uint32_t i = 0; i < l->n_regressors; i++) {
+        ft__fit *f = &l->part[i].fit;
+        const double own = (double)f->n_rows / ((double)f->n_rows + EVEN_ROWS);
 
-        fit[i]->low = own * fit[i]->low + (1 - own) * low;
-        fit[i]->high = own * fit[i]->high + (1 - own) * high;
+        if (l->part[i].stored.section || l->part[i].by_kind)
+            continue;
+        f->low = own * f->low + (1 - own) * l->low;
+        f->high = own * f->high + (1 - own) * l->high;
     }
 }
 
+/* l->low and l->high: between which the standardised residuals of all parts lie. */
 static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
                              const ft__samples *s, ft_error *err)
 {
-    ft__fit **fit = calloc(l->n_regressors + 1u, sizeof(ft__fit *));
+    size_t n = 0;
     ft_status st = FT_OK;
-    bool any = l->opt.before != NULL;
 
-    if (!fit)
-        return ft_fail(err, FT_ENOMEM, 0, "regressors");
-    for (size_t i = 0; i < r->n; i++)
-        any = any || (isfinite(r->out[i]) && r->residual_scale[i] > 0);
     if (l->opt.unseen)
-        st = ft__transfer_tails(l, r, s, err);
-    else if (!l->opt.before)
-        st = common_tails(l, r, err);
-    if (!st && any && !l->opt.unseen)
-        even_tails(fit, new_fits(fit, l), l->low, l->high);
-    free(fit);
+        return ft__transfer_tails(l, r, s, err);
+    for (size_t i = 0; i < r->n; i++)
+        if (isfinite(r->out[i]) && r->residual_scale[i] > 0)
+            r->pout[n++] = (r->y[i] - r->out[i]) / r->residual_scale[i];
+    if (n && !l->opt.before)
+        st = ft__conformal(&l->low, &l->high, r->pout, n, FT__COVERAGE, err);
+    if (!st && (n || l->opt.before))
+        even_tails(l);
     return st;
 }
 

@@ -180,23 +180,7 @@ double ft__model_set_value(const ft__model_set *l, double target, double scale)
 
 void ft__rows_free(struct regressor_rows *r)
 {
-    free(r->x);
-    free(r->y);
-    free(r->scale);
-    free(r->shift);
-    free(r->busy);
-    free(r->out);
-    free(r->residual_scale);
-    free(r->pooled);
-    free(r->scope);
-    free(r->of);
-    free(r->px);
-    free(r->py);
-    free(r->group);
-    free(r->pout);
-    free(r->presidual_scale);
-    free(r->ppooled);
-    free(r->punused);
+    ft__arena_free(&r->room);
 }
 
 static double shift_of(const ft__base *b, const ft__samples *s, uint32_t i, double base)
@@ -238,28 +222,25 @@ ft_status ft__rows_make(struct regressor_rows *r, const ft__model_set *l,
     size_t cells = (n + 1) * l->columns.n, m = n + 1;
     size_t neighbours = (n + 1) * FT__MOST_AXES * FT__AXIS_COLUMNS;
 
-    *r = (struct regressor_rows){.n = n,
-                                 .index = index,
-                                 .x = malloc(cells * sizeof(float)),
-                                 .y = calloc(m, sizeof(double)),
-                                 .scale = calloc(m, sizeof(double)),
-                                 .shift = calloc(m, sizeof(double)),
-                                 .busy = calloc(m, sizeof(double)),
-                                 .out = calloc(m, sizeof(double)),
-                                 .residual_scale = calloc(m, sizeof(double)),
-                                 .pooled = calloc(m, sizeof(double)),
-                                 .scope = calloc(m, sizeof(ft__scope)),
-                                 .of = calloc(m, sizeof(uint32_t)),
-                                 .px = malloc((cells + neighbours) * sizeof(float)),
-                                 .py = calloc(m, sizeof(double)),
-                                 .group = calloc(m, sizeof(uint64_t)),
-                                 .pout = calloc(m, sizeof(double)),
-                                 .presidual_scale = calloc(m, sizeof(double)),
-                                 .ppooled = calloc(m, sizeof(double)),
-                                 .punused = calloc(m, sizeof(double))};
-    if (!r->x || !r->y || !r->scale || !r->shift || !r->busy || !r->out ||
-        !r->residual_scale || !r->pooled || !r->scope || !r->of || !r->px || !r->py ||
-        !r->group || !r->pout || !r->presidual_scale || !r->ppooled || !r->punused) {
+    *r = (struct regressor_rows){.n = n, .index = index};
+    r->x = ft__arena_need(&r->room, cells, sizeof(*r->x));
+    r->y = ft__arena_need(&r->room, m, sizeof(*r->y));
+    r->scale = ft__arena_need(&r->room, m, sizeof(*r->scale));
+    r->shift = ft__arena_need(&r->room, m, sizeof(*r->shift));
+    r->busy = ft__arena_need(&r->room, m, sizeof(*r->busy));
+    r->out = ft__arena_need(&r->room, m, sizeof(*r->out));
+    r->residual_scale = ft__arena_need(&r->room, m, sizeof(*r->residual_scale));
+    r->pooled = ft__arena_need(&r->room, m, sizeof(*r->pooled));
+    r->scope = ft__arena_need(&r->room, m, sizeof(*r->scope));
+    r->of = ft__arena_need(&r->room, m, sizeof(*r->of));
+    r->px = ft__arena_need(&r->room, cells + neighbours, sizeof(*r->px));
+    r->py = ft__arena_need(&r->room, m, sizeof(*r->py));
+    r->group = ft__arena_need(&r->room, m, sizeof(*r->group));
+    r->pout = ft__arena_need(&r->room, m, sizeof(*r->pout));
+    r->presidual_scale = ft__arena_need(&r->room, m, sizeof(*r->presidual_scale));
+    r->ppooled = ft__arena_need(&r->room, m, sizeof(*r->ppooled));
+    r->punused = ft__arena_need(&r->room, m, sizeof(*r->punused));
+    if (r->room.bad) {
         ft__rows_free(r);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     }

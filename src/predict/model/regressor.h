@@ -1,6 +1,7 @@
 #ifndef PREDICT_MODEL_REGRESSOR_H
 #define PREDICT_MODEL_REGRESSOR_H
 
+#include "base/arena.h"
 #include "predict/model/model_set.h"
 
 /* Samples as a model set's regressors see them: a matrix, targets relative to a scale,
@@ -12,6 +13,7 @@
 #define FT__FAR_FACTOR 2.0
 
 struct regressor_rows {
+    ft__arena room;
     size_t n;
     const uint32_t *index; /* of samples */
     float *x;              /* all columns */

@@ -7,24 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/op.h"
 #include "physics/physics.h"
 #include "predict/data/features.h"
-
-static ft_estimate unavailable(const char *why)
-{
-    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
-}
-
-/* Was it measured whole, a kernel or a network by name? */
-static bool is_workload(const ft_op *op)
-{
-    return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
-}
 
 bool ft__graph_is_workload(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (!is_workload(&g->op[i]))
+        if (!ft__op_is_workload(&g->op[i]))
             return false;
     return true;
 }
@@ -32,7 +22,7 @@ bool ft__graph_is_workload(const ft_graph *g)
 ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
-        if (is_workload(&g->op[i]))
+        if (ft__op_is_workload(&g->op[i]))
             return ft_fail(err, FT_ENOTFOUND, 0,
                            "a kernel or network by name is predicted from measurements "
                            "of it alone, in a list without operations");
@@ -41,7 +31,7 @@ ft_status ft__check_operations(const ft_graph *g, ft_error *err)
 
 bool ft__costs_nothing(const ft_op *op)
 {
-    return ft_kind_class(op->kind) == FT_CLASS_VIEW || is_workload(op);
+    return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__op_is_workload(op);
 }
 
 /* ---- networks ---- */
@@ -65,12 +55,12 @@ ft_status ft__estimate_start(ft__network_estimate *out, const ft_graph *g,
     out->op_workspace = out->op_memory + out->n_ops;
     for (uint32_t i = 0; i < out->n_ops; i++) {
         out->op_power[i] = out->op_energy[i] =
-            unavailable("no power was measured for this predictor");
+            ft__unavailable("no power was measured for this predictor");
         out->op_memory[i] = out->op_workspace[i] =
-            unavailable("nothing of it was measured for this predictor");
+            ft__unavailable("nothing of it was measured for this predictor");
         out->op_network_w[i] = NAN;
     }
-    out->energy = unavailable("no power was measured for this predictor");
+    out->energy = ft__unavailable("no power was measured for this predictor");
     out->power = out->energy;
     out->host_s = out->busy_s = NAN;
     return FT_OK;
@@ -511,7 +501,7 @@ static void find_energy(ft__network_estimate *e, const ft__op_task *task,
     double joules = ft__schedule_energy(load, s, e->time.value);
 
     if (!(joules > 0) || !(e->time.value > 0)) {
-        e->energy = e->power = unavailable("what the device draws is not known");
+        e->energy = e->power = ft__unavailable("what the device draws is not known");
         return;
     }
     e->energy = ft__around(joules, residual->energy_low, residual->energy_high, basis);

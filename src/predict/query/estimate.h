@@ -36,6 +36,10 @@ ft_status ft__estimate_memory(ft__network_estimate *e, const ft__dataset *engine
 /* B that a process takes on a GPU before it has tensors: context, and the workspace of
  * cuBLAS where there are products. */
 double ft__gpu_bytes(const ft_device_facts *d, bool products);
+static inline ft_estimate ft__unavailable(const char *why)
+{
+    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
+}
 /* Is nothing in the graph an operation, everything measured whole? */
 bool ft__graph_is_workload(const ft_graph *g);
 /* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */

@@ -70,8 +70,6 @@ typedef struct ft__calibration_set ft__calibration_set;
 ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
                                    ft_error *err);
 void ft__calibration_set_free(ft__calibration_set *k);
-/* Operations of the device; of all devices where it is NULL. */
-size_t ft_calibration_set_count(const ft__calibration_set *k, const char *device);
 
 /* What operations were answered before, of one device, one predictor and one way to ask
  * about them, for networks asked one after the other. NULL: no memory. */

@@ -15,18 +15,14 @@
 
 /* ---- a few measurements ---- */
 
-static bool same(const char *asked, const char *known)
-{
-    return asked && strcmp(asked, known) == 0;
-}
-
 static size_t likeness(const ft__dataset *on, const ft__dataset *d)
 {
     const size_t more_than_rows = (size_t)1 << 40;
 
-    return more_than_rows * ((size_t)4 * same(on->policy, d->policy) +
-                             (size_t)2 * same(on->engine, d->engine) +
-                             (size_t)same(on->engine_version, d->engine_version)) +
+    return more_than_rows *
+               ((size_t)4 * ft__is_named(on->policy, d->policy) +
+                (size_t)2 * ft__is_named(on->engine, d->engine) +
+                (size_t)ft__is_named(on->engine_version, d->engine_version)) +
            d->n;
 }
 
@@ -38,7 +34,7 @@ static bool has_tf32(const ft_device *device)
 /* Products in TF32 tell nothing of those without, nor these of them. */
 static bool is_of_policy(const ft__dataset *on, const ft__dataset *d)
 {
-    return !on->policy || !has_tf32(on->file) || same(on->policy, d->policy);
+    return !on->policy || !has_tf32(on->file) || ft__is_named(on->policy, d->policy);
 }
 
 /* Which of the known measurements are of the device of `on`, at its clock and cap:
@@ -547,8 +543,8 @@ static void choose_measured(ft__query_context *q, ft__dataset *asked,
     if (like)
         like_known(asked, q->f, like);
     policy = asked->policy;
-    q->tf32 =
-        saw_tf32(q->f) || (like && has_tf32(asked->file) && !same(policy, "ieee"));
+    q->tf32 = saw_tf32(q->f) ||
+              (like && has_tf32(asked->file) && !ft__is_named(policy, "ieee"));
     if (!q->tf32) { /* devices that have it were measured without: so is all else */
         asked->policy = NULL;
         q->policy = policy ? policy : as_usual;

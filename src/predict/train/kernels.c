@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/prng.h"
 #include "base/stats.h"
 #include "learn/learn_inside.h"
@@ -244,6 +245,7 @@ struct launch {
 };
 
 struct kernel_lesson {
+    ft__arena room;
     ft__kernel_models *k;
     const ft__kernels_options *opt;
     struct launch *v;
@@ -262,35 +264,25 @@ struct kernel_lesson {
 static void lesson_free(struct kernel_lesson *l)
 {
     ft__names_free(&l->chips);
-    free(l->v);
-    free(l->gpu);
-    free(l->sample);
-    free(l->of);
-    free(l->x);
-    free(l->y);
-    free(l->predicted);
-    free(l->residual_scale);
-    free(l->group);
+    ft__arena_free(&l->room);
 }
 
 static ft_status lesson_room(struct kernel_lesson *l, size_t n, ft_error *err)
 {
     const uint32_t width = ft__kernel_columns(NULL, 1);
 
-    l->v = calloc(n + 1, sizeof(*l->v));
-    l->gpu = calloc(n + 1, sizeof(*l->gpu));
-    l->sample = calloc(n + 1, sizeof(*l->sample));
-    l->of = calloc(n + 1, sizeof(*l->of));
-    l->x = calloc(n * width + 1, sizeof(*l->x));
-    l->y = calloc(n + 1, sizeof(*l->y));
-    l->predicted = calloc(n + 1, sizeof(*l->predicted));
-    l->residual_scale = calloc(n + 1, sizeof(*l->residual_scale));
-    l->group = calloc(n + 1, sizeof(*l->group));
+    l->v = ft__arena_need(&l->room, n + 1, sizeof(*l->v));
+    l->gpu = ft__arena_need(&l->room, n + 1, sizeof(*l->gpu));
+    l->sample = ft__arena_need(&l->room, n + 1, sizeof(*l->sample));
+    l->of = ft__arena_need(&l->room, n + 1, sizeof(*l->of));
+    l->x = ft__arena_need(&l->room, n * width + 1, sizeof(*l->x));
+    l->y = ft__arena_need(&l->room, n + 1, sizeof(*l->y));
+    l->predicted = ft__arena_need(&l->room, n + 1, sizeof(*l->predicted));
+    l->residual_scale = ft__arena_need(&l->room, n + 1, sizeof(*l->residual_scale));
+    l->group = ft__arena_need(&l->room, n + 1, sizeof(*l->group));
     l->k->n_of = calloc(n + 1, sizeof(*l->k->n_of));
-    return l->v && l->gpu && l->sample && l->of && l->x && l->y && l->predicted &&
-                   l->residual_scale && l->group && l->k->n_of
-               ? FT_OK
-               : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
+    return !l->room.bad && l->k->n_of ? FT_OK
+                                      : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
 }
 
 static ft_status add_launch(struct kernel_lesson *l, const ft__kernel_row *r,
