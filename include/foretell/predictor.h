@@ -98,6 +98,8 @@ typedef struct ft_train_options {
     const char *const *without_launches; /* launch files: these launches are held
                                             out */
     size_t n_without_launches;
+    int elsewhere; /* 1: measured on boards of others, such as published rows: intervals of
+                      known devices reach as far as boards of one device differ */
 } ft_train_options;
 
 /* store NULL: kernels alone. FT_ENOTFOUND: no matching data. */
