@@ -91,7 +91,8 @@ static void block_by_size(struct regressor_rows *r, uint32_t width)
     if (n < LEAST_LAYERS)
         return;
     for (size_t i = 0; i < r->m; i++)
-        r->group[i] = (uint64_t)size[i * width];
+        r->group[i] = (r->group[i] & (((uint64_t)1 << FT__BLOCK_BITS) - 1)) |
+                      (uint64_t)size[i * width] << FT__BLOCK_BITS;
     r->sizes = n;
 }
 
@@ -482,6 +483,7 @@ static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
         return FT_OK;
     how = ft__transfer_how(l, r, s);
     how.no_residual_scale |= r->by_kind;
+    how.blocks = r->sizes > 0;
     if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
         return keep_regressors(l, old, err);
     p = new_regressor(l, err);

@@ -31,7 +31,7 @@ struct regressor_rows {
     double *py;
     uint64_t *group;
     bool by_kind; /* group: the kinds, of a part that answers for others */
-    uint32_t sizes; /* group: so many powers of two of weights; 0: it is something else */
+    uint32_t sizes; /* group: layers in blocks, one for each of so many powers of two of their weights; 0: it is not */
     double *pout;
     double *presidual_scale;
     double *ppooled;
