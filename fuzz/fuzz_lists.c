@@ -23,21 +23,21 @@ static int same(double a, double b)
     return memcmp(&a, &b, sizeof(a)) == 0 || (isnan(a) && isnan(b));
 }
 
-static ft_status alone(ft_brief *out, const ft_listed *list, const ft_device_use *on)
+static ft_status alone(ft_brief *out, const ft__listed *list, const ft__device_use *on)
 {
     ft_graph *g = NULL, *lowered = NULL;
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_status st = ft_import_ops(&g, list->text, list->len, "list", NULL);
 
     *out = (ft_brief){NAN, NAN, NAN, NAN, FT_OK, ""};
     if (!st)
         st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
-        st = ft_predict_network(&e, NULL, on, lowered, NULL);
+        st = ft__predict_network(&e, NULL, on, lowered, NULL);
     if (!st) {
         *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                           e.memory.value, FT_OK,          ""};
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     ft_graph_free(g);
     ft_graph_free(lowered);
@@ -48,8 +48,8 @@ static ft_status alone(ft_brief *out, const ft_listed *list, const ft_device_use
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
-    ft_listed list[MOST];
-    ft_op_costs *x = NULL;
+    ft__listed list[MOST];
+    ft__op_costs *x = NULL;
     ft_device *d = NULL;
     ft_error err = {0};
     size_t n = 0;
@@ -60,18 +60,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *end = memchr(text + at, '\0', size - at);
         size_t len = (end ? (size_t)(end - text) : size) - at;
 
-        list[n] = (ft_listed){.text = text + at, .len = len};
+        list[n] = (ft__listed){.text = text + at, .len = len};
         at += len + 1;
     }
-    if (ft_op_costs_new(&x, NULL, &(ft_device_use){.device = d}, &err))
+    if (ft__op_costs_new(&x, NULL, &(ft__device_use){.device = d}, &err))
         abort();
     for (int round = 0; round < 2; round++) {
-        if (ft_op_costs_of_lists(x, list, n, &err))
+        if (ft__op_costs_of_lists(x, list, n, &err))
             break;
         for (size_t i = 0; i < n; i++) {
             ft_brief want;
 
-            if (alone(&want, &list[i], &(ft_device_use){.device = d}) !=
+            if (alone(&want, &list[i], &(ft__device_use){.device = d}) !=
                     list[i].status ||
                 !same(want.time_s, list[i].brief.time_s) ||
                 !same(want.energy_j, list[i].brief.energy_j) ||
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         }
     }
-    ft_op_costs_free(x);
+    ft__op_costs_free(x);
     ft_device_free(d);
     return 0;
 }

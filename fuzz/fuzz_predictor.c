@@ -27,8 +27,8 @@ static void ask_family(const ft_predictor *p, const ft_op *ops, size_t n)
 /* The machine that was measured, if it is of one. */
 static void ask_network(const ft_predictor *p, const char *const *specs, size_t n)
 {
-    const ft_device_use as_measured = {0};
-    ft_network_estimate e;
+    const ft__device_use as_measured = {0};
+    ft__network_estimate e;
     char text[512] = "";
     ft_graph *g;
 
@@ -36,8 +36,8 @@ static void ask_network(const ft_predictor *p, const char *const *specs, size_t 
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n", specs[i]);
     if (ft_import_ops(&g, text, strlen(text), "network", NULL))
         return;
-    if (ft_predict_network(&e, p, &as_measured, g, NULL) == FT_OK)
-        ft_network_estimate_free(&e);
+    if (ft__predict_network(&e, p, &as_measured, g, NULL) == FT_OK)
+        ft__network_estimate_free(&e);
     ft_graph_free(g);
 }
 
@@ -57,11 +57,11 @@ static void ask_devices(const ft_predictor *p)
         if (ft_import_ops(&g, lists[i], strlen(lists[i]), "list", NULL))
             continue;
         for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
-            const ft_device_use on = {.name = names[k], .setting = "clock=700MHz"};
-            ft_network_estimate e;
+            const ft__device_use on = {.name = names[k], .setting = "clock=700MHz"};
+            ft__network_estimate e;
 
-            if (ft_predict_network(&e, p, &on, g, NULL) == FT_OK)
-                ft_network_estimate_free(&e);
+            if (ft__predict_network(&e, p, &on, g, NULL) == FT_OK)
+                ft__network_estimate_free(&e);
         }
         ft_graph_free(g);
     }

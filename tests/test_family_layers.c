@@ -125,9 +125,9 @@ static void intervals_are_those_of_layers_never_measured(int layers)
     CHECK(CMP(e.low, <, e.value) && CMP(e.value, <, e.high));
 }
 
-/* What no estimate knows grows with the weights. Two layers of each of six powers of two
- * say much of each other, less of a seventh's, which is as far from theirs as two of
- * them. */
+/* What no estimate knows grows with the weights. Two layers of each of six powers of
+ * two say much of each other, less of a seventh's, which is as far from theirs as two
+ * of them. */
 static void layers_of_another_size_are_less_certain(void)
 {
     const double growth = 1.25;
@@ -140,7 +140,8 @@ static void layers_of_another_size_are_less_certain(void)
         for (int batch = 0; batch < BATCHES; batch++) {
             snprintf(spec, sizeof(spec), "linear x=%dx1024 out=%.0f dtype=fp32",
                      64 * (batch + 1), 96 * exp2(half / 2.0));
-            put_factor(&m, spec, pow(growth, half / 2.0) * exp(0.03 * sin(7 * batch + half)));
+            put_factor(&m, spec,
+                       pow(growth, half / 2.0) * exp(0.03 * sin(7 * batch + half)));
         }
     p = learned_of(&m);
     among = ask_one(p, m.d, "", "linear x=1300x1024 out=1700 dtype=fp32");
@@ -219,8 +220,8 @@ static void a_rare_kind_says_nothing_of_the_rest(void)
 static void a_third_kind_s_bytes_are_those_of_the_others(void)
 {
     struct measured m = measured_new();
-    ft_device_use on = {.device = m.d, .setting = ""};
-    ft_network_estimate e;
+    ft__device_use on = {.device = m.d, .setting = ""};
+    ft__network_estimate e;
     ft_predictor *p;
     ft_graph *g;
     char spec[200];
@@ -235,10 +236,10 @@ static void a_third_kind_s_bytes_are_those_of_the_others(void)
             }
     p = learned_of(&m);
     CHECK_EQ(ft_import_ops(&g, MOE, strlen(MOE), "list", NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
     CHECK(CMP(e.op_workspace[0].value, >, 1 << 9) &&
           CMP(e.op_workspace[0].value, <, 1 << 21));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     ft_predictor_free(p);
     measured_free(&m);

@@ -426,8 +426,8 @@ static void put_choice(ft__fit *f, const struct mixture *m)
 
 /* ---- the scale of residuals ---- */
 
-/* Out of fold. How far a block is missed, other blocks do not tell, but its other groups
- * do. */
+/* Out of fold. How far a block is missed, other blocks do not tell, but its other
+ * groups do. */
 static ft_status cross_validate_scale(struct cv_subset *l, const ft__fit_options *o,
                                       const ft__learn_model_options *how, ft_error *err)
 {
@@ -584,7 +584,7 @@ static ft_status find_importance(const struct cv_subset *l, const struct mixture
                                  const ft__fit_options *o, ft_error *err)
 {
     ft__learn_model_options model[FT__MAX_MIXED];
-    const ft_importance_options how = {
+    const ft__importance_options how = {
         .model = model, .weight = m->weight, .n_models = m->n, .seed = o->seed};
 
     if (!o->importance)
