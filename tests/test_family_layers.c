@@ -125,6 +125,33 @@ static void intervals_are_those_of_layers_never_measured(int layers)
     CHECK(CMP(e.low, <, e.value) && CMP(e.value, <, e.high));
 }
 
+/* What no estimate knows grows with the weights. Two layers of each of six powers of
+ * two say much of each other, less of a seventh's, which is as far from theirs as two
+ * of them. */
+static void layers_of_another_size_are_less_certain(void)
+{
+    const double growth = 1.25;
+    struct measured m = measured_new();
+    ft_estimate among, beyond;
+    char spec[200];
+    ft_predictor *p;
+
+    for (int half = 0; half < 12; half++)
+        for (int batch = 0; batch < BATCHES; batch++) {
+            snprintf(spec, sizeof(spec), "linear x=%dx1024 out=%.0f dtype=fp32",
+                     64 * (batch + 1), 96 * exp2(half / 2.0));
+            put_factor(&m, spec,
+                       pow(growth, half / 2.0) * exp(0.03 * sin(7 * batch + half)));
+        }
+    p = learned_of(&m);
+    among = ask_one(p, m.d, "", "linear x=1300x1024 out=1700 dtype=fp32");
+    beyond = ask_one(p, m.d, "", "linear x=1300x1024 out=8192 dtype=fp32");
+    CHECK(CMP(among.high / among.low, <, 2));
+    CHECK(CMP(beyond.high / beyond.value, >, growth * growth));
+    ft_predictor_free(p);
+    measured_free(&m);
+}
+
 /* One row is not learned from. */
 static void folds_leave_rows_to_learn_from(void)
 {
@@ -256,6 +283,7 @@ int main(int argc, char **argv)
     intervals_are_those_of_layers_never_measured(7);
     intervals_are_those_of_layers_never_measured(3);
     intervals_are_those_of_layers_never_measured(2);
+    layers_of_another_size_are_less_certain();
     folds_leave_rows_to_learn_from();
     one_layer_promises_nothing_of_others();
     one_width_promises_nothing_of_others();

@@ -163,6 +163,30 @@ static void latent_attention_has_kernels_of_its_own(void)
     CHECK(CMP(any, <, 3 * flops / 989e12) && CMP(any, >, flops / 989e12));
 }
 
+/* Of the bandwidth that the data sheet has, beside what an H200 reaches. */
+static double bandwidth_reached(const char *spec, const char *device)
+{
+    const char *const graph = "run_mode=graph";
+
+    return seconds(spec, "h200-sxm", graph) * facts_of("h200-sxm").bandwidth_bytes_per_s /
+           (seconds(spec, device, graph) * facts_of(device).bandwidth_bytes_per_s);
+}
+
+/* Weights and keys: error correction in the same memory takes a part of GDDR's
+ * bandwidth, and GDDR without it reaches as much as HBM. */
+static void gddr_is_read_as_it_streams(void)
+{
+    static const char weights[] = "linear x=1x32768 out=32768 dtype=bf16";
+    static const char keys[] = "attention x=64x32x1x128 y=64x8x16000x128 "
+                               "z=64x8x16000x128 dtype=bf16";
+    const double a40 = bandwidth_reached(weights, "a40"),
+                 rtx = bandwidth_reached(weights, "rtx-4090");
+
+    CHECK(CMP(a40, >, 0.88) && CMP(a40, <, 0.96));
+    CHECK(CMP(rtx, >, 1.015) && CMP(rtx, <, 1.06));
+    CHECK(CMP(bandwidth_reached(keys, "a40"), <, bandwidth_reached(keys, "rtx-4090")));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -178,5 +202,6 @@ int main(int argc, char **argv)
     exponentials_bound_attention();
     rows_that_are_dealt_reach_more_experts();
     latent_attention_has_kernels_of_its_own();
+    gddr_is_read_as_it_streams();
     CHECK_DONE();
 }

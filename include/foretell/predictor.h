@@ -16,10 +16,11 @@ FT_BEGIN_DECLS
 typedef struct ft_predictor ft_predictor;
 
 typedef enum ft_basis {
-    FT_BASIS_NONE,        /* it takes no time: a view */
-    FT_BASIS_MEASURED,    /* this very operation was measured */
-    FT_BASIS_LEARNED,     /* a regressor of its kind, inside its training range */
-    FT_BASIS_SCALED,      /* transfer: another device or kind, or outside the training range */
+    FT_BASIS_NONE,     /* it takes no time: a view */
+    FT_BASIS_MEASURED, /* this very operation was measured */
+    FT_BASIS_LEARNED,  /* a regressor of its kind, inside its training range */
+    FT_BASIS_SCALED, /* transfer: another device or kind, or outside the training range
+                      */
     FT_BASIS_ROOFLINE,    /* from peak rate and bandwidth alone */
     FT_BASIS_ANALYTIC,    /* from them too, by a model that is not a bound (PALEO) */
     FT_BASIS_UNAVAILABLE, /* value is NaN; `why` says so in words */
@@ -41,9 +42,10 @@ typedef struct ft_brief {
     double energy_j;
     double power_w;
     double memory_bytes;
-    ft_status status; /* FT_OK; FT_ENOTFOUND: no answer, such as above the highest clock;
-                         others: not a valid network */
-    const char *why;  /* "" with FT_OK; with many settings set for the first failure only */
+    ft_status status; /* FT_OK; FT_ENOTFOUND: no answer, such as above the highest
+                         clock; others: not a valid network */
+    const char
+        *why; /* "" with FT_OK; with many settings set for the first failure only */
 } ft_brief;
 
 /* Permutation importance of a regressor's features, descending. */
@@ -74,13 +76,14 @@ typedef struct ft_train_options {
     uint32_t threads;
     const ft_op *without; /* operations to hold out of training */
     size_t n_without;
-    int forget;           /* 1: store no measured operations: every answer is a regressor's */
+    int forget; /* 1: store no measured operations: every answer is a regressor's */
     const ft_log *log;
-    int single;           /* one regressor for all kinds, instead of one for each */
-    size_t most_bytes;    /* of the file, about; 0: 40 MB */
-    const struct ft_predictor *add; /* NULL, or a predictor to extend: regressors whose rows
-                             did not change are copied byte for byte; physical constants
-                             stay. FT_ENOTFOUND: the store lacks its training data */
+    int single;        /* one regressor for all kinds, instead of one for each */
+    size_t most_bytes; /* of the file, about; 0: 40 MB */
+    const struct ft_predictor
+        *add; /* NULL, or a predictor to extend: regressors whose rows
+       did not change are copied byte for byte; physical constants
+       stay. FT_ENOTFOUND: the store lacks its training data */
     /* NULL, or called with the permutation importance of each fitted regressor; its
      * argument is borrowed for the call. */
     void (*importance)(void *user, const ft_regressor_attributes *of);
@@ -89,8 +92,8 @@ typedef struct ft_train_options {
      * devices are fitted to them (docs/networks.md). FT_ENOTFOUND: none, or too few,
      * with known operations. */
     const char *networks;
-    ft_networks_find find; /* their operations; NULL, or where it has none: members of the
-                              store */
+    ft_networks_find find; /* their operations; NULL, or where it has none: members of
+                              the store */
     void *find_user;
     /* NULL, or PTX kernels timed by ptx-measure, "a.jsonl,b.jsonl", one GPU a file
      * (docs/ptx-prediction.md); `where` may select device and kernel. */
@@ -98,12 +101,16 @@ typedef struct ft_train_options {
     const char *const *without_launches; /* launch files: these launches are held
                                             out */
     size_t n_without_launches;
+    int other_boards; /* 1: measured on boards of others, such as published rows:
+                      intervals of known devices reach as far as boards of one device
+                      differ */
 } ft_train_options;
 
 /* store NULL: kernels alone. FT_ENOTFOUND: no matching data. */
 FT_API ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                                     const ft_train_options *opt, ft_error *err);
-FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path, ft_error *err);
+FT_API ft_status ft_predictor_save(const ft_predictor *p, const char *path,
+                                   ft_error *err);
 /* FT_EIO: not there; FT_EFORMAT: not a predictor, damaged, or of another version. */
 FT_API ft_status ft_predictor_load(ft_predictor **out, const char *path, ft_error *err);
 FT_API void ft_predictor_free(ft_predictor *p);
@@ -149,14 +156,15 @@ typedef struct ft_predictor_schedule {
     const char *device;
     const char *policy;
     const char *engine;
-    const char *phase;   /* "forward", "forward_backward", "step" */
-    uint64_t n;          /* networks */
-    double convolutions; /* scale: time in a network over time alone; likewise the next */
+    const char *phase; /* "forward", "forward_backward", "step" */
+    uint64_t n;        /* networks */
+    double
+        convolutions; /* scale: time in a network over time alone; likewise the next */
     double products;
     double others;
-    double relaid;       /* run in another layout than measured */
-    double bounded;      /* of kinds without measurements, over the estimate */
-    double launch_s;     /* host time of a launch */
+    double relaid;   /* run in another layout than measured */
+    double bounded;  /* of kinds without measurements, over the estimate */
+    double launch_s; /* host time of a launch */
     double idle_w;
     double dynamic;      /* scale of the energy above idle */
     double error;        /* leave-one-network-out, mean relative */

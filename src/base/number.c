@@ -1,4 +1,4 @@
-/* Doubles to decimal text and back, whatever the locale. */
+/* Numbers to decimal text and back, whatever the locale. */
 #include "base/number.h"
 
 #include <locale.h>
@@ -26,4 +26,18 @@ void ft__number_text(char text[FT__NUMBER_TEXT], double v)
     snprintf(text, FT__NUMBER_TEXT, "%.17g", v);
     uselocale(before);
     freelocale(c);
+}
+
+size_t ft__whole_text(char text[FT__NUMBER_TEXT], int64_t v)
+{
+    char digits[FT__NUMBER_TEXT], *end = digits + sizeof(digits), *p = end;
+    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        *--p = '-';
+    memcpy(text, p, (size_t)(end - p));
+    return (size_t)(end - p);
 }

@@ -2,8 +2,10 @@
 #define BASE_NUMBER_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Doubles as decimal text, exactly and whatever locale the host program set. */
+/* Numbers as decimal text, exactly and whatever locale the host program set. */
 
 /* The whole of `s` is a finite number: digits, '.', sign and exponent; no
  * blanks, no "nan" or "inf", no hexadecimal. */
@@ -12,5 +14,7 @@ bool ft__number_parse(const char *s, double *v);
 /* 17 significant digits, which give back the same double. */
 enum { FT__NUMBER_TEXT = 32 };
 void ft__number_text(char text[FT__NUMBER_TEXT], double v);
+/* Its length; text has no end mark. */
+size_t ft__whole_text(char text[FT__NUMBER_TEXT], int64_t v);
 
 #endif

@@ -26,6 +26,7 @@ struct train_options {
     const char *add;
     bool importance;
     bool family;
+    bool other_boards;
     const char *where;
     const char *networks;
     const char *lists;
@@ -47,6 +48,9 @@ static const ft__option options[] = {
     FT__FLAG(struct train_options, family, "family",
              "learn from all devices, settings and engines in the store, for any "
              "device that has a data sheet"),
+    FT__FLAG(struct train_options, other_boards, "other-boards",
+             "the measurements are of others' boards, not of those that will be asked "
+             "about: intervals of known devices hold for any board of theirs"),
     FT__TEXT(struct train_options, where, "where", "NAME=VALUE,...",
              "which of these measurements, as evaluate has it: \"device=a30,l4 "
              "policy=default\""),
@@ -307,6 +311,7 @@ static int learn(ft__cli *c, ft_predictor **p, const struct train_options *o,
                             .tune = o->tune,
                             .single = o->layout && strcmp(o->layout, "single") == 0,
                             .forget = o->forget,
+                            .other_boards = o->other_boards,
                             .where = o->where,
                             .networks = o->networks,
                             .find = ft_network_lists_find,

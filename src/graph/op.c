@@ -80,7 +80,7 @@ static const char *const phase_names[FT_PHASE_COUNT] = {
 
 static int same(const char *name, const char *s, size_t len)
 {
-    return strlen(name) == len && memcmp(name, s, len) == 0;
+    return len && *name == *s && strlen(name) == len && memcmp(name, s, len) == 0;
 }
 
 const char *ft_dtype_name(ft_dtype t)

@@ -5,6 +5,7 @@
 
 #include "base/index.h"
 #include "base/limits.h"
+#include "base/number.h"
 #include "foretell/op.h"
 #include "graph/op_inside.h"
 
@@ -35,15 +36,9 @@ static void put(struct out *o, const char *text)
 
 static void put_number(struct out *o, int64_t v)
 {
-    char digits[24], *p = digits + sizeof(digits);
-    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    char digits[FT__NUMBER_TEXT];
 
-    do
-        *--p = (char)('0' + left % 10);
-    while (left /= 10);
-    if (v < 0)
-        *--p = '-';
-    put_bytes(o, p, (size_t)(digits + sizeof(digits) - p));
+    put_bytes(o, digits, ft__whole_text(digits, v));
 }
 
 static void put_name(struct out *o, const char *key, const char *value)
@@ -170,7 +165,7 @@ static ft_status read_values(struct in *in, struct values *out, ft_error *err)
 
 static bool is(const char *want, const char *s, size_t len)
 {
-    return strlen(want) == len && memcmp(want, s, len) == 0;
+    return len && *want == *s && strlen(want) == len && memcmp(want, s, len) == 0;
 }
 
 /* The number of a name that stands for a value; -1: unknown. */

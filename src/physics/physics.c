@@ -463,21 +463,30 @@ static const ft__physics_params *params_for(ft__physics_params *room,
  * passes of KernelBench reach 0.81 of an A10's and A10G's bandwidth, 0.76 of a T4's. */
 static const double AMPERE_ECC = 1.07;
 
+/* What a GPU's memory streams of its bandwidth, beside HBM before 2017. */
+static double streamed(const ft__hardware_spec *chip, const double *c)
+{
+    if (chip->stacked)
+        return chip->year >= 2017 ? c[FT__C_stacked_share] : 1;
+    if (chip->inline_ecc)
+        return chip->ampere ? AMPERE_ECC : 1;
+    return c[FT__C_plain_share];
+}
+
+double ft__beside_hbm(const ft__hardware_spec *chip, const double *c)
+{
+    return chip->gpu ? streamed(chip, c) / c[FT__C_stacked_share] : 1;
+}
+
 static double memory_rate(const ft__hardware_spec *chip, const double *c)
 {
-    const bool hbm = chip->stacked;
     double share = c[FT__C_memory_share];
 
     if (!chip->gpu)
         return fmin(chip->bandwidth * share, chip->cores * c[FT__C_cpu_core_memory]);
     if (chip->lanes > 140)
         share *= c[FT__C_wide_memory];
-    if (hbm && chip->year >= 2017)
-        share *= c[FT__C_stacked_share];
-    if (!hbm && !chip->inline_ecc)
-        share *= c[FT__C_plain_share];
-    if (!hbm && chip->inline_ecc && chip->ampere)
-        share *= AMPERE_ECC;
+    share *= streamed(chip, c);
     return chip->bandwidth * share;
 }
 

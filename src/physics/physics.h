@@ -129,6 +129,9 @@ static inline double ft__clocks_s(double clocks, const ft__hardware_spec *chip)
 }
 /* Held to a share of its clock. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);
+/* What its memory streams of its bandwidth beside what HBM does: shares that HBM alone
+ * showed are so much more or less of other memory. */
+double ft__beside_hbm(const ft__hardware_spec *chip, const double *c);
 /* B/s of memory that a share of the nominal clock leaves. */
 double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share);
 /* Bytes of the largest sum over devices that kernels make which read each other's

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
+#include "predict/model/calibration_set.h"
 #include "query/select.h"
 
 struct selecting {

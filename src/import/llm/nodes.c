@@ -8,12 +8,15 @@
 
 ft__llm_sizes ft__llm_sizes_of(const int64_t *size, size_t n)
 {
-    ft__llm_sizes out = {""};
+    ft__llm_sizes out;
     size_t len = 0;
 
-    for (size_t i = 0; i < n; i++)
-        len += (size_t)snprintf(out.s + len, sizeof(out.s) - len, "%s%" PRId64,
-                                i ? "x" : "", size[i]);
+    for (size_t i = 0; i < n && len + FT__NUMBER_TEXT <= sizeof(out.s); i++) {
+        if (i)
+            out.s[len++] = 'x';
+        len += ft__whole_text(out.s + len, size[i]);
+    }
+    out.s[len] = '\0';
     return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "import/llm/llm.h"
 
 /* A step that is built: what every file of it adds nodes to. */
@@ -36,7 +37,7 @@ typedef struct ft__llm_step {
 
 /* "8x64x128" */
 typedef struct ft__llm_sizes {
-    char s[96];
+    char s[FT_MAX_RANK * FT__NUMBER_TEXT];
 } ft__llm_sizes;
 ft__llm_sizes ft__llm_sizes_of(const int64_t *size, size_t n);
 #define SIZES(...)                                                                     \

@@ -31,6 +31,7 @@ enum ft__section_type {
     FT__SECTION_ALONE,
     FT__SECTION_CLOCKS,
     FT__SECTION_KERNELS,
+    FT__SECTION_BOARDS,
 };
 
 typedef struct ft__section_image {

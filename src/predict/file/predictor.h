@@ -17,7 +17,7 @@
  * many FT__SECTION_UNSEEN     ft__unseen; or none FT__SECTION_ALONE      one ft__alone;
  * many FT__SECTION_CLOCKS     of one device: workloads at clocks
  * (predict/model/dvfs.h); many FT__SECTION_KERNELS    kernels in PTX (kernels.h); or
- * none
+ * none FT__SECTION_BOARDS     ft__family.between_boards; or none
  *
  * (family_image.h). The table is checked when the file is opened, each section at its
  * first use. */

@@ -542,6 +542,16 @@ static ft_status open_alone(ft__family *f, const ft__section_image *s,
     return st || sound ? st : ft__predictor_damaged(s->offset, "networks alone", err);
 }
 
+static ft_status open_boards(ft__family *f, const ft__section_image *s,
+                             const void *image, ft_error *err)
+{
+    if (s->bytes == sizeof(f->between_boards))
+        memcpy(&f->between_boards, image, sizeof(f->between_boards));
+    return f->between_boards > 0 && isfinite(f->between_boards)
+               ? FT_OK
+               : ft__predictor_damaged(s->offset, "how boards differ", err);
+}
+
 /* One section into p->family. */
 static ft_status open_section(ft_predictor *p, const ft__section_image *s,
                               ft_error *err)
@@ -550,7 +560,7 @@ static ft_status open_section(ft_predictor *p, const ft__section_image *s,
     bool now = s->type == FT__SECTION_FAMILY || s->type == FT__SECTION_MODEL_SET ||
                s->type >= FT__SECTION_SCHEDULE;
 
-    if (s->type > FT__SECTION_KERNELS)
+    if (s->type > FT__SECTION_BOARDS)
         return ft__predictor_damaged(s->offset, "an unknown section", err);
     if (!p->family && s->type != FT__SECTION_FAMILY)
         return ft__predictor_damaged(s->offset, "a regressor of no family", err);
@@ -568,6 +578,7 @@ static ft_status open_section(ft_predictor *p, const ft__section_image *s,
         return ft__clocked_open(&p->family->clocked, c.at, c.left, s->offset, err);
     case FT__SECTION_KERNELS:
         return ft__kernels_open(&p->family->kernels, c.at, c.left, s->offset, err);
+    case FT__SECTION_BOARDS: return open_boards(p->family, s, c.at, err);
     default: return open_templates(p, &c, s, err);
     }
 }

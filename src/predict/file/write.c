@@ -226,6 +226,9 @@ static ft_status write_sections(ft__writer *w, const ft__family *f, ft_error *er
         st = ft__clocked_write(w, &f->clocked.v[i], err);
     if (!st && f->kernels)
         st = ft__kernels_write(w, f->kernels, err);
+    if (!st && f->between_boards > 0)
+        st = ft__writer_section(w, FT__SECTION_BOARDS, &f->between_boards,
+                                sizeof(f->between_boards), err);
     return st;
 }
 

@@ -25,6 +25,8 @@ typedef struct ft__family {
     uint32_t n_alone;
     ft__kernel_models *kernels; /* in PTX, or NULL */
     struct ft__unseen *unseen;  /* how far off networks of other devices are, or NULL */
+    double between_boards;      /* measured on others' boards: how far one of a known
+                                   device may be off, 90 % of the logarithm; or 0 */
     ft__model_set *reading;     /* while a file is opened: whose parts come next */
 } ft__family;
 

@@ -130,7 +130,8 @@ struct cv_subset {
     uint32_t *row; /* which of the matrix */
     float *x;
     double *y;
-    uint64_t *group;
+    uint64_t *group; /* whose rows are of one fold */
+    uint64_t *given; /* those of blocks, where groups are in blocks */
     uint32_t *fold;
     uint32_t n_folds;
     double *predicted[N_CANDIDATES]; /* out of fold, NULL: not tried */
@@ -150,6 +151,7 @@ static void cv_subset_free(struct cv_subset *l)
     free(l->x);
     free(l->y);
     free(l->group);
+    free(l->given);
     free(l->fold);
     free(l->best);
     free(l->residual);
@@ -201,11 +203,12 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft__matrix *x,
                             .x = malloc(n * x->n_cols * sizeof(*l->x)),
                             .y = calloc(n, sizeof(*l->y)),
                             .group = calloc(n, sizeof(*l->group)),
+                            .given = calloc(n, sizeof(*l->given)),
                             .fold = calloc(n, sizeof(*l->fold)),
                             .best = calloc(n, sizeof(*l->best)),
                             .residual = calloc(n, sizeof(*l->residual)),
                             .residual_scale = calloc(n, sizeof(*l->residual_scale))};
-    if (!l->row || !l->x || !l->y || !l->group || !l->fold || !l->best ||
+    if (!l->row || !l->x || !l->y || !l->group || !l->given || !l->fold || !l->best ||
         !l->residual || !l->residual_scale)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
     scratch = malloc(n * sizeof(*scratch));
@@ -219,7 +222,8 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft__matrix *x,
         memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
                x->n_cols * sizeof(*l->x));
         l->y[l->n] = y[i];
-        l->group[l->n] = group[i];
+        l->given[l->n] = group[i];
+        l->group[l->n] = o->blocks ? group[i] >> FT__BLOCK_BITS : group[i];
         l->row[l->n++] = (uint32_t)i;
     }
     l->m = (ft__matrix){l->x, l->n, x->n_cols};
@@ -422,6 +426,24 @@ static void put_choice(ft__fit *f, const struct mixture *m)
 
 /* ---- the scale of residuals ---- */
 
+/* Out of fold. How far a block is missed, other blocks do not tell, but its other
+ * groups do. */
+static ft_status cross_validate_scale(struct cv_subset *l, const ft__fit_options *o,
+                                      const ft__learn_model_options *how, ft_error *err)
+{
+    uint32_t *fold = o->blocks ? malloc((l->n + 1) * sizeof(*fold)) : l->fold;
+    ft_status st = fold ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu rows", l->n);
+
+    if (!st && o->blocks)
+        st = ft__folds_make(fold, l->given, l->n, l->n_folds, o->seed, err);
+    if (!st)
+        st = ft__model_cross_validate(l->residual_scale, &l->m, l->residual, NULL, fold,
+                                      l->n_folds, how, err);
+    if (fold != l->fold)
+        free(fold);
+    return st;
+}
+
 /* Conformal intervals, normalised: residuals in units of a residual scale that is
  * itself learned (Papadopoulos, Gammerman, Vovk 2008), so that regular rows get narrow
  * intervals and irregular ones wide ones. */
@@ -438,8 +460,7 @@ static ft_status calibrate(ft__fit *f, struct cv_subset *l, const ft__fit_option
 
     for (size_t i = 0; i < l->n; i++)
         l->residual[i] = fabs(l->y[i] - l->best[i]);
-    st = ft__model_cross_validate(l->residual_scale, &l->m, l->residual, NULL, l->fold,
-                                  l->n_folds, &coarse, err);
+    st = cross_validate_scale(l, o, &coarse, err);
     if (!st)
         st = ft__model_fit(&f->residual_scale, &l->m, l->residual, NULL, &coarse, err);
     if (st)

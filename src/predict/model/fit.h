@@ -17,6 +17,8 @@ enum { FT__PROCESS_ROWS = 1500 };
  */
 #define FT__LEAST_RESIDUAL_SCALE 0.01
 
+enum { FT__BLOCK_BITS = 58 };
+
 typedef struct ft__fit_options {
     uint32_t methods; /* bits 1 << ft_method to choose from; 0: the usual ones, mixed */
     int mix;          /* 1: a mixture of the best three, too, where it is better */
@@ -26,6 +28,8 @@ typedef struct ft__fit_options {
                          fitted (ft__fit.refused) */
     bool tune;        /* more hyper-parameters of each method */
     bool no_residual_scale; /* the residual scale will not be asked for */
+    bool blocks;            /* groups that are like each other make a block, whose number
+                               is above FT__BLOCK_BITS of theirs: folds hold whole blocks */
     bool one_forest;        /* of trees and their middles a mixture holds one */
     bool relative;          /* targets are logarithms, and what is chosen errs least in
                                proportion; else it deviates least */

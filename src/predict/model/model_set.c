@@ -56,6 +56,45 @@ static bool has_layers(const uint64_t *layer, size_t n, bool one_kind)
            (one_kind && n_seen >= LEAST_OF_KIND && n - largest >= LEAST_ROWS);
 }
 
+/* Of fewer layers, measured at many batches each, another one lies beyond the sizes of
+ * most: where folds hold single layers, each has some of its size beside it. Set, not
+ * fitted. */
+enum { FEW_LAYERS = 50, MANY_BATCHES = 10 };
+
+static bool are_few(const uint64_t *layer, size_t n)
+{
+    uint64_t seen[FEW_LAYERS];
+    size_t n_seen = 0;
+
+    for (size_t i = 0, j; i < n && n_seen < FEW_LAYERS; i++) {
+        for (j = 0; j < n_seen && seen[j] != layer[i];)
+            j++;
+        if (j == n_seen)
+            seen[n_seen++] = layer[i];
+    }
+    return n_seen < FEW_LAYERS && n >= MANY_BATCHES * n_seen;
+}
+
+/* Layers whose weights are of one power of two are left out together (blocked
+ * cross-validation), where there are as many of these as layers are wanted. */
+static void block_by_size(struct regressor_rows *r, uint32_t width)
+{
+    const float *size = r->px + FT__F_weight_elements; /* a logarithm to base 2 */
+    uint64_t octaves = 0;
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < r->m; i++)
+        octaves |= (uint64_t)1 << (int)size[i * width];
+    for (; octaves; octaves &= octaves - 1)
+        n++;
+    if (n < LEAST_LAYERS)
+        return;
+    for (size_t i = 0; i < r->m; i++)
+        r->group[i] = (r->group[i] & (((uint64_t)1 << FT__BLOCK_BITS) - 1)) |
+                      (uint64_t)size[i * width] << FT__BLOCK_BITS;
+    r->sizes = n;
+}
+
 /* Few rows, of several kinds, with nothing said about how to learn from them. */
 static bool is_shared(const ft__model_set *l, const ft__samples *s, const uint32_t *row,
                       size_t n_rows, ft_phase phase)
@@ -113,7 +152,7 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
     for (size_t i = 0; i < r->n; i++)
         n += ft__regressor_has(p, &s->v[r->index[i]].op);
     r->all = n;
-    r->m = 0;
+    r->m = r->sizes = 0;
     for (size_t i = 0; i < r->n; i++) {
         const ft__sample *v = &s->v[r->index[i]];
 
@@ -135,6 +174,8 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
     else if (!has_layers(r->group, r->m, p->scope == FT__SCOPE_KIND))
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = s->v[r->index[r->of[i]]].hash;
+    else if (!l->opt.unseen && p->scope == FT__SCOPE_KIND && are_few(r->group, r->m))
+        block_by_size(r, width);
     return r->m;
 }
 
@@ -230,6 +271,14 @@ static ft_status find_range(ft__regressor *p, const float *x, size_t m, uint32_t
     return FT_OK;
 }
 
+void ft__widen_for_few_sizes(ft__fit *f, uint32_t sizes)
+{
+    const double wider = sizes ? ft__student(sizes - 1) / FT__Z90 : 1;
+
+    f->low *= wider;
+    f->high *= wider;
+}
+
 static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
                                struct regressor_rows *r, const ft__samples *s,
                                const ft__fit_options *how, ft_error *err)
@@ -250,6 +299,7 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
                             how, &ask, err);
     if (!st)
         st = mix_pooled(p, r, err);
+    ft__widen_for_few_sizes(&p->fit, r->sizes);
     if (!st && l->opt.unseen)
         st = ft__transfer_part(p, r, s, err);
     else if (!st && r->by_kind)
@@ -366,6 +416,7 @@ static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
         return FT_OK;
     how = ft__transfer_how(l, r, s);
     how.no_residual_scale |= r->by_kind;
+    how.blocks = r->sizes > 0;
     if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
         return keep_regressors(l, old, err);
     p = new_regressor(l, err);

@@ -609,6 +609,7 @@ static ft_status fit_wide(ft__regressor *out, bool *made, struct wide *w,
         !has_room(l, out, kind, r->m))
         return st;
     *made = true;
+    ft__widen_for_few_sizes(&out->fit, r->sizes);
     say(&out->fit);
     tell(r, w);
     st = copy_range(out, kind, l->columns.n, err);

@@ -33,6 +33,7 @@ struct regressor_rows {
     double *py;
     uint64_t *group;
     bool by_kind; /* group: the kinds, of a part that answers for others */
+    uint32_t sizes; /* group: layers in blocks, one for each of so many powers of two of their weights; 0: it is not */
     double *pout;
     double *presidual_scale;
     double *ppooled;
@@ -57,6 +58,8 @@ const ft__physics_params *ft__model_set_params(const ft__model_set *l, const ft_
 uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase);
 /* That of the same kind's rows that have neighbours; l->n_regressors: there is none. */
 uint32_t ft__model_set_neighbours_of(const ft__model_set *l, const ft__regressor *kind);
+/* What few sizes show of how a new one is missed is hardly known: Student's t. */
+void ft__widen_for_few_sizes(ft__fit *f, uint32_t sizes);
 /* Errors out of fold of the rows that cross-validation looked at. */
 ft_status ft__regressor_errors(ft__regressor *p, const ft__model_set *l,
                                const struct regressor_rows *r, ft_error *err);

@@ -265,7 +265,7 @@ static void find_common(double *common, double *share, const ft__query_context *
         *common += (1 - open) * (common_corrected - *common);
         *share += (1 - open) * (share_corrected - *share);
     }
-    *common *= FT__Z90;
+    *common = hypot(*common * FT__Z90, ft__query_context_between_boards(q));
 }
 
 /* Of host and device apart, where no network says how they err together. */

@@ -321,6 +321,12 @@ static bool is_cpu_from_specification(const ft__query_context *q)
            !ft__family_knows(q->f, FT__METRIC_POWER, &q->on);
 }
 
+static void widen(ft__op_answer *a, double reach)
+{
+    a->low = a->value * exp(-hypot(log(a->value / a->low), reach));
+    a->high = a->value * exp(hypot(log(a->high / a->value), reach));
+}
+
 /* How far a clock falls under power, no short loop shows. The limiter acts on kernels
  * that are as fast as the estimate of the steady state, and hardly on slower ones,
  * which draw less. By how much it lengthens them is as unsure as half of that. */
@@ -336,25 +342,33 @@ static void answer_for_steady_state(ft__query_context *q)
         q->share[i] = fmin(q->share[i], fmax(1, q->bare[i].busy_s / seen_s));
         longer = 0.5 * log(q->share[i]);
         a->measured = a->measured && !(longer > 0);
-        a->low = a->value * exp(-hypot(log(a->value / a->low), longer));
-        a->high = a->value * exp(hypot(log(a->high / a->value), longer));
+        widen(a, longer);
     }
+}
+
+double ft__query_context_between_boards(const ft__query_context *q)
+{
+    return q->f && q->known && !q->few_on ? q->f->between_boards : 0;
 }
 
 static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
 {
     ft_error none = {0};
     uint32_t n_powered;
+    double boards;
     ft_status st = choose_forms(q, err);
 
     if (st || !q->f)
         return st;
+    boards = ft__query_context_between_boards(q);
     st = ask_metric(q->time, q, FT__METRIC_TIME, err);
     for (uint32_t i = 0; i < q->n && !st && !q->few; i++)
         if (q->time[i].unlike && !q->time[i].measured)
             take_default(q, i);
     if (!st && q->from_short_loops)
         answer_for_steady_state(q);
+    for (uint32_t i = 0; i < q->n && !st && boards > 0; i++)
+        widen(&q->time[i], boards);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
                                          q->few, q->few_on, &q->on, q->form, q->n, err);

@@ -72,6 +72,9 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
 /* The device's part of what was learned of operation i: eager measurements of the
  * device have launches, which a replayed graph has not. */
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i);
+/* How far the board that is asked about may be off those that were measured: 0 where
+ * these are it, and of devices not measured, whose intervals have it. */
+double ft__query_context_between_boards(const ft__query_context *q);
 
 /* What was learned of an operation's power at one clock and cap, over the estimate
  * there: others' estimates are as far off. 1: nothing was, or what is asked is no

@@ -502,6 +502,12 @@ static ft_status learn_kernels(ft__family *f, const ft_train_options *opt,
     return st;
 }
 
+/* How far one board of a device is off another that was measured, by others, with
+ * another version of the software: 90 % of the logarithm. What an H100's and an H200's
+ * products, of one chip and two campaigns, miss of each other by the ratio of their
+ * estimates (docs/notes/llm-operators.md). */
+static const double between_boards = 0.13;
+
 ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
                              const ft_train_options *opt, ft_error *err)
 {
@@ -543,6 +549,8 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
         st = check_networks(&found, err);
     if (!st)
         st = learn_kernels(&f, opt, err);
+    if (opt->other_boards || (how.before && how.before->between_boards > 0))
+        f.between_boards = between_boards;
     if (!st)
         st = ft__predictor_of_family(out, &f, err);
     ft__family_free(&f);
