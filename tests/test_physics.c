@@ -498,7 +498,7 @@ static void kernels_of_16_bits_are_others(void)
         char forward[100], back[100];
 
         snprintf(forward, sizeof(forward), "%s dtype=%s", product, dtype[i]);
-        snprintf(back, sizeof(back), "%s phase=backward", forward);
+        snprintf(back, sizeof(back), "%s dtype=%s phase=backward", product, dtype[i]);
         CHECK_EQ(seconds(back, "h100-sxm", "") > 2.2 * seconds(forward, "h100-sxm", ""),
                  i == 0);
     }
