@@ -16,7 +16,7 @@
 #include "query/advise.h"
 #include "query/lacks.h"
 
-enum { SPEC_MAX = 2048, MAX_WARNINGS = 9 };
+enum { SPEC_MAX = 2048, MAX_WARNINGS = 10 };
 
 struct answer {
     ft_answer a; /* what callers see */
@@ -359,6 +359,8 @@ static void put_warnings(struct answer *x, const ft__question *q)
     x->a.warning = list;
     put_folded(x, q, list);
     put_no_hardware(x, q, list);
+    if (*q->s.other_engine)
+        remark(x, list, n, FT_REMARK_OTHER_ENGINE, text(x, "%s", q->s.other_engine));
     if (*q->s.other_machine)
         remark(x, list, n, FT_REMARK_OTHER_MACHINE, text(x, "%s", q->s.other_machine));
     if (*q->s.damaged)
