@@ -22,8 +22,8 @@ _PLAIN = {"values", "launch", "counts", "classes", "spaces", "estimate", "served
 # Columns that are shown; of others all that are not empty.
 _SHOWN = {
     "rank": "place device batch clock_hz tp concurrency rate precision state chance regret time "
-    "energy memory cost_of_a_million_passes cost_of_a_million_items co2 ttft_mean tpot_mean tokens_per_s_per_device joules_per_token "
-    "cost_per_million_tokens",
+    "energy memory cost_of_a_million_passes cost_of_a_million_items co2 ttft_mean tpot_mean "
+    "tokens_per_s_per_device joules_per_token cost_per_million_tokens",
     "evaluate": "name learned_n learned_mape learned_median_ape learned_within_10 constant_mape "
     "physics_mape covered",
     "predict": "model device batch tp concurrency rate run_mode setting time energy power "
