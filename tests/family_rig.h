@@ -34,15 +34,15 @@ static inline ft_predictor *train(ft_store *s, const ft_train_options *more)
 static inline ft_estimate ask_one(const ft_predictor *p, const ft_device *d,
                                   const char *setting, const char *spec)
 {
-    const ft_device_use on = {.device = d, .setting = setting};
-    ft_network_estimate e;
+    const ft__device_use on = {.device = d, .setting = setting};
+    ft__network_estimate e;
     ft_estimate out;
     ft_graph *g;
 
     CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
     out = e.op_device[0];
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     return out;
 }

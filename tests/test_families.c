@@ -156,8 +156,8 @@ static void a_predictor_of_networks_alone_is_asked_as_any_other(ft_network_lists
                                   .seed = 1};
     ft_predictor *p = NULL;
     ft_device *d = NULL, *other = NULL;
-    ft_device_use on = {0};
-    ft_network_estimate e;
+    ft__device_use on = {0};
+    ft__network_estimate e;
     ft_graph *g = NULL, *w = NULL;
     ft_error err = {0};
 
@@ -166,24 +166,24 @@ static void a_predictor_of_networks_alone_is_asked_as_any_other(ft_network_lists
     CHECK_EQ(ft_device_load(&other, data_dir, "a30", NULL), FT_OK);
     CHECK_EQ(ft_import_ops(&g, list, strlen(list), "list", NULL), FT_OK);
     CHECK_EQ(ft_import_ops(&w, wide, strlen(wide), "list", NULL), FT_OK);
-    CHECK(p && EQ(ft_predictor_covers(p, "rtx-3090", g), 1));
-    CHECK(p && EQ(ft_predictor_covers(p, "rtx-3090", w), 0));
-    CHECK(p && EQ(ft_predictor_covers(p, "a30", g), 0));
+    CHECK(p && EQ(ft__predictor_covers(p, "rtx-3090", g), 1));
+    CHECK(p && EQ(ft__predictor_covers(p, "rtx-3090", w), 0));
+    CHECK(p && EQ(ft__predictor_covers(p, "a30", g), 0));
     on.device = d;
-    CHECK(p && EQ(ft_predict_network(&e, p, &on, g, &err), FT_OK));
+    CHECK(p && EQ(ft__predict_network(&e, p, &on, g, &err), FT_OK));
     CHECK(CMP(e.n_networks, >, 300) && EQ(e.n_learned, 2) &&
           EQ(e.time.basis, FT_BASIS_LEARNED));
     CHECK(CMP(e.time.low, <, e.time.value) && CMP(e.time.value, <, e.time.high));
     CHECK_NEAR(4 * e.op_time[0].value + e.op_time[1].value, e.time.value, 1e-12);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     on.setting = "clock=900MHz";
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, &err), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, &err), FT_OK);
     CHECK_EQ(e.time.basis, FT_BASIS_SCALED);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     on.setting = NULL;
-    CHECK_EQ(ft_predict_network(&e, p, &on, w, &err), FT_ENOTFOUND);
+    CHECK_EQ(ft__predict_network(&e, p, &on, w, &err), FT_ENOTFOUND);
     on.device = other;
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, &err), FT_ENOTFOUND);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, &err), FT_ENOTFOUND);
     CHECK(HAS(err.msg, "of none on a30"));
     ft_graph_free(g);
     ft_graph_free(w);

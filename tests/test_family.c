@@ -222,13 +222,13 @@ static void a_family_is_no_single_machine(const ft_predictor *p)
     ft_predictor_dataset d;
     ft_predictor_info info;
     ft_regressor_info r;
-    const ft_device_use nobody = {0};
-    ft_network_estimate e;
+    const ft__device_use nobody = {0};
+    ft__network_estimate e;
     ft_graph *g;
     int unseen = 0;
 
     CHECK_EQ(ft_import_ops(&g, "relu x=1x16\n", 12, "net", NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &nobody, g, NULL), FT_EINVAL);
+    CHECK_EQ(ft__predict_network(&e, p, &nobody, g, NULL), FT_EINVAL);
     ft_graph_free(g);
     ft_predictor_get_info(p, &info);
     CHECK(EQ(info.n_datasets, 3) && !*info.device);

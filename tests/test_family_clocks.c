@@ -62,17 +62,17 @@ static void fill_swept(ft_store *s, const ft_device *d, const char *setting,
     }
 }
 
-static ft_network_estimate ask_at(const ft_predictor *p, const ft_device *d,
-                                  const ft_op *op, const char *setting)
+static ft__network_estimate ask_at(const ft_predictor *p, const ft_device *d,
+                                   const ft_op *op, const char *setting)
 {
-    const ft_device_use on = {.device = d, .setting = setting};
+    const ft__device_use on = {.device = d, .setting = setting};
     ft__build *b = ft__build_new("product");
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_graph *g;
 
     ft__list_op(b, "", 0, op, 1);
     CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
     ft_graph_free(g);
     return e;
 }
@@ -89,7 +89,7 @@ static void clocks_that_were_measured_tell_of_others(void)
                  {"clock=450MHz", 4.5e8, 0.06, 0.1}};
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA, .forget = 1};
     const ft_op op = large_product(3);
-    ft_network_estimate e[4], low, high;
+    ft__network_estimate e[4], low, high;
     ft_device *d;
     ft_predictor *p;
     ft_store *s;
@@ -118,9 +118,9 @@ static void clocks_that_were_measured_tell_of_others(void)
     CHECK(
         CMP(e[3].time.high / e[3].time.low, >, 1.03 * e[0].time.high / e[0].time.low));
     for (int i = 0; i < 4; i++)
-        ft_network_estimate_free(&e[i]);
-    ft_network_estimate_free(&low);
-    ft_network_estimate_free(&high);
+        ft__network_estimate_free(&e[i]);
+    ft__network_estimate_free(&low);
+    ft__network_estimate_free(&high);
     ft_predictor_free(p);
     ft_store_close(s);
     ft_device_free(d);

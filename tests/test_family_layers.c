@@ -193,8 +193,8 @@ static void a_rare_kind_says_nothing_of_the_rest(void)
 static void a_third_kind_s_bytes_are_those_of_the_others(void)
 {
     struct measured m = measured_new();
-    ft_device_use on = {.device = m.d, .setting = ""};
-    ft_network_estimate e;
+    ft__device_use on = {.device = m.d, .setting = ""};
+    ft__network_estimate e;
     ft_predictor *p;
     ft_graph *g;
     char spec[200];
@@ -209,10 +209,10 @@ static void a_third_kind_s_bytes_are_those_of_the_others(void)
             }
     p = learned_of(&m);
     CHECK_EQ(ft_import_ops(&g, MOE, strlen(MOE), "list", NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
     CHECK(CMP(e.op_workspace[0].value, >, 1 << 9) &&
           CMP(e.op_workspace[0].value, <, 1 << 21));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     ft_predictor_free(p);
     measured_free(&m);

@@ -267,7 +267,7 @@ static void columns_are_worth_what_their_law_says(void)
         {.method = FT_METHOD_RIDGE, .penalty = 1e-9},
         {.method = FT_METHOD_RIDGE, .penalty = 1e-9},
     };
-    const ft_importance_options opt = {
+    const ft__importance_options opt = {
         .model = ridge, .weight = weight, .n_models = 2, .n_repeats = 20, .seed = 1};
     float x[N * COLUMNS];
     double y[N];
@@ -300,8 +300,8 @@ static void importance_needs_folds_and_models(void)
 {
     const double one = 1;
     const ft__learn_model_options tree = {.method = FT_METHOD_TREE};
-    const ft_importance_options none = {.model = &tree, .weight = &one},
-                                opt = {.model = &tree, .weight = &one, .n_models = 1};
+    const ft__importance_options none = {.model = &tree, .weight = &one},
+                                 opt = {.model = &tree, .weight = &one, .n_models = 1};
     const float x[] = {1, 2, 3, 4};
     const double y[] = {1, 2, 3, 4};
     const uint32_t fold[] = {0, 1, 0, 1};

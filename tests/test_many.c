@@ -64,18 +64,18 @@ static void settings_of(char text[N][64], const char *out[N])
     }
 }
 
-static int n_differ(const ft_brief *said, const ft_predictor *p, ft_device_use on,
+static int n_differ(const ft_brief *said, const ft_predictor *p, ft__device_use on,
                     const char *const *setting, const ft_graph *g, int *n_known)
 {
     int differ = 0;
 
     for (int i = 0; i < N; i++) {
-        ft_network_estimate e;
+        ft__network_estimate e;
         ft_status st;
 
         on.setting = setting[i];
-        st = p ? ft_predict_network(&e, p, &on, g, NULL)
-               : ft_predict_network(&e, NULL, &on, g, NULL);
+        st = p ? ft__predict_network(&e, p, &on, g, NULL)
+               : ft__predict_network(&e, NULL, &on, g, NULL);
         if (st) {
             differ += !isnan(said[i].time_s);
             continue;
@@ -85,7 +85,7 @@ static int n_differ(const ft_brief *said, const ft_predictor *p, ft_device_use o
                   !same(said[i].energy_j, e.energy.value) ||
                   !same(said[i].power_w, e.power.value) ||
                   !same(said[i].memory_bytes, e.memory.value);
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     return differ;
 }
@@ -93,14 +93,14 @@ static int n_differ(const ft_brief *said, const ft_predictor *p, ft_device_use o
 static void check_network(const ft_graph *g, const char *device, const ft_predictor *p)
 {
     ft_device *d = device_of(device);
-    const ft_device_use on = {.device = d};
+    const ft__device_use on = {.device = d};
     ft_brief said[N];
     char text[N][64];
     const char *setting[N];
     int n_known = 0;
 
     settings_of(text, setting);
-    CHECK_EQ(ft_predict_network_many(said, p, &on, setting, N, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network_many(said, p, &on, setting, N, g, NULL), FT_OK);
     CHECK_EQ(n_differ(said, p, on, setting, g, &n_known), 0);
     CHECK(CMP(n_known, >=, N / 3));
     ft_device_free(d);
@@ -186,20 +186,20 @@ static void more_settings_than_are_worked_on_at_once(void)
     static ft_brief said[MANY];
     ft_graph *g = network("squeezenet1_1", 1, FT_DTYPE_fp32, false);
     ft_device *d = device_of("l4");
-    const ft_device_use on = {.device = d};
-    ft_network_estimate e;
-    ft_device_use one = on;
+    const ft__device_use on = {.device = d};
+    ft__network_estimate e;
+    ft__device_use one = on;
 
     for (int i = 0; i < MANY; i++) {
         snprintf(text[i], sizeof(text[i]), "clock=%dMHz", 300 + i);
         setting[i] = text[i];
     }
-    CHECK_EQ(ft_predict_network_many(said, NULL, &on, setting, MANY, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network_many(said, NULL, &on, setting, MANY, g, NULL), FT_OK);
     one.setting = setting[MANY - 1];
-    CHECK_EQ(ft_predict_network(&e, NULL, &one, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, NULL, &one, g, NULL), FT_OK);
     CHECK(same(said[MANY - 1].time_s, e.time.value));
     CHECK(same(said[MANY - 1].energy_j, e.energy.value));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_device_free(d);
     ft_graph_free(g);
 }
@@ -209,10 +209,10 @@ static void a_device_of_which_too_little_is_known_says_nothing(void)
     const char *setting[] = {"", "clock=500MHz"};
     ft_graph *g = network("resnet18", 1, FT_DTYPE_fp32, false);
     ft_device *d = device_of("iphone-6");
-    const ft_device_use on = {.device = d};
+    const ft__device_use on = {.device = d};
     ft_brief said[2];
 
-    CHECK_EQ(ft_predict_network_many(said, NULL, &on, setting, 2, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network_many(said, NULL, &on, setting, 2, g, NULL), FT_OK);
     CHECK(isnan(said[0].time_s) && isnan(said[1].memory_bytes));
     ft_device_free(d);
     ft_graph_free(g);
@@ -221,14 +221,14 @@ static void a_device_of_which_too_little_is_known_says_nothing(void)
 static ft_estimate time_of(const ft_predictor *p, const ft_device *d,
                            const char *setting, const char *spec)
 {
-    const ft_device_use on = {.device = d, .setting = setting, .run_mode = "graph"};
+    const ft__device_use on = {.device = d, .setting = setting, .run_mode = "graph"};
     ft_graph *g = operation(spec);
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_estimate out;
 
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
     out = e.op_time[0];
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     return out;
 }
@@ -267,17 +267,17 @@ static void a_small_operation_draws_little_while_it_waits_for_the_host(void)
 
     for (int i = 0; i < 2; i++)
         for (int replayed = 0; replayed < 2; replayed++) {
-            const ft_device_use on = {.device = d,
-                                      .run_mode = replayed ? "graph" : "eager"};
+            const ft__device_use on = {.device = d,
+                                       .run_mode = replayed ? "graph" : "eager"};
             ft_graph *g = operation(spec[i]);
-            ft_network_estimate e;
+            ft__network_estimate e;
 
-            CHECK_EQ(ft_predict_network(&e, NULL, &on, g, NULL), FT_OK);
+            CHECK_EQ(ft__predict_network(&e, NULL, &on, g, NULL), FT_OK);
             power_w[i][replayed] = e.op_power[0].value;
             CHECK(CMP(e.op_power[0].high, <=, 1.03 * 165));
             CHECK_NEAR(e.op_energy[0].value, e.op_power[0].value * e.op_time[0].value,
                        1e-9);
-            ft_network_estimate_free(&e);
+            ft__network_estimate_free(&e);
             ft_graph_free(g);
         }
     CHECK(CMP(power_w[0][0], <, 0.9 * power_w[0][1]));

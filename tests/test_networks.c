@@ -285,18 +285,18 @@ static ft_graph *graph_of(int i, const char *more)
 }
 
 /* What is said of network i; its time and energy. */
-static ft_network_estimate asked(const ft_predictor *p, int i, const char *device,
-                                 const char *policy, const char *more)
+static ft__network_estimate asked(const ft_predictor *p, int i, const char *device,
+                                  const char *policy, const char *more)
 {
     ft_graph *g = graph_of(i, more);
-    ft_network_estimate e = {0};
-    ft_device_use on = {.policy = policy};
+    ft__network_estimate e = {0};
+    ft__device_use on = {.policy = policy};
     ft_device *d = NULL;
 
     CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     on.device = d;
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
-    ft_network_estimate_free(&e);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
+    ft__network_estimate_free(&e);
     ft_device_free(d);
     ft_graph_free(g);
     return e;
@@ -342,8 +342,8 @@ static void a_predictor_with_a_schedule_tells_a_network_it_has_not_seen(void)
         const ft_evaluated_row row = evaluated_as(i);
         ft_store *s = store_but(i);
         ft_predictor *without = train(s, NULL, NULL), *with = train(s, "", NULL);
-        ft_network_estimate a = asked(without, i, "a30", NULL, ""),
-                            b = asked(with, i, "a30", NULL, "");
+        ft__network_estimate a = asked(without, i, "a30", NULL, ""),
+                             b = asked(with, i, "a30", NULL, "");
 
         CHECK(EQ(a.n_networks, 0) && EQ(b.n_networks, 11));
         CHECK(CMP(fabs(log(b.time.value / truth)), <,
@@ -405,32 +405,32 @@ static void every_way_of_asking_has_the_schedule(const ft_predictor *p)
 {
     static const char *const settings[] = {"", "clock=900MHz"};
     static const char text[] = "relu x=9000000 dtype=fp32 *3\ntanh x=800 dtype=fp32\n";
-    ft_listed list = {.text = text, .len = strlen(text)};
-    ft_device_use on = {0};
+    ft__listed list = {.text = text, .len = strlen(text)};
+    ft__device_use on = {0};
     ft_device *d = NULL;
     ft_graph *g = NULL;
-    ft_op_costs *pricer;
+    ft__op_costs *pricer;
     ft_brief brief[2];
 
     CHECK_EQ(ft_device_load(&d, data_dir, "a30", NULL), FT_OK);
     CHECK_EQ(ft_import_ops(&g, text, strlen(text), "net", NULL), FT_OK);
     on.device = d;
-    CHECK_EQ(ft_predict_network_many(brief, p, &on, settings, 2, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network_many(brief, p, &on, settings, 2, g, NULL), FT_OK);
     for (int i = 0; i < 2; i++) {
-        ft_network_estimate e = {0};
+        ft__network_estimate e = {0};
 
         on.setting = settings[i];
-        CHECK_EQ(ft_predict_network(&e, p, &on, g, NULL), FT_OK);
+        CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
         CHECK_EQ(e.n_networks, 11);
         CHECK(EQ(e.time.value, brief[i].time_s) &&
               EQ(e.energy.value, brief[i].energy_j));
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     on.setting = NULL;
-    CHECK_EQ(ft_op_costs_new(&pricer, p, &on, NULL), FT_OK);
-    CHECK_EQ(ft_op_costs_of_lists(pricer, &list, 1, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_new(&pricer, p, &on, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_of_lists(pricer, &list, 1, NULL), FT_OK);
     CHECK_EQ(list.brief.time_s, brief[0].time_s);
-    ft_op_costs_free(pricer);
+    ft__op_costs_free(pricer);
     ft_graph_free(g);
     ft_device_free(d);
 }

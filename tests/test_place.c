@@ -158,15 +158,15 @@ static void an_uncut_network_is_what_is_predicted(void)
     CHECK_EQ(ft__place_split(&s, alone, r.device, 2, r.g, FT_PLACE_BY_TIME, NULL),
              FT_OK);
     for (int d = 0; d < 2; d++) {
-        ft_network_estimate e;
+        ft__network_estimate e;
 
-        CHECK_EQ(ft_predict_network(&e, NULL, &r.device[d].use, r.g, NULL), FT_OK);
+        CHECK_EQ(ft__predict_network(&e, NULL, &r.device[d].use, r.g, NULL), FT_OK);
         CHECK_NEAR(alone[d].time_s / e.time.value, 1, 1e-12);
         CHECK_NEAR(alone[d].energy_j / e.energy.value, 1, 1e-12);
         CHECK(EQ(alone[d].stage[d].sent_bytes, 0) &&
               EQ(alone[d].stage[1 - d].time_s, 0));
         CHECK(CMP(s.time_s, <=, alone[d].time_s));
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     rig_free(&r);
 }

@@ -19,10 +19,10 @@ static ft_graph *net;
 static ft_status many_of(const ft_predictor *p)
 {
     const char *const setting[] = {"clock=900MHz", "clock=500MHz power=100W", ""};
-    const ft_device_use on = {.device = v100};
+    const ft__device_use on = {.device = v100};
     ft_brief out[3];
 
-    return ft_predict_network_many(out, p, &on, setting, 3, net, NULL);
+    return ft__predict_network_many(out, p, &on, setting, 3, net, NULL);
 }
 
 static ft_status lists(void)
@@ -30,15 +30,15 @@ static ft_status lists(void)
     static const char one[] =
         "relu x=8x8 dtype=fp32\nlinear x=4x8 out=4 dtype=fp32 *2\n",
                       two[] = "relu x=8x8 dtype=fp32 *3\nrelo\n";
-    const ft_device_use on = {.device = l4};
-    ft_listed list[] = {{.text = one, .len = sizeof(one) - 1},
-                        {.text = two, .len = sizeof(two) - 1}};
-    ft_op_costs *x = NULL;
-    ft_status st = ft_op_costs_new(&x, family, &on, NULL);
+    const ft__device_use on = {.device = l4};
+    ft__listed list[] = {{.text = one, .len = sizeof(one) - 1},
+                         {.text = two, .len = sizeof(two) - 1}};
+    ft__op_costs *x = NULL;
+    ft_status st = ft__op_costs_new(&x, family, &on, NULL);
 
     if (!st)
-        st = ft_op_costs_of_lists(x, list, 2, NULL);
-    ft_op_costs_free(x);
+        st = ft__op_costs_of_lists(x, list, 2, NULL);
+    ft__op_costs_free(x);
     return st;
 }
 

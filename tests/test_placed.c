@@ -230,13 +230,13 @@ static void networks_that_contradict_each_other_widen_the_interval(void)
 static void the_session_that_networks_agree_with_counts(void)
 {
     const struct place slow = {"a30", "session=slow", "torch"};
-    const ft_device_use nothing = {0};
+    const ft__device_use nothing = {0};
     ft_store *s = open_store();
     ft_predictor *p;
     struct told told;
     ft_error err = {0};
-    ft_device_use on = nothing;
-    ft_network_estimate e;
+    ft__device_use on = nothing;
+    ft__network_estimate e;
     ft_graph *g = NULL;
     ft_device *d = NULL;
     char spec[100];
@@ -253,19 +253,19 @@ static void the_session_that_networks_agree_with_counts(void)
     CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "net", NULL), FT_OK);
     CHECK_EQ(ft_device_load(&d, data_dir, "a30", NULL), FT_OK);
     on.device = d;
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, &err), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, &err), FT_OK);
     CHECK_NEAR(e.time.value / (7 * alone_s(35)), 1, 0.15);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     /* At other clocks too: memory sets the time. */
     on.setting = "clock=1200MHz";
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, &err), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, &err), FT_OK);
     CHECK_NEAR(e.time.value / (7 * alone_s(35)), 1, 0.25);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     /* One that is named is taken at its word. */
     on.setting = "session=slow";
-    CHECK_EQ(ft_predict_network(&e, p, &on, g, &err), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, &err), FT_OK);
     CHECK(CMP(e.op_time[0].value, >, 1.6 * alone_s(35)));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     ft_device_free(d);
     ft_predictor_free(p);
@@ -280,8 +280,8 @@ static void networks_of_chips_left_out_say_how_sure_those_of_others_are(void)
     ft_predictor *with, *without;
     struct told told;
     ft_error err = {0};
-    ft_device_use on = {0};
-    ft_network_estimate a, b;
+    ft__device_use on = {0};
+    ft__network_estimate a, b;
     ft_graph *g = NULL;
     ft_device *d = NULL;
     static const char list[] =
@@ -295,13 +295,13 @@ static void networks_of_chips_left_out_say_how_sure_those_of_others_are(void)
     CHECK_EQ(ft_import_ops(&g, list, strlen(list), "net", NULL), FT_OK);
     CHECK_EQ(ft_device_load(&d, data_dir, "l4", NULL), FT_OK);
     on.device = d;
-    CHECK_EQ(ft_predict_network(&a, without, &on, g, &err), FT_OK);
-    CHECK_EQ(ft_predict_network(&b, with, &on, g, &err), FT_OK);
+    CHECK_EQ(ft__predict_network(&a, without, &on, g, &err), FT_OK);
+    CHECK_EQ(ft__predict_network(&b, with, &on, g, &err), FT_OK);
     CHECK(EQ(a.time.value, b.time.value) && EQ(b.n_networks, 0));
     CHECK(CMP(b.time.high / b.time.low, !=, a.time.high / a.time.low));
     CHECK(CMP(b.time.low, <, b.time.value) && CMP(b.time.value, <, b.time.high));
-    ft_network_estimate_free(&a);
-    ft_network_estimate_free(&b);
+    ft__network_estimate_free(&a);
+    ft__network_estimate_free(&b);
     ft_graph_free(g);
     ft_device_free(d);
     ft_predictor_free(with);

@@ -115,21 +115,21 @@ static ft_predictor *train(ft_store *s, const ft_op *without, size_t n_without,
     return p;
 }
 
-static const ft_device_use as_measured = {0};
+static const ft__device_use as_measured = {0};
 
 /* Operations one after the other: workspace[] or NULL. */
 static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, int n,
                              ft_estimate *time, ft_estimate *workspace, ft_error *err)
 {
     ft__build *b = ft__build_new("ops");
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_graph *g;
     ft_status st;
 
     for (int i = 0; i < n; i++)
         ft__list_op(b, "", 0, &ops[i], 1);
     CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
-    st = ft_predict_network(&e, p, &as_measured, g, err);
+    st = ft__predict_network(&e, p, &as_measured, g, err);
     for (int i = 0; i < n && !st; i++) {
         uint32_t at = 0;
 
@@ -140,7 +140,7 @@ static ft_status predict_ops(const ft_predictor *p, const ft_op *ops, int n,
             workspace[i] = e.op_workspace[at];
     }
     if (!st)
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     ft_graph_free(g);
     return st;
 }
@@ -174,7 +174,7 @@ static void operations_left_out_are_learned_and_covered(const ft_predictor *p,
 static void workspace_of_a_new_kind_ends_somewhere(void)
 {
     const double moved = 2 * 4e6;
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_predictor *p;
     ft__build *b;
     ft_graph *g;
@@ -197,10 +197,10 @@ static void workspace_of_a_new_kind_ends_somewhere(void)
     b = ft__build_new("ops");
     ft__list_op(b, "", 0, &op, 1);
     CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &as_measured, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &as_measured, g, NULL), FT_OK);
     CHECK(CMP(e.op_workspace[0].high, >, 13 * moved)); /* as learned */
     CHECK(CMP(e.memory.high, <, e.memory.value + 13 * moved));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     ft_predictor_free(p);
     ft_store_close(s);
@@ -271,9 +271,9 @@ static void a_network_is_the_sum_of_its_operations(const ft_predictor *p,
 {
     ft_graph *g = network(&convs[0], 3, &convs[1], 5);
     double want = 3 * truth_s(&convs[0]) + 5 * truth_s(&convs[1]);
-    ft_network_estimate e;
+    ft__network_estimate e;
 
-    CHECK_EQ(ft_predict_network(&e, p, &as_measured, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &as_measured, g, NULL), FT_OK);
     CHECK_NEAR(e.time.value, want, 1e-6 * want);
     CHECK(CMP(e.time.low, <, want) && CMP(want, <, e.time.high) &&
           EQ(e.time.basis, FT_BASIS_MEASURED));
@@ -289,7 +289,7 @@ static void a_network_is_the_sum_of_its_operations(const ft_predictor *p,
                    fmax(result_bytes(&convs[0]), result_bytes(&convs[1])),
                1, 0.02);
     CHECK(EQ(e.n_measured, 2) && EQ(e.context_bytes, 5e6));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
 }
 
@@ -297,7 +297,7 @@ static void the_phases_of_a_step_add_up(const ft_predictor *p, const ft_op *conv
 {
     ft__build *build = ft__build_new("step");
     ft_op backward = convs[1];
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_graph *g;
 
     backward.phase = FT_PHASE_BACKWARD;
@@ -306,7 +306,7 @@ static void the_phases_of_a_step_add_up(const ft_predictor *p, const ft_op *conv
     ft__list_op(build, "", 0, &backward, 3);
     ft__list_op(build, "", 0, &convs[0], 5); /* in both phases the same operation */
     CHECK_EQ(ft__build_finish_take(&g, build, NULL), FT_OK);
-    CHECK_EQ(ft_predict_network(&e, p, &as_measured, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &as_measured, g, NULL), FT_OK);
     CHECK_NEAR(e.phase_time[FT_PHASE_FORWARD].value, 2 * truth_s(&convs[0]),
                1e-6 * e.time.value);
     CHECK_NEAR(e.phase_time[FT_PHASE_BACKWARD].value,
@@ -316,7 +316,7 @@ static void the_phases_of_a_step_add_up(const ft_predictor *p, const ft_op *conv
                e.phase_time[FT_PHASE_FORWARD].value +
                    e.phase_time[FT_PHASE_BACKWARD].value,
                1e-12 * e.time.value);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
 }
 
@@ -395,15 +395,15 @@ static void a_device_file_alone_gives_a_lower_bound(void)
     ft__prng rng = ft__prng_stream(5, 0);
     ft_op a = random_conv(&rng), b = random_conv(&rng);
     ft_graph *g = network(&a, 1, &b, 1);
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_error err = {0};
 
-    CHECK_EQ(ft_predict_network_roofline(&e, &d, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network_roofline(&e, &d, g, NULL), FT_OK);
     CHECK(EQ(e.time.basis, FT_BASIS_ROOFLINE) && EQ(e.time.low, e.time.value) &&
           isnan(e.time.high));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     d.peak_fp32 = NAN;
-    CHECK_EQ(ft_predict_network_roofline(&e, &d, g, &err), FT_ENOTFOUND);
+    CHECK_EQ(ft__predict_network_roofline(&e, &d, g, &err), FT_ENOTFOUND);
     CHECK(HAS(err.msg, "paper"));
     ft_graph_free(g);
 }
@@ -437,31 +437,31 @@ static void paleo_is_what_its_users_published(void)
                                   .type = "gpu",
                                   .peak_fp32 = 2 * 19.5e12,
                                   .bandwidth_bytes_per_s = 1555e9};
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_graph *g = NULL;
     ft_error err = {0};
 
     CHECK_EQ(ft_import_ops(&g, layers, strlen(layers), "layers", &err), FT_OK);
-    CHECK_EQ(ft_predict_network_paleo(&e, &a100, g, &err), FT_OK);
+    CHECK_EQ(ft__predict_network_paleo(&e, &a100, g, &err), FT_OK);
     CHECK_NEAR(e.time.value, 1.72e-3, 0.005e-3);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
 }
 
 /* What is remembered of all its operations makes up the same network. */
-static void check_as_remembered(const ft_network_estimate *e, const ft_predictor *p,
+static void check_as_remembered(const ft__network_estimate *e, const ft_predictor *p,
                                 const ft_graph *g)
 {
-    const ft_device_use on = {.answered = ft__op_answers_new()};
-    ft_network_estimate again;
+    const ft__device_use on = {.answered = ft__op_answers_new()};
+    ft__network_estimate again;
 
     for (int i = 0; i < 2; i++) {
-        CHECK_EQ(ft_predict_network(&again, p, &on, g, NULL), FT_OK);
+        CHECK_EQ(ft__predict_network(&again, p, &on, g, NULL), FT_OK);
         CHECK(BYTES(&again.time.value, &e->time.value, 3 * sizeof(double)));
         CHECK(BYTES(&again.energy.value, &e->energy.value, 3 * sizeof(double)));
         CHECK(BYTES(&again.power.value, &e->power.value, 3 * sizeof(double)));
         CHECK(BYTES(&again.memory.value, &e->memory.value, 3 * sizeof(double)));
-        ft_network_estimate_free(&again);
+        ft__network_estimate_free(&again);
     }
     ft__op_answers_free(on.answered);
 }
@@ -473,7 +473,7 @@ static void energy_is_time_and_power(const ft_op *convs)
     const double watts[] = {50, 80};
     ft_op again[N_CONVS];
     ft_store *s = make_store(again);
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_predictor *p;
     double truth;
     ft_graph *g;
@@ -486,14 +486,14 @@ static void energy_is_time_and_power(const ft_op *convs)
     g = network(&convs[0], 3, &convs[1], 5);
     truth = 3 * truth_s(&convs[0]) * watts[ft_op_at(&convs[0], FT_K_kernel, 0) > 1] +
             5 * truth_s(&convs[1]) * watts[ft_op_at(&convs[1], FT_K_kernel, 0) > 1];
-    CHECK_EQ(ft_predict_network(&e, p, &as_measured, g, NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &as_measured, g, NULL), FT_OK);
     CHECK(EQ(e.energy.basis, FT_BASIS_LEARNED) && EQ(e.power.basis, FT_BASIS_LEARNED));
     CHECK_NEAR(e.energy.value / truth, 1, 0.05);
     CHECK_NEAR(e.power.value, e.energy.value / e.time.value, 1e-9);
     CHECK(CMP(e.energy.low, <, truth) && CMP(truth, <, e.energy.high));
     CHECK(CMP(e.energy.high / e.energy.low, <, 2));
     check_as_remembered(&e, p, g);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     ft_predictor_free(p);
     ft_store_close(s);

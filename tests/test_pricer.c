@@ -62,29 +62,29 @@ static void make_list(char text[LIST], bool backward)
 }
 
 /* Alone: FT_OK and a brief, or what is wrong with it. */
-static ft_status alone(ft_brief *out, const char *text, const ft_device_use *on,
+static ft_status alone(ft_brief *out, const char *text, const ft__device_use *on,
                        const ft_predictor *p)
 {
     ft_graph *g = NULL, *lowered = NULL;
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_status st = ft_import_ops(&g, text, strlen(text), "list", NULL);
 
     if (!st)
         st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, NULL);
     if (!st)
-        st = p ? ft_predict_network(&e, p, on, lowered, NULL)
-               : ft_predict_network(&e, NULL, on, lowered, NULL);
+        st = p ? ft__predict_network(&e, p, on, lowered, NULL)
+               : ft__predict_network(&e, NULL, on, lowered, NULL);
     if (!st) {
         *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                           e.memory.value, FT_OK,          ""};
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     ft_graph_free(g);
     ft_graph_free(lowered);
     return st;
 }
 
-static int n_differ(const ft_listed *list, size_t n, const ft_device_use *on,
+static int n_differ(const ft__listed *list, size_t n, const ft__device_use *on,
                     const ft_predictor *p)
 {
     int differ = 0;
@@ -107,20 +107,20 @@ static void check_lists(const char *device, const char *setting, const ft_predic
 {
     static char text[N_LISTS][LIST];
     ft_device *d = device_of(device);
-    const ft_device_use on = {.device = d, .setting = setting};
-    ft_listed list[N_LISTS];
-    ft_op_costs *x = NULL;
+    const ft__device_use on = {.device = d, .setting = setting};
+    ft__listed list[N_LISTS];
+    ft__op_costs *x = NULL;
 
-    CHECK_EQ(ft_op_costs_new(&x, p, &on, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_new(&x, p, &on, NULL), FT_OK);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < N_LISTS; i++) {
             make_list(text[i], backward);
-            list[i] = (ft_listed){.text = text[i], .len = strlen(text[i])};
+            list[i] = (ft__listed){.text = text[i], .len = strlen(text[i])};
         }
-        CHECK_EQ(ft_op_costs_of_lists(x, list, N_LISTS, NULL), FT_OK);
+        CHECK_EQ(ft__op_costs_of_lists(x, list, N_LISTS, NULL), FT_OK);
         CHECK_EQ(n_differ(list, N_LISTS, &on, p), 0);
     }
-    ft_op_costs_free(x);
+    ft__op_costs_free(x);
     ft_device_free(d);
 }
 
@@ -165,19 +165,19 @@ static void what_is_no_list_says_why_and_harms_no_other(void)
     };
     enum { N = sizeof(texts) / sizeof(*texts) };
     ft_device *d = device_of("a30");
-    const ft_device_use on = {.device = d};
-    ft_listed list[N];
-    ft_op_costs *x = NULL;
+    const ft__device_use on = {.device = d};
+    ft__listed list[N];
+    ft__op_costs *x = NULL;
 
     for (int i = 0; i < N; i++)
-        list[i] = (ft_listed){.text = texts[i], .len = strlen(texts[i])};
-    CHECK_EQ(ft_op_costs_new(&x, NULL, &on, NULL), FT_OK);
-    CHECK_EQ(ft_op_costs_of_lists(x, list, N, NULL), FT_OK);
+        list[i] = (ft__listed){.text = texts[i], .len = strlen(texts[i])};
+    CHECK_EQ(ft__op_costs_new(&x, NULL, &on, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_of_lists(x, list, N, NULL), FT_OK);
     CHECK_EQ(n_differ(list, N, &on, NULL), 0);
     CHECK(EQ(list[0].status, FT_OK) && EQ(list[1].status, FT_EFORMAT));
     CHECK(HAS(list[1].why, "line 2"));
     CHECK(EQ(list[2].status, FT_EFORMAT) && EQ(list[7].status, FT_OK));
-    ft_op_costs_free(x);
+    ft__op_costs_free(x);
     ft_device_free(d);
 }
 
@@ -186,17 +186,17 @@ static void zeros_in_a_line_harm_no_other(void)
 {
     static const char odd[] = "re\0lu x=8x8 dtype=fp32\nrelu x=8x16 dtype=fp32\n",
                       good[] = "relu x=8x32 dtype=fp32\ngelu x=8x8 dtype=fp32 *3\n";
-    ft_listed list[] = {{.text = odd, .len = sizeof(odd) - 1},
-                        {.text = good, .len = sizeof(good) - 1}};
+    ft__listed list[] = {{.text = odd, .len = sizeof(odd) - 1},
+                         {.text = good, .len = sizeof(good) - 1}};
     ft_device *d = device_of("a30");
-    const ft_device_use on = {.device = d};
-    ft_op_costs *x = NULL;
+    const ft__device_use on = {.device = d};
+    ft__op_costs *x = NULL;
 
-    CHECK_EQ(ft_op_costs_new(&x, NULL, &on, NULL), FT_OK);
-    CHECK_EQ(ft_op_costs_of_lists(x, list, 2, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_new(&x, NULL, &on, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_of_lists(x, list, 2, NULL), FT_OK);
     CHECK_EQ(list[0].status, FT_EFORMAT);
     CHECK_EQ(n_differ(&list[1], 1, &on, NULL), 0);
-    ft_op_costs_free(x);
+    ft__op_costs_free(x);
     ft_device_free(d);
 }
 
@@ -206,20 +206,20 @@ static void every_line_may_be_cut_anywhere(void)
         "conv2d x=1x8x8x8 out=8 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32 *12 # c\nrelu "
         "x=1x8x8x8 dtype=fp16\n";
     enum { N = sizeof(whole) };
-    static ft_listed list[N];
+    static ft__listed list[N];
     static char text[N][N];
     ft_device *d = device_of("l4");
-    const ft_device_use on = {.device = d};
-    ft_op_costs *x = NULL;
+    const ft__device_use on = {.device = d};
+    ft__op_costs *x = NULL;
 
     for (size_t i = 0; i < N; i++) {
         snprintf(text[i], i + 1, "%s", whole);
-        list[i] = (ft_listed){.text = text[i], .len = strlen(text[i])};
+        list[i] = (ft__listed){.text = text[i], .len = strlen(text[i])};
     }
-    CHECK_EQ(ft_op_costs_new(&x, NULL, &on, NULL), FT_OK);
-    CHECK_EQ(ft_op_costs_of_lists(x, list, N, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_new(&x, NULL, &on, NULL), FT_OK);
+    CHECK_EQ(ft__op_costs_of_lists(x, list, N, NULL), FT_OK);
     CHECK_EQ(n_differ(list, N, &on, NULL), 0);
-    ft_op_costs_free(x);
+    ft__op_costs_free(x);
     ft_device_free(d);
 }
 

@@ -83,7 +83,7 @@ static void a_measurement_keeps_every_batch(void)
     ft_session *s = open_fake("noise=0");
     ft_op small = parse("relu x=1x1000"), large = parse("relu x=1x4000000");
     ft_measure_options how = {.min_time_s = 0.05, .min_batches = 7};
-    ft__timing a, b;
+    ft_network_timing a, b;
 
     CHECK_EQ(ft__measure_op(&a, s, &small, &how, NULL), FT_OK);
     CHECK_EQ(ft__measure_op(&b, s, &large, &how, NULL), FT_OK);
@@ -92,8 +92,8 @@ static void a_measurement_keeps_every_batch(void)
     CHECK(CMP(a.time.value, >, 0) && CMP(b.time.value, >, 10 * a.time.value));
     /* Without noise every batch says the same. */
     CHECK_NEAR(a.time.std / a.time.value, 0, 1e-9);
-    ft__timing_free(&a);
-    ft__timing_free(&b);
+    ft_network_timing_free(&a);
+    ft_network_timing_free(&b);
     ft_session_close(s);
 }
 
@@ -116,7 +116,7 @@ static void every_reading_says_its_round(void)
     ft_session *s = open_fake("noise=0.05");
     ft_op op = parse("relu x=1x1000");
     ft_measure_options how = {.min_time_s = 0.05, .rounds = 4};
-    ft__timing t;
+    ft_network_timing t;
     double before = -1;
 
     CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
@@ -128,7 +128,7 @@ static void every_reading_says_its_round(void)
         CHECK(EQ(i, 0) || CMP(t.readings[i].round - t.readings[i - 1].round, <=, 1));
     }
     CHECK(isnan(t.launch.value) && EQ(t.launches, NULL) && isnan(t.calibration_s));
-    ft__timing_free(&t);
+    ft_network_timing_free(&t);
     ft_session_close(s);
 }
 
@@ -143,7 +143,7 @@ static void what_drifts_is_told_by_the_calibration(void)
 
     for (uint64_t seed = 0; seed < N; seed++) {
         ft_session *s = open_seeded("noise=0.01,drift=0.1", seed);
-        ft__timing t[2];
+        ft_network_timing t[2];
         ft_error why[2];
 
         CHECK_EQ(ft__measure_ops(t, why, s, ops, 2, &how, NULL), FT_OK);
@@ -153,8 +153,8 @@ static void what_drifts_is_told_by_the_calibration(void)
         most_raw = fmax(most_raw, fabs(raw[seed] / raw[0] - 1));
         most_calibrated =
             fmax(most_calibrated, fabs(calibrated[seed] / calibrated[0] - 1));
-        ft__timing_free(&t[0]);
-        ft__timing_free(&t[1]);
+        ft_network_timing_free(&t[0]);
+        ft_network_timing_free(&t[1]);
         ft_session_close(s);
     }
     CHECK(CMP(most_raw, >, 0.08) && CMP(most_calibrated, <, 0.01));
@@ -172,7 +172,7 @@ static void stated_intervals_hold(void)
     for (uint64_t seed = 0; seed <= N; seed++) {
         ft_session *s = open_seeded("noise=0.3", 1000000 * seed);
         ft_measurement now;
-        ft__timing t;
+        ft_network_timing t;
 
         CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
         now = t.time;
@@ -181,7 +181,7 @@ static void stated_intervals_hold(void)
                 fabs(log(now.value / before.value)) <=
                 1.645 * hypot(now.error / now.value, before.error / before.value);
         before = now;
-        ft__timing_free(&t);
+        ft_network_timing_free(&t);
         ft_session_close(s);
     }
     CHECK(CMP(covered, >, 0.85 * N) && CMP(covered, <, 0.98 * N));
@@ -205,7 +205,7 @@ static void find_off(double *off, const char *options)
         ops[k] = parse(in_bursts[k]);
     for (uint64_t seed = 0; seed <= BURST_SEEDS; seed++) {
         ft_session *s = open_seeded(seed ? options : "noise=0", 1000000 * seed);
-        ft__timing t[N_IN_BURSTS];
+        ft_network_timing t[N_IN_BURSTS];
         ft_error why[N_IN_BURSTS];
 
         CHECK_EQ(ft__measure_ops(t, why, s, ops, N_IN_BURSTS, &how, NULL), FT_OK);
@@ -214,7 +214,7 @@ static void find_off(double *off, const char *options)
                 *off++ = fabs(t[k].time.value / quiet[k] - 1);
             else
                 quiet[k] = t[k].time.value;
-            ft__timing_free(&t[k]);
+            ft_network_timing_free(&t[k]);
         }
         ft_session_close(s);
     }
@@ -285,15 +285,15 @@ static void a_network_in_bursts_has_a_narrow_interval(void)
     for (uint64_t seed = 1; seed <= BURST_SEEDS; seed++) {
         ft_session *s = open_seeded("burst=0.3:10", 1000000 * seed);
         ft_session *calm = open_seeded("noise=0", 1);
-        ft__timing t, quiet;
+        ft_network_timing t, quiet;
 
         CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
         CHECK_EQ(ft__measure_op(&quiet, calm, &op, &how, NULL), FT_OK);
         narrow += t.time.value + 1.645 * t.time.error <
                   1.5 * (t.time.value - 1.645 * t.time.error);
         right += fabs(t.time.value / quiet.time.value - 1) < 0.05;
-        ft__timing_free(&t);
-        ft__timing_free(&quiet);
+        ft_network_timing_free(&t);
+        ft_network_timing_free(&quiet);
         ft_session_close(s);
         ft_session_close(calm);
     }
@@ -308,7 +308,7 @@ static void other_load_is_noticed(void)
     ft_op op = parse("linear x=64x1024 out=1024");
     ft_measure_options how = {.min_time_s = 0.24, .rounds = 2, .max_redone = 1};
     char text[512];
-    ft__timing t;
+    ft_network_timing t;
 
     CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
     CHECK(t.conditions.marks & FT_MARK_FOREIGN_LOAD);
@@ -318,7 +318,7 @@ static void other_load_is_noticed(void)
     CHECK(EQ(t.readings[t.n_readings - 1].round, 2) && CMP(t.time.value, >, 0));
     CHECK(CMP(ft__timing_conditions(&t, text, sizeof(text)), <, sizeof(text)));
     CHECK(HAS(text, "\"redone\": 1") && HAS(text, "\"foreign load\""));
-    ft__timing_free(&t);
+    ft_network_timing_free(&t);
     ft_session_close(s);
 }
 
@@ -329,13 +329,13 @@ static void what_others_have_the_cpu_for_is_not_counted(void)
     const ft_measure_options how = {.min_time_s = 0.25, .error_floor = -1};
     ft_op op = parse("linear x=64x4096 out=4096");
     ft_session *alone = open_fake("noise=0"), *beside = open_fake("noise=0,foreign=1");
-    ft__timing quiet, t;
+    ft_network_timing quiet, t;
 
     CHECK_EQ(ft__measure_op(&quiet, alone, &op, &how, NULL), FT_OK);
     CHECK_EQ(ft__measure_op(&t, beside, &op, &how, NULL), FT_OK);
     CHECK_NEAR(t.time.value / quiet.time.value, 1, 0.1);
-    ft__timing_free(&quiet);
-    ft__timing_free(&t);
+    ft_network_timing_free(&quiet);
+    ft_network_timing_free(&t);
     ft_session_close(alone);
     ft_session_close(beside);
 }
@@ -363,12 +363,12 @@ static void issuing_is_timed_where_it_is_not_the_work(void)
     ft_session *s = open_fake("noise=0.01,ahead=0.25");
     ft_op op = parse("relu x=1x100000");
     ft_measure_options how = {.min_time_s = 0.05, .rounds = 6};
-    ft__timing t;
+    ft_network_timing t;
 
     CHECK_EQ(ft__measure_op(&t, s, &op, &how, NULL), FT_OK);
     CHECK(t.launches != NULL && EQ(t.launch.n, 6));
     CHECK_NEAR(t.launch.value / t.time.value, 0.25, 0.01);
-    ft__timing_free(&t);
+    ft_network_timing_free(&t);
     ft_session_close(s);
 }
 
@@ -385,7 +385,7 @@ static void energy_is_power_times_time(void)
     char text[512];
     ft_error err = {0};
     ft_energy *e;
-    ft__timing t;
+    ft_network_timing t;
 
     snprintf(sources, sizeof(sources), "replay:%s", path);
     CHECK(fp && CMP(fputs("# foretell trace 1\n"
@@ -417,7 +417,7 @@ static void energy_is_power_times_time(void)
     CHECK(CMP(t.energy[1].n_readings, >, 10) &&
           EQ(t.energy[1].readings[5].value, 12.5));
     CHECK(ft__energy_conditions(e, text, sizeof(text)) && HAS(text, "\"loop_s\""));
-    ft__timing_free(&t);
+    ft_network_timing_free(&t);
     ft_meter_close(how.meter);
     ft_session_close(s);
     remove(path);
@@ -428,7 +428,7 @@ static void a_fault_of_the_engine_is_an_error_not_a_number(void)
     ft_session *s = open_fake("fail_kind=softmax");
     ft_op op = parse("softmax x=1x1000 axis=1");
     ft_measure_options how = {.min_time_s = 0.01};
-    ft__timing t;
+    ft_network_timing t;
     ft_error err = {0};
 
     CHECK(EQ(ft__measure_op(&t, s, &op, &how, &err), FT_EBACKEND) && err.msg[0]);
@@ -459,7 +459,7 @@ static void a_network_runs_in_order_and_says_where_memory_went(void)
     ft_network_timing t;
     ft_op conv = parse("conv2d x=1x3x32x32 out=8 kernel=3x3 stride=1x1 pad=1x1");
     ft_op relu = parse("relu x=1x8x32x32");
-    ft__timing c, r;
+    ft_network_timing c, r;
     ft_graph *g;
 
     CHECK_EQ(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL), FT_OK);
@@ -470,8 +470,8 @@ static void a_network_runs_in_order_and_says_where_memory_went(void)
     CHECK(CMP(t.activation_bytes, >=, 4 * 32 * 32 * (3 + 8)) &&
           CMP(t.n_readings, >, 0));
     ft_network_timing_free(&t);
-    ft__timing_free(&c);
-    ft__timing_free(&r);
+    ft_network_timing_free(&c);
+    ft_network_timing_free(&r);
     ft_graph_free(g);
     ft_session_close(s);
 }

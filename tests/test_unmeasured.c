@@ -15,7 +15,7 @@ static ft_graph *read_list(const char *text)
     return g;
 }
 
-static ft_status ask_of(ft_network_estimate *e, const char *device, ft_device_use on,
+static ft_status ask_of(ft__network_estimate *e, const char *device, ft__device_use on,
                         const ft_graph *g, ft_error *err)
 {
     ft_device *d;
@@ -23,27 +23,27 @@ static ft_status ask_of(ft_network_estimate *e, const char *device, ft_device_us
 
     CHECK_EQ(st, FT_OK);
     on.device = d;
-    st = ft_predict_network(e, NULL, &on, g, err);
+    st = ft__predict_network(e, NULL, &on, g, err);
     ft_device_free(d);
     return st;
 }
 
-static ft_status ask(ft_network_estimate *e, const char *device, const char *setting,
+static ft_status ask(ft__network_estimate *e, const char *device, const char *setting,
                      const char *policy, const ft_graph *g, ft_error *err)
 {
-    return ask_of(e, device, (ft_device_use){.setting = setting, .policy = policy}, g,
+    return ask_of(e, device, (ft__device_use){.setting = setting, .policy = policy}, g,
                   err);
 }
 
 /* Time, power and energy of a list; the rest is thrown away. */
-static ft_network_estimate totals(const char *device, const char *setting,
-                                  const char *policy, const char *text)
+static ft__network_estimate totals(const char *device, const char *setting,
+                                   const char *policy, const char *text)
 {
     ft_graph *g = read_list(text);
-    ft_network_estimate e;
+    ft__network_estimate e;
 
     CHECK_EQ(ask(&e, device, setting, policy, g, NULL), FT_OK);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
     return e;
 }
@@ -57,7 +57,7 @@ static const char small[] = "relu x=1x8 dtype=fp32 *100\n";
 
 static void the_busier_of_host_and_device_sets_the_time(void)
 {
-    ft_network_estimate e = totals("a30", NULL, NULL, large);
+    ft__network_estimate e = totals("a30", NULL, NULL, large);
 
     CHECK(
         CMP(e.busy_s, >, e.host_s) && CMP(e.time.value, >, e.busy_s) &&
@@ -75,13 +75,13 @@ static void the_busier_of_host_and_device_sets_the_time(void)
 static void a_graph_is_one_by_its_setting_and_by_its_run_mode(void)
 {
     ft_graph *g = read_list(small);
-    ft_network_estimate e;
+    ft__network_estimate e;
 
-    CHECK_EQ(ask_of(&e, "h200-sxm", (ft_device_use){.run_mode = "graph"}, g, NULL),
+    CHECK_EQ(ask_of(&e, "h200-sxm", (ft__device_use){.run_mode = "graph"}, g, NULL),
              FT_OK);
     CHECK(EQ(e.busy_s, totals("h200-sxm", "run_mode=graph", NULL, small).busy_s));
     CHECK(CMP(e.busy_s, <, 0.8 * totals("h200-sxm", NULL, NULL, small).busy_s));
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     ft_graph_free(g);
 }
 
@@ -93,16 +93,17 @@ static void nothing_is_faster_than_the_roofline(void)
     ft_graph *g = read_list(moving);
 
     for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
-        ft_network_estimate e, bound;
+        ft__network_estimate e, bound;
         ft_device *d;
 
         CHECK_EQ(ask(&e, devices[i], NULL, "ieee", g, NULL), FT_OK);
         CHECK_EQ(ft_device_load(&d, data_dir, devices[i], NULL), FT_OK);
-        CHECK_EQ(ft_predict_network_roofline(&bound, ft_device_get(d), g, NULL), FT_OK);
+        CHECK_EQ(ft__predict_network_roofline(&bound, ft_device_get(d), g, NULL),
+                 FT_OK);
         CHECK(CMP(e.busy_s, >, bound.time.value) &&
               CMP(e.busy_s, <, 3 * bound.time.value));
-        ft_network_estimate_free(&e);
-        ft_network_estimate_free(&bound);
+        ft__network_estimate_free(&e);
+        ft__network_estimate_free(&bound);
         ft_device_free(d);
     }
     ft_graph_free(g);
@@ -110,8 +111,8 @@ static void nothing_is_faster_than_the_roofline(void)
 
 static void the_clock_scales_what_computes_and_not_what_moves(void)
 {
-    ft_network_estimate fast = totals("a30", NULL, "ieee", large),
-                        slow = totals("a30", "clock=720MHz", "ieee", large);
+    ft__network_estimate fast = totals("a30", NULL, "ieee", large),
+                         slow = totals("a30", "clock=720MHz", "ieee", large);
 
     CHECK(CMP(slow.time.value, >, 1.7 * fast.time.value) &&
           CMP(slow.time.value, <=, 2.001 * fast.time.value));
@@ -143,16 +144,16 @@ static void a_clock_that_power_does_not_leave_costs_nothing(void)
 /* Busy time of a list under a setting. */
 static double time_of(const ft_device *d, const char *setting, const ft_graph *g)
 {
-    ft_network_estimate e;
+    ft__network_estimate e;
     double s;
 
-    CHECK_EQ(ft_predict_network(
+    CHECK_EQ(ft__predict_network(
                  &e, NULL,
-                 &(ft_device_use){.device = d, .setting = setting, .policy = "ieee"}, g,
-                 NULL),
+                 &(ft__device_use){.device = d, .setting = setting, .policy = "ieee"},
+                 g, NULL),
              FT_OK);
     s = e.busy_s;
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     return s;
 }
 
@@ -244,9 +245,9 @@ static void times_go_with_clocks_and_caps(void)
  * voltage that chips allow, about three quarters of the highest. */
 static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
 {
-    const ft_network_estimate as_it_comes = totals("a30", NULL, NULL, small),
-                              low = totals("a30", "clock=600MHz", NULL, small),
-                              top = totals("a30", "clock=1440MHz", NULL, small);
+    const ft__network_estimate as_it_comes = totals("a30", NULL, NULL, small),
+                               low = totals("a30", "clock=600MHz", NULL, small),
+                               top = totals("a30", "clock=1440MHz", NULL, small);
 
     CHECK(CMP(low.host_s, >, 3 * low.busy_s));
     CHECK_NEAR(low.time.value, as_it_comes.time.value, low.busy_s);
@@ -273,8 +274,8 @@ static void only_gddr_draws_whatever_the_clock(void)
  * again when a cap lowers the clock. */
 static void a_cap_is_kept_and_costs_time(void)
 {
-    ft_network_estimate free = totals("v100-sxm2-16gb", NULL, NULL, large),
-                        capped = totals("v100-sxm2-16gb", "power=100W", NULL, large);
+    ft__network_estimate free = totals("v100-sxm2-16gb", NULL, NULL, large),
+                         capped = totals("v100-sxm2-16gb", "power=100W", NULL, large);
 
     CHECK(CMP(free.power.value, >, 100) && CMP(capped.power.value, <=, 100) &&
           CMP(capped.power.high, <=, 100));
@@ -289,10 +290,10 @@ static void a_cap_is_kept_and_costs_time(void)
 
 static void phases_add_up_to_the_step(void)
 {
-    ft_network_estimate e = totals("a30", NULL, NULL,
-                                   "linear x=4096x1024 out=1024 dtype=fp32 *4\n"
-                                   "linear x=4096x1024 out=1024 dtype=fp32 "
-                                   "phase=backward *4\n");
+    ft__network_estimate e = totals("a30", NULL, NULL,
+                                    "linear x=4096x1024 out=1024 dtype=fp32 *4\n"
+                                    "linear x=4096x1024 out=1024 dtype=fp32 "
+                                    "phase=backward *4\n");
     double sum = 0;
 
     for (int p = 0; p < FT_PHASE_COUNT; p++)
@@ -305,7 +306,7 @@ static void phases_add_up_to_the_step(void)
 static void what_is_not_known_is_said(void)
 {
     ft_graph *g = read_list(large);
-    ft_network_estimate e = totals("epyc-9654", NULL, NULL, large);
+    ft__network_estimate e = totals("epyc-9654", NULL, NULL, large);
     ft_error err = {0};
 
     CHECK(CMP(e.time.value, >, 0) && isnan(e.energy.value) &&
@@ -329,12 +330,12 @@ static void intervals_are_as_wide_as_devices_left_out_showed(void)
 {
     static const char both[] = "relu x=16x256x56x56 dtype=fp32 *10\n"
                                "relu x=1x8 dtype=fp32 *50\n";
-    const ft_network_estimate nvidia = totals("a30", NULL, NULL, moving),
-                              amd = totals("mi100", NULL, NULL, moving),
-                              host = totals("a30", NULL, NULL, small),
-                              mixed = totals("a30", NULL, NULL, both);
-    const ft_network_estimate product = totals("a30", NULL, NULL, large),
-                              algorithm = totals("a30", NULL, "ieee", large);
+    const ft__network_estimate nvidia = totals("a30", NULL, NULL, moving),
+                               amd = totals("mi100", NULL, NULL, moving),
+                               host = totals("a30", NULL, NULL, small),
+                               mixed = totals("a30", NULL, NULL, both);
+    const ft__network_estimate product = totals("a30", NULL, NULL, large),
+                               algorithm = totals("a30", NULL, "ieee", large);
 
     CHECK(CMP(width(&nvidia.time), <, 0.9 * width(&amd.time)));
     CHECK(CMP(width(&product.time), <, 0.8 * width(&algorithm.time)));

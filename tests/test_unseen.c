@@ -327,11 +327,11 @@ static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
                       .policy = (char *)"ieee",
                       .engine = (char *)"torch",
                       .engine_version = (char *)"2.3"};
-    ft_calibration_set *known = NULL;
+    ft__calibration_set *known = NULL;
     ft__op_answer a[ASKED];
     uint32_t n_used;
 
-    CHECK_EQ(ft_calibration_set_read(&known, s, NULL), FT_OK);
+    CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
     ft_store_close(s);
     CHECK_EQ(ft_device_load(&on.file, data, "l4", NULL), FT_OK);
     CHECK_EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, n, NULL),
@@ -341,7 +341,7 @@ static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
              FT_OK);
     for (size_t i = 0; i < n; i++)
         times[i] = a[i].value / simulated_s(&op[i], on.file);
-    ft_calibration_set_free(known);
+    ft__calibration_set_free(known);
     ft_device_free(on.file);
     return n_used;
 }
@@ -559,15 +559,15 @@ static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
         const ft_key key = {"l4",         settings[i], engines[i], "1.0",
                             "relu x=8x8", "forward",   "ieee",     "time"};
         const ft_measurement m = {.unit = "s", .value = 1e-5, .error = NAN, .n = 1};
-        ft_calibration_set *known = NULL;
+        ft__calibration_set *known = NULL;
         ft_store *s = empty();
         int64_t run;
 
         CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
         CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
-        CHECK_EQ(ft_calibration_set_read(&known, s, NULL), FT_OK);
+        CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
         CHECK(SAME(known->s.dataset[0].setting, read[i]));
-        ft_calibration_set_free(known);
+        ft__calibration_set_free(known);
         ft_store_close(s);
     }
 }

@@ -362,15 +362,15 @@ static void networks_say_what_lies_between_operations(void)
     for (int i = 3; i < 6; i++) {
         ft_graph *g = chain(i), *lowered = NULL;
         double time_s = validated(s, apart, g, &sum);
-        ft_device_use on = {.name = ft_session_get(s)->device};
-        ft_network_estimate e;
+        ft__device_use on = {.name = ft_session_get(s)->device};
+        ft__network_estimate e;
 
         CHECK(!ft__graph_lower(&lowered, g, ft_session_get(s)->policy, &err));
-        CHECK(!ft_predict_network(&e, p, &on, lowered, &err));
+        CHECK(!ft__predict_network(&e, p, &on, lowered, &err));
         CHECK(CMP(time_s, >, 1.02 * sum));
         CHECK(CMP(fabs(e.time.value / time_s - 1), <, 0.02));
         CHECK(CMP(e.time.low, <, time_s) && CMP(time_s, <, e.time.high));
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
         ft_graph_free(lowered);
         ft_graph_free(g);
     }

@@ -74,7 +74,7 @@ ft__reg ft__div(ft_block *b, ft__reg x, ft__reg y)
     return ft__call2(b, "aten::div", "Tensor", x, y);
 }
 
-ft__reg ft__reshape(ft_block *b, ft__reg r, const ft_shape *to)
+ft__reg ft__reshaped(ft_block *b, ft__reg r, const ft_shape *to)
 {
     ft__call(b, "aten::reshape", "");
     ft__arg_tensor(b, r);

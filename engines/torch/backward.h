@@ -17,7 +17,7 @@ void ft__give_weight(ft_block *b, uint32_t i, ft__reg r);
 ft__reg ft__undefined(ft_block *b);
 /* Of a shape that broadcasting made larger: summed to what it was. */
 ft__reg ft__sum_to(ft_block *b, ft__reg r, const ft_shape *from, const ft_shape *to);
-ft__reg ft__reshape(ft_block *b, ft__reg r, const ft_shape *to);
+ft__reg ft__reshaped(ft_block *b, ft__reg r, const ft_shape *to);
 ft__reg ft__mul(ft_block *b, ft__reg x, ft__reg y);
 ft__reg ft__div(ft_block *b, ft__reg x, ft__reg y);
 ft__reg ft__sum(ft_block *b, ft__reg x, const int64_t *axes, uint32_t n, bool keep);

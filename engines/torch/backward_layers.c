@@ -188,8 +188,8 @@ ft_status ft__bwd_instancenorm(ft_block *b, ft_error *err)
     one.dim[0] = 1;
     one.dim[1] = x.dim[0] * x.dim[1];
     rows = (ft_shape){.rank = 2, .dim = {x.dim[0], x.dim[1]}};
-    g = ft__reshape(b, ft__in(b, 0), &one);
-    seen = ft__reshape(b, ft__saved(b, FT_SAVE_X), &one);
+    g = ft__reshaped(b, ft__in(b, 0), &one);
+    seen = ft__reshaped(b, ft__saved(b, FT_SAVE_X), &one);
     ft__call(b, "aten::native_batch_norm_backward", "");
     ft__arg_tensor(b, g);
     ft__arg_tensor(b, seen);
@@ -203,11 +203,11 @@ ft_status ft__bwd_instancenorm(ft_block *b, ft_error *err)
     arg_mask(b);
     r = ft__results(b, 3);
     if (ft__wants(b, FT_WRT_X))
-        ft__give(b, FT_WRT_X, ft__reshape(b, r, &x));
+        ft__give(b, FT_WRT_X, ft__reshaped(b, r, &x));
     for (uint32_t i = 0; i < 2 && ft__wants(b, FT_WRT_WEIGHTS); i++)
         ft__give_weight(
             b, i,
-            ft__sum(b, ft__reshape(b, (ft__reg)(r + 1 + i), &rows), &batch, 1, false));
+            ft__sum(b, ft__reshaped(b, (ft__reg)(r + 1 + i), &rows), &batch, 1, false));
     return FT_OK;
 }
 
@@ -285,7 +285,7 @@ static ft__reg gathered(ft_block *b, ft__reg r, const ft_shape *s, int64_t times
                       .dim = {s->dim[0], s->dim[1], times, s->dim[2], s->dim[3]}};
     const int64_t axis = 2;
 
-    return times == 1 ? r : ft__sum(b, ft__reshape(b, r, &apart), &axis, 1, false);
+    return times == 1 ? r : ft__sum(b, ft__reshaped(b, r, &apart), &axis, 1, false);
 }
 
 /* w = softmax(s x y'), result w z:

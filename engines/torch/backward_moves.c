@@ -162,9 +162,9 @@ ft_status ft__bwd_reduce(ft_block *b, ft_error *err)
     ft__reg g, in = ft__saved(b, FT_SAVE_X), out = ft__saved(b, FT_SAVE_OUT);
 
     kept = kept_axes(&b->op, axes, &n, &elements);
-    g = ft__reshape(b, ft__in(b, 0), &kept);
+    g = ft__reshaped(b, ft__in(b, 0), &kept);
     if (out != FT__NO_REG)
-        out = ft__reshape(b, out, &kept);
+        out = ft__reshaped(b, out, &kept);
     switch (b->op.kind) {
     case FT_KIND_reduce_sum: g = expand(b, g, &x); break;
     case FT_KIND_reduce_mean:
@@ -356,7 +356,7 @@ ft_status ft__bwd_move(ft_block *b, ft_error *err)
     ft__reg r;
 
     switch (b->op.kind) {
-    case FT_KIND_view: r = ft__reshape(b, ft__in(b, 0), &x); break;
+    case FT_KIND_view: r = ft__reshaped(b, ft__in(b, 0), &x); break;
     case FT_KIND_transpose: r = of_transpose(b, x.rank); break;
     case FT_KIND_split: r = of_split(b); break;
     case FT_KIND_expand: r = ft__sum_to(b, ft__in(b, 0), &out, &x); break;

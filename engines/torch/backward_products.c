@@ -102,7 +102,7 @@ static ft__reg matrix(ft_block *b, ft__reg x, const ft_shape *s)
 {
     ft_shape m = as_matrix(s);
 
-    return s->rank == 2 ? x : ft__reshape(b, x, &m);
+    return s->rank == 2 ? x : ft__reshaped(b, x, &m);
 }
 
 /* Two products, and for the bias a sum over the rows. */
@@ -121,14 +121,14 @@ ft_status ft__bwd_linear(ft_block *b, ft_error *err)
     g = matrix(b, ft__in(b, 0), &y);
     if (ft__wants(b, FT_WRT_X)) {
         r = ft__call2(b, "aten::mm", "", g, ft__param(b, 0));
-        ft__give(b, FT_WRT_X, x.rank == 2 ? r : ft__reshape(b, r, &x));
+        ft__give(b, FT_WRT_X, x.rank == 2 ? r : ft__reshaped(b, r, &x));
     }
     if (ft__wants(b, FT_WRT_WEIGHTS)) {
         r = matrix(b, ft__saved(b, FT_SAVE_X), &x);
         ft__give_weight(b, 0, ft__call2(b, "aten::mm", "", transposed(b, g), r));
         if (b->n_params > 1) {
             r = ft__sum(b, g, &rows, 1, true);
-            ft__give_weight(b, 1, ft__reshape(b, r, &bias));
+            ft__give_weight(b, 1, ft__reshaped(b, r, &bias));
         }
     }
     return FT_OK;
@@ -145,7 +145,7 @@ static void fold(ft_block *b, const ft_shape *x, const ft_shape *y)
     if (ft__wants(b, FT_WRT_X)) {
         r = transposed(b, ft__saved(b, FT_SAVE_Y));
         r = ft__call2(b, "aten::mm", "", g, r);
-        ft__give(b, FT_WRT_X, x->rank == 2 ? r : ft__reshape(b, r, x));
+        ft__give(b, FT_WRT_X, x->rank == 2 ? r : ft__reshaped(b, r, x));
     }
     if (ft__wants(b, FT_WRT_Y)) {
         r = transposed(b, matrix(b, ft__saved(b, FT_SAVE_X), x));

@@ -42,7 +42,7 @@ static ft__reg rows_of(ft_block *b, ft__reg r, const ft_shape *rows)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x);
 
-    return ft_shape_equal(&x, rows) ? r : ft__reshape(b, r, rows);
+    return ft_shape_equal(&x, rows) ? r : ft__reshaped(b, r, rows);
 }
 
 ft_status ft__fwd_cross_entropy(ft_block *b, ft_error *err)
@@ -95,7 +95,7 @@ ft_status ft__bwd_cross_entropy(ft_block *b, ft_error *err)
     ft__arg_int(b, 1);
     ft__arg_int(b, b->ctx->api.dtype[b->op.dtype]);
     r = ft__result(b);
-    ft__give(b, FT_WRT_X, ft_shape_equal(&x, &rows) ? r : ft__reshape(b, r, &x));
+    ft__give(b, FT_WRT_X, ft_shape_equal(&x, &rows) ? r : ft__reshaped(b, r, &x));
     return FT_OK;
 }
 

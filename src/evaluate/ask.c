@@ -61,7 +61,7 @@ static int by_place(const void *a, const void *b)
 
 struct query {
     const ft_predictor *p;
-    const ft_calibration_set *known;
+    const ft__calibration_set *known;
     ft__metric metric;
     const ft__samples *s;
     const uint32_t *row;
@@ -99,7 +99,7 @@ static ft_status list_of(ft_graph **out, const struct query *a,
     return st;
 }
 
-static const ft_estimate *estimates_of(const ft_network_estimate *e, ft__metric metric)
+static const ft_estimate *estimates_of(const ft__network_estimate *e, ft__metric metric)
 {
     switch (metric) {
     case FT__METRIC_TIME: return e->op_time;
@@ -111,7 +111,7 @@ static const ft_estimate *estimates_of(const ft_network_estimate *e, ft__metric 
 }
 
 /* Answers for v[n], which are of one dataset. */
-static void take_answers(const struct query *a, const ft_network_estimate *e,
+static void take_answers(const struct query *a, const ft__network_estimate *e,
                          const ft_graph *g, const struct row_place *v, size_t n)
 {
     const ft_estimate *of = estimates_of(e, a->metric);
@@ -154,10 +154,10 @@ static void take_formulae(const struct query *a, const ft__dataset *d,
                           const struct row_place *v, size_t n)
 {
     const ft__clocked_list *l = &a->p->family->clocked;
-    const ft_device_use on = {.name = d->device,
-                              .setting = d->setting,
-                              .engine = d->engine,
-                              .engine_version = d->engine_version};
+    const ft__device_use on = {.name = d->device,
+                               .setting = d->setting,
+                               .engine = d->engine,
+                               .engine_version = d->engine_version};
 
     for (size_t i = 0; i < n; i++) {
         ft__op_answer *out = &a->out[v[i].at];
@@ -172,17 +172,17 @@ static ft_status ask_dataset(const struct query *a, const struct row_place *v, s
                              ft_error *err)
 {
     const ft__dataset *d = &a->s->dataset[v->dataset];
-    ft_device_use on = ft__dataset_use(d);
-    ft_network_estimate e;
+    ft__device_use on = ft__dataset_use(d);
+    ft__network_estimate e;
     ft_graph *g = NULL;
     ft_status st = list_of(&g, a, v, n, err);
 
     on.known = a->known;
     if (!st)
-        st = ft_predict_network(&e, a->p, &on, g, err);
+        st = ft__predict_network(&e, a->p, &on, g, err);
     if (!st) {
         take_answers(a, &e, g, v, n);
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     if (!st && a->s->v[a->row[v->at]].whole)
         take_formulae(a, d, v, n);
@@ -193,7 +193,7 @@ static ft_status ask_dataset(const struct query *a, const struct row_place *v, s
 }
 
 ft_status ft__evaluate_query(ft__op_answer *out, const ft_predictor *p,
-                             const ft_calibration_set *known, ft__metric metric,
+                             const ft__calibration_set *known, ft__metric metric,
                              const ft__samples *s, const uint32_t *row, size_t n,
                              char why[240], ft_error *err)
 {

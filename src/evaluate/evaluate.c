@@ -341,7 +341,7 @@ static ft_status train_and_ask(struct operations_evaluation *e, ft__test_results
                                size_t n_test, ft_error *err)
 {
     ft_predictor *p;
-    ft_calibration_set known = {0};
+    ft__calibration_set known = {0};
     ft_status st;
 
     st = ft__evaluate_needs(&e->how, &e->s, e->train, n_train, e->test, n_test, err);

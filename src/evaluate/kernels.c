@@ -98,7 +98,7 @@ static ft_status ask(ft__op_answer *out, const struct kernels_evaluation *e,
     ft_status st = ft__kernel_rows_query(&q, &counts, &e->r, i, err);
 
     if (!st)
-        st = ft_predict_kernel(&estimate, p, &q, err);
+        st = ft__predict_kernel(&estimate, p, &q, err);
     if (st)
         return st;
     *out = (ft__op_answer){.value = estimate.time.value,

@@ -108,7 +108,7 @@ static size_t choose_rows(struct networks_evaluation *e)
     return n;
 }
 
-static const ft_estimate *estimate_of(const ft_network_estimate *e, ft__metric metric)
+static const ft_estimate *estimate_of(const ft__network_estimate *e, ft__metric metric)
 {
     return metric == FT__METRIC_ENERGY ? &e->energy : &e->time;
 }
@@ -117,15 +117,15 @@ static const ft_estimate *estimate_of(const ft_network_estimate *e, ft__metric m
 static void ask_physics(struct networks_evaluation *e)
 {
     for (size_t i = 0; i < e->w.n; i++) {
-        const ft_device_use on = ft__dataset_use(ran_on(e, i));
-        ft_network_estimate estimate;
+        const ft__device_use on = ft__dataset_use(ran_on(e, i));
+        ft__network_estimate estimate;
 
         e->physics[i] = NAN;
         if (!on.device ||
-            ft_predict_network(&estimate, NULL, &on, e->w.v[i].graph, NULL))
+            ft__predict_network(&estimate, NULL, &on, e->w.v[i].graph, NULL))
             continue;
         e->physics[i] = estimate_of(&estimate, e->metric)->value;
-        ft_network_estimate_free(&estimate);
+        ft__network_estimate_free(&estimate);
     }
 }
 
@@ -147,10 +147,10 @@ static double constant_of(const struct networks_evaluation *e, double *scratch)
 static ft_status ask(ft__op_answer *out, const struct networks_evaluation *e,
                      const ft_predictor *p, size_t i, char why[240], ft_error *err)
 {
-    const ft_device_use on = ft__dataset_use(ran_on(e, i));
-    ft_network_estimate estimate;
+    const ft__device_use on = ft__dataset_use(ran_on(e, i));
+    ft__network_estimate estimate;
     ft_error none = {0};
-    ft_status st = ft_predict_network(&estimate, p, &on, e->w.v[i].graph, &none);
+    ft_status st = ft__predict_network(&estimate, p, &on, e->w.v[i].graph, &none);
     const ft_estimate *x;
 
     *out = (ft__op_answer){.value = NAN, .low = NAN, .high = NAN};
@@ -163,7 +163,7 @@ static ft_status ask(ft__op_answer *out, const struct networks_evaluation *e,
     x = estimate_of(&estimate, e->metric);
     *out = (ft__op_answer){
         .value = x->value, .low = x->low, .high = x->high, .basis = x->basis};
-    ft_network_estimate_free(&estimate);
+    ft__network_estimate_free(&estimate);
     return FT_OK;
 }
 

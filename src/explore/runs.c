@@ -246,7 +246,7 @@ static ft_status take(ft__outcome *out, const ft__once *o, const ft__place *p,
                       const ft_command_result *r, ft_error *err)
 {
     const ft_command_run *run = &r->run[0];
-    ft__timing t = {.conditions = run->conditions, .rounds = 1};
+    ft_network_timing t = {.conditions = run->conditions, .rounds = 1};
     char conditions[1024];
     ft__buf noted = {0};
 

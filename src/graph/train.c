@@ -91,7 +91,7 @@ static bool needs_any(const ft__train *t, const ft_node *n, const ft_op *op)
 
 static bool is_activation(const ft_tensor *t)
 {
-    return ft__is_floating(t->dtype) && !t->container && !t->detached;
+    return ft__dtype_is_real(t->dtype) && !t->container && !t->detached;
 }
 
 static void find_needs(ft__train *t)

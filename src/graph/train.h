@@ -33,7 +33,7 @@ static inline bool ft__train_wants(const ft__train *t, uint32_t tensor)
 {
     return t->needs[tensor] && t->reached[tensor];
 }
-static inline bool ft__is_floating(ft_dtype t)
+static inline bool ft__dtype_is_real(ft_dtype t)
 {
     return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||
            t == FT_DTYPE_bf16;
@@ -42,7 +42,7 @@ static inline bool ft__is_floating(ft_dtype t)
 static inline bool ft__train_is_parameter(const ft_tensor *t)
 {
     return t->role == FT_ROLE_WEIGHT && t->producer == FT_NONE &&
-           ft__is_floating(t->dtype);
+           ft__dtype_is_real(t->dtype);
 }
 
 /* Appends the losses of the results, their sum, and gives the results gradients. */

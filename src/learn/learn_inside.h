@@ -57,14 +57,14 @@ typedef struct ft__learn_model_options {
     uint32_t threads; /* the result does not depend on it */
 } ft__learn_model_options;
 
-typedef struct ft_importance_options {
+typedef struct ft__importance_options {
     const ft__learn_model_options *model; /* a weighted sum of these, ... */
     const double *weight;                 /* ... with these weights */
     uint32_t n_models;                    /* 1 to 8 */
     uint32_t n_repeats;                   /* 0: 5 */
     size_t most_rows;                     /* random rows to permute; 0: 1000 */
     uint64_t seed;
-} ft_importance_options;
+} ft__importance_options;
 
 ft_status ft__errors_compute(ft_errors *out, const double *measured,
                              const double *predicted, size_t n, size_t n_features,
@@ -122,7 +122,7 @@ const void *ft__model_image(const ft__learn_model *m, size_t *len);
  */
 ft_status ft__model_importance(ft_importance *out, const ft__matrix *x, const double *y,
                                const uint32_t *fold, uint32_t n_folds,
-                               const ft_importance_options *opt, ft_error *err);
+                               const ft__importance_options *opt, ft_error *err);
 /* As ft__forest_load(). */
 ft_status ft__model_load(ft__learn_model **out, const void *image, size_t len,
                          ft_error *err);

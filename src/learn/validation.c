@@ -300,7 +300,7 @@ struct importance_job {
     const ft__matrix *x;
     const double *y;
     const uint32_t *fold;
-    const ft_importance_options *opt;
+    const ft__importance_options *opt;
     uint32_t n_repeats;
     uint32_t *row; /* those whose columns are permuted */
     size_t n;
@@ -469,7 +469,7 @@ static void summarise(ft_importance *out, const struct importance_job *j)
 
 ft_status ft__model_importance(ft_importance *out, const ft__matrix *x, const double *y,
                                const uint32_t *fold, uint32_t n_folds,
-                               const ft_importance_options *opt, ft_error *err)
+                               const ft__importance_options *opt, ft_error *err)
 {
     struct importance_job j = {.x = x,
                                .y = y,

@@ -113,10 +113,10 @@ static ft_status measure_and_put(struct ft__collection *k, const ft_graph *g,
         ft__log(k->opt->log, FT_LOG_INFO, "not run whole: %s: %s", key->spec, why.msg);
         return FT_OK;
     }
-    ft__timing_conditions(&(const ft__timing){.conditions = t.conditions,
-                                              .rounds = t.rounds,
-                                              .redone = t.redone,
-                                              .outliers = t.outliers},
+    ft__timing_conditions(&(const ft_network_timing){.conditions = t.conditions,
+                                                     .rounds = t.rounds,
+                                                     .redone = t.redone,
+                                                     .outliers = t.outliers},
                           conditions, sizeof(conditions));
     t.time.conditions = conditions;
     st = put_members(k, key, lowered, err);

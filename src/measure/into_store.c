@@ -73,7 +73,7 @@ static size_t finish_object(ft__buf *b, char *buf, size_t size)
     return len;
 }
 
-size_t ft__timing_conditions(const ft__timing *t, char *buf, size_t size)
+size_t ft__timing_conditions(const ft_network_timing *t, char *buf, size_t size)
 {
     const ft_conditions *c = &t->conditions;
     ft__buf b = {0};
@@ -220,7 +220,7 @@ static ft_status put_energy(struct ft__collection *k, const ft__op_key *key,
 }
 
 static ft_status put_energies(struct ft__collection *k, const ft__op_key *key,
-                              ft__timing *t, ft_error *err)
+                              ft_network_timing *t, ft_error *err)
 {
     bool alone = t->n_energy == 2;
     ft_status st = FT_OK;
@@ -237,8 +237,8 @@ static ft_status put_energies(struct ft__collection *k, const ft__op_key *key,
     return st;
 }
 
-static ft_status put_timing(struct ft__collection *k, const ft_op *op, ft__timing *t,
-                            ft_error *err)
+static ft_status put_timing(struct ft__collection *k, const ft_op *op,
+                            ft_network_timing *t, ft_error *err)
 {
     char conditions[1024];
     ft__op_key key;
@@ -275,7 +275,7 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
                               .meter = powered ? k->opt->meter : NULL,
                               .power_time_s = k->opt->power_time_s,
                               .powered = powered};
-    ft__timing *t = calloc(n + 1, sizeof(*t));
+    ft_network_timing *t = calloc(n + 1, sizeof(*t));
     ft_status st;
 
     if (!t)
@@ -288,7 +288,7 @@ ft_status ft__measure_into_store(struct ft__collection *k, const ft_op *ops, siz
     for (size_t i = 0; i < n; i++) {
         if (!st && !why[i].status)
             st = put_timing(k, &ops[i], &t[i], err);
-        ft__timing_free(&t[i]);
+        ft_network_timing_free(&t[i]);
     }
     free(t);
     return st;

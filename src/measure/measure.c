@@ -296,9 +296,9 @@ static void sum_up(ft_energy *sum, const ft_energy *e, const ft_trace *t)
     sum->energy.iterations = sum->power.iterations = sum->iterations;
 }
 
-static ft_status evaluate_trace(ft__timing *out, const ft_meter *m, const ft_trace *t,
-                                const struct loop *l, double from_s, double to_s,
-                                ft_error *err)
+static ft_status evaluate_trace(ft_network_timing *out, const ft_meter *m,
+                                const ft_trace *t, const struct loop *l, double from_s,
+                                double to_s, ft_error *err)
 {
     ft_status st = FT_OK;
 
@@ -323,7 +323,7 @@ static ft_status evaluate_trace(ft__timing *out, const ft_meter *m, const ft_tra
 }
 
 /* The sensor failed, not the operation: there is a time, and a reason. */
-static ft_status no_trace(ft__timing *out, const char *why, ft_error *err)
+static ft_status no_trace(ft_network_timing *out, const char *why, ft_error *err)
 {
     out->energy = calloc(1, sizeof(*out->energy));
     if (!out->energy)
@@ -340,7 +340,7 @@ static ft_status no_trace(ft__timing *out, const char *why, ft_error *err)
 }
 
 /* Loop for the meter: out->energy, with reasons where it is unknown. */
-static ft_status measure_energy(ft__timing *out, const ft__job *job,
+static ft_status measure_energy(ft_network_timing *out, const ft__job *job,
                                 const ft_measure_options *opt, ft_error *err)
 {
     double from_s, to_s;
@@ -362,7 +362,7 @@ static ft_status measure_energy(ft__timing *out, const ft__job *job,
     return st;
 }
 
-void ft__timing_free(ft__timing *t)
+void ft_network_timing_free(ft_network_timing *t)
 {
     free(t->readings);
     free(t->launches);
@@ -377,7 +377,7 @@ static void add_error(ft_measurement *m, double relative)
     m->error = hypot(m->error, relative * m->value);
 }
 
-ft_status ft__measure_job(ft__timing *out, const ft__job *job,
+ft_status ft__measure_job(ft_network_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err)
 {
     ft_error why = {0};
@@ -394,11 +394,11 @@ ft_status ft__measure_job(ft__timing *out, const ft__job *job,
     if (!st && opt->meter)
         st = measure_energy(out, job, opt, err);
     if (st)
-        ft__timing_free(out);
+        ft_network_timing_free(out);
     return st;
 }
 
-static void take_timing(ft_network_timing *out, const ft__timing *t)
+static void take_timing(ft_network_timing *out, const ft_network_timing *t)
 {
     out->time = t->time;
     out->readings = t->readings;
@@ -420,7 +420,7 @@ ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__j
     const ft_engine *e = job->session->engine;
     ft_engine_context *c = job->session->context;
     uint64_t before = 0, now = 0, peak = 0;
-    ft__timing t = {0};
+    ft_network_timing t = {0};
     double first;
     ft_status st;
 
@@ -502,8 +502,9 @@ static ft_status group_make(struct measured_group *g, const ft_op *ops, size_t n
     return FT_OK;
 }
 
-static ft_status run_group(struct measured_group *g, ft__timing *out, ft_error *why,
-                           const ft_op *ops, bool calibrate, ft_error *err)
+static ft_status run_group(struct measured_group *g, ft_network_timing *out,
+                           ft_error *why, const ft_op *ops, bool calibrate,
+                           ft_error *err)
 {
     /* The one of products shows the state of the machine as well. */
     bool wanted[FT__N_CALIBRATIONS] = {[FT__CALIBRATE_PRODUCTS] = true};
@@ -541,7 +542,7 @@ static uint64_t memory_of(const ft__job *job)
     return peak > before ? peak - before : 0;
 }
 
-static void describe(ft__timing *out, const ft__job *job)
+static void describe(ft_network_timing *out, const ft__job *job)
 {
     out->weight_bytes = job->info->weight_bytes;
     out->workspace_bytes = job->info->workspace_bytes;
@@ -551,8 +552,8 @@ static void describe(ft__timing *out, const ft__job *job)
                 sizeof(out->implementation) - 1);
 }
 
-static ft_status finish(ft__timing *out, ft_error *why, const struct measured_group *g,
-                        size_t at)
+static ft_status finish(ft_network_timing *out, ft_error *why,
+                        const struct measured_group *g, size_t at)
 {
     ft__job job = ft__op_job_get(g->job[at]);
     ft_status st = why->status;
@@ -562,8 +563,8 @@ static ft_status finish(ft__timing *out, ft_error *why, const struct measured_gr
     if (!st && g->opt->meter && (!g->opt->powered || g->opt->powered[at]))
         st = measure_energy(out, &job, g->opt, why);
     if (st) {
-        ft__timing_free(out);
-        *out = (ft__timing){0};
+        ft_network_timing_free(out);
+        *out = (ft_network_timing){0};
         return st;
     }
     describe(out, &job);
@@ -572,7 +573,7 @@ static ft_status finish(ft__timing *out, ft_error *why, const struct measured_gr
 }
 
 /* As many of n as fit together; *taken of them. */
-static ft_status measure_some(size_t *taken, ft__timing *out, ft_error *why,
+static ft_status measure_some(size_t *taken, ft_network_timing *out, ft_error *why,
                               ft_session *s, const ft_op *ops, size_t n, bool calibrate,
                               const ft_measure_options *opt, ft_error *err)
 {
@@ -598,7 +599,7 @@ static ft_status measure_some(size_t *taken, ft__timing *out, ft_error *why,
     return FT_OK;
 }
 
-ft_status ft__measure_ops(ft__timing *out, ft_error *why, ft_session *s,
+ft_status ft__measure_ops(ft_network_timing *out, ft_error *why, ft_session *s,
                           const ft_op *ops, size_t n, const ft_measure_options *opt,
                           ft_error *err)
 {
@@ -618,7 +619,7 @@ ft_status ft__measure_ops(ft__timing *out, ft_error *why, ft_session *s,
     return st;
 }
 
-ft_status ft__measure_op(ft__timing *out, ft_session *s, const ft_op *op,
+ft_status ft__measure_op(ft_network_timing *out, ft_session *s, const ft_op *op,
                          const ft_measure_options *opt, ft_error *err)
 {
     ft_error why = {0};

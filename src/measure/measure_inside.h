@@ -7,17 +7,17 @@
 /* One operation (lowered for the session's policy if it is not): a block of
  * instances with weights of their own, visited in turn, so that weights come
  * from where a network's weights come from; one set of input tensors. */
-ft_status ft__measure_op(ft__timing *out, ft_session *s, const ft_op *op,
+ft_status ft__measure_op(ft_network_timing *out, ft_session *s, const ft_op *op,
                          const ft_measure_options *opt, ft_error *err);
 /* Several in rotation, with the calibration operations among them.
  * why[i].status of those that failed; out[i] is empty then. FT_OK also when some
  * did. */
-ft_status ft__measure_ops(ft__timing *out, ft_error *why, ft_session *s,
+ft_status ft__measure_ops(ft_network_timing *out, ft_error *why, ft_session *s,
                           const ft_op *ops, size_t n, const ft_measure_options *opt,
                           ft_error *err);
 /* Rounds of one job: what concerns time and conditions of *out, and energy where
  * there is a meter; the rest stays as it was. */
-ft_status ft__measure_job(ft__timing *out, const ft__job *job,
+ft_status ft__measure_job(ft_network_timing *out, const ft__job *job,
                           const ft_measure_options *opt, ft_error *err);
 /* The first pass touches every page. */
 typedef enum ft__first_pass {
@@ -32,7 +32,7 @@ typedef enum ft__first_pass {
 ft_status ft__measure_passes(ft_network_timing *out, uint64_t *held, const ft__job *job,
                              ft__first_pass how, const ft_measure_options *opt,
                              ft_error *err);
-void ft__timing_free(ft__timing *t);
+void ft_network_timing_free(ft_network_timing *t);
 /* The operation that is measured beside others, made ready, in so many instances;
  * false: the engine does not run it. The session keeps it. */
 enum { FT__CALIBRATION_INSTANCES = 8 };
@@ -54,7 +54,7 @@ ft_measurement ft__measurement_unknown(const char *unit);
 
 /* {"clock_hz": 1.41e9, "marks": ["foreign load"], "outliers": 2, ...} as stores keep
  * it. Returns its length as snprintf() does. */
-size_t ft__timing_conditions(const ft__timing *t, char *buf, size_t size);
+size_t ft__timing_conditions(const ft_network_timing *t, char *buf, size_t size);
 /* {"counter_j": 1.2e-3, "integral_j": 1.1e-3, "reason": ...} likewise. */
 size_t ft__energy_conditions(const ft_energy *e, char *buf, size_t size);
 /* FT_EINVAL: one of them is no "NAME=VALUE". */

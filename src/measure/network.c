@@ -232,10 +232,10 @@ static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
 
 void ft_network_timing_free(ft_network_timing *t)
 {
-    ft__timing_free(&(ft__timing){.readings = t->readings,
-                                  .launches = t->launches,
-                                  .energy = t->energy,
-                                  .n_energy = t->n_energy});
+    ft_network_timing_free(&(ft_network_timing){.readings = t->readings,
+                                                .launches = t->launches,
+                                                .energy = t->energy,
+                                                .n_energy = t->n_energy});
     t->readings = t->launches = NULL;
     t->energy = NULL;
     t->n_energy = 0;
@@ -247,7 +247,7 @@ static double measure_calibration(ft_session *s, const ft_measure_options *opt)
 {
     ft_measure_options brief = *opt;
     double value = NAN;
-    ft__timing t = {0};
+    ft_network_timing t = {0};
     ft__job job;
 
     brief.min_time_s = 0.1;
@@ -255,7 +255,7 @@ static double measure_calibration(ft_session *s, const ft_measure_options *opt)
     if (ft__calibration_job(&job, s, FT__CALIBRATE_PRODUCTS) &&
         !ft__measure_job(&t, &job, &brief, NULL))
         value = t.time.value;
-    ft__timing_free(&t);
+    ft_network_timing_free(&t);
     return value;
 }
 

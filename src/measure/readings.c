@@ -328,7 +328,7 @@ static ft_status measurement_relative(ft_measurement *m, const ft__timed *t,
     return FT_OK;
 }
 
-ft_status ft__timed_result(ft__timing *out, ft__timed *t, ft_error *err)
+ft_status ft__timed_result(ft_network_timing *out, ft__timed *t, ft_error *err)
 {
     ft_status st = ft__mark_outliers(&out->outliers, t->readings, t->n, err);
 

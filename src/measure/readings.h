@@ -3,8 +3,8 @@
 
 #include "measure/session.h"
 
-/* What was measured; freed by ft__timing_free(). */
-typedef struct ft__timing {
+/* What was measured; freed by ft_network_timing_free(). */
+typedef struct ft_network_timing {
     ft_measurement time;   /* seconds per iteration: median of rounds' medians */
     ft_measurement launch; /* seconds to issue one without waiting; NaN for synchronous
                               engines */
@@ -24,7 +24,7 @@ typedef struct ft__timing {
                                  the level before; 0: unknown */
     uint32_t instances;       /* in the block looped over */
     char implementation[64];
-} ft__timing;
+} ft_network_timing;
 
 /* Mark what lies far from the others of its round; how many. */
 ft_status ft__mark_outliers(uint32_t *marked, ft_reading *r, size_t n, ft_error *err);
@@ -57,7 +57,7 @@ typedef struct ft__timed {
 } ft__timed;
 
 /* Times, launches, conditions and counts of one; readings change hands. */
-ft_status ft__timed_result(ft__timing *out, ft__timed *t, ft_error *err);
+ft_status ft__timed_result(ft_network_timing *out, ft__timed *t, ft_error *err);
 /* Are there as many rounds as were asked for that agree? No memory: nobody asks. */
 bool ft__timed_agrees(const ft__timed *t, uint32_t rounds);
 

@@ -6,10 +6,10 @@
 /* One of the things measured in rotation. */
 typedef struct ft__turn {
     ft__job job;
-    uint32_t calibrates; /* 1 + which calibration this is; 0: none */
-    uint32_t like;       /* which calibration it is compared with */
-    ft__timing *out;     /* what comes of it; NULL: nobody asks */
-    ft_error *why;       /* that it broke, and the others went on; else untouched */
+    uint32_t calibrates;    /* 1 + which calibration this is; 0: none */
+    uint32_t like;          /* which calibration it is compared with */
+    ft_network_timing *out; /* what comes of it; NULL: nobody asks */
+    ft_error *why;          /* that it broke, and the others went on; else untouched */
 } ft__turn;
 
 /* Warm up, then go round until each has its rounds: times, launches, conditions and

@@ -131,7 +131,7 @@ static void put_assumptions(struct answer *x, const ft__question *q)
 {
     const ft_graph *g = x->a.graph;
     const ft_remark **list = piece(x, g->n_assumptions + 9, sizeof(*list));
-    const ft_device_use *on = &q->s.source.on;
+    const ft__device_use *on = &q->s.source.on;
     const ft_device_facts *d = on->device ? ft_device_get(on->device) : NULL;
     size_t *n = &x->a.n_assumptions;
 
@@ -256,7 +256,7 @@ static uint32_t n_backward(const ft__question *q, const ft_graph *g)
 static void put_op_warnings(struct answer *x, const ft__question *q,
                             const ft_remark **list)
 {
-    const ft_network_estimate *e = &q->e;
+    const ft__network_estimate *e = &q->e;
     uint32_t backward = n_backward(q, x->a.graph);
     size_t *n = &x->a.n_warnings;
 
@@ -462,7 +462,7 @@ static void put_heaviest(struct answer *x)
     x->a.heaviest = order;
 }
 
-static void put_ops(struct answer *x, const ft_network_estimate *e)
+static void put_ops(struct answer *x, const ft__network_estimate *e)
 {
     const ft_graph *g = x->a.graph;
     ft_answer_op *row = piece(x, e->n_ops, sizeof(*row));
@@ -604,7 +604,7 @@ static const char *no_energy(struct answer *x, const ft__question *q, const char
 
 static void put_estimates(struct answer *x, const ft__question *q)
 {
-    const ft_network_estimate *e = &q->e;
+    const ft__network_estimate *e = &q->e;
     ft_estimate *phase = piece(x, FT_PHASE_COUNT, sizeof(*phase));
     double *part = piece(x, FT_PART_COUNT, sizeof(*part));
     ft_answer *a = &x->a;

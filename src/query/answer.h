@@ -19,7 +19,7 @@ typedef struct ft__question {
     ft_graph *imported;
     ft_graph *lowered; /* NULL: it is the imported one */
     ft__selection s;
-    ft_network_estimate e;
+    ft__network_estimate e;
     const char
         *no_sensors; /* of this machine, where it is asked about; NULL: of none */
     int64_t max_batch;

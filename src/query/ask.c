@@ -10,17 +10,17 @@
 #include "query/select.h"
 
 /* By what was selected to answer; g is lowered as it wants it. */
-static ft_status predict(ft_network_estimate *out, const ft__answer_source *s,
+static ft_status predict(ft__network_estimate *out, const ft__answer_source *s,
                          const ft_graph *g, ft_error *err)
 {
     const ft_device_facts *facts = s->on.device ? ft_device_get(s->on.device) : NULL;
 
     switch (s->predictor ? FT__ANALYTIC_PHYSICS : s->model) {
-    case FT__ANALYTIC_ROOFLINE: return ft_predict_network_roofline(out, facts, g, err);
-    case FT__ANALYTIC_PALEO: return ft_predict_network_paleo(out, facts, g, err);
+    case FT__ANALYTIC_ROOFLINE: return ft__predict_network_roofline(out, facts, g, err);
+    case FT__ANALYTIC_PALEO: return ft__predict_network_paleo(out, facts, g, err);
     case FT__ANALYTIC_PHYSICS: break;
     }
-    return ft_predict_network(out, s->predictor, &s->on, g, err);
+    return ft__predict_network(out, s->predictor, &s->on, g, err);
 }
 
 /* FT_POLICY_ bits: how graphs are lowered before it is asked. */
@@ -92,14 +92,14 @@ static ft_status lower(ft_graph **out, const ft__answer_source *s, const ft_grap
 
 /* Lowers g, or its training step, and predicts it. *lowered (or NULL): what was made,
  * the caller's; NULL where it is g itself. */
-static ft_status predict_lowered(ft_network_estimate *out, ft_graph **lowered,
+static ft_status predict_lowered(ft__network_estimate *out, ft_graph **lowered,
                                  const ft__answer_source *s, const ft_graph *g,
                                  const ft_step *step, ft_error *err)
 {
     ft_graph *made;
     ft_status st = lower(&made, s, g, step, err);
 
-    *out = (ft_network_estimate){0};
+    *out = (ft__network_estimate){0};
     if (!st)
         st = predict(out, s, made ? made : g, err);
     if (lowered)
@@ -146,7 +146,7 @@ static bool is_set(const char *setting)
 static ft_status ask_once(ft__many_asked *m, const ft__answer_source *from,
                           const ft_graph *g, ft_error *err)
 {
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_status st = predict(&e, from, g, err);
 
     if (st)
@@ -156,7 +156,7 @@ static ft_status ask_once(ft__many_asked *m, const ft__answer_source *from,
                                 .energy_j = e.energy.value,
                                 .power_w = e.power.value,
                                 .memory_bytes = e.memory.value};
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     return FT_OK;
 }
 
@@ -164,13 +164,13 @@ static ft_status ask_once(ft__many_asked *m, const ft__answer_source *from,
 static ft_status find_why(ft__question *a, size_t i, ft_error *err)
 {
     ft__answer_source one = a->s.source;
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_error why = {0};
 
     one.on.setting = a->q.settings[i];
     if (predict(&e, &one, a->lowered ? a->lowered : a->graph, &why))
         return say_why(&a->many, i, why.msg, err);
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     return FT_OK;
 }
 
@@ -243,8 +243,8 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
         return st;
     g = a->lowered ? a->lowered : a->graph;
     st = depends_on_setting(from)
-             ? ft_predict_network_many(a->many.each, from->predictor, &from->on,
-                                       a->q.settings, a->q.n_settings, g, err)
+             ? ft__predict_network_many(a->many.each, from->predictor, &from->on,
+                                        a->q.settings, a->q.n_settings, g, err)
              : ask_once(&a->many, from, g, err);
     if (st && st != FT_ENOTFOUND)
         return st;
@@ -257,7 +257,7 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
 /* What operations are remembered for, as text; false: they are not. */
 static bool remembered_key(char key[FT__REMEMBERED_KEY], const ft__question *a)
 {
-    const ft_device_use *on = &a->s.source.on;
+    const ft__device_use *on = &a->s.source.on;
     int n = snprintf(key, FT__REMEMBERED_KEY, "%p\n%s\n%s\n%s\n%s\n%s\n%s\n%a",
                      (const void *)a->s.source.predictor, a->s.device,
                      on->setting ? on->setting : "", on->policy ? on->policy : "",
@@ -316,10 +316,10 @@ static ft_status import_first(ft__question *a, ft_error *err)
     return FT_OK;
 }
 
-static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
+static ft_status price(ft__question *a, ft__op_costs *p, ft_error *err)
 {
     const size_t n = a->q.n_lists;
-    ft_listed *list = calloc(n + 1, sizeof(*list));
+    ft__listed *list = calloc(n + 1, sizeof(*list));
     ft_status st = list ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu lists", n);
 
     for (size_t i = 0; i < n && list; i++) {
@@ -327,7 +327,7 @@ static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
         list[i].len = a->q.lists[i].len;
     }
     if (!st)
-        st = ft_op_costs_of_lists(p, list, n, err);
+        st = ft__op_costs_of_lists(p, list, n, err);
     for (size_t i = 0; i < n && !st; i++) {
         a->many.each[i] = list[i].brief;
         a->many.each[i].status = list[i].status;
@@ -342,7 +342,7 @@ static ft_status price(ft__question *a, ft_op_costs *p, ft_error *err)
 static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
 {
     ft__remembered *r;
-    ft_op_costs *p;
+    ft__op_costs *p;
     ft_status st = FT_OK;
 
     if (a->q.method && strcmp(a->q.method, "physics") != 0)
@@ -367,15 +367,15 @@ static ft_status ask_lists(ft__question *a, ft_data *d, ft_error *err)
     r = take_idle(d, a);
     p = r ? r->costs : NULL;
     if (p)
-        ft_op_costs_reuse(p, &a->s.source.on);
+        ft__op_costs_reuse(p, &a->s.source.on);
     else
-        st = ft_op_costs_new(&p, a->s.source.predictor, &a->s.source.on, err);
+        st = ft__op_costs_new(&p, a->s.source.predictor, &a->s.source.on, err);
     if (!st)
         st = price(a, p, err);
     if (r)
         r->costs = st ? NULL : p;
     if (st || !r)
-        ft_op_costs_free(p);
+        ft__op_costs_free(p);
     put_idle(d, r);
     return st;
 }
@@ -416,7 +416,7 @@ struct at_batch {
 static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *err)
 {
     struct at_batch *at = arg;
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_graph *g;
     ft_status st;
 
@@ -426,7 +426,7 @@ static ft_status bytes_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *e
         st = predict_lowered(&e, NULL, at->source, g, &at->step, err);
     if (!st) {
         *bytes = (uint64_t)e.memory.value;
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     ft_graph_free(g);
     return st;
@@ -518,7 +518,7 @@ ft_status ft_query_ask(ft_answer **out, ft_data *d, const ft_query *q, ft_error 
         st = ask(&a, d, err);
     if (!st)
         st = ft__answer_make(out, &a, err);
-    ft_network_estimate_free(&a.e);
+    ft__network_estimate_free(&a.e);
     many_free(&a.many);
     ft_graph_free(a.lowered);
     ft_graph_free(a.imported);

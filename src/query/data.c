@@ -53,7 +53,7 @@ static void free_predictor(void *p)
 
 static void free_known(void *p)
 {
-    ft_calibration_set_free(p);
+    ft__calibration_set_free(p);
 }
 
 void ft__remembered_free(ft__remembered *r)
@@ -61,7 +61,7 @@ void ft__remembered_free(ft__remembered *r)
     while (r) {
         ft__remembered *next = r->next;
 
-        ft_op_costs_free(r->costs);
+        ft__op_costs_free(r->costs);
         ft__op_answers_free(r->answered);
         free(r);
         r = next;
@@ -160,18 +160,18 @@ ft_status ft__data_device(const ft__data_kept **out, ft_data *d, const char *ask
     return st;
 }
 
-static ft_status known_open(ft_calibration_set **out, const char *path, ft_error *err)
+static ft_status known_open(ft__calibration_set **out, const char *path, ft_error *err)
 {
     ft_store *store = NULL;
     ft_status st = ft_store_open_any(&store, path, FT_STORE_READ, err);
 
     *out = NULL;
     if (!st)
-        st = ft_calibration_set_read(out, store, err);
+        st = ft__calibration_set_read(out, store, err);
     ft_store_close(store);
     if (st || ft_calibration_set_count(*out, NULL))
         return st;
-    ft_calibration_set_free(*out);
+    ft__calibration_set_free(*out);
     *out = NULL;
     return ft_fail(err, FT_EFORMAT, 0, "--correct %s: it holds no operation's time",
                    path);
@@ -207,10 +207,10 @@ ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *p
     return st;
 }
 
-ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
+ft_status ft__data_calibration_set(const ft__calibration_set **out, ft_data *d,
                                    const char *path, ft_error *err)
 {
-    ft_calibration_set *known = NULL;
+    ft__calibration_set *known = NULL;
     ft_status st = FT_OK;
     ft__data_kept *k;
 

@@ -33,7 +33,7 @@ typedef struct ft__families {
 enum { FT__REMEMBERED_KEY = 2048, FT__MOST_REMEMBERED = 8 };
 typedef struct ft__remembered {
     struct ft__remembered *next;
-    ft_op_costs *costs;       /* of lists, and */
+    ft__op_costs *costs;      /* of lists, and */
     ft__op_answers *answered; /* of networks; NULL: none yet */
     char asked[FT__REMEMBERED_KEY];
 } ft__remembered;
@@ -60,7 +60,7 @@ ft_status ft__data_predictor(const ft_predictor **out, ft_data *d, const char *p
                              ft_error *err);
 /* What a store, or a file in our CSV, holds of devices. FT_EFORMAT also where it holds
  * no operation's time. */
-ft_status ft__data_calibration_set(const ft_calibration_set **out, ft_data *d,
+ft_status ft__data_calibration_set(const ft__calibration_set **out, ft_data *d,
                                    const char *path, ft_error *err);
 /* Predictors for families of devices, and of kernels: the user's own before others. */
 ft_status ft__data_families(const ft__families **out, ft_data *d, ft_error *err);

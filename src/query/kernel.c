@@ -111,7 +111,7 @@ ft_status ft_kernel_ask(ft_kernel_estimate *out, ft_data *d,
     if (!st)
         st = find_predictor(&p, &path, d, &q, err);
     if (!st)
-        st = ft_predict_kernel(out, p, &q, err);
+        st = ft__predict_kernel(out, p, &q, err);
     if (!st && q.launch->n_open && !q.counts->exact)
         widen(out, q.counts);
     if (!st)

@@ -7,7 +7,7 @@
 /* A device of a chain, and what joins it to the next one. */
 typedef struct ft__place_device {
     const ft_predictor *predictor; /* a family; NULL: specifications */
-    ft_device_use use;
+    ft__device_use use;
     double limit_bytes;      /* memory; NaN: not known */
     double link_bytes_per_s; /* to the next device; above 0 */
     double link_latency_s;   /* of each tensor that goes there */

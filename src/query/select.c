@@ -16,7 +16,7 @@ struct selecting {
     bool named;                    /* the query names the predictor */
     const ft_predictor *predictor; /* NULL: none */
     ft_predictor_info info;
-    const ft_calibration_set *known; /* NULL: nothing is to be corrected */
+    const ft__calibration_set *known; /* NULL: nothing is to be corrected */
     char path[FT__PATH];
     ft_error damaged; /* of this machine's, which nobody named */
 };
@@ -166,7 +166,7 @@ static ft_status find_family(const ft_predictor **out, const char **path,
     *damaged = f->damaged;
     for (size_t i = 0; !st && g && i < f->n; i++) {
         const ft_predictor *p = f->predictor[i]->thing;
-        double covers = ft_predictor_covers(p, device, g);
+        double covers = ft__predictor_covers(p, device, g);
 
         if (covers < least)
             continue;
@@ -409,7 +409,7 @@ static ft_status select_device(ft__selection *s, const struct selecting *a,
              driven ? a->q->setting : a->info.setting);
     snprintf(s->title, sizeof(s->title), "%s", a->info.device);
     s->source.predictor = a->predictor;
-    s->source.on = (ft_device_use){
+    s->source.on = (ft__device_use){
         .device = file, .setting = a->q->setting, .policy = a->q->policy};
     if (strncmp(a->info.device, "cpu-", 4) == 0) /* it issues its own */
         snprintf(s->host, sizeof(s->host), "%s", a->info.device);
@@ -459,7 +459,7 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
     s->limit_bytes = facts->memory_bytes;
     snprintf(s->title, sizeof(s->title), "%s", facts->title);
     snprintf(s->setting, sizeof(s->setting), "%s", q->setting ? q->setting : "");
-    s->source.on = (ft_device_use){
+    s->source.on = (ft__device_use){
         .device = device,
         .setting = q->setting,
         .policy = q->policy,
@@ -481,7 +481,7 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
     if (*damaged)
         snprintf(s->damaged, sizeof(s->damaged), "a predictor is left out: %s",
                  damaged);
-    if (s->source.predictor && !ft_predictor_serves(s->source.predictor, device)) {
+    if (s->source.predictor && !ft__predictor_serves(s->source.predictor, device)) {
         s->source.predictor = NULL;
         s->predictor = "";
     }

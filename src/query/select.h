@@ -16,7 +16,7 @@ typedef enum ft__analytic {
 /* Where estimates come from; all it points to is borrowed. */
 typedef struct ft__answer_source {
     const ft_predictor *predictor; /* of one device, or of a family; or NULL */
-    ft_device_use on;   /* of a family, or without a predictor; otherwise NULL */
+    ft__device_use on;  /* of a family, or without a predictor; otherwise NULL */
     ft__analytic model; /* without a predictor */
 } ft__answer_source;
 

@@ -249,7 +249,7 @@ static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
     return false;
 }
 
-bool ft_predictor_serves(const ft_predictor *p, const ft_device *device)
+bool ft__predictor_serves(const ft_predictor *p, const ft_device *device)
 {
     const ft__family *f = p->family;
     uint32_t n_gpus = 0;
@@ -260,9 +260,10 @@ bool ft_predictor_serves(const ft_predictor *p, const ft_device *device)
            n_gpus < f->n_datasets;
 }
 
-double ft_predictor_covers(const ft_predictor *p, const char *device, const ft_graph *g)
+double ft__predictor_covers(const ft_predictor *p, const char *device,
+                            const ft_graph *g)
 {
-    const ft_device_use on = {.name = device};
+    const ft__device_use on = {.name = device};
     const ft__model_set *l = ft__family_any(p->family, FT__METRIC_TIME);
     uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
 

@@ -12,10 +12,10 @@
 #include "learn/numerics.h"
 #include "predict/query/op_query.h"
 
-ft_status ft_calibration_set_read(ft_calibration_set **out, ft_store *store,
-                                  ft_error *err)
+ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
+                                   ft_error *err)
 {
-    ft_calibration_set *k = calloc(1, sizeof(*k));
+    ft__calibration_set *k = calloc(1, sizeof(*k));
     ft_status st;
 
     *out = NULL;
@@ -30,7 +30,7 @@ ft_status ft_calibration_set_read(ft_calibration_set **out, ft_store *store,
     return FT_OK;
 }
 
-void ft_calibration_set_free(ft_calibration_set *k)
+void ft__calibration_set_free(ft__calibration_set *k)
 {
     if (k)
         ft__samples_free(&k->s);
@@ -42,7 +42,7 @@ static bool is_known(const ft__sample *v, ft__metric metric)
     return v->value[metric] > 0 && !ft__costs_nothing(&v->op);
 }
 
-size_t ft__calibration_set_count(const ft_calibration_set *k, const char *device,
+size_t ft__calibration_set_count(const ft__calibration_set *k, const char *device,
                                  ft__metric metric)
 {
     size_t n = 0;
@@ -53,7 +53,7 @@ size_t ft__calibration_set_count(const ft_calibration_set *k, const char *device
     return n;
 }
 
-size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device)
+size_t ft_calibration_set_count(const ft__calibration_set *k, const char *device)
 {
     return ft__calibration_set_count(k, device, FT__METRIC_TIME);
 }
@@ -670,7 +670,7 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
 
 ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
-                                      const ft_calibration_set *known,
+                                      const ft__calibration_set *known,
                                       const ft__dataset *d, const ft__dataset *on,
                                       const ft_op *ops, size_t n, ft_error *err)
 {

@@ -7,12 +7,12 @@
  * least correct nothing; of more than the most some are taken. */
 enum { FT__LEAST_CALIBRATION = 5, FT__MOST_CALIBRATION = 1000 };
 
-struct ft_calibration_set {
+struct ft__calibration_set {
     ft__samples s;
 };
 
 /* Operations of the device (NULL: of all) of which this was measured. */
-size_t ft__calibration_set_count(const ft_calibration_set *k, const char *device,
+size_t ft__calibration_set_count(const ft__calibration_set *k, const char *device,
                                  ft__metric metric);
 
 /* What a family said of n operations on the device of `on`, which is complete,
@@ -22,7 +22,7 @@ size_t ft__calibration_set_count(const ft_calibration_set *k, const char *device
  * too few change nothing else. */
 ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used,
                                       const ft__family *f, ft__metric metric,
-                                      const ft_calibration_set *known,
+                                      const ft__calibration_set *known,
                                       const ft__dataset *d, const ft__dataset *on,
                                       const ft_op *ops, size_t n, ft_error *err);
 

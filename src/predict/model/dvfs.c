@@ -471,7 +471,7 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
 /* ---- asking ---- */
 
 static const ft__clocked_row *rows_of(const ft__clocked *c, uint64_t op,
-                                      const ft_device_use *on, size_t *n)
+                                      const ft__device_use *on, size_t *n)
 {
     const uint64_t rest = on->setting ? hash_rest(on->setting) : 0;
 
@@ -492,7 +492,7 @@ static const ft__clocked_row *rows_of(const ft__clocked *c, uint64_t op,
 
 double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g)
 {
-    static const ft_device_use any = {0};
+    static const ft__device_use any = {0};
     uint32_t known = 0, n = g->n_ops;
     size_t rows;
 
@@ -571,7 +571,7 @@ static void ask(ft_estimate *time, ft_estimate *power, const ft__clocked *c,
                     from->class == FT__CLOCK_KERNEL ? &plain_kernel : &plain_power);
 }
 
-double ft__clocked_formulae(const ft__clocked_list *l, const ft_device_use *on,
+double ft__clocked_formulae(const ft__clocked_list *l, const ft__device_use *on,
                             uint64_t op, bool time, bool power)
 {
     const ft__clocked *c = clocked_of(l, on->name);
@@ -591,7 +591,7 @@ double ft__clocked_formulae(const ft__clocked_list *l, const ft_device_use *on,
 }
 
 /* What the workloads err by, as if all of them did in one way. */
-static ft__log_residual residual_of(const ft_network_estimate *e, const ft_graph *g)
+static ft__log_residual residual_of(const ft__network_estimate *e, const ft_graph *g)
 {
     ft__log_residual s = {0};
     double sum = 0;
@@ -616,7 +616,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e, const ft_graph
 }
 
 /* One behind the other. */
-static ft_status add_up(ft_network_estimate *e, const ft_graph *g, ft_error *err)
+static ft_status add_up(ft__network_estimate *e, const ft_graph *g, ft_error *err)
 {
     const ft__schedule plain = ft__schedule_plain();
     ft__op_task *task = calloc(e->n_ops + 1u, sizeof(*task));
@@ -637,8 +637,8 @@ static ft_status add_up(ft_network_estimate *e, const ft_graph *g, ft_error *err
     return st;
 }
 
-static ft_status ask_all(ft_network_estimate *e, const ft__clocked *c,
-                         const ft_device_use *on, const ft_graph *g, ft_error *err)
+static ft_status ask_all(ft__network_estimate *e, const ft__clocked *c,
+                         const ft__device_use *on, const ft_graph *g, ft_error *err)
 {
     const char *setting = on->setting ? on->setting : "";
     bool timed = true;
@@ -665,11 +665,11 @@ static ft_status ask_all(ft_network_estimate *e, const ft__clocked *c,
     return FT_OK;
 }
 
-ft_status ft__clocked_network(ft_network_estimate *out, const ft__clocked_list *l,
-                              const ft_device_use *asked, const ft_graph *g,
+ft_status ft__clocked_network(ft__network_estimate *out, const ft__clocked_list *l,
+                              const ft__device_use *asked, const ft_graph *g,
                               ft_error *err)
 {
-    ft_device_use on = *asked;
+    ft__device_use on = *asked;
     ft_status st = ft__estimate_start(out, g, err);
 
     if (on.device)
@@ -677,7 +677,7 @@ ft_status ft__clocked_network(ft_network_estimate *out, const ft__clocked_list *
     if (!st)
         st = ask_all(out, clocked_of(l, on.name ? on.name : ""), &on, g, err);
     if (st) {
-        ft_network_estimate_free(out);
+        ft__network_estimate_free(out);
         return st;
     }
     out->memory = (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE,

@@ -53,12 +53,12 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
 double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g);
 /* A workload on a device at on->setting: as it was measured there, otherwise from the
  * clocks or cap at which it was. FT_ENOTFOUND: it was not measured on the device. */
-ft_status ft__clocked_network(ft_network_estimate *out, const ft__clocked_list *l,
-                              const ft_device_use *on, const ft_graph *g,
+ft_status ft__clocked_network(ft__network_estimate *out, const ft__clocked_list *l,
+                              const ft__device_use *on, const ft_graph *g,
                               ft_error *err);
 /* The same by the formulae alone: time, power, or with neither energy; NaN: not
  * known. on->name is not NULL. */
-double ft__clocked_formulae(const ft__clocked_list *l, const ft_device_use *on,
+double ft__clocked_formulae(const ft__clocked_list *l, const ft__device_use *on,
                             uint64_t op, bool time, bool power);
 
 #endif

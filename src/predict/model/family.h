@@ -31,7 +31,7 @@ typedef struct ft__family {
 void ft__family_free(ft__family *f);
 
 /* How a device was driven when the dataset was measured. */
-ft_device_use ft__dataset_use(const ft__dataset *d);
+ft__device_use ft__dataset_use(const ft__dataset *d);
 /* Is it the one that was asked for? No, where nothing was (NULL). */
 bool ft__is_named(const char *asked, const char *known);
 /* Which dataset *on is, complete; n_datasets: none of them. */

@@ -13,14 +13,14 @@ bool ft__is_named(const char *asked, const char *known)
 
 /* ---- datasets ---- */
 
-ft_device_use ft__dataset_use(const ft__dataset *d)
+ft__device_use ft__dataset_use(const ft__dataset *d)
 {
-    return (ft_device_use){.device = d->file,
-                           .name = d->device,
-                           .setting = d->setting,
-                           .policy = d->policy,
-                           .engine = d->engine,
-                           .engine_version = d->engine_version};
+    return (ft__device_use){.device = d->file,
+                            .name = d->device,
+                            .setting = d->setting,
+                            .policy = d->policy,
+                            .engine = d->engine,
+                            .engine_version = d->engine_version};
 }
 
 /* NULL: they are of several, or there are none. */

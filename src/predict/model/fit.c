@@ -563,7 +563,7 @@ static ft_status find_importance(const struct cv_subset *l, const struct mixture
                                  const ft__fit_options *o, ft_error *err)
 {
     ft__learn_model_options model[FT__MAX_MIXED];
-    const ft_importance_options how = {
+    const ft__importance_options how = {
         .model = model, .weight = m->weight, .n_models = m->n, .seed = o->seed};
 
     if (!o->importance)

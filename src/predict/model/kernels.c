@@ -466,8 +466,8 @@ ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernel_models *k
     return FT_OK;
 }
 
-ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
-                            const ft_kernel_query *q, ft_error *err)
+ft_status ft__predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
+                             const ft_kernel_query *q, ft_error *err)
 {
     const ft_ptx_listed *v = q->launch;
     ft__kernel_work work;

@@ -137,8 +137,8 @@ ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t 
 
 /* A launch as ft_kernel_ask() answers for it; p NULL, or without kernels: physics with
  * default constants. */
-ft_status ft_predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
-                            const ft_kernel_query *q, ft_error *err);
+ft_status ft__predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
+                             const ft_kernel_query *q, ft_error *err);
 /* The same of work: k NULL: physics. */
 ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernel_models *k,
                              const ft__kernel_work *work, const ft_device_facts *device,

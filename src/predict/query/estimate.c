@@ -46,7 +46,8 @@ bool ft__costs_nothing(const ft_op *op)
 
 /* ---- networks ---- */
 
-ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_error *err)
+ft_status ft__estimate_start(ft__network_estimate *out, const ft_graph *g,
+                             ft_error *err)
 {
     memset(out, 0, sizeof(*out));
     out->n_ops = g->n_ops;
@@ -54,7 +55,7 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
         calloc(FT__OP_ESTIMATES * (out->n_ops + (size_t)1), sizeof(*out->op_time));
     out->op_network_w = malloc((out->n_ops + (size_t)1) * sizeof(*out->op_network_w));
     if (!out->op_time || !out->op_network_w) {
-        ft_network_estimate_free(out);
+        ft__network_estimate_free(out);
         return ft_fail(err, FT_ENOMEM, 0, "estimate");
     }
     out->op_device = out->op_time + out->n_ops;
@@ -75,7 +76,7 @@ ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g, ft_err
     return FT_OK;
 }
 
-void ft__estimate_count(ft_network_estimate *e)
+void ft__estimate_count(ft__network_estimate *e)
 {
     e->n_measured = e->n_learned = e->n_scaled = e->n_roofline = 0;
     for (uint32_t i = 0; i < e->n_ops; i++)
@@ -93,7 +94,7 @@ void ft__estimate_count(ft_network_estimate *e)
 
 /* A sum is as good as its weakest part that matters: of the bases that hold at
  * least a tenth of the time, the least certain. */
-static ft_basis weakest_of_sum(const ft_network_estimate *e, const double *count,
+static ft_basis weakest_of_sum(const ft__network_estimate *e, const double *count,
                                double sum)
 {
     double share[FT_BASIS_COUNT] = {0};
@@ -108,7 +109,7 @@ static ft_basis weakest_of_sum(const ft_network_estimate *e, const double *count
 }
 
 /* count[] times each operation of one basis, whose sum has no interval. */
-static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
+static ft_estimate sum_of(const ft__network_estimate *e, const double *count)
 {
     ft_estimate out = {.why = ""};
 
@@ -120,7 +121,7 @@ static ft_estimate sum_of(const ft_network_estimate *e, const double *count)
 
 /* Of all operations one after the other, each of them a bound: time and phase_time from
  * op_time[], without intervals. */
-static ft_status sum_operations(ft_network_estimate *e, const ft_graph *g,
+static ft_status sum_operations(ft__network_estimate *e, const ft_graph *g,
                                 ft_error *err)
 {
     double *count = malloc((e->n_ops + 1u) * sizeof(*count));
@@ -142,7 +143,7 @@ static ft_status sum_operations(ft_network_estimate *e, const ft_graph *g,
     return FT_OK;
 }
 
-void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i)
+void ft__estimate_op_energy(ft__network_estimate *e, uint32_t i)
 {
     const ft_estimate *t = &e->op_time[i], *p = &e->op_power[i];
     double below = hypot(log(t->value / t->low), log(p->value / p->low));
@@ -159,7 +160,7 @@ void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i)
     e->op_energy[i].high = e->op_energy[i].value * exp(above);
 }
 
-void ft__estimate_why_no_power(ft_network_estimate *e, const ft_device_facts *d)
+void ft__estimate_why_no_power(ft__network_estimate *e, const ft_device_facts *d)
 {
     const char *why = "nothing is computed";
 
@@ -175,7 +176,7 @@ void ft__estimate_why_no_power(ft_network_estimate *e, const ft_device_facts *d)
 /* ---- memory ---- */
 
 /* An allocator that takes and gives back as operations run. */
-static ft_status allocate(ft_network_estimate *e, const ft_graph *g, uint32_t bits,
+static ft_status allocate(ft__network_estimate *e, const ft_graph *g, uint32_t bits,
                           ft_error *err)
 {
     const ft_memory_policy policy = {FT_POLICY_EAGER | bits};
@@ -191,7 +192,7 @@ static ft_status allocate(ft_network_estimate *e, const ft_graph *g, uint32_t bi
 }
 
 /* Weights, and the rest at offsets that were planned ahead. */
-static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
+static ft_status memory_as_planned(ft__network_estimate *e, const ft_graph *g,
                                    ft_error *err)
 {
     ft_plan plan;
@@ -208,7 +209,7 @@ static ft_status memory_as_planned(ft_network_estimate *e, const ft_graph *g,
 }
 
 /* All parts that are known; w: what is not known exactly of them. */
-static void sum_memory(ft_network_estimate *e, const ft_estimate *w)
+static void sum_memory(ft__network_estimate *e, const ft_estimate *w)
 {
     double sum = isfinite(e->context_bytes) ? e->context_bytes : 0;
 
@@ -252,7 +253,8 @@ double ft__gpu_bytes(const ft_device_facts *d, bool products)
     return gpu_context.value + (products ? cublas_bytes(d) : 0);
 }
 
-static void add_gpu(ft_network_estimate *e, const ft_device_facts *d, const ft_graph *g)
+static void add_gpu(ft__network_estimate *e, const ft_device_facts *d,
+                    const ft_graph *g)
 {
     ft_estimate open = gpu_context;
     double live = 0;
@@ -278,7 +280,7 @@ static uint32_t workspace_policy(const ft_device_facts *d)
 }
 
 /* As PyTorch allocates. */
-static ft_status memory_of_device(ft_network_estimate *e, const ft_device_facts *d,
+static ft_status memory_of_device(ft__network_estimate *e, const ft_device_facts *d,
                                   const ft_graph *g, ft_error *err)
 {
     const ft_estimate exact = {0};
@@ -315,7 +317,7 @@ static const double most_workspace = 12;
 /* What an operation takes beside its operands while it runs: what its engine says, or
  * what it was measured to allocate more than its results, where that is more and not
  * in doubt. At most a multiple of what it reads and writes. */
-static ft_estimate workspace_of(const ft_network_estimate *e, const ft_graph *g,
+static ft_estimate workspace_of(const ft__network_estimate *e, const ft_graph *g,
                                 uint32_t i)
 {
     const ft_estimate *m = &e->op_memory[i];
@@ -333,7 +335,7 @@ static ft_estimate workspace_of(const ft_network_estimate *e, const ft_graph *g,
 }
 
 /* Workspace is shared by all operations: the largest one counts. */
-static ft_estimate largest_workspace(const ft_network_estimate *e, const ft_graph *g)
+static ft_estimate largest_workspace(const ft__network_estimate *e, const ft_graph *g)
 {
     ft_estimate most = {0};
 
@@ -356,7 +358,7 @@ static uint32_t count_running(const ft_graph *g)
     return n;
 }
 
-static ft_status memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
+static ft_status memory_of_engine(ft__network_estimate *e, const ft__dataset *d,
                                   const ft_graph *g, ft_error *err)
 {
     const ft_estimate w = largest_workspace(e, g);
@@ -370,7 +372,7 @@ static ft_status memory_of_engine(ft_network_estimate *e, const ft__dataset *d,
     return st;
 }
 
-ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
+ft_status ft__estimate_memory(ft__network_estimate *e, const ft__dataset *engine,
                               const ft_device_facts *d, const ft_graph *g,
                               ft_error *err)
 {
@@ -378,7 +380,7 @@ ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
                   : memory_of_device(e, d, g, err);
 }
 
-void ft_network_estimate_free(ft_network_estimate *e)
+void ft__network_estimate_free(ft__network_estimate *e)
 {
     free(e->op_time);
     free(e->op_network_w);
@@ -454,7 +456,7 @@ static double issued_s(const ft_graph *g, const ft__op_task *task,
 
 /* A phase's part of the time: its share of the device's, or of the host's where that is
  * the busier of the two and issues each operation. one: room for one an operation. */
-static void share_phases(ft_network_estimate *e, const ft_graph *g,
+static void share_phases(ft__network_estimate *e, const ft_graph *g,
                          const ft__op_task *task, const ft__schedule *s, double busy_s,
                          double *one)
 {
@@ -482,7 +484,7 @@ static void share_phases(ft_network_estimate *e, const ft_graph *g,
 
 /* Of the bases of power that hold at least a tenth of the busy time, and of the time's:
  * the least certain. */
-static ft_basis basis_of_energy(const ft_network_estimate *e, const ft__op_task *task)
+static ft_basis basis_of_energy(const ft__network_estimate *e, const ft__op_task *task)
 {
     double share[FT_BASIS_COUNT] = {0}, sum = 0;
     ft_basis basis = e->time.basis;
@@ -501,7 +503,7 @@ static ft_basis basis_of_energy(const ft_network_estimate *e, const ft__op_task 
     return basis;
 }
 
-static void find_energy(ft_network_estimate *e, const ft__op_task *task,
+static void find_energy(ft__network_estimate *e, const ft__op_task *task,
                         const ft__network_load *load, const ft__schedule *s,
                         const ft__log_residual *residual)
 {
@@ -522,7 +524,7 @@ static void find_energy(ft_network_estimate *e, const ft__op_task *task,
     e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));
 }
 
-ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
+ft_status ft__estimate_assemble(ft__network_estimate *e, const ft_graph *g,
                                 const ft__op_task *task, const ft__schedule *s,
                                 double cap_w, double call,
                                 const ft__log_residual *residual, ft_error *err)
@@ -592,7 +594,7 @@ static ft__roof bounding_roof(const ft_device_facts *d, const ft_op *op)
 /* How a data sheet's figures become the time of an operation. */
 typedef double price_of(const ft_op *op, const ft__roof *roof);
 
-static ft_status cost_by_specification(ft_network_estimate *out, price_of *price,
+static ft_status cost_by_specification(ft__network_estimate *out, price_of *price,
                                        ft_basis basis, const ft_device_facts *d,
                                        const ft_graph *g, ft_error *err)
 {
@@ -622,7 +624,7 @@ static ft_status cost_by_specification(ft_network_estimate *out, price_of *price
     return st ? st : sum_operations(out, g, err);
 }
 
-static ft_status predict_by_specification(ft_network_estimate *out, price_of *price,
+static ft_status predict_by_specification(ft__network_estimate *out, price_of *price,
                                           ft_basis basis, const ft_device_facts *d,
                                           const ft_graph *g, ft_error *err)
 {
@@ -634,7 +636,7 @@ static ft_status predict_by_specification(ft_network_estimate *out, price_of *pr
     if (!st)
         st = ft__estimate_memory(out, NULL, d, g, err);
     if (st) {
-        ft_network_estimate_free(out);
+        ft__network_estimate_free(out);
         return st;
     }
     out->energy.why = out->power.why =
@@ -643,9 +645,9 @@ static ft_status predict_by_specification(ft_network_estimate *out, price_of *pr
     return FT_OK;
 }
 
-ft_status ft_predict_network_roofline(ft_network_estimate *out,
-                                      const ft_device_facts *d, const ft_graph *g,
-                                      ft_error *err)
+ft_status ft__predict_network_roofline(ft__network_estimate *out,
+                                       const ft_device_facts *d, const ft_graph *g,
+                                       ft_error *err)
 {
     return predict_by_specification(out, ft__roofline, FT_BASIS_ROOFLINE, d, g, err);
 }
@@ -662,8 +664,8 @@ static double paleo(const ft_op *op, const ft__roof *r)
            (c.bytes_read + c.bytes_written) / r->bandwidth[0] + r->launch_s;
 }
 
-ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
-                                   const ft_graph *g, ft_error *err)
+ft_status ft__predict_network_paleo(ft__network_estimate *out, const ft_device_facts *d,
+                                    const ft_graph *g, ft_error *err)
 {
     return predict_by_specification(out, paleo, FT_BASIS_ANALYTIC, d, g, err);
 }

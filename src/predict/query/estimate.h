@@ -17,20 +17,20 @@ static inline ft_estimate ft__around(double value, double low, double high,
     return (ft_estimate){value, value * exp(low), value * exp(high), basis, ""};
 }
 /* Everything unknown, arrays by operation allocated. On failure *out is all 0. */
-ft_status ft__estimate_start(ft_network_estimate *out, const ft_graph *g,
+ft_status ft__estimate_start(ft__network_estimate *out, const ft_graph *g,
                              ft_error *err);
 /* op_power[i] is set: op_energy[i] of it and op_time[i], errors independent. */
-void ft__estimate_op_energy(ft_network_estimate *e, uint32_t i);
+void ft__estimate_op_energy(ft__network_estimate *e, uint32_t i);
 /* n_measured and the like from op_time[]. */
-void ft__estimate_count(ft_network_estimate *e);
+void ft__estimate_count(ft__network_estimate *e);
 /* Says why energy is missing, where it is. */
-void ft__estimate_why_no_power(ft_network_estimate *e, const ft_device_facts *d);
+void ft__estimate_why_no_power(ft__network_estimate *e, const ft_device_facts *d);
 /* memory. On a machine of ours, whose dataset `engine` says what its engine takes
  * beside: a forward pass lies at the offsets that ft_plan_make() finds; a training
  * step, which our engines do not run, is counted as PyTorch allocates it;
  * op_workspace[] is set. On any other device (engine NULL) as PyTorch allocates it, of
  * GPUs with the context and the workspace of a library (docs/memory.md). */
-ft_status ft__estimate_memory(ft_network_estimate *e, const ft__dataset *engine,
+ft_status ft__estimate_memory(ft__network_estimate *e, const ft__dataset *engine,
                               const ft_device_facts *d, const ft_graph *g,
                               ft_error *err);
 /* B that a process takes on a GPU before it has tensors: context, and the workspace of
@@ -56,7 +56,7 @@ typedef struct ft__log_residual {
  * op_device[] filled) to time, power and energy of the network by the
  * schedule (schedule.h). cap_w: what the device draws at most; INFINITY: not known.
  * call: of the network by its host, in launches. */
-ft_status ft__estimate_assemble(ft_network_estimate *e, const ft_graph *g,
+ft_status ft__estimate_assemble(ft__network_estimate *e, const ft_graph *g,
                                 const ft__op_task *task, const ft__schedule *s,
                                 double cap_w, double call,
                                 const ft__log_residual *residual, ft_error *err);

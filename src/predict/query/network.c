@@ -164,7 +164,7 @@ static void keep_under(ft_estimate *power, double cap_w)
 
 /* op_power[i] and op_energy[i] of such, repeated alone: task->power_w (NaN: not known)
  * while it is busy, idle power while it waits for its next launches. */
-static void power_by_specification(ft_network_estimate *e, uint32_t i,
+static void power_by_specification(ft__network_estimate *e, uint32_t i,
                                    const ft__op_task *task, const ft__device_query *a)
 {
     const double busy_s = e->op_device[i].value;
@@ -205,7 +205,7 @@ static void fuse(ft__op_task *task, const ft__fused *f)
     task->alone_s *= f->moved;
 }
 
-static void take(ft_network_estimate *out, ft__op_task *task, ft__query_context *q,
+static void take(ft__network_estimate *out, ft__op_task *task, ft__query_context *q,
                  uint32_t i)
 {
     const ft__op_answer *w = &q->power[i];
@@ -280,7 +280,7 @@ static void know_host(ft__log_residual *out, const ft__query_context *q)
 }
 
 /* Errors of operations are independent in part. */
-static ft__log_residual residual_of(const ft_network_estimate *e,
+static ft__log_residual residual_of(const ft__network_estimate *e,
                                     const ft__query_context *q)
 {
     double common, share, own, other;
@@ -320,7 +320,7 @@ static ft__log_residual residual_of(const ft_network_estimate *e,
 
 /* To out and task what is known of the operations of q->g; to op those that are not,
  * and where they are. Their number. */
-static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
+static uint32_t recall(ft__network_estimate *out, ft__op_task *task, ft_op *op,
                        uint32_t *place, ft__query_context *q,
                        const ft__op_answers *answered)
 {
@@ -344,12 +344,12 @@ static uint32_t recall(ft_network_estimate *out, ft__op_task *task, ft_op *op,
 }
 
 /* Those of q->g, which are at these places of the network. */
-static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
+static ft_status ask_fresh(ft__network_estimate *out, ft__op_task *task,
                            const uint32_t *place, ft__query_context *q,
                            ft__op_answers *answered, ft_error *err)
 {
     ft__op_answered one, *a;
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_status st = ft__estimate_start(&e, q->g, err);
 
     if (!st)
@@ -364,12 +364,12 @@ static ft_status ask_fresh(ft_network_estimate *out, ft__op_task *task,
             out->op_time[k * out->n_ops + place[j]] = a->estimate[k] =
                 e.op_time[k * q->n + j];
     }
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     return st;
 }
 
 /* What a compiler makes of an operation depends on what stands beside it. */
-static ft_status ask_ops(ft_network_estimate *out, ft__op_task *task,
+static ft_status ask_ops(ft__network_estimate *out, ft__op_task *task,
                          ft__query_context *q, ft__op_answers *answered, ft_error *err)
 {
     const ft_graph *g = q->g;
@@ -394,7 +394,7 @@ static ft_status ask_ops(ft_network_estimate *out, ft__op_task *task,
     return st;
 }
 
-static ft_status assemble(ft_network_estimate *out, ft__query_context *q,
+static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
                           ft__op_answers *answered, ft_error *err)
 {
     ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
@@ -435,14 +435,14 @@ static const ft__dataset *engine_of(const ft__family *f, const ft__dataset *on)
 }
 
 /* A machine of ours draws what was measured. */
-static void know_plain(ft_network_estimate *out)
+static void know_plain(ft__network_estimate *out)
 {
     if (out->energy.basis == FT_BASIS_UNAVAILABLE)
         out->energy.why = out->power.why = "no power was measured for this predictor";
 }
 
 /* Without a device the one that was measured. */
-static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *err)
+static ft_status name_device(ft__device_use *on, const ft__family *f, ft_error *err)
 {
     const ft__dataset *d = f ? ft__family_machine(f) : NULL;
 
@@ -455,7 +455,7 @@ static ft_status name_device(ft_device_use *on, const ft__family *f, ft_error *e
     return FT_OK;
 }
 
-static bool is_measured_cap(const ft__dataset *d, uint32_t n, const ft_device_use *on)
+static bool is_measured_cap(const ft__dataset *d, uint32_t n, const ft__device_use *on)
 {
     const double cap = ft__pair_number(on->setting, "power");
     uint32_t i = 0;
@@ -468,10 +468,10 @@ static bool is_measured_cap(const ft__dataset *d, uint32_t n, const ft_device_us
 
 /* A cap that the device does not reach is none, unless measurements have it in their
  * setting. */
-static ft_status without_idle_cap(ft__buf *setting, ft_device_use *on,
+static ft_status without_idle_cap(ft__buf *setting, ft__device_use *on,
                                   const ft__family *f, ft_error *err)
 {
-    const ft_calibration_set *k = on->known;
+    const ft__calibration_set *k = on->known;
 
     if (!on->device ||
         !ft__is_idle_cap(ft_device_get(on->device),
@@ -485,13 +485,13 @@ static ft_status without_idle_cap(ft__buf *setting, ft_device_use *on,
 }
 
 /* By its operations. */
-static ft_status predict_operations(ft_network_estimate *out, const ft_predictor *p,
-                                    const ft_device_use *asked, const ft_graph *g,
+static ft_status predict_operations(ft__network_estimate *out, const ft_predictor *p,
+                                    const ft__device_use *asked, const ft_graph *g,
                                     ft_error *err)
 {
     ft__query_context q = {
         .f = p ? p->family : NULL, .g = g, .n = g->n_ops, .phase = ft__graph_phase(g)};
-    ft_device_use on = *asked;
+    ft__device_use on = *asked;
     ft_device_facts none = {.name = ""};
     const ft_device_facts *d = on.device ? ft_device_get(on.device) : &none;
     const bool is_cpu = d->type && strcmp(d->type, "cpu") == 0;
@@ -511,7 +511,7 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
         st = ft__estimate_memory(out, q.f ? engine_of(q.f, &q.on) : NULL, d, g, err);
     ft__query_context_close(&q, &setting);
     if (st) {
-        ft_network_estimate_free(out);
+        ft__network_estimate_free(out);
         return st;
     }
     if (q.plain || is_cpu) /* it issues its own */
@@ -531,11 +531,11 @@ static ft_status predict_operations(ft_network_estimate *out, const ft_predictor
 
 /* Of a device of which networks alone were measured: its operations' estimates from
  * specifications, weighed as those networks say. */
-static ft_status predict_alone(ft_network_estimate *out, const ft__alone *a,
-                               const ft_device_use *asked, const ft_graph *g,
+static ft_status predict_alone(ft__network_estimate *out, const ft__alone *a,
+                               const ft__device_use *asked, const ft_graph *g,
                                ft_error *err)
 {
-    ft_device_use on = *asked;
+    ft__device_use on = *asked;
     ft_status st;
 
     on.policy = on.policy ? on.policy : a->policy;
@@ -545,16 +545,17 @@ static ft_status predict_alone(ft_network_estimate *out, const ft__alone *a,
     if (!st)
         st = ft__alone_apply(out, a, &on, g, err);
     if (st)
-        ft_network_estimate_free(out);
+        ft__network_estimate_free(out);
     return st;
 }
 
-static ft_status predict(ft_network_estimate *out, const ft_predictor *p,
-                         const ft_device_use *on, const ft_graph *g, ft_error *err)
+static ft_status predict(ft__network_estimate *out, const ft_predictor *p,
+                         const ft__device_use *on, const ft_graph *g, ft_error *err)
 {
     const ft__alone *alone = p && on->device ? ft__alone_find(p->family, on, g) : NULL;
 
-    if (p && !alone && !ft__graph_is_workload(g) && !ft_predictor_serves(p, on->device))
+    if (p && !alone && !ft__graph_is_workload(g) &&
+        !ft__predictor_serves(p, on->device))
         p = NULL;
     if (p && ft__graph_is_workload(g))
         return ft__clocked_network(out, &p->family->clocked, on, g, err);
@@ -562,11 +563,11 @@ static ft_status predict(ft_network_estimate *out, const ft_predictor *p,
                  : predict_operations(out, p, on, g, err);
 }
 
-ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
-                             const ft_device_use *asked, const ft_graph *g,
-                             ft_error *err)
+ft_status ft__predict_network(ft__network_estimate *out, const ft_predictor *p,
+                              const ft__device_use *asked, const ft_graph *g,
+                              ft_error *err)
 {
-    ft_device_use on = *asked;
+    ft__device_use on = *asked;
     ft__buf setting = {0};
     ft_status st = without_idle_cap(&setting, &on, p ? p->family : NULL, err);
 
@@ -577,7 +578,7 @@ ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
 }
 
 ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
-                            const ft_device_use *on, const ft_graph *g, ft_phase phase,
+                            const ft__device_use *on, const ft_graph *g, ft_phase phase,
                             ft_error *err)
 {
     ft__query_context q = {

@@ -6,12 +6,12 @@
 
 #include "foretell/predictor.h"
 
-/* Estimates of an operation in ft_network_estimate: op_time[] and what follows it. */
+/* Estimates of an operation in ft__network_estimate: op_time[] and what follows it. */
 enum { FT__OP_ESTIMATES = 6 };
 
 /* A network: sums over operations with counts; memory by part. `time` and
  * `workspace` per unique operation of g in graph order, freed with the rest. */
-typedef struct ft_network_estimate {
+typedef struct ft__network_estimate {
     ft_estimate time; /* s per pass, or per training step */
     ft_estimate
         phase_time[FT_PHASE_COUNT];   /* its parts: forward, backward, optimizer */
@@ -51,7 +51,7 @@ typedef struct ft_network_estimate {
     uint32_t
         n_networks; /* measured whole on the device, that the schedule was fitted to */
     uint32_t run_mode; /* FT__RUN_ bits */
-} ft_network_estimate;
+} ft__network_estimate;
 
 /* Run modes: who issues launches, and whether a compiler fused operations before. */
 enum {
@@ -66,12 +66,12 @@ const char *ft__run_mode_name(uint32_t bits);
 uint32_t ft__run_mode_find(const char *name, size_t len);
 
 /* A few measurements of devices: every operation of a store with a time. */
-typedef struct ft_calibration_set ft_calibration_set;
-ft_status ft_calibration_set_read(ft_calibration_set **out, ft_store *store,
-                                  ft_error *err);
-void ft_calibration_set_free(ft_calibration_set *k);
+typedef struct ft__calibration_set ft__calibration_set;
+ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
+                                   ft_error *err);
+void ft__calibration_set_free(ft__calibration_set *k);
 /* Operations of the device; of all devices where it is NULL. */
-size_t ft_calibration_set_count(const ft_calibration_set *k, const char *device);
+size_t ft_calibration_set_count(const ft__calibration_set *k, const char *device);
 
 /* What operations were answered before, of one device, one predictor and one way to ask
  * about them, for networks asked one after the other. NULL: no memory. */
@@ -80,14 +80,14 @@ ft__op_answers *ft__op_answers_new(void);
 void ft__op_answers_free(ft__op_answers *a);
 
 /* A device, and how it is asked about. */
-typedef struct ft_device_use {
+typedef struct ft__device_use {
     const ft_device *device; /* its file; borrowed. NULL: there is none, and `name` is
                                 that of a device a family was trained on */
     const char *setting; /* "clock=1200MHz memory=877MHz power=250W", each as far as it
                             is set; NULL or "": as the device comes */
     const char *policy;  /* on TF32: "ieee" (nowhere), "tf32" (all products); NULL or
                             "default": in convolutions, as PyTorch does */
-    const ft_calibration_set *known; /* NULL, or what corrects a family's times of this
+    const ft__calibration_set *known; /* NULL, or what corrects a family's times of this
                               device, of which it holds some; borrowed */
     ft__op_answers *answered; /* NULL, or of all else here without `known`; borrowed */
     const char *name;         /* without a file: as datasets name the device */
@@ -99,15 +99,15 @@ typedef struct ft_device_use {
                              what a compiler fused), "graph" or "compiled-graph" (CUDA
                              graphs: it issues none); NULL: as the dataset was measured,
                              from a data sheet eager */
-} ft_device_use;
+} ft__device_use;
 
 /* Share of the unique operations of g of whose kind and element type something was
  * learned; 1 where networks of the device, of which no operation was, tell of g. */
-double ft_predictor_covers(const ft_predictor *p, const char *device,
-                           const ft_graph *g);
+double ft__predictor_covers(const ft_predictor *p, const char *device,
+                            const ft_graph *g);
 /* Can it say anything of the device? What was learned of GPUs alone says nothing of a
  * CPU. */
-bool ft_predictor_serves(const ft_predictor *p, const ft_device *device);
+bool ft__predictor_serves(const ft_predictor *p, const ft_device *device);
 /* p NULL, or one that does not serve the device: from the specifications of a device
  * that nobody measured: the physical estimate of every operation (docs/physics.md) with
  * default constants, host and device by the schedule (docs/networks.md); of GPUs power
@@ -122,25 +122,26 @@ bool ft_predictor_serves(const ft_predictor *p, const ft_device *device);
  * allocates it. What *on does not say is as in what was learned of that device, or of
  * most; without a device and a name it is the machine that was measured. g is lowered
  * with the policy of ft_predictor_get_info(). FT_ENOTFOUND as above. */
-ft_status ft_predict_network(ft_network_estimate *out, const ft_predictor *p,
-                             const ft_device_use *on, const ft_graph *g, ft_error *err);
+ft_status ft__predict_network(ft__network_estimate *out, const ft_predictor *p,
+                              const ft__device_use *on, const ft_graph *g,
+                              ft_error *err);
 /* A device under many settings, quickly: out[i] is bit for bit what
- * ft_predict_network() says of setting[i]; all NaN where that fails of this setting
+ * ft__predict_network() says of setting[i]; all NaN where that fails of this setting
  * alone, as above its highest clock. on->setting is not looked at. */
-ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
-                                  const ft_device_use *on, const char *const *setting,
-                                  size_t n, const ft_graph *g, ft_error *err);
+ft_status ft__predict_network_many(ft_brief *out, const ft_predictor *p,
+                                   const ft__device_use *on, const char *const *setting,
+                                   size_t n, const ft_graph *g, ft_error *err);
 /* From a device's specifications alone: every time is the roofline, a lower
  * bound (high is NaN); memory as PyTorch allocates it. */
-ft_status ft_predict_network_roofline(ft_network_estimate *out,
-                                      const ft_device_facts *d, const ft_graph *g,
-                                      ft_error *err);
+ft_status ft__predict_network_roofline(ft__network_estimate *out,
+                                       const ft_device_facts *d, const ft_graph *g,
+                                       ft_error *err);
 /* The same by PALEO (Qi, Sparks, Talwalkar, ICLR 2017; all of the peak rate, one
  * device): an operation reads what it needs, computes, writes what it made, one after
  * the other: time = FLOPs / peak + bytes / bandwidth, and networks are sums. Neither a
  * bound nor an interval: low and high are NaN, the basis is FT_BASIS_ANALYTIC. */
-ft_status ft_predict_network_paleo(ft_network_estimate *out, const ft_device_facts *d,
-                                   const ft_graph *g, ft_error *err);
-void ft_network_estimate_free(ft_network_estimate *e);
+ft_status ft__predict_network_paleo(ft__network_estimate *out, const ft_device_facts *d,
+                                    const ft_graph *g, ft_error *err);
+void ft__network_estimate_free(ft__network_estimate *e);
 
 #endif

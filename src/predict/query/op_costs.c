@@ -28,9 +28,9 @@ enum { SLOW = -1 };
 
 static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
-struct ft_op_costs {
+struct ft__op_costs {
     const ft_predictor *p;
-    ft_device_use on;
+    ft__device_use on;
     bool slow; /* nothing can be remembered: a CPU's scratch memory, measurements */
     ft__arena arena;
     ft__index lines; /* text to line */
@@ -51,11 +51,11 @@ struct ft_op_costs {
     uint32_t n_fresh;
 };
 
-ft_status ft_op_costs_new(ft_op_costs **out, const ft_predictor *p,
-                          const ft_device_use *on, ft_error *err)
+ft_status ft__op_costs_new(ft__op_costs **out, const ft_predictor *p,
+                           const ft__device_use *on, ft_error *err)
 {
     const char *type = ft_device_get(on->device)->type;
-    ft_op_costs *x = calloc(1, sizeof(*x));
+    ft__op_costs *x = calloc(1, sizeof(*x));
 
     *out = NULL;
     if (!x)
@@ -67,19 +67,19 @@ ft_status ft_op_costs_new(ft_op_costs **out, const ft_predictor *p,
                        "specifications");
     }
     x->p = p;
-    ft_op_costs_reuse(x, on);
+    ft__op_costs_reuse(x, on);
     x->slow = !type || strcmp(type, "gpu") != 0;
     *out = x;
     return FT_OK;
 }
 
-void ft_op_costs_reuse(ft_op_costs *x, const ft_device_use *on)
+void ft__op_costs_reuse(ft__op_costs *x, const ft__device_use *on)
 {
     x->on = *on;
     x->on.known = NULL;
 }
 
-void ft_op_costs_free(ft_op_costs *x)
+void ft__op_costs_free(ft__op_costs *x)
 {
     if (!x)
         return;
@@ -98,21 +98,21 @@ void ft_op_costs_free(ft_op_costs *x)
 
 /* ---- one list as a graph ---- */
 
-static ft_status by_graph(ft_brief *out, const ft_op_costs *x, const ft_listed *l,
+static ft_status by_graph(ft_brief *out, const ft__op_costs *x, const ft__listed *l,
                           ft_error *err)
 {
     ft_graph *g = NULL, *lowered = NULL;
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_status st = ft_import_ops(&g, l->text, l->len, "list", err);
 
     if (!st)
         st = ft__graph_lower(&lowered, g, FT_POLICY_STRIDED_VIEWS, err);
     if (!st)
-        st = ft_predict_network(&e, x->p, &x->on, lowered, err);
+        st = ft__predict_network(&e, x->p, &x->on, lowered, err);
     if (!st) {
         *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                           e.memory.value, FT_OK,          ""};
-        ft_network_estimate_free(&e);
+        ft__network_estimate_free(&e);
     }
     ft_graph_free(g);
     ft_graph_free(lowered);
@@ -130,7 +130,7 @@ struct list_cursor {
 };
 
 /* An empty list may have no text. */
-static struct list_cursor cursor_of(const ft_listed *list)
+static struct list_cursor cursor_of(const ft__listed *list)
 {
     const char *text = list->len ? list->text : "";
 
@@ -201,7 +201,7 @@ static bool grow(void **list, size_t n, size_t *cap, size_t size)
 }
 
 /* Its number, noted as fresh when it is new; FT_NONE: no memory. */
-static uint32_t line_of(ft_op_costs *x, const struct list_cursor *c)
+static uint32_t line_of(ft__op_costs *x, const struct list_cursor *c)
 {
     uint64_t hash = ft__hash_bytes(FT__HASH_BEGIN, c->line, c->len);
     ft__index_slot *slot;
@@ -257,7 +257,7 @@ static uint64_t bytes_of(const ft_graph *g, const uint32_t *tensor, uint32_t n,
 }
 
 /* An operation's number; FT_NONE: no memory. */
-static uint32_t op_of(ft_op_costs *x, const ft_op *op, const ft__op_task *task)
+static uint32_t op_of(ft__op_costs *x, const ft_op *op, const ft__op_task *task)
 {
     ft__index_slot *slot = ft__index_at(&x->ops, ft__op_hash(op), NULL);
 
@@ -279,7 +279,7 @@ static uint32_t op_of(ft_op_costs *x, const ft_op *op, const ft__op_task *task)
 }
 
 /* Lines from `first` on, one a node of both graphs. */
-static bool learn(ft_op_costs *x, uint32_t first, const ft_graph *g,
+static bool learn(ft__op_costs *x, uint32_t first, const ft_graph *g,
                   const ft_graph *lowered, const ft__op_task *task)
 {
     for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -300,7 +300,7 @@ static bool learn(ft_op_costs *x, uint32_t first, const ft_graph *g,
 }
 
 /* Prices lines that stand in `text`; those that are none stay slow. */
-static ft_status price_text(ft_op_costs *x, uint32_t first, uint32_t n,
+static ft_status price_text(ft__op_costs *x, uint32_t first, uint32_t n,
                             const char *text, size_t len, ft_error *err)
 {
     ft_graph *g = NULL, *lowered = NULL;
@@ -331,13 +331,13 @@ static ft_status price_text(ft_op_costs *x, uint32_t first, uint32_t n,
     return st == FT_ENOMEM ? ft_fail(err, st, 0, "%s", why.msg) : FT_OK;
 }
 
-static bool is_priced(const ft_op_costs *x, uint32_t first)
+static bool is_priced(const ft__op_costs *x, uint32_t first)
 {
     return x->line[first].op != (uint32_t)SLOW;
 }
 
 /* All fresh lines at once; where one of them is no operation, halves of them. */
-static ft_status price_fresh(ft_op_costs *x, uint32_t first, uint32_t n,
+static ft_status price_fresh(ft__op_costs *x, uint32_t first, uint32_t n,
                              const char *text, size_t len, ft_error *err)
 {
     ft_status st;
@@ -375,7 +375,7 @@ static double weight_bytes(const struct list_line *l, double count)
 }
 
 /* Of a list all of whose lines are known; false: it has another, or too much. */
-static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
+static bool by_lines(ft_brief *out, ft__op_costs *x, const ft__listed *list)
 {
     struct list_cursor c = cursor_of(list);
     uint32_t n = 0;
@@ -416,7 +416,7 @@ static bool by_lines(ft_brief *out, ft_op_costs *x, const ft_listed *list)
 }
 
 /* Lines that no list had before. */
-static ft_status find_fresh(ft_op_costs *x, const ft_listed *list, size_t n,
+static ft_status find_fresh(ft__op_costs *x, const ft__listed *list, size_t n,
                             ft_error *err)
 {
     uint32_t first = (uint32_t)x->n_lines;
@@ -433,7 +433,8 @@ static ft_status find_fresh(ft_op_costs *x, const ft_listed *list, size_t n,
     return price_fresh(x, first, x->n_fresh, x->fresh.s, x->fresh.len, err);
 }
 
-ft_status ft_op_costs_of_lists(ft_op_costs *x, ft_listed *list, size_t n, ft_error *err)
+ft_status ft__op_costs_of_lists(ft__op_costs *x, ft__listed *list, size_t n,
+                                ft_error *err)
 {
     ft_status st = x->slow ? FT_OK : find_fresh(x, list, n, err);
 

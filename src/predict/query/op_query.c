@@ -163,7 +163,7 @@ uint32_t ft__run_mode_find(const char *name, size_t len)
 }
 
 /* As asked for, otherwise as the setting says; FT__RUN_EAGER where neither does. */
-static uint32_t run_mode_of(const ft_device_use *on)
+static uint32_t run_mode_of(const ft__device_use *on)
 {
     size_t len = on->run_mode ? strlen(on->run_mode) : 0;
     const char *name =
@@ -248,7 +248,7 @@ static double cap_under(const ft_device_facts *d, double power_w,
  * operation. */
 static const double compiled_call = 4, eager_call = 0.8;
 
-ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
+ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err)
 {
@@ -430,12 +430,12 @@ bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
     return isnan(clock_hz) || (top_clock(d) > 0 && has_clock(d, clock_hz));
 }
 
-static ft_status range_open(ft__device_query_range *out, const ft_device_use *on,
+static ft_status range_open(ft__device_query_range *out, const ft__device_use *on,
                             const ft__operating_point *operating_point, size_t n,
                             const ft_graph *g, ft_error *err)
 {
     const ft__physics_params params = ft__physics_default();
-    ft_device_use plain = *on;
+    ft__device_use plain = *on;
     ft_status st;
 
     *out = (ft__device_query_range){.operating_point = operating_point, .n = n};
@@ -541,7 +541,7 @@ static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
 }
 
 ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
-                                     double *power_w, const ft_device_use *on,
+                                     double *power_w, const ft__device_use *on,
                                      const ft__priced_by *by,
                                      const ft__operating_point *operating_point,
                                      size_t n, const ft_graph *g, ft_error *err)

@@ -26,7 +26,7 @@ typedef struct ft__device_query {
 
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock
  * is above the highest. */
-ft_status ft__device_query_open(ft__device_query *out, const ft_device_use *on,
+ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err);
 
@@ -72,7 +72,7 @@ typedef struct ft__tasks {
     const char *engine; /* family: whose operations these are; borrowed from it */
 } ft__tasks;
 ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
-                            const ft_device_use *on, const ft_graph *g, ft_phase phase,
+                            const ft__device_use *on, const ft_graph *g, ft_phase phase,
                             ft_error *err);
 
 /* ---- the same of many settings: what no clock and no cap changes is found once ----
@@ -93,7 +93,7 @@ typedef struct ft__priced_by {
  * ft__device_query_power() with by[i].power. FT_ENOTFOUND where nothing can be asked
  * about. out->cap_w is to be freed in any case. */
 ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
-                                     double *power_w, const ft_device_use *on,
+                                     double *power_w, const ft__device_use *on,
                                      const ft__priced_by *by,
                                      const ft__operating_point *operating_point,
                                      size_t n, const ft_graph *g, ft_error *err);

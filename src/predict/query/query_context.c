@@ -43,7 +43,7 @@ static bool is_of_policy(const ft__dataset *on, const ft__dataset *d)
 
 /* Which of the known measurements are of the device of `on`, at its clock and cap:
  * those measured with most in common with it; NULL: none. */
-static const ft__dataset *dataset_like(const ft_calibration_set *known,
+static const ft__dataset *dataset_like(const ft__calibration_set *known,
                                        const ft__dataset *on)
 {
     const ft__dataset *best = NULL;
@@ -395,7 +395,7 @@ static ft_status learn_bytes(ft_estimate *out, const ft__query_context *q,
     return st;
 }
 
-ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *bytes,
+ft_status ft__query_context_learn(ft__query_context *q, ft__network_estimate *bytes,
                                   ft_error *err)
 {
     ft_status st = learn_time_and_power(q, err);
@@ -469,7 +469,7 @@ static bool is_probed_cpu(const ft__query_context *q, const ft_device *device)
 
 /* As it is asked for, otherwise as GPUs were measured (NULL: as the setting says); CPUs
  * replay no graphs. */
-static const char *run_mode_of(const ft_device_use *on)
+static const char *run_mode_of(const ft__device_use *on)
 {
     const bool gpu = strcmp(ft_device_get(on->device)->type, "gpu") == 0;
 
@@ -499,7 +499,7 @@ static const ft__device_schedule *find_schedule(const ft__family *f,
 }
 
 /* By specifications, and fused where the run mode says so. */
-static ft_status open_device(ft__query_context *q, const ft_device_use *on,
+static ft_status open_device(ft__query_context *q, const ft__device_use *on,
                              ft_error *err)
 {
     const ft__physics_params params = ft__physics_default();
@@ -538,7 +538,7 @@ static ft_status check_asked(const ft__query_context *q, const char *name,
 /* Which of what the family measured answers for *asked, which becomes what the family
  * is asked about: its setting where it is rescaled is that of the measurements. */
 static void choose_measured(ft__query_context *q, ft__dataset *asked,
-                            const ft_calibration_set *few)
+                            const ft__calibration_set *few)
 {
     static const char as_usual[] = "default";
     const ft__dataset *like = dataset_like(few, asked);
@@ -581,7 +581,7 @@ static void choose_models(ft__query_context *q, const ft__dataset *asked)
 
 /* Was the device measured in short loops, which are not asked for? A few measurements
  * of it are of work as it is asked about. */
-static bool is_of_short_loops(const ft__query_context *q, const ft_device_use *on)
+static bool is_of_short_loops(const ft__query_context *q, const ft__device_use *on)
 {
     size_t len;
 
@@ -591,11 +591,11 @@ static bool is_of_short_loops(const ft__query_context *q, const ft_device_use *o
 
 /* The device as it is asked about, and as it was measured where that is another
  * setting. */
-static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
+static ft_status open_learned(ft__query_context *q, const ft__device_use *on,
                               const char *name, ft_error *err)
 {
     const ft__physics_params params = ft__physics_default();
-    ft_device_use use;
+    ft__device_use use;
     ft_status st = FT_OK;
 
     if (q->rescaled && !on->device)
@@ -605,11 +605,11 @@ static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
                        name);
     if (!q->rescaled && (!on->device || is_probed_cpu(q, on->device)))
         return open_plain(q, err);
-    use = (ft_device_use){.device = on->device,
-                          .setting = q->on.setting,
-                          .policy = q->policy ? q->policy : q->on.policy,
-                          .launch_s = on->launch_s,
-                          .run_mode = run_mode_of(on)};
+    use = (ft__device_use){.device = on->device,
+                           .setting = q->on.setting,
+                           .policy = q->policy ? q->policy : q->on.policy,
+                           .launch_s = on->launch_s,
+                           .run_mode = run_mode_of(on)};
     q->from_short_loops = is_of_short_loops(q, on);
     if (q->rescaled || q->from_short_loops)
         st = ft__device_query_open(&q->measured, &use, &params, q->g, err);
@@ -623,7 +623,7 @@ static ft_status open_learned(ft__query_context *q, const ft_device_use *on,
 
 /* What is not said is as in what was learned from. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
-                                 const ft_device_use *on, ft_error *err)
+                                 const ft__device_use *on, ft_error *err)
 {
     const char *name = on->device ? ft_device_get(on->device)->name : on->name;
     /* Nothing is written through these. */

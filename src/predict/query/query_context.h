@@ -41,10 +41,10 @@ typedef struct ft__query_context {
                        about */
     bool interpolated;     /* it is, but was measured at several: */
     struct clock_interpolation interpolation;
-    const ft_calibration_set *few; /* a few measurements of it, or NULL */
-    const ft__dataset *few_on;     /* those of the device as it is asked about; NULL:
-                                      none */
-    uint32_t n_few;                /* that corrected the answers */
+    const ft__calibration_set *few; /* a few measurements of it, or NULL */
+    const ft__dataset *few_on;      /* those of the device as it is asked about; NULL:
+                                       none */
+    uint32_t n_few;                 /* that corrected the answers */
 } ft__query_context;
 
 /* As it was measured, where that is not as it is asked about; as this otherwise. */
@@ -56,10 +56,10 @@ static inline ft__device_query *ft__query_context_measured(ft__query_context *q)
 /* The device, as the family is asked about it; *setting is
  * ft__query_context_close()'s to free. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
-                                 const ft_device_use *on, ft_error *err);
+                                 const ft__device_use *on, ft_error *err);
 /* Then the forms of all operations, and what is learned of them. bytes: NULL, or what
  * receives the memory and workspace of every operation, where they were learned. */
-ft_status ft__query_context_learn(ft__query_context *q, ft_network_estimate *bytes,
+ft_status ft__query_context_learn(ft__query_context *q, ft__network_estimate *bytes,
                                   ft_error *err);
 /* The run mode is compiled: q->fused[i].moved and .generated of what the compiler
  * generates otherwise. Once q->a is open. */

@@ -16,7 +16,7 @@ static const ft_brief unknown = {NAN, NAN, NAN, NAN, FT_OK, ""};
 
 /* A network under many settings of one device. */
 struct settings_batch {
-    const ft_device_use *on;
+    const ft__device_use *on;
     const char *const *setting;
     const ft__operating_point *operating_point;
     size_t n;
@@ -88,7 +88,7 @@ static bool is_rescaled_on(const ft_device_facts *d, const struct measured_at *s
 /* By which constants each operation is priced: those of its class, but times by *plain
  * where choose_form() took the default ones. */
 static ft_status price_all(struct settings_batch *m, const ft__query_context *q,
-                           ft__device_query_range *r, const ft_device_use *on,
+                           ft__device_query_range *r, const ft__device_use *on,
                            ft_error *err)
 {
     const ft__physics_params *plain = ft__physics_defaults();
@@ -135,7 +135,7 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
 }
 
 static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_context *q,
-                          ft__device_query_range *r, const ft_device_use *on,
+                          ft__device_query_range *r, const ft__device_use *on,
                           const unsigned char *which, ft_error *err)
 {
     ft_status st = ft__query_context_learn(q, NULL, err);
@@ -169,7 +169,7 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
                            .g = m->g,
                            .n = m->n_ops,
                            .phase = ft__graph_phase(m->g)};
-    ft_device_use on = *m->on;
+    ft__device_use on = *m->on;
     ft__buf setting = {0};
     ft__device_query_range r = {0};
     ft_status st;
@@ -216,36 +216,36 @@ static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predi
 static ft_status by_one(ft_brief *out, const struct settings_batch *m,
                         const ft_predictor *p, size_t k, ft_error *err)
 {
-    ft_device_use on = *m->on;
-    ft_network_estimate e;
+    ft__device_use on = *m->on;
+    ft__network_estimate e;
     ft_error why = {0};
     ft_status st;
 
     on.setting = m->setting[k];
-    st = ft_predict_network(&e, p, &on, m->g, &why);
+    st = ft__predict_network(&e, p, &on, m->g, &why);
     if (st && st != FT_ENOTFOUND)
         return ft_fail(err, st, why.pos, "%s", why.msg);
     if (st)
         return FT_OK;
     *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                       e.memory.value, FT_OK,          ""};
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     return FT_OK;
 }
 
 /* ---- all of it ---- */
 
 /* No setting changes it: what one device's predictor says of it comes with the rest. */
-static ft_status memory(double *out, const ft_device_use *on, const ft_graph *g,
+static ft_status memory(double *out, const ft__device_use *on, const ft_graph *g,
                         ft_error *err)
 {
-    ft_network_estimate e;
+    ft__network_estimate e;
     ft_status st = ft__estimate_start(&e, g, err);
 
     if (!st)
         st = ft__estimate_memory(&e, NULL, ft_device_get(on->device), g, err);
     *out = e.memory.value;
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     return st;
 }
 
@@ -310,9 +310,9 @@ static ft_status answer(ft_brief *out, struct settings_batch *m, const ft_predic
     return st;
 }
 
-ft_status ft_predict_network_many(ft_brief *out, const ft_predictor *p,
-                                  const ft_device_use *on, const char *const *setting,
-                                  size_t n, const ft_graph *g, ft_error *err)
+ft_status ft__predict_network_many(ft_brief *out, const ft_predictor *p,
+                                   const ft__device_use *on, const char *const *setting,
+                                   size_t n, const ft_graph *g, ft_error *err)
 {
     ft__operating_point operating_point[AT_ONCE];
     ft_status st = FT_OK;

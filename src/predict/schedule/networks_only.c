@@ -486,14 +486,14 @@ static bool may_be(const char *asked, const char *known)
     return !asked || strcmp(asked, known) == 0;
 }
 
-static double likeness(const ft__alone *a, const ft_device_use *on)
+static double likeness(const ft__alone *a, const ft__device_use *on)
 {
     return 1000.0 * (on->engine_version && !strcmp(on->engine_version, a->version)) +
            100.0 * ft__pairs_in_common(on->setting, a->setting) +
            log10(1 + (double)a->n);
 }
 
-const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
+const ft__alone *ft__alone_find(const ft__family *f, const ft__device_use *on,
                                 const ft_graph *g)
 {
     const char *device = on->device ? ft_device_get(on->device)->name : on->name;
@@ -515,8 +515,8 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft_device_use *on,
     return best;
 }
 
-static ft_status take(ft_network_estimate *out, ft__op_task *task, uint32_t i,
-                      const ft__alone *a, const ft_device_use *on, const ft_graph *g,
+static ft_status take(ft__network_estimate *out, ft__op_task *task, uint32_t i,
+                      const ft__alone *a, const ft__device_use *on, const ft_graph *g,
                       const ft__log_residual *residual, ft_error *err)
 {
     const bool rescaled = ft__setting_differs(on->setting, a->setting);
@@ -540,8 +540,8 @@ static ft_status take(ft_network_estimate *out, ft__op_task *task, uint32_t i,
     return FT_OK;
 }
 
-ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
-                          const ft_device_use *on, const ft_graph *g, ft_error *err)
+ft_status ft__alone_apply(ft__network_estimate *out, const ft__alone *a,
+                          const ft__device_use *on, const ft_graph *g, ft_error *err)
 {
     ft__log_residual residual = {.time_low = a->low,
                                  .time_high = a->high,

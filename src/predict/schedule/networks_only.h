@@ -46,10 +46,10 @@ ft_status ft__alone_fit(struct ft__family *f, const ft__network_samples *w,
                         const bool *hidden, uint32_t *n, ft_error *err);
 /* That which is most like what is asked; NULL: none is of the device, phase and width
  * of elements, or operations of the device were learned. */
-const ft__alone *ft__alone_find(const struct ft__family *f, const ft_device_use *on,
+const ft__alone *ft__alone_find(const struct ft__family *f, const ft__device_use *on,
                                 const ft_graph *g);
 /* *out, an estimate from the specifications of the device, as its networks say. */
-ft_status ft__alone_apply(ft_network_estimate *out, const ft__alone *a,
-                          const ft_device_use *on, const ft_graph *g, ft_error *err);
+ft_status ft__alone_apply(ft__network_estimate *out, const ft__alone *a,
+                          const ft__device_use *on, const ft_graph *g, ft_error *err);
 
 #endif

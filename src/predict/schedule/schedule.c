@@ -200,7 +200,7 @@ static const double little = 0.02;
  * of theirs. */
 static const double enough = 0.1;
 
-bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
+bool ft__op_bounds_of(ft__op_bounds *out, const ft__network_estimate *e,
                       const ft_graph *g)
 {
     double sum = 0, squares = 0;

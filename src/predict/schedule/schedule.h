@@ -165,7 +165,7 @@ typedef struct ft__op_bounds {
                       rows, not fitted */
 } ft__op_bounds;
 /* e->op_device[] of g; false: nothing takes time. */
-bool ft__op_bounds_of(ft__op_bounds *out, const ft_network_estimate *e,
+bool ft__op_bounds_of(ft__op_bounds *out, const ft__network_estimate *e,
                       const ft_graph *g);
 
 /* In a file as it is here. */

@@ -184,7 +184,7 @@ static ft_status price(struct network_cost *n, const struct schedules_fitting *f
                        const ft_graph *g, const ft__dataset *on,
                        const ft__device_schedule *as, ft_error *err)
 {
-    const ft_device_use use = {
+    const ft__device_use use = {
         .device = on->file, .name = on->device, .policy = on->policy};
     ft__tasks tasks = {.task = calloc(g->n_ops + 1u, sizeof(*tasks.task)), .as = as};
     ft_status st =

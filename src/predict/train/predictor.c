@@ -27,10 +27,10 @@ static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__fam
                              ft_error *err)
 {
     const ft_predictor p = {.family = (ft__family *)f};
-    const ft_device_use use = ft__dataset_use(on);
-    ft_network_estimate e;
+    const ft__device_use use = ft__dataset_use(on);
+    ft__network_estimate e;
     ft__op_bounds b;
-    ft_status st = ft_predict_network(&e, &p, &use, w->graph, err);
+    ft_status st = ft__predict_network(&e, &p, &use, w->graph, err);
     double off, bound;
 
     if (st)
@@ -45,7 +45,7 @@ static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__fam
         for (int k = 0; k < FT__N_TASK_GROUPS; k++)
             sum->share[k] += b.share[k];
     }
-    ft_network_estimate_free(&e);
+    ft__network_estimate_free(&e);
     return FT_OK;
 }
 
