@@ -122,6 +122,7 @@ typedef enum ft_remark_code {
     FT_REMARK_FOLDED, /* a training step of a graph without its norms, which were folded */
     FT_REMARK_NO_HARDWARE, /* the device does not compute in the network's element type */
     FT_REMARK_DAMAGED,       /* a predictor found in a folder is unreadable and not used */
+    FT_REMARK_OTHER_ENGINE, /* nothing measured with the asked one is behind it */
 } ft_remark_code;
 typedef struct ft_remark {
     ft_remark_code code;

@@ -22,8 +22,8 @@ _PLAIN = {"values", "launch", "counts", "classes", "spaces", "estimate", "served
 # Columns that are shown; of others all that are not empty.
 _SHOWN = {
     "rank": "place device batch clock_hz tp concurrency rate precision state chance regret time "
-    "energy memory cost co2 ttft_mean tpot_mean tokens_per_s_per_device joules_per_token "
-    "cost_per_million_tokens",
+    "energy memory cost_of_a_million_passes cost_of_a_million_items co2 ttft_mean tpot_mean "
+    "tokens_per_s_per_device joules_per_token cost_per_million_tokens",
     "evaluate": "name learned_n learned_mape learned_median_ape learned_within_10 constant_mape "
     "physics_mape covered",
     "predict": "model device batch tp concurrency rate run_mode setting time energy power "
@@ -108,9 +108,22 @@ class Record(dict):
             rows.append(row)
         return pandas.DataFrame(rows)
 
+    def _cost_of_a_million(self, row: dict[str, Any]) -> dict[str, Estimate]:
+        """As the command's table: a pass costs too little to be read."""
+        cost = row.get("cost")
+        if not cost:
+            return {}
+        passes = self["by"] == "cost" and self["per"] == "pass"
+        of = 1e6 if passes else 1e6 * row["cost_per_item"] / cost.value
+        ends = (of * v for v in (cost.value, cost.low, cost.high))
+        name = "passes" if passes else "items"
+        return {f"cost_of_a_million_{name}": Estimate(*ends, cost.unit, cost.basis, cost.why)}
+
     def _shown(self) -> tuple[list[str], list[dict[str, Any]]]:
         """Columns of the table that say something, and its rows."""
         rows = self.rows()
+        if self.command == "rank":
+            rows = [row | self._cost_of_a_million(row) for row in rows]
         names = dict.fromkeys(name for row in rows for name in row)
         some = [n for n in names if any(_cell(row.get(n)) for row in rows)]
         shown = _SHOWN.get(self.command, "").split()

@@ -131,7 +131,9 @@ def test_a_rank_is_a_table(resnet50, capfd):
 
 def test_what_is_ranked_by_is_shown(resnet50):
     ranked = foretell.rank(resnet50, devices=["a30", "l4"], by="cost", price=["a30=2/h", "l4=1/h"])
-    assert "cost" in str(ranked).splitlines()[0]
+    head, first = str(ranked).splitlines()[0], ranked.rows()[0]
+    assert "cost_of_a_million_passes" in head
+    assert f"{1e6 * first['cost'].value:.4g}" in str(ranked) and "e-0" not in str(ranked)
 
 
 def test_a_record_is_pickled(resnet50):

@@ -11,7 +11,7 @@
 #include "query/answer_inside.h"
 #include "query/lacks.h"
 
-enum { MAX_WARNINGS = 9 };
+enum { MAX_WARNINGS = 10 };
 
 /* A list of an answer's, with room. */
 struct remarks {
@@ -304,6 +304,8 @@ void ft__answer_put_warnings(struct answer *x, const ft__question *q)
     x->a.warning = to.list;
     put_folded(&to, q);
     put_no_hardware(&to, q);
+    if (*q->s.other_engine)
+        remark(&to, FT_REMARK_OTHER_ENGINE, "%s", q->s.other_engine);
     if (*q->s.other_machine)
         remark(&to, FT_REMARK_OTHER_MACHINE, "%s", q->s.other_machine);
     if (*q->s.damaged)

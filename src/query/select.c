@@ -359,8 +359,6 @@ static ft_status check_engine(const struct selecting *a, ft_error *err)
     st = ft__data_families(&f, a->d, err);
     if (st)
         return st;
-    for (size_t i = 0; i < N_ENGINES; i++)
-        add_name(list, sizeof(list), engines[i]);
     there = a->predictor &&
             add_engines(list, sizeof(list), a->predictor, a->predictor, engine);
     for (size_t i = 0; i < f->n; i++)
@@ -373,6 +371,20 @@ static ft_status check_engine(const struct selecting *a, ft_error *err)
                          "--engine %s: no predictor has measurements of it; there are "
                          "%s",
                          engine, list);
+}
+
+/* Of software that nothing behind the answer was measured with. */
+static void say_other_engine(ft__selection *s, const struct selecting *a)
+{
+    const ft_predictor *p = s->source.predictor;
+    const char *engine = a->q->engine;
+    char list[128] = "";
+
+    if (engine && !a->q->method &&
+        !(p && add_engines(list, sizeof(list), p, a->predictor, engine)))
+        snprintf(s->other_engine, sizeof(s->other_engine),
+                 "nothing measured with %s is behind this answer: it is that of %s",
+                 engine, *list ? list : "the data sheet");
 }
 
 /* By the predictor of the device itself; where it is driven otherwise than it was
@@ -489,6 +501,7 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
     }
     s->by = s->source.predictor ? FT_ANSWERED_BY_FAMILY : FT_ANSWERED_BY_SPECIFICATION;
     s->among = s->source.predictor && is_trained_on(s->source.predictor, s->device);
+    say_other_engine(s, a);
     return st;
 }
 

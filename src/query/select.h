@@ -41,6 +41,7 @@ typedef struct ft__selection {
     double limit_bytes;      /* memory of the device; NaN: not known */
     char other_machine[512]; /* the warning that the predictor is of another one; "" */
     char damaged[1040];      /* that a predictor nobody named is left out; "" */
+    char other_engine[320];  /* that nothing was measured with the one asked for; "" */
 } ft__selection;
 
 /* For the network g, as imported, by which a family is chosen (NULL: none is); q->model

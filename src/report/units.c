@@ -16,7 +16,13 @@ static const struct multiples {
         const char *name;
     } of[MOST_MULTIPLES]; /* descending, to the first without a name */
 } multiples[] = {
-    {"s", {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}},
+    {"s",
+     {{86400, "days"},
+      {3600, "h"},
+      {1, "s"},
+      {1e-3, "ms"},
+      {1e-6, "us"},
+      {1e-9, "ns"}}},
     {"J",
      {{1e9, "GJ"}, {1e6, "MJ"}, {1e3, "kJ"}, {1, "J"}, {1e-3, "mJ"}, {1e-6, "uJ"}}},
     {"W", {{1e6, "MW"}, {1e3, "kW"}, {1, "W"}, {1e-3, "mW"}}},

@@ -144,15 +144,17 @@ static double factor(const ft__serve_ends *e, ft__serve_end end)
  * versions it differs by that (85 to 200 us). */
 static const ft__serve_ends issue_reach = {1, 1 / 1.5, 1.5};
 
-/* s that the host takes to issue a step, which is no shorter. */
+/* s that the host takes to issue a step, which is no shorter. An eager engine's layers
+ * took that on one host: on another as much more or less as steps differ by. */
 static double issued_s(const ft_serve_steps *s, const ft_serve_step *step,
                        ft__serve_end end)
 {
     const ft__serve_engine *e = &s->engine;
     const double tokens = step->prefill_tokens + step->decode_seqs;
     const bool graph = !(step->prefill_tokens > 0) || tokens <= e->graph_tokens;
+    const double either_way = factor(&s->decode_time, end) / s->decode_time.value;
 
-    return fmax(fmax(s->host_s, (double)s->layers * e->layer_s),
+    return fmax(fmax(s->host_s, (double)s->layers * e->layer_s * either_way),
                 graph ? 0 : factor(&issue_reach, end) * (double)s->issued * e->issue_s);
 }
 

@@ -376,6 +376,8 @@ static int open_device(ft__cli *c, ft_device **out, const ft__ptx_options *o)
         return FT__EXIT_GOOD;
     if (snprintf(name, sizeof(name), "%s", o->device) >= (int)sizeof(name))
         return ft__usage(c, "--device %.60s...: too long", o->device);
+    if (strchr(name, ','))
+        return ft__usage(c, "--device %s: ptx takes one device", name);
     code = ft__device_resolve(c, name, sizeof(name), true);
     ft__path_data(c, data_dir);
     if (!code && ft_device_load(out, data_dir, name, &c->err))

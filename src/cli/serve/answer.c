@@ -172,6 +172,19 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
            "them at an end");
 }
 
+/* Of the model itself; the first is which step it would be without a load. */
+static void say_model(struct lines *l, const char *model)
+{
+    ft_query q = FT_QUERY_INIT;
+    ft_graph *g = NULL;
+
+    q.model = model;
+    if (ft_query_import(&g, &q, NULL) == FT_OK)
+        for (size_t i = 1; i < g->n_assumptions; i++)
+            say(l, "%s", g->assumption[i]);
+    ft_graph_free(g);
+}
+
 /* They pile up: fewer are served than come, and the last ones wait for much of the run.
  */
 static bool falls_behind(const ft_serve_load *load, const ft_served *s)
@@ -408,6 +421,7 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
     printf("%s on %" PRIu64 " x %s: ", q->c->args.v[0], x->s.devices, x->s.device);
     ft__put_line(stdout, "", x->s.title);
     say_assumed(&assumed, load, &x->s);
+    say_model(&assumed, q->query.model);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
     for (size_t i = 0; i < assumed.n; i++)
@@ -483,6 +497,7 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
                         x->no_fit.msg, memory_json(&x->s));
     o = ft__served_json(&x->s, x->price_per_s);
     say_assumed(&assumed, load, &x->s);
+    say_model(&assumed, q->query.model);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
     verify_line(verify, sizeof(verify), load, &x->s, &q->query, tp);

@@ -128,10 +128,27 @@ static void print_first_why(const ft__serve_ranking *r, ft__serve_state of,
         }
 }
 
+/* Between what the first may be, and by what. */
+static void print_best(const ft__serve_ranking *r)
+{
+    const ft_served *s = &r->setting[r->order[0]].s;
+    const ft_estimate *ttft = &s->latency[FT_SERVE_TTFT][FT_SERVE_MEAN];
+    const ft_estimate *tpot = &s->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
+    const ft_estimate *rate = &s->tokens_per_s_per_device;
+
+    printf("the first: TTFT %s .. %s, TPOT %s .. %s, a device %s .. %s tokens/s; %s\n",
+           ft__text_seconds(ttft->low).s, ft__text_seconds(ttft->high).s,
+           ft__text_seconds(tpot->low).s, ft__text_seconds(tpot->high).s,
+           ft__text_plain(rate->low).s, ft__text_plain(rate->high).s,
+           ft_name(FT_NAMES_BASIS, rate->basis));
+}
+
 static void print_rest(const ft__serve_ranking *r, uint64_t top)
 {
     char nearest[900], beyond[FT__REQUESTS_TEXT] = "";
 
+    if (r->n_placed)
+        print_best(r);
     if (r->serving.learned.n)
         printf("steps of the devices in %s are corrected by the runs measured there\n",
                r->q->o->correct);

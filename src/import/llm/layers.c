@@ -478,6 +478,8 @@ static void complete_vision(ft__llm *m)
 void ft__llm_complete(ft__llm *m, const ft__llm_layers *said)
 {
     const int has = known_of(m);
+    const bool dense_said = m->ffn || m->dense_ffn || m->searched;
+    const bool experts_said = m->ffn || m->expert_ffn;
 
     know_type(m, has);
     complete_sizes(m);
@@ -494,6 +496,8 @@ void ft__llm_complete(ft__llm *m, const ft__llm_layers *said)
             l->ffn = FT__LLM_NO_FFN;
         if (l->ffn == FT__LLM_EXPERTS && !m->experts)
             l->ffn = FT__LLM_DENSE;
+        if (l->ffn != FT__LLM_NO_FFN)
+            m->guessed_ffn |= !(l->ffn == FT__LLM_EXPERTS ? experts_said : dense_said);
         if (!m->said_indexed)
             l->indexed = m->index_topk && (!m->o_rank || l->compress == 4);
         l->size = m->searched && l->size ? searched_size(m, l->size) : m->dense_ffn;

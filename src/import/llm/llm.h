@@ -137,6 +137,7 @@ typedef struct ft__llm {
     bool said_indexed; /* layers, which of them have indexers */
     bool searched;     /* layers have sizes of their own */
     bool like_llama;   /* its model_type is not known */
+    bool guessed_ffn;  /* nothing says how wide its feed-forward layers are */
     char type[64];
     double checkpoint_bytes; /* that its index says; 0: nothing does */
     ft__llm_vision vision;

@@ -608,6 +608,10 @@ static void say_assumed(ft__llm_step *s)
     if (m->like_llama)
         ft__build_assume(s->b, "layers like Llama's: model_type \"%s\" is not known",
                          m->type);
+    if (m->guessed_ffn)
+        ft__build_assume(s->b,
+                         "feed-forward layers of 4 times hidden_size: nothing says "
+                         "their width (\"intermediate_size\")");
 }
 
 /* Of a tower of transformer layers: patches, positions, layers with biases and two

@@ -27,9 +27,9 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   
   of one pass    estimate       low      high  basis
   ----------------------------------------------------
-  time            8.41 ms   7.57 ms   9.37 ms  learned
-  energy           3.77 J    2.61 J    5.43 J  scaled
-  power             448 W     316 W     636 W  scaled
+  time            8.39 ms   7.57 ms   9.33 ms  learned
+  energy           3.77 J    2.62 J    5.44 J  scaled
+  power             450 W     317 W     638 W  scaled
   peak memory    19.5 GiB  18.6 GiB  24.3 GiB  learned
     weights      15.0 GiB
     KV cache     4.00 GiB
@@ -38,12 +38,12 @@ Language models from the config.json of Hugging Face: one step, with keys and va
     workspace    32.0 MiB
     process       512 MiB
   fits in the device's 79.6 GiB: yes, 60.2 GiB to spare
-  the host issues everything in 72.0 us, the device executes it in 8.33 ms: the device sets the time
+  the host issues everything in 72.0 us, the device executes it in 8.32 ms: the device sets the time
   learned from several devices, h100-sxm among them: SOURCE/data/predictors/llm.ftp
   low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
   assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
-  time             136 ms    123 ms    150 ms  learned
+  time             135 ms    122 ms    150 ms  learned
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
   largest batch that fits: 7
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --batch 2 --max-batch -q | tail -2
@@ -117,3 +117,16 @@ Weights of another type are said beside the type of what is computed.
   assumed: inference, one forward pass at a time, bf16 and fp8e4m3
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --precision bf16 --batch 4 -q | grep 'at a time'
   assumed: inference, one forward pass at a time, bf16
+
+What is not said of feed-forward layers is assumed, and so said, of a step as of a load; a step of 20 days has days.
+
+  $ echo '{"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 16, "vocab_size": 32000}' > narrow.json
+  $ foretell predict narrow.json --device a100-sxm-80gb -q | grep feed-forward
+  assumed: feed-forward layers of 4 times hidden_size: nothing says their width ("intermediate_size")
+  $ foretell predict narrow.json --device a100-sxm-80gb --concurrency 2 --num-requests 4 -q | grep feed-forward
+  assumed: feed-forward layers of 4 times hidden_size: nothing says their width ("intermediate_size")
+  $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --concurrency 2 --num-requests 4 -q | grep -c feed-forward
+  0
+  [1]
+  $ echo 'matmul x=16384x16384 y=16384x16384 dtype=fp64 *26000' | foretell predict - --device t4 --method physics -q | grep ^time
+  time           19.6 days  10.7 days  35.6 days  scaled

@@ -16,7 +16,8 @@ name in quotes, the loss, clocks, caps and TF32 are as they were asked for.
   assumed: compiled, not compiled-graph: of this device no other run mode is known
   to verify it: engines of foretell run networks eagerly; --run-mode eager says what they take
   verify on that device: foretell measure data/models/resnet18.onnx --engine onednn --threads 12
-  $ foretell predict data/models/resnet18.onnx --device a30 --engine vllm | tail -1
+  $ foretell predict data/models/resnet18.onnx --device a30 --engine vllm | grep -E 'warning|verify'
+  warning: nothing measured with vllm is behind this answer: it is that of torch
   to verify it: no engine of foretell runs it on that device
   $ echo 'relu x=4x1000 dtype=fp32' | foretell predict - --device a30 | tail -1
   verify on that device, with the same standard input: foretell measure - --engine torch,device=cuda
@@ -26,15 +27,15 @@ An engine that nobody has is refused, with those that there are.
   $ foretell predict data/models/resnet18.onnx --engine foo 2>&1 | sed 's/ onednn,//'
   foretell predict: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
   $ foretell predict data/models/resnet18.onnx --device a30 --engine foo
-  foretell predict: --engine foo: no predictor has measurements of it; there are fake, onednn, onnxruntime, opencl, torch, tvm, trtllm, vllm
+  foretell predict: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch
   [2]
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --engine foo
-  foretell rank: --engine foo: no predictor has measurements of it; there are fake, onednn, onnxruntime, opencl, torch, tvm, trtllm, vllm
+  foretell rank: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch
   [2]
   $ foretell rank data/models/resnet18.onnx --devices local --engine foo 2>&1 | sed 's/ onednn,//'
   foretell rank: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s --engine foo
-  foretell place: --engine foo: no predictor has measurements of it; there are fake, onednn, onnxruntime, opencl, torch, tvm, trtllm, vllm
+  foretell place: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch
   [2]
 
   $ foretell train --engine foo 2>&1 | sed 's/ onednn,//'

@@ -224,12 +224,12 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   h100-sxm,loop=short,vllm,0.24.0,linear x=65x2048 out=3584 to=bf16 dtype=fp8e4m3,forward,default,time,s,1.0404000000000001e-05,,0,
   h100-sxm,loop=short,vllm,0.24.0,moe x=12288x4096 hidden=2048 experts=256 topk=8 ep=4 dealt=1 dtype=bf16,forward,default,time,s,0.0036814999999999999,,0,
   h100-sxm,loop=short,vllm,0.24.0,moe x=32x3072 hidden=1536 experts=256 topk=8 ep=8 to=bf16 block=128 dealt=1 dtype=fp8e4m3,forward,default,time,s,0.00018296999999999999,,0,
-  h100-sxm,loop=short,vllm,0.24.0,moe x=96x1024 hidden=2688 experts=512 topk=22 ep=128 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,7.8708999999999995e-05,,0,
   h100-sxm,loop=short cache=written,vllm,0.24.0,attention x=256x64x1x64 y=256x8x8x64 z=256x8x8x64 dtype=bf16,forward,default,time,s,5.5316999999999999e-05,,0,
   h100-sxm,loop=short cache=written,vllm,0.24.0,attention x=8x16x12288x128 y=8x8x12288x128 z=8x8x12288x128 causal=1 dtype=bf16,forward,default,time,s,0.0084314000000000004,,0,
   h100-sxm,loop=short op=compute_scale to=fp8,trtllm,1.3.0rc20,reduce_max x=1281x7168 axes=0x1 dtype=bf16,forward,default,time,s,1.3788000000000001e-05,,0,
   h100-sxm,loop=short op=compute_scale to=fp8,vllm,0.24.0,reduce_max x=64x2560 axes=0x1 dtype=bf16,forward,default,time,s,7.4453000000000001e-07,,0,
   h100-sxm,loop=short run_mode=eager,vllm,0.24.0,linear x=48x128 out=10240 to=bf16 block=128 dtype=fp8e4m3,forward,default,time,s,8.7627000000000007e-05,,0,
+  h100-sxm,loop=short run_mode=graph picks=all,vllm-triton,0.24.0,moe x=96x1024 hidden=2688 experts=512 topk=22 ep=128 to=bf16 dealt=1 dtype=fp8e4m3,forward,default,time,s,7.8708999999999995e-05,,0,
   h200-sxm,,vllm,0.22.0,attention x=256x8x1x64 y=256x2x32x64 z=256x2x32x64 dtype=bf16,forward,default,time,s,2.073e-05,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,attention x=2x16x1536x64 y=2x2x1536x64 z=2x2x1536x64 causal=1 dtype=bf16,forward,default,time,s,3.3469000000000001e-05,,0,"{""power_cap_w"": 700}"
   h200-sxm,,vllm,0.22.0,linear x=224x3072 out=10240 dtype=bf16,forward,default,time,s,2.7497000000000001e-05,,0,"{""power_cap_w"": 700}"

@@ -256,10 +256,10 @@ On a GPU library calls are priced as operations are; what is not known is said t
   
   library call, not in PTX  times       FLOP     time  as operation
   -----------------------------------------------------------------------------------------------
-  gemm                         12  101 MFLOP  10.8 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  gemm                         12  101 MFLOP  10.7 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 129 us (56.3 us to 283 us), 13.2 mJ (4.05 mJ to 40.9 mJ), 102 W (71.9 W to 145 W)
+  on NVIDIA A100 SXM4 80 GB: 129 us (56.0 us to 282 us), 13.1 mJ (4.02 mJ to 40.7 mJ), 102 W (71.8 W to 145 W)
     library calls  129 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
@@ -500,6 +500,9 @@ A predictor that is missing, or knows no kernels, is said once, before any launc
   $ foretell ptx --launches examples/ptx/launches.jsonl --device h100-sxm --predictor none.ftp
   foretell ptx: none.ftp: No such file or directory
   [3]
+  $ foretell ptx examples/ptx/compiled/sm_80/gemm.ptx --device a100,h100
+  foretell ptx: --device a100,h100: ptx takes one device
+  [2]
   $ foretell ptx --launches examples/ptx/launches.jsonl --device h100-sxm --predictor data/predictors/nvidia-fp32.ftp
   foretell ptx: data/predictors/nvidia-fp32.ftp has nothing of kernels; foretell train --kernels makes one that has
   [4]

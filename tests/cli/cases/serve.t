@@ -86,6 +86,18 @@ Ranked, by the same simulator:
   settings: 4
   placed.#: 4
   nearest_better: null
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 8 --prompt 512 --generate 32 -q | grep '^the first' | sed -E 's/[0-9][0-9.]*( m?s)?/N/g'
+  the first: TTFT N .. N, TPOT N .. N, a device N .. N tokens/s; learned
+
+Weights of half the bytes do not make experts slower:
+
+  $ echo '{"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8, "vocab_size": 151936, "torch_dtype": "bfloat16"}' > mixture.json
+  $ for d in h100-sxm h200-sxm; do foretell rank mixture.json --devices $d --tp 1 --concurrency 32 --precision bf16,fp8 --by tpot -q --json | pick placed.0.precision; done
+  placed.0.precision: "fp8"
+  placed.0.precision: "fp8"
+
+What no setting reaches:
+
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
   1 setting: 0 placed, 0 too large, 1 over a limit, 0 not known
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
@@ -221,7 +233,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   $ foretell verify bench.json examples/llm/llama-3-8b.json --device h100-sxm --tp 1,2
   foretell verify: one --tp, --concurrency and --precision: several are for foretell rank
   [2]
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --tp 1 --clocks 1000,1410 --by tpot -q | awk 'NR < 3 || NR > 5 {print $2, $3, $4, $5, $6, $7}'
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --tp 1 --clocks 1000,1410 --by tpot -q | awk '(NR < 3 || NR > 5) && !/^the first/ {print $2, $3, $4, $5, $6, $7}'
   served, by tpot   
   requests of 1024 tokens that generate
   h100-sxm 1.41 GHz 1 1 4
