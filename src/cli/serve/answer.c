@@ -359,6 +359,7 @@ static struct verify verify_by(const ft_serve_load *load, const ft_served *s,
         v.why_not = "no option of a server sets clocks, caps and what else --setting "
                     "names: the device has to be set first";
     else if ((q->dtype && !vllm_dtype(q->dtype)) ||
+             (q->run_mode && strcmp(q->run_mode, "compiled") == 0) ||
              !server_line(server, sizeof(server), q, tp, s, load, concurrency))
         v.why_not = "how that engine is started so is not known here";
     else
