@@ -136,6 +136,31 @@ static void known_devices_are_foretold(const ft_predictor *p)
     }
 }
 
+/* What a network's operations have in common of another board does not average out. */
+static double network_reach(const ft_predictor *p)
+{
+    char list[4096];
+    size_t len = 0;
+    ft__device_use on = {0};
+    ft__network_estimate e;
+    double reach;
+    ft_device *d;
+    ft_graph *g;
+
+    for (int i = 0; i < 40; i++)
+        len += (size_t)snprintf(list + len, sizeof(list) - len,
+                                "linear x=1000x777 out=%d dtype=fp32\n", 900 + i);
+    CHECK_EQ(ft_device_load(&d, data, devices[0], NULL), FT_OK);
+    on.device = d;
+    CHECK_EQ(ft_import_ops(&g, list, len, "list", NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
+    reach = log(e.time.high / e.time.value);
+    ft__network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_device_free(d);
+    return reach;
+}
+
 /* Another board of a device than the one that was measured may be off by 13 %; what is
  * said of devices that nobody measured holds for any board. */
 static void boards_of_a_known_device_differ(const ft_predictor *p)
@@ -161,7 +186,87 @@ static void boards_of_a_known_device_differ(const ft_predictor *p)
                   1e-9));
         ft_device_free(d);
     }
+    CHECK(CMP(network_reach(p), <, 0.13) && CMP(network_reach(q), >, 0.13));
     ft_predictor_free(q);
+    ft_store_close(s);
+}
+
+/* The interval of `spec` on the first device, n operations of it measured since. */
+static ft_estimate ask_corrected(const ft_predictor *p, const char *spec, int n)
+{
+    ft__device_use on = {0};
+    ft__calibration_set *known = NULL;
+    ft__network_estimate e;
+    ft_store *s;
+    ft_device *d;
+    ft_estimate out;
+    ft_graph *g;
+
+    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
+    fill(s, devices[0], N_OPS, n);
+    CHECK_EQ(ft_device_load(&d, data, devices[0], NULL), FT_OK);
+    CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
+    CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
+    on.device = d;
+    on.known = n ? known : NULL;
+    CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
+    out = e.op_device[0];
+    ft__network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_device_free(d);
+    ft__calibration_set_free(known);
+    ft_store_close(s);
+    return out;
+}
+
+/* One row tells nothing of the board but itself; many tell how far off it is. */
+static void a_few_rows_tell_what_board_it_is(void)
+{
+    const ft_train_options how = {.other_boards = 1, .methods = 1u << FT_METHOD_EXTRA};
+    const char *const new = "linear x=1000x777 out=900 dtype=fp32";
+    ft_store *s = store_of(3);
+    ft_predictor *p = train(s, &how);
+    const ft_estimate none = ask_corrected(p, new, 0), one = ask_corrected(p, new, 1),
+                      many = ask_corrected(p, new, 30);
+    char itself[200];
+    ft_op op;
+
+    CHECK_EQ(one.high / one.value, none.high / none.value);
+    CHECK(CMP(many.high / many.value, <, none.high / none.value));
+    make_op(&op, N_OPS);
+    ft_op_print(&op, itself, sizeof(itself));
+    CHECK(CMP(log(ask_corrected(p, itself, 1).high / ask_corrected(p, itself, 1).value),
+              <, 0.13));
+    ft_predictor_free(p);
+    ft_store_close(s);
+}
+
+/* That rows are of other boards is said of the whole file. */
+static void what_is_added_is_of_the_same_boards(const ft_predictor *p)
+{
+    const uint32_t methods = 1u << FT_METHOD_EXTRA;
+    ft_store *s = store_of(3);
+
+    for (int before = 0; before <= 1; before++) {
+        const ft_train_options how = {.other_boards = before, .methods = methods};
+        ft_predictor *old = train(s, &how);
+
+        /* As another version of foretell had it. */
+        old->family->between_boards *= 2;
+        for (int said = 0; said <= 1; said++) {
+            const ft_train_options add = {
+                .add = old, .other_boards = said, .methods = methods};
+            ft_predictor *more = train(s, &add);
+
+            CHECK_EQ(more->family->between_boards, said ? 0.13
+                                                   : before
+                                                       ? old->family->between_boards
+                                                       : 0);
+            ft_predictor_free(more);
+        }
+        ft_predictor_free(old);
+    }
+    CHECK_EQ(p->family->between_boards, 0);
     ft_store_close(s);
 }
 
@@ -314,6 +419,68 @@ static void damage_is_noticed(const ft_predictor *p)
     }
     free(copy);
     ft_device_free(on.file);
+}
+
+static ft__section_image *section_of(unsigned char *image, enum ft__section_type type)
+{
+    const ft__header_image *h = (const void *)image;
+    ft__section_image *s = (void *)(image + sizeof(*h));
+
+    for (uint32_t i = 0; i < h->n_sections; i++)
+        if (s[i].type == (uint32_t)type)
+            return &s[i];
+    CHECK(0);
+    return s;
+}
+
+/* With the checksum of a table that was changed. */
+static ft_status open_changed(unsigned char *image, size_t len)
+{
+    ft__header_image *h = (void *)image;
+    ft_predictor *p = NULL;
+    ft_status st;
+
+    h->table_checksum =
+        ft__checksum(image + sizeof(*h), h->n_sections * sizeof(ft__section_image));
+    st = ft__predictor_load_image(&p, image, len, NULL);
+    ft_predictor_free(p);
+    return st;
+}
+
+static void boards_that_make_no_sense_are_noticed(void)
+{
+    static const struct {
+        double reach;
+        ft_status st;
+    } cases[] = {{0.2, FT_OK},      {0, FT_EFORMAT},        {-0.2, FT_EFORMAT},
+                 {NAN, FT_EFORMAT}, {INFINITY, FT_EFORMAT}, {1e9, FT_EFORMAT}};
+    const ft_train_options how = {.other_boards = 1, .methods = 1u << FT_METHOD_EXTRA};
+    ft_store *st = store_of(3);
+    ft_predictor *p = train(st, &how);
+    unsigned char *copy = aligned_alloc(64, (p->len + 63) / 64 * 64);
+    ft__section_image *s;
+
+    memcpy(copy, p->image, p->len);
+    s = section_of(copy, FT__SECTION_BOARDS);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        memcpy(copy + s->offset, &cases[i].reach, sizeof(double));
+        s->checksum = ft__checksum(copy + s->offset, sizeof(double));
+        CHECK_EQ(open_changed(copy, p->len), cases[i].st);
+    }
+    memcpy(copy, p->image, p->len);
+    copy[s->offset] ^= 0x41; /* its checksum is what it was */
+    CHECK_EQ(open_changed(copy, p->len), FT_EFORMAT);
+    memcpy(copy, p->image, p->len);
+    s->bytes = 16;
+    s->checksum = ft__checksum(copy + s->offset, 16);
+    CHECK_EQ(open_changed(copy, p->len), FT_EFORMAT);
+    memcpy(copy, p->image,
+           p->len); /* twice, in the place of another that may be none */
+    *section_of(copy, FT__SECTION_TEMPLATES) = *s;
+    CHECK_EQ(open_changed(copy, p->len), FT_EFORMAT);
+    free(copy);
+    ft_predictor_free(p);
+    ft_store_close(st);
 }
 
 static void a_saved_file_answers_the_same(const ft_predictor *p, const char *path)
@@ -640,12 +807,15 @@ int main(int argc, char **argv)
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);
     boards_of_a_known_device_differ(p);
+    a_few_rows_tell_what_board_it_is();
+    what_is_added_is_of_the_same_boards(p);
     a_device_never_measured_is_foretold(p);
     what_was_measured_is_answered_as_measured(p, forgetful);
     too_little_is_known_of_a_device(p);
     a_family_is_no_single_machine(p);
     threads_change_no_byte(p);
     damage_is_noticed(p);
+    boards_that_make_no_sense_are_noticed();
     a_saved_file_answers_the_same(p, "test_family.ftp");
     a_file_stays_within_what_it_may_take();
     what_is_added_leaves_the_rest_alone(p);

@@ -33,12 +33,14 @@ struct measured {
     ft_store *s;
     ft_device *d;
     int64_t run;
+    const char *setting;
 };
 
 static struct measured measured_new(void)
 {
     struct measured m;
 
+    m.setting = "";
     CHECK_EQ(ft_store_open(&m.s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
     CHECK_EQ(ft_device_load(&m.d, data, "a30", NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(m.s, &m.run, "test", "{}", NULL), FT_OK);
@@ -71,7 +73,8 @@ static ft_estimate answer_of(struct measured *m, const char *spec)
 static void put_value(struct measured *m, const char *spec, const char *metric,
                       const char *unit, double value)
 {
-    const ft_key key = {"a30", "", "torch", "2.3", spec, "forward", "ieee", metric};
+    const ft_key key = {"a30", m->setting, "torch", "2.3",
+                        spec,  "forward",  "ieee",  metric};
     const ft_measurement of = {.value = value, .unit = unit, .error = NAN, .n = 1};
 
     CHECK_EQ(ft__store_put(m->s, m->run, &key, &of, NULL, 0, NULL), FT_OK);
@@ -125,31 +128,64 @@ static void intervals_are_those_of_layers_never_measured(int layers)
     CHECK(CMP(e.low, <, e.value) && CMP(e.value, <, e.high));
 }
 
-/* What no estimate knows grows with the weights. Two layers of each of six powers of
- * two say much of each other, less of a seventh's, which is as far from theirs as two
- * of them. */
+/* What no estimate knows grows with the weights: two layers of each of so many powers
+ * of two, at `settings` clocks. */
+static ft_predictor *learned_of_sizes(struct measured *m, int sizes, int batches,
+                                      int settings, double growth)
+{
+    static const char *const setting[] = {"", "clock=900MHz", "clock=1000MHz"};
+    char spec[200];
+
+    *m = measured_new();
+    for (int half = 0; half < 2 * sizes; half++)
+        for (int batch = 0; batch < batches; batch++)
+            for (int i = 0; i < settings; i++) {
+                m->setting = setting[i];
+                snprintf(spec, sizeof(spec), "linear x=%dx1024 out=%.0f dtype=fp32",
+                         64 * (batch + 1), 96 * exp2(half / 2.0));
+                put_factor(m, spec,
+                           pow(growth, half / 2.0) * exp(0.03 * sin(7 * batch + half)));
+            }
+    return learned_of(m);
+}
+
+/* Two layers of each of six powers of two say much of each other, less of a seventh's,
+ * which is as far from theirs as two of them. */
 static void layers_of_another_size_are_less_certain(void)
 {
     const double growth = 1.25;
-    struct measured m = measured_new();
+    struct measured m;
+    ft_predictor *p = learned_of_sizes(&m, 6, BATCHES, 1, growth);
     ft_estimate among, beyond;
-    char spec[200];
-    ft_predictor *p;
 
-    for (int half = 0; half < 12; half++)
-        for (int batch = 0; batch < BATCHES; batch++) {
-            snprintf(spec, sizeof(spec), "linear x=%dx1024 out=%.0f dtype=fp32",
-                     64 * (batch + 1), 96 * exp2(half / 2.0));
-            put_factor(&m, spec,
-                       pow(growth, half / 2.0) * exp(0.03 * sin(7 * batch + half)));
-        }
-    p = learned_of(&m);
     among = ask_one(p, m.d, "", "linear x=1300x1024 out=1700 dtype=fp32");
     beyond = ask_one(p, m.d, "", "linear x=1300x1024 out=8192 dtype=fp32");
     CHECK(CMP(among.high / among.low, <, 2));
     CHECK(CMP(beyond.high / beyond.value, >, growth * growth));
     ft_predictor_free(p);
     measured_free(&m);
+}
+
+static double width_of(int sizes, int batches, int settings, double growth)
+{
+    struct measured m;
+    ft_predictor *p = learned_of_sizes(&m, sizes, batches, settings, growth);
+    const ft_estimate e = ask_one(p, m.d, "", "linear x=420x1024 out=280 dtype=fp32");
+
+    ft_predictor_free(p);
+    measured_free(&m);
+    return log(e.high / e.low);
+}
+
+/* The weights are of four powers of two, and of five. */
+static void fewer_sizes_promise_no_more(void)
+{
+    CHECK(CMP(width_of(3, BATCHES, 1, 1.5), >, width_of(4, BATCHES, 1, 1.5)));
+}
+
+static void clocks_are_no_batches(void)
+{
+    CHECK(CMP(width_of(6, 4, 3, 1.25), <=, width_of(6, 4, 1, 1.25)));
 }
 
 /* One row is not learned from. */
@@ -284,6 +320,8 @@ int main(int argc, char **argv)
     intervals_are_those_of_layers_never_measured(3);
     intervals_are_those_of_layers_never_measured(2);
     layers_of_another_size_are_less_certain();
+    fewer_sizes_promise_no_more();
+    clocks_are_no_batches();
     folds_leave_rows_to_learn_from();
     one_layer_promises_nothing_of_others();
     one_width_promises_nothing_of_others();

@@ -35,6 +35,7 @@ static void shipped_predictors_open(void)
             0);
         CHECK(CMP(a.low, >, 0) && CMP(a.low, <=, a.value) && CMP(a.value, <=, a.high) &&
               CMP(a.high, <, 1));
+        CHECK(CMP(p->family->between_boards, >, 0));
         ft_predictor_free(p);
     }
     ft_device_free(on.file);

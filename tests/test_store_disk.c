@@ -498,6 +498,21 @@ static void want_of_memory_is_told_and_harms_nothing(void)
     CHECK(EQ(st, FT_OK) && CMP(n, >, 50));
 }
 
+static void a_store_that_is_there_may_be_read_only(const char *folder, const char *path)
+{
+    ft_store *s = NULL;
+    ft_error err = {0};
+
+    if (mount("none", folder, "tmpfs", 0, "size=1m"))
+        return;
+    ft_store_close(must_open(path, FT_STORE_WRITE));
+    CHECK_EQ(mount("none", folder, "tmpfs", MS_REMOUNT | MS_RDONLY, NULL), 0);
+    CHECK_EQ(ft_store_open(&s, path, FT_STORE_WRITE, &err), FT_EIO);
+    CHECK(HAS(err.msg, "its file system is read-only"));
+    ft_store_close(s);
+    CHECK_EQ(umount(folder), 0);
+}
+
 /* What is written in a small or read-only file system; without the right to mount one
  * there is nothing to see. */
 static void a_full_or_read_only_disk_is_named(void)
@@ -512,6 +527,7 @@ static void a_full_or_read_only_disk_is_named(void)
     snprintf(folder, sizeof(folder), "%s", in_scratch("disk").s);
     snprintf(path, sizeof(path), "%s/s.db", folder);
     CHECK_EQ(mkdir(folder, 0700), 0);
+    a_store_that_is_there_may_be_read_only(folder, path);
     for (size_t i = 0; i < sizeof(disks) / sizeof(*disks); i++) {
         ft_store *s = NULL;
         ft_error err = {0};

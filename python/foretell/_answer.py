@@ -201,8 +201,9 @@ class Prediction:
                     raise
                 where = f"{self.device} cannot be measured on this machine"
                 raise Error(error.status, f"{where}: {error.sentence}", error.hint) from None
-        measured = record["time"]["value"], record["memory"]["process_peak"]
-        return Verified(self.time, measured[0], self.memory, measured[1], record)
+        peak = "total" if "device=cuda" in rest else "process_peak"  # of a GPU's, or of the host's
+        measured_b = record["memory"][peak]
+        return Verified(self.time, record["time"]["value"], self.memory, measured_b, record)
 
     @property
     def ops(self) -> list[Op]:
@@ -339,7 +340,11 @@ class Prediction:
             raise Error("EINVAL", f"compare() takes a Prediction, not {type(other).__name__}", "")
         names = [self._label(), other._label()]
         if names[0] == names[1]:
-            names = [f"{p.step}, {p.dtype} {p.setting}".strip() for p in (self, other)]
+            ways = [
+                (f"{p.step}, {p.dtype} {p.setting}".strip(), p.run_mode, p.method, p.engine)
+                for p in (self, other)
+            ]
+            names = next(([a or "-", b or "-"] for a, b in zip(*ways) if a != b), names)
         rows = [("", *names, "ratio")]
         for name in ("time", "energy", "power", "memory"):
             ours, theirs = getattr(self, name), getattr(other, name)
@@ -408,11 +413,11 @@ class Predictions(list):
         return _pandas().DataFrame(rows)
 
     def html(self, path: str | os.PathLike | None = None) -> str:
-        """A page without scripts: values of all with intervals drawn. Also written to `path`."""
+        """A page without scripts: values of all with intervals drawn, then what was assumed of
+        each and its warnings. Also written to `path`."""
         from . import _page
 
-        title = f"{self[0].model} on {len(self)} devices"
-        return _page.written(_page.frame(title, _page.fragment(self)), path)
+        return _page.written(_page.page_of_all(self), path)
 
     def _repr_html_(self) -> str:
         from . import _page

@@ -233,17 +233,38 @@ def _is_quick(what: Any, specs: str | None) -> bool:
         return False
 
 
+# As a shell has it; a comma at its end is the sentence's.
+_WORD = r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'",;\\)]|[,;](?=[^\s)]))+"""
+
+
+def _as_call(command: re.Match) -> str:
+    import json  # when it is needed: importing the package is to be quick
+    import keyword
+    import shlex
+
+    given: dict[str, list[str]] = {}
+    for word in shlex.split(command[3]):
+        if word.startswith("-"):
+            name = word.lstrip("-")
+            name = _LONG.get(name, name).replace("-", "_")
+            values = given.setdefault(name + "_" * keyword.iskeyword(name), [])
+        else:
+            values.append(word)
+    words = ["model, args"] if command[2] else []
+    for name, values in given.items():
+        value = json.dumps(values[0] if len(values) == 1 else values, ensure_ascii=False)
+        words.append(f"{name}={value if values else True}")
+    return f"foretell.{command[1]}({', '.join(words)})"
+
+
 def _as_calls(sentence: str, archive: str) -> str:
     """Commands about a module's archive, which is gone once it is answered, as calls."""
+    import shlex
 
-    def call(command: re.Match) -> str:
-        options = re.findall(option, command[3])
-        words = [f'{_LONG.get(name, name).replace("-", "_")}="{value}"' for name, value in options]
-        return f"foretell.{command[1]}({', '.join(['model, args'] * bool(command[2]) + words)})"
-
-    option = r" --?([\w-]+) ([^\s,]+(?:,\w+=\w+)*)"
-    commands = rf"foretell (collect|train)( {re.escape(archive)})?((?:{option})*)"
-    return re.sub(commands, call, sentence)
+    options = rf"(?: --?[a-zA-Z][\w-]*(?: (?!-){_WORD})?)*"
+    path = "|".join(re.escape(one) for one in (archive, shlex.quote(archive)))
+    commands = rf"foretell (collect|train)( (?:{path}))?({options})"
+    return re.sub(commands, _as_call, sentence)
 
 
 @contextlib.contextmanager
@@ -324,7 +345,8 @@ def predict(
     batch: where the model leaves it open; of a module: the first dimension of its tensors is
     made it.
     precision: cast to "fp64", "fp32", "fp16" or "bf16"; "amp-bf16", "amp-fp16": mixed precision,
-    as torch.autocast; "tf32": all products by TF32. dtype, as the command has it, is the same.
+    as torch.autocast; "tf32": all products by TF32; "fp8", "fp4": the weights of a language model
+    alone. One of them. dtype, as the command has it, is the same.
     mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
     optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
     run_mode: "eager", "compiled", "graph", "compiled-graph"; None: that of torch.compile, where it
@@ -343,6 +365,8 @@ def predict(
 
         return _command.predict(what, args, kwargs, {**mine, **options})
     precision = _precision(precision)
+    if hasattr(precision, "__iter__") and not isinstance(precision, str):
+        raise _wrong("precision", 'one type, such as "fp16"', precision)
     if precision in _WEIGHT_BITS and _is_language_model(path := _hub.path_of(what)):
         dims, precision = {"weight_bits": _WEIGHT_BITS[precision], **(dims or {})}, None
     if batch is not None:

@@ -100,20 +100,31 @@ def _sums(p: Prediction) -> str:
     )
 
 
+def _said(p: Prediction) -> str:
+    lines = "".join(
+        f"<li>{html.escape(line)}</li>" for line in [*p.notes, *p.assumptions, *p.warnings]
+    )
+    return f"<ul>{lines}</ul>"
+
+
 def page(p: Prediction) -> str:
     parts = "".join(
         f"<tr><td>{name}</td><td class=n>{with_unit(value, 'B')}</td></tr>"
         for name, value in p.memory.parts.items()
         if value
     )
-    lines = "".join(
-        f"<li>{html.escape(line)}</li>" for line in [*p.notes, *p.assumptions, *p.warnings]
-    )
     return frame(
         f"{p.model} on {p.device}",
-        f"{fragment([p])}<ul>{lines}</ul><h2>Memory by part</h2><table class=ft>{parts}</table>"
+        f"{fragment([p])}{_said(p)}<h2>Memory by part</h2><table class=ft>{parts}</table>"
         f"<h2>Modules</h2>{_sums(p)}",
     )
+
+
+def page_of_all(predictions: Sequence[Prediction]) -> str:
+    lists = "".join(f"<h2>{html.escape(p.device)}</h2>{_said(p)}" for p in predictions)
+    n = len(predictions)
+    on = f"{n} devices" if n > 1 else predictions[0].device
+    return frame(f"{predictions[0].model} on {on}", fragment(predictions) + lists)
 
 
 def frame(title: str, inside: str) -> str:

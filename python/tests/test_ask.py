@@ -1,5 +1,6 @@
 """Questions about files and lists, and what the answers hold; without PyTorch."""
 
+import html
 import json
 import math
 import os
@@ -14,7 +15,7 @@ import threading
 import pytest
 
 import foretell
-from foretell import _library
+from foretell import _ask, _library
 
 LINES = [
     "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 *4",
@@ -195,6 +196,7 @@ def test_settings_and_precision(resnet50):
         *((LINES, {"batch": batch}, "EINVAL", "batch=") for batch in (0, -1, "8", 2.5, [1, 2])),
         (LINES, {"mode": 3}, "EINVAL", "mode="),
         (LINES, {"precision": 16}, "EINVAL", "precision="),
+        (LINES, {"precision": ["fp16", "fp32"]}, "EINVAL", "precision="),
         (LINES, {"threads": "two"}, "EINVAL", "threads="),
         (LINES, {"dims": {"seq": "long"}}, "EINVAL", "dims="),
         (LINES, {"inputs": {"x": "1x3"}}, "EINVAL", "inputs="),
@@ -243,6 +245,40 @@ def test_compare(resnet50):
     assert "ratio" in a.compare(b) and f"{b.time.value / a.time.value:.3f}" in a.compare(b)
     with pytest.raises(foretell.Error, match="takes a Prediction, not list"):
         a.compare([b])
+
+
+def test_compare_names_what_differs(resnet50):
+    ways = [{}, {"run_mode": "graph"}, {"method": "physics"}, {"method": "roofline"}]
+    asked = [foretell.predict(resnet50, device="a30", **how) for how in ways]
+    for a, b in zip(asked, asked[1:]):
+        assert len(set(re.split(r"  +", a.compare(b).splitlines()[0].strip()))) == 3
+    assert "graph" in asked[0].compare(asked[1]).splitlines()[0]
+
+
+def test_a_page_of_several_says_what_was_assumed(resnet50):
+    one, more = (foretell.predict(resnet50, device=d) for d in (["a30"], ["a30", "h100"]))
+    assert "on a30</h1>" in one.html()
+    for p in more:
+        assert p.assumptions + p.warnings
+        for line in p.assumptions + p.warnings:
+            assert html.escape(line) in more.html()
+
+
+@pytest.mark.parametrize(
+    "options, call",
+    [
+        ("--quick --engine x", 'quick=True, engine="x"'),
+        ("--setting 'threads=4 clock=1GHz' -o p.ftp", 'setting="threads=4 clock=1GHz", out="p.ftp"'),
+        ("--dim batch=1,seq=2 --dim ctx=4", 'dim=["batch=1,seq=2", "ctx=4"]'),
+        ('--power "command:PROGRAM"', 'power="command:PROGRAM"'),
+        ("--family --device a30", 'family=True, device="a30"'),
+    ],
+)
+def test_commands_are_said_as_calls(options, call):
+    archive = "/tmp/a b/model.pt2"
+    said = _ask._as_calls(f"by foretell collect '{archive}' {options}, then foretell train", archive)
+    assert said == f"by foretell.collect(model, args, {call}), then foretell.train()"
+    compile(said[3 : said.index(", then ")], "", "eval")
 
 
 def test_threads_share_what_is_read(resnet50):
@@ -333,6 +369,13 @@ def test_a_device_that_is_elsewhere_is_named(resnet18, monkeypatch):
     monkeypatch.setattr("foretell._command.measure", no_gpu)
     with pytest.raises(foretell.Error, match="h100-sxm cannot be measured .*: GPU 0 cannot"):
         foretell.predict(resnet18, device="h100").verify()
+
+
+def test_memory_of_a_gpu_is_not_compared_with_the_host_s(resnet18, monkeypatch):
+    record = {"time": {"value": 1e-3}, "memory": {"total": 5, "process_peak": 7}}
+    monkeypatch.setattr("foretell._command.measure", lambda *_: record)
+    for device, measured_b in (("h100", 5), ("raspberry-pi-4", 7)):
+        assert foretell.predict(resnet18, device=device).verify().measured_b == measured_b
 
 
 def test_small_models_are_asked_without_a_thread(resnet50, monkeypatch, tmp_path):

@@ -82,9 +82,9 @@ ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
         out->prompt_factor = 1;
     if (out->decode_factor == 0)
         out->decode_factor = 1;
-    ft__serve_default(&out->n_requests, out->concurrency > 3  ? 10 * out->concurrency
-                                        : out->rate_per_s > 0 ? 200
-                                                              : 32);
+    if (out->concurrency > 3)
+        ft__serve_default(&out->n_requests, 10 * out->concurrency);
+    ft__serve_default(&out->n_requests, out->rate_per_s > 0 ? 200 : 32);
     return check(out, err);
 }
 

@@ -45,8 +45,7 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
             err, FT_ENOTFOUND, 0,
             "it does not fit: %.1f GiB of weights on each of %llu x %s, of whose "
             "%.1f GiB a server has %.1f: divide them among more (--tp), or hold them "
-            "in "
-            "fewer bits (--precision fp8 or fp4)",
+            "in fewer bits (--precision fp8 or fp4)",
             s->sizes.weights / (1 << 30), (unsigned long long)s->ranks * s->replicas,
             s->device, s->memory_bytes / (1 << 30),
             load->memory_share * s->memory_bytes / (1 << 30));

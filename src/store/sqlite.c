@@ -25,6 +25,11 @@ static char *folder_of(const char *path)
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
+static bool is_read_only(const char *path)
+{
+    return access(path, W_OK) && errno == EROFS;
+}
+
 /* SQLite only says "unable to open database file"; find out why. */
 static ft_status cannot_open(const ft_store *s, ft_error *err)
 {
@@ -43,15 +48,15 @@ static ft_status cannot_open(const ft_store *s, ft_error *err)
                      "there is no store %s; name another with --db, or measure "
                      "something into this one first",
                      path);
-    else if (access(path, F_OK) == 0 && access(path, s->writable ? W_OK : R_OK))
-        st = ft_fail(err, FT_EIO, 0,
-                     "store %s: no permission to %s it; as its owner: chmod u+rw %s",
-                     path, verb, path);
-    else if (access(dir, W_OK | X_OK) && errno == EROFS)
+    else if (is_read_only(path) || is_read_only(dir))
         st = ft_fail(err, FT_EIO, 0,
                      "store %s: its file system is read-only; name a store elsewhere "
                      "with --db",
                      path);
+    else if (access(path, F_OK) == 0 && access(path, s->writable ? W_OK : R_OK))
+        st = ft_fail(err, FT_EIO, 0,
+                     "store %s: no permission to %s it; as its owner: chmod u+rw %s",
+                     path, verb, path);
     else if (access(dir, W_OK | X_OK))
         st = ft_fail(err, FT_EIO, 0,
                      "store %s: its folder must be writable too, to %s it; "
@@ -66,9 +71,12 @@ static ft_status cannot_open(const ft_store *s, ft_error *err)
 static ft_status fail(const ft_store *s, ft_error *err)
 {
     const char *why = sqlite3_errmsg(s->db);
-    const bool full = sqlite3_system_errno(s->db) == ENOSPC; /* of a file beside it */
+    const int code = sqlite3_errcode(s->db);
+    /* Of a file beside it; after other errors the number is an older one's. */
+    const bool full = (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
+                      sqlite3_system_errno(s->db) == ENOSPC;
 
-    switch (full ? SQLITE_FULL : sqlite3_errcode(s->db)) {
+    switch (full ? SQLITE_FULL : code) {
     case SQLITE_NOMEM: return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:

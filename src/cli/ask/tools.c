@@ -223,8 +223,11 @@ static bool add_option(struct words *w, const char *key, const json_t *v)
                    ? add_word(w, w->found->name, text)
                    : wrong(w, "%s is a text or a number", key);
     if (!ft__option_repeats(w->found->type))
-        return wrong(w, "%s is one text: several are joined by commas, as \"a,b\"",
-                     key);
+        return w->found->type == FT__OPT_TEXT
+                   ? wrong(w,
+                           "%s is one text: several are joined by commas, as \"a,b\"",
+                           key)
+                   : wrong(w, "%s is one value, and no list", key);
     json_array_foreach(
         (json_t *)v, i,
         one) if (!value_text(buf, sizeof(buf), &text,

@@ -271,6 +271,18 @@ static const char *checkpoint(const ft_query *q)
                         : "MODEL";
 }
 
+/* As vLLM names a type; NULL: it computes in none such. */
+static const char *vllm_dtype(const char *dtype)
+{
+    static const char *const names[][2] = {
+        {"fp32", "float32"}, {"fp16", "float16"}, {"bf16", "bfloat16"}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(dtype, names[i][0]) == 0)
+            return names[i][1];
+    return NULL;
+}
+
 /* Options of vLLM beside those of every line. */
 static void vllm_options(char *out, size_t size, const ft_query *q,
                          const ft_serve_load *load)
@@ -290,10 +302,12 @@ static void vllm_options(char *out, size_t size, const ft_query *q,
         if (option[i].value > 0)
             len += (size_t)snprintf(out + len, size - len, " --%s %g", option[i].name,
                                     option[i].value);
-    snprintf(out + len, size - len, "%s%s%s",
+    snprintf(out + len, size - len, "%s%s%s%s%s%s",
              dim_of(q, "ep") > 1 ? " --enable-expert-parallel" : "",
              dim_of(q, "kv_bits") == 8 ? " --kv-cache-dtype fp8" : "",
-             load->whole_prompts ? " --no-enable-chunked-prefill" : "");
+             load->whole_prompts ? " --no-enable-chunked-prefill" : "",
+             q->run_mode && strcmp(q->run_mode, "eager") == 0 ? " --enforce-eager" : "",
+             q->dtype ? " --dtype " : "", q->dtype ? vllm_dtype(q->dtype) : "");
 }
 
 /* How an engine is started; false: it is no server. */
@@ -325,36 +339,51 @@ static bool server_line(char *out, size_t size, const ft_query *q, uint64_t tp,
                  model, tp, tokens);
     else if (strcmp(engine, "llama.cpp") == 0)
         snprintf(out, size,
-                 "llama-server --model MODEL.gguf --port 8000 --parallel %" PRIu64,
+                 "llama-server --model %s.gguf --port 8000 --parallel %" PRIu64, model,
                  concurrency);
     return *out != '\0';
 }
 
-/* What measures the same; vLLM's client asks any server with OpenAI's interface. */
-static void verify_line(char *out, size_t size, const ft_serve_load *load,
-                        const ft_served *s, const ft_query *q, uint64_t tp)
+/* A command that measures the same, or why there is none. */
+struct verify {
+    char line[1024];
+    const char *why_not;
+};
+
+/* vLLM's client asks any server with OpenAI's interface. */
+static struct verify verify_by(const ft_serve_load *load, const ft_served *s,
+                               const ft__predict_question *of, uint64_t tp)
 {
+    const ft_query *q = &of->query;
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
     const uint64_t concurrency = load->concurrency ? load->concurrency : 1;
     char how[64], server[512];
+    struct verify v = {.why_not = NULL};
 
     if (load->rate_per_s > 0)
         snprintf(how, sizeof(how), "--request-rate %g", load->rate_per_s);
     else
         snprintf(how, sizeof(how), "--max-concurrency %" PRIu64, concurrency);
-    *out = '\0';
     if (load->n_recorded || load->prefill_workers || load->shared_prefix ||
-        load->kv_tokens ||
-        !server_line(server, sizeof(server), q, tp, s, load, concurrency))
-        return;
-    snprintf(out, size,
-             "%s & vllm bench serve --model %s --dataset-name random "
-             "--random-input-len %" PRIu64 " --random-output-len %" PRIu64
-             " --random-range-ratio %g --num-prompts %" PRIu64
-             " %s --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
-             "--metric-percentiles 50,90,99 --save-result",
-             server, checkpoint(q), prompt, generate, load->vary, s->requests, how);
+        load->kv_tokens)
+        v.why_not = "vllm bench serve makes no such load";
+    else if (*of->use.setting || of->o->asked.setting)
+        v.why_not = "no option of a server sets clocks, caps and what else --setting "
+                    "names: the device has to be set first";
+    else if ((q->dtype && !vllm_dtype(q->dtype)) ||
+             (q->run_mode && strcmp(q->run_mode, "compiled") == 0) ||
+             !server_line(server, sizeof(server), q, tp, s, load, concurrency))
+        v.why_not = "how that engine is started so is not known here";
+    else
+        snprintf(v.line, sizeof(v.line),
+                 "%s & vllm bench serve --model %s --dataset-name random "
+                 "--random-input-len %" PRIu64 " --random-output-len %" PRIu64
+                 " --random-range-ratio %g --num-prompts %" PRIu64
+                 " %s --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
+                 "--metric-percentiles 50,90,99 --save-result",
+                 server, checkpoint(q), prompt, generate, load->vary, s->requests, how);
+    return v;
 }
 
 static bool print_latency(const ft_served *s)
@@ -416,7 +445,7 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
                       const ft_serve_load *load, uint64_t tp)
 {
     struct lines assumed = {.n = 0}, warned = {.n = 0};
-    char verify[1024];
+    const struct verify v = verify_by(load, &x->s, q, tp);
 
     printf("%s on %" PRIu64 " x %s: ", q->c->args.v[0], x->s.devices, x->s.device);
     ft__put_line(stdout, "", x->s.title);
@@ -434,9 +463,9 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
         ft__put_line(stdout, "steps by ", x->s.predictor);
     for (size_t i = 0; i < warned.n; i++)
         ft__put_line(stdout, "warning: ", warned.at[i]);
-    verify_line(verify, sizeof(verify), load, &x->s, &q->query, tp);
-    if (*verify)
-        ft__put_line(stdout, "verify on those devices: ", verify);
+    ft__put_line(stdout,
+                 v.why_not ? "no command verifies it: " : "verify on those devices: ",
+                 v.why_not ? v.why_not : v.line);
     return true;
 }
 
@@ -488,7 +517,7 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
                         const ft_serve_load *load, uint64_t tp)
 {
     struct lines assumed = {.n = 0}, warned = {.n = 0};
-    char verify[1024];
+    const struct verify v = verify_by(load, &x->s, q, tp);
     json_t *o;
 
     if (*x->no_fit.msg)
@@ -500,12 +529,13 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
     say_model(&assumed, q->query.model);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
-    verify_line(verify, sizeof(verify), load, &x->s, &q->query, tp);
     return ft__json_join_take(
         ft__json("model:s", q->c->args.v[0]),
-        ft__json_join_take(o, ft__json("assumptions:o warnings:o verify:z",
-                                       ft__json_texts(assumed.at, assumed.n),
-                                       ft__json_texts(warned.at, warned.n), verify)));
+        ft__json_join_take(o,
+                           ft__json("assumptions:o warnings:o verify:z why_no_verify:z",
+                                    ft__json_texts(assumed.at, assumed.n),
+                                    ft__json_texts(warned.at, warned.n), v.line,
+                                    v.why_not ? v.why_not : "")));
 }
 
 static json_t *all_json(const ft__predict_question *q, const struct served *x, size_t n,

@@ -488,7 +488,7 @@ static int check_devices(ft__rank_question *q)
     int code = FT__EXIT_GOOD;
 
     ft__path_data(q->c, data_dir);
-    for (size_t i = 0; i < q->n_devices && !code; i++) {
+    for (size_t i = 0; i < q->n_devices && q->named && !code; i++) {
         ft_device *d = NULL;
 
         if (strcmp(q->device[i], "local") == 0)

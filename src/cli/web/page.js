@@ -80,7 +80,7 @@ function difference(now) {
 // ---- one device in detail ----
 async function showDetail(mine) {
   const controls = new URLSearchParams(new FormData(form)), device = byId("of").value;
-  const page = await ask("report", controls, [...SERVED.filter(n => n !== "precision"), "tp", "devices", "price"], { device });
+  const page = await ask("report", controls, [...SERVED, "tp", "devices", "price"], { device });
   if (mine !== last) return;
   drawn.length = Math.min(drawn.length, 1); // the plot
   byId("main").replaceChildren();

@@ -545,9 +545,12 @@ static ft_status open_alone(ft__family *f, const ft__section_image *s,
 static ft_status open_boards(ft__family *f, const ft__section_image *s,
                              const void *image, ft_error *err)
 {
-    if (s->bytes == sizeof(f->between_boards))
-        memcpy(&f->between_boards, image, sizeof(f->between_boards));
-    return f->between_boards > 0 && isfinite(f->between_boards)
+    double reach = 0;
+
+    if (s->bytes == sizeof(reach) && !(f->between_boards > 0))
+        memcpy(&reach, image, sizeof(reach));
+    f->between_boards = reach;
+    return reach > 0 && reach <= FT__WIDEST
                ? FT_OK
                : ft__predictor_damaged(s->offset, "how boards differ", err);
 }

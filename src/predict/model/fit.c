@@ -203,13 +203,13 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft__matrix *x,
                             .x = malloc(n * x->n_cols * sizeof(*l->x)),
                             .y = calloc(n, sizeof(*l->y)),
                             .group = calloc(n, sizeof(*l->group)),
-                            .given = calloc(n, sizeof(*l->given)),
+                            .given = o->blocks ? calloc(n, sizeof(*l->given)) : NULL,
                             .fold = calloc(n, sizeof(*l->fold)),
                             .best = calloc(n, sizeof(*l->best)),
                             .residual = calloc(n, sizeof(*l->residual)),
                             .residual_scale = calloc(n, sizeof(*l->residual_scale))};
-    if (!l->row || !l->x || !l->y || !l->group || !l->given || !l->fold || !l->best ||
-        !l->residual || !l->residual_scale)
+    if (!l->row || !l->x || !l->y || !l->group || (o->blocks && !l->given) ||
+        !l->fold || !l->best || !l->residual || !l->residual_scale)
         return ft_fail(err, FT_ENOMEM, 0, "%zu rows", x->n_rows);
     scratch = malloc(n * sizeof(*scratch));
     if (!scratch)
@@ -222,7 +222,8 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft__matrix *x,
         memcpy(l->x + l->n * x->n_cols, x->x + i * x->n_cols,
                x->n_cols * sizeof(*l->x));
         l->y[l->n] = y[i];
-        l->given[l->n] = group[i];
+        if (o->blocks)
+            l->given[l->n] = group[i];
         l->group[l->n] = o->blocks ? group[i] >> FT__BLOCK_BITS : group[i];
         l->row[l->n++] = (uint32_t)i;
     }

@@ -39,14 +39,23 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
  * have rows enough to learn from. Else they hold operations. */
 enum { LEAST_LAYERS = 5, LEAST_OF_KIND = 2 };
 
+/* Where v is among seen[n]; n: it is not. */
+static size_t find(const uint64_t *seen, size_t n, uint64_t v)
+{
+    size_t i = 0;
+
+    while (i < n && seen[i] != v)
+        i++;
+    return i;
+}
+
 static bool has_layers(const uint64_t *layer, size_t n, bool one_kind)
 {
     uint64_t seen[LEAST_LAYERS];
     size_t rows[LEAST_LAYERS] = {0}, n_seen = 0, largest = 0;
 
     for (size_t i = 0, j; i < n && n_seen < LEAST_LAYERS; i++) {
-        for (j = 0; j < n_seen && seen[j] != layer[i];)
-            j++;
+        j = find(seen, n_seen, layer[i]);
         if (j == n_seen)
             seen[n_seen++] = layer[i];
         rows[j]++;
@@ -61,22 +70,26 @@ static bool has_layers(const uint64_t *layer, size_t n, bool one_kind)
  * fitted. */
 enum { FEW_LAYERS = 50, MANY_BATCHES = 10 };
 
-static bool are_few(const uint64_t *layer, size_t n)
+/* Of an operation's rows on several devices, at several clocks, one counts. */
+static bool are_few(const struct regressor_rows *r, const ft__samples *s)
 {
-    uint64_t seen[FEW_LAYERS];
-    size_t n_seen = 0;
+    uint64_t layer[FEW_LAYERS], op[FEW_LAYERS * MANY_BATCHES];
+    size_t layers = 0, ops = 0;
 
-    for (size_t i = 0, j; i < n && n_seen < FEW_LAYERS; i++) {
-        for (j = 0; j < n_seen && seen[j] != layer[i];)
-            j++;
-        if (j == n_seen)
-            seen[n_seen++] = layer[i];
+    for (size_t i = 0; i < r->m && layers < FEW_LAYERS; i++) {
+        const uint64_t hash = s->v[r->index[r->of[i]]].hash;
+
+        if (find(layer, layers, r->group[i]) == layers)
+            layer[layers++] = r->group[i];
+        if (ops < FEW_LAYERS * MANY_BATCHES && find(op, ops, hash) == ops)
+            op[ops++] = hash;
     }
-    return n_seen < FEW_LAYERS && n >= MANY_BATCHES * n_seen;
+    return layers < FEW_LAYERS && ops >= MANY_BATCHES * layers;
 }
 
 /* Layers whose weights are of one power of two are left out together (blocked
- * cross-validation), where there are as many of these as layers are wanted. */
+ * cross-validation), where there are as many of these as layers are wanted. Of fewer
+ * sizes no less is unknown; beside a single one all others are far. */
 static void block_by_size(struct regressor_rows *r, uint32_t width)
 {
     const float *size = r->px + FT__F_weight_elements; /* a logarithm to base 2 */
@@ -87,12 +100,13 @@ static void block_by_size(struct regressor_rows *r, uint32_t width)
         octaves |= (uint64_t)1 << (int)size[i * width];
     for (; octaves; octaves &= octaves - 1)
         n++;
-    if (n < LEAST_LAYERS)
+    if (n < 2)
         return;
-    for (size_t i = 0; i < r->m; i++)
+    r->blocks = n >= LEAST_LAYERS;
+    r->sizes = r->blocks ? n : LEAST_LAYERS;
+    for (size_t i = 0; i < r->m && r->blocks; i++)
         r->group[i] = (r->group[i] & (((uint64_t)1 << FT__BLOCK_BITS) - 1)) |
                       (uint64_t)size[i * width] << FT__BLOCK_BITS;
-    r->sizes = n;
 }
 
 /* Few rows, of several kinds, with nothing said about how to learn from them. */
@@ -153,6 +167,7 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
         n += ft__regressor_has(p, &s->v[r->index[i]].op);
     r->all = n;
     r->m = r->sizes = 0;
+    r->blocks = false;
     for (size_t i = 0; i < r->n; i++) {
         const ft__sample *v = &s->v[r->index[i]];
 
@@ -174,7 +189,7 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
     else if (!has_layers(r->group, r->m, p->scope == FT__SCOPE_KIND))
         for (size_t i = 0; i < r->m; i++)
             r->group[i] = s->v[r->index[r->of[i]]].hash;
-    else if (!l->opt.unseen && p->scope == FT__SCOPE_KIND && are_few(r->group, r->m))
+    else if (!l->opt.unseen && p->scope == FT__SCOPE_KIND && are_few(r, s))
         block_by_size(r, width);
     return r->m;
 }
@@ -416,7 +431,7 @@ static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
         return FT_OK;
     how = ft__transfer_how(l, r, s);
     how.no_residual_scale |= r->by_kind;
-    how.blocks = r->sizes > 0;
+    how.blocks = r->blocks;
     if (kept && (!n || old->rows == sum_of_rows(r, s, l->opt.metric)))
         return keep_regressors(l, old, err);
     p = new_regressor(l, err);

@@ -516,7 +516,8 @@ static ft_status find_gain(bool *gains, const struct wide *w, const ft__model_se
         st = ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", w->m);
     other = weight ? weight + w->m : NULL;
     for (size_t i = 0; i < w->m && !st; i++) {
-        if (is_held(how->seed, w->group[i])) {
+        if (is_held(how->seed,
+                    how->blocks ? w->group[i] >> FT__BLOCK_BITS : w->group[i])) {
             held[n] = i;
             held[w->m + n++] = w->of[i];
         } else

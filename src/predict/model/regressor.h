@@ -32,8 +32,9 @@ struct regressor_rows {
     float *px;    /* with room for columns of neighbours */
     double *py;
     uint64_t *group;
-    bool by_kind; /* group: the kinds, of a part that answers for others */
-    uint32_t sizes; /* group: layers in blocks, one for each of so many powers of two of their weights; 0: it is not */
+    bool by_kind;   /* group: the kinds, of a part that answers for others */
+    bool blocks;    /* group: layers in blocks by the power of two of their weights */
+    uint32_t sizes; /* how many of these intervals are to know of; 0: of no number */
     double *pout;
     double *presidual_scale;
     double *ppooled;

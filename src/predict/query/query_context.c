@@ -348,7 +348,8 @@ static void answer_for_steady_state(ft__query_context *q)
 
 double ft__query_context_between_boards(const ft__query_context *q)
 {
-    return q->f && q->known && !q->few_on ? q->f->between_boards : 0;
+    return q->f && q->known && q->n_few < FT__LEAST_CALIBRATION ? q->f->between_boards
+                                                                : 0;
 }
 
 static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
@@ -360,18 +361,19 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
 
     if (st || !q->f)
         return st;
-    boards = ft__query_context_between_boards(q);
     st = ask_metric(q->time, q, FT__METRIC_TIME, err);
     for (uint32_t i = 0; i < q->n && !st && !q->few; i++)
         if (q->time[i].unlike && !q->time[i].measured)
             take_default(q, i);
     if (!st && q->from_short_loops)
         answer_for_steady_state(q);
-    for (uint32_t i = 0; i < q->n && !st && boards > 0; i++)
-        widen(&q->time[i], boards);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
                                          q->few, q->few_on, &q->on, q->form, q->n, err);
+    boards = ft__query_context_between_boards(q);
+    for (uint32_t i = 0; i < q->n && !st && boards > 0; i++)
+        if (!is_among_few(q, &q->form[i]))
+            widen(&q->time[i], boards);
     if (st || is_cpu_from_specification(q))
         return st;
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);

@@ -73,7 +73,8 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
  * device have launches, which a replayed graph has not. */
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i);
 /* How far the board that is asked about may be off those that were measured: 0 where
- * these are it, and of devices not measured, whose intervals have it. */
+ * these are it or enough was measured of it since, and of devices not measured, whose
+ * intervals have it. */
 double ft__query_context_between_boards(const ft__query_context *q);
 
 /* What was learned of an operation's power at one clock and cap, over the estimate

@@ -549,8 +549,9 @@ ft_status ft_predictor_train(ft_predictor **out, ft_store *store,
         st = check_networks(&found, err);
     if (!st)
         st = learn_kernels(&f, opt, err);
-    if (opt->other_boards || (how.before && how.before->between_boards > 0))
-        f.between_boards = between_boards;
+    f.between_boards = opt->other_boards ? between_boards
+                       : how.before      ? how.before->between_boards
+                                         : 0;
     if (!st)
         st = ft__predictor_of_family(out, &f, err);
     ft__family_free(&f);

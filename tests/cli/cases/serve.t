@@ -28,6 +28,14 @@ The line has the checkpoint's type and what else was asked for; what a server of
   $ L=examples/llm/llama-3-8b.json; for o in '--precision fp8 --max-num-seqs 8 --gpu-memory-utilization 0.8 --dim kv_bits=8 --no-chunked-prefill' '--precision fp4 --engine trtllm' '--engine sglang --max-num-seqs 8' '--shared-prefix 64'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verify | sed 's/ --dataset.*//'; done
   verify on those devices: vllm serve MODEL-in-fp8 --tensor-parallel-size 1 --max-num-batched-tokens 8192 --max-num-seqs 8 --gpu-memory-utilization 0.8 --kv-cache-dtype fp8 --no-enable-chunked-prefill & vllm bench serve --model MODEL-in-fp8
   verify on those devices: trtllm-serve MODEL-in-fp4 --tp_size 1 --max_num_tokens 8192 & vllm bench serve --model MODEL-in-fp4
+  $ L=examples/llm/llama-3-8b.json; for o in '--run-mode eager --dtype fp16' '--precision fp4 --engine llama.cpp' '--run-mode compiled' '--engine sglang --run-mode eager' '--engine trtllm --dtype fp16' '--power-cap 400' '--clock 1200'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verif | sed 's/ --dataset.*//'; done
+  verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 --enforce-eager --dtype float16 & vllm bench serve --model MODEL
+  verify on those devices: llama-server --model MODEL-in-fp4.gguf --port 8000 --parallel 4 & vllm bench serve --model MODEL-in-fp4
+  no command verifies it: how that engine is started so is not known here
+  no command verifies it: how that engine is started so is not known here
+  no command verifies it: how that engine is started so is not known here
+  no command verifies it: no option of a server sets clocks, caps and what else --setting names: the device has to be set first
+  no command verifies it: no option of a server sets clocks, caps and what else --setting names: the device has to be set first
 
 Prompts in groups of devices of their own, at a rate:
 
