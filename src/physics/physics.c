@@ -528,7 +528,8 @@ static double kernel_s(const ft__pace *pace)
     const ft__hardware_spec *chip = pace->chip;
 
     return chip->gpu && chip->graph && chip->clock_hz > 0
-               ? pace->c[FT__C_replay_clocks] / chip->clock_hz
+               ? fmin(pace->c[FT__C_replay_clocks] / chip->clock_hz,
+                      pace->c[FT__C_kernel_s])
                : pace->c[FT__C_kernel_s];
 }
 
