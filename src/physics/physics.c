@@ -521,8 +521,8 @@ static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
 
 /* ---- one operation ---- */
 
-/* Least time of a kernel: of a graph's, that of starting and ending one on the cores.
- */
+/* Least time of a kernel: of a graph's, that of starting and ending one on the cores,
+ * and no more than behind a launch. */
 static double kernel_s(const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
