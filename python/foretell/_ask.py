@@ -349,8 +349,8 @@ def predict(
     alone. One of them. dtype, as the command has it, is the same.
     mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
     optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
-    run_mode: "eager", "compiled", "graph", "compiled-graph"; None: that of torch.compile, where it
-    made the module, else the device's.
+    run_mode: "eager", "compiled", "graph", "compiled-graph", "cudagraphs"; None: that of
+    torch.compile, where it made the module, else the device's.
     clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md). With further
     options of it (prompt=, generate=, concurrency=, ...) its answer is returned, as llm() does.
     Raises foretell.Error."""

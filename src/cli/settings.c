@@ -119,8 +119,9 @@ const ft__option ft__query_table[] = {
     FT__TEXT(
         ft__query_options, run_mode, "run-mode", "MODE",
         "eager (the host issues each operation), compiled (of what torch.compile "
-        "fused), graph (replayed as a CUDA graph) or compiled-graph; as the device "
-        "was measured, otherwise eager"),
+        "fused), graph (replayed as a CUDA graph, captured by hand), compiled-graph or "
+        "cudagraphs (torch.compile's backend, which copies weights); as the device was "
+        "measured, otherwise eager"),
     FT__TEXT(ft__query_options, host, "host", "NAME",
              "the processor that issues launches, as datasets name it"),
     FT__INPUT(

@@ -166,9 +166,8 @@ ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, bool weights,
         else if (weights && is_weight(g, i))
             copy_weights(b, g, i);
     if (weights)
-        ft__build_assume(b, "weights are copied before each replay, as by "
-                            "torch.compile(backend=\"cudagraphs\"); by compiled-graph, "
-                            "and by graphs captured by hand, they are not");
+        ft__build_assume(b, "weights are copied before each replay, as "
+                            "torch.compile(backend=\"cudagraphs\") does since 2.5");
     copy_graph(b, g, FT_DTYPE_NONE, FT_DTYPE_NONE);
     return ft__build_finish_take(out, b, err);
 }

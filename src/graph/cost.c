@@ -401,6 +401,11 @@ static double weights_read(const ft_op *op, double bytes)
     return op->kind != FT_KIND_embedding && ft_op_wrt(op) & FT_WRT_X ? bytes : 0;
 }
 
+double ft__weights_read(const ft_op *op)
+{
+    return weights_read(op, weight_bytes(op, ft__weight_elements(op)));
+}
+
 /* Only the rows and elements that are taken are read. */
 static double taken(const ft_op *op, double size, double results)
 {

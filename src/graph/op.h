@@ -67,6 +67,8 @@ static inline double ft__last_dim(const ft_op *op, ft_key_id key)
     return s.rank ? (double)s.dim[s.rank - 1] : 1;
 }
 
+/* B of its weights that an operation reads; of an embedding its whole table. */
+double ft__weights_read(const ft_op *op);
 /* The share of a mixture's experts that any row goes to. */
 double ft__experts_used(const ft_op *op);
 /* Experts of the device that has most to read, for which the others wait. */

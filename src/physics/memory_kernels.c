@@ -5,15 +5,14 @@
 #include "physics/op_kernel_cost.h"
 
 /* What was touched just before is still in the last-level cache, the less the more
- * there is of it: GPUs' by the power of 5, from one to four times its size as
- * NeuSight's elementwise rows of A100 and T4 say. No CPU's rows say that of theirs,
- * by 3. */
+ * there is of it. No CPU's rows say how much of theirs: by the power of 3. */
 static double kept(double bytes, const ft__pace *pace)
 {
-    const double over = bytes / pace->kept_bytes, square = over * over;
-    const double fall = pace->chip->gpu ? square * square * over : square * over;
+    const double over = bytes / pace->kept_bytes;
 
-    return pace->kept_bytes > 0 ? 1 / (1 + fall) : 0;
+    if (!(pace->kept_bytes > 0))
+        return 0;
+    return pace->chip->gpu ? ft__cache_hit(over) : 1 / (1 + over * over * over);
 }
 
 /* Seconds to move `bytes` when as many are touched. */

@@ -646,6 +646,9 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
 
     out->n = 0;
+    out->weights = op->phase != FT_PHASE_OPTIMIZER && ft__makes_products(op)
+                       ? ft__weights_read(op)
+                       : 0;
     out->calls = ft__calls_of(op, chip->amd);
     if (chip->bare)
         out->calls.floor = -1;

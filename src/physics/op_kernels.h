@@ -92,8 +92,16 @@ typedef struct ft__calls {
 typedef struct ft__work {
     ft__op_kernel op_kernel[FT__MAX_OP_KERNELS];
     uint32_t n;
+    double weights; /* B that its products read of them */
     ft__calls calls;
 } ft__work;
+
+static inline bool ft__makes_products(const ft_op *op)
+{
+    const ft_class c = ft_kind_class(op->kind);
+
+    return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
+}
 
 /* Between the sum (power 1) and the larger (power infinite) of two times. */
 double ft__together(double a, double b, double power);

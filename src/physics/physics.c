@@ -77,13 +77,6 @@ static double core_threads(const ft_device_facts *d)
     return (capability > 8 && capability < 9) || capability >= 12 ? 1536 : 2048;
 }
 
-static int makes_products(const ft_op *op)
-{
-    ft_class c = ft_kind_class(op->kind);
-
-    return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
-}
-
 /* Matrix cores of AMD's boards for data centres, which have many units of fp64, took
  * fp32 at twice the vectors' rate until MI300. */
 static double matrix_gain(const ft_device_facts *d)
@@ -155,7 +148,7 @@ static double half_peak(const ft__hardware_spec *chip, const ft_device_facts *d,
 static double nominal_flops(ft__hardware_spec *chip, const ft_device_facts *d,
                             const char *policy, const ft_op *op)
 {
-    double peak = makes_products(op) ? tensor_peak(d, policy, op) : NAN;
+    double peak = ft__makes_products(op) ? tensor_peak(d, policy, op) : NAN;
 
     chip->tensor = chip->gpu && isfinite(peak) && has_tensor_cores(d);
     if (chip->gpu && !chip->tensor && ft_dtype_bits(op->dtype) == 16)
@@ -249,10 +242,10 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
     out->nominal_hz = clock_under_load(d, cores);
     out->flops = nominal_flops(chip, d, policy, op);
     chip->vector_share = d->peak_fp32 / out->flops;
-    out->gain =
-        chip->gpu && op->dtype == FT_DTYPE_fp32 && makes_products(op) && !chip->tensor
-            ? matrix_gain(d)
-            : 1;
+    out->gain = chip->gpu && op->dtype == FT_DTYPE_fp32 && ft__makes_products(op) &&
+                        !chip->tensor
+                    ? matrix_gain(d)
+                    : 1;
 }
 
 /* What memory delivers passes between cache and cores, whose paths go with the core
@@ -537,15 +530,30 @@ static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
 
 /* ---- one operation ---- */
 
-/* Least time of a kernel: of a graph's, that of starting and ending one on the cores.
- */
+/* Least time of a kernel: of a graph's, that of starting and ending one on the cores,
+ * and no more than behind a launch. */
 static double kernel_s(const ft__pace *pace)
 {
     const ft__hardware_spec *chip = pace->chip;
 
     return chip->gpu && chip->graph && chip->clock_hz > 0
-               ? pace->c[FT__C_replay_clocks] / chip->clock_hz
+               ? fmin(pace->c[FT__C_replay_clocks] / chip->clock_hz,
+                      pace->c[FT__C_kernel_s])
                : pace->c[FT__C_kernel_s];
+}
+
+/* By default constants: those fitted to products' rows, which were repeated alone, saw
+ * weights in caches. */
+static void from_memory(ft__terms *out, const ft__work *w,
+                        const ft__hardware_spec *chip)
+{
+    const double *c = ft__physics_defaults()->v;
+    const double kept = cached_bytes(chip) * c[FT__C_cache_keeps];
+
+    if (!chip->gpu || !(kept > 0))
+        return;
+    out->weights_s = w->weights / memory_rate(chip, c);
+    out->weights = w->weights / kept;
 }
 
 /* range: NULL where algorithms are to be found first. */
@@ -568,6 +576,7 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
         out->kernels += count * p->kernels;
     }
     out->busy_s += out->kernels * kernel_s(pace);
+    from_memory(out, w, pace->chip);
 }
 
 void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,
@@ -622,7 +631,7 @@ double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip)
         return 0;
     ft_op_cost(op, &cost);
     bytes = cost.bytes_read + cost.bytes_written - fmax(0, chip->l2_bytes);
-    flops = makes_products(op) && !may_save(op, chip) ? cost.flops : 0;
+    flops = ft__makes_products(op) && !may_save(op, chip) ? cost.flops : 0;
     return fmax(bytes / chip->bandwidth, flops / chip->peak_flops);
 }
 

@@ -156,7 +156,20 @@ typedef struct ft__terms {
     double aside_s; /* of busy_s: what a setting adds and is not the operation itself */
     double total_s; /* of both; docs/physics.md */
     double drawing_s; /* of compute_s, what power is drawn for: docs/clocks.md */
+    double weights_s; /* to read all weights of products from a GPU's memory, which
+                         repeated alone finds them in its cache */
+    double weights;   /* of them, in sizes of that cache */
 } ft__terms;
+
+/* Share of a working set of so many sizes of a GPU's last-level cache that is still in
+ * it: by the power of 5, from one to four times its size as NeuSight's elementwise rows
+ * of A100 and T4 say. */
+static inline double ft__cache_hit(double sizes)
+{
+    const double square = sizes * sizes;
+
+    return 1 / (1 + square * square * sizes);
+}
 
 /* The device's share of the time; the rest is the host's. 1: it is not known. */
 static inline double ft__device_share(const ft__terms *t)

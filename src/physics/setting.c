@@ -114,10 +114,10 @@ bool ft__setting_differs(const char *asked, const char *measured)
 ft__chip_setting ft__setting_read(const char *setting)
 {
     ft__pair_value v[N_NAMES];
-    bool replayed, apart;
+    bool both, apart;
 
     ft__pairs_find(v, setting, names, N_NAMES);
-    replayed = is(&v[RUN_MODE], "compiled-graph");
+    both = is(&v[RUN_MODE], "compiled-graph");
     apart = is(&v[CALLS], "single");
     return (ft__chip_setting){.at = operating_point_of(v),
                               .threads = ft__pair_value_number(&v[THREADS]),
@@ -130,8 +130,9 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .apart = apart,
                               .bare = apart || is(&v[CALLS], "library"),
                               .short_loop = is(&v[LOOP], "short"),
-                              .graph = replayed || is(&v[RUN_MODE], "graph"),
-                              .fused = replayed || is(&v[RUN_MODE], "compiled")};
+                              .graph = both || is(&v[RUN_MODE], "graph") ||
+                                       is(&v[RUN_MODE], "cudagraphs"),
+                              .fused = both || is(&v[RUN_MODE], "compiled")};
 }
 
 bool ft__is_same_library(const char *a, const char *b)

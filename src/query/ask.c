@@ -33,39 +33,43 @@ static uint32_t policy_of(const ft__answer_source *s)
     return info.policy;
 }
 
-/* PyTorch replays CUDA graphs on copies of what it is given; engines that serve have
- * their inputs where the graph reads them. */
+static uint32_t bits_of(const char *run_mode)
+{
+    return run_mode ? ft__run_mode_find(run_mode, strlen(run_mode)) : FT__RUN_EAGER;
+}
+
+/* torch.compile replays CUDA graphs on copies of what it is given; who captures one by
+ * hand, and engines that serve, have their inputs where the graph reads them. */
 static bool copies_inputs(const ft__answer_source *s, const ft_graph *g)
 {
-    const char *mode = s->on.run_mode;
+    const uint32_t mode = bits_of(s->on.run_mode);
     const ft_device *device = s->on.device;
 
-    return mode && ft__run_mode_find(mode, strlen(mode)) & FT__RUN_REPLAYED && device &&
+    return mode & FT__RUN_REPLAYED && mode != FT__RUN_REPLAYED && device &&
            strcmp(ft_device_get(device)->type, "gpu") == 0 &&
            g->mode == FT_MODE_INFERENCE && !ft__graph_writes_inputs(g);
 }
 
 /* torch.compile(backend="cudagraphs"), for which weights are inputs, too. */
-static bool is_graph_alone(const char *run_mode, const ft_step *step)
+static bool copies_weights(const char *run_mode, const ft_step *step)
 {
-    return run_mode && strcmp(run_mode, "graph") == 0 &&
+    return bits_of(run_mode) & FT__RUN_COPIED &&
            !(step->given && step->mode == FT_MODE_TRAINING);
 }
 
-/* It replays nothing that writes what it was given. In either mode torch.compile breaks
- * its graph at recurrent layers (allow_rnn=False), forward as in training: then all of
- * the network is issued. */
+/* It replays nothing that writes what it was given. torch.compile breaks its graph at
+ * recurrent layers (allow_rnn=False), forward as in training: then all of the network
+ * is issued. Graphs captured by hand replay both. */
 static void issue_what_is_not_replayed(ft__question *a)
 {
     const char **mode = &a->s.source.on.run_mode;
+    const uint32_t bits = bits_of(*mode);
     const bool recurrent = ft__graph_is_recurrent(a->graph);
 
-    if (!*mode)
-        return;
-    if (recurrent && strcmp(*mode, "compiled-graph") == 0)
+    if (recurrent && bits & FT__RUN_REPLAYED && bits & FT__RUN_FUSED)
         *mode = "compiled";
-    else if (recurrent ? strcmp(*mode, "graph") == 0
-                       : is_graph_alone(*mode, &a->step) &&
+    else if (recurrent ? bits & FT__RUN_COPIED
+                       : copies_weights(*mode, &a->step) &&
                              a->graph->mode == FT_MODE_INFERENCE &&
                              ft__graph_keeps_statistics(a->graph))
         *mode = "eager";
@@ -80,7 +84,7 @@ static ft_status lower(ft_graph **out, const ft__answer_source *s, const ft_grap
 
     *out = NULL;
     if (copies_inputs(s, g))
-        st = ft__graph_copy_inputs(&made, g, is_graph_alone(s->on.run_mode, step), err);
+        st = ft__graph_copy_inputs(&made, g, copies_weights(s->on.run_mode, step), err);
     if (!st)
         st = ft_step_lower(out, made ? made : g, policy_of(s), step, err);
     if (st || *out)

@@ -36,11 +36,13 @@ static ft_status check_setting(const char *setting, ft_error *err)
 
 static ft_status check_run_mode(const char *mode, ft_error *err)
 {
-    if (!mode || ft__run_mode_find(mode, strlen(mode)) < FT__N_RUN_MODES)
+    if (!mode || ft__run_mode_find(mode, strlen(mode)) != FT__NO_RUN_MODE)
         return FT_OK;
-    return ft_fail(err, FT_EINVAL, 0,
-                   "--run-mode is eager, compiled, graph or compiled-graph, not \"%s\"",
-                   mode);
+    return ft_fail(
+        err, FT_EINVAL, 0,
+        "--run-mode is eager, compiled, graph, compiled-graph or cudagraphs, not "
+        "\"%s\"",
+        mode);
 }
 
 static ft_status check_policy(const char *policy, ft_error *err)

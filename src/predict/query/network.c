@@ -394,6 +394,21 @@ static ft_status ask_ops(ft__network_estimate *out, ft__op_task *task,
     return st;
 }
 
+/* Weights that the rest of the network has displaced from the cache, where operations
+ * repeated alone find theirs. */
+static void read_weights_again(ft__network_estimate *out, const ft__op_task *task)
+{
+    ft__network_load load = ft__schedule_no_load(INFINITY, 0);
+
+    ft__schedule_load(&load, task, out->n_ops);
+    for (uint32_t i = 0; i < out->n_ops; i++)
+        if (out->op_device[i].value > 0)
+            out->op_device[i] =
+                times(out->op_device[i], 1 + ft__schedule_displaced(&load) *
+                                                 ft__schedule_reread(&task[i]) /
+                                                 ft__schedule_device(&task[i]));
+}
+
 static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
                           ft__op_answers *answered, ft_error *err)
 {
@@ -410,6 +425,7 @@ static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
             task[i].count = (double)q->g->op_count[i];
             out->op_network_w[i] = task[i].power_w;
         }
+        read_weights_again(out, task);
         s = ft__query_context_schedule(q, &q->a, q->a.clock_hz);
         residual = residual_of(out, q);
         st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w,
@@ -504,7 +520,8 @@ static ft_status predict_operations(ft__network_estimate *out, const ft_predicto
         st = ft__query_context_open(&q, &setting, &on, err);
     if (!q.plain)
         out->run_mode = (q.a.graph && !is_cpu ? FT__RUN_REPLAYED : 0u) |
-                        (q.fused ? FT__RUN_FUSED : 0u);
+                        (q.fused ? FT__RUN_FUSED : 0u) |
+                        (q.a.copied ? FT__RUN_COPIED : 0u);
     if (!st)
         st = assemble(out, &q, asked->answered, err);
     if (!st)

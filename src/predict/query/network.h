@@ -53,16 +53,18 @@ typedef struct ft__network_estimate {
     uint32_t run_mode; /* FT__RUN_ bits */
 } ft__network_estimate;
 
-/* Run modes: who issues launches, and whether a compiler fused operations before. */
+/* Run modes: who issues launches, whether a compiler fused operations before, and
+ * whether weights are copied before each replay, as inputs are. */
 enum {
     FT__RUN_EAGER = 0,
     FT__RUN_REPLAYED = 1,
     FT__RUN_FUSED = 2,
-    FT__N_RUN_MODES = 4
+    FT__RUN_COPIED = 4,
+    FT__NO_RUN_MODE = 8
 };
-/* "eager", "graph", "compiled", "compiled-graph"; both FT__RUN_ bits are the latter. */
+/* "eager", "graph", "compiled", "compiled-graph", "cudagraphs". */
 const char *ft__run_mode_name(uint32_t bits);
-/* FT__N_RUN_MODES: no run mode is called so. */
+/* FT__NO_RUN_MODE: no run mode is called so. */
 uint32_t ft__run_mode_find(const char *name, size_t len);
 
 /* A few measurements of devices: every operation of a store with a time. */
@@ -94,9 +96,9 @@ typedef struct ft__device_use {
     const char *engine_version; /* NULL as well */
     double launch_s;            /* host time of one launch; 0: not known */
     const char *run_mode; /* "eager" (the host issues every operation), "compiled" (of
-                             what a compiler fused), "graph" or "compiled-graph" (CUDA
-                             graphs: it issues none); NULL: as the dataset was measured,
-                             from a data sheet eager */
+                             what a compiler fused), "graph", "compiled-graph" or
+                             "cudagraphs" (CUDA graphs: it issues none); NULL: as the
+                             dataset was measured, from a data sheet eager */
 } ft__device_use;
 
 /* Share of the unique operations of g of whose kind and element type something was

@@ -145,26 +145,34 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
  * node of the graph has put its gradient where it is looked for. */
 static const double parameter_launches = 1. / 3;
 
+static const struct run_mode {
+    const char *name;
+    uint32_t bits;
+} run_modes[] = {
+    {"eager", FT__RUN_EAGER},
+    {"graph", FT__RUN_REPLAYED},
+    {"compiled", FT__RUN_FUSED},
+    {"compiled-graph", FT__RUN_FUSED | FT__RUN_REPLAYED},
+    {"cudagraphs", FT__RUN_REPLAYED | FT__RUN_COPIED},
+};
+enum { N_RUN_MODES = sizeof(run_modes) / sizeof(*run_modes) };
+
 const char *ft__run_mode_name(uint32_t bits)
 {
-    static const char *const names[FT__N_RUN_MODES] = {
-        [FT__RUN_EAGER] = "eager",
-        [FT__RUN_REPLAYED] = "graph",
-        [FT__RUN_FUSED] = "compiled",
-        [FT__RUN_FUSED | FT__RUN_REPLAYED] = "compiled-graph",
-    };
+    size_t i = 0;
 
-    return names[bits];
+    while (run_modes[i].bits != bits)
+        i++;
+    return run_modes[i].name;
 }
 
 uint32_t ft__run_mode_find(const char *name, size_t len)
 {
-    uint32_t bits = 0;
-
-    while (bits < FT__N_RUN_MODES && (strlen(ft__run_mode_name(bits)) != len ||
-                                      memcmp(ft__run_mode_name(bits), name, len) != 0))
-        bits++;
-    return bits;
+    for (size_t i = 0; i < N_RUN_MODES; i++)
+        if (strlen(run_modes[i].name) == len &&
+            memcmp(run_modes[i].name, name, len) == 0)
+            return run_modes[i].bits;
+    return FT__NO_RUN_MODE;
 }
 
 /* As asked for, otherwise as the setting says; FT__RUN_EAGER where neither does. */
@@ -175,7 +183,7 @@ static uint32_t run_mode_of(const ft__device_use *on)
         on->run_mode ? on->run_mode : ft__pair(on->setting, "run_mode", &len);
     const uint32_t mode = name ? ft__run_mode_find(name, len) : FT__RUN_EAGER;
 
-    return mode < FT__N_RUN_MODES ? mode : FT__RUN_EAGER;
+    return mode < FT__NO_RUN_MODE ? mode : FT__RUN_EAGER;
 }
 
 static double top_clock(const ft_device_facts *d)
@@ -250,8 +258,15 @@ static double cap_under(const ft_device_facts *d, double power_w,
 
 /* Checks of arguments before what torch.compile made is run, or its graph replayed, and
  * before a module's first operation, in launches: modules of KernelBench that are one
- * operation. */
-static const double compiled_call = 4, eager_call = 0.8;
+ * operation. A graph captured by hand is replayed by one call. */
+static const double compiled_call = 4, eager_call = 0.8, replay_call = 1;
+
+static double call_of(uint32_t mode)
+{
+    return mode == FT__RUN_EAGER      ? eager_call
+           : mode == FT__RUN_REPLAYED ? replay_call
+                                      : compiled_call;
+}
 
 ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
@@ -269,10 +284,11 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
                               .params = *params};
     cap = ft__pair_number(out->setting, "power");
     cpu = strcmp(out->device->type, "cpu") == 0;
-    out->call = cpu ? 0 : mode == FT__RUN_EAGER ? eager_call : compiled_call;
+    out->call = cpu ? 0 : call_of(mode);
     /* A CPU issues its own operations. */
     out->graph = cpu || mode & FT__RUN_REPLAYED;
     out->fused = mode & FT__RUN_FUSED;
+    out->copied = !cpu && mode & FT__RUN_COPIED;
     out->short_loop = ft__is_short_loop(out->setting);
     out->loop_calls = is_nvidia(out) ? ft__loop_calls(out->setting) : (double)NAN;
     out->capped = isfinite(cap) && !ft__is_idle_cap(out->device, cap);
@@ -485,7 +501,8 @@ static struct drawn drawn_at(struct range_op *p, size_t k)
     return drawn_by(&t, &left, &p->range.chip, p->range.params);
 }
 
-static void price_at(struct range_op *p, size_t k, double *busy_s, double *power_w)
+static void price_at(struct range_op *p, size_t k, double *busy_s, double *weights_s,
+                     double *power_w)
 {
     const struct drawn d = drawn_at(p, k);
     ft__operating_point at = p->r->operating_point[k];
@@ -498,6 +515,7 @@ static void price_at(struct range_op *p, size_t k, double *busy_s, double *power
         at.power_w = d.budget_w;
     ft__op_range_cost(&t, &p->range, &at, d.held);
     *busy_s = t.busy_s;
+    *weights_s = t.weights_s;
 }
 
 /* What no setting changes of an operation. */
@@ -520,41 +538,42 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
 }
 
 static ft_status range_ask_op(ft__device_query_range *r, double *busy_s,
-                              double *power_w, const ft__priced_by *by, const ft_op *op,
-                              ft_error *err)
+                              double *weights_s, double *power_w,
+                              const ft__priced_by *by, const ft_op *op, ft_error *err)
 {
     struct range_op p = {.r = r, .op = op};
     ft__arena arena = {0};
     bool good;
 
     for (size_t k = 0; k < r->n; k++) {
-        busy_s[k] = 0;
+        busy_s[k] = weights_s[k] = 0;
         power_w[k] = NAN;
     }
     if (ft__costs_nothing(op))
         return FT_OK;
     good = range_op_make(&p, by->time, &arena);
     for (size_t k = 0; k < r->n && good; k++)
-        price_at(&p, k, &busy_s[k], &power_w[k]);
+        price_at(&p, k, &busy_s[k], &weights_s[k], &power_w[k]);
     if (good && by->power != by->time) {
         good = range_op_make(&p, by->power, &arena);
         for (size_t k = 0; k < r->n && good; k++)
-            price_at(&p, k, NULL, &power_w[k]);
+            price_at(&p, k, NULL, NULL, &power_w[k]);
     }
     ft__arena_free(&arena);
     return good ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu settings", r->n);
 }
 
 ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
-                                     double *power_w, const ft__device_use *on,
-                                     const ft__priced_by *by,
+                                     double *weights_s, double *power_w,
+                                     const ft__device_use *on, const ft__priced_by *by,
                                      const ft__operating_point *operating_point,
                                      size_t n, const ft_graph *g, ft_error *err)
 {
     ft_status st = range_open(out, on, operating_point, n, g, err);
 
     for (uint32_t i = 0; i < g->n_ops && !st; i++)
-        st = range_ask_op(out, &busy_s[i * n], &power_w[i * n], &by[i], &g->op[i], err);
+        st = range_ask_op(out, &busy_s[i * n], &weights_s[i * n], &power_w[i * n],
+                          &by[i], &g->op[i], err);
     return st;
 }
 
@@ -623,6 +642,8 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
     if (ft__costs_nothing(op))
         return;
     task->alone_s = task->bare_s = t->busy_s;
+    task->weights_s = t->weights_s;
+    task->weights = t->weights;
     *time = ft_kind_class(op->kind) == FT_CLASS_GENERIC
                 ? (ft_estimate){t->busy_s, t->busy_s, bound_high * t->busy_s,
                                 FT_BASIS_ROOFLINE, ""}

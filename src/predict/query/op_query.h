@@ -20,6 +20,7 @@ typedef struct ft__device_query {
     double launch_s;   /* host time of one launch; 0: not known */
     bool graph;        /* run mode: no launches from the host */
     bool fused;        /* run mode: by a compiler, before */
+    bool copied;       /* run mode: weights are copied before each replay */
     bool short_loop;   /* in loops too short for the power limiter */
     double loop_calls; /* that power is read in; NaN: of the steady state */
 } ft__device_query;
@@ -89,12 +90,13 @@ typedef struct ft__priced_by {
     const ft__physics_params *time, *power;
 } ft__priced_by;
 /* What *on but its setting takes for every operation i of g at every operating point k:
- * busy_s[i * n + k] as ft__device_query_terms() with by[i].time, power_w[i * n + k] as
- * ft__device_query_power() with by[i].power. FT_ENOTFOUND where nothing can be asked
- * about. out->cap_w is to be freed in any case. */
+ * busy_s[i * n + k] and weights_s[i * n + k] as ft__device_query_terms() with
+ * by[i].time, power_w[i * n + k] as ft__device_query_power() with by[i].power.
+ * FT_ENOTFOUND where nothing can be asked about. out->cap_w is to be freed in any case.
+ */
 ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s,
-                                     double *power_w, const ft__device_use *on,
-                                     const ft__priced_by *by,
+                                     double *weights_s, double *power_w,
+                                     const ft__device_use *on, const ft__priced_by *by,
                                      const ft__operating_point *operating_point,
                                      size_t n, const ft_graph *g, ft_error *err);
 /* Can the device be asked about at this clock (NaN: as it comes)? */

@@ -23,6 +23,7 @@ struct settings_batch {
     const ft_graph *g;
     uint32_t n_ops;
     double *busy_s;      /* of operation i under setting k: [i * n + k] */
+    double *weights_s;   /* likewise: to read its weights from memory */
     double *power_w;     /* likewise */
     ft__op_task *task;   /* of every operation, what no setting changes */
     double *scale;       /* of its power */
@@ -101,7 +102,7 @@ static ft_status price_all(struct settings_batch *m, const ft__query_context *q,
         by[i].power = q->models ? ft__model_set_params(q->models, &m->g->op[i]) : plain;
         by[i].time = q->by_default[i] ? plain : by[i].power;
     }
-    st = ft__device_query_range_ask(r, m->busy_s, m->power_w, on, by,
+    st = ft__device_query_range_ask(r, m->busy_s, m->weights_s, m->power_w, on, by,
                                     m->operating_point, m->n, m->g, err);
     free(by);
     return st;
@@ -124,6 +125,7 @@ static void brief_rescaled(ft_brief *out, struct settings_batch *m,
         task->power_w =
             ft__at_most(m->power_w[i * m->n + k] * m->scale[i], r->cap_w[k]);
         task->bare_s = task->alone_s = busy;
+        task->weights_s = m->weights_s[i * m->n + k];
         if (ft__costs_nothing(&m->g->op[i]) || !q->f)
             continue;
         task->alone_s = isfinite(factor) && q->time[i].value > 0
@@ -254,11 +256,12 @@ static ft_status make(struct settings_batch *m, ft_error *err)
     const size_t cells = m->n_ops * m->n + 1;
 
     m->busy_s = malloc(cells * sizeof(*m->busy_s));
+    m->weights_s = malloc(cells * sizeof(*m->weights_s));
     m->power_w = malloc(cells * sizeof(*m->power_w));
     m->task = calloc(m->n_ops + 1u, sizeof(*m->task));
     m->scale = malloc((m->n_ops + 1u) * sizeof(*m->scale));
     m->done = calloc(m->n + 1, 1);
-    return m->busy_s && m->power_w && m->task && m->scale && m->done
+    return m->busy_s && m->weights_s && m->power_w && m->task && m->scale && m->done
                ? FT_OK
                : ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
 }
@@ -266,6 +269,7 @@ static ft_status make(struct settings_batch *m, ft_error *err)
 static void many_free(struct settings_batch *m)
 {
     free(m->busy_s);
+    free(m->weights_s);
     free(m->power_w);
     free(m->task);
     free(m->scale);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "graph/op.h"
+#include "physics/physics.h"
 #include "predict/model/family.h"
 
 /* The schedules of devices in a predictor: looked up, checked. */
@@ -47,6 +48,16 @@ double ft__schedule_device(const ft__op_task *w)
     return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
 }
 
+double ft__schedule_reread(const ft__op_task *w)
+{
+    return fmax(0, w->weights_s - ft__schedule_device(w));
+}
+
+double ft__schedule_displaced(const ft__network_load *l)
+{
+    return 1 - ft__cache_hit(l->weights);
+}
+
 static bool waited_for_host(const ft__op_task *w)
 {
     return w->alone_s <= w->floor_s;
@@ -66,6 +77,8 @@ static void load_add(ft__network_load *l, const ft__op_task *w)
     if (!w->in_turn && w->launches > 0 && device > 0)
         l->issued += w->count * (1 + w->more_kernels);
     *(isfinite(w->alone_s) ? &l->known_s[w->group] : &l->unmodelled_s) += device;
+    l->weights += w->count * w->weights;
+    l->reread_s += w->count * ft__schedule_reread(w);
     if (isfinite(w->power_w) && !waited_for_host(w)) {
         l->alone_s += alone;
         l->alone_j += alone * w->power_w;
@@ -80,7 +93,8 @@ void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n)
 
 double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s)
 {
-    double sum = s->bounded * l->unmodelled_s + s->launch_s * l->in_turn;
+    const double reread = ft__schedule_displaced(l) * l->reread_s;
+    double sum = s->bounded * (l->unmodelled_s + reread) + s->launch_s * l->in_turn;
 
     for (int g = 0; g < FT__N_TASK_GROUPS; g++)
         sum += s->scale[g] * l->known_s[g];

@@ -43,6 +43,8 @@ typedef struct ft__op_task {
     double floor_s; /* an operation that took no longer alone may have waited for the
                        host: then no more than bare_s is the device's; 0: not known */
     double power_w; /* in that loop; NaN: not known */
+    double weights_s; /* to read its weights from memory */
+    double weights;   /* of them, in sizes of the last-level cache */
 } ft__op_task;
 
 /* What operations measured one by one do not say; fitted on networks that were
@@ -52,7 +54,8 @@ typedef struct ft__op_task {
  */
 typedef struct ft__schedule {
     double scale[FT__N_TASK_GROUPS]; /* of device times, by group */
-    double bounded;  /* of the bare times of operations that were never measured */
+    double bounded;  /* of the bare times of operations that were never measured, and
+                        of what weights take longer from memory than from the cache */
     double launch_s; /* host time of one launch; in turn: what a convolution or product
                         takes more behind others, whose code and data are in caches */
     double idle_w;   /* drawn when nothing runs */
@@ -68,6 +71,8 @@ typedef struct ft__network_load {
     double
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
     double unmodelled_s;            /* of the others */
+    double weights;                 /* of all, in sizes of the last-level cache */
+    double reread_s;                /* what reading them all from memory adds */
     double launches;
     double issued;  /* kernels that the host issues launches for */
     double in_turn; /* launches that the device's time contains */
@@ -82,6 +87,10 @@ typedef struct ft__network_load {
 
 /* Device time of one operation, its host floor removed. */
 double ft__schedule_device(const ft__op_task *w);
+/* What it takes longer with its weights in memory than with them in the cache. */
+double ft__schedule_reread(const ft__op_task *w);
+/* Share of weights that others displace from the cache before they are read again. */
+double ft__schedule_displaced(const ft__network_load *l);
 /* Of nothing, on a device that draws cap_w at most (INFINITY: not known). */
 ft__network_load ft__schedule_no_load(double cap_w, double call);
 /* With task[n] behind what *l is of, in their order. */

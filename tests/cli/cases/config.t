@@ -27,9 +27,9 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   
   of one pass    estimate       low      high  basis
   ----------------------------------------------------
-  time            8.39 ms   7.57 ms   9.33 ms  learned
+  time            8.35 ms   7.51 ms   9.31 ms  learned
   energy           3.77 J    2.62 J    5.44 J  scaled
-  power             450 W     317 W     638 W  scaled
+  power             452 W     318 W     641 W  scaled
   peak memory    19.5 GiB  18.6 GiB  24.3 GiB  learned
     weights      15.0 GiB
     KV cache     4.00 GiB
@@ -38,7 +38,7 @@ Language models from the config.json of Hugging Face: one step, with keys and va
     workspace    32.0 MiB
     process       512 MiB
   fits in the device's 79.6 GiB: yes, 60.2 GiB to spare
-  the host issues everything in 72.0 us, the device executes it in 8.32 ms: the device sets the time
+  the host issues everything in 18.0 us, the device executes it in 8.33 ms: the device sets the time
   learned from several devices, h100-sxm among them: SOURCE/data/predictors/llm.ftp
   low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'

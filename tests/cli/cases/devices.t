@@ -34,8 +34,8 @@
 A data sheet's rate of numbers of 4 bits counts where it is known, so that a product of a B300 is faster than a B200's:
   $ echo 'linear x=8192x8192 out=8192 dtype=fp4' > fp4.ops
   $ for d in b300 b200; do foretell predict fp4.ops --device $d --method roofline --run-mode graph --json | pick time.value; done
-  time.value: 9.24315227552836e-05
-  time.value: 0.000130883395524895
+  time.value: 8.3772314497219e-05
+  time.value: 0.000122167958641778
 
 A host in one module with its device issues at its own pace, which the answer says; a launch time that is given replaces it, and a CUDA graph is one launch:
   $ foretell devices gh200 | grep launches
@@ -61,5 +61,5 @@ A host in one module with its device issues at its own pace, which the answer sa
     0.80 to 1.64 293 W
     0.80 to 1.64 291 W
   graph 1.00
-    0.72 to 1.50 311 W
-    0.72 to 1.50 308 W
+    0.72 to 1.41 333 W
+    0.72 to 1.41 330 W

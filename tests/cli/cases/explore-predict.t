@@ -191,7 +191,7 @@ Several networks are workloads.
   in short
   $ foretell explore run two.yaml --csv | tail -2
   large,512,inference,0.00066838965367210074,5890343328,physics,
-  large,512,training,0.0019290423898283102,22288834888,physics,
+  large,512,training,0.0019290432581768836,22288834888,physics,
 
 Mistakes.
 

@@ -148,7 +148,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   all are done after 1.23 ms and have taken 81.9 mJ; no other way is better
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  alone on l4: 1.23 ms, 39.3 mJ
+  alone on l4: 1.23 ms, 39.8 mJ
 
 A product that comes in several variants is one of them, and commands say which.
 

@@ -7,8 +7,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device         time      low     high  items/s   energy   memory     chance  basis
   --------------------------------------------------------------------------------------
-  1  a30         3.09 ms  1.29 ms  7.28 ms      324   205 mJ  627 MiB  *  72.2 %  scaled
-  2  l4          3.09 ms  1.48 ms  7.28 ms    323.8  95.8 mJ  627 MiB  ~  27.8 %  scaled
+  1  a30         3.09 ms  1.29 ms  7.28 ms      324   205 mJ  627 MiB  *  72.6 %  scaled
+  2  l4          3.09 ms  1.52 ms  7.28 ms    323.8  97.3 mJ  627 MiB  ~  27.4 %  scaled
   3  jetson-tk1  76.0 ms  49.2 ms   119 ms    13.15        -  627 MiB      0.0 %  scaled
   
   *: Pareto-optimal in time
@@ -48,7 +48,7 @@ Devices that nobody measured, each scaled from its data sheet.
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
   1,a30,1,,placed,0.003086780877156489
-  2,l4,1,,placed,0.003088316182268033
+  2,l4,1,,placed,0.0030886668467168415
 
 "No" is an exit code, and so is what is missing.
 
@@ -76,15 +76,15 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device   energy      low    high     time  items/s   memory      chance  basis
   ----------------------------------------------------------------------------------
-  1  l4      95.8 mJ  42.4 mJ  242 mJ  3.09 ms    323.8  627 MiB  *   82.6 %  scaled
-  2  a30      205 mJ  80.2 mJ  517 mJ  3.09 ms      324  627 MiB  *~  17.4 %  scaled
+  1  l4      97.3 mJ  44.2 mJ  246 mJ  3.09 ms    323.8  627 MiB  *   82.0 %  scaled
+  2  a30      205 mJ  80.2 mJ  517 mJ  3.09 ms      324  627 MiB  *~  18.0 %  scaled
   
   *: Pareto-optimal in time and energy
   best: l4
-  on average this answer lies 12.3 % above the best (expected regret)
+  on average this answer lies 12.8 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices a30,l4 --by co2 --co2 400g/kWh | tail -2
-  on average this answer lies 12.3 % above the best (expected regret)
+  on average this answer lies 12.8 % above the best (expected regret)
   l4 and a30 cannot be distinguished (~): their intervals overlap
   $ foretell rank data/models/resnet50.onnx --devices local
   foretell rank: there is no predictor for this machine yet (HOME/.local/share/foretell/local-onednn.ftp); two commands make one:
