@@ -1,8 +1,16 @@
 #ifndef GRAPH_OP_INSIDE_H
 #define GRAPH_OP_INSIDE_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "foretell/op.h"
 
+/* Parsers compare a word with all names of a list, of which few begin as it does. */
+static inline bool ft__name_is(const char *name, const char *s, size_t len)
+{
+    return len && *name == *s && strlen(name) == len && memcmp(name, s, len) == 0;
+}
 const char *ft__class_name(ft_class c);
 ft_dtype ft__dtype_from_name(const char *name, size_t len); /* NONE: unknown */
 const char *ft__key_name(ft_key_id k);

@@ -43,6 +43,7 @@ typedef struct ft__op_kernel {
     int last;       /* they lie last */
     int volume;     /* in three dimensions */
     double places;  /* threads of a kernel that has one for each result; pools, too */
+    int placed;     /* each of which finds its result by divisions */
     /* Of norms: */
     double blocks; /* channels, each of which one thread block does alone, or 0 */
     double rows;   /* that are done one by one, or 0 */
@@ -78,6 +79,7 @@ typedef struct ft__op_kernel {
     int atomic;      /* its parts of k add to the result in place, number by number */
     int added;       /* a gradient to the one that is there */
     int partial;     /* a step's gradient of its input, which few need */
+    int alone;       /* a bias that GPUs add, or sum up, in a kernel of its own */
 } ft__op_kernel;
 
 enum { FT__MAX_OP_KERNELS = 24 };

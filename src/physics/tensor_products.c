@@ -207,8 +207,9 @@ void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pac
     out->sustained = c[FT__C_tensor_share] * pace->tensor_sustained;
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
-    out->memory_s = bytes / (pace->chip->bandwidth * c[FT__C_tensor_memory] *
-                             ft__beside_hbm(pace->chip, c));
+    out->memory_s =
+        bytes / (pace->chip->bandwidth *
+                 fmin(1, c[FT__C_tensor_memory] * ft__stream_ratio(pace->chip)));
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
     out->drawing_s =
