@@ -465,8 +465,8 @@ static void kernels_of_pytorch_move_more_than_operations(void)
 
 /* In passes over x: of a factor that was repeated, of one number too, its gradient, the
  * product and its sum (6), where both were the same (6 of the result), but of a number
- * that has no gradient fewer; of a norm its gradient and that of its weights (5 of 1.2 and more), of a bias
- * one. A compiler's kernels do it at once. */
+ * that has no gradient fewer; of a norm its gradient and that of its weights (5 of 1.2
+ * and more), of a bias one. A compiler's kernels do it at once. */
 static void kernels_of_gradients_move_more_than_operations(void)
 {
     static const char factor[] = "mul x=64x64x256x256 y=64x64x1x1 phase=backward",

@@ -202,12 +202,12 @@ static double summed_s(double bytes, double devices, double rate)
 }
 
 /* Time of an NCCL collective: of what all devices of a machine have, in passes around a
- * ring, two for a sum: little of it beside flags that say it has come (protocols LL and LL128), more in
- * chunks that wait for each other. What a device keeps it copies, unless it is summed.
- * Switches between Hopper's (NVLink SHARP) add, 16 bits and more: each of three devices
- * and more sends all of its data once and reads its part of the sum, the other way
- * round for the sum. Decided on aiconfigurator's collectives on A100 and H200:
- * docs/physics.md. */
+ * ring, two for a sum: little of it beside flags that say it has come (protocols LL and
+ * LL128), more in chunks that wait for each other. What a device keeps it copies,
+ * unless it is summed. Switches between Hopper's (NVLink SHARP) add, 16 bits and more:
+ * each of three devices and more sends all of its data once and reads its part of the
+ * sum, the other way round for the sum. Decided on aiconfigurator's collectives on A100
+ * and H200: docs/physics.md. */
 static double nccl_s(double bytes, double devices, double rate, const ft__op_kernel *p,
                      const ft__hardware_spec *chip)
 {

@@ -70,7 +70,7 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
     if (!chip->gpu)
         return 1;
     if (ft__tensor_serves(p, chip))
-        return (chip->amd                       ? c[FT__C_amd_share]
+        return (chip->amd                    ? c[FT__C_amd_share]
                 : p->gradient && p->size > 1 ? GRADIENT_SHARE
                                              : 1) *
                (p->scaled ? c[FT__C_scaled_share] : 1) *

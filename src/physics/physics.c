@@ -107,7 +107,7 @@ static bool is_joined(const ft_device_facts *d, const ft_op *op)
  * connects GPUs; CPUs by a network of 100 Gbit/s. */
 static double link_of(const ft_device_facts *d, bool joined)
 {
-    const double pcie = d->year < 2020                        ? 16e9
+    const double pcie = d->year < 2020                      ? 16e9
                         : d->year < 2025 && !is_since(d, 9) ? 32e9
                                                             : 64e9;
 
