@@ -491,6 +491,29 @@ static void kernels_of_gradients_move_more_than_operations(void)
     CHECK(CMP(seconds(norm, "a10g", "run_mode=compiled") / passes, <, 4));
 }
 
+static double kernels_of(const char *spec, const char *setting)
+{
+    const ft_op op = op_of(spec);
+    const ft__hardware_spec chip = chip_of("a10g", setting, "", &op);
+    const ft__physics_params theta = ft__physics_default();
+    ft__terms t;
+
+    ft__physics(&t, &op, &chip, &theta);
+    return t.kernels;
+}
+
+/* One for each gradient, and one for each sum. */
+static void gradients_have_kernels_of_their_own(void)
+{
+    static const char norm[] = "layernorm x=8x8 norm=1 phase=backward";
+
+    CHECK_EQ(kernels_of(norm, ""), 2);
+    CHECK_EQ(kernels_of(norm, "run_mode=compiled"), 1);
+    CHECK_EQ(kernels_of("mul x=8x8 y=8x8 phase=backward", ""), 2);
+    CHECK_EQ(kernels_of("mul x=8x8 y=8x1 phase=backward", ""), 3);
+    CHECK_EQ(kernels_of("mul x=8x8 y=8x1 phase=backward wrt=x", ""), 1);
+}
+
 /* Of a product's time, that of both its gradients. */
 static double gradients_over_product(const char *device, const char *dtype)
 {
@@ -688,6 +711,7 @@ int main(int argc, char **argv)
     loads_take_the_place_of_multiply_adds();
     kernels_of_pytorch_move_more_than_operations();
     kernels_of_gradients_move_more_than_operations();
+    gradients_have_kernels_of_their_own();
     gradients_of_16_bits_reach_less();
     depthwise_kernels_of_cudnn_are_faster();
     threads_of_few_blocks_wait_for_themselves();

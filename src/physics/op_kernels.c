@@ -323,22 +323,23 @@ static void pool(ft__op_kernel *p, const ft_op *op)
 /* PyTorch has a kernel for each gradient. That of a factor which was repeated is
  * written as large as the result and then added up (derivatives.yaml); a norm's weights
  * have one that reads both tensors again (layer_norm_kernel.cu). */
-static double unfused_gradient_b(const ft_op *op, const ft_op *forward)
+static void unfused_gradient(ft__op_kernel *p, const ft_op *op, const ft_op *forward)
 {
     const uint32_t wrt = ft_op_wrt(op), both = FT_WRT_X | FT_WRT_Y;
     const double all = result_elements(forward);
     const double result = all * (double)ft_dtype_bits(op->dtype) / 8;
 
-    if (op->kind == FT_KIND_layernorm && wrt & FT_WRT_WEIGHTS)
-        return 2 * result;
-    if (op->kind == FT_KIND_mul && (wrt & both) == both) {
+    if (op->kind == FT_KIND_layernorm && wrt & FT_WRT_WEIGHTS) {
+        p->unfused = 2 * result;
+        p->kernels = 2;
+    } else if (op->kind == FT_KIND_mul && (wrt & both) == both) {
         const ft_shape y = ft_op_shape(op, FT_K_y);
         const int repeated =
             (elements_of(op) < all) + ((double)ft_shape_elements(&y) < all);
 
-        return (1 + 2 * repeated) * result;
+        p->unfused = (1 + 2 * repeated) * result;
+        p->kernels = 2 + repeated;
     }
-    return 0;
 }
 
 /* PyTorch's maxima come with the places that they were found at, 8 B each, asked for or
@@ -587,7 +588,10 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         if (op->kind == FT_KIND_cross_entropy)
             p->waits = target_clocks(op, chip);
         one_by_one(p, op);
-        p->unfused = back ? unfused_gradient_b(op, forward) : unfused_b(op);
+        if (!back)
+            p->unfused = unfused_b(op);
+        else if (gpu && !chip->fused)
+            unfused_gradient(p, op, forward);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written, chip);
         return;
