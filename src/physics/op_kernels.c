@@ -177,14 +177,14 @@ static bool is_left_out(const ft_op *op, uint32_t i, uint32_t n)
 
 /* Beside a step's product cuDNN has one for the new state. MIOpen has one for each
  * activation, product of gates, sum and copy (its rnnocl.cpp), but by 2.4 one for an
- * LSTM's state: DeepBench's rows are of 1.3. */
+ * LSTM's state. */
 static double state_kernels(const ft_op *op, const ft__hardware_spec *chip)
 {
     const bool back = op->phase == FT_PHASE_BACKWARD;
 
     if (chip->amd && op->kind == FT_KIND_gru)
         return back ? 12 : 8;
-    if (chip->amd && op->kind == FT_KIND_lstm && chip->apart)
+    if (chip->amd && op->kind == FT_KIND_lstm && chip->early_miopen)
         return back ? 9 : 6;
     return 1;
 }

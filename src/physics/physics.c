@@ -222,6 +222,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .packed = set->packed,
         .masked = set->masked,
         .apart = set->apart,
+        .early_miopen = set->early_miopen,
         .bare = set->bare,
         .short_loop = set->short_loop,
         .graph = set->graph,

@@ -57,6 +57,7 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
     int apart;  /* "calls=single": one of several calls of a recurrent layer */
+    int early_miopen; /* "miopen=1.3" */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */
