@@ -337,7 +337,7 @@ static void a_scalar_operand_is_nearly_free(void)
 }
 
 /* A mask's kernel reads less than that of two whole operands, but one number at a time,
- * which low clocks show. */
+ * which low clocks show from Ampere to Hopper. */
 static void a_broadcast_operand_is_added_number_by_number(void)
 {
     const char *whole = "add x=32x12x512x512 y=32x12x512x512 dtype=bf16";
@@ -348,6 +348,9 @@ static void a_broadcast_operand_is_added_number_by_number(void)
               seconds(whole, device, "clock=1410MHz")));
     CHECK(CMP(seconds(mask, device, "clock=510MHz"), >,
               2 * seconds(whole, device, "clock=510MHz")));
+    CHECK(CMP(seconds(mask, "b200", ""), <, seconds(whole, "b200", "")));
+    CHECK(CMP(seconds(mask, "v100-sxm2-16gb", "clock=510MHz"), <,
+              seconds(whole, "v100-sxm2-16gb", "clock=510MHz")));
 }
 
 /* 48 heads over one mask of 16 MB: no cache keeps it until the next head. One of 4 KB
@@ -460,17 +463,24 @@ static void kernels_of_pytorch_move_more_than_operations(void)
     CHECK(CMP(most, >, 1.05 * mean));
 }
 
-/* In passes over x: of a factor that was repeated its gradient, the product and its sum
- * (6), of a norm its gradient and that of its weights (5 of 1.2 and more), of a bias
- * one. A compiler's kernels do it at once. */
+/* In passes over x: of a factor that was repeated, of one number too, its gradient, the
+ * product and its sum (6), where both were the same (6 of the result), but of a number
+ * that has no gradient fewer; of a norm its gradient and that of its weights (5 of 1.2
+ * and more), of a bias one. A compiler's kernels do it at once. */
 static void kernels_of_gradients_move_more_than_operations(void)
 {
     static const char factor[] = "mul x=64x64x256x256 y=64x64x1x1 phase=backward",
+                      scalar[] = "mul x=64x64x256x256 y=1 phase=backward",
+                      both[] = "mul x=64x1x256x256 y=1x64x1x1 phase=backward",
+                      number[] = "mul x=64x64x256x256 y=1 phase=backward wrt=x",
                       norm[] = "layernorm x=262144x1024 norm=1 phase=backward";
     const double passes = seconds("relu x=64x64x256x256", "a10g", "") / 2;
     const double wide = seconds("relu x=65536x4096", "a10g", "") / 2;
 
     CHECK_NEAR(seconds(factor, "a10g", "") / passes, 6, 0.3);
+    CHECK_NEAR(seconds(scalar, "a10g", "") / passes, 6, 0.3);
+    CHECK_NEAR(seconds(both, "a10g", "") / passes, 6, 0.3);
+    CHECK(CMP(seconds(number, "a10g", "") / passes, <, 3.1));
     CHECK(CMP(seconds(norm, "a10g", "") / passes, >, 5));
     CHECK_NEAR(
         (seconds("linear x=65536x64 out=4096 bias=1 phase=backward", "a10g", "") -
@@ -481,27 +491,84 @@ static void kernels_of_gradients_move_more_than_operations(void)
     CHECK(CMP(seconds(norm, "a10g", "run_mode=compiled") / passes, <, 4));
 }
 
-/* Gradients of products on tensor cores reach less, but of 8 bits. cuDNN's depthwise
- * kernels of 16 bits are faster than PyTorch's of fp32, forward. */
-static void kernels_of_16_bits_are_others(void)
+static double kernels_of(const char *spec, const char *setting)
 {
-    static const char depthwise[] = "conv2d x=256x144x56x56 out=144 kernel=3x3 "
-                                    "stride=1x1 pad=1x1 groups=144",
-                      product[] = "linear x=16384x8192 out=8192";
-    const char *const dtype[] = {"fp16", "fp8e4m3"};
+    const ft_op op = op_of(spec);
+    const ft__hardware_spec chip = chip_of("a10g", setting, "", &op);
+    const ft__physics_params theta = ft__physics_default();
+    ft__terms t;
 
-    CHECK(CMP(2 * seconds("conv2d x=256x144x56x56 out=144 kernel=3x3 stride=1x1 "
-                          "pad=1x1 groups=144 dtype=fp16",
-                          "rtx-3090", ""),
-              <, 1.2 * seconds(depthwise, "rtx-3090", "")));
-    for (int i = 0; i < 2; i++) {
-        char forward[100], back[100];
+    ft__physics(&t, &op, &chip, &theta);
+    return t.kernels;
+}
 
-        snprintf(forward, sizeof(forward), "%s dtype=%s", product, dtype[i]);
-        snprintf(back, sizeof(back), "%s dtype=%s phase=backward", product, dtype[i]);
-        CHECK_EQ(seconds(back, "h100-sxm", "") > 2.2 * seconds(forward, "h100-sxm", ""),
-                 i == 0);
+/* One for each gradient, and one for each sum. */
+static void gradients_have_kernels_of_their_own(void)
+{
+    static const char norm[] = "layernorm x=8x8 norm=1 phase=backward";
+
+    CHECK_EQ(kernels_of(norm, ""), 2);
+    CHECK_EQ(kernels_of(norm, "run_mode=compiled"), 1);
+    CHECK_EQ(kernels_of("mul x=8x8 y=8x8 phase=backward", ""), 2);
+    CHECK_EQ(kernels_of("mul x=8x8 y=8x1 phase=backward", ""), 3);
+    CHECK_EQ(kernels_of("mul x=8x8 y=8x1 phase=backward wrt=x", ""), 1);
+}
+
+/* Of a product's time, that of both its gradients. */
+static double gradients_over_product(const char *device, const char *dtype)
+{
+    char forward[100], back[120];
+
+    snprintf(forward, sizeof(forward), "linear x=16384x8192 out=8192 dtype=%s", dtype);
+    snprintf(back, sizeof(back), "%s phase=backward", forward);
+    return seconds(back, device, "") / seconds(forward, device, "");
+}
+
+/* Of NVIDIA's tensor cores; those of 8 bits lie along k in any case. */
+static void gradients_of_16_bits_reach_less(void)
+{
+    CHECK(CMP(gradients_over_product("h100-sxm", "fp16"), >, 2.2));
+    CHECK(CMP(gradients_over_product("h100-sxm", "bf16"), >, 2.2));
+    CHECK(CMP(gradients_over_product("h100-sxm", "fp8e4m3"), <, 2.2));
+    CHECK(CMP(gradients_over_product("mi300x", "fp16"), <, 2.2));
+}
+
+/* Of a depthwise convolution of so many channels. */
+static double depthwise_s(int channels, const char *rest, const char *device)
+{
+    char spec[200];
+
+    snprintf(spec, sizeof(spec), "conv2d x=256x%dx56x56 out=%d groups=%d stride=1x1 %s",
+             channels, channels, channels, rest);
+    return seconds(spec, device, "");
+}
+
+/* cuDNN's, which PyTorch takes for channels that lie last, and for fp16 with windows of
+ * 1, 3 or 5 from 32 channels on, find no places. */
+static void depthwise_kernels_of_cudnn_are_faster(void)
+{
+    static const struct {
+        const char *rest, *device;
+        int channels;
+        bool faster;
+    } c[] = {{"kernel=3x3 pad=1x1", "rtx-3090", 144, true},
+             {"kernel=3x3 pad=1x1", "rtx-3090", 16, false},
+             {"kernel=4x4 pad=1x1", "rtx-3090", 144, false},
+             {"kernel=3x3 pad=2x2 dilation=2x2", "rtx-3090", 144, false},
+             {"kernel=3x3 pad=1x1", "mi300x", 144, false}};
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        char fp16[100], bf16[100];
+
+        snprintf(fp16, sizeof(fp16), "%s dtype=fp16", c[i].rest);
+        snprintf(bf16, sizeof(bf16), "%s dtype=bf16", c[i].rest);
+        CHECK_NEAR(depthwise_s(c[i].channels, fp16, c[i].device) /
+                       depthwise_s(c[i].channels, bf16, c[i].device),
+                   c[i].faster ? 0.45 : 1, 0.05);
     }
+    CHECK(CMP(depthwise_s(144, "kernel=4x4 pad=1x1 dtype=bf16 layout=channels_last",
+                          "rtx-3090"),
+              <, 0.7 * depthwise_s(144, "kernel=4x4 pad=1x1 dtype=bf16", "rtx-3090")));
 }
 
 /* KernelBench's sums along 128 rows of 4000 take an A100 18 us beside the host's time,
@@ -554,11 +621,11 @@ static void a_step_on_amd_takes_the_host_a_call_for_each_kernel(void)
 {
     static const char gru[] = "gru x=512x10x256 hidden=256",
                       lstm[] = "lstm x=512x10x256 hidden=256";
-    static const char early[] = "calls=single";
+    static const char early[] = "calls=single miopen=1.3", later[] = "calls=single";
 
     CHECK(CMP(seconds(gru, "mi100", ""), >, 512 * 9 * 14e-6));
     CHECK(CMP(seconds(lstm, "mi100", ""), <, 512 * 4 * 14e-6));
-    CHECK(CMP(seconds(lstm, "mi25", early), >, 2 * seconds(lstm, "mi25", "")));
+    CHECK(CMP(seconds(lstm, "mi25", early), >, 2 * seconds(lstm, "mi25", later)));
 }
 
 /* Moments of a group are found by one block of threads: few groups leave an A100
@@ -644,7 +711,9 @@ int main(int argc, char **argv)
     loads_take_the_place_of_multiply_adds();
     kernels_of_pytorch_move_more_than_operations();
     kernels_of_gradients_move_more_than_operations();
-    kernels_of_16_bits_are_others();
+    gradients_have_kernels_of_their_own();
+    gradients_of_16_bits_reach_less();
+    depthwise_kernels_of_cudnn_are_faster();
     threads_of_few_blocks_wait_for_themselves();
     a_step_of_a_recurrent_layer_is_two_short_kernels();
     a_step_on_amd_takes_the_host_a_call_for_each_kernel();

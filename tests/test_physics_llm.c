@@ -185,6 +185,27 @@ static void gddr_is_read_as_it_streams(void)
     CHECK(CMP(a40, >, 0.88) && CMP(a40, <, 0.96));
     CHECK(CMP(rtx, >, 1.015) && CMP(rtx, <, 1.06));
     CHECK(CMP(bandwidth_reached(keys, "a40"), <, bandwidth_reached(keys, "rtx-4090")));
+    CHECK(CMP(bandwidth_reached(weights, "t4"), <, a40));
+}
+
+/* A fit of what HBM streams moves no memory but HBM's; none passes the data sheet's by it. */
+static void gddr_goes_by_no_fit_of_hbm(void)
+{
+    const ft_op keys = op_of("attention x=64x32x1x128 y=64x8x16000x128 "
+                             "z=64x8x16000x128 dtype=bf16"),
+                weights = op_of("linear x=1x32768 out=32768 dtype=bf16");
+    ft__physics_params theta = ft__physics_default();
+    ft__hardware_spec chip = chip_of("a40", "", "", &keys);
+    ft__terms was, fitted;
+
+    ft__physics(&was, &keys, &chip, &theta);
+    theta.v[FT__C_stacked_share] *= 0.9;
+    ft__physics(&fitted, &keys, &chip, &theta);
+    CHECK_EQ(fitted.memory_s, was.memory_s);
+    theta.v[FT__C_tensor_memory] = 1;
+    chip = chip_of("rtx-4090", "", "", &weights);
+    ft__physics(&fitted, &weights, &chip, &theta);
+    CHECK(CMP(fitted.memory_s * chip.bandwidth, >=, 2.0 * 32768 * 32768));
 }
 
 int main(int argc, char **argv)
@@ -203,5 +224,6 @@ int main(int argc, char **argv)
     rows_that_are_dealt_reach_more_experts();
     latent_attention_has_kernels_of_its_own();
     gddr_is_read_as_it_streams();
+    gddr_goes_by_no_fit_of_hbm();
     CHECK_DONE();
 }

@@ -242,6 +242,45 @@ static void nccl_exchanges_what_it_does_not_sum(void)
                    1, 0.3);
 }
 
+/* Whatever the link is, the same library sums and exchanges. */
+static void a_slower_link_is_never_faster(void)
+{
+    static const char *const devices[] = {"h100-sxm", "a100-sxm-80gb", "l40s", "t4",
+                                          "mi300x"};
+    static const char *const rest[] = {"dtype=fp16", "dtype=int8", "mode=1 dtype=fp16",
+                                       "mode=2 dtype=fp16"};
+    static const double links[] = {NAN, 80e9, 150e9, 450e9};
+    const ft__physics_params theta = ft__physics_default();
+
+    for (size_t i = 0; i < 5 * 4 * 3 * 17; i++) {
+        const int ranks = 2 << i / 4 % 3;
+        const int n = 2048 << i / 12 % 17;
+        ft_device_facts facts = facts_of(devices[i / 204]);
+        double last = INFINITY;
+        char spec[100];
+        ft_op op;
+
+        snprintf(spec, sizeof(spec), "collective x=%d ranks=%d %s", n, ranks,
+                 rest[i % 4]);
+        op = op_of(spec);
+        for (size_t l = 0; l < sizeof(links) / sizeof(*links); l++) {
+            ft__hardware_spec chip;
+            ft__terms t;
+
+            facts.link_bytes_per_s = links[l];
+            ft__hardware_spec_make(&chip, &facts, "", "", &op);
+            ft__physics(&t, &op, &chip, &theta);
+            if (t.total_s > last)
+                fprintf(stderr, "%s on %s\n", spec, devices[i / 204]);
+            CHECK(CMP(t.total_s, <=, last));
+            last = t.total_s;
+        }
+    }
+    CHECK_NEAR(seconds("collective x=41943040 ranks=4 dtype=fp16", "h100-nvl", "") /
+                   seconds("collective x=41943040 ranks=4 dtype=fp16", "h100-pcie", ""),
+               1, 0.1);
+}
+
 /* NVIDIA's since Volta that NVLink connects leave sums of more than 8 MiB to NCCL, on
  * Hopper of more than 16. */
 static void nccl_starts_where_nvlink_connects(void)
@@ -290,6 +329,7 @@ int main(int argc, char **argv)
     more_bytes_and_devices_are_never_faster();
     large_sums_take_what_nccl_does();
     nccl_exchanges_what_it_does_not_sum();
+    a_slower_link_is_never_faster();
     nccl_starts_where_nvlink_connects();
     machines_of_8_are_a_default_of_sums();
     CHECK_DONE();

@@ -161,7 +161,7 @@ static void older_engines_sum_slowly(void)
 }
 
 /* By NCCL alone: 10 us more of what decodes, 45 of a prompt's 8 MiB; of what all sum by
- * NCCL it is in the sum's own time: on A100 more than 8 MiB, on H100 16. */
+ * NCCL it is in the sum's own time: on A100 more than 8 MiB, on H100 16, and 8 bits. */
 static void the_oldest_vllm_sums_by_nccl(void)
 {
     static const struct {
@@ -173,6 +173,8 @@ static void the_oldest_vllm_sums_by_nccl(void)
              {"0.2", "collective x=513x8192 ranks=2 dtype=fp16", 9, 4.5e-5},
              {"0.2", "collective x=1024x8192 ranks=2 dtype=fp16", 9, 4.5e-5},
              {"0.2", "collective x=1025x8192 ranks=2 dtype=fp16", 9, 0},
+             {"0.2", "collective x=1x8192 ranks=2 dtype=int8", 8, 0},
+             {"0.2", "collective x=1x8192 ranks=2 mode=1 dtype=fp16", 8, 0},
              {"0.2", "add x=512x8192 y=512x8192 dtype=fp16", 8, 0},
              {"0.14", "collective x=512x8192 ranks=2 dtype=fp16", 8, 0}};
     ft_device_facts facts = {

@@ -119,15 +119,27 @@ static void a_list_in_mixed_precision_casts_weights_and_what_is_fp32(void)
     ft_graph_free(g);
 }
 
+/* Its gradients are cast the other way; forward and backward, both. */
 static void a_listed_softmax_reads_what_was_cast(void)
 {
-    static const char text[] = "softmax x=2x8 axis=1\n";
+    static const char text[] = "softmax x=2x8 axis=1\n"
+                               "softmax x=2x8 axis=1 phase=backward\n"
+                               "softmax x=2x8 axis=1 phase=forward_backward\n"
+                               "linear x=2x8 out=4 phase=forward_backward\n";
     ft_graph *g, *made = NULL;
 
     CHECK_EQ(ft_import_ops(&g, text, sizeof(text) - 1, "list", NULL), FT_OK);
     CHECK_EQ(ft__graph_amp(&made, g, FT_DTYPE_bf16, NULL), FT_OK);
     expect(made, FT_PHASE_FORWARD,
-           "cast x=2x8 to=fp32 dtype=bf16\nsoftmax x=2x8 axis=1\ncast x=2x8 to=bf16\n");
+           "cast x=2x8 to=fp32 dtype=bf16\nsoftmax x=2x8 axis=1\ncast x=2x8 to=bf16\n"
+           "cast x=2x8 to=fp32 dtype=bf16\ncast x=2x8 to=bf16\n"
+           "softmax x=2x8 axis=1 phase=forward_backward\n"
+           "cast x=2x8 to=bf16\ncast x=2x8 to=fp32 dtype=bf16\n"
+           "cast x=4x8 to=bf16\ncast x=4x8 to=fp32 dtype=bf16\n"
+           "linear x=2x8 out=4 dtype=bf16 phase=forward_backward\n");
+    expect(made, FT_PHASE_BACKWARD,
+           "cast x=2x8 to=bf16\nsoftmax x=2x8 axis=1 phase=backward\n"
+           "cast x=2x8 to=fp32 dtype=bf16\n");
     ft_graph_free(made);
     ft_graph_free(g);
 }

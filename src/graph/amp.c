@@ -237,35 +237,47 @@ static void list_cast(struct amp *a, const ft_node *n, const ft_shape *s, ft_dty
         (void)cast(a, n->name, x, to, n->repeat);
 }
 
-/* Its weights are cast, their gradients are cast back, and so is what it makes in fp32,
- * and the gradient of that; what is in neither of autocast's lists, and softmax, reads
- * what has 16 bits. */
+/* Where it runs forward; where it runs backward, the gradient back. */
+static void list_casts(struct amp *a, const ft_node *n, const ft_shape *s,
+                       ft_dtype from, ft_dtype to)
+{
+    const ft_phase phase = a->g->op[n->op].phase;
+
+    if (phase != FT_PHASE_BACKWARD)
+        list_cast(a, n, s, from, to);
+    if (phase != FT_PHASE_FORWARD)
+        list_cast(a, n, s, to, from);
+}
+
+/* Its weights are cast, and so is what it makes in fp32; what is in neither of
+ * autocast's lists, and softmax, reads what has 16 bits. */
 static void copy_listed(struct amp *a, const ft_node *n)
 {
     const ft_op *of = &a->g->op[n->op];
-    const bool forward = of->phase == FT_PHASE_FORWARD;
-    const bool weights = is_narrow(of) && (forward || ft_op_wrt(of) & FT_WRT_WEIGHTS);
+    const bool updates = of->phase == FT_PHASE_OPTIMIZER;
+    const bool weights =
+        is_narrow(of) && !updates &&
+        (of->phase != FT_PHASE_BACKWARD || ft_op_wrt(of) & FT_WRT_WEIGHTS);
+    const bool wide = is_wide(of) && of->dtype == FT_DTYPE_fp32 && !updates;
     const ft_op run = ft__forward_of(of);
     ft_op op = *of;
-    ft_shape made;
+    ft_shape s;
     ft_dtype type;
     ft_param p;
 
     for (uint32_t i = 0; weights && i < ft_op_n_params(of); i++) {
         ft_op_param(of, i, &p);
         if (p.dtype == FT_DTYPE_fp32)
-            list_cast(a, n, &p.shape, forward ? FT_DTYPE_fp32 : a->narrow,
-                      forward ? a->narrow : FT_DTYPE_fp32);
+            list_casts(a, n, &p.shape, FT_DTYPE_fp32, a->narrow);
     }
     op.dtype = listed_in(a, of);
-    if (of->dtype == FT_DTYPE_fp32 && forward && is_softmax(of) &&
-        !reads_narrow(of, a->narrow))
-        list_cast(a, n, &a->g->tensor[n->in[0]].shape, a->narrow, FT_DTYPE_fp32);
+    ft_op_input(&run, 0, &s, &type);
+    if (wide && is_softmax(of) && !reads_narrow(of, a->narrow))
+        list_casts(a, n, &s, a->narrow, FT_DTYPE_fp32);
     ft__build_again(a->b, n, &op, n->in, n->out, n->n_out);
-    ft_op_output(&run, 0, &made, &type);
-    if (is_wide(of) && of->dtype == FT_DTYPE_fp32)
-        list_cast(a, n, &made, forward ? FT_DTYPE_fp32 : a->narrow,
-                  forward ? a->narrow : FT_DTYPE_fp32);
+    ft_op_output(&run, 0, &s, &type);
+    if (wide)
+        list_casts(a, n, &s, FT_DTYPE_fp32, a->narrow);
 }
 
 static void copy_list(struct amp *a)

@@ -78,11 +78,6 @@ static const char *const key_names[FT_K_COUNT] = {
 static const char *const phase_names[FT_PHASE_COUNT] = {
     "forward", "backward", "forward_backward", "optimizer", "step"};
 
-static int same(const char *name, const char *s, size_t len)
-{
-    return len && *name == *s && strlen(name) == len && memcmp(name, s, len) == 0;
-}
-
 const char *ft_dtype_name(ft_dtype t)
 {
     return dtypes[t].name;
@@ -91,7 +86,7 @@ const char *ft_dtype_name(ft_dtype t)
 ft_dtype ft__dtype_from_name(const char *name, size_t len)
 {
     for (int i = 1; i < FT_DTYPE_COUNT; i++)
-        if (same(dtypes[i].name, name, len))
+        if (ft__name_is(dtypes[i].name, name, len))
             return (ft_dtype)i;
     return FT_DTYPE_NONE;
 }
@@ -122,7 +117,7 @@ const char *ft_kind_name(ft_kind k)
 int ft__kind_from_name(ft_kind *k, const char *name, size_t len)
 {
     for (int i = 0; i < FT_KIND_COUNT; i++)
-        if (same(kinds[i].name, name, len)) {
+        if (ft__name_is(kinds[i].name, name, len)) {
             *k = (ft_kind)i;
             return 1;
         }
@@ -157,7 +152,7 @@ const char *ft_phase_name(ft_phase p)
 int ft__phase_from_name(ft_phase *p, const char *name, size_t len)
 {
     for (int i = 0; i < FT_PHASE_COUNT; i++)
-        if (same(phase_names[i], name, len)) {
+        if (ft__name_is(phase_names[i], name, len)) {
             *p = (ft_phase)i;
             return 1;
         }

@@ -10,7 +10,7 @@ static inline bool ft__op_is_workload(const ft_op *op)
 {
     return op->kind == FT_KIND_kernel || op->kind == FT_KIND_network;
 }
-/* A number that gradients and casts know. */
+/* fp64, fp32, fp16 or bf16. */
 static inline bool ft__dtype_is_real(ft_dtype t)
 {
     return t == FT_DTYPE_fp32 || t == FT_DTYPE_fp64 || t == FT_DTYPE_fp16 ||

@@ -163,11 +163,6 @@ static ft_status read_values(struct in *in, struct values *out, ft_error *err)
     return FT_OK;
 }
 
-static bool is(const char *want, const char *s, size_t len)
-{
-    return len && *want == *s && strlen(want) == len && memcmp(want, s, len) == 0;
-}
-
 /* The number of a name that stands for a value; -1: unknown. */
 static int dtype_number(const char *s, size_t n)
 {
@@ -185,13 +180,13 @@ static int phase_number(const char *s, size_t n)
 
 static int yes_or_no(const char *s, size_t n)
 {
-    return is("0", s, n) ? 0 : is("1", s, n) ? 1 : -1;
+    return ft__name_is("0", s, n) ? 0 : ft__name_is("1", s, n) ? 1 : -1;
 }
 
 static int layout_number(const char *s, size_t n)
 {
     for (int l = 0; l < FT_LAYOUT_COUNT; l++)
-        if (is(layout_names[l], s, n))
+        if (ft__name_is(layout_names[l], s, n))
             return l;
     return -1;
 }
@@ -264,7 +259,7 @@ static ft_status read_key(struct in *in, const ft_op *op, const char *name, size
     int number = 0;
 
     while ((key = ft__kind_key(op->kind, i, NULL)) != FT_K_COUNT &&
-           !is(ft__key_name(key), name, len))
+           !ft__name_is(ft__key_name(key), name, len))
         i++;
     if (key == FT_K_COUNT)
         return ft_fail(err, FT_EFORMAT, at, "byte %zu: %s has no key \"%.*s\"", at,
@@ -291,7 +286,7 @@ static ft_status read_pair(struct in *in, ft_op *op, struct values *keys, ft_err
         return ft_fail(err, FT_EFORMAT, at, "byte %zu: expected key=value", at);
     in->pos++;
     for (int i = 0; i < N_COMMON; i++)
-        if (is(common[i].key, name, len))
+        if (ft__name_is(common[i].key, name, len))
             return read_common(in, op, i, err);
     return read_key(in, op, name, len, at, keys, err);
 }

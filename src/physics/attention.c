@@ -84,7 +84,8 @@ static void streamed(ft__terms *out, const ft__op_kernel *p, double blocks, bool
     over *= over;
     if (kept && chip->l2_bytes > 0)
         hit = 1 / (1 + over * over);
-    out->memory_s = (1 - hit) * bytes / (chip->bandwidth * MEMORY_SHARE * ft__beside_hbm(chip, c));
+    out->memory_s =
+        (1 - hit) * bytes / (chip->bandwidth * MEMORY_SHARE * ft__stream_ratio(chip));
     if (chip->clock_hz > 0)
         out->cache_s = bytes / (chip->clock_hz * c[FT__C_attention_cache] *
                                 fmin(blocks, chip->cores));

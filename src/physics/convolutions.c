@@ -53,6 +53,23 @@ static double fast_kernel(const struct conv_sizes *v)
     return (double)wide;
 }
 
+/* PyTorch's depthwise kernels for vectors find the place of each result by divisions.
+ * Forward it has cuDNN's, which do not, where channels lie last, and for fp16 with
+ * square windows of 1, 3 or 5 that are not dilated, from 32 channels on
+ * (Convolution.cpp, use_cudnn_depthwise). Half of timm's networks on an RTX 3090. */
+static bool finds_place(const struct conv_sizes *v, int gradient)
+{
+    const ft_op *op = v->op;
+    const int64_t wide = ft_op_at(op, FT_K_kernel, 0);
+
+    if (op->kind != FT_KIND_conv2d || gradient)
+        return true;
+    return op->layout != FT_LAYOUT_CHANNELS_LAST &&
+           (op->dtype != FT_DTYPE_fp16 || ft_op_at(op, FT_K_kernel, 1) != wide ||
+            (wide != 1 && wide != 3 && wide != 5) || v->in * v->groups < 32 ||
+            ft_op_at(op, FT_K_dilation, 0) > 1 || ft_op_at(op, FT_K_dilation, 1) > 1);
+}
+
 void ft__conv_kernel(ft__op_kernel *p, const ft_op *forward, int gradient)
 {
     const struct conv_sizes sizes = conv_of(forward), *v = &sizes;
@@ -84,6 +101,7 @@ void ft__conv_kernel(ft__op_kernel *p, const ft_op *forward, int gradient)
     p->volume = ft_op_shape(v->op, FT_K_x).rank == 5;
     p->relaid = p->last ? 0 : 2 * p->tensors;
     p->places = p->written / p->size;
+    p->placed = finds_place(v, gradient);
     if (direct && gradient == FT_WRT_X) /* taps between strides are looked at, too */
         p->flops = fmax(p->flops, 2 * p->places * p->taps);
     if (gradient == FT_WRT_WEIGHTS) {
@@ -415,28 +433,20 @@ uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
                : n + fast(out + n, &whole, chip, own, c);
 }
 
-/* cuDNN's, which PyTorch takes for 16 bits and windows of 3 or 5 (Convolution.cpp,
- * check_cudnn_depthwise_workload): forward they lose nothing so. Half of timm's
- * networks on an RTX 3090. */
-static bool finds_place(const ft__op_kernel *p, const ft__hardware_spec *chip)
-{
-    return chip->gpu && (chip->amd || chip->early || p->size != 2 || p->gradient != 0 ||
-                         p->taps > 5 * 5);
-}
-
 /* One channel a group: every value is read for few operations. A thread finds its place
  * by divisions first; in a gradient of weights it does for every term. */
 void ft__direct_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)
 {
+    const ft__hardware_spec *chip = pace->chip;
     const double *c = pace->c;
     double each = 1 / (direction(p, c) * c[FT__C_direct_share]), work;
 
-    if (pace->chip->gpu && p->gradient == FT_WRT_WEIGHTS)
+    if (chip->gpu && p->gradient == FT_WRT_WEIGHTS)
         each = fmax(each, c[FT__C_direct_sum]);
     work = p->flops * each;
-    if (finds_place(p, pace->chip))
+    if (chip->gpu && (p->placed || chip->amd || chip->early))
         work += 2 * p->places * c[FT__C_direct_place];
-    out->compute_s = work / (pace->chip->vector_flops * out->sustained);
+    out->compute_s = work / (chip->vector_flops * out->sustained);
     out->memory_s = ft__moved_s(p, 0, pace);
     out->busy_s = fmax(out->compute_s, out->memory_s);
     out->waves = 1;

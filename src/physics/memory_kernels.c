@@ -73,8 +73,7 @@ static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
                (chip->gpu && p->row > IN_CACHE ? c[FT__C_norm_wide] : 1);
     case FT__OP_KERNEL_SOFTMAX:
         return c[FT__C_softmax_passes] * (chip->gpu ? softmax_passes(p, chip, c) : 1);
-    case FT__OP_KERNEL_BIAS: /* of convolutions, and its gradient: a kernel, on GPUs */
-        return chip->gpu && p->taps > 0 ? 1 : c[FT__C_bias_passes];
+    case FT__OP_KERNEL_BIAS: return chip->gpu && p->alone ? 1 : c[FT__C_bias_passes];
     case FT__OP_KERNEL_LAYOUT: /* TF32 counts its own: ft__tensor_cost() */
         return chip->tensor && p->size > 2 ? 0 : c[FT__C_layout_passes];
     case FT__OP_KERNEL_LOSS: return c[FT__C_step_passes];
@@ -201,13 +200,13 @@ static double summed_s(double bytes, double devices, double rate)
     return fmin(bytes * others / rate, second_s + 2 * bytes * others / devices / rate);
 }
 
-/* Of what all devices of a machine have, by NCCL, in passes around a ring, two for a
- * sum: little of it beside flags that say it has come (protocols LL and LL128), more in
- * chunks that wait for each other. What a device keeps it copies, unless it is summed.
- * Switches between Hopper's (NVLink SHARP) add, 16 bits and more: each of three devices
- * and more sends all of its data once and reads its part of the sum, the other way
- * round for the sum. Decided on aiconfigurator's collectives on A100 and H200:
- * docs/physics.md. */
+/* Time of an NCCL collective: of what all devices of a machine have, in passes around a
+ * ring, two for a sum: little of it beside flags that say it has come (protocols LL and
+ * LL128), more in chunks that wait for each other. What a device keeps it copies,
+ * unless it is summed. Switches between Hopper's (NVLink SHARP) add, 16 bits and more:
+ * each of three devices and more sends all of its data once and reads its part of the
+ * sum, the other way round for the sum. Decided on aiconfigurator's collectives on A100
+ * and H200: docs/physics.md. */
 static double nccl_s(double bytes, double devices, double rate, const ft__op_kernel *p,
                      const ft__hardware_spec *chip)
 {
@@ -240,7 +239,7 @@ static double summed_inside_s(double bytes, double devices, double rate,
 static double exchanged_inside_s(double bytes, double devices, double rate,
                                  const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    if (devices == 1 || isinf(chip->kernel_sum_bytes))
+    if (devices == 1 || !chip->nccl)
         return bytes / devices * (devices - 1) / rate;
     return nccl_s(bytes, devices, rate, p, chip);
 }

@@ -54,8 +54,9 @@ static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chi
  * much of one large product's rate. Decided on an H200's mixtures of 16 and 8 bits. */
 static const double GROUPED_SHARE = 0.6;
 
-/* Gradients', whose operands do not lie along k, as those of 8 bits have to: decided on
- * steps of language models on A100 and half of timm's networks on an RTX 3090. */
+/* Gradients' on NVIDIA's GPUs, whose operands do not lie along k, as those of 8 bits
+ * have to: decided on steps of language models on A100 and half of timm's networks on
+ * an RTX 3090. */
 static const double GRADIENT_SHARE = 0.85;
 
 /* Of a product by itself, one of cuDNN's steps before Volta: DeepBench's on a
@@ -69,10 +70,11 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
     if (!chip->gpu)
         return 1;
     if (ft__tensor_serves(p, chip))
-        return (chip->amd ? c[FT__C_amd_share] : 1) *
+        return (chip->amd                    ? c[FT__C_amd_share]
+                : p->gradient && p->size > 1 ? GRADIENT_SHARE
+                                             : 1) *
                (p->scaled ? c[FT__C_scaled_share] : 1) *
-               (p->grouped ? GROUPED_SHARE : 1) *
-               (p->gradient && p->size > 1 ? GRADIENT_SHARE : 1);
+               (p->grouped ? GROUPED_SHARE : 1);
     return (chip->amd ? c[FT__C_amd_share] * (p->batch > 1 ? c[FT__C_amd_batched] : 1)
                       : 1) *
            (chip->early && p->crossed ? crossed_share(p, chip, c) : 1) *

@@ -177,14 +177,14 @@ static bool is_left_out(const ft_op *op, uint32_t i, uint32_t n)
 
 /* Beside a step's product cuDNN has one for the new state. MIOpen has one for each
  * activation, product of gates, sum and copy (its rnnocl.cpp), but by 2.4 one for an
- * LSTM's state: DeepBench's rows are of 1.3. */
+ * LSTM's state. */
 static double state_kernels(const ft_op *op, const ft__hardware_spec *chip)
 {
     const bool back = op->phase == FT_PHASE_BACKWARD;
 
     if (chip->amd && op->kind == FT_KIND_gru)
         return back ? 12 : 8;
-    if (chip->amd && op->kind == FT_KIND_lstm && chip->apart)
+    if (chip->amd && op->kind == FT_KIND_lstm && chip->early_miopen)
         return back ? 9 : 6;
     return 1;
 }
@@ -323,19 +323,23 @@ static void pool(ft__op_kernel *p, const ft_op *op)
 /* PyTorch has a kernel for each gradient. That of a factor which was repeated is
  * written as large as the result and then added up (derivatives.yaml); a norm's weights
  * have one that reads both tensors again (layer_norm_kernel.cu). */
-static double unfused_gradient_b(const ft_op *op, const ft_op *forward)
+static void unfused_gradient(ft__op_kernel *p, const ft_op *op, const ft_op *forward)
 {
     const uint32_t wrt = ft_op_wrt(op), both = FT_WRT_X | FT_WRT_Y;
-    const ft_shape y = ft_op_shape(op, FT_K_y);
-    const double result =
-        result_elements(forward) * (double)ft_dtype_bits(op->dtype) / 8;
-    const double factor = fmin(elements_of(op), (double)ft_shape_elements(&y));
+    const double all = result_elements(forward);
+    const double result = all * (double)ft_dtype_bits(op->dtype) / 8;
 
-    if (op->kind == FT_KIND_layernorm && wrt & FT_WRT_WEIGHTS)
-        return 2 * result;
-    if (op->kind == FT_KIND_mul && (wrt & both) == both && factor > 1)
-        return (factor < result_elements(forward) ? 3 : 1) * result;
-    return 0;
+    if (op->kind == FT_KIND_layernorm && wrt & FT_WRT_WEIGHTS) {
+        p->unfused = 2 * result;
+        p->kernels = 2;
+    } else if (op->kind == FT_KIND_mul && (wrt & both) == both) {
+        const ft_shape y = ft_op_shape(op, FT_K_y);
+        const int repeated =
+            (elements_of(op) < all) + ((double)ft_shape_elements(&y) < all);
+
+        p->unfused = (1 + 2 * repeated) * result;
+        p->kernels = 2 + repeated;
+    }
 }
 
 /* PyTorch's maxima come with the places that they were found at, 8 B each, asked for or
@@ -483,10 +487,12 @@ static ft__op_kernel_kind stream_of(const ft_op *op)
 
 /* An operand with a 1 where the result has more is read again for each of them: what is
  * touched between lies between it and the cache. Of several such axes the one that
- * reads most. PyTorch's kernel finds each number's place and loads and stores it alone.
- */
-static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
+ * reads most. PyTorch's kernel finds each number's place and loads and stores it alone,
+ * which was found from Ampere to Hopper. */
+static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched,
+                         const ft__hardware_spec *chip)
 {
+    const bool single = chip->ampere && !chip->blackwell;
     ft_shape out, in;
     ft_dtype t;
 
@@ -496,7 +502,7 @@ static void find_repeats(ft__op_kernel *p, const ft_op *op, double touched)
 
         ft_op_input(op, i, &in, &t);
         all = (double)ft_tensor_bytes(&in, t);
-        if (ft_shape_elements(&in) > 1 &&
+        if (single && ft_shape_elements(&in) > 1 &&
             ft_shape_elements(&in) < ft_shape_elements(&out))
             p->single = (ft_op_n_inputs(op) + 1) * (double)ft_shape_elements(&out);
         for (uint32_t a = 1; a <= out.rank; a++) {
@@ -582,15 +588,18 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         if (op->kind == FT_KIND_cross_entropy)
             p->waits = target_clocks(op, chip);
         one_by_one(p, op);
-        p->unfused = back ? unfused_gradient_b(op, forward) : unfused_b(op);
+        if (!back)
+            p->unfused = unfused_b(op);
+        else if (gpu && !chip->fused)
+            unfused_gradient(p, op, forward);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
-            find_repeats(p, op, p->read + p->written);
+            find_repeats(p, op, p->read + p->written, chip);
         return;
     }
     if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS)) {
         stream(w, FT__OP_KERNEL_BIAS, op, result_elements(forward),
                back ? 0 : result_elements(forward));
-        w->op_kernel[w->n - 1].taps = back || class == FT_CLASS_CONV;
+        w->op_kernel[w->n - 1].alone = back || class == FT_CLASS_CONV;
     }
 }
 

@@ -43,6 +43,7 @@ typedef struct ft__op_kernel {
     int last;       /* they lie last */
     int volume;     /* in three dimensions */
     double places;  /* threads of a kernel that has one for each result; pools, too */
+    int placed;     /* each of which finds its result by divisions */
     /* Of norms: */
     double blocks; /* channels, each of which one thread block does alone, or 0 */
     double rows;   /* that are done one by one, or 0 */
@@ -78,6 +79,7 @@ typedef struct ft__op_kernel {
     int atomic;      /* its parts of k add to the result in place, number by number */
     int added;       /* a gradient to the one that is there */
     int partial;     /* a step's gradient of its input, which few need */
+    int alone;       /* a bias that GPUs add, or sum up, in a kernel of its own */
 } ft__op_kernel;
 
 enum { FT__MAX_OP_KERNELS = 24 };
@@ -85,7 +87,7 @@ enum { FT__MAX_OP_KERNELS = 24 };
 typedef struct ft__calls {
     int floor;        /* FT__C_ of what the host's time is multiplied by, or -1 */
     double inner;     /* kernels beyond the first, which its library starts */
-    double each;      /* 0, or those are all that it is run as, so many each */
+    double each;      /* 0, or in place of inner so many for each beyond the first */
     int step;         /* host time of a training step is added */
     double gradients; /* calls of a library for them, but for an operation's first */
 } ft__calls;

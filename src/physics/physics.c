@@ -96,32 +96,34 @@ static bool is_joined(const ft_device_facts *d, const ft_op *op)
            ranks <= d->link_devices * (double)ft_op_at(op, FT_K_nodes, 0);
 }
 
-/* PCIe 3.0, 4.0 and 5.0 with 16 lanes where nothing else connects GPUs; CPUs by a
- * network of 100 Gbit/s. */
+/* PCIe 3.0, 4.0 and 5.0 (which Hopper has as well) with 16 lanes where nothing else
+ * connects GPUs; CPUs by a network of 100 Gbit/s. */
 static double link_of(const ft_device_facts *d, bool joined)
 {
-    const double pcie = d->year < 2020 ? 16e9 : d->year < 2025 ? 32e9 : 64e9;
+    const double pcie = d->year < 2020                      ? 16e9
+                        : d->year < 2025 && !is_since(d, 9) ? 32e9
+                                                            : 64e9;
 
     return first_known(joined ? d->link_bytes_per_s : NAN,
                        is(d->type, "gpu") ? pcie : 12.5e9);
 }
 
-double ft__largest_kernel_sum(const ft_device_facts *d)
-{
-    static const double nvlink = 1e11; /* B/s: more than PCIe has */
-
-    if (!is_since(d, 7) || !(d->link_bytes_per_s > nvlink))
-        return INFINITY;
-    return is_since(d, 9) ? 16 << 20 : 8 << 20;
-}
-
-/* Nor do such kernels sum numbers of 8 bits, or go over PCIe between more GPUs than a
- * bridge joins: vLLM's custom all-reduce. */
+/* Kernels in which devices read each other's memory are limited on NVIDIA's GPUs since
+ * Volta: they sum no numbers of 8 bits, and over PCIe no more than two devices' (vLLM's
+ * custom all-reduce). */
 static double kernel_sum_bytes(const ft_device_facts *d, const ft_op *op, bool joined)
 {
-    const double most = ft__largest_kernel_sum(d);
+    static const double nvlink = 1e11; /* B/s: more than PCIe has */
+    const int64_t ranks = ft_op_at(op, FT_K_ranks, 0),
+                  nodes = ft_op_at(op, FT_K_nodes, 0);
 
-    return isinf(most) || (joined && ft_dtype_bits(op->dtype) > 8) ? most : 0;
+    if (!is_since(d, 7))
+        return INFINITY;
+    if (ft_dtype_bits(op->dtype) <= 8)
+        return 0;
+    if (joined && d->link_bytes_per_s > nvlink)
+        return is_since(d, 9) ? 16 << 20 : 8 << 20;
+    return ranks > 2 * nodes ? 0 : INFINITY;
 }
 
 /* A network adapter for each GPU: 100, 200 and 400 Gbit/s. */
@@ -213,6 +215,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .packed = set->packed,
         .masked = set->masked,
         .apart = set->apart,
+        .early_miopen = set->early_miopen,
         .bare = set->bare,
         .short_loop = set->short_loop,
         .graph = set->graph,
@@ -221,6 +224,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
+        .nccl = is_since(d, 7),
         .cuda = set->cuda,
         .ampere = is_since(d, 8),
         .kernel_sum_bytes = kernel_sum_bytes(d, op, joined),
@@ -456,7 +460,7 @@ static const ft__physics_params *params_for(ft__physics_params *room,
  * passes of KernelBench reach 0.81 of an A10's and A10G's bandwidth, 0.76 of a T4's. */
 static const double AMPERE_ECC = 1.07;
 
-/* What a GPU's memory streams of its bandwidth, beside HBM before 2017. */
+/* What a GPU's memory streams of its bandwidth, relative to HBM before 2017. */
 static double streamed(const ft__hardware_spec *chip, const double *c)
 {
     if (chip->stacked)
@@ -466,8 +470,10 @@ static double streamed(const ft__hardware_spec *chip, const double *c)
     return c[FT__C_plain_share];
 }
 
-double ft__beside_hbm(const ft__hardware_spec *chip, const double *c)
+double ft__stream_ratio(const ft__hardware_spec *chip)
 {
+    const double *c = ft__physics_defaults()->v;
+
     return chip->gpu ? streamed(chip, c) / c[FT__C_stacked_share] : 1;
 }
 

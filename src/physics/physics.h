@@ -35,7 +35,8 @@ typedef struct ft__hardware_spec {
     double cuda;         /* of its libraries: 7.5, 8; infinite: later */
     double link;         /* B/s to other devices, each way */
     double network;      /* B/s to devices of other machines, each way */
-    double kernel_sum_bytes; /* of the largest that NCCL does not do */
+    double kernel_sum_bytes; /* largest sum, B, by a kernel other than NCCL's;
+                                INFINITY: all */
     double launch_factor;    /* ft__launch_factor() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
     int gpu;
@@ -44,6 +45,7 @@ typedef struct ft__hardware_spec {
     int gddr;
     int early;     /* NVIDIA's, before Volta */
     int pascal;    /* NVIDIA's, of capability 6 */
+    int nccl;      /* NVIDIA's, since Volta: collectives but small sums are NCCL's */
     int ampere;    /* NVIDIA's, since Ampere */
     int hopper;    /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
     int blackwell; /* those of 10 and 11 */
@@ -55,6 +57,7 @@ typedef struct ft__hardware_spec {
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
     int apart;  /* "calls=single": one of several calls of a recurrent layer */
+    int early_miopen; /* "miopen=1.3" */
     int short_loop; /* "loop=short": measured before the power limiter lowered the clock
                      */
     int graph;      /* "run_mode=graph": no launches from the host */
@@ -129,15 +132,10 @@ static inline double ft__clocks_s(double clocks, const ft__hardware_spec *chip)
 }
 /* Held to a share of its clock. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);
-/* What its memory streams of its bandwidth beside what HBM does: shares that HBM alone
- * showed are so much more or less of other memory. */
-double ft__beside_hbm(const ft__hardware_spec *chip, const double *c);
+/* Share of bandwidth that its memory reaches, relative to HBM's. */
+double ft__stream_ratio(const ft__hardware_spec *chip);
 /* B/s of memory that a share of the nominal clock leaves. */
 double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share);
-/* Bytes of the largest sum over devices that kernels make which read each other's
- * memory; NCCL makes larger ones. Infinite but for NVIDIA's GPUs since Volta that
- * NVLink connects. */
-double ft__largest_kernel_sum(const ft_device_facts *d);
 /* The name of what is not known of a chip and has to be, or NULL: an estimate can be
  * made. */
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);

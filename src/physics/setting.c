@@ -22,11 +22,12 @@ enum {
     RUN_MODE,
     THREADS,
     CUDA,
+    MIOPEN,
     N_NAMES
 };
 static const char *const names[N_NAMES] = {
-    "clock", "memory", "power", "optimizer", "activation", "cache",
-    "picks", "calls",  "loop",  "run_mode",  "threads",    "cuda"};
+    "clock", "memory", "power",    "optimizer", "activation", "cache", "picks",
+    "calls", "loop",   "run_mode", "threads",   "cuda",       "miopen"};
 
 static double optimizer_slots(const ft__pair_value *v)
 {
@@ -124,6 +125,7 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .slots = optimizer_slots(&v[OPTIMIZER]),
                               .activated = activated(&v[ACTIVATION]),
                               .cuda = v[ACTIVATION].s ? 8 : cuda_era(&v[CUDA]),
+                              .early_miopen = ft__pair_value_number(&v[MIOPEN]) < 2,
                               .caches = is(&v[CACHE], "written"),
                               .packed = is(&v[CACHE], "packed"),
                               .masked = is(&v[PICKS], "all"),

@@ -195,6 +195,15 @@ static double freed(double sustained, double drawing)
     return fmax(sustained, sqrt(fmin(1, drawing / DRAWING_ALL)));
 }
 
+/* Of the bandwidth. Other memory than HBM does not pass the data sheet's by its ratio.
+ */
+static double memory_share(const ft__hardware_spec *chip, const double *c)
+{
+    const double hbm = c[FT__C_tensor_memory];
+
+    return fmin(fmax(1, hbm), hbm * ft__stream_ratio(chip));
+}
+
 void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
     const double *c = pace->c;
@@ -207,8 +216,7 @@ void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pac
     out->sustained = c[FT__C_tensor_share] * pace->tensor_sustained;
     out->compute_s = plan.compute_s;
     out->cache_s = plan.cache_s;
-    out->memory_s = bytes / (pace->chip->bandwidth * c[FT__C_tensor_memory] *
-                             ft__beside_hbm(pace->chip, c));
+    out->memory_s = bytes / (pace->chip->bandwidth * memory_share(pace->chip, c));
     out->waves = plan.waves;
     out->fill = plan.waves / ceil(plan.waves);
     out->drawing_s =

@@ -269,18 +269,21 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
  * a core's lanes, as DeepBench's LSTM, GRU and plain layers of 256 to 2816 rows have
  * them on a P100, a GTX 1080 Ti and both Titan X: forward 73 and more, back 37 and more
  * (of 8 in a tile's turn, memory's 360). Of more than 16 columns Pascals take 172 for
- * gradients of the data and 200 forward; in 16 bits a P100 190, forward 450 and more of
- * 32 and 221 of 64. Gradients of the data of 64 columns in fp32 take 52 and more and
- * are estimated up to 3.1 times too slow: a larger batch is never faster. Libraries
- * have no 8-bit steps, which take fp32's; those of up to 4 columns are faster. */
+ * gradients of the data and 200 forward; a P100's vectors of 16 bits 190, forward 450
+ * and more of 32 and 221 of 64. Gradients of the data of 64 columns in fp32 take 52 and
+ * more and are estimated up to 3.1 times too slow: a larger batch is never faster.
+ * Libraries have no 8-bit steps, which take fp32's; those of up to 4 columns are
+ * faster. */
 static double step_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     const double columns = fmin(p->m, p->n);
+    const bool halves =
+        p->size == 2 && chip->tensor_flops * chip->clock_share > chip->vector_flops;
 
-    if (!chip->early || p->kernels < 2 || columns <= 4)
+    if (!chip->early || p->kernels < 2 || (columns <= 4 && p->size < 2))
         return 0;
     if (chip->pascal && columns > 16)
-        return p->size != 2 ? 160 : p->gradient ? 190 : 320;
+        return !halves ? 160 : p->gradient ? 190 : 320;
     return p->gradient ? 45 : 80;
 }
 

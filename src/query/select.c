@@ -190,7 +190,7 @@ static bool is_setting(const ft_predictor *p, const char *name)
         "clock",    "memory", "power",     "run_mode", "optimizer", "activation",
         "cache",    "host",   "precision", "session",  "state",     "split",
         "calls",    "op",     "to",        "threads",  "layout",    "cuda",
-        "compiled", "mode",   "option",    "picks",    "loop"};
+        "compiled", "mode",   "option",    "picks",    "loop",      "miopen"};
     ft_predictor_info info = {0};
     size_t len;
 

@@ -188,15 +188,17 @@ static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidt
 }
 
 /* What NCCL takes for a sum beyond a kernel that devices read each other's memory by,
- * where there is one: it starts later, and is at its rate from 8 MiB on. NCCL on 2, 4
- * and 8 A100, by itself. */
+ * where the estimate has one: it starts later, and is at its rate from 8 MiB on. NCCL
+ * on 2, 4 and 8 A100, by itself. */
 static double beyond_kernel_s(const ft_op *op, const ft_device_facts *f)
 {
     static const double start_s = 1e-5, late_s = 3.5e-5, full_bytes = 8 << 20;
     const ft_shape x = ft_op_shape(op, FT_K_x);
     const double bytes = (double)ft_tensor_bytes(&x, op->dtype);
+    ft__hardware_spec chip;
 
-    return bytes > ft__largest_kernel_sum(f)
+    ft__hardware_spec_at(&chip, f, NAN, "", op);
+    return ft_op_at(op, FT_K_mode, 0) || bytes > chip.kernel_sum_bytes
                ? 0
                : start_s + late_s * fmin(1, bytes / full_bytes);
 }

@@ -254,8 +254,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   m40,calls=single cuda=7.5,deepbench,1,conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.001583,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
   m40,calls=single cuda=7.5,deepbench,1,lstm x=25x32x512 hidden=512 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00065600000000000001,,0,"{""source_net"": ""Machine Translation""}"
   m40,calls=single cuda=7.5,deepbench,1,rnn x=50x128x2048 hidden=2048 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.018117999999999999,,0,"{""source_net"": ""DeepSpeech""}"
-  mi25,calls=single,deepbench,1,conv2d x=16x2048x7x7 out=512 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00031,,0,"{""algo"": ""ConvolutionFwdAlgoGEMM""}"
-  mi25,calls=single,deepbench,1,matmul x=1024x2560 y=2560x24000 dtype=fp32,forward,default,time,s,0.014184,,0,
+  mi25,calls=single miopen=1.3,deepbench,1,conv2d x=16x2048x7x7 out=512 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32 phase=backward wrt=w,backward,default,time,s,0.00031,,0,"{""algo"": ""ConvolutionFwdAlgoGEMM""}"
+  mi25,calls=single miopen=1.3,deepbench,1,matmul x=1024x2560 y=2560x24000 dtype=fp32,forward,default,time,s,0.014184,,0,
   p100-pcie-16gb,calls=single,deepbench,1,conv2d x=16x32x12x120 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16 phase=backward wrt=w,backward,default,time,s,0.00035399999999999999,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
   p100-pcie-16gb,calls=single,deepbench,1,conv2d x=8x128x28x28 out=512 kernel=1x1 stride=2x2 pad=0x0 dtype=fp16,forward,default,time,s,4.6e-05,,0,"{""algo"": ""IMPLICIT_PRECOMP_GEMM""}"
   p100-pcie-16gb,calls=single,deepbench,1,conv2d x=8x512x7x7 out=512 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16 phase=backward wrt=x,backward,default,time,s,0.00032499999999999999,,0,"{""algo"": ""WINOGRAD""}"
@@ -275,8 +275,8 @@ version, spec, phase, policy, metric, unit, value, std, time and what else was t
   titan-x-pascal,calls=library,deepbench,1,lstm x=25x1x1024 hidden=1024 dtype=int8,forward,default,time,s,0.0019419999999999999,,0,
   titan-xp,calls=library,deepbench,1,matmul x=5124x2048 y=2048x700 to=int32 dtype=int8,forward,default,time,s,0.00054500000000000002,,0,
   titan-xp,calls=single,deepbench,1,lstm x=25x64x512 hidden=512 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.0021719999999999999,,0,"{""source_net"": ""Machine Translation""}"
-  vega-frontier-edition,calls=single,deepbench,1,conv2d x=4x1x161x700 out=32 kernel=5x20 stride=2x2 pad=0x0 dtype=fp32,forward,default,time,s,0.000185,,0,"{""algo"": ""ConvolutionFwdAlgoDirect""}"
-  vega-frontier-edition,calls=single,deepbench,1,gru x=1500x64x1024 hidden=1024 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.40215699999999999,,0,
+  vega-frontier-edition,calls=single miopen=1.3,deepbench,1,conv2d x=4x1x161x700 out=32 kernel=5x20 stride=2x2 pad=0x0 dtype=fp32,forward,default,time,s,0.000185,,0,"{""algo"": ""ConvolutionFwdAlgoDirect""}"
+  vega-frontier-edition,calls=single miopen=1.3,deepbench,1,gru x=1500x64x1024 hidden=1024 dtype=fp32 phase=backward wrt=x,backward,default,time,s,0.40215699999999999,,0,
   $ datasets/timm tables/timm_nets.csv > t.csv; foretell data import t.csv --db t.db; sh taken t
   12 measurements taken from t.csv
   rtx-3090,compiled=0 cuda=11.3 layout=nchw,torch,1.12,network name=regnetv_040 x=256x3x224x224 dtype=amp,step,default,time,s,0.40958099999999997,,0,"{""throughput_sps"": 622.71, ""params_m"": 20.64}"
