@@ -150,6 +150,50 @@ static void weights_of_a_network_displace_each_other(void)
     ft_data_close(d);
 }
 
+/* Alone it displaces nothing but what it displaced when it was measured alone. */
+static void an_operation_alone_is_a_network_of_one(void)
+{
+    static const char line[] = "linear x=1x4096 out=6144 bias=1 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.device = "l40s";
+    q.list = line;
+    q.list_len = strlen(line);
+    q.run_mode = modes[GRAPH];
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    CHECK_NEAR(a->op[0]->device_time.value / a->busy_s, 1, 1e-9);
+    ft_answer_free(a);
+    ft_data_close(d);
+}
+
+/* Where weights set the time, more rows are no faster, whatever the schedule's factor.
+ */
+static void more_rows_are_no_faster(void)
+{
+    char text[80];
+    double before = 0;
+    ft_data *d = open_data();
+    ft_query q = about_list();
+
+    q.device = "t4";
+    q.setting = "memory=200MHz";
+    q.run_mode = modes[GRAPH];
+    q.list = text;
+    for (int rows = 1; rows <= 256; rows *= 4) {
+        ft_answer *a;
+
+        q.list_len = (size_t)snprintf(
+            text, sizeof(text), "linear x=%dx512 out=1024 dtype=fp32 *64\n", rows);
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        CHECK(CMP(a->time.value, >=, before));
+        before = a->time.value;
+        ft_answer_free(a);
+    }
+    ft_data_close(d);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -159,5 +203,7 @@ int main(int argc, char **argv)
     a_short_graph_is_no_slower_than_its_launches();
     memory_at_a_low_clock_reads_weights_slowly();
     weights_of_a_network_displace_each_other();
+    an_operation_alone_is_a_network_of_one();
+    more_rows_are_no_faster();
     CHECK_DONE();
 }

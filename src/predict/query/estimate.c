@@ -413,9 +413,10 @@ static double reach_at(const ft__network_load *l, const ft__schedule *s, double 
                    log(time_at(l, s, 0, host) / time))));
 }
 
-static double device_s(const ft__op_task *w, const ft__schedule *s)
+static double device_s(const ft__op_task *w, const ft__network_load *l,
+                       const ft__schedule *s)
 {
-    return ft__schedule_device(w) *
+    return ft__schedule_among(w, l) *
                (isfinite(w->alone_s) ? s->scale[w->group] : s->bounded) +
            (w->in_turn ? w->launches * s->launch_s : 0);
 }
@@ -447,8 +448,8 @@ static double issued_s(const ft_graph *g, const ft__op_task *task,
 /* A phase's part of the time: its share of the device's, or of the host's where that is
  * the busier of the two and issues each operation. one: room for one an operation. */
 static void share_phases(ft__network_estimate *e, const ft_graph *g,
-                         const ft__op_task *task, const ft__schedule *s, double busy_s,
-                         double *one)
+                         const ft__op_task *task, const ft__network_load *load,
+                         const ft__schedule *s, double busy_s, double *one)
 {
     const bool host = e->host_s > busy_s && issued_s(g, task, s) > 0;
     const bool any = e->time.value > 0;
@@ -458,7 +459,7 @@ static void share_phases(ft__network_estimate *e, const ft_graph *g,
     double sum = 0;
 
     for (uint32_t i = 0; i < g->n_ops; i++)
-        one[i] = host ? task[i].launches * s->launch_s : device_s(&task[i], s);
+        one[i] = host ? task[i].launches * s->launch_s : device_s(&task[i], load, s);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const ft_node *node = &g->node[i];
 
@@ -538,7 +539,7 @@ ft_status ft__estimate_assemble(ft__network_estimate *e, const ft_graph *g,
         reach_at(&load, s, t, residual->time_high, residual->host_high), basis);
     if (residual->host_low == 0)
         e->time = ft__around(t, residual->time_low, residual->time_high, basis);
-    share_phases(e, g, task, s, busy_s, of_op);
+    share_phases(e, g, task, &load, s, busy_s, of_op);
     free(of_op);
     find_energy(e, task, &load, s, residual);
     return FT_OK;

@@ -402,11 +402,10 @@ static void read_weights_again(ft__network_estimate *out, const ft__op_task *tas
 
     ft__schedule_load(&load, task, out->n_ops);
     for (uint32_t i = 0; i < out->n_ops; i++)
-        if (out->op_device[i].value > 0)
+        if (out->op_device[i].value > 0 && ft__schedule_device(&task[i]) > 0)
             out->op_device[i] =
-                times(out->op_device[i], 1 + ft__schedule_displaced(&load) *
-                                                 ft__schedule_reread(&task[i]) /
-                                                 ft__schedule_device(&task[i]));
+                times(out->op_device[i], ft__schedule_among(&task[i], &load) /
+                                             ft__schedule_device(&task[i]));
 }
 
 static ft_status assemble(ft__network_estimate *out, ft__query_context *q,

@@ -48,14 +48,17 @@ double ft__schedule_device(const ft__op_task *w)
     return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
 }
 
-double ft__schedule_reread(const ft__op_task *w)
+/* What it takes longer with all its weights in memory than it took alone. */
+static double reread(const ft__op_task *w)
 {
     return fmax(0, w->weights_s - ft__schedule_device(w));
 }
 
-double ft__schedule_displaced(const ft__network_load *l)
+double ft__schedule_among(const ft__op_task *w, const ft__network_load *l)
 {
-    return 1 - ft__cache_hit(l->weights);
+    const double displaced = ft__cache_hit(w->weights) - ft__cache_hit(l->weights);
+
+    return ft__schedule_device(w) + fmax(0, displaced) * reread(w);
 }
 
 static bool waited_for_host(const ft__op_task *w)
@@ -72,13 +75,15 @@ static void load_add(ft__network_load *l, const ft__op_task *w)
 {
     const double device = w->count * ft__schedule_device(w);
     const double alone = w->count * (isfinite(w->alone_s) ? w->alone_s : w->bare_s);
+    const size_t factor = isfinite(w->alone_s) ? w->group : FT__N_TASK_GROUPS;
 
     *(w->in_turn ? &l->in_turn : &l->launches) += w->count * w->launches;
     if (!w->in_turn && w->launches > 0 && device > 0)
         l->issued += w->count * (1 + w->more_kernels);
     *(isfinite(w->alone_s) ? &l->known_s[w->group] : &l->unmodelled_s) += device;
     l->weights += w->count * w->weights;
-    l->reread_s += w->count * ft__schedule_reread(w);
+    l->reread_s[factor] += w->count * reread(w);
+    l->alone_hit_s[factor] += w->count * reread(w) * ft__cache_hit(w->weights);
     if (isfinite(w->power_w) && !waited_for_host(w)) {
         l->alone_s += alone;
         l->alone_j += alone * w->power_w;
@@ -93,11 +98,14 @@ void ft__schedule_load(ft__network_load *l, const ft__op_task *task, size_t n)
 
 double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s)
 {
-    const double reread = ft__schedule_displaced(l) * l->reread_s;
-    double sum = s->bounded * (l->unmodelled_s + reread) + s->launch_s * l->in_turn;
+    const int unmodelled = FT__N_TASK_GROUPS;
+    const double hit = ft__cache_hit(l->weights);
+    double sum = s->launch_s * l->in_turn +
+                 s->bounded * (l->unmodelled_s + l->alone_hit_s[unmodelled] -
+                               hit * l->reread_s[unmodelled]);
 
     for (int g = 0; g < FT__N_TASK_GROUPS; g++)
-        sum += s->scale[g] * l->known_s[g];
+        sum += s->scale[g] * (l->known_s[g] + l->alone_hit_s[g] - hit * l->reread_s[g]);
     return sum;
 }
 

@@ -54,8 +54,7 @@ typedef struct ft__op_task {
  */
 typedef struct ft__schedule {
     double scale[FT__N_TASK_GROUPS]; /* of device times, by group */
-    double bounded;  /* of the bare times of operations that were never measured, and
-                        of what weights take longer from memory than from the cache */
+    double bounded;  /* of the bare times of operations that were never measured */
     double launch_s; /* host time of one launch; in turn: what a convolution or product
                         takes more behind others, whose code and data are in caches */
     double idle_w;   /* drawn when nothing runs */
@@ -72,7 +71,9 @@ typedef struct ft__network_load {
         known_s[FT__N_TASK_GROUPS]; /* device time of operations measured or learned */
     double unmodelled_s;            /* of the others */
     double weights;                 /* of all, in sizes of the last-level cache */
-    double reread_s;                /* what reading them all from memory adds */
+    /* What reading weights from memory adds, by group, of unmodelled ones last: all of
+     * them, and the part that an operation alone finds in the cache. */
+    double reread_s[FT__N_TASK_GROUPS + 1], alone_hit_s[FT__N_TASK_GROUPS + 1];
     double launches;
     double issued;  /* kernels that the host issues launches for */
     double in_turn; /* launches that the device's time contains */
@@ -87,10 +88,9 @@ typedef struct ft__network_load {
 
 /* Device time of one operation, its host floor removed. */
 double ft__schedule_device(const ft__op_task *w);
-/* What it takes longer with its weights in memory than with them in the cache. */
-double ft__schedule_reread(const ft__op_task *w);
-/* Share of weights that others displace from the cache before they are read again. */
-double ft__schedule_displaced(const ft__network_load *l);
+/* The same in a network with these sums, whose other weights displace its own from the
+ * cache. */
+double ft__schedule_among(const ft__op_task *w, const ft__network_load *l);
 /* Of nothing, on a device that draws cap_w at most (INFINITY: not known). */
 ft__network_load ft__schedule_no_load(double cap_w, double call);
 /* With task[n] behind what *l is of, in their order. */
