@@ -5,6 +5,7 @@
 
 #include "files.h"
 #include "nets.h"
+#include "predict/query/network.h"
 #include "query_rig.h"
 
 static void a_host_is_named_or_not_known(void)
@@ -445,6 +446,7 @@ static void run_modes_have_names(void)
         time_s[i] = a->time.value;
         ft_answer_free(a);
     }
+    CHECK(SAME(ft__run_mode_name(FT__RUN_FUSED | FT__RUN_COPIED), ""));
     CHECK(CMP(time_s[1], >, time_s[0]) && CMP(time_s[0], >, time_s[2]) &&
           CMP(time_s[4], >=, time_s[3]) && CMP(time_s[4], >, time_s[2]));
     q.run_mode = "Eager";

@@ -78,9 +78,10 @@ typedef struct ft_query {
     const char *engine_version; /* as datasets name it; NULL: the most similar */
     const char *run_mode; /* "eager" (the host issues every operation), "compiled" (of
                              what torch.compile fused), "graph" (a CUDA graph captured
-                             by hand: it issues none), "compiled-graph", "cudagraphs"
-                             (torch.compile's backend, which copies weights); NULL: as
-                             the dataset was measured, from specifications eager */
+                             by hand: one launch replays all of it),
+                             "compiled-graph", "cudagraphs" (torch.compile's backend,
+                             which copies weights); NULL: as the dataset was measured,
+                             from specifications eager */
     const char *host;     /* processor that issues launches, as datasets name it
                              ("host=" in their setting); NULL: any */
     uint64_t totals;      /* 1: totals only, for many queries in a row: no operations,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import math
 import operator
 import os
@@ -197,6 +198,29 @@ def is_module(what: Any) -> bool:
     )
 
 
+def _compile_context(what: Any) -> Any:
+    """What torch.compile keeps of how it was called: a module has it, functions in a closure."""
+    context = getattr(what, "dynamo_ctx", None)
+    config = getattr(what, "get_compiler_config", None)
+    if context is None and inspect.isfunction(config):
+        context = inspect.getclosurevars(config).nonlocals.get("self")
+    return context
+
+
+def _backend(context: Any) -> str | None:
+    """The name of torch.compile's backend, which wrappers hold."""
+    backend = inner = getattr(context, "callback", None)
+    while inner is not None:
+        backend = inner
+        inner = getattr(backend, "_torchdynamo_orig_backend", None) or getattr(
+            backend, "_torchdynamo_orig_callable", None
+        )
+    return getattr(backend, "compiler_name", None) or getattr(backend, "__name__", None)
+
+
+_RUN_MODES = {"cudagraphs": "cudagraphs", "eager": "eager", "aot_eager": "eager"}
+
+
 def _uncompiled(what: Any, run_mode: str | None) -> tuple[Any, str | None]:
     """What torch.compile was given, and the run mode that it makes of it."""
     torch = sys.modules.get("torch")
@@ -205,9 +229,10 @@ def _uncompiled(what: Any, run_mode: str | None) -> tuple[Any, str | None]:
     inner = getattr(what, "_orig_mod", None) or getattr(what, "_torchdynamo_orig_callable", None)
     if inner is None:
         return what, run_mode
-    config = getattr(getattr(what, "dynamo_ctx", None), "compiler_config", None) or {}
-    replayed = config.get("triton.cudagraphs", False)
-    return inner, run_mode or ("compiled-graph" if replayed else "compiled")
+    context = _compile_context(what)
+    config = getattr(context, "compiler_config", None) or {}
+    inductor = "compiled-graph" if config.get("triton.cudagraphs", False) else "compiled"
+    return inner, run_mode or _RUN_MODES.get(_backend(context) or "", inductor)
 
 
 def _bounded(graph: Any) -> int:

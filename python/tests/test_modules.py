@@ -343,10 +343,18 @@ def test_a_call_that_the_module_does_not_take(args, said, hint):
 def test_what_torch_compile_made_is_asked_about_as_compiled():
     net, x = nn.Sequential(nn.Linear(16, 32), nn.ReLU()), (torch.empty(4, 16),)
     eager = foretell.predict(net, x, device="a100-sxm-40gb")
-    modes = {"default": "compiled", "reduce-overhead": "compiled-graph"}
-    for how, run_mode in modes.items():
-        p = foretell.predict(torch.compile(net, mode=how), x, device="a100-sxm-40gb")
+    ways = {
+        ("mode", "default"): "compiled",
+        ("mode", "reduce-overhead"): "compiled-graph",
+        ("backend", "cudagraphs"): "cudagraphs",
+        ("backend", "eager"): "eager",
+        ("backend", "aot_eager"): "eager",
+    }
+    for (option, how), run_mode in ways.items():
+        p = foretell.predict(torch.compile(net, **{option: how}), x, device="a100-sxm-40gb")
         assert (p.run_mode, p.title) == (run_mode, eager.title)
+        of_function = torch.compile(lambda a: net(a), **{option: how})
+        assert foretell.predict(of_function, x, device="a100-sxm-40gb").run_mode == run_mode
     p = foretell.predict(torch.compile(net), x, device="a100-sxm-40gb", run_mode="eager")
     assert p.time.value == eager.time.value
 

@@ -57,9 +57,10 @@ static bool copies_weights(const char *run_mode, const ft_step *step)
            !(step->given && step->mode == FT_MODE_TRAINING);
 }
 
-/* It replays nothing that writes what it was given. torch.compile breaks its graph at
- * recurrent layers (allow_rnn=False), forward as in training: then all of the network
- * is issued. Graphs captured by hand replay both. */
+/* It replays nothing that writes what it was given: statistics of batch norms, a cache
+ * of keys and values. torch.compile breaks its graph at recurrent layers
+ * (allow_rnn=False), forward as in training: then all of the network is issued. Graphs
+ * captured by hand replay all of these. */
 static void issue_what_is_not_replayed(ft__question *a)
 {
     const char **mode = &a->s.source.on.run_mode;
@@ -71,7 +72,8 @@ static void issue_what_is_not_replayed(ft__question *a)
     else if (recurrent ? bits & FT__RUN_COPIED
                        : copies_weights(*mode, &a->step) &&
                              a->graph->mode == FT_MODE_INFERENCE &&
-                             ft__graph_keeps_statistics(a->graph))
+                             (ft__graph_keeps_statistics(a->graph) ||
+                              ft__graph_writes_inputs(a->graph)))
         *mode = "eager";
 }
 

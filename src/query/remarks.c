@@ -71,6 +71,9 @@ static void put_run_mode(struct remarks *to, const ft__question *q)
         why = ft__graph_is_recurrent(x->a.graph)
                   ? "torch.compile breaks its graph at recurrent layers: no CUDA graph "
                     "is replayed, all of the network is issued"
+              : ft__graph_writes_inputs(x->a.graph)
+                  ? "it writes inputs (a cache of keys and values), so that PyTorch "
+                    "replays no CUDA graph of it: each operation is issued"
                   : "its batch norms keep statistics (training mode), so that PyTorch "
                     "replays no CUDA graph of it: each operation is issued";
     else if (asked && *x->a.run_mode && strcmp(x->a.run_mode, asked) != 0)

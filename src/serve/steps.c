@@ -152,7 +152,8 @@ static double issued_s(const ft_serve_steps *s, const ft_serve_step *step,
     const ft__serve_engine *e = &s->engine;
     const double tokens = step->prefill_tokens + step->decode_seqs;
     const bool graph = !(step->prefill_tokens > 0) || tokens <= e->graph_tokens;
-    const double either_way = factor(&s->decode_time, end) / s->decode_time.value;
+    const double either_way =
+        e->layer_s > 0 ? factor(&s->decode_time, end) / s->decode_time.value : 0;
 
     return fmax(fmax(s->host_s, (double)s->layers * e->layer_s * either_way),
                 graph ? 0 : factor(&issue_reach, end) * (double)s->issued * e->issue_s);

@@ -82,7 +82,7 @@ json_t *ft__served_json(const ft_served *s, double per_s)
                  memory_json(s), s->step_overhead_s, s->max_batched_tokens));
 }
 
-enum { MAX_LINES = 12, LINE = 320 };
+enum { MAX_LINES = 20, LINE = 320 };
 struct lines {
     char text[MAX_LINES][LINE];
     const char *at[MAX_LINES];
@@ -116,6 +116,12 @@ void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load)
         snprintf(out, FT__REQUESTS_TEXT,
                  "requests of %" PRIu64 " tokens that generate %" PRIu64 "%s", prompt,
                  generate, vary);
+}
+
+static void say_lines(struct lines *l, const struct lines *more)
+{
+    for (size_t i = 0; i < more->n; i++)
+        say(l, "%s", more->at[i]);
 }
 
 static void say_load(struct lines *l, const ft_serve_load *load, const ft_served *s)
@@ -172,16 +178,18 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
            "them at an end");
 }
 
-/* Of the model itself; the first is which step it would be without a load. */
-static void say_model(struct lines *l, const char *model)
+/* Of the model itself: not which step it would be without a load. */
+static void say_model(struct lines *l, const ft_query *asked)
 {
-    ft_query q = FT_QUERY_INIT;
+    static const char step[] = "one step: ";
+    ft_query q = *asked;
     ft_graph *g = NULL;
 
-    q.model = model;
+    q.batch = 0;
     if (ft_query_import(&g, &q, NULL) == FT_OK)
-        for (size_t i = 1; i < g->n_assumptions; i++)
-            say(l, "%s", g->assumption[i]);
+        for (size_t i = 0; i < g->n_assumptions; i++)
+            if (strncmp(g->assumption[i], step, strlen(step)) != 0)
+                say(l, "%s", g->assumption[i]);
     ft_graph_free(g);
 }
 
@@ -442,7 +450,7 @@ static void print_memory(const ft_served *s)
 }
 
 static bool print_one(const ft__predict_question *q, const struct served *x,
-                      const ft_serve_load *load, uint64_t tp)
+                      const ft_serve_load *load, uint64_t tp, const struct lines *model)
 {
     struct lines assumed = {.n = 0}, warned = {.n = 0};
     const struct verify v = verify_by(load, &x->s, q, tp);
@@ -450,7 +458,7 @@ static bool print_one(const ft__predict_question *q, const struct served *x,
     printf("%s on %" PRIu64 " x %s: ", q->c->args.v[0], x->s.devices, x->s.device);
     ft__put_line(stdout, "", x->s.title);
     say_assumed(&assumed, load, &x->s);
-    say_model(&assumed, q->query.model);
+    say_lines(&assumed, model);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
     for (size_t i = 0; i < assumed.n; i++)
@@ -514,7 +522,8 @@ static bool print_several(const struct served *x, size_t n, const ft_serve_load 
 }
 
 static json_t *one_json(const ft__predict_question *q, const struct served *x,
-                        const ft_serve_load *load, uint64_t tp)
+                        const ft_serve_load *load, uint64_t tp,
+                        const struct lines *model)
 {
     struct lines assumed = {.n = 0}, warned = {.n = 0};
     const struct verify v = verify_by(load, &x->s, q, tp);
@@ -526,7 +535,7 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
                         x->no_fit.msg, memory_json(&x->s));
     o = ft__served_json(&x->s, x->price_per_s);
     say_assumed(&assumed, load, &x->s);
-    say_model(&assumed, q->query.model);
+    say_lines(&assumed, model);
     say_learned(&assumed, x, q->o->correct);
     say_warnings(&warned, load, &x->s);
     return ft__json_join_take(
@@ -539,24 +548,25 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
 }
 
 static json_t *all_json(const ft__predict_question *q, const struct served *x, size_t n,
-                        const ft_serve_load *load, uint64_t tp)
+                        const ft_serve_load *load, uint64_t tp,
+                        const struct lines *model)
 {
     json_t *all;
 
     if (n == 1)
-        return one_json(q, x, load, tp);
+        return one_json(q, x, load, tp, model);
     all = json_array();
     for (size_t i = 0; i < n; i++)
-        ft__json_append_take(&all, one_json(q, &x[i], load, tp));
+        ft__json_append_take(&all, one_json(q, &x[i], load, tp, model));
     return all;
 }
 
 static bool print_all(const ft__predict_question *q, const struct served *x, size_t n,
-                      const ft_serve_load *load, uint64_t tp)
+                      const ft_serve_load *load, uint64_t tp, const struct lines *model)
 {
     if (!q->c->json)
-        return n == 1 ? print_one(q, x, load, tp) : print_several(x, n, load);
-    return ft__cli_json_take(q->c, all_json(q, x, n, load, tp));
+        return n == 1 ? print_one(q, x, load, tp, model) : print_several(x, n, load);
+    return ft__cli_json_take(q->c, all_json(q, x, n, load, tp, model));
 }
 
 int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps **steps,
@@ -636,6 +646,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
     const char *list = q->o->device ? q->o->device : "local";
     const char *asked[MAX_DEVICES];
     struct served x[MAX_DEVICES] = {0};
+    struct lines model = {.n = 0};
     char device[MAX_NAME];
     size_t n = 0, fit = 0;
     int code = FT__EXIT_GOOD;
@@ -656,12 +667,15 @@ static int answer(ft__predict_question *q, const ft__serving *s,
     if (!code)
         code = ft__prices_check(q->c, &q->o->serve.prices, asked, n);
     if (!code)
-        code = ft__cli_done(q->c, print_all(q, x, n, &s->load, s->tp[0]));
+        say_model(&model, &q->query);
+    if (!code)
+        code = ft__cli_done(q->c, print_all(q, x, n, &s->load, s->tp[0], &model));
     if (!code && q->o->html)
         code = ft__record_save_take(
             q->c, q->o->html,
-            n == 1 ? one_json(q, x, &s->load, s->tp[0])
-                   : ft__json("devices:o", all_json(q, x, n, &s->load, s->tp[0])));
+            n == 1
+                ? one_json(q, x, &s->load, s->tp[0], &model)
+                : ft__json("devices:o", all_json(q, x, n, &s->load, s->tp[0], &model)));
     for (size_t i = 0; i < n; i++)
         ft_serve_steps_close(x[i].steps);
     return code;

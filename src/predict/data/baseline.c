@@ -692,6 +692,15 @@ void ft__base_terms_by(const ft__base *b, const ft__physics_params *params,
         if (out->total_s > 0)
             return;
     }
-    *out = (ft__terms){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, NAN, 0, 0};
-    out->total_s = ft__roofline(&s->v[i].op, known_roof(b, s, i));
+    *out = (ft__terms){.compute_s = NAN,
+                       .cache_s = NAN,
+                       .memory_s = NAN,
+                       .launch_s = NAN,
+                       .kernels = NAN,
+                       .waves = NAN,
+                       .fill = NAN,
+                       .sustained = NAN,
+                       .busy_s = NAN,
+                       .total_s = ft__roofline(&s->v[i].op, known_roof(b, s, i)),
+                       .drawing_s = NAN};
 }

@@ -62,7 +62,7 @@ enum {
     FT__RUN_COPIED = 4,
     FT__NO_RUN_MODE = 8
 };
-/* "eager", "graph", "compiled", "compiled-graph", "cudagraphs". */
+/* "eager", "graph", "compiled", "compiled-graph", "cudagraphs"; "": others. */
 const char *ft__run_mode_name(uint32_t bits);
 /* FT__NO_RUN_MODE: no run mode is called so. */
 uint32_t ft__run_mode_find(const char *name, size_t len);
@@ -97,8 +97,9 @@ typedef struct ft__device_use {
     double launch_s;            /* host time of one launch; 0: not known */
     const char *run_mode; /* "eager" (the host issues every operation), "compiled" (of
                              what a compiler fused), "graph", "compiled-graph" or
-                             "cudagraphs" (CUDA graphs: it issues none); NULL: as the
-                             dataset was measured, from a data sheet eager */
+                             "cudagraphs" (CUDA graphs: one launch replays all of it);
+                             NULL: as the dataset was measured, from specifications
+                             eager */
 } ft__device_use;
 
 /* Share of the unique operations of g of whose kind and element type something was

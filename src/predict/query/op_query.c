@@ -159,11 +159,10 @@ enum { N_RUN_MODES = sizeof(run_modes) / sizeof(*run_modes) };
 
 const char *ft__run_mode_name(uint32_t bits)
 {
-    size_t i = 0;
-
-    while (run_modes[i].bits != bits)
-        i++;
-    return run_modes[i].name;
+    for (size_t i = 0; i < N_RUN_MODES; i++)
+        if (run_modes[i].bits == bits)
+            return run_modes[i].name;
+    return "";
 }
 
 uint32_t ft__run_mode_find(const char *name, size_t len)

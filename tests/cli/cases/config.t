@@ -44,6 +44,8 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
   assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
   time             135 ms    122 ms    150 ms  learned
+  $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode cudagraphs -q | grep 'CUDA graph'
+  assumed: it writes inputs (a cache of keys and values), so that PyTorch replays no CUDA graph of it: each operation is issued
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
   largest batch that fits: 7
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --batch 2 --max-batch -q | tail -2

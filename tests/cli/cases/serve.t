@@ -16,6 +16,12 @@ Language models that are served: continuous batching, by the steps that predict 
   cost of 1e6 tokens  N  N  N  B
   verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0.05 --num-prompts 40 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result
 
+What is assumed of the model is that of the question:
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm,l4 --prompt 512 --generate 32 --num-requests 8 --tp 2 -q --json | grep -oE 'one (of|step).*'
+  one of 2 ranks of tensor parallelism"
+  one of 2 ranks of tensor parallelism"
+
 Another engine is started otherwise, and asked alike; one that is no server is not:
 
   $ for e in sglang trtllm llama.cpp transformers; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --concurrency 4 --num-requests 20 --engine $e -q | grep verify | cut -d'&' -f1; done
