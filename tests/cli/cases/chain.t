@@ -182,6 +182,7 @@ Several devices beside each other.
 
   $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30,h100-sxm | blur
   resnet18.onnx
+  warning: nothing measured with fake is behind this answer: it is that of torch
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation, where there is no predictor

@@ -24,7 +24,7 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
   device=a30 batch=16 dtype=fp16 clock=1300        85.6 us  12.4 mJ  1.37 ms  1.426e-08
-  device=l4 batch=16 dtype=fp16 clock=1300 cap=70   128 us  4.88 mJ  2.05 ms  2.848e-08
+  device=l4 batch=16 dtype=fp16 clock=1300 cap=70   128 us  4.89 mJ  2.05 ms  2.848e-08
   device=a30 batch=1 dtype=fp16 clock=1300         1.23 ms  48.6 mJ  1.23 ms  2.042e-07
   and 5 more between these; --top shows them
   

@@ -259,7 +259,7 @@ On a GPU library calls are priced as operations are; what is not known is said t
   gemm                         12  101 MFLOP  10.7 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 129 us (56.0 us to 282 us), 13.1 mJ (4.02 mJ to 40.7 mJ), 102 W (71.8 W to 145 W)
+  on NVIDIA A100 SXM4 80 GB: 129 us (75.9 us to 240 us), 14.3 mJ (5.97 mJ to 38.0 mJ), 112 W (78.6 W to 158 W)
     library calls  129 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
