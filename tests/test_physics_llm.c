@@ -168,7 +168,8 @@ static double bandwidth_reached(const char *spec, const char *device)
 {
     const char *const graph = "run_mode=graph";
 
-    return seconds(spec, "h200-sxm", graph) * facts_of("h200-sxm").bandwidth_bytes_per_s /
+    return seconds(spec, "h200-sxm", graph) *
+           facts_of("h200-sxm").bandwidth_bytes_per_s /
            (seconds(spec, device, graph) * facts_of(device).bandwidth_bytes_per_s);
 }
 
@@ -188,7 +189,8 @@ static void gddr_is_read_as_it_streams(void)
     CHECK(CMP(bandwidth_reached(weights, "t4"), <, a40));
 }
 
-/* A fit of what HBM streams moves no memory but HBM's; none passes the data sheet's by it. */
+/* A fit of what HBM streams moves no memory but HBM's; none passes the data sheet's by
+ * it. */
 static void gddr_goes_by_no_fit_of_hbm(void)
 {
     const ft_op keys = op_of("attention x=64x32x1x128 y=64x8x16000x128 "

@@ -28,11 +28,11 @@ typedef struct ft__fit_options {
                          fitted (ft__fit.refused) */
     bool tune;        /* more hyper-parameters of each method */
     bool no_residual_scale; /* the residual scale will not be asked for */
-    bool blocks;            /* groups that are like each other make a block, whose number
-                               is above FT__BLOCK_BITS of theirs: folds hold whole blocks */
-    bool one_forest;        /* of trees and their middles a mixture holds one */
-    bool relative;          /* targets are logarithms, and what is chosen errs least in
-                               proportion; else it deviates least */
+    bool blocks;      /* groups that are like each other make a block, whose number
+                         is above FT__BLOCK_BITS of theirs: folds hold whole blocks */
+    bool one_forest;  /* of trees and their middles a mixture holds one */
+    bool relative;    /* targets are logarithms, and what is chosen errs least in
+                         proportion; else it deviates least */
     double least;     /* between which all targets lie, for models to know (learn.h); */
     double most;      /* both 0: that is not known */
     uint32_t n_folds; /* 0: 10 below 300 rows, else 5 */
