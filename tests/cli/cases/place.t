@@ -54,9 +54,9 @@ A device of which too little is known for a network does without it.
   network        device     time   energy    memory
   -------------------------------------------------
   resnet50.onnx  l4      3.09 ms  97.5 mJ   627 MiB
-  vgg16.onnx     l4      3.90 ms   272 mJ  1.05 GiB
+  vgg16.onnx     l4      3.87 ms   270 mJ  1.05 GiB
   
-  all are done after 6.99 ms and have taken 370 mJ; no other way is better
+  all are done after 6.96 ms and have taken 367 mJ; no other way is better
   left out for resnet50.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for vgg16.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices iphone-6,l4 --method physics --json | pick left_out.1.device left_out.1.why networks.1.device

@@ -48,7 +48,7 @@ Devices that nobody measured, each scaled from its data sheet.
   $ foretell rank data/models/resnet50.onnx --csv --devices a30,l4 | cut -d , -f 1-6
   place,device,batch,clock_hz,state,time_s
   1,a30,1,,placed,0.003086780877156489
-  2,l4,1,,placed,0.0030886668467168415
+  2,l4,1,,placed,0.00308866677742422
 
 "No" is an exit code, and so is what is missing.
 
