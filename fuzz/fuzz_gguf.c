@@ -11,13 +11,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ft_import_options opt[] = {{0}, {.batch = 3, .dims = dims, .n_dims = 3}};
     ft__llm m;
 
-    if (ft__llm_read_gguf(&m, data, size, "fuzz", NULL) == FT_OK && m.layers > 20)
-        return 0;
-    for (size_t i = 0; i < 2; i++) {
-        ft_error err = {0};
-        ft_graph *g;
+    ft_error err = {0};
+    ft_graph *g = NULL;
+    ft_status st = ft__llm_read_gguf(&m, data, size, "fuzz", &err);
 
-        if (is_sound(ft__import_gguf(&g, data, size, "fuzz", &opt[i], &err), &g, &err))
+    if (st ? is_sound(st, &g, &err) : m.layers > 20)
+        return 0;
+    for (size_t i = 0; i < 2 && !st; i++) {
+        err = (ft_error){0};
+        if (is_sound(ft__llm_step_of(&g, &m, "fuzz", &opt[i], &err), &g, &err))
             ft_graph_free(g);
     }
     return 0;

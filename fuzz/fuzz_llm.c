@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ft_error err = {0};
         ft_graph *g;
 
-        if (is_sound(ft__import_llm(&g, text, size, "fuzz", &opt[i], &err), &g, &err))
+        if (is_sound(ft__import_llm(&g, text, size, NULL, "fuzz", &opt[i], &err), &g,
+                     &err))
             ft_graph_free(g);
     }
     return 0;

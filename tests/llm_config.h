@@ -22,7 +22,7 @@ static inline ft_graph *imported(const char *fmt, const char *more,
     ft_graph *g;
 
     snprintf(text, sizeof(text), fmt, more);
-    if (ft__import_llm(&g, text, strlen(text), "config.json", opt, &err))
+    if (ft__import_llm(&g, text, strlen(text), NULL, "config.json", opt, &err))
         fprintf(stderr, "%s\n", err.msg);
     CHECK(g);
     return g;
@@ -55,7 +55,8 @@ static inline void fails(const char *more, const ft_import_options *opt, ft_stat
     ft_graph *g;
 
     snprintf(text, sizeof(text), small, more);
-    CHECK_EQ(ft__import_llm(&g, text, strlen(text), "config.json", opt, &err), st);
+    CHECK_EQ(ft__import_llm(&g, text, strlen(text), NULL, "config.json", opt, &err),
+             st);
     CHECK(!g && HAS(err.msg, said));
 }
 

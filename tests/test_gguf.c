@@ -122,12 +122,21 @@ static void llama(struct file *f, uint32_t down)
     finish(f);
 }
 
+static ft_status import(ft_graph **out, const uint8_t *data, size_t n, const char *name,
+                        const ft_import_options *opt, ft_error *err)
+{
+    ft__llm m;
+    ft_status st = ft__llm_read_gguf(&m, data, n, name, err);
+
+    return st ? st : ft__llm_step_of(out, &m, name, opt, err);
+}
+
 static ft_graph *imported(const struct file *f, const ft_import_options *opt)
 {
     ft_error err = {0};
-    ft_graph *g;
+    ft_graph *g = NULL;
 
-    if (ft__import_gguf(&g, f->byte, f->n, "model.gguf", opt, &err))
+    if (import(&g, f->byte, f->n, "model.gguf", opt, &err))
         fprintf(stderr, "%s\n", err.msg);
     CHECK(g);
     return g;
@@ -162,7 +171,7 @@ static void headers_of_another_writer_count_what_it_counts(const char *folder)
         CHECK_EQ(sscanf(at + 1, "%63[^,],%lf,%lf", name, &parameters, &bytes), 3);
         snprintf(path, sizeof(path), "%s.gguf", name);
         file = file_at(folder, path, &n);
-        if (ft__import_gguf(&g, file, n, path, NULL, &err))
+        if (import(&g, file, n, path, NULL, &err))
             fprintf(stderr, "%s\n", err.msg);
         CHECK(g);
         ft_graph_totals(g, &sum);

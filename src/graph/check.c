@@ -44,7 +44,7 @@ static ft_status check_keys(const ft_op *op, ft_error *err)
 
     for (uint32_t i = 0; (key = ft__kind_key(op->kind, i, &required)) != FT_K_COUNT;
          i++) {
-        ft_shape s = ft_op_shape(op, key);
+        ft_shape s;
         uint32_t n;
 
         (void)ft_op_get(op, key, &n);
@@ -54,9 +54,12 @@ static ft_status check_keys(const ft_op *op, ft_error *err)
         if (n > 1 && single(key, r))
             return ft_fail(err, FT_EFORMAT, 0, "%s takes one value for %s",
                            ft_kind_name(op->kind), ft__key_name(key));
-        if (shaped(key, r) && n > FT_MAX_RANK)
+        if (!shaped(key, r))
+            continue;
+        if (n > FT_MAX_RANK)
             return bad(op, "a shape has more than 8 dimensions", err);
-        if (shaped(key, r) && ft_shape_elements(&s) < 0)
+        s = ft_op_shape(op, key);
+        if (ft_shape_elements(&s) < 0)
             return bad(op, "a shape has more than 2^52 elements", err);
     }
     return FT_OK;
@@ -232,7 +235,7 @@ static ft_status check_in_place(const ft_op *op, ft_error *err)
 
 ft_status ft_op_check(const ft_op *op, ft_error *err)
 {
-    const ft_op forward = ft__forward_of(op);
+    ft_op forward;
     ft_status st = check_keys(op, err);
 
     if (!st)
@@ -241,11 +244,15 @@ ft_status ft_op_check(const ft_op *op, ft_error *err)
         st = check_in_place(op, err);
     if (st)
         return st;
-    for (uint32_t i = 0; i < ft_op_n_outputs(&forward); i++) {
+    if (op->phase != FT_PHASE_FORWARD) {
+        forward = ft__forward_of(op);
+        op = &forward;
+    }
+    for (uint32_t i = 0, n = ft_op_n_outputs(op); i < n; i++) {
         ft_shape s;
         ft_dtype t;
 
-        ft_op_output(&forward, i, &s, &t);
+        ft_op_output(op, i, &s, &t);
         if (ft_shape_elements(&s) < 0)
             return bad(op, "shapes do not fit together, or the result is too large",
                        err);

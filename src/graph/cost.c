@@ -401,6 +401,12 @@ static double weights_read(const ft_op *op, double bytes)
     return op->kind != FT_KIND_embedding && ft_op_wrt(op) & FT_WRT_X ? bytes : 0;
 }
 
+void ft__weights_of(double *elements, double *bytes, const ft_op *op)
+{
+    *elements = ft__weight_elements(op);
+    *bytes = weight_bytes(op, *elements);
+}
+
 double ft__weights_read(const ft_op *op)
 {
     return weights_read(op, weight_bytes(op, ft__weight_elements(op)));
@@ -515,8 +521,7 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     struct results results;
 
     *out = (ft_cost){0};
-    out->weight_elements = ft__weight_elements(op);
-    out->weight_bytes = weight_bytes(op, out->weight_elements);
+    ft__weights_of(&out->weight_elements, &out->weight_bytes, op);
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW ||
         (op->kind == FT_KIND_stochastic_depth && !ft_op_at(op, FT_K_train, 0)))
         return;

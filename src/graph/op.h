@@ -22,6 +22,8 @@ static inline bool ft__dtype_is_byte(ft_dtype t)
 }
 /* Elements of all weights of an operation (ft_cost.weight_elements). */
 double ft__weight_elements(const ft_op *op);
+/* And their bytes with what lies beside them. */
+void ft__weights_of(double *elements, double *bytes, const ft_op *op);
 /* Of a recurrent layer; 0: the kind is none. */
 static inline int64_t ft__rnn_gates(ft_kind k)
 {

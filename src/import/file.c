@@ -116,14 +116,19 @@ static bool is_text(const struct content *c)
     return true;
 }
 
-/* JSON: its first character that is no blank opens an object. */
-static bool is_object(const struct content *c)
+static bool is_gguf(const struct content *c)
+{
+    return c->n >= 4 && memcmp(c->p, "GGUF", 4) == 0;
+}
+
+/* Or JSON: its first character that is no blank opens an object. */
+static bool is_llm(const struct content *c)
 {
     size_t i = 0;
 
     while (i < c->n && strchr(" \t\r\n", c->p[i]) && c->p[i])
         i++;
-    return i < c->n && c->p[i] == '{';
+    return is_gguf(c) || (i < c->n && c->p[i] == '{');
 }
 
 static ft_status import_list(ft_graph **out, const struct content *c, const char *name,
@@ -150,9 +155,8 @@ static void open_beside(struct content *out, const char *config, size_t before,
 }
 
 /* A language model, and what stands beside its configuration. */
-static ft_status import_llm(ft_graph **out, const struct content *c, const char *path,
-                            const char *name, const ft_import_options *opt,
-                            ft_error *err)
+static ft_status read_llm(ft__llm *out, const struct content *c, const char *path,
+                          const char *name, ft_error *err)
 {
     static const char last[] = "config.json";
     const size_t n = strlen(path), own = sizeof(last) - 1;
@@ -160,13 +164,15 @@ static ft_status import_llm(ft_graph **out, const struct content *c, const char 
     ft__llm_beside beside;
     ft_status st;
 
+    if (is_gguf(c))
+        return ft__llm_read_gguf(out, c->p, c->n, name, err);
     if (n >= own && n < 4096 && strcmp(path + n - own, last) == 0) {
         open_beside(&quant, path, n - own, "hf_quant_config.json");
         open_beside(&index, path, n - own, "model.safetensors.index.json");
     }
     beside = (ft__llm_beside){(const char *)quant.p, quant.n, (const char *)index.p,
                               index.n};
-    st = ft__import_llm_beside(out, (const char *)c->p, c->n, &beside, name, opt, err);
+    st = ft__llm_read(out, (const char *)c->p, c->n, &beside, name, err);
     close_content(&quant);
     close_content(&index);
     return st;
@@ -184,29 +190,68 @@ static const char *file_of(char *buf, size_t cap, const char *path)
                : path;
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Of a file, or of a folder with a language model; close_content() in any case. */
+static ft_status open_model(struct content *c, char *buf, size_t cap, const char **path,
+                            ft_error *err)
+{
+    const char *name = name_of(*path);
+    ft_status st;
+
+    *c = (struct content){0};
+    *path = file_of(buf, cap, *path);
+    st = open_content(c, *path, err);
+    return !st && c->n == 0 ? ft_fail(err, FT_EFORMAT, 0, "%s: the file is empty", name)
+                            : st;
+}
+
+ft_status ft__import_read_llm(ft__llm *out, const char *path, ft_error *err)
+{
+    const char *name = name_of(path);
+    char inside[4096];
+    struct content c;
+    ft_status st = open_model(&c, inside, sizeof(inside), &path, err);
+
+    out->layers = 0;
+    if (!st && is_llm(&c))
+        st = read_llm(out, &c, path, name, err);
+    close_content(&c);
+    return st;
+}
+
+ft_status ft__import_step(ft_graph **out, const ft__llm *m, const char *path,
+                          const ft_import_options *opt, ft_error *err)
+{
+    return ft__llm_step_of(out, m, name_of(path), opt, err);
+}
+
 ft_status ft__import_file(ft_graph **out, const char *path,
                           const ft_import_options *opt, ft_error *err)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = name_of(path);
     char inside[4096];
-    struct content c = {0};
-    ft_status st;
+    struct content c;
+    ft__llm m;
+    ft_status st = open_model(&c, inside, sizeof(inside), &path, err);
 
     *out = NULL;
-    path = file_of(inside, sizeof(inside), path);
-    st = open_content(&c, path, err);
-    if (st == FT_OK && c.n == 0)
-        st = ft_fail(err, FT_EFORMAT, 0, "%s: the file is empty", name);
-    else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0)
+    if (!st && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0) {
         st = ft__import_pt2(out, c.p, c.n, name, opt, err);
-    else if (st == FT_OK && c.n >= 4 && memcmp(c.p, "GGUF", 4) == 0)
-        st = ft__import_gguf(out, c.p, c.n, name, opt, err);
-    else if (st == FT_OK && is_object(&c))
-        st = import_llm(out, &c, path, name, opt, err);
-    else if (st == FT_OK && is_text(&c))
+    } else if (!st && is_llm(&c)) {
+        st = read_llm(&m, &c, path, name, err);
+        if (!st)
+            st = ft__llm_step_of(out, &m, name, opt, err);
+    } else if (!st && is_text(&c)) {
         st = import_list(out, &c, name, opt, err);
-    else if (st == FT_OK)
+    } else if (!st) {
         st = ft__import_onnx(out, c.p, c.n, c.mapped, name, opt, err);
+    }
     close_content(&c);
     return st;
 }

@@ -30,19 +30,17 @@ uint32_t ft__op_weights(ft__build *b, const ft_op *op, double count, uint32_t pa
     ft_dtype rest = op->dtype;
     uint32_t n = 0;
     const uint32_t bits = ft_dtype_bits(t);
-    double elements, beside;
-    ft_cost c;
+    double elements, bytes, beside;
 
-    ft_op_cost(op, &c);
-    elements = c.weight_elements;
-    beside = c.weight_bytes - elements * bits / 8;
+    ft__weights_of(&elements, &bytes, op);
+    beside = bytes - elements * bits / 8;
     if (beside > 0) {
         const double bias =
             (double)(ft_op_at(op, FT_K_bias, 0) * ft_op_at(op, FT_K_out, 0));
 
         rest = rest == FT_DTYPE_int8 || rest == FT_DTYPE_uint8 ? FT_DTYPE_int32 : rest;
         elements -= bias;
-        beside = c.weight_bytes - (elements * bits + bias * ft_dtype_bits(rest)) / 8;
+        beside = bytes - (elements * bits + bias * ft_dtype_bits(rest)) / 8;
         add_weights(b, rest, bias * count, params, &n);
     }
     add_weights(b, t, elements * count, params, &n);

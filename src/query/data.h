@@ -71,6 +71,12 @@ ft_status ft__read_sized(void *out, size_t size, const void *in, const char *typ
                          const char *init, ft_error *err);
 /* A query of any size as today's, checked. */
 ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err);
+struct ft__llm;
+/* A language model that many steps are asked of, read once (FT_EINVAL: it is none), and
+ * ft_query_import() of it (NULL: it was not read). */
+ft_status ft__query_read_llm(struct ft__llm *out, const ft_query *q, ft_error *err);
+ft_status ft__query_import(ft_graph **out, const ft_query *q,
+                           const struct ft__llm *read, ft_error *err);
 /* What it says of mode and optimizer. */
 ft_status ft__query_step(ft_step *out, const ft_query *q, ft_error *err);
 

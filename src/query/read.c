@@ -6,6 +6,7 @@
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 #include "import/graph_inside.h"
+#include "import/llm/llm.h"
 #include "query/data.h"
 
 /* Words of NAME=VALUE; clocks and caps are numbers above 0. */
@@ -187,7 +188,8 @@ static ft_status cast(ft_graph **g, const char *dtype, ft_error *err)
     return st;
 }
 
-static ft_status import(ft_graph **out, const ft_query *q, ft_error *err)
+static ft_status import(ft_graph **out, const ft_query *q, const ft__llm *read,
+                        ft_error *err)
 {
     const ft_import_options how = {.batch = q->batch,
                                    .dims = q->dims,
@@ -196,6 +198,8 @@ static ft_status import(ft_graph **out, const ft_query *q, ft_error *err)
                                    .n_inputs = q->n_inputs,
                                    .trips = q->trips};
 
+    if (read)
+        return ft__import_step(out, read, q->model, &how, err);
     if (!q->list)
         return ft__import_file(out, q->model, &how, err);
     if (q->batch || q->n_dims || q->n_inputs)
@@ -206,20 +210,50 @@ static ft_status import(ft_graph **out, const ft_query *q, ft_error *err)
     return ft_import_ops(out, q->list, q->list_len, q->model, err);
 }
 
-ft_status ft_query_import(ft_graph **out, const ft_query *asked, ft_error *err)
+/* Nothing is missing here: the file holds what is not taken. */
+static ft_status as_format(ft_status st)
+{
+    return st == FT_EUNSUPPORTED ? FT_EFORMAT : st;
+}
+
+static ft_status check_model(const ft_query *q, ft_error *err)
+{
+    return q->model ? FT_OK : ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
+}
+
+ft_status ft__query_read_llm(ft__llm *out, const ft_query *q, ft_error *err)
+{
+    ft_status st = check_model(q, err);
+
+    out->layers = 0;
+    if (!st && !q->list)
+        st = ft__import_read_llm(out, q->model, err);
+    if (!st && !out->layers)
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "%s: only language models (a config.json or GGUF file) have steps",
+                     q->model);
+    return as_format(st);
+}
+
+ft_status ft_query_import(ft_graph **out, const ft_query *q, ft_error *err)
+{
+    return ft__query_import(out, q, NULL, err);
+}
+
+ft_status ft__query_import(ft_graph **out, const ft_query *asked, const ft__llm *read,
+                           ft_error *err)
 {
     ft_query q;
     ft_status st = ft__query_read(&q, asked, err);
 
     *out = NULL;
-    if (!st && !q.model)
-        st = ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
+    if (!st)
+        st = check_model(&q, err);
     if (!st && q.dtype)
         st = check_dtype(q.dtype, err);
     if (!st)
-        st = import(out, &q, err);
+        st = import(out, &q, read, err);
     if (!st && q.dtype)
         st = cast(out, q.dtype, err);
-    /* Nothing is missing here: the file holds what is not taken. */
-    return st == FT_EUNSUPPORTED ? FT_EFORMAT : st;
+    return as_format(st);
 }

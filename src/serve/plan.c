@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "import/graph_inside.h"
+#include "import/llm/llm.h"
 #include "query/data.h"
 #include "serve/serve.h"
 
@@ -139,6 +139,7 @@ static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *
 /* What is asked for steps of it. */
 struct plan_model {
     ft_query q;
+    ft__llm *read;
     ft_dim_value dim[MAX_DIMS];
     size_t n_dims;
     bool never_drafts;
@@ -156,7 +157,7 @@ static ft_status whole_graph(ft_graph **out, struct plan_model *m, double batch,
     m->q.batch = (int64_t)batch;
     m->q.dims = m->dim;
     m->q.n_dims = m->n_dims + 2;
-    return ft_query_import(out, &m->q, err);
+    return ft__query_import(out, &m->q, m->read, err);
 }
 
 /* As operations with counts: layers that are alike stand once. */
@@ -433,33 +434,20 @@ static bool may_draft(struct plan_model *m)
     return has;
 }
 
-/* A configuration or a GGUF file, by its beginning; what cannot be read is left to
- * importing. */
-static bool is_language_model(const char *path)
-{
-    char text[64] = "";
-    FILE *fp = fopen(path, "rb");
-    size_t n = fp ? fread(text, 1, sizeof(text) - 1, fp) : 0;
-
-    if (fp)
-        fclose(fp);
-    return n == 0 || strncmp(text, "GGUF", 4) == 0 ||
-           text[strspn(text, " \t\r\n")] == '{';
-}
-
 static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_plan *p,
                             ft_error *err)
 {
+    ft_status st;
+
     if (q->n_dims > MAX_DIMS - 3)
         return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 3);
     m->q = *q;
     m->q.graph = NULL;
     m->q.device = NULL;
-    if (q->model && (q->list || !is_language_model(q->model)))
-        return ft_fail(
-            err, FT_EINVAL, 0,
-            "%s: only language models (a config.json or GGUF file) have steps",
-            q->model);
+    m->read = malloc(sizeof(*m->read));
+    st = m->read ? ft__query_read_llm(m->read, q, err) : ft__serve_no_memory(err);
+    if (st)
+        return st;
     if (q->batch)
         return not_of_one(err);
     for (size_t i = 0; i < q->n_dims; i++) {
@@ -567,6 +555,7 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
         st = ft__serve_no_memory(err);
     free(m.common);
     free(m.head);
+    free(m.read);
     if (st)
         ft_serve_plan_close(p);
     else

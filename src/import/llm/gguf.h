@@ -8,8 +8,5 @@
  * what a model needs. */
 ft_status ft__llm_read_gguf(ft__llm *out, const uint8_t *data, size_t len,
                             const char *name, ft_error *err);
-ft_status ft__import_gguf(ft_graph **out, const uint8_t *data, size_t len,
-                          const char *name, const ft_import_options *opt,
-                          ft_error *err);
 
 #endif

@@ -26,8 +26,6 @@
  *                   operations are right, tensors and their memory are not; 0
  * FT_EFORMAT: no JSON, or it lacks what a model needs; FT_EUNSUPPORTED: a part of the
  * model is not known, and is named. */
-ft_status ft__import_llm(ft_graph **out, const char *text, size_t len, const char *name,
-                         const ft_import_options *opt, ft_error *err);
 
 /* Files beside a config.json; NULL: there is none. */
 typedef struct ft__llm_beside {
@@ -37,9 +35,10 @@ typedef struct ft__llm_beside {
                           is said where it is more than 5 % from what is counted */
     size_t index_len;
 } ft__llm_beside;
-ft_status ft__import_llm_beside(ft_graph **out, const char *text, size_t len,
-                                const ft__llm_beside *beside, const char *name,
-                                const ft_import_options *opt, ft_error *err);
+/* beside may be NULL. */
+ft_status ft__import_llm(ft_graph **out, const char *text, size_t len,
+                         const ft__llm_beside *beside, const char *name,
+                         const ft_import_options *opt, ft_error *err);
 
 enum { FT__LLM_LAYERS = 1024 }; /* at most */
 
@@ -147,5 +146,8 @@ typedef struct ft__llm {
 /* beside may be NULL. */
 ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
                        const ft__llm_beside *beside, const char *name, ft_error *err);
+/* A step of a model that was read. */
+ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
+                          const ft_import_options *opt, ft_error *err);
 
 #endif

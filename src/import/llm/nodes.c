@@ -38,20 +38,18 @@ static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
 {
     uint32_t out[FT_OP_MAX_OPERANDS], params[3] = {tied}, n_params = tied != FT_NONE;
     char spec[1024];
-    size_t len;
     ft_error err;
     ft_op op, kept;
 
-    vsnprintf(spec, sizeof(spec) - 16, fmt, ap);
+    vsnprintf(spec, sizeof(spec), fmt, ap);
     if (ft__build_failed(s->b))
         return FT_NONE;
-    len = strlen(spec);
-    if (!strstr(spec, "dtype="))
-        snprintf(spec + len, sizeof(spec) - len, " dtype=%s", s->type);
     if (ft_op_parse(&op, spec, strlen(spec), &err)) {
         ft__build_fail(s->b, FT_EFORMAT, 0, "%s: %s", spec, err.msg);
         return FT_NONE;
     }
+    if (!strstr(spec, "dtype="))
+        op.dtype = s->m.dtype;
     for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
         ft_shape shape;
         ft_dtype t;
@@ -65,8 +63,8 @@ static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
     kept.dtype = s->whole ? s->m.dtype : op.dtype;
     if (tied == FT_NONE)
         n_params = ft__op_weights(s->b, &kept, 1, params);
-    ft__build_node(s->b, name, strlen(name), &op, in, n_in, params, n_params, out,
-                   ft_op_n_outputs(&op));
+    ft__build_checked(s->b, name, strlen(name), &op, in, n_in, params, n_params, out,
+                      ft_op_n_outputs(&op));
     return ft__build_failed(s->b) ? FT_NONE : out[0];
 }
 

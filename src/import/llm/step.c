@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "import/llm/gguf.h"
 #include "import/options.h"
 
 enum { DECODE_CONTEXT = 1024 };
@@ -685,13 +684,14 @@ static void network(ft__llm_step *s)
         say_unknown_part(s);
 }
 
-/* The step of a model that was read into s. */
-static ft_status step_of(ft_graph **out, ft__llm_step *s, const char *name,
-                         const ft_import_options *opt, ft_error *err)
+ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
+                          const ft_import_options *opt, ft_error *err)
 {
+    ft__llm_step room = {.m = *m, .embedding = FT_NONE}, *s = &room;
     ft_error inner = {0};
     ft_status st;
 
+    *out = NULL;
     s->b = ft__build_new(name);
     if (!s->b)
         return ft_fail(err, FT_ENOMEM, 0, "%s", name);
@@ -707,29 +707,13 @@ static ft_status step_of(ft_graph **out, ft__llm_step *s, const char *name,
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
 }
 
-ft_status ft__import_llm(ft_graph **out, const char *text, size_t len, const char *name,
+ft_status ft__import_llm(ft_graph **out, const char *text, size_t len,
+                         const ft__llm_beside *beside, const char *name,
                          const ft_import_options *opt, ft_error *err)
 {
-    return ft__import_llm_beside(out, text, len, NULL, name, opt, err);
-}
-
-ft_status ft__import_llm_beside(ft_graph **out, const char *text, size_t len,
-                                const ft__llm_beside *beside, const char *name,
-                                const ft_import_options *opt, ft_error *err)
-{
-    ft__llm_step s = {.embedding = FT_NONE};
-    ft_status st = ft__llm_read(&s.m, text, len, beside, name, err);
+    ft__llm m;
+    ft_status st = ft__llm_read(&m, text, len, beside, name, err);
 
     *out = NULL;
-    return st ? st : step_of(out, &s, name, opt, err);
-}
-
-ft_status ft__import_gguf(ft_graph **out, const uint8_t *data, size_t len,
-                          const char *name, const ft_import_options *opt, ft_error *err)
-{
-    ft__llm_step s = {.embedding = FT_NONE};
-    ft_status st = ft__llm_read_gguf(&s.m, data, len, name, err);
-
-    *out = NULL;
-    return st ? st : step_of(out, &s, name, opt, err);
+    return st ? st : ft__llm_step_of(out, &m, name, opt, err);
 }
