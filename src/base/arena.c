@@ -107,12 +107,14 @@ char *ft__arena_strndup(ft__arena *a, const char *s, size_t len)
 char *ft__arena_vfmt(ft__arena *a, const char *fmt, va_list ap)
 {
     va_list again;
-    char *text;
+    char most[256], *text;
     int len;
 
     va_copy(again, ap);
-    len = vsnprintf(NULL, 0, fmt, again);
+    len = vsnprintf(most, sizeof(most), fmt, again);
     va_end(again);
+    if (len >= 0 && (size_t)len < sizeof(most))
+        return ft__arena_strndup(a, most, (size_t)len);
     text = len < 0 ? NULL : ft__arena_alloc(a, (size_t)len + 1);
     if (text)
         vsnprintf(text, (size_t)len + 1, fmt, ap);

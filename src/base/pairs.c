@@ -53,8 +53,10 @@ void ft__pairs_find(ft__pair_value *out, const char *text, const char *const *na
         for (size_t i = 0; i < n && value < end; i++)
             if (!out[i].s && *name[i] == *text &&
                 strncmp(name[i], text, (size_t)(value - text)) == 0 &&
-                !name[i][value - text])
+                !name[i][value - text]) {
                 out[i] = (ft__pair_value){value + 1, (size_t)(end - value) - 1};
+                break;
+            }
         text = end + (*end == ' ');
     }
 }

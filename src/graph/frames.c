@@ -90,12 +90,11 @@ static bool find_calls(struct frames *f)
 
 /* A concatenation that goes to a module has a name in the function that made it;
  * code hardly gives that name to something else. */
-static uint32_t named_until(const struct frames *f, uint32_t producer, uint32_t reader)
+static uint32_t named_until(const struct frames *f, uint32_t producer)
 {
     const uint32_t call = f->of_node[producer];
 
-    if (call == FT_NONE || call == f->of_node[reader] ||
-        f->g->op[f->g->node[producer].op].kind != FT_KIND_concat)
+    if (call == FT_NONE || f->g->op[f->g->node[producer].op].kind != FT_KIND_concat)
         return 0;
     return f->call[call].last;
 }
@@ -105,11 +104,11 @@ static uint32_t named_until(const struct frames *f, uint32_t producer, uint32_t 
 static void hold(const struct frames *f, ft__life *life, uint32_t tensor, uint32_t i)
 {
     const ft_tensor *t = &f->g->tensor[tensor];
-    uint32_t last = 0;
+    uint32_t last;
 
-    if (t->producer == FT_NONE)
-        return;
-    last = named_until(f, t->producer, i);
+    if (t->producer == FT_NONE || f->of_node[t->producer] == f->of_node[i])
+        return; /* the same call */
+    last = named_until(f, t->producer);
     for (uint32_t c = f->of_node[i]; c != FT_NONE; c = f->call[c].parent) {
         if (f->call[c].first <= t->producer)
             break;

@@ -288,26 +288,32 @@ static void hardware_range_at(ft__hardware_spec *out, const ft__hardware_range *
     out->bandwidth = ft__crossed_bandwidth(out, scale);
 }
 
+void ft__hardware_spec_set(ft__hardware_spec *out, const ft_device_facts *d,
+                           const ft__chip_setting *set, const char *policy,
+                           const ft_op *op)
+{
+    ft__hardware_range range;
+
+    hardware_range_make(&range, d, set, policy, op);
+    *out = range.chip;
+    hardware_range_at(out, &range, &set->at);
+}
+
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op)
 {
     const ft__chip_setting set = ft__setting_read(setting);
-    ft__hardware_range range;
 
-    hardware_range_make(&range, d, &set, policy, op);
-    *out = range.chip;
-    hardware_range_at(out, &range, &set.at);
+    ft__hardware_spec_set(out, d, &set, policy, op);
 }
 
 void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
                           double clock_hz, const char *policy, const ft_op *op)
 {
-    const ft__operating_point operating_point = {clock_hz, NAN, NAN};
-    ft__hardware_range range;
+    ft__chip_setting set = says_nothing;
 
-    hardware_range_make(&range, d, &says_nothing, policy, op);
-    *out = range.chip;
-    hardware_range_at(out, &range, &operating_point);
+    set.at = (ft__operating_point){clock_hz, NAN, NAN};
+    ft__hardware_spec_set(out, d, &set, policy, op);
 }
 
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double share)

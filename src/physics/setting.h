@@ -16,6 +16,10 @@ typedef struct ft__chip_setting {
         graph, fused;
 } ft__chip_setting;
 ft__chip_setting ft__setting_read(const char *setting);
+/* ft__hardware_spec_make() of a setting that was read. */
+void ft__hardware_spec_set(ft__hardware_spec *out, const ft_device_facts *d,
+                           const ft__chip_setting *set, const char *policy,
+                           const ft_op *op);
 /* Does it change nothing of a chip but how an engine runs operations? */
 bool ft__is_run_mode_alone(const char *setting);
 

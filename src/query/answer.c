@@ -9,12 +9,15 @@
 
 enum { SPEC_MAX = 2048 };
 
-const char *ft__answer_vtext(struct answer *x, const char *fmt, va_list ap)
+static const char *good(struct answer *x, const char *s)
 {
-    const char *s = ft__arena_vfmt(&x->arena, fmt, ap);
-
     x->bad = x->bad || !s;
     return s ? s : "";
+}
+
+const char *ft__answer_vtext(struct answer *x, const char *fmt, va_list ap)
+{
+    return good(x, ft__arena_vfmt(&x->arena, fmt, ap));
 }
 
 const char *ft__answer_text(struct answer *x, const char *fmt, ...)
@@ -53,7 +56,7 @@ const char *ft__answer_spec(struct answer *x, const ft_op *op)
     char spec[SPEC_MAX];
 
     ft_op_print(op, spec, sizeof(spec));
-    return ft__answer_text(x, "%s", spec);
+    return good(x, ft__arena_strndup(&x->arena, spec, strlen(spec)));
 }
 
 /* Stable insertion sort: a network has a few hundred unique operations. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pairs.h"
 #include "graph/op_inside.h"
+#include "physics/setting.h"
 #include "predict/model/family.h"
 #include "predict/model/family_unseen.h"
 #include "predict/model/regressor.h"
@@ -398,6 +398,8 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
 static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
                            const ft__samples *s)
 {
+    const ft__chip_setting set = ft__setting_read(on->setting);
+
     for (size_t i = 0; i < s->n; i++) {
         const ft__terms *t = &s->terms[i];
         ft__hardware_spec chip;
@@ -405,8 +407,8 @@ static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
 
         if (out[i].measured || s->dataset[s->v[i].dataset].roof || !(t->busy_s > 0))
             continue;
-        ft__hardware_spec_make(&chip, ft_device_get(on->file), on->setting, on->policy,
-                               &s->v[i].op);
+        ft__hardware_spec_set(&chip, ft_device_get(on->file), &set, on->policy,
+                              &s->v[i].op);
         least = ft__physics_least(&s->v[i].op, &chip) * t->total_s / t->busy_s;
         if (least > out[i].value) {
             out[i].low *= least / out[i].value;

@@ -61,14 +61,22 @@ int ft__pairs_in_common(const char *a, const char *b)
     return n;
 }
 
-static double likeness(const ft__dataset *on, const ft__dataset *d)
+static double likeness_of_names(const ft__dataset *on, const ft__dataset *d)
 {
     return 1000.0 * ft__is_named(on->device, d->device) +
            300 * ft__is_named(on->engine, d->engine) +
            100 * ft__is_named(on->engine_version, d->engine_version) +
-           50 * ft__is_named(on->policy, d->policy) +
-           5 * ft__pairs_in_common(on->setting, d->setting) +
-           log10(1 + (double)d->n) / 8;
+           50 * ft__is_named(on->policy, d->policy);
+}
+
+/* log10(rows) / 8 is below 3. */
+static double most_of_setting(const char *setting)
+{
+    double sum = 3;
+
+    for (; setting && *setting; setting++)
+        sum += *setting == '=' ? 5 : 0;
+    return sum;
 }
 
 /* Of readings in loops of so many calls, which tell nothing of the steady state or of
@@ -82,15 +90,21 @@ static bool is_of_another_loop(const ft__dataset *on, const ft__dataset *d)
 /* The dataset that is most like what is asked. */
 static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
 {
+    const double of_setting = most_of_setting(on->setting);
     const ft__dataset *best = &f->dataset[0];
     double most = -INFINITY;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        const double is = likeness(on, &f->dataset[i]);
+        const ft__dataset *d = &f->dataset[i];
+        double is = likeness_of_names(on, d);
 
-        if (is > most && !is_of_another_loop(on, &f->dataset[i])) {
+        if (is + of_setting <= most)
+            continue;
+        is += 5 * ft__pairs_in_common(on->setting, d->setting);
+        is += log10(1 + (double)d->n) / 8;
+        if (is > most && !is_of_another_loop(on, d)) {
             most = is;
-            best = &f->dataset[i];
+            best = d;
         }
     }
     return best;

@@ -12,7 +12,6 @@
 #include "physics/op_kernels.h"
 #include "physics/physics.h"
 #include "physics/power.h"
-#include "physics/setting.h"
 #include "predict/data/baseline.h"
 
 /* What devices left out showed of operations (docs/networks.md): 90 % of the logarithm
@@ -52,7 +51,7 @@ static bool uses_tensor_cores(const ft__device_query *a, const ft_op *op)
 
     if (!is_nvidia(a))
         return false;
-    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
+    ft__hardware_spec_set(&chip, a->device, &a->set, a->policy, op);
     return chip.tensor;
 }
 
@@ -84,7 +83,7 @@ static bool adds_halves_in_steps(const ft_op *op, const ft__device_query *a)
         !(ft_op_wrt(&back) & FT_WRT_X) ||
         (ft_op_at(op, FT_K_stride, 0) <= 1 && ft_op_at(op, FT_K_stride, 1) <= 1))
         return false;
-    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
+    ft__hardware_spec_set(&chip, a->device, &a->set, a->policy, op);
     return ft__has_vectors_of_16_bits(&kernel, &chip);
 }
 
@@ -199,7 +198,7 @@ static ft_status find_clock(ft__device_query *a, ft_error *err)
 {
     const ft_device_facts *d = a->device;
 
-    a->clock_hz = ft__pair_number(a->setting, "clock");
+    a->clock_hz = a->set.at.clock_hz;
     if (isnan(a->clock_hz))
         return FT_OK;
     if (!(top_clock(d) > 0))
@@ -224,7 +223,7 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
     if (st || i == g->n_ops)
         return st;
     /* What is wanted of a chip is so whatever it computes. */
-    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, &g->op[i]);
+    ft__hardware_spec_set(&chip, a->device, &a->set, a->policy, &g->op[i]);
     lacks = ft__hardware_spec_lacks(&chip);
     return lacks ? ft_fail(err, FT_ENOTFOUND, 0,
                            "%s: its file does not say \"%s\", which an estimate needs",
@@ -281,14 +280,15 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
                               .policy = on->policy ? on->policy : "default",
                               .launch_s = on->launch_s,
                               .params = *params};
-    cap = ft__pair_number(out->setting, "power");
+    out->set = ft__setting_read(out->setting);
+    cap = out->set.at.power_w;
     cpu = strcmp(out->device->type, "cpu") == 0;
     out->call = cpu ? 0 : call_of(mode);
     /* A CPU issues its own operations. */
     out->graph = cpu || mode & FT__RUN_REPLAYED;
     out->fused = mode & FT__RUN_FUSED;
     out->copied = !cpu && mode & FT__RUN_COPIED;
-    out->short_loop = ft__is_short_loop(out->setting);
+    out->short_loop = out->set.short_loop;
     out->loop_calls = is_nvidia(out) ? ft__loop_calls(out->setting) : (double)NAN;
     out->capped = isfinite(cap) && !ft__is_idle_cap(out->device, cap);
     out->as_it_comes = ft__is_run_mode_alone(out->setting);
@@ -432,7 +432,7 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
 {
     ft__hardware_spec chip;
 
-    ft__hardware_spec_make(&chip, a->device, a->setting, a->policy, op);
+    ft__hardware_spec_set(&chip, a->device, &a->set, a->policy, op);
     run_as_asked(&chip, a);
     if (a->capped || isfinite(a->clock_hz)) {
         const struct drawn d = drawn(a, op, NULL);

@@ -3,13 +3,14 @@
 
 #include <stdbool.h>
 
-#include "physics/physics.h"
+#include "physics/setting.h"
 #include "predict/query/estimate.h"
 
 /* A device that operations are asked of by its specifications. */
 typedef struct ft__device_query {
     const ft_device_facts *device; /* NULL: it has no file; operations are added up */
     const char *setting;
+    ft__chip_setting set; /* what it says of a chip */
     const char *policy;
     ft__physics_params params;
     double cap_w;      /* INFINITY: not known */

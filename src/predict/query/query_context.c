@@ -10,7 +10,6 @@
 
 #include "base/pairs.h"
 #include "graph/op_inside.h"
-#include "physics/setting.h"
 #include "predict/model/calibration_set.h"
 
 /* ---- a few measurements ---- */
@@ -98,7 +97,7 @@ static bool is_tf32(const ft__query_context *q, const ft_op *op)
 
     if (q->plain)
         return false;
-    ft__hardware_spec_make(&chip, q->a.device, q->on.setting, q->a.policy, op);
+    ft__hardware_spec_set(&chip, q->a.device, &q->set, q->a.policy, op);
     return chip.tensor && op->dtype == FT_DTYPE_fp32;
 }
 
@@ -275,17 +274,15 @@ static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q,
 {
     const ft__device_query *as =
         q->rescaled || q->from_short_loops ? &q->measured : &q->a;
-    ft__chip_setting set;
 
     if (q->plain || as->capped || metric > FT__METRIC_POWER)
         return NULL;
     if (!q->rescaled && metric == FT__METRIC_TIME)
         return q->bare_form;
-    set = ft__setting_read(q->on.setting);
-    if (as->graph != set.graph)
+    if (as->graph != q->set.graph)
         return NULL;
     if (metric == FT__METRIC_POWER &&
-        (q->policy || as->fused != set.fused || as->short_loop != set.short_loop))
+        (q->policy || as->fused != q->set.fused || as->short_loop != q->set.short_loop))
         return NULL;
     for (uint32_t i = 0; i < q->n; i++)
         if (!q->by_default[i] && !ft__costs_nothing(&q->g->op[i]) &&
@@ -598,7 +595,7 @@ static bool is_of_short_loops(const ft__query_context *q, const ft__device_use *
     size_t len;
 
     return !q->rescaled && !dataset_like(q->few, &q->on) && on->device &&
-           ft__is_short_loop(q->on.setting) && !ft__pair(on->setting, "loop", &len);
+           q->set.short_loop && !ft__pair(on->setting, "loop", &len);
 }
 
 /* The device as it is asked about, and as it was measured where that is another
@@ -657,6 +654,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     ft__family_complete(&q->on, setting, q->f, &asked);
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
+    q->set = ft__setting_read(q->on.setting);
     choose_models(q, &asked);
     return open_learned(q, on, name, err);
 }

@@ -11,6 +11,7 @@
 typedef struct ft__query_context {
     const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;
+    ft__chip_setting set;        /* what the setting of `on` says of a chip */
     const ft__model_set *models; /* of times; NULL: from specifications */
     const ft_graph *g;
     uint32_t n;

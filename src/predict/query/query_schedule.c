@@ -27,12 +27,16 @@ double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
 
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i)
 {
-    ft__device_query as = q->rescaled || q->from_short_loops ? q->measured : q->a;
+    const ft__device_query *measured =
+        q->rescaled || q->from_short_loops ? &q->measured : &q->a;
+    ft__device_query as;
     ft__terms t;
 
-    if (!q->known || q->plain || !as.device || strcmp(as.device->type, "gpu") != 0 ||
-        !isfinite(q->share[i]) || !as.graph || ft__is_graph_mode(q->on.setting))
+    if (!q->known || q->plain || !measured->device ||
+        strcmp(measured->device->type, "gpu") != 0 || !isfinite(q->share[i]) ||
+        !measured->graph || q->set.graph)
         return ft__device_share(&q->bare_form[i]);
+    as = *measured;
     as.graph = false;
     as.params = *ft__model_set_params(q->models, &q->form[i]);
     ft__device_query_terms(&t, &as, &q->form[i]);
