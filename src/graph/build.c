@@ -176,27 +176,33 @@ static uint32_t out_of_memory(ft__build *b)
     return FT_NONE;
 }
 
-/* Make room for one more of n elements at *array. */
-static bool grow(ft__build *b, void *array, uint32_t n, uint32_t *cap, size_t size)
+/* Make room for n elements at *array. */
+static bool reserve(ft__build *b, void *array, uint32_t n, uint32_t *cap, size_t size)
 {
-    uint32_t more = *cap                 ? *cap * 2u
-                    : size < SMALL_BYTES ? (uint32_t)(SMALL_BYTES / size)
-                                         : 1;
     void *p;
 
-    if (b->failed)
-        return false;
-    if (n < *cap)
-        return true;
+    if (b->failed || n <= *cap)
+        return !b->failed;
     memcpy(&p, array, sizeof(p));
-    p = realloc(p, more * size);
+    p = realloc(p, n * size);
     if (!p) {
         out_of_memory(b);
         return false;
     }
     memcpy(array, &p, sizeof(p));
-    *cap = more;
+    *cap = n;
     return true;
+}
+
+/* For one more than n. */
+static bool grow(ft__build *b, void *array, uint32_t n, uint32_t *cap, size_t size)
+{
+    return n < *cap ? !b->failed
+                    : reserve(b, array,
+                              *cap                 ? *cap * 2u
+                              : size < SMALL_BYTES ? (uint32_t)(SMALL_BYTES / size)
+                                                   : 1,
+                              cap, size);
 }
 
 uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_role role,
@@ -574,6 +580,18 @@ static void copy_tensors(ft__build *b, const struct copied *c, uint32_t end,
             g->tensor[g->n_tensors].producer += nodes;
         g->n_tensors++;
     }
+}
+
+void ft__build_reserve(ft__build *b, const ft__build_mark *from,
+                       const ft__build_mark *to, uint32_t copies)
+{
+    ft__parts *g = b->g;
+
+    (void)reserve(b, &g->tensor,
+                  g->n_tensors + copies * (to->n_tensors - from->n_tensors),
+                  &b->cap_tensors, sizeof(*g->tensor));
+    (void)reserve(b, &g->node, g->n_nodes + copies * (to->n_nodes - from->n_nodes),
+                  &b->cap_nodes, sizeof(*g->node));
 }
 
 void ft__build_copy(ft__build *b, const ft__build_mark *from, const ft__build_mark *to,

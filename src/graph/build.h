@@ -81,6 +81,9 @@ typedef struct ft__build_mark {
 } ft__build_mark;
 ft__build_mark ft__build_here(const ft__build *b);
 void ft__build_rollback(ft__build *b, const ft__build_mark *mark);
+/* Room for so many copies of what was made between two marks. */
+void ft__build_reserve(ft__build *b, const ft__build_mark *from,
+                       const ft__build_mark *to, uint32_t copies);
 /* What was made between two marks once more: for what it read of the tensor `in` it
  * reads `instead`, and every `was` in its scopes is a `now`. Tensors get the numbers of
  * those copied, so much further on as there are tensors more than at `from`. */

@@ -1,5 +1,6 @@
 /* The server itself, on libmicrohttpd. In: connections; out: what the routes say. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,6 +35,37 @@ static const char script[] = {
 #include "web_script.inc"
     , '\0'};
 
+/* Loaded here: linked, it and the nine libraries that it needs would cost every command
+ * 1.5 ms. */
+#define FUNCTIONS(F)                                                                   \
+    F(add_response_header)                                                             \
+    F(create_response_from_buffer)                                                     \
+    F(destroy_response)                                                                \
+    F(get_connection_info)                                                             \
+    F(lookup_connection_value)                                                         \
+    F(queue_response)                                                                  \
+    F(quiesce_daemon)                                                                  \
+    F(start_daemon)                                                                    \
+    F(stop_daemon)
+static struct {
+#define F(name) __typeof__(MHD_##name) *name;
+    FUNCTIONS(F)
+#undef F
+} http;
+
+static bool load(void)
+{
+    void *dl = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    bool all = dl;
+
+#define F(name)                                                                        \
+    *(void **)&http.name = dl ? dlsym(dl, "MHD_" #name) : NULL;                        \
+    all = all && http.name;
+    FUNCTIONS(F)
+#undef F
+    return all;
+}
+
 /* Connections have deadlines, so that none is held by a request that never ends. */
 struct connection {
     struct connection *next, *previous;
@@ -54,7 +86,7 @@ static void begin_connection(struct server *s, struct MHD_Connection *mhd, void 
 {
     struct connection *x = calloc(1, sizeof(*x));
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        http.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
     *own = x;
     s->w->counts.open++;
@@ -99,7 +131,7 @@ static void on_connection(void *user, struct MHD_Connection *mhd, void **own,
 static void set_asking(struct server *s, struct MHD_Connection *mhd, bool asks)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        http.get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct connection *x = info ? info->socket_context : NULL;
 
     if (!x)
@@ -149,19 +181,19 @@ static struct reply refuse(int status, const char *why)
 
 static void put_header(struct MHD_Response *r, const char *name, const char *value)
 {
-    (void)MHD_add_response_header(r, name, value);
+    (void)http.add_response_header(r, name, value);
 }
 
 static enum MHD_Result send_reply(struct MHD_Connection *mhd, struct reply *r)
 {
     static char none[] = "";
     struct MHD_Response *response =
-        r->made   ? MHD_create_response_from_buffer(strlen(r->made), r->made,
-                                                    MHD_RESPMEM_MUST_FREE)
-        : r->text ? MHD_create_response_from_buffer(strlen(r->text),
-                                                    (char *)(uintptr_t)r->text,
-                                                    MHD_RESPMEM_PERSISTENT)
-                  : MHD_create_response_from_buffer(0, none, MHD_RESPMEM_PERSISTENT);
+        r->made   ? http.create_response_from_buffer(strlen(r->made), r->made,
+                                                     MHD_RESPMEM_MUST_FREE)
+        : r->text ? http.create_response_from_buffer(strlen(r->text),
+                                                     (char *)(uintptr_t)r->text,
+                                                     MHD_RESPMEM_PERSISTENT)
+                  : http.create_response_from_buffer(0, none, MHD_RESPMEM_PERSISTENT);
     enum MHD_Result result;
 
     if (!response) {
@@ -179,8 +211,8 @@ static enum MHD_Result send_reply(struct MHD_Connection *mhd, struct reply *r)
                "frame-ancestors 'none'");
     if (r->status == 401)
         put_header(response, "WWW-Authenticate", "Bearer");
-    result = MHD_queue_response(mhd, r->text ? (unsigned)r->status : 500, response);
-    MHD_destroy_response(response);
+    result = http.queue_response(mhd, r->text ? (unsigned)r->status : 500, response);
+    http.destroy_response(response);
     return result;
 }
 
@@ -257,7 +289,7 @@ static struct reply ask_tool(ft__web *w, const ft__tool *t, const char *body,
 static struct reply upload(ft__web *w, struct MHD_Connection *mhd, const char *body,
                            size_t len)
 {
-    const char *name = MHD_lookup_connection_value(mhd, MHD_GET_ARGUMENT_KIND, "name");
+    const char *name = http.lookup_connection_value(mhd, MHD_GET_ARGUMENT_KIND, "name");
     char as[128];
 
     if (!len)
@@ -308,7 +340,7 @@ struct request {
 
 static const char *header(struct MHD_Connection *mhd, const char *name)
 {
-    return MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, name);
+    return http.lookup_connection_value(mhd, MHD_HEADER_KIND, name);
 }
 
 static struct request *begin_request(struct server *s, struct MHD_Connection *mhd,
@@ -455,7 +487,7 @@ static struct MHD_Daemon *start(struct server *s, const struct sockaddr_storage 
 {
     const bool six = at->ss_family == AF_INET6;
 
-    return MHD_start_daemon(
+    return http.start_daemon(
         (unsigned)MHD_USE_EPOLL_INTERNAL_THREAD | (unsigned)MHD_USE_ERROR_LOG |
             (unsigned)MHD_USE_ITC | (six ? (unsigned)MHD_USE_IPv6 : 0U),
         s->w->port, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, be_silent, s,
@@ -481,7 +513,7 @@ static void wait_for_end(struct server *s, const sigset_t *ends)
 static void stop(struct server *s, struct MHD_Daemon *daemon)
 {
     const struct timespec step = {.tv_nsec = 20000000};
-    const int listening = MHD_quiesce_daemon(daemon);
+    const int listening = http.quiesce_daemon(daemon);
     const double end_s = ft__monotonic_s() + END_S;
 
     pthread_mutex_lock(&s->lock);
@@ -492,7 +524,7 @@ static void stop(struct server *s, struct MHD_Daemon *daemon)
     pthread_mutex_unlock(&s->lock);
     while (s->w->counts.open && ft__monotonic_s() < end_s)
         nanosleep(&step, NULL);
-    MHD_stop_daemon(daemon);
+    http.stop_daemon(daemon);
     if (listening >= 0)
         (void)shutdown(listening, SHUT_RDWR);
 }
@@ -507,6 +539,10 @@ int ft__web_run(ft__cli *c, ft__web *w)
 
     if (!socket_address(&at, w))
         return ft__usage(c, "--listen wants an IP address, not \"%s\"", w->address);
+    if (!load())
+        return ft__cli_exit(c, FT__EXIT_MISSING,
+                            "libmicrohttpd.so.12 is not there; on Debian: apt-get "
+                            "install libmicrohttpd12");
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);

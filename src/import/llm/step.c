@@ -261,6 +261,8 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
             continue;
         }
         if (k < n) {
+            ft__build_reserve(s->b, &made[k].from, &made[k].to,
+                              (uint32_t)(s->m.layers - i));
             x = copy_of(s, &made[k], x, i);
             continue;
         }
