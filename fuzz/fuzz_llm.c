@@ -11,15 +11,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ft_import_options opt[] = {{0}, {.batch = 3, .dims = dims, .n_dims = 3}};
     const char *text = (const char *)data;
     ft__llm m;
+    ft_error err = {0};
+    ft_graph *g = NULL;
+    ft_status st = ft__llm_read(&m, text, size, NULL, "fuzz", &err);
 
-    if (ft__llm_read(&m, text, size, NULL, "fuzz", NULL) == FT_OK && m.layers > 20)
-        return 0;
-    for (size_t i = 0; i < 2; i++) {
-        ft_error err = {0};
-        ft_graph *g;
-
-        if (is_sound(ft__import_llm(&g, text, size, NULL, "fuzz", &opt[i], &err), &g,
-                     &err))
+    if (st)
+        (void)is_sound(st, &g, &err);
+    for (size_t i = 0; !st && m.layers <= 20 && i < 2; i++) {
+        err = (ft_error){0};
+        if (is_sound(ft__llm_step_of(&g, &m, "fuzz", &opt[i], &err), &g, &err))
             ft_graph_free(g);
     }
     return 0;

@@ -14,6 +14,17 @@ static const char small[] =
     " \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2,"
     " \"vocab_size\": 100, \"torch_dtype\": \"bfloat16\"%s}";
 
+static inline ft_status import(ft_graph **out, const char *text,
+                               const ft__llm_beside *beside,
+                               const ft_import_options *opt, ft_error *err)
+{
+    ft__llm m;
+    ft_status st = ft__llm_read(&m, text, strlen(text), beside, "config.json", err);
+
+    *out = NULL;
+    return st ? st : ft__llm_step_of(out, &m, "config.json", opt, err);
+}
+
 static inline ft_graph *imported(const char *fmt, const char *more,
                                  const ft_import_options *opt)
 {
@@ -22,7 +33,7 @@ static inline ft_graph *imported(const char *fmt, const char *more,
     ft_graph *g;
 
     snprintf(text, sizeof(text), fmt, more);
-    if (ft__import_llm(&g, text, strlen(text), NULL, "config.json", opt, &err))
+    if (import(&g, text, NULL, opt, &err))
         fprintf(stderr, "%s\n", err.msg);
     CHECK(g);
     return g;
@@ -55,8 +66,7 @@ static inline void fails(const char *more, const ft_import_options *opt, ft_stat
     ft_graph *g;
 
     snprintf(text, sizeof(text), small, more);
-    CHECK_EQ(ft__import_llm(&g, text, strlen(text), NULL, "config.json", opt, &err),
-             st);
+    CHECK_EQ(import(&g, text, NULL, opt, &err), st);
     CHECK(!g && HAS(err.msg, said));
 }
 

@@ -350,10 +350,10 @@ static void a_file_beside_says_how_numbers_are_packed(void)
                          cut = {"{", 1, NULL, 0};
 
     snprintf(text, sizeof(text), small, "");
-    CHECK(!ft__import_llm(&g, text, strlen(text), &packed, "c", NULL, &err));
+    CHECK(!import(&g, text, &packed, NULL, &err));
     CHECK_EQ(op_of(g, FT_KIND_attention).dtype, FT_DTYPE_fp8e4m3);
     ft_graph_free(g);
-    CHECK_EQ(ft__import_llm(&g, text, strlen(text), &cut, "c", NULL, &err), FT_EFORMAT);
+    CHECK_EQ(import(&g, text, &cut, NULL, &err), FT_EFORMAT);
     CHECK(HAS(err.msg, "hf_quant_config.json"));
 }
 
@@ -384,8 +384,7 @@ static void a_checkpoint_of_another_size_is_said(void)
         ft_graph *g;
 
         snprintf(text, sizeof(text), small, cases[i].more);
-        CHECK(
-            !ft__import_llm(&g, text, strlen(text), &beside, "c", cases[i].opt, &err));
+        CHECK(!import(&g, text, &beside, cases[i].opt, &err));
         for (uint32_t k = 0; k < g->n_assumptions; k++)
             said |= HAS(g->assumption[k], "checkpoint");
         CHECK_EQ(said, cases[i].said);

@@ -103,8 +103,6 @@ bool ft__is_graph_mode(const char *setting);
 /* Are libraries of the same era: before 8.0, before 8.0.88, or later, as without
  * "cuda="? TensorFlow 1 is of the second. */
 bool ft__is_same_library(const char *a, const char *b);
-/* "loop=short": a few repetitions, which end before the power limiter acts. */
-bool ft__is_short_loop(const char *setting);
 /* Of loops that power was read in, which may be shorter than its sensor sees,
  * "loop=3000"; NaN: it is that of the steady state. */
 double ft__loop_calls(const char *setting);

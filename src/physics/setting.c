@@ -147,11 +147,6 @@ bool ft__is_graph_mode(const char *setting)
     return ft__setting_read(setting).graph;
 }
 
-bool ft__is_short_loop(const char *setting)
-{
-    return ft__setting_read(setting).short_loop;
-}
-
 double ft__loop_calls(const char *setting)
 {
     const double calls = ft__pair_number(setting, "loop");

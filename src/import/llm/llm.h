@@ -35,10 +35,6 @@ typedef struct ft__llm_beside {
                           is said where it is more than 5 % from what is counted */
     size_t index_len;
 } ft__llm_beside;
-/* beside may be NULL. */
-ft_status ft__import_llm(ft_graph **out, const char *text, size_t len,
-                         const ft__llm_beside *beside, const char *name,
-                         const ft_import_options *opt, ft_error *err);
 
 enum { FT__LLM_LAYERS = 1024 }; /* at most */
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/op_inside.h"
 #include "import/list.h"
 #include "import/llm/step.h"
 
@@ -31,15 +32,39 @@ uint32_t ft__llm_weight(ft__llm_step *s, ft_shape shape)
     return ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, s->m.dtype, &shape);
 }
 
-/* A node of that spec, of the model's type unless it says another, with the weights
- * that its operation has, or with `tied` in their place; its first result. */
+/* A node of an operation that was checked, with the weights that it has, or with `tied`
+ * in their place; its first result. */
+static uint32_t node_of_op(ft__llm_step *s, const char *name, const uint32_t *in,
+                           uint32_t n_in, uint32_t tied, const ft_op *op)
+{
+    uint32_t out[FT_OP_MAX_OPERANDS], params[3] = {tied}, n_params = tied != FT_NONE;
+    const uint32_t n_out = ft_op_n_outputs(op);
+    ft_op kept = *op;
+
+    for (uint32_t i = 0; i < n_out; i++) {
+        ft_shape shape;
+        ft_dtype t;
+
+        ft_op_output(op, i, &shape, &t);
+        out[i] = ft__llm_tensor_of(s, strcmp(name, "lm_head") ? "" : "logits",
+                                   FT_ROLE_ACTIVATION, t, &shape);
+    }
+    /* Weights that are trained are narrowed for each product (mixed precision). */
+    kept.dtype = s->whole ? s->m.dtype : op->dtype;
+    if (tied == FT_NONE)
+        n_params = ft__op_weights(s->b, &kept, 1, params);
+    ft__build_checked(s->b, name, strlen(name), op, in, n_in, params, n_params, out,
+                      n_out);
+    return ft__build_failed(s->b) ? FT_NONE : out[0];
+}
+
+/* Of that spec, of the model's type unless it says another. */
 static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
                         uint32_t n_in, uint32_t tied, const char *fmt, va_list ap)
 {
-    uint32_t out[FT_OP_MAX_OPERANDS], params[3] = {tied}, n_params = tied != FT_NONE;
     char spec[1024];
     ft_error err;
-    ft_op op, kept;
+    ft_op op;
 
     vsnprintf(spec, sizeof(spec), fmt, ap);
     if (ft__build_failed(s->b))
@@ -50,22 +75,7 @@ static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
     }
     if (!strstr(spec, "dtype="))
         op.dtype = s->m.dtype;
-    for (uint32_t i = 0; i < ft_op_n_outputs(&op); i++) {
-        ft_shape shape;
-        ft_dtype t;
-
-        ft_op_output(&op, i, &shape, &t);
-        out[i] = ft__llm_tensor_of(s, strcmp(name, "lm_head") ? "" : "logits",
-                                   FT_ROLE_ACTIVATION, t, &shape);
-    }
-    /* Weights that are trained are narrowed for each product (mixed precision). */
-    kept = op;
-    kept.dtype = s->whole ? s->m.dtype : op.dtype;
-    if (tied == FT_NONE)
-        n_params = ft__op_weights(s->b, &kept, 1, params);
-    ft__build_checked(s->b, name, strlen(name), &op, in, n_in, params, n_params, out,
-                      ft_op_n_outputs(&op));
-    return ft__build_failed(s->b) ? FT_NONE : out[0];
+    return node_of_op(s, name, in, n_in, tied, &op);
 }
 
 uint32_t ft__llm_node(ft__llm_step *s, const char *name, uint32_t x, const char *fmt,
@@ -104,9 +114,38 @@ uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
     return out;
 }
 
+static ft_shape shape_of(const char *sizes)
+{
+    ft_shape out = {.rank = 1};
+
+    for (; *sizes; sizes++) {
+        int64_t *size = &out.dim[out.rank - 1];
+
+        if (*sizes == 'x')
+            out.rank++;
+        else
+            *size = *sizes == '-' ? -1 : *size < 0 ? *size : *size * 10 + *sizes - '0';
+    }
+    return out;
+}
+
+/* A third of all nodes: not by way of a spec. */
 uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, const char *from, const char *to)
 {
-    return ft__llm_node(s, "", x, "view x=%s out=%s", from, to);
+    const ft_shape of_x = shape_of(from), of_out = shape_of(to);
+    ft_error err;
+    ft_op op;
+
+    if (ft__build_failed(s->b))
+        return FT_NONE;
+    ft__op_init(&op, FT_KIND_view, s->m.dtype);
+    ft__op_set_shape(&op, FT_K_x, &of_x);
+    ft__op_set_shape(&op, FT_K_out, &of_out);
+    if (ft_op_check(&op, &err)) {
+        ft__build_fail(s->b, FT_EFORMAT, 0, "view x=%s out=%s: %s", from, to, err.msg);
+        return FT_NONE;
+    }
+    return node_of_op(s, "", &x, 1, FT_NONE, &op);
 }
 
 uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, const char *to)

@@ -4,13 +4,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/limits.h"
-#include "import/options.h"
-
-enum { DECODE_CONTEXT = 1024 };
 
 /* ---- feed-forward ---- */
 
@@ -359,261 +354,7 @@ static void draft(ft__llm_step *s, uint32_t x)
     ft__build_repeat_from(s->b, first, (uint64_t)drafts);
 }
 
-/* ---- options ---- */
-
-static int64_t taken(const ft_import_options *opt, const char *name, bool *used,
-                     int64_t otherwise)
-{
-    for (size_t i = 0; opt && i < opt->n_dims; i++)
-        if (strcmp(opt->dims[i].name, name) == 0) {
-            used[i] = true;
-            return opt->dims[i].value;
-        }
-    return otherwise;
-}
-
-static bool is_plain(const ft__llm *m)
-{
-    for (int64_t i = 0; i < m->layers; i++)
-        if ((m->layer[i].mixer != FT__LLM_ATTENTION &&
-             m->layer[i].mixer != FT__LLM_WINDOW) ||
-            m->layer[i].indexed)
-            return false;
-    return !m->kv_rank && !m->o_rank && !m->vision.hidden;
-}
-
-static void take_options(ft__llm_step *s, const ft_import_options *opt)
-{
-    static const ft__dim_names there = {
-        "tokens, context, tp, ep, pp, dp, node, mtp, train, scores, unfused, once, "
-        "kv_bits, weight_bits",
-        1, false};
-    bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
-
-    if (!used) {
-        ft__build_fail(s->b, FT_ENOMEM, 0, "options");
-        return;
-    }
-    s->batch = opt && opt->batch ? opt->batch : 1;
-    s->tokens = taken(opt, "tokens", used, 1);
-    s->ranks = taken(opt, "tp", used, 1);
-    s->expert_ranks = taken(opt, "ep", used, 1);
-    s->stages = taken(opt, "pp", used, 1);
-    s->replicas = taken(opt, "dp", used, 1);
-    s->node = taken(opt, "node", used, 8);
-    s->drafts = taken(opt, "mtp", used, 0);
-    s->whole = taken(opt, "train", used, 0) == 1;
-    s->scores = taken(opt, "scores", used, 0) == 1;
-    s->unfused = taken(opt, "unfused", used, 0) == 1;
-    s->once = taken(opt, "once", used, 0) == 1;
-    s->kv_bits = taken(opt, "kv_bits", used, 0);
-    s->weight_bits = taken(opt, "weight_bits", used, 0);
-    s->context =
-        taken(opt, "context", used, s->tokens > 1 ? s->tokens : DECODE_CONTEXT);
-    if (opt && ft__options_are_sizes(s->b, opt)) {
-        if (opt->n_inputs)
-            ft__build_fail(s->b, FT_EINVAL, 0,
-                           "--input does not apply: --batch, --dim tokens= and --dim "
-                           "context= say what goes in");
-        ft__options_are_used(s->b, opt, used, &there, NULL);
-    }
-    free(used);
-    if (s->drafts && (s->tokens > 1 || !s->m.drafts || s->drafts > 64))
-        ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim mtp=%" PRId64
-                       ": at most 64, decoding, and of a model with speculative layers "
-                       "(num_nextn_predict_layers)",
-                       s->drafts);
-    if (s->whole && (s->context != s->tokens || s->drafts || !is_plain(&s->m)))
-        ft__build_fail(
-            s->b, FT_EINVAL, 0,
-            "--dim train=1: whole sequences (--dim tokens=N) of models whose "
-            "layers all have grouped attention over all tokens or a window");
-    if ((s->scores || s->unfused) && !s->whole)
-        ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1, unfused=1: with train=1");
-    s->tokens += s->drafts;
-    if (s->context < s->tokens)
-        ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim context=%" PRId64 ": less than the %" PRId64
-                       " new tokens",
-                       s->context, s->tokens);
-    else if ((double)s->batch * (double)s->context > (double)FT__MAX_ELEMENTS)
-        ft__build_fail(s->b, FT_EINVAL, 0, "batch times context is too large");
-    s->rows = ft__build_failed(s->b) ? 1 : s->batch * s->tokens;
-}
-
-static int64_t divisor_of(int64_t a, int64_t b)
-{
-    return b ? divisor_of(b, a % b) : a;
-}
-
-/* A number that ranks share evenly. */
-static int64_t part_of(ft__llm_step *s, int64_t all, const char *what)
-{
-    s->shared = divisor_of(s->shared, all);
-    if (all % s->ranks && !s->undivided) {
-        s->undivided = what;
-        s->undivided_size = all;
-    }
-    return all / s->ranks;
-}
-
-/* Says which ranks would, those of a few machines. */
-static void check_divided(ft__llm_step *s)
-{
-    enum { MOST = 64 };
-    char would[256] = "1";
-    size_t n = 1;
-
-    if (!s->undivided)
-        return;
-    for (int64_t ranks = 2; ranks <= MOST; ranks++)
-        if (s->shared % ranks == 0)
-            n += (size_t)snprintf(would + n, sizeof(would) - n, ", %" PRId64, ranks);
-    ft__build_fail(s->b, FT_EINVAL, 0,
-                   "tp=%" PRId64 " does not divide the %" PRId64 " %s; tp=%s would",
-                   s->ranks, s->undivided_size, s->undivided, would);
-}
-
-static int64_t rounded_up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
-/* What one rank has of a layer: heads and columns, of keys and values at least one
- * head. */
-static void divide_layer(ft__llm_step *s, ft__llm_layer *l)
-{
-    if (l->mixer == FT__LLM_ATTENTION || l->mixer == FT__LLM_WINDOW)
-        l->heads = part_of(s, l->heads, "heads");
-    l->kv_heads = rounded_up(l->kv_heads, s->ranks);
-    if (l->heads % l->kv_heads)
-        l->kv_heads = l->heads;
-    if (l->ffn == FT__LLM_DENSE || l->ffn == FT__LLM_BOTH)
-        l->size = part_of(s, l->size, "features of the feed-forward layers");
-}
-
-static void divide(ft__llm_step *s)
-{
-    ft__llm *m = &s->m;
-    const int64_t all = s->ranks * s->replicas;
-
-    for (int64_t i = 0; i < m->layers; i++)
-        divide_layer(s, &m->layer[i]);
-    m->heads /= s->ranks;
-    m->linear_heads = rounded_up(m->linear_heads, s->ranks);
-    m->linear_v_heads = part_of(s, m->linear_v_heads, "heads of linear attention");
-    m->mamba_heads = part_of(s, m->mamba_heads, "heads of Mamba layers");
-    m->mamba_groups = rounded_up(m->mamba_groups, s->ranks);
-    m->o_groups = part_of(s, m->o_groups, "groups of the output");
-    m->shared_ffn = part_of(s, m->shared_ffn, "features of the shared experts");
-    m->vocab = rounded_up(m->vocab, s->ranks);
-    check_divided(s);
-    if (all % s->expert_ranks || m->experts % s->expert_ranks)
-        ft__build_fail(s->b, FT_EINVAL, 0,
-                       "ep=%" PRId64 " does not divide tp x dp=%" PRId64
-                       " and the %" PRId64 " experts",
-                       s->expert_ranks, all, m->experts);
-    if (s->stages > m->layers)
-        ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim pp=%" PRId64 ": more than the %" PRId64 " layers",
-                       s->stages, m->layers);
-}
-
-/* What is packed for serving is trained as what it was packed from. */
-static void unpack(ft__llm_step *s)
-{
-    ft__llm *m = &s->m;
-
-    s->repacked = m->table != FT_DTYPE_NONE;
-    for (int part = 0; part < FT__LLM_PARTS; part++) {
-        s->repacked |= m->quant[part].weights != FT_DTYPE_NONE;
-        m->quant[part] = (ft__llm_quant){FT_DTYPE_NONE, 0, false};
-    }
-    m->table = FT_DTYPE_NONE;
-    m->table_block = 0;
-    m->kv = m->dtype;
-}
-
-/* Types that were asked for in place of the checkpoint's. */
-static void retype(ft__llm_step *s)
-{
-    static const struct {
-        int64_t bits;
-        ft__llm_quant quant;
-    } known[] = {{16, {FT_DTYPE_NONE, 0, false}},
-                 {8, {FT_DTYPE_fp8e4m3, 0, true}},
-                 {4, {FT_DTYPE_fp4, 16, true}}};
-    bool found = s->weight_bits == 0;
-
-    if (s->whole)
-        unpack(s);
-    s->repacked |= !found;
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
-             part++) {
-            found = true;
-            if (part != FT__LLM_PART_HEAD)
-                s->m.quant[part] = known[i].quant;
-        }
-    if (s->kv_bits == 8)
-        s->m.kv = FT_DTYPE_fp8e4m3;
-    else if (s->kv_bits == 16)
-        s->m.kv = s->m.dtype;
-    if (!found || (s->kv_bits && s->kv_bits != 8 && s->kv_bits != 16))
-        ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim weight_bits= is 16, 8 or 4, and kv_bits= 16 or 8");
-}
-
-static void say_assumed(ft__llm_step *s)
-{
-    const ft__llm *m = &s->m;
-
-    if (s->whole)
-        ft__build_assume(s->b,
-                         "whole sequences of tokens=%" PRId64
-                         ", without a cache, batch %" PRId64
-                         " (--dim tokens=N, --batch N)",
-                         s->tokens, s->batch);
-    else
-        ft__build_assume(s->b,
-                         "one step: tokens=%" PRId64
-                         " new of each sequence, context=%" PRId64
-                         " in the cache, batch %" PRId64
-                         " (--dim tokens=N, --dim context=N, --batch N)",
-                         s->tokens, s->context, s->batch);
-    ft__build_positions(s->b, m->positions, s->context);
-    if (s->drafts)
-        ft__build_assume(s->b,
-                         "%" PRId64 " tokens of each sequence are drafted by a "
-                         "speculative layer, and verified",
-                         s->drafts);
-    if (s->ranks > 1)
-        ft__build_assume(s->b, "one of %" PRId64 " ranks of tensor parallelism",
-                         s->ranks);
-    if (s->stages > 1)
-        ft__build_assume(s->b,
-                         "the last of %" PRId64
-                         " stages of a pipeline, and what the one before it sends: a "
-                         "token goes through all of them",
-                         s->stages);
-    if (s->replicas > 1)
-        ft__build_assume(s->b,
-                         "one of %" PRId64 " replicas with sequences of its own, whose "
-                         "experts are those of all",
-                         s->replicas);
-    if (m->vision.hidden)
-        ft__build_assume(s->b,
-                         "the vision tower's weights are counted, not run; images "
-                         "are tokens like others");
-    if (m->like_llama)
-        ft__build_assume(s->b, "layers like Llama's: model_type \"%s\" is not known",
-                         m->type);
-    if (m->guessed_ffn)
-        ft__build_assume(s->b,
-                         "feed-forward layers of 4 times hidden_size: nothing says "
-                         "their width (\"intermediate_size\")");
-}
+/* ---- the whole ---- */
 
 /* Of a tower of transformer layers: patches, positions, layers with biases and two
  * norms, and the products that bring merged patches to the model. */
@@ -660,7 +401,7 @@ static void say_unknown_part(ft__llm_step *s)
 
 static void network(ft__llm_step *s)
 {
-    const int64_t own = rounded_up(s->m.layers, s->stages);
+    const int64_t own = ft__llm_rounded_up(s->m.layers, s->stages);
     const ft_shape shape = {.rank = 2, .dim = {s->rows, s->m.hidden}},
                    vectors = {.rank = 2, .dim = {s->m.vocab, s->m.hidden}};
     uint32_t x;
@@ -697,25 +438,9 @@ ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
     s->b = ft__build_new(name);
     if (!s->b)
         return ft_fail(err, FT_ENOMEM, 0, "%s", name);
-    s->type = ft_dtype_name(s->m.dtype);
-    take_options(s, opt);
-    retype(s);
-    say_assumed(s);
-    if (!ft__build_failed(s->b))
-        divide(s);
+    ft__llm_ask(s, opt);
     if (!ft__build_failed(s->b))
         network(s);
     st = ft__build_finish_take(out, s->b, &inner);
     return st ? ft_fail(err, st, inner.pos, "%s: %.400s", name, inner.msg) : FT_OK;
-}
-
-ft_status ft__import_llm(ft_graph **out, const char *text, size_t len,
-                         const ft__llm_beside *beside, const char *name,
-                         const ft_import_options *opt, ft_error *err)
-{
-    ft__llm m;
-    ft_status st = ft__llm_read(&m, text, len, beside, name, err);
-
-    *out = NULL;
-    return st ? st : ft__llm_step_of(out, &m, name, opt, err);
 }

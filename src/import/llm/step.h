@@ -33,6 +33,13 @@ typedef struct ft__llm_step {
     uint32_t rotations;       /* of unfused ones: a table that all layers have */
 } ft__llm_step;
 
+/* Sizes, types and this rank's part of s->m, as the options say (options.c). */
+void ft__llm_ask(ft__llm_step *s, const ft_import_options *opt);
+static inline int64_t ft__llm_rounded_up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
 /* ---- nodes (nodes.c) ---- */
 
 /* "8x64x128" */
