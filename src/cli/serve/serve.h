@@ -86,6 +86,14 @@ void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
 ft_estimate ft__serve_cost(const ft_served *s, double per_s);
 json_t *ft__served_json(const ft_served *s, double per_s);
 
+/* A command that measures the same, or why there is none. */
+typedef struct ft__verify_by {
+    char line[1024];
+    const char *why_not;
+} ft__verify_by;
+ft__verify_by ft__serve_verify_by(const ft_serve_load *load, const ft_served *s,
+                                  const ft__predict_question *of, uint64_t tp);
+
 /* With devices, data and prices in *q; prints, complains itself. */
 struct ft__rank_question;
 int ft__serve_rank(struct ft__rank_question *q);
