@@ -290,20 +290,6 @@ ft_status ft__eager_run(ft__eager *e, ft_error *err)
     return st;
 }
 
-const ft__eager_bytes *ft__eager_memory(const ft__eager *e)
-{
-    return &e->bytes;
-}
-
-ft_status ft__eager_read(ft__eager *e, void *host, uint32_t tensor, ft_error *err)
-{
-    if (!e->cell[tensor])
-        return ft_fail(err, FT_EINVAL, 0, "tensor %s is not there between passes",
-                       e->graph->tensor[tensor].name);
-    return e->session->engine->values->read(e->session->context, host, e->cell[tensor],
-                                            err);
-}
-
 static ft_status run_pass(void *self, uint64_t iteration, ft_error *err)
 {
     (void)iteration;

@@ -28,9 +28,5 @@ ft_status ft__eager_make(ft__eager **out, ft_session *s, const ft_graph *g,
                          ft_error *err);
 ft_status ft__eager_run(ft__eager *e, ft_error *err);
 void ft__eager_free(ft__eager *e);
-const ft__eager_bytes *ft__eager_memory(const ft__eager *e);
-/* Contents of a tensor that is there between passes (inputs, weights, gradients,
- * states) to host memory. FT_EINVAL: it is not there. */
-ft_status ft__eager_read(ft__eager *e, void *host, uint32_t tensor, ft_error *err);
 
 #endif
