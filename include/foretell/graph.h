@@ -46,7 +46,6 @@ typedef struct ft_tensor {
                            is inside; 0: a tensor */
     uint32_t trainable; /* 1: a weight that training changes */
     uint32_t detached;  /* 1: no gradient flows back from here */
-    int64_t bytes;      /* ft_tensor_bytes() of shape and dtype */
 } ft_tensor;
 
 /* in: activation operands in the operation's order (a constant operand is a

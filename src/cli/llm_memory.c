@@ -71,7 +71,7 @@ double ft__cache_bytes(const ft_graph *g)
             (strcmp(n->name, "cache") != 0 && strcmp(n->name, "state") != 0))
             continue;
         counted[at] = true;
-        bytes += (double)g->tensor[at].bytes;
+        bytes += (double)ft_tensor_bytes(&g->tensor[at].shape, g->tensor[at].dtype);
     }
     free(counted);
     return bytes;

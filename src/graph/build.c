@@ -218,8 +218,7 @@ uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_ro
                      .role = role,
                      .shape = *shape,
                      .producer = FT_NONE,
-                     .storage = g->n_tensors,
-                     .bytes = ft_tensor_bytes(shape, dtype)};
+                     .storage = g->n_tensors};
     t->name = ft__arena_strndup(&g->arena, name, name_len);
     return t->name ? g->n_tensors++ : out_of_memory(b);
 }

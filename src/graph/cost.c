@@ -557,7 +557,7 @@ static void count_totals(const ft_graph *g, ft_totals *out)
             continue;
         if (t->dtype != FT_DTYPE_fp8e8m0) /* scales of others */
             out->parameters += (double)ft_shape_elements(&t->shape);
-        out->weight_bytes += (double)t->bytes;
+        out->weight_bytes += (double)ft_tensor_bytes(&t->shape, t->dtype);
     }
 }
 

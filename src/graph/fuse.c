@@ -105,6 +105,11 @@ static uint32_t kernel_of(const struct fusion *f, uint32_t node)
     return node;
 }
 
+static double bytes_of(const ft_tensor *t)
+{
+    return (double)ft_tensor_bytes(&t->shape, t->dtype);
+}
+
 /* Its level first: kernels of one level never wait for each other, so that to merge
  * them makes no circle. */
 static void place_node(struct fusion *f, uint32_t at)
@@ -196,12 +201,12 @@ static void save(struct fusion *f, uint32_t at)
         uint32_t *reader = &f->reader[f->origin[node->in[j]]];
 
         if ((from != FT_NONE && kernel_of(f, from) == kernel) || *reader == kernel + 1)
-            f->saved[at] += (double)f->g->tensor[node->in[j]].bytes;
+            f->saved[at] += bytes_of(&f->g->tensor[node->in[j]]);
         *reader = kernel + 1;
     }
     for (uint32_t j = 0; j < node->n_out; j++)
         if (f->inner[f->origin[node->out[j]]])
-            f->saved[at] += (double)f->g->tensor[node->out[j]].bytes;
+            f->saved[at] += bytes_of(&f->g->tensor[node->out[j]]);
 }
 
 static bool is_fused(const struct fusion *f, uint32_t node)

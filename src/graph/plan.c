@@ -47,9 +47,9 @@ ft_status ft__lives_find(ft__life **out, const ft_graph *g, ft_error *err)
         return ft_fail(err, FT_ENOMEM, 0, "memory plan of %s", g->name);
     for (uint32_t i = 0; i < n; i++) {
         const ft_tensor *t = &g->tensor[i];
+        int64_t bytes = ft_tensor_bytes(&t->shape, t->dtype);
 
-        life[i] =
-            (ft__life){t->bytes < 0 ? MAX_BYTES : (uint64_t)t->bytes, FT_NONE, FT_NONE};
+        life[i] = (ft__life){bytes < 0 ? MAX_BYTES : (uint64_t)bytes, FT_NONE, FT_NONE};
         if (t->storage != i)
             continue;
         if (t->role == FT_ROLE_INPUT)

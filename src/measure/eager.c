@@ -145,7 +145,7 @@ static void count_bytes(ft__eager *e, uint32_t *holders)
 
         for (uint32_t j = 0; j < n->n_out; j++) {
             const ft_tensor *t = &g->tensor[n->out[j]];
-            uint64_t bytes = (uint64_t)t->bytes;
+            uint64_t bytes = (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
 
             if (ft__eager_stays(e, t->storage) || is_gradient(e, t->storage)) {
                 if (t->storage == n->out[j])
@@ -161,7 +161,7 @@ static void count_bytes(ft__eager *e, uint32_t *holders)
             const ft_tensor *t = &g->tensor[storage];
 
             if (holders[storage] && --holders[storage] == 0)
-                now -= (uint64_t)t->bytes;
+                now -= (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
         }
     }
 }

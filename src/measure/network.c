@@ -71,7 +71,7 @@ static ft_status place(ft__network *n, uint32_t i, int64_t limit, void **out,
 {
     uint32_t at = n->graph->tensor[i].storage;
     const ft_tensor *t = &n->graph->tensor[at];
-    uint64_t bytes = (uint64_t)t->bytes;
+    uint64_t bytes = (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
     ft_session *s = n->session;
 
     if (t->role != FT_ROLE_WEIGHT) {

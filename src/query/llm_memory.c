@@ -89,7 +89,8 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
     out->positions = g->positions;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (is_cache(&g->tensor[i]))
-            out->cache += (double)g->tensor[i].bytes;
+            out->cache +=
+                (double)ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype);
     for (uint32_t i = 0; i < g->n_nodes; i++)
         take_op(out, &g->op[g->node[i].op], g->node[i].name);
     ft_graph_free(g);

@@ -112,7 +112,7 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
 
             alike = ft_shape_elements(&t->shape);
             rows = t->shape.dim[0];
-            p->between = (double)t->bytes / tp;
+            p->between = (double)ft_tensor_bytes(&t->shape, t->dtype) / tp;
             p->layers += g->node[i].repeat;
         }
     for (uint32_t i = 0; read && i < g->n_nodes; i++) {
@@ -123,7 +123,7 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
             continue;
         for (uint32_t k = 0; k < n->n_out; k++) {
             const ft_tensor *t = &g->tensor[n->out[k]];
-            const double bytes = (double)t->bytes;
+            const double bytes = (double)ft_tensor_bytes(&t->shape, t->dtype);
             const int64_t size = ft_shape_elements(&t->shape);
             const bool divided = size == alike || size == rows;
 

@@ -27,6 +27,11 @@ static struct shape_text shape_of(const ft_tensor *t)
     return out;
 }
 
+static double bytes_of(const ft_tensor *t)
+{
+    return (double)ft_tensor_bytes(&t->shape, t->dtype);
+}
+
 static bool is_view(const ft_graph *g, uint32_t tensor)
 {
     return g->tensor[tensor].storage != tensor;
@@ -206,7 +211,7 @@ static json_t *tensor_json(const ft_graph *g, uint32_t i)
 
     return ft__json("name:s dtype:s shape:o open:o role:s bytes:g view_of:s", t->name,
                     ft_dtype_name(t->dtype), shape_json(t), open_json(t),
-                    role_name(t->role), (double)t->bytes,
+                    role_name(t->role), bytes_of(t),
                     is_view(g, i) ? g->tensor[t->storage].name : NULL);
 }
 
@@ -380,7 +385,7 @@ static void put_edges(const ft_graph *g, uint32_t i)
         if (!is_drawn(g, n, t))
             continue;
         put_source(g, n->in[k]);
-        printf(" -> n%u [label=\" %s\"];\n", i, ft__text_bytes((double)t->bytes).s);
+        printf(" -> n%u [label=\" %s\"];\n", i, ft__text_bytes(bytes_of(t)).s);
     }
 }
 
@@ -398,7 +403,7 @@ static void put_ends(const ft_graph *g, const bool *kept)
         printf("\\n%s %s\"];\n", ft_dtype_name(t->dtype), shape_of(t).s);
         if (t->is_output && (t->producer != FT_NONE || t->role == FT_ROLE_INPUT)) {
             put_source(g, i);
-            printf(" -> o%u [label=\" %s\"];\n", i, ft__text_bytes((double)t->bytes).s);
+            printf(" -> o%u [label=\" %s\"];\n", i, ft__text_bytes(bytes_of(t)).s);
         }
     }
 }
@@ -435,7 +440,7 @@ static void put_optimizer(const ft_graph *g)
         kind = ft_kind_name(g->op[node->op].kind);
         n++;
         if (node->n_in)
-            bytes += (double)g->tensor[node->in[0]].bytes;
+            bytes += bytes_of(&g->tensor[node->in[0]]);
     }
     if (!n)
         return;

@@ -390,7 +390,7 @@ static void say_unknown_part(ft__llm_step *s)
         const ft_tensor *t = ft__build_get(s->b, i);
 
         if (t->role == FT_ROLE_WEIGHT)
-            counted += (double)t->bytes;
+            counted += (double)ft_tensor_bytes(&t->shape, t->dtype);
     }
     if (said > 0 && whole && !s->repacked && fabs(counted / said - 1) > 0.05)
         ft__build_assume(s->b,

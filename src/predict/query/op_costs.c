@@ -251,7 +251,7 @@ static uint64_t bytes_of(const ft_graph *g, const uint32_t *tensor, uint32_t n,
         if (k < *n_counted)
             continue;
         counted[(*n_counted)++] = s;
-        sum += (uint64_t)t->bytes;
+        sum += (uint64_t)ft_tensor_bytes(&t->shape, t->dtype);
     }
     return sum;
 }
