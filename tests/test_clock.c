@@ -274,7 +274,7 @@ static void the_best_clock_is_nearly_the_best_there_is(void)
 }
 
 /* Of 30 programs of a GTX 1080 Ti, 13 take 1.3 to 1.4 times as long at 4000 of 5500 MHz
- * of memory and 14 no longer, whatever they draw: the lower clock costs more than it
+ * of memory and 12 no longer, whatever they draw: the lower clock costs more than it
  * saves where nothing says which of them is asked for. */
 static void a_lower_memory_clock_is_not_free(void)
 {
