@@ -9,7 +9,10 @@
 
 #include "base/arena.h"
 
-/* Shares are of the largest power or cap that was seen, clocks of the highest. */
+/* Shares are of the largest power or cap that was seen, clocks of the highest. Of one
+ * clock nothing says which kernels wait for memory: their mean is as if each did so
+ * for a tenth of its time, core and memory one after the other
+ * (docs/notes/clocks-model.md). */
 enum clock_constant {
     IDLE,        /* power that no clock changes, but the voltage */
     MEMORY,      /* power that goes with the memory's clock alone */
