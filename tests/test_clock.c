@@ -273,6 +273,27 @@ static void the_best_clock_is_nearly_the_best_there_is(void)
     ft__clocks_free(c);
 }
 
+/* Of 30 programs of a GTX 1080 Ti, 13 take 1.3 to 1.4 times as long at 4000 of 5500 MHz
+ * of memory and 12 no longer, whatever they draw: the lower clock costs more than it
+ * saves where nothing says which of them is asked for. */
+static void a_lower_memory_clock_is_not_free(void)
+{
+    for (double drawn = 0.5; drawn <= 1; drawn += 0.1) {
+        const ft__clock_row from = {.class = FT__CLOCK_KERNEL,
+                                    .core_hz = 2e9,
+                                    .memory_hz = 5.5e9,
+                                    .cap_w = 300,
+                                    .time_s = 1e-3,
+                                    .power_w = 300 * drawn,
+                                    .hint = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
+        ft__clocks *c = fitted(1, &from, 1);
+        const ft__clock_ratio r = ft__clocks_at(c, &from, NAN, 4e9, NAN);
+
+        CHECK(CMP(r.power, <, 0.99) && CMP(r.power * r.time * r.time, >, 1));
+        ft__clocks_free(c);
+    }
+}
+
 static void unknown_power_stays_unknown(void)
 {
     static ft__clock_row row[N_ROWS];
@@ -430,6 +451,7 @@ int main(void)
     a_faster_clock_takes_less_time_and_more_power();
     what_waits_for_memory_gains_little_from_the_core();
     the_best_clock_is_nearly_the_best_there_is();
+    a_lower_memory_clock_is_not_free();
     unknown_power_stays_unknown();
     workloads_called_alike_behave_alike();
     equal_rows_make_equal_models();

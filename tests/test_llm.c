@@ -495,7 +495,7 @@ static void power_lies_between_idle_and_the_cap(void)
     double idle_w;
 
     ft__hardware_spec_make(&chip, &facts, "power=300W", "default", &busy);
-    idle_w = ft__idle_power(&theta, chip.tdp_w);
+    idle_w = ft__idle_power(&theta, &facts);
     ft__physics(&t, &busy, &chip, &theta);
     CHECK_NEAR(ft__physics_power(&t, &chip, &theta), 300, 0);
     ft__physics(&t, &idle, &chip, &theta);
@@ -526,7 +526,7 @@ static void few_rows_draw_what_their_weights_take_from_memory(void)
     ft__physics(&t, &many, &chip, &theta);
     CHECK(CMP(ft__physics_power(&t, &chip, &theta), >,
               w + theta.v[FT__C_power_idle] * chip.tdp_w));
-    CHECK_NEAR(ft__idle_power(&theta, 400), 76, 1);
+    CHECK_NEAR(ft__idle_power(&theta, &facts), 76, 1);
 }
 
 /* Whatever the operation: a lower clock or a longer time never draws more, and a cap is
@@ -544,7 +544,7 @@ static void power_falls_with_clock_and_cap(void)
     ft__physics(&t, &op, &chip, &theta);
     ft__power_make(&p, &t, &chip, &theta);
     for (double at = 0.1; at <= 1; at += 0.05) {
-        CHECK(CMP(ft__idle_share(&theta, false, at), <, 1));
+        CHECK(CMP(ft__idle_share(&theta, &facts, at), <, 1));
         CHECK(CMP(ft__power_at(&p, at, 1e-4 / at), >, last));
         CHECK(CMP(ft__power_at(&p, at, 2e-4 / at), <, ft__power_at(&p, at, 1e-4 / at)));
         last = ft__power_at(&p, at, 1e-4 / at);
@@ -573,12 +573,16 @@ static void what_is_moved_takes_less_at_a_low_voltage(void)
                          .core_j = 3e-3,
                          .memory_j = 15e-3};
     const double low = ft__power_at(&p, 510. / 1410, 1.1e-4);
+    ft_device_facts titan_x = facts;
+
+    titan_x.memory_clock_hz = 3505e6;
+    titan_x.bandwidth_bytes_per_s = 336e9;
 
     CHECK(CMP(low, >, 0.5 * ft__power_at(&p, 1, 1e-4)));
     CHECK(CMP(low, <, 0.62 * ft__power_at(&p, 1, 1e-4)));
     /* No kernel of a Titan X draws less than 0.79 at 595 of 1164 MHz of what one does
      * at the highest clock. */
-    CHECK(CMP(ft__idle_share(&theta, true, 595. / 1164), >, 0.79));
+    CHECK(CMP(ft__idle_share(&theta, &titan_x, 595. / 1164), >, 0.79));
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "foretell/predictor.h"
+#include "physics/power.h"
 #include "predict/query/network.h"
 
 static char data_dir[1024];
@@ -54,6 +55,31 @@ static const char moving[] = "relu x=64x256x56x56 dtype=fp32 *10\n";
 static const char apart[] = "conv2d x=64x256x56x56 out=256 kernel=3x3 stride=1x1 "
                             "pad=1x1 groups=256 dtype=fp32\n";
 static const char small[] = "relu x=1x8 dtype=fp32 *100\n";
+
+/* With a model loaded and nothing to do, at the highest clocks: nvidia-smi and rocm-smi
+ * in reports on GitHub (docs/notes/power.md). A board that is held below what its chip
+ * would draw waits with more than its share. */
+static void a_waiting_board_draws_what_its_chip_does(void)
+{
+    static const struct {
+        const char *device;
+        double w;
+    } seen[] = {{"l4", 29},
+                {"t4", 30.5},
+                {"rtx-a4000", 38},
+                {"mi300x", 191},
+                {"a100-pcie-80gb", 70}};
+    const ft__physics_params theta = ft__physics_default();
+
+    for (size_t i = 0; i < sizeof(seen) / sizeof(*seen); i++) {
+        ft_device *d;
+
+        CHECK_EQ(ft_device_load(&d, data_dir, seen[i].device, NULL), FT_OK);
+        CHECK_NEAR(ft__idle_power(&theta, ft_device_get(d)), seen[i].w,
+                   0.27 * seen[i].w);
+        ft_device_free(d);
+    }
+}
 
 static void the_busier_of_host_and_device_sets_the_time(void)
 {
@@ -350,6 +376,7 @@ int main(int argc, char **argv)
         return 2;
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     the_busier_of_host_and_device_sets_the_time();
+    a_waiting_board_draws_what_its_chip_does();
     a_graph_is_one_by_its_setting_and_by_its_run_mode();
     nothing_is_faster_than_the_roofline();
     the_clock_scales_what_computes_and_not_what_moves();

@@ -8,6 +8,7 @@
 
 #include "graph/op.h"
 #include "physics/op_kernels.h"
+#include "physics/power.h"
 #include "physics/setting.h"
 
 /* ---- what a device offers one operation ---- */
@@ -238,6 +239,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .inline_ecc = d->inline_ecc > 0,
         .stacked = ft__has_stacked_memory(d),
         .gddr = ft__has_gddr(d),
+        .standing_w = ft__standing_power(d),
     };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);

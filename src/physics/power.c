@@ -4,6 +4,7 @@
 #include "physics/power.h"
 
 #include <math.h>
+#include <string.h>
 
 /* V over that at the nominal clock: constant up to the knee, then with the clock. */
 static double voltage(const double *c, double clock)
@@ -17,12 +18,16 @@ static double voltage(const double *c, double clock)
  * of a GTX 1080 Ti's, by kernels that no memory clock slows down. Not fitted. */
 static const double GDDR = 0.6;
 
-double ft__idle_share(const ft__physics_params *params, bool gddr, double clock)
+static double gddr_share(bool gddr, double tdp_w, double standing_w)
 {
-    const double v = voltage(params->v, clock), leak = params->v[FT__C_power_leak];
-    const double chip = leak * v + (1 - leak) * clock * v * v;
+    return gddr ? GDDR * fmin(1, tdp_w / standing_w) : 0;
+}
 
-    return gddr ? GDDR + (1 - GDDR) * chip : chip;
+static double idle_share(const double *c, double memory, double clock)
+{
+    const double v = voltage(c, clock), leak = c[FT__C_power_leak];
+
+    return memory + (1 - memory) * (leak * v + (1 - leak) * clock * v * v);
 }
 
 /* Of what draws while kernels run, with no kernel on the device: loops that wait for
@@ -30,9 +35,30 @@ double ft__idle_share(const ft__physics_params *params, bool gddr, double clock)
  */
 static const double WAITING = 2.0 / 3;
 
-double ft__idle_power(const ft__physics_params *params, double tdp_w)
+/* W for each TFLOP/s of fp32 at 16 nm: what sustains the peak (docs/physics.md). The
+ * chip waits, whatever its board is held to: with a model loaded T4 31 of 70 W, L4 29
+ * of 72, RTX A4000 38 of 140, MI300X 191 of 750 (docs/notes/power.md). Not fitted. */
+static const double UNITS_W = 20;
+
+double ft__standing_power(const ft_device_facts *d)
 {
-    return WAITING * params->v[FT__C_power_idle] * tdp_w;
+    const bool gpu = d->type && strcmp(d->type, "gpu") == 0;
+    const double units_w = UNITS_W * d->peak_fp32 / 1e12 * d->process_nm / 16;
+
+    return gpu && d->tdp_w > 0 ? fmax(d->tdp_w, units_w) : d->tdp_w;
+}
+
+double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d)
+{
+    return WAITING * params->v[FT__C_power_idle] * ft__standing_power(d);
+}
+
+double ft__idle_share(const ft__physics_params *params, const ft_device_facts *d,
+                      double clock)
+{
+    const double memory = gddr_share(ft__has_gddr(d), d->tdp_w, ft__standing_power(d));
+
+    return idle_share(params->v, memory, clock);
 }
 
 void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec *chip,
@@ -40,13 +66,14 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
 {
     const double *c = params->v;
     const double node = chip->process_nm > 0 ? chip->process_nm / 7 : 1;
+    const double drawing_w = fmax(chip->drawing_tdp_w, WAITING * chip->standing_w);
     const double units = c[chip->tensor ? FT__C_power_tensor : FT__C_power_vector];
-    const double idle_w = c[FT__C_power_idle] * chip->drawing_tdp_w;
 
     *out = (ft__power){.params = params,
                        .chip = chip,
                        .t = t,
-                       .idle_w = fmax(idle_w, ft__idle_power(params, chip->tdp_w)),
+                       .idle_w = c[FT__C_power_idle] * drawing_w,
+                       .idle_memory = gddr_share(chip->gddr, chip->tdp_w, drawing_w),
                        .core_j = chip->drawing_tdp_w * units * chip->clock_share *
                                  fmin(t->drawing_s, t->busy_s),
                        .memory_j = 1e-12 * c[FT__C_pj_byte] * node * chip->bandwidth *
@@ -59,7 +86,7 @@ double ft__power_at(const ft__power *p, double clock, double busy_s)
 
     if (!(busy_s > 0))
         return NAN;
-    return p->idle_w * ft__idle_share(p->params, p->chip->gddr, clock) +
+    return p->idle_w * idle_share(p->params->v, p->idle_memory, clock) +
            (p->core_j + p->memory_j) * v * v / busy_s;
 }
 

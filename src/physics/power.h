@@ -14,9 +14,10 @@ typedef struct ft__power {
     const ft__physics_params *params; /* borrowed, as what follows */
     const ft__hardware_spec *chip;
     const ft__terms *t;
-    double idle_w;   /* at the nominal clock */
-    double core_j;   /* of what is computed, at the voltage of that clock */
-    double memory_j; /* of what is moved: most of them over the chip */
+    double idle_w;      /* at the nominal clock */
+    double idle_memory; /* share of that which no core clock changes: GDDR's */
+    double core_j;      /* of what is computed, at the voltage of that clock */
+    double memory_j;    /* of what is moved: most of them over the chip */
 } ft__power;
 
 /* Of an operation whose terms on this chip are *t: what computes draws a share of
@@ -31,10 +32,14 @@ double ft__busy_at(const ft__power *p, double clock);
  * lowest clock: below what that draws, a cap is exceeded. */
 double ft__clock_under_cap(const ft__power *p, double cap_w);
 
-/* W that a device draws at its nominal clock when it waits; what another clock makes of
- * it, as a factor. */
-double ft__idle_power(const ft__physics_params *params, double tdp_w);
-double ft__idle_share(const ft__physics_params *params, bool gddr, double clock);
+/* W of which a share is drawn while a device waits: its TDP, or what its units would
+ * draw at the nominal clock, where the board does not allow them as much. */
+double ft__standing_power(const ft_device_facts *d);
+/* W that a device draws at its nominal clock when it waits (NaN: no TDP is known); what
+ * another clock makes of it, as a factor. */
+double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d);
+double ft__idle_share(const ft__physics_params *params, const ft_device_facts *d,
+                      double clock);
 
 /* What aiconfigurator's collector reads of an NVIDIA GPU in a loop of so many calls,
  * call_s each, of what draws steady_w. loop_calls NaN: steady_w. */

@@ -184,7 +184,7 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
         const ft_device_facts *f = ft_device_get(kept->thing);
 
         p->peak = f->peak_bf16 > 0 ? f->peak_bf16 : f->peak_fp16;
-        p->idle_w = ft__idle_power(&params, f->tdp_w);
+        p->idle_w = ft__idle_power(&params, f);
     }
     ft_answer_free(a);
     return st;

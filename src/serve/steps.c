@@ -497,7 +497,7 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
     if (kept->thing) {
         const ft_device_facts *f = ft_device_get(kept->thing);
 
-        s->idle_w = ft__idle_power(&params, f->tdp_w);
+        s->idle_w = ft__idle_power(&params, f);
         s->most_w = f->tdp_w > 0 ? f->tdp_w : NAN;
         s->link_bytes_per_s = f->link_bytes_per_s;
     }

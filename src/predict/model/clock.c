@@ -9,7 +9,10 @@
 
 #include "base/arena.h"
 
-/* Shares are of the largest power or cap that was seen, clocks of the highest. */
+/* Shares are of the largest power or cap that was seen, clocks of the highest. Of one
+ * clock nothing says which kernels wait for memory: their mean is as if each did so
+ * for a tenth of its time, core and memory one after the other
+ * (docs/notes/clocks-model.md). */
 enum clock_constant {
     IDLE,        /* power that no clock changes, but the voltage */
     MEMORY,      /* power that goes with the memory's clock alone */
@@ -37,9 +40,9 @@ static const struct clock_range {
     [CLOCKED] = {{0.4, 0.32, 0.32}, 0, 1},
     [KNEE] = {{0.65, 0.73, 0.73}, 0.2, 1},
     [SLOPE] = {{1.0, 1.17, 1.17}, 0, 4},
-    [SMOOTH] = {{3, 2.8, 2.8}, 1, 12},
-    [BOUND] = {{-0.9, 0.12, 0.12}, -8, 8},
-    [BOUND_POWER] = {{2, -1.8, -1.8}, -8, 8},
+    [SMOOTH] = {{1, 2.8, 2.8}, 1, 12},
+    [BOUND] = {{-2.2, 0.12, 0.12}, -8, 8},
+    [BOUND_POWER] = {{0, -1.8, -1.8}, -8, 8},
     [BOUND_HINT] = {{2, 2, 2}, -12, 12},
     [WAITING] = {{0.33, 0.33, 0.33}, 0.05, 0.8},
     [STEADY] = {{1, 1, 0.3}, 0, 1},

@@ -231,12 +231,6 @@ static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
                  : FT_OK;
 }
 
-static double idle_share(const ft_device_facts *d, const ft__physics_params *params,
-                         double clock)
-{
-    return ft__idle_share(params, ft__has_gddr(d), clock);
-}
-
 bool ft__is_idle_cap(const ft_device_facts *d, double power_w)
 {
     return d->tdp_w > 0 && power_w >= d->tdp_w;
@@ -247,8 +241,8 @@ bool ft__is_idle_cap(const ft_device_facts *d, double power_w)
 static double cap_under(const ft_device_facts *d, double power_w,
                         const ft__physics_params *params)
 {
-    const double least = ft__idle_power(params, d->tdp_w) *
-                         idle_share(d, params, params->v[FT__C_clock_least]);
+    const double least = ft__idle_power(params, d) *
+                         ft__idle_share(params, d, params->v[FT__C_clock_least]);
     const double most = d->tdp_w > 0 ? d->tdp_w : INFINITY;
 
     return isfinite(power_w) ? fmin(fmax(power_w, least), most) : most;
@@ -416,16 +410,15 @@ double ft__device_query_power(const ft__device_query *a, const ft_op *op,
 double ft__device_query_idle(const ft__device_query *a, double clock_hz)
 {
     return a->device && isfinite(clock_hz)
-               ? idle_share(a->device, &a->params, clock_hz / top_clock(a->device))
+               ? ft__idle_share(&a->params, a->device, clock_hz / top_clock(a->device))
                : 1;
 }
 
 double ft__device_query_idle_power(const ft__device_query *a)
 {
-    return a->device && a->device->tdp_w > 0
-               ? ft__idle_power(&a->params, a->device->tdp_w) *
-                     ft__device_query_idle(a, a->clock_hz)
-               : (double)NAN;
+    return a->device && a->device->tdp_w > 0 ? ft__idle_power(&a->params, a->device) *
+                                                   ft__device_query_idle(a, a->clock_hz)
+                                             : (double)NAN;
 }
 
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op)

@@ -48,14 +48,15 @@ static ft__schedule schedule_by_specification(const ft__device_query *a)
 {
     const ft__physics_params params = ft__physics_default();
     ft__schedule s = ft__schedule_plain();
-    double tdp = a->device ? a->device->tdp_w : NAN;
+    const double idle_w =
+        a->device ? ft__idle_power(&a->params, a->device) : (double)NAN;
 
     /* What it was measured of is Python for each operation, which compiled networks
      * have as well (generated wrappers issue their kernels). A graph is one call of C.
      */
     s.launch_s = layer_factor * params.v[FT__C_floor_s] *
                  (a->graph ? 1 : ft__launch_factor(a->device));
-    s.idle_w = tdp > 0 ? ft__idle_power(&a->params, tdp) : 0;
+    s.idle_w = idle_w > 0 ? idle_w : 0;
     return s;
 }
 
