@@ -489,13 +489,9 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
     return chip->bandwidth * share;
 }
 
-/* An A100's cache is two halves, and what the cores of both read lies in both (white
- * papers of GA100, GH100). NeuSight's elementwise passes over 32 MiB take memory's time
- * there. A B200's is in two parts as well, slower to reach across dies (Chips and
- * Cheese, "Nvidia's B200"); that both hold what both read is not measured there. */
 static double cached_bytes(const ft__hardware_spec *chip)
 {
-    return chip->l2_bytes * (chip->ampere && chip->stacked ? 0.5 : 1);
+    return chip->l2_bytes / ft__cache_copies(chip);
 }
 
 /* Of cache_width, GDDR boards since Ampere: 16 B a clock reach a core of an A40, 15 of
