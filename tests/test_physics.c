@@ -379,6 +379,15 @@ static void wide_rows_of_softmax_are_read_thrice_where_they_do_not_stay(void)
               1.2 * seconds(narrow, "a100-pcie-40gb", "")));
 }
 
+/* As its copies do on an MI300X. */
+static void amds_stacked_memory_streams_at_0_80(void)
+{
+    const double bytes = 2 * 4 * 16384.0 * 16384;
+
+    CHECK_NEAR(bytes / seconds("relu x=16384x16384", "mi100", "") / 1228.8e9, 0.8,
+               0.01);
+}
+
 /* ROCm's is 180 instructions. */
 static void powers_are_arithmetic_on_amd(void)
 {
@@ -719,6 +728,7 @@ int main(int argc, char **argv)
     a_broadcast_operand_is_added_number_by_number();
     an_operand_that_does_not_stay_is_read_again();
     wide_rows_of_softmax_are_read_thrice_where_they_do_not_stay();
+    amds_stacked_memory_streams_at_0_80();
     powers_are_arithmetic_on_amd();
     libraries_reach_less_on_some_devices();
     deep_and_ragged_rows_are_slow_before_volta();

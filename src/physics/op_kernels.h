@@ -50,7 +50,7 @@ typedef struct ft__op_kernel {
     int placed;     /* each of which finds its result by divisions */
     /* Of norms: */
     double blocks; /* channels, each of which one thread block does alone, or 0 */
-    double rows;   /* that are done one by one, or 0 */
+    double rows;   /* that are done one by one, of wide softmax too, or 0 */
     /* Of attention: */
     double heads, kv_heads;
     int causal;
