@@ -296,7 +296,23 @@ static void mixture(ft__work *w, const ft_op *op, int masked)
     stream(w, FT__OP_KERNEL_STREAM, op, passed * size * width, rows * size * width);
 }
 
-static void softmax(ft__op_kernel *p, const ft_op *op)
+/* PyTorch's block of a row (SoftMax.cu) has a thread for each 16 to 32 B, up to 512,
+ * and reads the row for its maximum, its sum and its results; backward, both operands
+ * for a sum and the results. Between those times cores read and write their other
+ * blocks' rows, each of which one core has alone. */
+static void wide_softmax(ft__op_kernel *p, const ft_op *op,
+                         const ft__hardware_spec *chip)
+{
+    const double row = p->row * p->size;
+    const double threads = exp2(ceil(log2(fmin(row / 32, 512))));
+    const double at_once = chip->cores * floor(chip->threads / threads);
+
+    p->rows = elements_of(op) / p->row;
+    p->again = (op->phase == FT_PHASE_BACKWARD ? 1 : 2) * p->read;
+    p->apart = 2 * fmin(at_once, p->rows) * row / ft__cache_copies(chip);
+}
+
+static void softmax(ft__op_kernel *p, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
     int64_t axis = ft_op_at(op, FT_K_axis, 0);
@@ -307,6 +323,8 @@ static void softmax(ft__op_kernel *p, const ft_op *op)
     p->row = (double)x.dim[axis];
     for (uint32_t a = (uint32_t)axis + 1; a < x.rank; a++)
         p->strided |= x.dim[a] > 1;
+    if (chip->gpu && p->row > FT__IN_REGISTERS && !p->strided)
+        wide_softmax(p, op, chip);
 }
 
 /* A thread for each result, backward for each number of the input. */
@@ -541,6 +559,13 @@ static void find_scale(ft__op_kernel *p, const ft__hardware_spec *chip)
     p->read *= chip->packed ? 3 : 1;
 }
 
+/* Of a power of 32 bits, as compilers make it: NVCC 43 of arithmetic, which since Volta
+ * wait for none of the 32 others; ROCm 5.2 180 and two of a quarter of their rate. */
+static double power_instructions(const ft__hardware_spec *chip)
+{
+    return chip->amd ? 188 : chip->early ? 75 : 43;
+}
+
 /* Forward or backward, alone. */
 static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
                       const ft__hardware_spec *chip)
@@ -575,10 +600,12 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         p->read = cost.bytes_read;
         p->written = cost.bytes_written;
         p->special = cost.transcendentals;
+        if (op->kind == FT_KIND_pow && gpu)
+            p->lanes = 2 * power_instructions(chip) * cost.transcendentals;
         if (op->kind == FT_KIND_reduce_max)
             find_scale(p, chip);
         if (p->what == FT__OP_KERNEL_SOFTMAX)
-            softmax(p, op);
+            softmax(p, op, chip);
         if (p->what == FT__OP_KERNEL_NORM)
             norm(p, op);
         if (p->what == FT__OP_KERNEL_POOL)

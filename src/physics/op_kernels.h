@@ -25,6 +25,10 @@ typedef enum ft__op_kernel_kind {
     FT__OP_KERNEL_COLLECTIVE, /* over m devices of n machines */
 } ft__op_kernel_kind;
 
+/* Numbers of a row of softmax that GPUs' libraries keep in registers between finding
+ * their maximum and dividing by their sum. */
+enum { FT__IN_REGISTERS = 1024 };
+
 typedef struct ft__op_kernel {
     ft__op_kernel_kind what;
     ft_phase phase;
@@ -46,7 +50,7 @@ typedef struct ft__op_kernel {
     int placed;     /* each of which finds its result by divisions */
     /* Of norms: */
     double blocks; /* channels, each of which one thread block does alone, or 0 */
-    double rows;   /* that are done one by one, or 0 */
+    double rows;   /* that are done one by one, of wide softmax too, or 0 */
     /* Of attention: */
     double heads, kv_heads;
     int causal;

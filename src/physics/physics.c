@@ -468,11 +468,17 @@ static const ft__physics_params *params_for(ft__physics_params *room,
  * passes of KernelBench reach 0.81 of an A10's and A10G's bandwidth, 0.76 of a T4's. */
 static const double AMPERE_ECC = 1.07;
 
+/* Of what NVIDIA's reach, AMD's with HBM: 0.80 of an MI300X's by AMD's own copies
+ * (BabelStream in its customer acceptance guide) for 0.87. */
+static const double AMD_STACKED = 0.92;
+
 /* What a GPU's memory streams of its bandwidth, relative to HBM before 2017. */
 static double streamed(const ft__hardware_spec *chip, const double *c)
 {
     if (chip->stacked)
-        return chip->year >= 2017 ? c[FT__C_stacked_share] : 1;
+        return chip->year < 2017
+                   ? 1
+                   : c[FT__C_stacked_share] * (chip->amd ? AMD_STACKED : 1);
     if (chip->inline_ecc)
         return chip->ampere ? AMPERE_ECC : 1;
     return c[FT__C_plain_share];
@@ -497,13 +503,9 @@ static double memory_rate(const ft__hardware_spec *chip, const double *c)
     return chip->bandwidth * share;
 }
 
-/* An A100's cache is two halves, and what the cores of both read lies in both (white
- * papers of GA100, GH100). NeuSight's elementwise passes over 32 MiB take memory's time
- * there. A B200's is in two parts as well, slower to reach across dies (Chips and
- * Cheese, "Nvidia's B200"); that both hold what both read is not measured there. */
 static double cached_bytes(const ft__hardware_spec *chip)
 {
-    return chip->l2_bytes * (chip->ampere && chip->stacked ? 0.5 : 1);
+    return chip->l2_bytes / ft__cache_copies(chip);
 }
 
 /* Of cache_width, GDDR boards since Ampere: 16 B a clock reach a core of an A40, 15 of

@@ -158,6 +158,15 @@ typedef struct ft__terms {
     double weights;   /* of them, in sizes of that cache */
 } ft__terms;
 
+/* An A100's cache is two halves, and what the cores of both read lies in both (white
+ * papers of GA100, GH100). NeuSight's elementwise passes over 32 MiB take memory's time
+ * there. A B200's is in two parts as well, slower to reach across dies (Chips and
+ * Cheese, "Nvidia's B200"); that both hold what both read is not measured there. */
+static inline double ft__cache_copies(const ft__hardware_spec *chip)
+{
+    return chip->ampere && chip->stacked ? 2 : 1;
+}
+
 /* Share of a working set of so many sizes of a GPU's last-level cache that is still in
  * it: by the power of 5, from one to four times its size as NeuSight's elementwise rows
  * of A100 and T4 say. */

@@ -53,6 +53,17 @@ static void aten_binary(ft__pt2_node *n)
         binary(n, (ft_kind)n->rule->arg, 0, 1, out->dtype);
 }
 
+/* PyTorch multiplies for these exponents (PowKernel.cu). */
+static void aten_pow(ft__pt2_node *n)
+{
+    const double exponent = ft__pt2_float(n, "exponent", 0.5);
+
+    if (exponent == 2 || exponent == 3 || exponent == -2)
+        unary(n, FT_KIND_abs);
+    else
+        aten_binary(n);
+}
+
 static ft_dtype first_dtype(const ft__pt2_node *n)
 {
     for (uint32_t i = 0; i < n->n_args; i++) {
@@ -415,8 +426,9 @@ const ft__pt2_rule ft__pt2_math_rules[] = {
     {"fmin minimum", aten_binary, FT_KIND_minimum, FT__PT2_ANY},
     {"fmod remainder", aten_binary, FT_KIND_mod, FT__PT2_ANY},
     {"mul multiply", aten_binary, FT_KIND_mul, FT__PT2_ANY},
-    {"float_power pow special_xlog1py special_xlogy xlogy", aten_binary, FT_KIND_pow,
+    {"float_power special_xlog1py special_xlogy xlogy", aten_binary, FT_KIND_pow,
      FT__PT2_ANY},
+    {"pow", aten_pow, FT_KIND_pow, FT__PT2_ANY},
     {"_prelu_kernel prelu", aten_binary, FT_KIND_prelu, FT__PT2_ANY},
     {"sub subtract", aten_binary, FT_KIND_sub, FT__PT2_ANY},
     {"eq ne", aten_compare, FT_KIND_equal, FT__PT2_ANY},
