@@ -118,6 +118,7 @@ typedef enum ft_serve_point {
     FT_SERVE_MEAN,
     FT_SERVE_P50,
     FT_SERVE_P90,
+    FT_SERVE_P95,
     FT_SERVE_P99,
     FT_SERVE_POINT_COUNT
 } ft_serve_point;
