@@ -57,16 +57,19 @@ static const struct {
       .graph_tokens = 512,
       .held_tokens = STREAM_INTERVAL - 1,
       .whole_attention = true,
-      .reserves = true}},
+      .reserves = true,
+      .shares_free = true}},
     {"trtllm",
      NULL,
      {.step_s = FT_SERVE_OVERHEAD_S,
-      .issue_s = 2e-4,
+      .issue_s = 8.5e-5,
+      .block_issue_s = 2e-4,
       .graph_tokens = 512,
       .held_tokens = STREAM_INTERVAL - 1,
       .whole_attention = true,
       .whole_sums = true,
-      .reserves = true}},
+      .reserves = true,
+      .shares_free = true}},
     {"transformers",
      NULL,
      {.layer_s = 9.1e-4, .attention_passes = 8, .no_dataset = true}},
@@ -173,6 +176,12 @@ static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
     c->energy_j = was.time_s > 0 ? was.energy_j * c->time_s / was.time_s : was.energy_j;
 }
 
+bool ft__serve_block_experts(const ft_op *op)
+{
+    return op->kind == FT_KIND_moe && ft_op_at(op, FT_K_block, 0) &&
+           ft_dtype_bits(op->dtype) == 8;
+}
+
 /* Weights of all experts are read, those that no row goes to as well. */
 static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidth)
 {
@@ -180,8 +189,6 @@ static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidt
     const double was_s = c->time_s;
     ft_cost cost;
 
-    if (!ft_op_at(op, FT_K_block, 0) || ft_dtype_bits(op->dtype) != 8)
-        return;
     ft_op_cost(op, &cost);
     c->time_s = fmax(c->time_s, cost.weight_bytes / (reached * bandwidth));
     c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
@@ -238,7 +245,7 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
         take_at_least(c, c->time_s + e->sum_s, idle_w);
     if (e->nccl_sums && op->kind == FT_KIND_collective)
         take_at_least(c, c->time_s + beyond_kernel_s(op, f), idle_w);
-    if (e->all_experts && op->kind == FT_KIND_moe)
+    if (e->all_experts && ft__serve_block_experts(op))
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))
         read_weights(c, op, core_bytes * f->cores * f->boost_clock_hz, idle_w);

@@ -1,6 +1,7 @@
 /* What benchmarks of servers write: JSON of vLLM's and SGLang's, of llama.cpp's, and
  * the summary of MLPerf Inference's load generator. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

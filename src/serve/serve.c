@@ -11,10 +11,18 @@ static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
                                (double)load->max_seqs);
 }
 
+/* What weights, a step and the cache have together. */
+static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
+{
+    return s->memory_bytes * (s->engine.shares_free ? 1 : load->memory_share);
+}
+
 static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
-    const double left = load->memory_share * s->memory_bytes - s->sizes.weights -
-                        activations_of(s, load) - ft__llm_workspace(&s->sizes);
+    const double used =
+        s->sizes.weights + activations_of(s, load) + ft__llm_workspace(&s->sizes);
+    const double left =
+        (memory_of(s, load) - used) * (s->engine.shares_free ? load->memory_share : 1);
 
     if (load->kv_tokens)
         return (double)load->kv_tokens;
@@ -40,15 +48,14 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        s->device);
     if (out->kv_tokens >= (double)b.most_context)
         return FT_OK;
-    if (!load->kv_tokens && s->sizes.weights > load->memory_share * s->memory_bytes)
+    if (!load->kv_tokens && s->sizes.weights > memory_of(s, load))
         return ft_fail(
             err, FT_ENOTFOUND, 0,
             "it does not fit: %.1f GiB of weights on each of %llu x %s, of whose "
             "%.1f GiB a server has %.1f: divide them among more (--tp), or hold them "
             "in fewer bits (--precision fp8 or fp4)",
             s->sizes.weights / (1 << 30), (unsigned long long)s->ranks * s->replicas,
-            s->device, s->memory_bytes / (1 << 30),
-            load->memory_share * s->memory_bytes / (1 << 30));
+            s->device, s->memory_bytes / (1 << 30), memory_of(s, load) / (1 << 30));
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "it does not fit: beside %.1f GiB of weights the cache of %s holds "
                    "%.0f tokens, and a request has up to %llu",
