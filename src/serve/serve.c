@@ -176,15 +176,14 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     return st;
 }
 
-/* The server may show its first tokens together: at the high end the last of them is
- * what a client sees first. */
-static void hold_first_token(ft__serve_run *r, const ft__serve_engine *e)
+/* At the high end prompts wait for others, so as to be run together. */
+static void hold_prompts(ft__serve_run *r, const ft__serve_engine *e)
 {
     const double tpot = r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
 
     if (isfinite(tpot))
         for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
-            r->latency[FT_SERVE_TTFT][p] += e->held_tokens * tpot;
+            r->latency[FT_SERVE_TTFT][p] += e->held_steps * tpot;
 }
 
 static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
@@ -217,7 +216,7 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
     if (!st)
         st = run_together(r, s, &load, out, err);
     if (!st) {
-        hold_first_token(&r[FT__SERVE_HIGH], &s->engine);
+        hold_prompts(&r[FT__SERVE_HIGH], &s->engine);
         fill(out, s, r);
     }
     return st;

@@ -116,7 +116,7 @@ typedef struct ft__serve_engine {
     double issue_s;          /* likewise an operation of prompts of mixtures, ... */
     double block_issue_s;    /* ... of those with block_experts, where it differs, ... */
     double graph_tokens;     /* ... unless the step has at most so many tokens */
-    double held_tokens;      /* after the first that a client may have to wait for */
+    double held_steps;       /* that decode, which a prompt may have to wait for */
     double attention_passes; /* so often the cache goes through memory; 0: once */
     double sum_s;          /* that a sum over ranks takes longer than a fused kernel */
     bool nccl_sums;        /* over ranks: no kernel of its own */
