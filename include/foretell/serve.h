@@ -40,8 +40,8 @@ typedef struct ft_serve_load {
     uint64_t
         shared_prefix;   /* tokens that all prompts begin with and that stay cached */
     uint64_t block;      /* tokens of a block of the cache; 16 */
-    double memory_share; /* of the device's memory that the engine takes; 0.9. TensorRT-LLM:
-                            that its cache takes of what weights and a step leave */
+    double memory_share; /* of the device's memory that the engine takes; 0.9. With
+                            trtllm: that the cache takes of what is left */
     uint64_t kv_tokens;  /* that the cache holds; 0: what memory leaves */
     double step_overhead_s;   /* between two steps; 0: as the engine's, below 0: none */
     uint64_t prefill_workers; /* disaggregated: groups of devices for prompts, ... */
