@@ -101,6 +101,25 @@ static void blocks_that_are_reserved_are_never_missed(void)
     ft_serve_steps_close(trtllm);
 }
 
+/* TensorRT-LLM's free_gpu_memory_fraction is of what weights and a step leave. */
+static void the_cache_of_trtllm_has_a_share_of_free_memory(void)
+{
+    ft_serve_load l = load_of(8);
+    ft_serve_steps *vllm = steps_of(model, "vllm", NULL, NULL, 0, &l);
+    ft_serve_steps *trtllm = steps_of(model, "trtllm", NULL, NULL, 0, &l);
+    double all, half;
+
+    l.memory_share = 1;
+    all = served(vllm, &l).kv_tokens;
+    CHECK_NEAR(served(trtllm, &l).kv_tokens / all, 1, 1e-9);
+    l.memory_share = 0.5;
+    half = served(trtllm, &l).kv_tokens;
+    CHECK_NEAR(half / all, 0.5, 1e-9);
+    CHECK(CMP(served(vllm, &l).kv_tokens, <, half));
+    ft_serve_steps_close(vllm);
+    ft_serve_steps_close(trtllm);
+}
+
 /* Of a load with 10 requests of 6000 tokens, in chunks of 2048: three steps for each,
  * none of which decodes. */
 static void prompts_alone_come_before_decoding(void)
@@ -192,8 +211,8 @@ static void the_oldest_vllm_sums_by_nccl(void)
     }
 }
 
-/* A server that shows 20 tokens at once shows the first one 19 later. */
-static void first_tokens_may_be_shown_late(void)
+/* A server may hold prompts back for 20 steps. */
+static void prompts_may_be_held_back(void)
 {
     const ft_serve_load l = load_of(1);
     ft_serve_steps *s = steps_of(model, "trtllm", NULL, NULL, 0, &l);
@@ -201,8 +220,29 @@ static void first_tokens_may_be_shown_late(void)
     const ft_estimate *ttft = &r.latency[FT_SERVE_TTFT][FT_SERVE_MEAN];
 
     CHECK(CMP(ttft->high - ttft->value, >,
-              19 * r.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value));
+              20 * r.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].value));
     ft_serve_steps_close(s);
+}
+
+static double ttft_of(const char *engine, int64_t weight_bits, const ft_serve_load *l)
+{
+    const ft_dim_value dims[] = {{"tp", 4}, {"weight_bits", weight_bits}};
+    ft_serve_steps *s = steps_of(mixture, engine, NULL, dims, weight_bits ? 2 : 1, l);
+    const double ttft = served(s, l).latency[FT_SERVE_TTFT][FT_SERVE_MEAN].value;
+
+    ft_serve_steps_close(s);
+    return ttft;
+}
+
+/* TensorRT-LLM has kernels of its own for mixtures in fp8 with scales of blocks, which
+ * take the host longer; others as any engine. */
+static void prompts_of_block_experts_take_the_host_longer(void)
+{
+    ft_serve_load l = load_of(1);
+
+    l.prompt = 600;
+    CHECK(CMP(ttft_of("trtllm", 0, &l), >, 1.8 * ttft_of("vllm", 0, &l)));
+    CHECK_NEAR(ttft_of("trtllm", 16, &l) / ttft_of("vllm", 16, &l), 1, 0.1);
 }
 
 /* Of requests within 5 % the interval has that of equal ones, whose prompts come at
@@ -415,11 +455,13 @@ int main(int argc, char **argv)
     write_text(mixture, mixture_text);
     what_is_fused_takes_no_time_of_its_own();
     blocks_that_are_reserved_are_never_missed();
+    the_cache_of_trtllm_has_a_share_of_free_memory();
     prompts_alone_come_before_decoding();
     older_vllm_reads_all_experts();
     older_engines_sum_slowly();
     the_oldest_vllm_sums_by_nccl();
-    first_tokens_may_be_shown_late();
+    prompts_may_be_held_back();
+    prompts_of_block_experts_take_the_host_longer();
     requests_may_stay_together();
     power_has_an_interval_of_its_own();
     cores_of_amd_read_less_in_llama_cpp();

@@ -40,7 +40,8 @@ typedef struct ft_serve_load {
     uint64_t
         shared_prefix;   /* tokens that all prompts begin with and that stay cached */
     uint64_t block;      /* tokens of a block of the cache; 16 */
-    double memory_share; /* of the device's memory that the engine takes; 0.9 */
+    double memory_share; /* of the device's memory that the engine takes; 0.9. With
+                            trtllm: that the cache takes of what is left */
     uint64_t kv_tokens;  /* that the cache holds; 0: what memory leaves */
     double step_overhead_s;   /* between two steps; 0: as the engine's, below 0: none */
     uint64_t prefill_workers; /* disaggregated: groups of devices for prompts, ... */
@@ -118,6 +119,7 @@ typedef enum ft_serve_point {
     FT_SERVE_MEAN,
     FT_SERVE_P50,
     FT_SERVE_P90,
+    FT_SERVE_P95,
     FT_SERVE_P99,
     FT_SERVE_POINT_COUNT
 } ft_serve_point;

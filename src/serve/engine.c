@@ -11,8 +11,9 @@
 /* s that NCCL of that time took beyond the kernels of a sum over ranks: Llama-2-7B on
  * two A100 (docs/llm.md). */
 #define SLOW_SUM_S 2e-5
-/* TensorRT-LLM may hand tokens over so many at a time, as it is configured. */
-#define STREAM_INTERVAL 20
+/* Steps that TensorRT-LLM may hold prompts back (batch_wait_timeout_iters): as
+ * published scripts that measure it set it. */
+#define STEPS_WAITED 20
 
 /* Of a name the first whose version is above the one asked for. Times are of x86 hosts
  * and hold for all: what Grace takes was published of one eager layer, while steps of
@@ -55,18 +56,20 @@ static const struct {
       .sum_s = SLOW_SUM_S,
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
-      .held_tokens = STREAM_INTERVAL - 1,
+      .held_steps = STEPS_WAITED,
       .whole_attention = true,
       .reserves = true}},
     {"trtllm",
      NULL,
      {.step_s = FT_SERVE_OVERHEAD_S,
-      .issue_s = 2e-4,
+      .issue_s = 8.5e-5,
+      .block_issue_s = 2e-4,
       .graph_tokens = 512,
-      .held_tokens = STREAM_INTERVAL - 1,
+      .held_steps = STEPS_WAITED,
       .whole_attention = true,
       .whole_sums = true,
-      .reserves = true}},
+      .reserves = true,
+      .shares_free = true}},
     {"transformers",
      NULL,
      {.layer_s = 9.1e-4, .attention_passes = 8, .no_dataset = true}},
@@ -173,6 +176,12 @@ static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
     c->energy_j = was.time_s > 0 ? was.energy_j * c->time_s / was.time_s : was.energy_j;
 }
 
+bool ft__serve_block_experts(const ft_op *op)
+{
+    return op->kind == FT_KIND_moe && ft_op_at(op, FT_K_block, 0) &&
+           ft_dtype_bits(op->dtype) == 8;
+}
+
 /* Weights of all experts are read, those that no row goes to as well. */
 static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidth)
 {
@@ -180,8 +189,6 @@ static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidt
     const double was_s = c->time_s;
     ft_cost cost;
 
-    if (!ft_op_at(op, FT_K_block, 0) || ft_dtype_bits(op->dtype) != 8)
-        return;
     ft_op_cost(op, &cost);
     c->time_s = fmax(c->time_s, cost.weight_bytes / (reached * bandwidth));
     c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
@@ -238,7 +245,7 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
         take_at_least(c, c->time_s + e->sum_s, idle_w);
     if (e->nccl_sums && op->kind == FT_KIND_collective)
         take_at_least(c, c->time_s + beyond_kernel_s(op, f), idle_w);
-    if (e->all_experts && op->kind == FT_KIND_moe)
+    if (e->all_experts && ft__serve_block_experts(op))
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))
         read_weights(c, op, core_bytes * f->cores * f->boost_clock_hz, idle_w);

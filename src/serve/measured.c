@@ -1,6 +1,7 @@
 /* What benchmarks of servers write: JSON of vLLM's and SGLang's, of llama.cpp's, and
  * the summary of MLPerf Inference's load generator. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static const struct {
 static void take_latency(ft_serve_measured *m, ft__text name, double v)
 {
     static const char *const point[FT_SERVE_POINT_COUNT] = {"mean_", "median_", "p90_",
-                                                            "p99_"};
+                                                            "p95_", "p99_"};
 
     if (!ends(name, "_ms"))
         return;
@@ -250,29 +251,29 @@ static double either(double a, double b)
 static bool read_mlperf(ft_serve_measured *m, const char *text, size_t len)
 {
     static const struct {
-        const char *key;
+        const char *mean, *percentile;
         ft_serve_metric of;
-        ft_serve_point point;
     } latency[] = {
-        {"TTFT Mean latency (ns)", FT_SERVE_TTFT, FT_SERVE_MEAN},
-        {"50.00 percentile first token latency (ns)", FT_SERVE_TTFT, FT_SERVE_P50},
-        {"90.00 percentile first token latency (ns)", FT_SERVE_TTFT, FT_SERVE_P90},
-        {"99.00 percentile first token latency (ns)", FT_SERVE_TTFT, FT_SERVE_P99},
-        {"TPOT Mean latency (ns)", FT_SERVE_TPOT, FT_SERVE_MEAN},
-        {"50.00 percentile time to output token (ns)", FT_SERVE_TPOT, FT_SERVE_P50},
-        {"90.00 percentile time to output token (ns)", FT_SERVE_TPOT, FT_SERVE_P90},
-        {"99.00 percentile time to output token (ns)", FT_SERVE_TPOT, FT_SERVE_P99},
-        {"Mean latency (ns)", FT_SERVE_E2E, FT_SERVE_MEAN},
-        {"50.00 percentile latency (ns)", FT_SERVE_E2E, FT_SERVE_P50},
-        {"90.00 percentile latency (ns)", FT_SERVE_E2E, FT_SERVE_P90},
-        {"99.00 percentile latency (ns)", FT_SERVE_E2E, FT_SERVE_P99},
+        {"TTFT Mean latency (ns)", "first token latency (ns)", FT_SERVE_TTFT},
+        {"TPOT Mean latency (ns)", "time to output token (ns)", FT_SERVE_TPOT},
+        {"Mean latency (ns)", "latency (ns)", FT_SERVE_E2E},
     };
+    static const int percent[FT_SERVE_POINT_COUNT] = {[FT_SERVE_P50] = 50,
+                                                      [FT_SERVE_P90] = 90,
+                                                      [FT_SERVE_P95] = 95,
+                                                      [FT_SERVE_P99] = 99};
     double rate;
 
     *m = nothing("mlperf");
     for (size_t i = 0; i < sizeof(latency) / sizeof(*latency); i++)
-        m->latency[latency[i].of][latency[i].point] =
-            positive(mlperf_number(text, len, latency[i].key) / 1e9);
+        for (int p = 0; p < FT_SERVE_POINT_COUNT; p++) {
+            char key[64];
+
+            snprintf(key, sizeof(key), "%d.00 percentile %s", percent[p],
+                     latency[i].percentile);
+            m->latency[latency[i].of][p] = positive(
+                mlperf_number(text, len, percent[p] ? key : latency[i].mean) / 1e9);
+        }
     m->tokens_per_s = either(mlperf_number(text, len, "Completed tokens per second"),
                              mlperf_number(text, len, "Tokens per second"));
     m->requests_per_s = either(mlperf_number(text, len, "Completed samples per second"),

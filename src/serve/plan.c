@@ -318,6 +318,14 @@ static uint64_t issued_of(const ft_graph *g)
     return mixture ? n : 0;
 }
 
+static bool has_block_experts(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (ft__serve_block_experts(&g->op[i]))
+            return true;
+    return false;
+}
+
 static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -363,6 +371,7 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
             st = add_own(p, &p->cell[FT__SERVE_ATTENTION][at], m, g, tokens, true, err);
         if (!st && k == 0 && middle && !p->prefill) {
             p->issued = issued_of(g);
+            p->block_experts = has_block_experts(g);
             st = whole_graph(&p->prefill, m, 1, n, n, err);
             p->prefill_step = (ft_serve_step){.prefill_tokens = n,
                                               .prefill_pairs = n * (n + 1) / 2,

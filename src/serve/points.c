@@ -14,8 +14,10 @@ static int by_value(const void *a, const void *b)
 
 void ft__serve_points(double out[FT_SERVE_POINT_COUNT], ft__serve_latency *v, size_t n)
 {
-    static const double share[FT_SERVE_POINT_COUNT] = {
-        [FT_SERVE_P50] = 0.5, [FT_SERVE_P90] = 0.9, [FT_SERVE_P99] = 0.99};
+    static const double share[FT_SERVE_POINT_COUNT] = {[FT_SERVE_P50] = 0.5,
+                                                       [FT_SERVE_P90] = 0.9,
+                                                       [FT_SERVE_P95] = 0.95,
+                                                       [FT_SERVE_P99] = 0.99};
     double all = 0, sum = 0, seen = 0;
     int p = FT_SERVE_P50;
 

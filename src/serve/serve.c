@@ -11,10 +11,18 @@ static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
                                (double)load->max_seqs);
 }
 
+/* What weights, a step and the cache have together. */
+static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
+{
+    return s->memory_bytes * (s->engine.shares_free ? 1 : load->memory_share);
+}
+
 static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
-    const double left = load->memory_share * s->memory_bytes - s->sizes.weights -
-                        activations_of(s, load) - ft__llm_workspace(&s->sizes);
+    const double used =
+        s->sizes.weights + activations_of(s, load) + ft__llm_workspace(&s->sizes);
+    const double left =
+        (memory_of(s, load) - used) * (s->engine.shares_free ? load->memory_share : 1);
 
     if (load->kv_tokens)
         return (double)load->kv_tokens;
@@ -40,15 +48,14 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        s->device);
     if (out->kv_tokens >= (double)b.most_context)
         return FT_OK;
-    if (!load->kv_tokens && s->sizes.weights > load->memory_share * s->memory_bytes)
+    if (!load->kv_tokens && s->sizes.weights > memory_of(s, load))
         return ft_fail(
             err, FT_ENOTFOUND, 0,
             "it does not fit: %.1f GiB of weights on each of %llu x %s, of whose "
             "%.1f GiB a server has %.1f: divide them among more (--tp), or hold them "
             "in fewer bits (--precision fp8 or fp4)",
             s->sizes.weights / (1 << 30), (unsigned long long)s->ranks * s->replicas,
-            s->device, s->memory_bytes / (1 << 30),
-            load->memory_share * s->memory_bytes / (1 << 30));
+            s->device, s->memory_bytes / (1 << 30), memory_of(s, load) / (1 << 30));
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "it does not fit: beside %.1f GiB of weights the cache of %s holds "
                    "%.0f tokens, and a request has up to %llu",
@@ -169,15 +176,14 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     return st;
 }
 
-/* The server may show its first tokens together: at the high end the last of them is
- * what a client sees first. */
-static void hold_first_token(ft__serve_run *r, const ft__serve_engine *e)
+/* At the high end prompts wait for others, so as to be run together. */
+static void hold_prompts(ft__serve_run *r, const ft__serve_engine *e)
 {
     const double tpot = r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
 
     if (isfinite(tpot))
         for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
-            r->latency[FT_SERVE_TTFT][p] += e->held_tokens * tpot;
+            r->latency[FT_SERVE_TTFT][p] += e->held_steps * tpot;
 }
 
 static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
@@ -210,7 +216,7 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
     if (!st)
         st = run_together(r, s, &load, out, err);
     if (!st) {
-        hold_first_token(&r[FT__SERVE_HIGH], &s->engine);
+        hold_prompts(&r[FT__SERVE_HIGH], &s->engine);
         fill(out, s, r);
     }
     return st;

@@ -90,6 +90,7 @@ struct ft_serve_plan {
     uint64_t stages;   /* of a pipeline: graphs are of one of them */
     uint64_t layers;
     uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
+    bool block_experts; /* ft__serve_block_experts() of it */
     bool may_draft;  /* it has speculative layers, and nothing is said of them */
     ft__serve_bounds bounds; /* of all loads */
     ft__llm_sizes sizes;
@@ -113,8 +114,9 @@ typedef struct ft__serve_engine {
     double sampling_s;       /* of the device, of each sequence's next token */
     double layer_s;          /* it takes to issue a layer: a step is no shorter */
     double issue_s;          /* likewise an operation of prompts of mixtures, ... */
+    double block_issue_s;    /* ... of those with block_experts, where it differs, ... */
     double graph_tokens;     /* ... unless the step has at most so many tokens */
-    double held_tokens;      /* after the first that a client may have to wait for */
+    double held_steps;       /* that decode, which a prompt may have to wait for */
     double attention_passes; /* so often the cache goes through memory; 0: once */
     double sum_s;          /* that a sum over ranks takes longer than a fused kernel */
     bool nccl_sums;        /* over ranks: no kernel of its own */
@@ -124,14 +126,16 @@ typedef struct ft__serve_engine {
     bool whole_attention;  /* rotates and writes the cache within it */
     bool whole_sums;       /* over ranks add, and are normalised, within them */
     bool prompts_alone;    /* steps of prompts, before those that decode */
-    bool all_experts;      /* reads those that no token goes to, too, of mixtures whose
-                              weights of 8 bits have scales of blocks */
+    bool all_experts;      /* reads those that no token goes to, too, of block_experts */
     bool reserves; /* blocks for all tokens that a request will have, as it begins */
+    bool shares_free; /* memory_share is of what weights and a step leave, not of all */
 } ft__serve_engine;
 /* FT_EINVAL: no such name, or the version is not a number; each may be NULL. */
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);
 /* Of a name and a version, each NULL: any; the newest one's. */
 ft__serve_engine ft__serve_engine_of(const char *name, const char *version);
+/* A mixture whose weights of 8 bits have scales of blocks: it has kernels of its own. */
+bool ft__serve_block_experts(const ft_op *op);
 /* Names of engines that were measured, from 0 on; NULL: no more. */
 const char *ft__serve_engine_measured(size_t i);
 /* Has it kernels of its own? */
@@ -158,7 +162,7 @@ struct ft_serve_steps {
                              together or not */
     ft__serve_bounds bounds;
     uint64_t ranks, replicas, stages, layers, issued;
-    bool may_draft;
+    bool block_experts, may_draft;
     ft__llm_sizes sizes;
     double kv_bytes_per_token, memory_bytes;
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */

@@ -155,8 +155,11 @@ static double issued_s(const ft_serve_steps *s, const ft_serve_step *step,
     const double either_way =
         e->layer_s > 0 ? factor(&s->decode_time, end) / s->decode_time.value : 0;
 
+    const double issue_s =
+        s->block_experts && e->block_issue_s > 0 ? e->block_issue_s : e->issue_s;
+
     return fmax(fmax(s->host_s, (double)s->layers * e->layer_s * either_way),
-                graph ? 0 : factor(&issue_reach, end) * (double)s->issued * e->issue_s);
+                graph ? 0 : factor(&issue_reach, end) * (double)s->issued * issue_s);
 }
 
 /* No device draws more than it is built for, however operations add up. */
@@ -609,6 +612,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
         s->stages = p->stages;
         s->layers = p->layers;
         s->issued = p->issued;
+        s->block_experts = p->block_experts;
         s->may_draft = p->may_draft;
         s->engine = ft__serve_engine_of(q.engine, q.engine_version);
         if (s->engine.no_dataset)

@@ -45,8 +45,9 @@ ft_estimate ft__serve_cost(const ft_served *s, double per_s)
 
 static json_t *latency_json(const ft_estimate *e)
 {
-    return ft__json("mean:e(s) p50:e(s) p90:e(s) p99:e(s)", &e[FT_SERVE_MEAN],
-                    &e[FT_SERVE_P50], &e[FT_SERVE_P90], &e[FT_SERVE_P99]);
+    return ft__json("mean:e(s) p50:e(s) p90:e(s) p95:e(s) p99:e(s)", &e[FT_SERVE_MEAN],
+                    &e[FT_SERVE_P50], &e[FT_SERVE_P90], &e[FT_SERVE_P95],
+                    &e[FT_SERVE_P99]);
 }
 
 static json_t *memory_json(const ft_served *s)
@@ -261,14 +262,16 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
 
 static bool print_latency(const ft_served *s)
 {
-    ft__table *t = ft__table_new("of a request|mean>s|low>s|high>s|p50>s|p90>s|p99>s");
+    ft__table *t =
+        ft__table_new("of a request|mean>s|low>s|high>s|p50>s|p90>s|p95>s|p99>s");
 
     for (int m = 0; m < FT_SERVE_METRIC_COUNT; m++) {
         const ft_estimate *e = s->latency[m];
 
         ft__table_row(t, metric_name[m], e[FT_SERVE_MEAN].value, e[FT_SERVE_MEAN].low,
                       e[FT_SERVE_MEAN].high, e[FT_SERVE_P50].value,
-                      e[FT_SERVE_P90].value, e[FT_SERVE_P99].value);
+                      e[FT_SERVE_P90].value, e[FT_SERVE_P95].value,
+                      e[FT_SERVE_P99].value);
     }
     putchar('\n');
     return ft__table_print_take(t, stdout);

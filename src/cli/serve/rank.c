@@ -35,7 +35,8 @@ double ft__serve_value_of(const ft__serve_setting *x, ft__serve_by of, ft_serve_
 
 static bool point_of(ft_serve_point *out, const char *text)
 {
-    static const char *const name[FT_SERVE_POINT_COUNT] = {"", "-p50", "-p90", "-p99"};
+    static const char *const name[FT_SERVE_POINT_COUNT] = {"", "-p50", "-p90", "-p95",
+                                                           "-p99"};
 
     for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
         if (strcmp(text, name[p]) == 0) {
@@ -75,7 +76,7 @@ static int read_limit(ft__serve_ranking *r, const char *text)
     return ft__usage(
         r->q->c,
         "--limit %s: of serving it wants ttft, tpot, itl or e2e, each also "
-        "with -p50, -p90 or -p99, energy, power or cost, and the most of "
+        "with -p50, -p90, -p95 or -p99, energy, power or cost, and the most of "
         "it, such as tpot=30ms",
         text);
 }

@@ -182,8 +182,10 @@ static int by_size(const void *a, const void *b)
 /* Mean and percentiles by nearest rank, as of a run. */
 static void points_of(double out[FT_SERVE_POINT_COUNT], double *v, size_t n)
 {
-    static const double share[FT_SERVE_POINT_COUNT] = {
-        [FT_SERVE_P50] = 0.5, [FT_SERVE_P90] = 0.9, [FT_SERVE_P99] = 0.99};
+    static const double share[FT_SERVE_POINT_COUNT] = {[FT_SERVE_P50] = 0.5,
+                                                       [FT_SERVE_P90] = 0.9,
+                                                       [FT_SERVE_P95] = 0.95,
+                                                       [FT_SERVE_P99] = 0.99};
     double sum = 0;
 
     qsort(v, n, sizeof(*v), by_size);

@@ -153,7 +153,7 @@ static void add(struct rows *r, const char *name, const char *point, const char 
 static void fill_rows(struct rows *r, const ft_serve_measured *m, const ft_served *s)
 {
     static const char *const name[] = {"TTFT", "TPOT", "ITL", "end to end"};
-    static const char *const point[] = {"mean", "p50", "p90", "p99"};
+    static const char *const point[] = {"mean", "p50", "p90", "p95", "p99"};
 
     r->n = 0;
     for (int i = 0; i < FT_SERVE_METRIC_COUNT; i++)

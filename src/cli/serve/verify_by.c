@@ -129,7 +129,7 @@ ft__verify_by ft__serve_verify_by(const ft_serve_load *load, const ft_served *s,
                  "--random-input-len %" PRIu64 " --random-output-len %" PRIu64
                  " --random-range-ratio %g --num-prompts %" PRIu64
                  " %s --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
-                 "--metric-percentiles 50,90,99 --save-result",
+                 "--metric-percentiles 50,90,95,99 --save-result",
                  server, checkpoint(q), prompt, generate, load->vary, s->requests, how);
     return v;
 }

@@ -6,15 +6,15 @@ Language models that are served: continuous batching, by the steps that predict 
   assumed: steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and N of the host between two (--step-overhead)
   assumed: requests that begin together may stay together: low .. high has both
   assumed: what steps err by they have in common: low .. high is the run with all of them at an end
-  of a request  mean  low  high  p50  p90  p99
-  time to first token  N  N  N  N  N  N
+  of a request  mean  low  high  p50  p90  p95  p99
+  time to first token  N  N  N  N  N  N  N
   of all  estimate  low  high  basis
   tokens/s  N  N  N  B
     of a user  N  N  N  B
     of a device  N  N  N  B
   energy of a token  N  N  N  B
   cost of 1e6 tokens  N  N  N  B
-  verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0.05 --num-prompts 40 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,99 --save-result
+  verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 32 --random-range-ratio 0.05 --num-prompts 40 --max-concurrency 4 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,95,99 --save-result
 
 What is assumed of the model is that of the question:
 
@@ -133,7 +133,7 @@ What no setting reaches:
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot-p42=3ms
-  foretell rank: --limit tpot-p42=3ms: of serving it wants ttft, tpot, itl or e2e, each also with -p50, -p90 or -p99, energy, power or cost, and the most of it, such as tpot=30ms
+  foretell rank: --limit tpot-p42=3ms: of serving it wants ttft, tpot, itl or e2e, each also with -p50, -p90, -p95 or -p99, energy, power or cost, and the most of it, such as tpot=30ms
   [2]
 
 Ranks, stages and what else --dim names, clocks and caps may be several, too:
