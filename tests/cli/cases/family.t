@@ -151,7 +151,7 @@ A family that comes with foretell is corrected as well.
   $ foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct l4.csv --json | pick corrected_by time.basis
   corrected_by: 75
   time.basis: "scaled"
-  $ sed 's/,time,/,power,/' l4.csv | sed 1d | cat l4.csv - > drawn.csv; for few in l4 drawn; do foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct $few.csv -q | grep 'readings of power'; done
+  $ sed 's/,time,s,/,power,W,/' l4.csv | sed 1d | cat l4.csv - > drawn.csv; for few in l4 drawn; do foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct $few.csv -q | grep 'readings of power'; done
   warning: readings of power that --correct names (75) are not used: the predictor has learned no power for them to correct
   $ grep -o 'conv2d x=[^,]*' l4.csv | head -1 > conv.ops; for p in "" "--engine torch" "--policy default" "--policy ieee"; do foretell predict conv.ops --device l4 --correct l4.csv $p --json 2> /dev/null | grep -o '"basis": "measured"' | head -1; done
   "basis": "measured"
