@@ -73,8 +73,9 @@ static ft_status fail(const ft_store *s, ft_error *err)
     const char *why = sqlite3_errmsg(s->db);
     const int code = sqlite3_errcode(s->db);
     /* Of a file beside it; after other errors the number is an older one's. */
+    const int number = sqlite3_system_errno(s->db);
     const bool full = (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
-                      sqlite3_system_errno(s->db) == ENOSPC;
+                      (number == ENOSPC || number == EFBIG);
 
     switch (full ? SQLITE_FULL : code) {
     case SQLITE_NOMEM: return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);

@@ -106,16 +106,18 @@ void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load)
 {
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
-    char vary[48] = "";
+    char vary[48] = "", rate[48] = "";
 
     if (load->vary > 0)
         snprintf(vary, sizeof(vary), " (within %g %%)", 100 * load->vary);
+    if (load->rate_per_s > 0)
+        snprintf(rate, sizeof(rate), ", %g a second (Poisson)", load->rate_per_s);
     if (load->n_recorded)
         snprintf(out, FT__REQUESTS_TEXT, "recorded requests");
     else
         snprintf(out, FT__REQUESTS_TEXT,
-                 "requests of %" PRIu64 " tokens that generate %" PRIu64 "%s", prompt,
-                 generate, vary);
+                 "requests of %" PRIu64 " tokens that generate %" PRIu64 "%s%s", prompt,
+                 generate, vary, rate);
 }
 
 static void say_lines(struct lines *l, const struct lines *more)
@@ -129,9 +131,7 @@ static void say_load(struct lines *l, const ft_serve_load *load, const ft_served
     char requests[FT__REQUESTS_TEXT], how[96] = "";
 
     ft__requests_text(requests, load);
-    if (load->rate_per_s > 0 && !load->n_recorded)
-        snprintf(how, sizeof(how), ", %g a second (Poisson)", load->rate_per_s);
-    else if (!load->n_recorded)
+    if (!(load->rate_per_s > 0) && !load->n_recorded)
         snprintf(how, sizeof(how), ", %" PRIu64 " under way, each followed by the next",
                  load->concurrency ? load->concurrency : 1);
     say(l, "%" PRIu64 " %s%s", s->requests, requests, how);
@@ -193,9 +193,7 @@ static void say_model(struct lines *l, const ft_query *asked)
     ft_graph_free(g);
 }
 
-/* They pile up: fewer are served than come, and the last ones wait for much of the run.
- */
-static bool falls_behind(const ft_serve_load *load, const ft_served *s)
+bool ft__serve_falls_behind(const ft_serve_load *load, const ft_served *s)
 {
     return load->rate_per_s > 0 && !load->n_recorded && s->requests >= 8 &&
            s->requests_per_s.value < 0.9 * load->rate_per_s &&
@@ -247,7 +245,7 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
         say(l, "%s", beyond);
     if (*s->no_hardware)
         say(l, "%s", s->no_hardware);
-    if (falls_behind(load, s))
+    if (ft__serve_falls_behind(load, s))
         say(l,
             "%g requests a second come and %.3g are served: they pile up, and the more "
             "requests there are, the longer each waits",

@@ -96,7 +96,7 @@ Ranked, by the same simulator:
   1, rank 1,2,4,8
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 --top 1 -q --json > ranked; pick by assumptions.0 settings placed.# nearest_better < ranked
   by: "tokens-per-device"
-  assumptions.0: "requests of 512 tokens that generate 32"
+  assumptions.0: "requests of 512 tokens that generate 32 (within 5 %)"
   settings: 4
   placed.#: 4
   nearest_better: null
@@ -128,7 +128,25 @@ What no setting reaches:
   too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
-  warning: NVIDIA T4 has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses
+  warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
+
+Requests that come by themselves: their rate stands above, there are no users, and where more come than are served it says so.
+  $ foretell rank examples/llm/llama-3-8b.json --devices l4,l40s --tp 1 --rate 3 -q
+  examples/llm/llama-3-8b.json, served, by tokens-per-device
+  assumed: requests of 1024 tokens that generate 256, 3 a second (Poisson)
+  
+  place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
+  -------------------------------------------------------------------------------------------
+      1  l40s    1   1  as is    93.9 ms  32.5 ms            30.79     678.3   302 mJ  yes
+      2  l4      1   1  as is     56.2 s   105 ms             9.55     243.8   217 mJ  yes
+  
+  the first: TTFT 60.0 ms .. 154 ms, TPOT 19.9 ms .. 56.3 ms, a device 648.5 .. 698.8 tokens/s; scaled
+  2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
+  warning: 3 requests a second are more than 1 of the settings placed serve: they pile up there, and the more requests there are, the longer each waits
+  $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
+  placed.0.concurrency: null
+  $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 56.2 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
