@@ -148,10 +148,10 @@ static void print_behind(const ft__serve_ranking *r)
     for (size_t i = 0; i < r->n_placed; i++)
         n += ft__serve_falls_behind(&r->load[0], &r->setting[r->order[i]].s);
     if (n)
-        printf("warning: %g requests a second are more than %zu of the settings "
-               "placed serve: they pile up there, and the more requests there are, "
-               "the longer each waits\n",
-               r->load[0].rate_per_s, n);
+        printf("warning: %zu of these serve fewer requests than the %g a second that "
+               "come: they pile up there, and the more requests there are, the longer "
+               "each waits\n",
+               n, r->load[0].rate_per_s);
 }
 
 static void print_first_why(const ft__serve_ranking *r, ft__serve_state of,

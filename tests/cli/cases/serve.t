@@ -142,7 +142,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   
   the first: TTFT 60.0 ms .. 154 ms, TPOT 19.9 ms .. 56.3 ms, a device 648.5 .. 698.8 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
-  warning: 3 requests a second are more than 1 of the settings placed serve: they pile up there, and the more requests there are, the longer each waits
+  warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
