@@ -635,7 +635,7 @@ static int none_fits(ft__cli *c, const struct served *x, size_t n)
     for (size_t i = 0; i < n && len < sizeof(all); i++)
         len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? "; " : "",
                                 x[i].no_fit.msg);
-    return ft__cli_exit(c, FT__EXIT_MISSING, "%s", all);
+    return ft__cli_exit(c, FT__EXIT_NO, "%s", all);
 }
 
 static int answer(ft__predict_question *q, const ft__serving *s,
@@ -660,7 +660,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
         asked[i] = x[i].s.device;
         fit += !*x[i].no_fit.msg;
     }
-    if (!code && !fit)
+    if (!code && !fit && !q->c->json)
         code = none_fits(q->c, x, n);
     if (!code)
         code = ft__prices_check(q->c, &q->o->serve.prices, asked, n);
@@ -676,7 +676,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
                 : ft__json("devices:o", all_json(q, x, n, &s->load, s->tp[0], &model)));
     for (size_t i = 0; i < n; i++)
         ft_serve_steps_close(x[i].steps);
-    return code;
+    return code || fit ? code : FT__EXIT_NO;
 }
 
 int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o)

@@ -110,6 +110,16 @@ Weights of half the bytes do not make experts slower:
   placed.0.precision: "fp8"
   placed.0.precision: "fp8"
 
+What fits on no device is an answer, too:
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --concurrency 2
+  foretell predict: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  [1]
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --concurrency 2 --json > none; echo $?; pick device fits why < none
+  1
+  device: "t4"
+  fits: false
+  why: "it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)"
+
 What no setting reaches:
 
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --tp 1 --concurrency 8 --prompt 512 --generate 32 --limit tpot=1us -q | tail -2 | sed 's/be [0-9.]* .s/be N/'
