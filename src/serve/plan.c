@@ -458,7 +458,7 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
     if (q->model && (q->list || !is_language_model(q->model)))
         return ft_fail(
             err, FT_EINVAL, 0,
-            "%s: only language models (a config.json or GGUF file) have steps",
+            "%s: only language models (a config.json or GGUF file) are served",
             q->model);
     if (q->batch)
         return not_of_one(err);

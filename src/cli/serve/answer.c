@@ -193,11 +193,17 @@ static void say_model(struct lines *l, const ft_query *asked)
     ft_graph_free(g);
 }
 
-bool ft__serve_falls_behind(const ft_serve_load *load, const ft_served *s)
+void ft__behind_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
+                     const ft_served *s)
 {
-    return load->rate_per_s > 0 && !load->n_recorded && s->requests >= 8 &&
-           s->requests_per_s.value < 0.9 * load->rate_per_s &&
-           s->latency[FT_SERVE_TTFT][FT_SERVE_P99].value > s->duration_s.value / 4;
+    *out = '\0';
+    if (load->rate_per_s > 0 && !load->n_recorded && s->requests >= 8 &&
+        s->requests_per_s.value < 0.9 * load->rate_per_s &&
+        s->latency[FT_SERVE_TTFT][FT_SERVE_P99].value > s->duration_s.value / 4)
+        snprintf(out, FT__REQUESTS_TEXT,
+                 "%g requests a second come and %.3g are served: they pile up, and the "
+                 "more requests there are, the longer each waits",
+                 load->rate_per_s, s->requests_per_s.value);
 }
 
 /* Tokens of the longest request, lengths as they are asked for. */
@@ -230,7 +236,7 @@ void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
 
 static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_served *s)
 {
-    char beyond[FT__REQUESTS_TEXT];
+    char beyond[FT__REQUESTS_TEXT], behind[FT__REQUESTS_TEXT];
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
     const uint64_t held = (uint64_t)(s->kv_tokens / (double)(prompt + generate));
@@ -245,11 +251,9 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
         say(l, "%s", beyond);
     if (*s->no_hardware)
         say(l, "%s", s->no_hardware);
-    if (ft__serve_falls_behind(load, s))
-        say(l,
-            "%g requests a second come and %.3g are served: they pile up, and the more "
-            "requests there are, the longer each waits",
-            load->rate_per_s, s->requests_per_s.value);
+    ft__behind_text(behind, load, s);
+    if (*behind)
+        say(l, "%s", behind);
     if (s->preemptions)
         say(l,
             "the cache is too small for what is under way: %" PRIu64

@@ -143,10 +143,13 @@ static void print_no_hardware(const ft__serve_ranking *r)
 
 static void print_behind(const ft__serve_ranking *r)
 {
+    char behind[FT__REQUESTS_TEXT];
     size_t n = 0;
 
-    for (size_t i = 0; i < r->n_placed; i++)
-        n += ft__serve_falls_behind(&r->load[0], &r->setting[r->order[i]].s);
+    for (size_t i = 0; i < r->n_placed; i++) {
+        ft__behind_text(behind, &r->load[0], &r->setting[r->order[i]].s);
+        n += *behind != '\0';
+    }
     if (n)
         printf("warning: %zu of these serve fewer requests than the %g a second that "
                "come: they pile up there, and the more requests there are, the longer "

@@ -82,9 +82,10 @@ void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load);
 /* A warning that they have more tokens than the model's maximum context length; "". */
 void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
                      const ft_served *s);
-/* Requests pile up: fewer are served than come, and the last ones wait for much of the
- * run. */
-bool ft__serve_falls_behind(const ft_serve_load *load, const ft_served *s);
+/* A warning that they pile up: fewer are served than come, and the last ones wait for
+ * much of the run; "". */
+void ft__behind_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
+                     const ft_served *s);
 /* Money for 10^6 generated tokens, at a price of a device in a second. */
 ft_estimate ft__serve_cost(const ft_served *s, double per_s);
 json_t *ft__served_json(const ft_served *s, double per_s);

@@ -48,7 +48,7 @@ them and for others.
   learned from several devices, l4 not among them: both.ftp
   low .. high is a 90 % interval; 24 unique operations: 0 measured, 0 learned, 23 scaled, 0 roofline, the others take no time
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
-  foretell predict: there is no predictor for this machine yet
+  foretell predict: both.ftp is no predictor for this machine;
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
   1  l4  1.23 ms  767 us  2.90 ms  809.9  50.5 mJ  # B  *  100.0 %  scaled
   2  a30  85.2 ms  70.3 ms  117 ms  11.73  13.3 J  # B  0.0 %  learned

@@ -196,7 +196,7 @@ What a benchmark measured, beside it:
   -
   TPOT, mean
   
-  what differs most is decoding, and the prompts that come between (TPOT, mean, measured N the prediction)
+  what differs most is decoding, and the prompts that come between (TPOT, mean, measured N of the prediction)
   $ printf 'MLPerf Results Summary\nSamples per second: 3.5\n' > summary.txt; foretell verify summary.txt examples/llm/llama-3-8b.json --device h100-sxm
   foretell verify: the file does not say its load: --prompt, --generate and --concurrency or --rate do
   [2]
