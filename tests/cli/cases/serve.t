@@ -325,6 +325,8 @@ Trained over many devices:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 1 -q | sed -nE '1p; s/^a device.*; it/it/p'
   examples/llm/llama-3-8b.json on 1 x h100-sxm: tp 1, pp 1, 1 replica, 1 micro-batch in a step of 1 sequence
   it does not fit: --zero 3, --recompute, --tp, --pp or more --gpus take less
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --gpus 8 --zero 3 -q | sed -n 's/^a device.*; it/it/p'
+  it does not fit: --recompute, --tp, --pp or more --gpus take less
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
   devices: 64
   replicas: 16
