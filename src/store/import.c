@@ -375,9 +375,13 @@ static ft_status check_learned(const struct reader *c, const ft_key *k,
         snprintf(text, sizeof(text), "%s is in %s", learned[i][0], learned[i][1]);
         return bad_field(c, FT__COL_unit, text);
     }
-    return ft_op_parse(&op, k->spec, strlen(k->spec), &why)
-               ? bad_field(c, FT__COL_spec, why.msg)
-               : FT_OK;
+    if (ft_op_parse(&op, k->spec, strlen(k->spec), &why))
+        return bad_field(c, FT__COL_spec, why.msg);
+    if (op.kind == FT_KIND_network || op.kind == FT_KIND_kernel ||
+        strcmp(k->phase, ft_phase_name(op.phase)) == 0)
+        return FT_OK;
+    snprintf(text, sizeof(text), "the spec is of phase=%s", ft_phase_name(op.phase));
+    return bad_field(c, FT__COL_phase, text);
 }
 
 /* NULL: such a value may be measured. */
