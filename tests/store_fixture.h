@@ -15,14 +15,16 @@
 #define HEAD                                                                           \
     "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"  \
     "error,mad,mean,std,n,iterations,taken_at,run"
-#define ROW "a30,,onednn,2.6.3,conv2d,forward,default,time,s,1.5,,,,,3,300,1700000000,1"
+#define ROW                                                                            \
+    "a30,,onednn,2.6.3,relu x=8 dtype=fp32,forward,default,time,s,1.5,,,,,3,300,"     \
+    "1700000000,1"
 
 static const ft_key key = {
     .device = "a30",
     .setting = "threads=1",
     .engine = "onednn",
     .engine_version = "2.6.3",
-    .spec = "conv2d x=32x64x56x56 out=64 kernel=3x3 dtype=fp32",
+    .spec = "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
     .phase = "forward",
     .dtype_policy = "default",
     .metric = "time",

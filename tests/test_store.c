@@ -39,6 +39,7 @@ static void keeps_what_was_put_to_the_last_bit(void)
     seen = all(s, NULL, 0);
     CHECK(SAME(seen.text,
                "a30|threads=1|onednn|2.6.3|conv2d x=32x64x56x56 out=64 kernel=3x3 "
+               "stride=1x1 pad=1x1 "
                "dtype=fp32|forward|default|time|s|0.10000000000000001|nan|1e-300|"
                "0.33333333333333331|0|3|9223372036854775807|0.66666666666666663|"
                "{\"marks\": []}\n"
@@ -263,6 +264,11 @@ static const struct {
     {HEAD "\na,,o,2,c,f,d,time,s,1e308,,,,,3,3,1,1\n", "line 2, column 10 (value): a time is above 0 s"},
     {HEAD "\na,,o,2,c,f,d,power:gpu,W,-1,,,,,3,3,1,1\n", "line 2, column 10 (value): power, energy"},
     {HEAD "\na,,o,2,c,f,d,memory,B,1e30,,,,,3,3,1,1\n", "line 2, column 10 (value): power, energy"},
+    {HEAD "\na,,o,2,relu x=8 dtype=fp32,forward,default,time,ms,1,,,,,3,3,1,1\n", "line 2, column 9 (unit): time is in s"},
+    {HEAD "\na,,o,2,relu x=8 dtype=fp32,forward,default,energy,mJ,1,,,,,3,3,1,1\n", "line 2, column 9 (unit): energy is in J"},
+    {HEAD "\na,,o,2,relu x=8 dtyp=fp32,forward,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 5 (spec): "},
+    {HEAD "\na,,o,2,relu x=8 dtype=fp32,backward,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 6 (phase): the spec is of phase=forward"},
+    {HEAD "\n,,o,2,relu x=8 dtype=fp32,forward,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 1 (device): "},
     {HEAD ",calibration,conditions\n" ROW ",x,\n", "line 2, column 19 (calibration)"},
     {HEAD "\n\n", "line 2, column 1 (device)"},
     {HEAD "\n" ROW ",5\n", "line 2, column 18 (run)"},
@@ -329,7 +335,8 @@ static void csv_of_other_programs_is_read(void)
         HEAD ",calibration,readings\n" ROW ",,\n",
         "metric,setting,engine,engine_version,spec,phase,dtype_policy,device,unit,"
         "value,error,mad,mean,std,n,iterations,taken_at,run\n"
-        "time,,onednn,2.6.3,conv2d,forward,default,a30,s,1.5,,,,,3,300,1700000000,1\n",
+        "time,,onednn,2.6.3,relu x=8 dtype=fp32,forward,default,a30,s,1.5,,,,,3,300,"
+        "1700000000,1\n",
         HEAD ",calibration,conditions,readings\n" ROW ",,,\n",
     };
 
@@ -339,9 +346,10 @@ static void csv_of_other_programs_is_read(void)
 
         CHECK_EQ(ft_store_import_csv(s, good[i], strlen(good[i]), "x", &n, NULL),
                  FT_OK);
-        CHECK(EQ(n, 1) && HAS(all(s, NULL, 0).text, "a30||onednn|2.6.3|conv2d|forward|"
-                                                    "default|time|s|1.5|nan|nan|nan|"
-                                                    "nan|3|300|nan|\n"));
+        CHECK(EQ(n, 1) &&
+              HAS(all(s, NULL, 0).text, "a30||onednn|2.6.3|relu x=8 dtype=fp32|forward|"
+                                        "default|time|s|1.5|nan|nan|nan|"
+                                        "nan|3|300|nan|\n"));
         ft_store_close(s);
     }
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _ask, _hub, _library
 from ._answer import Estimate, _estimate
-from ._library import call, check, ffi, lib
+from ._library import Error, call, check, ffi, lib
 
 
 class Steps:
@@ -48,8 +48,6 @@ class Steps:
             load.max_batched_tokens = tokens
         data = _library.folders(data_dir)
         self._steps = call(lambda: _open(query.c, data, loads))
-        self._step = ffi.new("ft_serve_step *")
-        self._time, self._energy = ffi.new("ft_estimate *"), ffi.new("ft_estimate *")
 
     def ask(
         self, prompts: Sequence[tuple[int, int]] = (), contexts: Iterable[int] = ()
@@ -57,15 +55,32 @@ class Steps:
         """Time, and energy of all devices, of a step.
 
         prompts: of each its new tokens and those before them in the cache. contexts: of each
-        sequence that decodes the tokens it attends to, the new one among them."""
+        sequence that decodes the tokens it attends to, the new one among them. Threads may share
+        the tables."""
         decoding = list(contexts)
-        step = self._step
+        if not (prompts or decoding) or not _are_tokens(prompts, decoding):
+            raise Error(
+                "EINVAL",
+                "a step has prompts, each (new tokens from 1 on, tokens before them from 0 on), or "
+                "contexts from 1 on",
+                "prompts=, contexts=",
+            )
+        step, time, energy = (ffi.new(t) for t in ("ft_serve_step *", *["ft_estimate *"] * 2))
         step.prefill_tokens = sum(new for new, _ in prompts)
         step.prefill_pairs = sum(new * before + new * (new + 1) / 2 for new, before in prompts)
         step.prefill_seqs, step.decode_seqs = len(prompts), len(decoding)
         step.decode_context = sum(decoding)
-        lib.ft_serve_step_ask(self._time, self._energy, self._steps, step)
-        return _estimate(self._time, "s"), _estimate(self._energy, "J")
+        lib.ft_serve_step_ask(time, energy, self._steps, step)
+        return _estimate(time, "s"), _estimate(energy, "J")
+
+
+def _are_tokens(prompts: Sequence[tuple[int, int]], decoding: list[int]) -> bool:
+    try:
+        return all(new >= 1 and before >= 0 for new, before in prompts) and min(
+            decoding, default=1
+        ) >= 1
+    except (TypeError, ValueError):
+        return False
 
 
 def _open(query: Any, data: Any, loads: Any) -> Any:

@@ -1,5 +1,6 @@
 """Questions about files and lists, and what the answers hold; without PyTorch."""
 
+import concurrent.futures
 import html
 import json
 import math
@@ -116,6 +117,26 @@ def test_steps_of_a_served_model(llama, resnet50, capsys):
     with pytest.raises(foretell.Error, match="only language models") as caught:
         foretell.Steps(resnet50, "h100")
     assert "once" not in str(caught.value)
+    for nonsense in {}, {"prompts": [(-5, 0)]}, {"prompts": [512]}, {"contexts": [900, 0]}:
+        with pytest.raises(foretell.Error, match="a step has prompts"):
+            steps.ask(**nonsense)
+
+
+def test_threads_share_the_steps_of_a_served_model(llama):
+    steps = foretell.Steps(llama, "h100")
+    contexts = [[100 * n] * n for n in range(1, 5)]
+    want = [steps.ask(contexts=c) for c in contexts]
+
+    def differs(k):
+        return any(steps.ask(contexts=contexts[k]) != want[k] for _ in range(2000))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with concurrent.futures.ThreadPoolExecutor(len(contexts)) as pool:
+            assert not any(pool.map(differs, range(len(contexts))))
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_modules_of_an_onnx_file(resnet50):

@@ -142,14 +142,16 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
         ft__text_seconds(a->compute_s).s, ft__text_seconds(a->bubble_s).s,
         ft__text_seconds(a->exchange_s).s, ft__text_seconds(a->optimizer_s).s,
         ft__text_percent(a->mfu).s);
-    printf(
-        "a device needs %s: weights %s, gradients %s, states %s, activations %s; %s\n",
-        ft__text_bytes(a->bytes).s, ft__text_bytes(a->weights).s,
-        ft__text_bytes(a->gradients).s, ft__text_bytes(a->states).s,
-        ft__text_bytes(a->activations).s,
-        a->bytes > a->memory_bytes ? "it does not fit: --zero 3, --recompute, --tp, "
-                                     "--pp or more --gpus take less"
-                                   : "it fits");
+    printf("a device needs %s: weights %s, gradients %s, states %s, activations %s; ",
+           ft__text_bytes(a->bytes).s, ft__text_bytes(a->weights).s,
+           ft__text_bytes(a->gradients).s, ft__text_bytes(a->states).s,
+           ft__text_bytes(a->activations).s);
+    if (a->bytes > a->memory_bytes)
+        printf("it does not fit: %s%s--tp, --pp or more --gpus take less\n",
+               how->zero < 3 ? "--zero 3, " : "",
+               how->recompute ? "" : "--recompute, ");
+    else
+        puts("it fits");
     puts("to verify it: no engine of foretell trains over several devices; hold the "
          "time "
          "of a step against the trainer's log");

@@ -1,4 +1,5 @@
 /* In: the command line; out: the exit code of the command that it names. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,12 +78,20 @@ static int run(ft__cli *c, const void *options)
     return c->command->run(c, options);
 }
 
+/* A handler, for what is ignored stays so in the programs that are started. */
+static void go_on(int signal)
+{
+    (void)signal;
+}
+
 int main(int argc, char **argv)
 {
+    const struct sigaction writing = {.sa_handler = go_on};
     ft__cli c = {0};
     void *options = NULL;
     int code;
 
+    (void)sigaction(SIGXFSZ, &writing, NULL); /* writing fails, and says so */
     c.log = (ft_log){message, progress, &c};
     c.line = join(argc, argv);
     code = ft__options_parse(&c, &options, ft__commands, argc, argv);

@@ -319,20 +319,42 @@ static bool is_input(const struct parser *p, const struct stat *file)
     return is;
 }
 
-/* What a command reads it does not overwrite. */
+/* NULL: no output, or none that was asked for. */
+static const char *output_of(const struct known *k)
+{
+    return k->o->type == FT__OPT_OUTPUT ? *(const char **)(void *)k->at : NULL;
+}
+
+static const struct known *same_output(const struct parser *p, size_t before,
+                                       const char *path, const struct stat *file)
+{
+    for (size_t i = 0; i < before; i++) {
+        const char *other = output_of(&p->known[i]);
+
+        if (other && (strcmp(other, path) == 0 || (file && is_same(file, other))))
+            return &p->known[i];
+    }
+    return NULL;
+}
+
+/* What a command reads it does not overwrite, nor one of its outputs another. */
 static void check_outputs(struct parser *p)
 {
     for (size_t i = 0; i < p->n_known; i++) {
-        const struct known *k = &p->known[i];
-        const char *path = NULL;
+        const char *path = output_of(&p->known[i]), *name = p->known[i].o->name;
         struct stat file;
+        bool there = path && stat(path, &file) == 0;
+        const struct known *other;
 
-        if (k->o->type == FT__OPT_OUTPUT)
-            path = *(const char **)(void *)k->at;
-        if (path && stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
-            is_input(p, &file))
-            complain(p, "--%s %s: this command reads that file; name another",
-                     k->o->name, path);
+        if (!path || (there && !S_ISREG(file.st_mode)))
+            continue;
+        other = same_output(p, i, path, there ? &file : NULL);
+        if (other)
+            complain(p, "--%s %s: --%s writes that file; name another", name, path,
+                     other->o->name);
+        else if (there && is_input(p, &file))
+            complain(p, "--%s %s: this command reads that file; name another", name,
+                     path);
     }
 }
 

@@ -188,8 +188,9 @@ static void say_collect(ft__cli *c, const struct train_options *o)
     size_t n = strlen(c->err.msg);
 
     ft__collect_hint(c, hint, sizeof(hint), engine, o->threads);
-    snprintf(c->err.msg + n, sizeof(c->err.msg) - n, "; %s makes some%s", hint,
-             elsewhere ? " there" : "");
+    snprintf(c->err.msg + n, sizeof(c->err.msg) - n, "; %s makes some%s%s", hint,
+             elsewhere ? " there" : "",
+             o->family ? "" : ", --family learns from whatever devices it holds");
 }
 
 static int train(ft__cli *c, ft_predictor **out, const char *store_path,

@@ -190,6 +190,7 @@ static bool read_line(ft__build *b, const char *line, size_t len, size_t at,
 ft_status ft_import_ops(ft_graph **out, const char *text, size_t len, const char *name,
                         ft_error *err)
 {
+    const bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; /* as UTF-8 */
     ft__build *b = ft__build_new(name);
     ft_error inner = {0};
     uint64_t number = 1;
@@ -199,7 +200,7 @@ ft_status ft_import_ops(ft_graph **out, const char *text, size_t len, const char
     *out = NULL;
     if (!b)
         return ft_fail(err, FT_ENOMEM, 0, "%s: out of memory", name);
-    for (size_t at = 0; at < len && good; number++) {
+    for (size_t at = marked ? 3 : 0; at < len && good; number++) {
         const char *end = memchr(text + at, '\n', len - at);
         size_t n = end ? (size_t)(end - text) - at : len - at;
 

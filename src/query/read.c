@@ -230,7 +230,7 @@ ft_status ft__query_read_llm(ft__llm *out, const ft_query *q, ft_error *err)
         st = ft__import_read_llm(out, q->model, err);
     if (!st && !out->layers)
         st = ft_fail(err, FT_EINVAL, 0,
-                     "%s: only language models (a config.json or GGUF file) have steps",
+                     "%s: only language models (a config.json or GGUF file) are served",
                      q->model);
     return as_format(st);
 }

@@ -522,10 +522,11 @@ static ft_status no_predictor(const struct selecting *a, ft_error *err)
             "%s%s --db this.db --out this.ftp",
             engine, threads, engine, threads);
     return ft_fail(err, FT_ENOTFOUND, 0,
-                   "there is no predictor for this machine yet (%.400s); two commands "
-                   "make one:\n  foretell collect --quick --engine %s%s\n  foretell "
-                   "train --engine %s%s",
-                   a->path, engine, threads, engine, threads);
+                   "%s%.400s%s; two commands make one:\n  foretell collect --quick "
+                   "--engine %s%s\n  foretell train --engine %s%s",
+                   a->predictor ? "" : "there is no predictor for this machine yet (",
+                   a->path, a->predictor ? " is no predictor for this machine" : ")",
+                   engine, threads, engine, threads);
 }
 
 /* The machine that the predictor was made on may be another one. Its memory is the

@@ -42,8 +42,8 @@ static ft_status check(const ft_serve_load *load, ft_error *err)
     if (!(load->vary >= 0 && load->vary < 1) || !(load->rate_per_s >= 0) ||
         !isfinite(load->rate_per_s))
         return ft_fail(err, FT_EINVAL, 0,
-                       "a load's rate is a number from 0 on, its variation from 0 to "
-                       "below 1");
+                       "a load's rate (--rate) is a number from 0 on, its variation "
+                       "(--vary) from 0 to below 1");
     if (!(load->memory_share > 0 && load->memory_share <= 1))
         return ft_fail(err, FT_EINVAL, 0,
                        "the share of memory is above 0 and at most 1");

@@ -136,6 +136,10 @@ static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *
 
 /* ---- steps of a model ---- */
 
+/* Tokens of a sequence where they do not matter: from this many on compressed attention
+ * has an entry, and all steps are of the same operations. */
+enum { FEW_TOKENS = 4 };
+
 /* What is asked for steps of it. */
 struct plan_model {
     ft_query q;
@@ -202,10 +206,10 @@ static ft_status find_common(struct plan_model *m, ft_error *err)
 {
     ft_graph *decode, *prefill = NULL;
     double *left = NULL;
-    ft_status st = step_graph(&decode, m, 2, 1, 4, err);
+    ft_status st = step_graph(&decode, m, 2, 1, FEW_TOKENS, err);
 
     if (!st)
-        st = step_graph(&prefill, m, 1, 2, 4, err);
+        st = step_graph(&prefill, m, 1, 2, FEW_TOKENS, err);
     if (!st) {
         m->n_nodes = decode->n_nodes;
         m->common = calloc(m->n_nodes + 1u, 1);
@@ -288,7 +292,7 @@ static ft_status plan_rows(ft_serve_plan *p, struct plan_model *m, ft_error *err
     for (size_t i = 0; i < p->rows.n && !st; i++) {
         ft_graph *g;
 
-        st = step_graph(&g, m, p->rows.at[i], 1, 2, err);
+        st = step_graph(&g, m, p->rows.at[i], 1, FEW_TOKENS, err);
         if (!st)
             st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
         ft_graph_free(g);
@@ -332,9 +336,10 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
 
     for (size_t i = 0; i < p->seqs.n && !st; i++)
         for (size_t k = 0; k < p->context.n && !st; k++) {
+            const double context = fmax(p->context.at[k], FEW_TOKENS);
             ft_graph *g;
 
-            st = step_graph(&g, m, p->seqs.at[i], 1, p->context.at[k], err);
+            st = step_graph(&g, m, p->seqs.at[i], 1, context, err);
             if (!st)
                 st = add_nodes(p, &p->cell[FT__SERVE_DECODE][i * p->context.n + k], m,
                                g, OWN, err);
@@ -389,7 +394,7 @@ static ft_status plan_prefill(ft_serve_plan *p, struct plan_model *m, ft_error *
     for (size_t i = 0; i < p->chunk.n && !st; i++) {
         ft_graph *tokens;
 
-        st = step_graph(&tokens, m, p->chunk.at[i], 1, 2, err);
+        st = step_graph(&tokens, m, p->chunk.at[i], 1, FEW_TOKENS, err);
         if (!st)
             st = plan_chunk(p, m, i, tokens, err);
         ft_graph_free(tokens);

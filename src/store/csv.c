@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "base/limits.h"
@@ -306,7 +307,14 @@ char *ft__csv_text(ft__csv *r, size_t column)
 /* -1: not a file of which the size is known. */
 static long file_size(FILE *fp)
 {
-    long size = fp && fseek(fp, 0, SEEK_END) == 0 ? ftell(fp) : -1;
+    struct stat is;
+    long size;
+
+    if (fp && fstat(fileno(fp), &is) == 0 && S_ISDIR(is.st_mode)) {
+        errno = EISDIR; /* its end may be anywhere */
+        return -1;
+    }
+    size = fp && fseek(fp, 0, SEEK_END) == 0 ? ftell(fp) : -1;
 
     if (size >= 0)
         rewind(fp);

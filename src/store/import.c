@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/index.h"
 #include "base/number.h"
+#include "foretell/op.h"
 #include "store/columns.h"
 #include "store/csv.h"
 #include "store/store.h"
@@ -352,6 +353,37 @@ static ft_status place_columns(struct reader *c)
     return FT_OK;
 }
 
+/* What predictions are made of: one row that cannot be read or is in another unit would
+ * spoil what is learned from all of them. Other metrics may be of anything. */
+static ft_status check_learned(const struct reader *c, const ft_key *k,
+                               const char *unit)
+{
+    static const char *const learned[][2] = {
+        {"time", "s"}, {"power", "W"}, {"energy", "J"}, {"memory", "B"}};
+    ft_error why = {0};
+    ft_op op;
+    char text[80];
+    size_t i = 0;
+
+    while (i < 4 && strcmp(k->metric, learned[i][0]) != 0)
+        i++;
+    if (i == 4)
+        return FT_OK;
+    if (!*k->device)
+        return bad_field(c, FT__COL_device, "the device that was measured is missing");
+    if (*unit && strcmp(unit, learned[i][1]) != 0) {
+        snprintf(text, sizeof(text), "%s is in %s", learned[i][0], learned[i][1]);
+        return bad_field(c, FT__COL_unit, text);
+    }
+    if (ft_op_parse(&op, k->spec, strlen(k->spec), &why))
+        return bad_field(c, FT__COL_spec, why.msg);
+    if (op.kind == FT_KIND_network || op.kind == FT_KIND_kernel ||
+        strcmp(k->phase, ft_phase_name(op.phase)) == 0)
+        return FT_OK;
+    snprintf(text, sizeof(text), "the spec is of phase=%s", ft_phase_name(op.phase));
+    return bad_field(c, FT__COL_phase, text);
+}
+
 /* NULL: such a value may be measured. */
 static const char *refuse_value(const char *metric, double v)
 {
@@ -484,7 +516,7 @@ static ft_status read_measurement(const struct reader *c, struct record *r)
                  text_of(c, FT__COL_dtype_policy), text_of(c, FT__COL_metric)};
     r->m.unit = text_of(c, FT__COL_unit);
     r->m.conditions = text_of(c, FT__COL_conditions);
-    return FT_OK;
+    return check_learned(c, &r->key, r->m.unit);
 }
 
 /* A part of a network is written as a row of no device: docs/data.md. */

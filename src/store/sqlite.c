@@ -30,6 +30,13 @@ static bool is_read_only(const char *path)
     return access(path, W_OK) && errno == EROFS;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat is;
+
+    return stat(path, &is) == 0 && S_ISDIR(is.st_mode);
+}
+
 /* SQLite only says "unable to open database file"; find out why. */
 static ft_status cannot_open(const ft_store *s, ft_error *err)
 {
@@ -47,6 +54,9 @@ static ft_status cannot_open(const ft_store *s, ft_error *err)
         st = ft_fail(err, FT_EIO, 0,
                      "there is no store %s; name another with --db, or measure "
                      "something into this one first",
+                     path);
+    else if (is_folder(path))
+        st = ft_fail(err, FT_EIO, 0, "store %s: it is a folder; name a file in it",
                      path);
     else if (is_read_only(path) || is_read_only(dir))
         st = ft_fail(err, FT_EIO, 0,
@@ -73,10 +83,11 @@ static ft_status fail(const ft_store *s, ft_error *err)
     const char *why = sqlite3_errmsg(s->db);
     const int code = sqlite3_errcode(s->db);
     /* Of a file beside it; after other errors the number is an older one's. */
+    const int number = sqlite3_system_errno(s->db);
     const bool full = (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
-                      sqlite3_system_errno(s->db) == ENOSPC;
+                      (number == ENOSPC || number == EFBIG);
 
-    switch (full ? SQLITE_FULL : code) {
+    switch (full ? SQLITE_FULL : is_folder(s->path) ? SQLITE_CANTOPEN : code) {
     case SQLITE_NOMEM: return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:

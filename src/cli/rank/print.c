@@ -70,6 +70,24 @@ static double cost_per_item(const ft__ranking *r, size_t i)
     return r->ranked[i].value[FT_RANK_BY_COST].value / items_of(r, &r->choice[i]);
 }
 
+/* Memory and power are those of a pass, however many items it has. */
+static bool is_shared_out(ft_rank_by q)
+{
+    return q != FT_RANK_BY_MEMORY && q != FT_RANK_BY_POWER;
+}
+
+/* Of a pass, as limits are. */
+static ft__formatted text_of_pass(const ft__ranking *r, size_t i, ft_rank_by q)
+{
+    const double items =
+        r->several_batches && is_shared_out(q) ? (double)r->choice[i].batch : 1;
+    const double each = r->ranked[i].value[q].value;
+
+    if (q == FT_RANK_BY_COST)
+        return ft__text_plain(each * items);
+    return text_of(q, each * items * (q == FT_RANK_BY_EDP ? items : 1));
+}
+
 /* What has a column beside the quantity that was asked for. */
 static bool beside(const ft__ranking *r, ft_rank_by q)
 {
@@ -185,8 +203,7 @@ static void print_over_limits(FILE *fp, const ft__ranking *r)
                 continue;
             fprintf(fp, n++ ? ", " : "misses %s: ", r->limit_text[l]);
             name_choice(fp, r, x);
-            if (r->how.limit[l].of == FT_RANK_BY_TIME)
-                fprintf(fp, " (%s)", ft__text_seconds(x->time.value).s);
+            fprintf(fp, " (%s)", text_of_pass(r, r->order[k], r->how.limit[l].of).s);
         }
         if (n)
             putc('\n', fp);
@@ -448,7 +465,7 @@ static bool print_text(const ft__ranking *r, uint64_t top)
 
     ft__put_clean(stdout, r->model);
     printf(" by %s of %s%s\n", ft_name(FT_NAMES_RANK_BY, r->how.by),
-           r->several_batches ? "an item, " : "", r->step);
+           r->several_batches && is_shared_out(r->how.by) ? "an item, " : "", r->step);
     ft__model_print_assumptions(r->graph);
     printf("assumed: %s, %s\n", r->mode, r->dtype);
     print_warnings(r);

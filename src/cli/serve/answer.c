@@ -107,16 +107,18 @@ void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load)
 {
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
-    char vary[48] = "";
+    char vary[48] = "", rate[48] = "";
 
     if (load->vary > 0)
         snprintf(vary, sizeof(vary), " (within %g %%)", 100 * load->vary);
+    if (load->rate_per_s > 0)
+        snprintf(rate, sizeof(rate), ", %g a second (Poisson)", load->rate_per_s);
     if (load->n_recorded)
         snprintf(out, FT__REQUESTS_TEXT, "recorded requests");
     else
         snprintf(out, FT__REQUESTS_TEXT,
-                 "requests of %" PRIu64 " tokens that generate %" PRIu64 "%s", prompt,
-                 generate, vary);
+                 "requests of %" PRIu64 " tokens that generate %" PRIu64 "%s%s", prompt,
+                 generate, vary, rate);
 }
 
 static void say_lines(struct lines *l, const struct lines *more)
@@ -130,9 +132,7 @@ static void say_load(struct lines *l, const ft_serve_load *load, const ft_served
     char requests[FT__REQUESTS_TEXT], how[96] = "";
 
     ft__requests_text(requests, load);
-    if (load->rate_per_s > 0 && !load->n_recorded)
-        snprintf(how, sizeof(how), ", %g a second (Poisson)", load->rate_per_s);
-    else if (!load->n_recorded)
+    if (!(load->rate_per_s > 0) && !load->n_recorded)
         snprintf(how, sizeof(how), ", %" PRIu64 " under way, each followed by the next",
                  load->concurrency ? load->concurrency : 1);
     say(l, "%" PRIu64 " %s%s", s->requests, requests, how);
@@ -194,13 +194,17 @@ static void say_model(struct lines *l, const ft_query *asked)
     ft_graph_free(g);
 }
 
-/* They pile up: fewer are served than come, and the last ones wait for much of the run.
- */
-static bool falls_behind(const ft_serve_load *load, const ft_served *s)
+void ft__behind_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
+                     const ft_served *s)
 {
-    return load->rate_per_s > 0 && !load->n_recorded && s->requests >= 8 &&
-           s->requests_per_s.value < 0.9 * load->rate_per_s &&
-           s->latency[FT_SERVE_TTFT][FT_SERVE_P99].value > s->duration_s.value / 4;
+    *out = '\0';
+    if (load->rate_per_s > 0 && !load->n_recorded && s->requests >= 8 &&
+        s->requests_per_s.value < 0.9 * load->rate_per_s &&
+        s->latency[FT_SERVE_TTFT][FT_SERVE_P99].value > s->duration_s.value / 4)
+        snprintf(out, FT__REQUESTS_TEXT,
+                 "%g requests a second come and %.3g are served: they pile up, and the "
+                 "more requests there are, the longer each waits",
+                 load->rate_per_s, s->requests_per_s.value);
 }
 
 /* Tokens of the longest request, lengths as they are asked for. */
@@ -233,7 +237,7 @@ void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
 
 static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_served *s)
 {
-    char beyond[FT__REQUESTS_TEXT];
+    char beyond[FT__REQUESTS_TEXT], behind[FT__REQUESTS_TEXT];
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
     const uint64_t held = (uint64_t)(s->kv_tokens / (double)(prompt + generate));
@@ -248,11 +252,9 @@ static void say_warnings(struct lines *l, const ft_serve_load *load, const ft_se
         say(l, "%s", beyond);
     if (*s->no_hardware)
         say(l, "%s", s->no_hardware);
-    if (falls_behind(load, s))
-        say(l,
-            "%g requests a second come and %.3g are served: they pile up, and the more "
-            "requests there are, the longer each waits",
-            load->rate_per_s, s->requests_per_s.value);
+    ft__behind_text(behind, load, s);
+    if (*behind)
+        say(l, "%s", behind);
     if (s->preemptions)
         say(l,
             "the cache is too small for what is under way: %" PRIu64
@@ -505,7 +507,7 @@ static int none_fits(ft__cli *c, const struct served *x, size_t n)
     for (size_t i = 0; i < n && len < sizeof(all); i++)
         len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? "; " : "",
                                 x[i].no_fit.msg);
-    return ft__cli_exit(c, FT__EXIT_MISSING, "%s", all);
+    return ft__cli_exit(c, FT__EXIT_NO, "%s", all);
 }
 
 static int answer(ft__predict_question *q, const ft__serving *s,
@@ -530,7 +532,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
         asked[i] = x[i].s.device;
         fit += !*x[i].no_fit.msg;
     }
-    if (!code && !fit)
+    if (!code && !fit && !q->c->json)
         code = none_fits(q->c, x, n);
     if (!code)
         code = ft__prices_check(q->c, &q->o->serve.prices, asked, n);
@@ -546,7 +548,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
                 : ft__json("devices:o", all_json(q, x, n, &s->load, s->tp[0], &model)));
     for (size_t i = 0; i < n; i++)
         ft_serve_steps_close(x[i].steps);
-    return code;
+    return code || fit ? code : FT__EXIT_NO;
 }
 
 int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o)

@@ -199,7 +199,7 @@ static void fill_lists(ft__serve_ranking *r)
     }
     for (size_t i = 0; i < s->n_concurrency; i++) {
         r->load[i] = s->load;
-        if (!o->rate && !o->requests)
+        if (o->concurrency || (!o->rate && !o->requests))
             r->load[i].concurrency = s->concurrency[i];
         ft__serving_followed(o, &r->load[i]);
     }

@@ -68,7 +68,7 @@ static void say_nearest(char *out, size_t size, const ft__serve_ranking *r)
 {
     const ft__serve_setting *x = nearest_better(r);
     const ft__serve_limit *l;
-    char gain[64] = "meets all limits but one", more[MORE];
+    char gain[64] = "meets all limits but one", users[48] = "", more[MORE];
 
     *out = '\0';
     if (!x)
@@ -79,12 +79,13 @@ static void say_nearest(char *out, size_t size, const ft__serve_ranking *r)
                  100 * (1 - ft__serve_value_of(x, r->by, FT_SERVE_MEAN) /
                                 ft__serve_value_of(&r->setting[r->order[0]], r->by,
                                                    FT_SERVE_MEAN)));
+    if (x->concurrency)
+        snprintf(users, sizeof(users), " --concurrency %" PRIu64, x->concurrency);
     say_way(more, x->way);
     snprintf(
         out, size,
-        "nearest better setting: %s, --tp %" PRIu64 " --concurrency %" PRIu64
-        "%s, %s where %s may be %s",
-        x->device, x->way->tp, x->concurrency, more, gain, l->text,
+        "nearest better setting: %s, --tp %" PRIu64 "%s%s, %s where %s may be %s",
+        x->device, x->way->tp, users, more, gain, l->text,
         ft__text_in(quantity_unit[l->of], ft__serve_value_of(x, l->of, l->point)).s);
 }
 
@@ -97,25 +98,63 @@ static size_t count_of(const ft__serve_ranking *r, ft__serve_state of)
     return n;
 }
 
-/* "" of what has no times. */
+/* "no hardware for bf16: ..." without the device that it is said of; "": nothing is. */
 static const char *no_hardware(const ft__serve_setting *x)
 {
-    return x->state == FT__SERVE_UNKNOWN || x->state == FT__SERVE_NO_FIT
-               ? ""
-               : x->s.no_hardware;
+    const char *text = x->state == FT__SERVE_UNKNOWN || x->state == FT__SERVE_NO_FIT
+                           ? NULL
+                           : strstr(x->s.no_hardware, "no hardware for ");
+
+    return text ? text : "";
+}
+
+/* One of the first n is of that device, or of any (NULL), and says the same. */
+static bool is_said(const ft__serve_ranking *r, size_t n, const char *device,
+                    const char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((!device || r->setting[i].device == device) &&
+            strcmp(no_hardware(&r->setting[i]), text) == 0)
+            return true;
+    return false;
 }
 
 static void print_no_hardware(const ft__serve_ranking *r)
 {
     for (size_t i = 0; i < r->n; i++) {
-        const char *text = no_hardware(&r->setting[i]);
-        bool said = !*text;
+        const char *text = no_hardware(&r->setting[i]), *before = ": ";
+        const int type = (int)strcspn(text, ":");
 
-        for (size_t k = 0; k < i && !said; k++)
-            said = strcmp(no_hardware(&r->setting[k]), text) == 0;
-        if (!said)
-            ft__put_line(stdout, "warning: ", text);
+        if (!*text || is_said(r, i, NULL, text))
+            continue;
+        printf("warning: %.*s", type, text);
+        for (size_t k = i; k < r->n; k++) {
+            const char *device = r->setting[k].device;
+
+            if (strcmp(no_hardware(&r->setting[k]), text) != 0 ||
+                is_said(r, k, device, text))
+                continue;
+            printf("%s%s", before, device);
+            before = ", ";
+        }
+        printf(";%s\n", text + type + 1);
     }
+}
+
+static void print_behind(const ft__serve_ranking *r)
+{
+    char behind[FT__REQUESTS_TEXT];
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_placed; i++) {
+        ft__behind_text(behind, &r->load[0], &r->setting[r->order[i]].s);
+        n += *behind != '\0';
+    }
+    if (n)
+        printf("warning: %zu of these serve fewer requests than the %g a second that "
+               "come: they pile up there, and the more requests there are, the longer "
+               "each waits\n",
+               n, r->load[0].rate_per_s);
 }
 
 static void print_first_why(const ft__serve_ranking *r, ft__serve_state of,
@@ -165,6 +204,7 @@ static void print_rest(const ft__serve_ranking *r, uint64_t top)
     if (*nearest)
         puts(nearest);
     print_no_hardware(r);
+    print_behind(r);
     /* One model, and loads that differ in concurrency alone: the first says it of all.
      */
     for (size_t i = 0; i < r->n && !*beyond; i++) {
@@ -176,11 +216,11 @@ static void print_rest(const ft__serve_ranking *r, uint64_t top)
 
 static bool print_placed(const ft__serve_ranking *r, uint64_t top)
 {
-    ft__table *t = ft__table_new("place>u|device|?clock>|?cap>|n>u|tp>u|?dims|users>u|"
+    ft__table *t = ft__table_new("place>u|device|?clock>|?cap>|n>u|tp>u|?dims|?users>u|"
                                  "weights|TTFT>s|TPOT>s|tokens/s a user>|a "
                                  "device>|J/token>J|?cost of 1e6>|Pareto",
                                  r->q->n_clocks > 0, r->n_caps > 0, r->n_lists > 0,
-                                 r->q->o->prices.n > 0);
+                                 r->load[0].concurrency > 0, r->q->o->prices.n > 0);
 
     for (size_t i = 0; i < r->n_placed && i < top; i++) {
         const ft__serve_setting *x = &r->setting[r->order[i]];
@@ -209,7 +249,7 @@ bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
 
     ft__put_clean(stdout, r->q->c->args.v[0]);
     printf(", served, by %s\n", r->by_name);
-    ft__requests_text(requests, &r->load[0]);
+    ft__requests_text(requests, &r->load[r->serving.n_concurrency - 1]);
     printf("assumed: %s\n\n", requests);
     if (r->n_placed && !print_placed(r, top))
         return false;
@@ -223,11 +263,12 @@ static json_t *setting_json(const ft__serve_ranking *r, const ft__serve_setting 
     static const char *const name[] = {"placed", "does not fit", "over limit",
                                        "not known"};
     json_t *o = ft__json(
-        "place:u device:s clock:g power_cap:g tp:u dims:z concurrency:u precision:z "
+        "place:u device:s clock:g power_cap:g tp:u dims:z concurrency:m precision:z "
         "state:s limit:z why:z pareto:b",
         place, x->device, x->way->clock_hz > 0 ? x->way->clock_hz : NAN,
         x->way->cap_w > 0 ? x->way->cap_w : NAN, x->way->tp, x->way->dims,
-        x->concurrency, x->way->weight_bits ? precision_of(x->way) : "", name[x->state],
+        x->concurrency ? x->concurrency : UINT64_MAX,
+        x->way->weight_bits ? precision_of(x->way) : "", name[x->state],
         x->state == FT__SERVE_OVER_LIMIT ? r->limit[x->limit].text : "", x->why,
         x->pareto);
 
@@ -242,7 +283,7 @@ json_t *ft__serve_ranking_json(const ft__serve_ranking *r)
     char nearest[900], requests[FT__REQUESTS_TEXT];
     const char *const assumed[] = {requests};
 
-    ft__requests_text(requests, &r->load[0]);
+    ft__requests_text(requests, &r->load[r->serving.n_concurrency - 1]);
     for (size_t i = 0; i < r->n_placed; i++)
         ft__json_append_take(&placed, setting_json(r, &r->setting[r->order[i]], i + 1));
     for (size_t i = 0; i < r->n; i++)

@@ -76,11 +76,15 @@ int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps 
 /* One load, and no option that it does not use; complains itself. */
 int ft__serve_check(const ft__predict_question *q, const ft__serving *s);
 int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o);
-/* "requests of 1024 tokens that generate 256" */
+/* "requests of 1024 tokens that generate 256", and how many come in a second. */
 enum { FT__REQUESTS_TEXT = 160 };
 void ft__requests_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load);
 /* A warning that they have more tokens than the model's maximum context length; "". */
 void ft__beyond_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
+                     const ft_served *s);
+/* A warning that they pile up: fewer are served than come, and the last ones wait for
+ * much of the run; "". */
+void ft__behind_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
                      const ft_served *s);
 /* Money for 10^6 generated tokens, at a price of a device in a second. */
 ft_estimate ft__serve_cost(const ft_served *s, double per_s);

@@ -196,7 +196,7 @@ static void say_verdict(char *out, size_t size, const struct rows *r)
     }
     while (strncmp(worst->name, parts[i].begins, strlen(parts[i].begins)) != 0)
         i++;
-    snprintf(out, size, "what differs most is %s (%s, measured %s the prediction)",
+    snprintf(out, size, "what differs most is %s (%s, measured %s of the prediction)",
              parts[i].part, worst->name,
              ft__text_percent(worst->measured / worst->predicted.value).s);
 }
@@ -206,7 +206,7 @@ static bool print_text(const ft_serve_measured *m, const ft_serve_load *l,
 {
     ft__table *t = ft__table_new("quantity|measured>|predicted>|low>|high>|"
                                  "off>|within");
-    char verdict[256], users[64];
+    char verdict[256], users[64], behind[FT__REQUESTS_TEXT];
 
     if (l->rate_per_s > 0)
         snprintf(users, sizeof(users), "%g requests/s", l->rate_per_s);
@@ -233,6 +233,9 @@ static bool print_text(const ft_serve_measured *m, const ft_serve_load *l,
         return false;
     say_verdict(verdict, sizeof(verdict), r);
     printf("\n%s\n", verdict);
+    ft__behind_text(behind, l, s);
+    if (*behind)
+        ft__put_line(stdout, "warning: as predicted ", behind);
     return true;
 }
 

@@ -122,13 +122,13 @@ int ft__web_check(const ft__web_request *r, const ft__web_rules *rules,
         return 403;
     status = find_route(r, route, tool, &is_open);
     *why = status == 404 ? "there is nothing here; see /v1/openapi.json"
-                         : "it is asked by another method; see /v1/openapi.json";
+                         : "it takes another method; see /v1/openapi.json";
     if (status != 200)
         return status;
     *why = "it takes the token of foretell serve: Authorization: Bearer TOKEN";
     if (!is_open && !has_token(r, rules->token))
         return 401;
-    *why = "Content-Type is application/json, of an upload application/octet-stream";
+    *why = "Content-Type must be application/json, of an upload application/octet-stream";
     if ((*route == FT__ROUTE_TOOL && !is_type(r, "application/json")) ||
         (*route == FT__ROUTE_UPLOAD && !is_type(r, "application/octet-stream")))
         return 415;
@@ -140,7 +140,7 @@ json_t *ft__web_arguments(const char *body, size_t len, const char **why)
     json_t *v =
         len ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : json_object();
 
-    *why = "the body is a JSON object";
+    *why = "the body must be a JSON object";
     if (v && json_is_object(v))
         return v;
     json_decref(v);

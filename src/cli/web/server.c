@@ -293,7 +293,7 @@ static struct reply upload(ft__web *w, struct MHD_Connection *mhd, const char *b
     char as[128];
 
     if (!len)
-        return refuse(400, "the body is the model's file");
+        return refuse(400, "the body must be the model's file");
     if (!ft__web_models_add(w->models, as, sizeof(as), name ? name : "model", body,
                             len))
         return refuse(507, "there is no room for it");

@@ -31,6 +31,12 @@
   $ foretell data import missing.csv
   foretell data: cannot read missing.csv: No such file or directory
   [3]
+  $ foretell data show --db models
+  foretell data: store models: it is a folder; name a file in it
+  [3]
+  $ foretell data import models
+  foretell data: cannot read models: Is a directory
+  [3]
   $ echo text > text.db; foretell data show --db text.db
   foretell data: text.db is not a foretell store, or its beginning is damaged
   [3]

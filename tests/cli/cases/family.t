@@ -48,7 +48,7 @@ them and for others.
   learned from several devices, l4 not among them: both.ftp
   low .. high is a 90 % interval; 24 unique operations: 0 measured, 0 learned, 23 scaled, 0 roofline, the others take no time
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
-  foretell predict: there is no predictor for this machine yet
+  foretell predict: both.ftp is no predictor for this machine;
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
   1  l4  1.23 ms  767 us  2.90 ms  809.9  50.5 mJ  # B  *  100.0 %  scaled
   2  a30  85.2 ms  70.3 ms  117 ms  11.73  13.3 J  # B  0.0 %  learned
@@ -151,7 +151,7 @@ A family that comes with foretell is corrected as well.
   $ foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct l4.csv --json | pick corrected_by time.basis
   corrected_by: 75
   time.basis: "scaled"
-  $ sed 's/,time,/,power,/' l4.csv | sed 1d | cat l4.csv - > drawn.csv; for few in l4 drawn; do foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct $few.csv -q | grep 'readings of power'; done
+  $ sed 's/,time,s,/,power,W,/' l4.csv | sed 1d | cat l4.csv - > drawn.csv; for few in l4 drawn; do foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct $few.csv -q | grep 'readings of power'; done
   warning: readings of power that --correct names (75) are not used: the predictor has learned no power for them to correct
   $ grep -o 'conv2d x=[^,]*' l4.csv | head -1 > conv.ops; for p in "" "--engine torch" "--policy default" "--policy ieee"; do foretell predict conv.ops --device l4 --correct l4.csv $p --json 2> /dev/null | grep -o '"basis": "measured"' | head -1; done
   "basis": "measured"

@@ -21,6 +21,10 @@ A file that a command writes is never one that it reads.
   foretell validate: --html models/sequence.onnx: this command reads that file; name another
   see foretell validate --help
   [2]
+  $ foretell predict models/sequence.onnx --dim seq=64 --device a30 --html both --trace both
+  foretell predict: --trace both: --html writes that file; name another
+  see foretell predict --help
+  [2]
   $ cmp u.db before.db
 
 An older file stays until the new one is whole; pipes and devices are written through.
@@ -35,6 +39,12 @@ An older file stays until the new one is whole; pipes and devices are written th
   fifo
   $ foretell train --db u.db --engine fake -o /dev/null >/dev/null 2>&1; stat -c %F /dev/null
   character special file
+  $ (ulimit -f 8; foretell predict models/sequence.onnx --dim seq=64 --device a30 --html cut >/dev/null); ls | grep cut
+  foretell predict: cannot write all of cut: is the disk full?
+  [1]
+  $ (ulimit -f 8; foretell data show --db u.db)
+  foretell data: store u.db: the disk is full; make room there
+  [3]
   $ foretell data export --db u.db -o .
   foretell data: cannot write .: it is a folder
   [3]

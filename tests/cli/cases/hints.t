@@ -63,7 +63,7 @@ The engine, threads, store and file that were named stay.
   foretell predict: --device local is answered as it was measured; at clock=1200MHz: foretell collect --quick --engine fake --threads 4 --clocks 1200MHz, then foretell train --engine fake --setting 'threads=4 clock=1200MHz' -o clocked.ftp, then --predictor clocked.ftp
   [4]
   $ foretell train --engine torch --db my/own.db
-  foretell train: the store holds no measurements of THIS-MACHINE with engine torch and threads=1; foretell collect --quick --engine torch --db my/own.db makes some
+  foretell train: the store holds no measurements of THIS-MACHINE with engine torch and threads=1; foretell collect --quick --engine torch --db my/own.db makes some, --family learns from whatever devices it holds
   [4]
   $ foretell measure some.ops --engine fake --threads 2 --time 10ms --no-power | tail -4
   no predictor for this engine and these threads yet, so nothing to compare with; two commands

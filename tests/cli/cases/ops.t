@@ -90,6 +90,8 @@ A list of operations, from standard input.
   memory at its peak: 5.87 MiB = weights 5.86 MiB + activations 5.91 KiB
   activations and inputs at planned offsets: 5.94 KiB
 
+  $ printf '\357\273\277relu x=1x8 dtype=fp32\r\n' | foretell ops - --list
+  relu x=1x8 dtype=fp32
   $ printf 'linear x=1x512 oot=1000 dtype=fp32' | foretell ops -
   foretell ops: standard input: line 1: byte 15: linear has no key "oot"
   [3]

@@ -256,10 +256,10 @@ A predictor is checked.
   foretell train: cannot write /dev/null/p.ftp: Not a directory
   [3]
   $ foretell train --engine fake --threads 7 -o q.ftp
-  foretell train: the store holds no measurements of THIS-MACHINE with engine fake and threads=7; foretell collect --quick --engine fake --threads 7 makes some
+  foretell train: the store holds no measurements of THIS-MACHINE with engine fake and threads=7; foretell collect --quick --engine fake --threads 7 makes some, --family learns from whatever devices it holds
   [4]
   $ foretell train --engine fake --device a30 -o q.ftp
-  foretell train: the store holds no measurements of a30 with engine fake and threads=1; foretell collect --quick --engine fake makes some there
+  foretell train: the store holds no measurements of a30 with engine fake and threads=1; foretell collect --quick --engine fake makes some there, --family learns from whatever devices it holds
   [4]
 
 A summary is of the network alone; in JSON the operations are null.

@@ -96,7 +96,7 @@ Ranked, by the same simulator:
   1, rank 1,2,4,8
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 --top 1 -q --json > ranked; pick by assumptions.0 settings placed.# nearest_better < ranked
   by: "tokens-per-device"
-  assumptions.0: "requests of 512 tokens that generate 32"
+  assumptions.0: "requests of 512 tokens that generate 32 (within 5 %)"
   settings: 4
   placed.#: 4
   nearest_better: null
@@ -109,6 +109,23 @@ Weights of half the bytes do not make experts slower:
   $ for d in h100-sxm h200-sxm; do foretell rank mixture.json --devices $d --tp 1 --concurrency 32 --precision bf16,fp8 --by tpot -q --json | pick placed.0.precision; done
   placed.0.precision: "fp8"
   placed.0.precision: "fp8"
+
+What fits on no device is an answer, too:
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --concurrency 2
+  foretell predict: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  [1]
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --concurrency 2 --json > none; echo $?; pick device fits why < none
+  1
+  device: "t4"
+  fits: false
+  why: "it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)"
+
+Compressed attention has entries from some tokens on; steps are served from the first token:
+  $ printf '%s' '{"model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "q_lora_rank": 24, "o_lora_rank": 8, "o_groups": 2, "index_topk": 2, "index_n_heads": 2, "index_head_dim": 8, "sliding_window": 16, "compress_ratios": [0, 4], "hc_mult": 2, "vocab_size": 100}' > compressed.json; for p in 1 100; do foretell predict compressed.json --device h200-sxm --prompt $p --generate 2 --json -q | pick fits device; done
+  fits: true
+  device: "h200-sxm"
+  fits: true
+  device: "h200-sxm"
 
 What no setting reaches:
 
@@ -128,7 +145,25 @@ What no setting reaches:
   too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
-  warning: NVIDIA T4 has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses
+  warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
+
+Requests that come by themselves: their rate stands above, there are no users, and where more come than are served it says so.
+  $ foretell rank examples/llm/llama-3-8b.json --devices l4,l40s --tp 1 --rate 3 -q
+  examples/llm/llama-3-8b.json, served, by tokens-per-device
+  assumed: requests of 1024 tokens that generate 256, 3 a second (Poisson)
+  
+  place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
+  -------------------------------------------------------------------------------------------
+      1  l40s    1   1  as is    93.9 ms  32.5 ms            30.79     678.3   302 mJ  yes
+      2  l4      1   1  as is     56.2 s   105 ms             9.55     243.8   217 mJ  yes
+  
+  the first: TTFT 60.0 ms .. 154 ms, TPOT 19.9 ms .. 56.3 ms, a device 648.5 .. 698.8 tokens/s; scaled
+  2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
+  warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
+  $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
+  placed.0.concurrency: null
+  $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 56.2 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
@@ -168,7 +203,7 @@ What a benchmark measured, beside it:
   -
   TPOT, mean
   
-  what differs most is decoding, and the prompts that come between (TPOT, mean, measured N the prediction)
+  what differs most is decoding, and the prompts that come between (TPOT, mean, measured N of the prediction)
   $ printf 'MLPerf Results Summary\nSamples per second: 3.5\n' > summary.txt; foretell verify summary.txt examples/llm/llama-3-8b.json --device h100-sxm
   foretell verify: the file does not say its load: --prompt, --generate and --concurrency or --rate do
   [2]
@@ -297,6 +332,8 @@ Trained over many devices:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 1 -q | sed -nE '1p; s/^a device.*; it/it/p'
   examples/llm/llama-3-8b.json on 1 x h100-sxm: tp 1, pp 1, 1 replica, 1 micro-batch in a step of 1 sequence
   it does not fit: --zero 3, --recompute, --tp, --pp or more --gpus take less
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --gpus 8 --zero 3 -q | sed -n 's/^a device.*; it/it/p'
+  it does not fit: --recompute, --tp, --pp or more --gpus take less
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
   devices: 64
   replicas: 16
