@@ -42,8 +42,7 @@ typedef struct ft__network_estimate {
     uint32_t n_scaled;
     uint32_t n_roofline;
     uint32_t n_known; /* measurements of the device that corrected a family's times */
-    uint32_t n_unused_power; /* readings beside them, which corrected nothing: the
-                                family knows no device's power */
+    uint32_t n_unused_power; /* readings beside them, which corrected nothing */
     /* Where host and device were distinguished (docs/networks.md), otherwise NaN: what
      * the host needs to issue everything, and what the device needs to execute it. */
     double host_s;
