@@ -263,6 +263,8 @@ static int check_choose(ft__cli *c, const struct evaluate_options *o)
 {
     uint32_t criteria;
 
+    if (o->chosen && !o->correct)
+        return ft__usage(c, "--chosen goes with --correct");
     if (!o->choose)
         return o->seeds ? ft__usage(c, "--seeds goes with --choose") : FT__EXIT_GOOD;
     if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank ||

@@ -13,10 +13,10 @@
 #include "evaluate/ask.h"
 #include "evaluate/hold_out.h"
 #include "evaluate/listed_networks.h"
+#include "foretell/choose.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
-#include "foretell/choose.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/family.h"
 

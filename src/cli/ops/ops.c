@@ -41,9 +41,10 @@ static const ft__option options[] = {
               "with --tree: how many levels of modules; all"),
     FT__FLAG(struct ops_options, list, "list",
              "as a list of operations, which every command reads as a model"),
-    FT__COUNT(struct ops_options, few, "few", "N",
-              "with --list: only the N whose times on a device that nobody measured say "
-              "most of the others (predict --correct), best first"),
+    FT__COUNT(
+        struct ops_options, few, "few", "N",
+        "with --list: only the N whose times on a device that nobody measured say "
+        "most of the others (predict --correct), best first"),
     FT__TEXT(
         struct ops_options, lower, "lower", "HOW",
         "as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)"),

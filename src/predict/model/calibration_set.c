@@ -189,7 +189,8 @@ static double weigh(struct process *p, const double *residual, double *covarianc
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++)
-            covariances[i * n + j] = ft__few_covariance(&p->scale, &p->at[i], &p->at[j]);
+            covariances[i * n + j] =
+                ft__few_covariance(&p->scale, &p->at[i], &p->at[j]);
     for (size_t i = 0; i < n; i++)
         p->noise[i] = p->at[i].noise;
     determinant = invert(p, covariances, covariances + n * n);
@@ -273,7 +274,8 @@ static void process_free(struct process *p)
 static ft_status process_make(struct process *p, ft__metric metric, size_t n,
                               ft_error *err)
 {
-    *p = (struct process){.scale = metric == FT__METRIC_POWER ? ft__few_of_power : ft__few_of_time,
+    *p = (struct process){.scale = metric == FT__METRIC_POWER ? ft__few_of_power
+                                                              : ft__few_of_time,
                           .at = calloc(n + 1, sizeof(*p->at)),
                           .inverse = calloc(n * n + 1, sizeof(double)),
                           .weight = calloc(n + 1, sizeof(double)),
@@ -297,7 +299,8 @@ struct correcting {
     ft__samples s;
 };
 
-static struct ft__few_point point_of(const struct correcting *c, const struct ft__few_scales *s,
+static struct ft__few_point point_of(const struct correcting *c,
+                                     const struct ft__few_scales *s,
                                      const ft__model_set *l, uint32_t i)
 {
     struct ft__few_point p = size_of(l, &c->s, i);
@@ -475,8 +478,8 @@ static void take_measured(ft__op_answer *a, const struct correcting *c, const ft
     const uint64_t hash = ft__op_hash(op);
 
     for (uint32_t i = 0; i < c->n; i++)
-        if (c->of[i]->hash == hash && (c->metric != FT__METRIC_POWER ||
-                                       is_read_alike(c->session[i], setting)))
+        if (c->of[i]->hash == hash &&
+            (c->metric != FT__METRIC_POWER || is_read_alike(c->session[i], setting)))
             ft__answer_as_measured(a, c->of[i]->value[c->metric], 0);
 }
 

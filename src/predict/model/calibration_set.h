@@ -15,8 +15,8 @@ struct ft__calibration_set {
 size_t ft__calibration_set_count(const ft__calibration_set *k, const char *device,
                                  ft__metric metric);
 
-/* Those of dataset d, one of its own, and of others like it, of which this was measured:
- * of[FT__MOST_CALIBRATION]. Their number. */
+/* Those of dataset d, one of its own, and of others like it, of which this was
+ * measured: of[FT__MOST_CALIBRATION]. Their number. */
 uint32_t ft__calibration_set_like(const ft__sample **of, const ft__calibration_set *k,
                                   const ft__dataset *d, ft__metric metric);
 

@@ -7,40 +7,39 @@
 #include "predict/data/features.h"
 
 const struct ft__few_scales ft__few_of_time = {.shared = 0.2,
-                                      .of_kind = 0.15,
-                                      .of_type = 0.3,
-                                      .of_type_share = 0.4,
-                                      .of_share = 0.3,
-                                      .of_size = 0.25,
-                                      .noise = 0.2,
-                                      .octaves = 3,
-                                      .rough = 0.3,
-                                      .rough_octaves = 4,
-                                      .far = 0.3,
-                                      .far_octaves = 8,
-                                      .of_other = 0.3,
-                                      .of_session = 0.15,
-                                      .of_narrow = 0.15,
-                                      .of_order = 0.4,
-                                      .long_noise = 0.1,
-                                      .long_s = 1e-3};
+                                               .of_kind = 0.15,
+                                               .of_type = 0.3,
+                                               .of_type_share = 0.4,
+                                               .of_share = 0.3,
+                                               .of_size = 0.25,
+                                               .noise = 0.2,
+                                               .octaves = 3,
+                                               .rough = 0.3,
+                                               .rough_octaves = 4,
+                                               .far = 0.3,
+                                               .far_octaves = 8,
+                                               .of_other = 0.3,
+                                               .of_session = 0.15,
+                                               .of_narrow = 0.15,
+                                               .of_order = 0.4,
+                                               .long_noise = 0.1,
+                                               .long_s = 1e-3};
 /* A sensor saw a loop or its idle surroundings, depending on how long the loop ran,
  * which went by round numbers of rows: power jumps where time does not. */
 const struct ft__few_scales ft__few_of_power = {.shared = 0.2,
-                                       .of_kind = 0.15,
-                                       .of_share = 0.3,
-                                       .of_size = 0.25,
-                                       .noise = 0.3,
-                                       .long_s = INFINITY,
-                                       .octaves = 5,
-                                       .rough_octaves = 1,
-                                       .far_octaves = 1,
-                                       .of_twos = 0.4,
-                                       .of_twos_size = 0.4,
-                                       .of_order = 1};
+                                                .of_kind = 0.15,
+                                                .of_share = 0.3,
+                                                .of_size = 0.25,
+                                                .noise = 0.3,
+                                                .long_s = INFINITY,
+                                                .octaves = 5,
+                                                .rough_octaves = 1,
+                                                .far_octaves = 1,
+                                                .of_twos = 0.4,
+                                                .of_twos_size = 0.4,
+                                                .of_order = 1};
 /* Octaves of the shorter side: libraries have kernels for single lengths of it. */
 static const double narrow_octaves = 0.25;
-
 
 /* Of products; counted up to the 64 that tiles are multiples of. */
 static double twos_in_rows(const ft_op *op)
@@ -124,7 +123,8 @@ static double distance(const double *a, const double *b, int n)
 }
 
 /* Of operations of one kind and phase; shares: the product of what bounds them. */
-static double covariance_of_kind(const struct ft__few_scales *s, const struct ft__few_point *a,
+static double covariance_of_kind(const struct ft__few_scales *s,
+                                 const struct ft__few_point *a,
                                  const struct ft__few_point *b, double d, double shares)
 {
     const double of_twos = similarity(square(a->twos - b->twos), 1);
@@ -144,7 +144,7 @@ static double covariance_of_kind(const struct ft__few_scales *s, const struct ft
 }
 
 double ft__few_covariance(const struct ft__few_scales *s, const struct ft__few_point *a,
-                         const struct ft__few_point *b)
+                          const struct ft__few_point *b)
 {
     const double d = distance(a->size, b->size, FT__FEW_SIZES);
     double shares = 0, other = 0, sum;

@@ -32,7 +32,7 @@ struct ft__few_point {
     double share[FT__FEW_SHARES]; /* of the estimate: what bounds the operation */
     double size[FT__FEW_SIZES];   /* logarithms to base 2 */
     double side[FT__FEW_SIZES];   /* those of a product's sides; of others the sizes */
-    double narrow;          /* of a product's shorter side */
+    double narrow;                /* of a product's shorter side */
     bool is_product;
     int64_t order;                 /* how its operands lie */
     double twos;                   /* power of two in the rows */

@@ -478,7 +478,8 @@ static void take_power(ft__network_estimate *out, ft__op_task *task, uint32_t i,
     ft_estimate *power = &out->op_power[i];
 
     if (isnan(q->a.loop_calls)) /* otherwise what is beside it, too, was corrected */
-        task->power_w = ft__at_most(task->power_w * a->value / power->value, q->a.cap_w);
+        task->power_w =
+            ft__at_most(task->power_w * a->value / power->value, q->a.cap_w);
     *power = (ft_estimate){a->value, a->low, a->high,
                            a->measured ? FT_BASIS_MEASURED : power->basis, ""};
     if (!a->measured)
