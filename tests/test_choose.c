@@ -372,8 +372,32 @@ static void learning_is_due_again_with_half_as_many_more(void)
     ft__choosing_free(&c);
 }
 
+/* One of each sort comes before a second one of any. */
+static void few_are_one_of_each_sort_first(void)
+{
+    ft_op ops[N];
+    uint32_t few[N], n;
+    bool of[3] = {false}, seen[N] = {false};
+
+    make_ops(ops);
+    CHECK_EQ(ft_choose_few(few, &n, ops, N, 3, NULL), FT_OK);
+    CHECK_EQ(n, 3);
+    for (uint32_t k = 0; k < n; k++)
+        of[few[k] / 4] = true;
+    CHECK(of[0] && of[1] && of[2]);
+    CHECK_EQ(ft_choose_few(few, &n, ops, N, 2 * N, NULL), FT_OK);
+    CHECK_EQ(n, N);
+    for (uint32_t k = 0; k < n; k++) {
+        CHECK(!seen[few[k]]);
+        seen[few[k]] = true;
+    }
+    CHECK_EQ(ft_choose_few(few, &n, ops, 0, 3, NULL), FT_OK);
+    CHECK_EQ(n, 0);
+}
+
 int main(void)
 {
+    few_are_one_of_each_sort_first();
     covariance_is_conditioned_on_what_is_known();
     the_next_one_leaves_the_least_sum_of_deviations();
     of_many_the_next_one_leaves_the_least_too();

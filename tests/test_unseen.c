@@ -337,7 +337,7 @@ static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
     CHECK_EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, n, NULL),
              FT_OK);
     CHECK_EQ(ft__calibration_set_correct(a, &n_used, p->family, FT__METRIC_TIME, known,
-                                         &known->s.dataset[0], &on, op, n, NULL),
+                                         &known->s.dataset[0], &on, NULL, op, n, NULL),
              FT_OK);
     for (size_t i = 0; i < n; i++)
         times[i] = a[i].value / simulated_s(&op[i], on.file);

@@ -75,8 +75,9 @@ typedef struct ft_evaluate_options {
     const char *kernels;  /* NULL, or test launches of PTX kernels instead of operations,
                              files as in ft_train_options; by KERNEL or DEVICE */
     int siblings;         /* DEVICE: other devices of its chip stay in training */
-    uint32_t correct;     /* DEVICE, times: few-shot correction by so many random rows of
-                             each device, at most half of them */
+    uint32_t correct;     /* DEVICE, times, power: few-shot correction by so many random
+                             rows of each device, at most half of them */
+    int chosen;           /* not random: the operations of ft_choose_few() */
     uint32_t methods;     /* bits 1 << ft_method, candidates; 0: the default ones */
     int mix;              /* also stack the three best */
     int single;           /* one regressor for all kinds */

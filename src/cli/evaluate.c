@@ -15,6 +15,7 @@ struct evaluate_options {
     const char *share;
     const char *leave_out;
     uint64_t correct;
+    bool chosen;
     const char *test;
     const char *methods;
     bool mix;
@@ -55,6 +56,8 @@ static const ft__option options[] = {
         struct evaluate_options, correct, "correct", "N",
         "with --leave-out device: N random measurements of it are known after all and "
         "correct the predictions of the others"),
+    FT__FLAG(struct evaluate_options, chosen, "chosen",
+             "with --correct: of the operations that ops --few lists, not random ones"),
     FT__INPUT(struct evaluate_options, test, "test", "STORE",
               "learn from --db, test on this store"),
     FT__METHODS_OPTIONS(struct evaluate_options, "", ""),
@@ -147,6 +150,7 @@ static int read_options(ft__cli *c, ft_evaluate_options *how, uint32_t *by,
                                   : FT_PROTOCOL_FOLDS;
     how->n_folds = (uint32_t)o->folds;
     how->correct = (uint32_t)o->correct;
+    how->chosen = o->chosen;
     how->siblings = o->siblings;
     if (o->folds == 1 || o->folds > 1000)
         return ft__usage(c, "--folds is 2 to 1000");
@@ -259,6 +263,8 @@ static int check_choose(ft__cli *c, const struct evaluate_options *o)
 {
     uint32_t criteria;
 
+    if (o->chosen && !o->correct)
+        return ft__usage(c, "--chosen goes with --correct");
     if (!o->choose)
         return o->seeds ? ft__usage(c, "--seeds goes with --choose") : FT__EXIT_GOOD;
     if (!o->curve || o->metric || o->mix || o->single || o->by || o->rank ||

@@ -13,6 +13,7 @@
 #include "evaluate/ask.h"
 #include "evaluate/hold_out.h"
 #include "evaluate/listed_networks.h"
+#include "foretell/choose.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
@@ -264,32 +265,75 @@ static double place_of(const struct operations_evaluation *e, uint32_t sample)
     return ft__prng_unit(&p);
 }
 
+/* Places of so many tested rows in an order in which any of them may come first. */
+static ft_status draw(bool *known, const struct operations_evaluation *e, size_t n,
+                      size_t want, ft_error *err)
+{
+    double *place = malloc(n * sizeof(*place)), last;
+
+    if (!place)
+        return ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    for (size_t i = 0; i < n; i++)
+        place[i] = place_of(e, e->test[i]);
+    ft__sort(place, n);
+    last = place[want - 1];
+    free(place);
+    for (size_t i = 0; i < n; i++)
+        known[i] = place_of(e, e->test[i]) <= last;
+    return FT_OK;
+}
+
+/* Those of the operations that are chosen of all. */
+static ft_status choose(bool *known, const struct operations_evaluation *e, size_t n,
+                        size_t want, ft_error *err)
+{
+    ft_op *op = calloc(n + 1, sizeof(*op));
+    uint32_t *chosen = calloc(want + 1, sizeof(*chosen)), n_ops = 0, n_chosen;
+    ft_status st = op && chosen ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "evaluation");
+
+    for (size_t i = 0; i < n && !st; i++) {
+        uint32_t k = 0;
+
+        while (k < n_ops && !ft_op_equal(&op[k], &e->s.v[e->test[i]].op))
+            k++;
+        if (k == n_ops)
+            op[n_ops++] = e->s.v[e->test[i]].op;
+    }
+    if (!st)
+        st = ft_choose_few(chosen, &n_chosen, op, n_ops, (uint32_t)want, err);
+    for (size_t i = 0; i < n && !st; i++)
+        for (uint32_t k = 0; k < n_chosen && !known[i]; k++)
+            known[i] = ft_op_equal(&op[chosen[k]], &e->s.v[e->test[i]].op);
+    free(op);
+    free(chosen);
+    return st;
+}
+
 /* Of n tested rows as many as answers are corrected by, half of them at most, and all
  * that are equal to one of them, go to e->known; how many. */
 static ft_status take_known(struct operations_evaluation *e, size_t *n, size_t *n_known,
                             ft_error *err)
 {
     size_t want = e->opt->correct < *n / 2 ? e->opt->correct : *n / 2, left = 0;
-    double *place, last;
+    bool *known;
+    ft_status st;
 
     *n_known = 0;
     if (want == 0)
         return FT_OK;
-    place = malloc(*n * sizeof(*place));
-    if (!place)
+    known = calloc(*n, sizeof(*known));
+    if (!known)
         return ft_fail(err, FT_ENOMEM, 0, "evaluation");
-    for (size_t i = 0; i < *n; i++)
-        place[i] = place_of(e, e->test[i]);
-    ft__sort(place, *n);
-    last = place[want - 1];
-    free(place);
-    for (size_t i = 0; i < *n; i++)
-        if (place_of(e, e->test[i]) <= last)
+    st = (e->opt->chosen ? choose : draw)(known, e, *n, want, err);
+    for (size_t i = 0; i < *n && !st; i++)
+        if (known[i])
             e->known[(*n_known)++] = e->test[i];
         else
             e->test[left++] = e->test[i];
-    *n = left;
-    return FT_OK;
+    if (!st)
+        *n = left;
+    free(known);
+    return st;
 }
 
 /* What was measured whole, on devices of other chips than those left out. */

@@ -330,8 +330,8 @@ void ft__answer_put_warnings(struct answer *x, const ft__question *q)
         put_op_warnings(&to, q);
     if (q->e.n_unused_power)
         remark(&to, FT_REMARK_OUTSIDE,
-               "readings of power that --correct names (%u) are not used: the "
-               "predictor has learned no power for them to correct",
+               "readings of power that --correct names (%u) correct nothing: they are "
+               "fewer than five, or nothing is known of what the device draws",
                q->e.n_unused_power);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/llm_memory.h"
 #include "cli/ops/ops.h"
+#include "foretell/choose.h"
 #include "foretell/names.h"
 #include "report/units.h"
 
@@ -21,6 +22,7 @@ struct ops_options {
     const char *lower;
     uint64_t depth;
     uint64_t top;
+    uint64_t few;
 };
 
 static const ft__option options[] = {
@@ -39,6 +41,10 @@ static const ft__option options[] = {
               "with --tree: how many levels of modules; all"),
     FT__FLAG(struct ops_options, list, "list",
              "as a list of operations, which every command reads as a model"),
+    FT__COUNT(
+        struct ops_options, few, "few", "N",
+        "with --list: only the N whose times on a device that nobody measured say "
+        "most of the others (predict --correct), best first"),
     FT__TEXT(
         struct ops_options, lower, "lower", "HOW",
         "as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)"),
@@ -357,17 +363,47 @@ static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64
 }
 
 /* What ft_import_ops() reads. */
-static int print_specs(ft__cli *c, const ft_graph *g)
+static void print_spec(const ft_graph *g, uint32_t i)
 {
     char spec[FT__SPEC_MAX];
 
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        ft_op_print(&g->op[i], spec, sizeof(spec));
-        printf("%s", spec);
-        if (g->op_count[i] > 1)
-            printf(" *%" PRIu64, g->op_count[i]);
-        putchar('\n');
+    ft_op_print(&g->op[i], spec, sizeof(spec));
+    printf("%s", spec);
+    if (g->op_count[i] > 1)
+        printf(" *%" PRIu64, g->op_count[i]);
+    putchar('\n');
+}
+
+/* Those that take time. */
+static int print_few(ft__cli *c, const ft_graph *g, uint32_t want)
+{
+    ft_op *op = calloc(g->n_ops + 1u, sizeof(*op));
+    uint32_t *of = calloc(g->n_ops + 1u, sizeof(*of)), n = 0;
+    uint32_t *chosen = calloc(g->n_ops + 1u, sizeof(*chosen)), n_chosen = 0;
+    ft_status st = op && of && chosen ? FT_OK : FT_ENOMEM;
+
+    for (uint32_t i = 0; i < g->n_ops && !st; i++) {
+        ft_cost cost = cost_of(g, i);
+
+        if (cost.flops + cost.bytes_read + cost.bytes_written > 0) {
+            op[n] = g->op[i];
+            of[n++] = i;
+        }
     }
+    if (!st)
+        st = ft_choose_few(chosen, &n_chosen, op, n, want, &c->err);
+    for (uint32_t k = 0; k < n_chosen && !st; k++)
+        print_spec(g, of[chosen[k]]);
+    free(op);
+    free(of);
+    free(chosen);
+    return st ? ft__cli_check(c, st) : ft__cli_done(c, true);
+}
+
+static int print_specs(ft__cli *c, const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        print_spec(g, i);
     return ft__cli_done(c, true);
 }
 
@@ -393,6 +429,8 @@ static int check(ft__cli *c, const struct ops_options *o)
                          o->dot ? "--dot" : "--list");
     if (!o->tree && (o->device || o->depth))
         return ft__usage(c, "--%s goes with --tree", o->device ? "device" : "depth");
+    if (o->few && !o->list)
+        return ft__usage(c, "--few goes with --list");
     if (o->device && o->lower)
         return ft__usage(c, "--lower goes without --device, which says how it runs");
     if (o->diff && c->args.n != 2)
@@ -492,6 +530,8 @@ static int view(ft__cli *c, const struct ops_options *o, const ft_step *step,
         return diff(c, o, step, g);
     if (o->tree)
         return ft__ops_tree(c, g, NULL, o->depth ? o->depth : UINT64_MAX);
+    if (o->few)
+        return print_few(c, g, o->few < g->n_ops ? (uint32_t)o->few : g->n_ops);
     if (o->list)
         return print_specs(c, g);
     return print_list(c, g, step, o->top ? o->top : TOP);
@@ -533,6 +573,7 @@ const ft__command ft__ops_command = {
         "  foretell ops resnet50.onnx --mode training --optimizer adam\n"
         "  foretell ops --diff before.onnx after.onnx\n"
         "  foretell ops resnet50.onnx --batch 32 --lower strided --list > r.ops\n"
+        "  foretell ops resnet50.onnx --list --few 50 > few.ops\n"
         "  echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -\n",
     .least_args = 1,
     .most_args = 2,

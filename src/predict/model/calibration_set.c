@@ -10,6 +10,7 @@
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "learn/numerics.h"
+#include "predict/model/few_covariance.h"
 #include "predict/query/op_query.h"
 
 ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
@@ -70,78 +71,10 @@ size_t ft__calibration_set_count(const ft__calibration_set *k, const char *devic
  * those of the process, scaled by what the known rows are off by, each predicted from
  * the others (leave-one-out). */
 
-enum { N_SHARES = 4, N_SIZES = 5 };
-
-/* Standard deviations of log(measured / answer), before anything was measured. */
-struct scales {
-    double shared, of_kind, of_share, of_size, noise;
-    double of_type, of_type_share; /* for each element type */
-    double octaves;                /* sizes that differ by so much are independent */
-    double rough, rough_octaves;   /* kernels that libraries choose by size */
-    double far, far_octaves;       /* of all kinds */
-    /* Where rows divide by the same power of two, of all sizes and of like ones. */
-    double of_twos, of_twos_size;
-    double of_other; /* for each device */
-    double of_session;
-    double of_narrow;          /* products of one length of the shorter side */
-    double of_order;           /* correlation where operands lie otherwise */
-    double long_noise, long_s; /* of operations much longer than long_s */
-};
-static const struct scales of_time = {.shared = 0.2,
-                                      .of_kind = 0.15,
-                                      .of_type = 0.3,
-                                      .of_type_share = 0.4,
-                                      .of_share = 0.3,
-                                      .of_size = 0.25,
-                                      .noise = 0.2,
-                                      .octaves = 3,
-                                      .rough = 0.3,
-                                      .rough_octaves = 4,
-                                      .far = 0.3,
-                                      .far_octaves = 8,
-                                      .of_other = 0.3,
-                                      .of_session = 0.15,
-                                      .of_narrow = 0.15,
-                                      .of_order = 0.4,
-                                      .long_noise = 0.1,
-                                      .long_s = 1e-3};
-/* A sensor saw a loop or its idle surroundings, depending on how long the loop ran,
- * which went by round numbers of rows: power jumps where time does not. */
-static const struct scales of_power = {.shared = 0.2,
-                                       .of_kind = 0.15,
-                                       .of_share = 0.3,
-                                       .of_size = 0.25,
-                                       .noise = 0.3,
-                                       .long_s = INFINITY,
-                                       .octaves = 5,
-                                       .rough_octaves = 1,
-                                       .far_octaves = 1,
-                                       .of_twos = 0.4,
-                                       .of_twos_size = 0.4,
-                                       .of_order = 1};
-/* Octaves of the shorter side: libraries have kernels for single lengths of it. */
-static const double narrow_octaves = 0.25;
-
-struct process_point {
-    uint32_t kind; /* and phase */
-    ft_dtype type;
-    double share[N_SHARES]; /* of the estimate: what bounds the operation */
-    double size[N_SIZES];   /* logarithms to base 2 */
-    double side[N_SIZES];   /* those of a product's sides; of others the sizes */
-    double narrow;          /* of a product's shorter side */
-    bool is_product;
-    int64_t order;                 /* how its operands lie */
-    double twos;                   /* power of two in the rows */
-    double other[FT__MOST_OTHERS]; /* log(time on a device / answer), as estimates
-                                         differ; 0: it was not measured there */
-    const char *session;           /* setting that it was measured in */
-    double noise;                  /* variance */
-};
-
 struct process {
-    struct scales scale;
+    struct ft__few_scales scale;
     size_t n;
-    struct process_point *at;
+    struct ft__few_point *at;
     double *inverse; /* of the covariance, n x n */
     double *weight;  /* that times the residuals */
     double *noise;   /* n, variances */
@@ -149,48 +82,10 @@ struct process {
     double reach;    /* in standard deviations */
 };
 
-/* Of products; counted up to the 64 that tiles are multiples of. */
-static double twos_in_rows(const ft_op *op)
-{
-    ft_shape x = ft_op_shape(op, FT_K_x);
-    int64_t rows = 1;
-    int twos = 0;
-
-    if (ft_kind_class(op->kind) != FT_CLASS_MATMUL)
-        return 0;
-    for (uint32_t i = 0; i + 1 < x.rank; i++)
-        rows *= x.dim[i];
-    for (; rows > 0 && rows % 2 == 0 && twos < 6; rows /= 2)
-        twos++;
-    return twos;
-}
-
-/* Of the last product that the operation is made of. */
-static void set_sides(struct process_point *p, const ft_op *op)
-{
-    ft_product list[FT_MAX_PRODUCTS];
-    const uint32_t n =
-        ft_kind_class(op->kind) == FT_CLASS_MATMUL ? ft_op_products(op, list) : 0;
-    ft_shape x, y;
-
-    p->is_product = n > 0;
-    if (!n) {
-        memcpy(p->side, p->size, sizeof(p->side));
-        return;
-    }
-    x = ft_op_shape(&list[n - 1].op, FT_K_x);
-    y = ft_op_shape(&list[n - 1].op, FT_K_y);
-    for (int k = 0; k < 3; k++)
-        p->side[k] = log2((double)x.dim[k]);
-    p->side[3] = log2((double)y.dim[2]);
-    p->narrow = fmin(p->side[1], p->side[3]);
-    p->order = ft_op_at(op, FT_K_order, 0);
-}
-
 /* A device takes at most so many times longer or shorter than answered (log). */
 static const double most_other = 1.5;
 
-static void set_other(struct process_point *p, const double *others,
+static void set_other(struct ft__few_point *p, const double *others,
                       const ft__op_answer *a)
 {
     const double answered = log(a->value / a->base);
@@ -202,93 +97,25 @@ static void set_other(struct process_point *p, const double *others,
     }
 }
 
-static struct process_point size_of(const ft__model_set *l, const ft__samples *s,
+static struct ft__few_point size_of(const ft__model_set *l, const ft__samples *s,
                                     uint32_t i)
 {
-    const ft__sample *v = &s->v[i];
-    const ft__roof one = ft__flat_roof(1, 1, 0);
-    static const uint32_t sizes[N_SIZES] = {FT__F_input_elements, FT__F_output_elements,
-                                            FT__F_weight_elements, FT__F_flops,
-                                            FT__F_bytes};
-    float f[FT__N_FEATURES];
-    struct process_point p = {.kind = (uint32_t)v->op.kind * FT_PHASE_COUNT +
-                                      (uint32_t)v->op.phase,
-                              .type = v->op.dtype,
-                              .twos = twos_in_rows(&v->op)};
-    ft_cost cost;
+    struct ft__few_point p = ft__few_point_of(&s->v[i].op);
     ft__terms t;
 
     ft__base_terms(&l->base, &t, s, i);
     if (isfinite(t.compute_s)) {
-        double share[N_SHARES] = {t.compute_s, t.cache_s, t.memory_s, t.launch_s};
+        double share[FT__FEW_SHARES] = {t.compute_s, t.cache_s, t.memory_s, t.launch_s};
 
-        for (int k = 0; k < N_SHARES; k++)
+        for (int k = 0; k < FT__FEW_SHARES; k++)
             p.share[k] = fmin(share[k] / t.total_s, 2);
     }
-    ft_op_cost(&v->op, &cost);
-    ft__features(f, &v->op, &cost, &one);
-    for (int k = 0; k < N_SIZES; k++)
-        p.size[k] = isfinite(f[sizes[k]]) ? (double)f[sizes[k]] : 0;
-    set_sides(&p, &v->op);
     return p;
 }
 
 static double square(double v)
 {
     return v * v;
-}
-
-/* Of two points: 1 where they are alike, next to 0 where they are several `octaves`
- * apart. */
-static double similarity(double squared, double octaves)
-{
-    return exp(-squared / (2 * square(octaves)));
-}
-
-static double distance(const double *a, const double *b, int n)
-{
-    double d = 0;
-
-    for (int k = 0; k < n; k++)
-        d += square(a[k] - b[k]);
-    return d;
-}
-
-/* Of operations of one kind and phase; shares: the product of what bounds them. */
-static double covariance_of_kind(const struct scales *s, const struct process_point *a,
-                                 const struct process_point *b, double d, double shares)
-{
-    const double of_twos = similarity(square(a->twos - b->twos), 1);
-    const double of_order = a->order == b->order ? 1 : s->of_order;
-    const double alike = similarity(d, s->octaves);
-    double sum = square(s->of_kind) + square(s->of_size) * alike * of_order +
-                 of_twos * (square(s->of_twos) + square(s->of_twos_size) * alike);
-
-    if (a->is_product)
-        sum += square(s->of_narrow) * of_order *
-               similarity(square(a->narrow - b->narrow), narrow_octaves);
-    if (a->type != b->type)
-        return sum;
-    return sum + square(s->of_type) + square(s->of_type_share) * shares +
-           square(s->rough) * of_order *
-               exp(-sqrt(distance(a->side, b->side, N_SIZES)) / s->rough_octaves);
-}
-
-static double covariance(const struct scales *s, const struct process_point *a,
-                         const struct process_point *b)
-{
-    const double d = distance(a->size, b->size, N_SIZES);
-    double shares = 0, other = 0, sum;
-
-    for (int k = 0; k < N_SHARES; k++)
-        shares += a->share[k] * b->share[k];
-    for (int k = 0; k < FT__MOST_OTHERS; k++)
-        other += a->other[k] * b->other[k];
-    sum = square(s->shared) + square(s->of_share) * shares +
-          square(s->of_other) * other + square(s->far) * similarity(d, s->far_octaves);
-    if (strcmp(a->session, b->session) == 0)
-        sum += square(s->of_session);
-    return a->kind == b->kind ? sum + covariance_of_kind(s, a, b, d, shares) : sum;
 }
 
 /* ---- the process ---- */
@@ -362,7 +189,8 @@ static double weigh(struct process *p, const double *residual, double *covarianc
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++)
-            covariances[i * n + j] = covariance(&p->scale, &p->at[i], &p->at[j]);
+            covariances[i * n + j] =
+                ft__few_covariance(&p->scale, &p->at[i], &p->at[j]);
     for (size_t i = 0; i < n; i++)
         p->noise[i] = p->at[i].noise;
     determinant = invert(p, covariances, covariances + n * n);
@@ -386,7 +214,7 @@ static const double apart = 4;
 static void set_types_apart(struct process *p, const double *residual,
                             double *covariances)
 {
-    const struct scales usual = p->scale;
+    const struct ft__few_scales usual = p->scale;
     const double likelihood = weigh(p, residual, covariances);
 
     p->scale.of_type *= apart;
@@ -416,13 +244,13 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
 
 /* Nothing is above `most`. */
 static void correct_answer(ft__op_answer *a, const struct process *p,
-                           const struct process_point *at, double most)
+                           const struct ft__few_point *at, double most)
 {
     double change, residual_scale;
-    double variance = covariance(&p->scale, at, at) + at->noise;
+    double variance = ft__few_covariance(&p->scale, at, at) + at->noise;
 
     for (size_t i = 0; i < p->n; i++)
-        p->cross[i] = covariance(&p->scale, at, &p->at[i]);
+        p->cross[i] = ft__few_covariance(&p->scale, at, &p->at[i]);
     change = ft__dot(p->cross, p->weight, p->n);
     for (size_t i = 0; i < p->n; i++)
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
@@ -446,7 +274,8 @@ static void process_free(struct process *p)
 static ft_status process_make(struct process *p, ft__metric metric, size_t n,
                               ft_error *err)
 {
-    *p = (struct process){.scale = metric == FT__METRIC_POWER ? of_power : of_time,
+    *p = (struct process){.scale = metric == FT__METRIC_POWER ? ft__few_of_power
+                                                              : ft__few_of_time,
                           .at = calloc(n + 1, sizeof(*p->at)),
                           .inverse = calloc(n * n + 1, sizeof(double)),
                           .weight = calloc(n + 1, sizeof(double)),
@@ -470,10 +299,11 @@ struct correcting {
     ft__samples s;
 };
 
-static struct process_point point_of(const struct correcting *c, const struct scales *s,
+static struct ft__few_point point_of(const struct correcting *c,
+                                     const struct ft__few_scales *s,
                                      const ft__model_set *l, uint32_t i)
 {
-    struct process_point p = size_of(l, &c->s, i);
+    struct ft__few_point p = size_of(l, &c->s, i);
     const double usual = square(s->noise), least = square(s->long_noise);
 
     set_other(&p, c->others + (size_t)i * FT__MOST_OTHERS, &c->predicted[i]);
@@ -529,7 +359,7 @@ static ft_status correct_answers(struct correcting *c, const ft__model_set *l, s
             st = learn(&p, residual, err);
     }
     for (uint32_t i = c->n; i < c->n + n && !st && p.n >= FT__LEAST_CALIBRATION; i++) {
-        const struct process_point at = point_of(c, &p.scale, l, i);
+        const struct ft__few_point at = point_of(c, &p.scale, l, i);
 
         correct_answer(&c->predicted[i], &p, &at, most);
     }
@@ -583,24 +413,34 @@ static bool is_taken(const ft__samples *s, size_t i, const ft__dataset *d,
     return is_alike(&s->dataset[s->v[i].dataset], d) && is_known(&s->v[i], metric);
 }
 
-/* Those of the dataset and others like it; where there are too many, every so manieth
- * of them. */
-static void take_known(struct correcting *c, const ft__samples *s, const ft__dataset *d)
+/* Where there are too many, every so manieth of them. */
+uint32_t ft__calibration_set_like(const ft__sample **of, const ft__calibration_set *k,
+                                  const ft__dataset *d, ft__metric metric)
 {
+    const ft__samples *s = &k->s;
     size_t n = 0, seen = 0, most;
+    uint32_t n_taken = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        n += is_taken(s, i, d, c->metric);
+        n += is_taken(s, i, d, metric);
     most = n < FT__MOST_CALIBRATION ? n : FT__MOST_CALIBRATION;
     for (size_t i = 0; i < s->n; i++) {
-        if (!is_taken(s, i, d, c->metric))
+        if (!is_taken(s, i, d, metric))
             continue;
-        if (c->n < (seen + 1) * most / n) {
-            c->of[c->n] = &s->v[i];
-            c->session[c->n] = s->dataset[s->v[i].dataset].setting;
-            c->op[c->n++] = s->v[i].op;
-        }
+        if (n_taken < (seen + 1) * most / n)
+            of[n_taken++] = &s->v[i];
         seen++;
+    }
+    return n_taken;
+}
+
+static void take_known(struct correcting *c, const ft__calibration_set *k,
+                       const ft__dataset *d)
+{
+    c->n = ft__calibration_set_like(c->of, k, d, c->metric);
+    for (uint32_t i = 0; i < c->n; i++) {
+        c->session[i] = k->s.dataset[c->of[i]->dataset].setting;
+        c->op[i] = c->of[i]->op;
     }
 }
 
@@ -623,24 +463,40 @@ static const char *session_of(const struct correcting *c, const char *setting)
     return best;
 }
 
+/* Does a sensor see as much of the operation in both? */
+static bool is_read_alike(const char *a, const char *b)
+{
+    const double x = ft__loop_calls(a), y = ft__loop_calls(b);
+
+    return isnan(x) ? isnan(y) : fabs(x - y) < 1;
+}
+
 /* What was measured is known. */
-static void take_measured(ft__op_answer *a, const struct correcting *c, const ft_op *op)
+static void take_measured(ft__op_answer *a, const struct correcting *c, const ft_op *op,
+                          const char *setting)
 {
     const uint64_t hash = ft__op_hash(op);
 
     for (uint32_t i = 0; i < c->n; i++)
-        if (c->of[i]->hash == hash)
+        if (c->of[i]->hash == hash &&
+            (c->metric != FT__METRIC_POWER || is_read_alike(c->session[i], setting)))
             ft__answer_as_measured(a, c->of[i]->value[c->metric], 0);
 }
 
 static ft_status correct(struct correcting *c, ft__op_answer *predicted,
-                         const ft__family *f, const ft__dataset *on, const ft_op *ops,
-                         size_t n, ft_error *err)
+                         const ft__family *f, const ft__dataset *on,
+                         const ft__op_answer *answered, const ft_op *ops, size_t n,
+                         ft_error *err)
 {
+    const ft__model_set *l =
+        ft__family_model_set(f, answered ? FT__METRIC_TIME : c->metric, on);
     const char *session;
-    ft_status st =
-        ft__family_query(c->predicted, f, c->metric, on, c->op, NULL, c->n, err);
+    ft_status st = FT_OK;
 
+    if (answered)
+        memcpy(c->predicted, answered, c->n * sizeof(*answered));
+    else
+        st = ft__family_query(c->predicted, f, c->metric, on, c->op, NULL, c->n, err);
     if (st)
         return st;
     memcpy(c->op + c->n, ops, n * sizeof(*ops));
@@ -654,11 +510,11 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
     for (uint32_t i = 0; i < c->n && !st; i++)
         c->s.v[i].value[c->metric] = c->of[i]->value[c->metric];
     if (!st)
-        st = correct_answers(c, ft__family_model_set(f, c->metric, on), n, err);
+        st = correct_answers(c, l, n, err);
     for (size_t i = 0; i < n && !st; i++) {
         if (!predicted[i].measured)
             predicted[i] = c->predicted[c->n + i];
-        take_measured(&predicted[i], c, &ops[i]);
+        take_measured(&predicted[i], c, &ops[i], on->setting);
     }
     return st;
 }
@@ -667,7 +523,8 @@ ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used
                                       const ft__family *f, ft__metric metric,
                                       const ft__calibration_set *known,
                                       const ft__dataset *d, const ft__dataset *on,
-                                      const ft_op *ops, size_t n, ft_error *err)
+                                      const ft__op_answer *answered, const ft_op *ops,
+                                      size_t n, ft_error *err)
 {
     struct correcting c = {.metric = metric};
     ft_status st;
@@ -681,8 +538,8 @@ ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used
                        on->device);
     st = correcting_make(&c, known->s.n, n, err);
     if (!st) {
-        take_known(&c, &known->s, d);
-        st = correct(&c, predicted, f, on, ops, n, err);
+        take_known(&c, known, d);
+        st = correct(&c, predicted, f, on, answered, ops, n, err);
     }
     *n_used = st ? 0 : c.n;
     correcting_free(&c);

@@ -153,7 +153,7 @@ static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
 }
 
 /* Where only specifications say what is drawn: docs/power.md. */
-static const double power_from_specification = 0.35;
+static const double power_from_specification = 0.35, power_known = 0.1;
 /* Sensors show no more than this over the cap that holds. */
 static const double over_cap = 1.03;
 
@@ -253,14 +253,20 @@ static bool has_unseen(const ft__query_context *q)
     return !q->known && q->f && q->f->unseen && q->n_few < FT__LEAST_CALIBRATION;
 }
 
+/* The share of what was not known that n corrections leave. */
+static double open_after(uint32_t n)
+{
+    return n < FT__LEAST_CALIBRATION ? 1 : half_known / (half_known + n);
+}
+
 /* What all operations of a network err by in common, and the share of their own bounds
  * that they do. */
 static void find_common(double *common, double *share, const ft__query_context *q)
 {
     *common = q->device_schedule ? 0 : q->known ? common_known : common_unknown;
     *share = q->known ? 0 : share_unknown;
-    if (q->n_few >= FT__LEAST_CALIBRATION && !q->known) {
-        double open = half_known / (half_known + q->n_few);
+    if (!q->known) {
+        const double open = open_after(q->n_few);
 
         *common += (1 - open) * (common_corrected - *common);
         *share += (1 - open) * (share_corrected - *share);
@@ -307,8 +313,11 @@ static ft__log_residual residual_of(const ft__network_estimate *e,
                               : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
-    out.power_low = knows_steady_power(q) ? -0.1 : -0.35;
-    out.power_high = -out.power_low;
+    out.power_high = knows_steady_power(q)
+                         ? power_known
+                         : power_known + (power_from_specification - power_known) *
+                                             open_after(q->n_read);
+    out.power_low = -out.power_high;
     if (q->device_schedule)
         add_schedule_residual(&out, q->device_schedule);
     if (!q->device_schedule || isnan(q->device_schedule->energy_low))
@@ -394,6 +403,123 @@ static ft_status ask_ops(ft__network_estimate *out, ft__op_task *task,
     return st;
 }
 
+/* ---- readings of power, where nothing was learned of it ---- */
+
+/* Operations whose power was read, and what specifications say of it. */
+struct readings {
+    const ft__sample **of;
+    ft__op_answer *answer;
+    uint32_t n;
+    const ft__samples *s;
+};
+
+/* Of the rows of dataset d the i-th or a later one; r->n: there is none. */
+static uint32_t next_of(const struct readings *r, const ft__dataset *d, uint32_t i)
+{
+    while (i < r->n && &r->s->dataset[r->of[i]->dataset] != d)
+        i++;
+    return i;
+}
+
+static ft_status list_of(ft_graph **out, const struct readings *r, const ft__dataset *d,
+                         ft_error *err)
+{
+    ft__buf text = {0};
+    ft_status st;
+
+    for (uint32_t i = next_of(r, d, 0); i < r->n; i = next_of(r, d, i + 1)) {
+        char spec[1024];
+
+        ft_op_print(&r->of[i]->op, spec, sizeof(spec));
+        ft__buf_fmt(&text, "%s\n", spec);
+    }
+    st = text.bad ? ft_fail(err, FT_ENOMEM, 0, "%u operations", r->n)
+                  : ft_import_ops(out, text.s, text.len, "list", err);
+    ft__buf_free(&text);
+    return st;
+}
+
+static ft_status predict_operations(ft__network_estimate *out, const ft_predictor *p,
+                                    const ft__device_use *asked, const ft_graph *g,
+                                    ft_error *err);
+
+/* As they were measured, had their power not been read. */
+static ft_status ask_read(struct readings *r, const ft__dataset *d,
+                          const ft_predictor *p, const ft__device_use *asked,
+                          ft_error *err)
+{
+    ft__device_use on = *asked;
+    ft__network_estimate e;
+    ft_graph *g;
+    ft_status st;
+    uint32_t node = 0;
+
+    if (next_of(r, d, 0) == r->n)
+        return FT_OK;
+    on.times_alone = true;
+    on.setting = d->setting;
+    on.policy = d->policy;
+    on.run_mode = NULL;
+    st = list_of(&g, r, d, err);
+    if (st)
+        return st;
+    st = predict_operations(&e, p, &on, g, err);
+    for (uint32_t i = next_of(r, d, 0); i < r->n && !st; i = next_of(r, d, i + 1))
+        r->answer[i].value = e.op_power[g->node[node++].op].value;
+    if (!st)
+        ft__network_estimate_free(&e);
+    ft_graph_free(g);
+    return st;
+}
+
+static void take_power(ft__network_estimate *out, ft__op_task *task, uint32_t i,
+                       const ft__op_answer *a, const ft__query_context *q)
+{
+    ft_estimate *power = &out->op_power[i];
+
+    if (isnan(q->a.loop_calls)) /* otherwise what is beside it, too, was corrected */
+        task->power_w =
+            ft__at_most(task->power_w * a->value / power->value, q->a.cap_w);
+    *power = (ft_estimate){a->value, a->low, a->high,
+                           a->measured ? FT_BASIS_MEASURED : power->basis, ""};
+    if (!a->measured)
+        keep_under(power, q->a.cap_w);
+    ft__estimate_op_energy(out, i);
+}
+
+static ft_status correct_power(ft__network_estimate *out, ft__op_task *task,
+                               ft__query_context *q, const ft_predictor *p,
+                               const ft__device_use *asked, ft_error *err)
+{
+    ft__op_answer *a = calloc(q->n + 1u, sizeof(*a));
+    struct readings r = {.of = calloc(q->few->s.n + 1, sizeof(ft__sample *)),
+                         .answer = calloc(q->few->s.n + 1, sizeof(*r.answer)),
+                         .s = &q->few->s};
+    ft_status st = FT_OK;
+
+    if (!a || !r.of || !r.answer)
+        st = ft_fail(err, FT_ENOMEM, 0, "%zu measurements", q->few->s.n);
+    else
+        r.n = ft__calibration_set_like(r.of, q->few, q->few_on, FT__METRIC_POWER);
+    for (uint32_t i = 0; i < r.s->n_datasets && !st; i++)
+        st = ask_read(&r, &r.s->dataset[i], p, asked, err);
+    for (uint32_t i = 0; i < q->n; i++)
+        a[i] = (ft__op_answer){.value = out->op_power[i].value,
+                               .low = out->op_power[i].low,
+                               .high = out->op_power[i].high};
+    if (!st && r.n)
+        st = ft__calibration_set_correct(a, &q->n_read, q->f, FT__METRIC_POWER, q->few,
+                                         q->few_on, &q->on, r.answer, q->g->op, q->n,
+                                         err);
+    for (uint32_t i = 0; i < q->n && !st; i++)
+        if (a[i].value > 0)
+            take_power(out, &task[i], i, &a[i], q);
+    free(a);
+    free(r.of);
+    free(r.answer);
+    return st;
+}
+
 /* Weights that the rest of the network has displaced from the cache, where operations
  * repeated alone find theirs. */
 static void read_weights_again(ft__network_estimate *out, const ft__op_task *task)
@@ -409,7 +535,8 @@ static void read_weights_again(ft__network_estimate *out, const ft__op_task *tas
 }
 
 static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
-                          ft__op_answers *answered, ft_error *err)
+                          const ft_predictor *p, const ft__device_use *on,
+                          ft_error *err)
 {
     ft__op_task *task = calloc(q->n + 1u, sizeof(*task));
     ft__schedule s;
@@ -418,7 +545,9 @@ static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
 
     if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
-    st = ask_ops(out, task, q, answered, err);
+    st = ask_ops(out, task, q, on->answered, err);
+    if (!st && q->few_on && !q->powered && !on->times_alone)
+        st = correct_power(out, task, q, p, on, err);
     if (!st) {
         for (uint32_t i = 0; i < q->n; i++) {
             task[i].count = (double)q->g->op_count[i];
@@ -522,7 +651,7 @@ static ft_status predict_operations(ft__network_estimate *out, const ft_predicto
                         (q.fused ? FT__RUN_FUSED : 0u) |
                         (q.a.copied ? FT__RUN_COPIED : 0u);
     if (!st)
-        st = assemble(out, &q, asked->answered, err);
+        st = assemble(out, &q, p, &on, err);
     if (!st)
         st = ft__estimate_memory(out, q.f ? engine_of(q.f, &q.on) : NULL, d, g, err);
     ft__query_context_close(&q, &setting);
@@ -537,7 +666,7 @@ static ft_status predict_operations(ft__network_estimate *out, const ft_predicto
     else
         ft__estimate_why_no_power(out, d);
     out->n_known = q.n_few;
-    if (q.few && !q.powered)
+    if (q.few && !q.powered && q.n_read < FT__LEAST_CALIBRATION)
         out->n_unused_power =
             (uint32_t)ft__calibration_set_count(q.few, d->name, FT__METRIC_POWER);
     out->n_networks = q.device_schedule ? (uint32_t)q.device_schedule->n : 0;

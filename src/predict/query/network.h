@@ -42,8 +42,7 @@ typedef struct ft__network_estimate {
     uint32_t n_scaled;
     uint32_t n_roofline;
     uint32_t n_known; /* measurements of the device that corrected a family's times */
-    uint32_t n_unused_power; /* readings beside them, which corrected nothing: the
-                                family knows no device's power */
+    uint32_t n_unused_power; /* readings beside them, which corrected nothing */
     /* Where host and device were distinguished (docs/networks.md), otherwise NaN: what
      * the host needs to issue everything, and what the device needs to execute it. */
     double host_s;
@@ -89,6 +88,7 @@ typedef struct ft__device_use {
                             "default": in convolutions, as PyTorch does */
     const ft__calibration_set *known; /* NULL, or what corrects a family's times of this
                               device, of which it holds some; borrowed */
+    bool times_alone;                 /* it corrects no power */
     ft__op_answers *answered; /* NULL, or of all else here without `known`; borrowed */
     const char *name;         /* without a file: as datasets name the device */
     const char *engine;       /* as datasets name it ("vllm"); NULL: that of the dataset

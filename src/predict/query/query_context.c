@@ -366,7 +366,8 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
         answer_for_steady_state(q);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
-                                         q->few, q->few_on, &q->on, q->form, q->n, err);
+                                         q->few, q->few_on, &q->on, NULL, q->form, q->n,
+                                         err);
     boards = ft__query_context_between_boards(q);
     for (uint32_t i = 0; i < q->n && !st && boards > 0; i++)
         if (!is_among_few(q, &q->form[i]))
@@ -376,7 +377,7 @@ static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
     st = ask_metric(q->power, q, FT__METRIC_POWER, &none);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->power, &n_powered, q->f, FT__METRIC_POWER,
-                                         q->few, q->few_on, &q->on, q->form, q->n,
+                                         q->few, q->few_on, &q->on, NULL, q->form, q->n,
                                          &none);
     q->powered = !st;
     return st == FT_ENOTFOUND ? FT_OK

@@ -46,6 +46,7 @@ typedef struct ft__query_context {
     const ft__dataset *few_on;      /* those of the device as it is asked about; NULL:
                                        none */
     uint32_t n_few;                 /* that corrected the answers */
+    uint32_t n_read; /* whose power corrected what specifications say of it */
 } ft__query_context;
 
 /* As it was measured, where that is not as it is asked about; as this otherwise. */

@@ -129,6 +129,9 @@ What cannot be answered is said.
   $ foretell evaluate --db a.db --method magic
   foretell evaluate: --method magic: it is one of ridge, knn, template, tree, forest, extra, boost, mlp, svr, gp, hist, middle
   [2]
+  $ foretell evaluate --db a.db --leave-out device --chosen
+  foretell evaluate: --chosen goes with --correct
+  [2]
   $ foretell evaluate --db a.db --correct 10
   foretell evaluate: times and power of devices left out can be corrected, nothing else
   [2]

@@ -151,8 +151,31 @@ A family that comes with foretell is corrected as well.
   $ foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct l4.csv --json | pick corrected_by time.basis
   corrected_by: 75
   time.basis: "scaled"
-  $ sed 's/,time,s,/,power,W,/' l4.csv | sed 1d | cat l4.csv - > drawn.csv; for few in l4 drawn; do foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct $few.csv -q | grep 'readings of power'; done
-  warning: readings of power that --correct names (75) are not used: the predictor has learned no power for them to correct
+
+Power that was read of them corrects what its data sheet says, in networks as well, from five readings on.
+
+  $ python3 -c "
+  > import csv, sys
+  > rows = list(csv.DictReader(sys.stdin))
+  > out = csv.DictWriter(sys.stdout, rows[0].keys()); out.writeheader()
+  > for row in rows:
+  >     out.writerow(row)
+  >     if row['metric'] == 'time' and row['spec']: out.writerow({**row, 'metric': 'power', 'unit': 'W', 'value': '25'})" < l4.csv > drawn.csv
+  > head -7 drawn.csv > start.csv
+  > for few in l4 drawn; do foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct $few.csv --json; done | python3 -c "
+  > import json, statistics as s, sys
+  > d, text = json.JSONDecoder(), sys.stdin.read()
+  > times, at = d.raw_decode(text); both = json.loads(text[at:])
+  > of = lambda x, k: s.median(o['power'][k] for o in x['ops'] if o['power']['value'])
+  > print(both['time'] == times['time'], abs(of(times, 'value') / 25 - 1) > 0.2, abs(of(both, 'value') / 25 - 1) < 0.1, of(both, 'high') / of(both, 'low') < of(times, 'high') / of(times, 'low'))
+  > print(both['power']['value'] < 0.75 * times['power']['value'], both['power']['high'] / both['power']['low'] < times['power']['high'] / times['power']['low'])"
+  True True True True
+  True True
+  $ grep -o 'linear x=[^,]*' l4.csv | head -1 > linear.ops; foretell predict linear.ops --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct drawn.csv --json | pick ops.0.power.value ops.0.power.basis
+  ops.0.power.value: 25.0
+  ops.0.power.basis: "measured"
+  $ for few in l4 drawn start; do foretell predict data/models/resnet18.onnx --predictor data/predictors/nvidia-fp32.ftp --device l4 --correct $few.csv -q | grep 'readings of power'; done
+  warning: readings of power that --correct names (1) correct nothing: they are fewer than five, or nothing is known of what the device draws
   $ grep -o 'conv2d x=[^,]*' l4.csv | head -1 > conv.ops; for p in "" "--engine torch" "--policy default" "--policy ieee"; do foretell predict conv.ops --device l4 --correct l4.csv $p --json 2> /dev/null | grep -o '"basis": "measured"' | head -1; done
   "basis": "measured"
   "basis": "measured"

@@ -158,3 +158,15 @@ Activations behind a product with a bias are part of its kernel where the engine
   $ foretell ops data/models/squeezenet1_1.onnx -q --list --lower fused | grep -c '^relu'
   0
   [1]
+
+The few that say most of the others, to measure on a device that nobody measured: of three sorts one of each.
+
+  $ for n in 1 2 3; do echo "conv2d x=${n}x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32"; echo "linear x=$((n + 30))x1024 out=1000 dtype=fp32"; echo "relu x=${n}x64x56x56 dtype=fp32 *2"; done > many.ops
+  $ foretell ops many.ops --list --few 3 | cut -d ' ' -f 1 | sort
+  conv2d
+  linear
+  relu
+  $ foretell ops many.ops --list --few 30 | sort > all.ops; foretell ops many.ops --list | sort | cmp - all.ops
+  $ foretell ops many.ops --few 3
+  foretell ops: --few goes with --list
+  [2]
