@@ -46,15 +46,8 @@ static double result_elements(const ft_op *op)
     return (double)ft_shape_elements(&s);
 }
 
-/* TensorFlow 1 multiplies 1 x 1 kernels by cuBLAS, channels where they are, and cuDNN's
- * convolutions do not pad one side more than the other: it copies the input, padded
- * (conv_ops.cc, conv_grad_*_ops.cc). */
-static bool is_product(const ft_op *op)
-{
-    return ft_op_at(op, FT_K_kernel, 0) == 1 && ft_op_at(op, FT_K_kernel, 1) == 1 &&
-           ft_op_at(op, FT_K_stride, 0) == 1 && ft_op_at(op, FT_K_stride, 1) == 1;
-}
-
+/* cuDNN does not pad one side more than the other, so that TensorFlow 1 copies the input
+ * with its padding first (conv_ops.cc, conv_grad_*_ops.cc). */
 static bool is_uneven(const ft_op *op)
 {
     bool uneven = false;
@@ -77,13 +70,9 @@ static void conv_pass(ft__work *w, const ft_op *forward, int gradient,
 
     ft__conv_kernel(p, forward, gradient);
     tensors = p->tensors / p->size;
-    if (chip->tensorflow) {
-        if (is_product(forward))
-            return;
-        if (is_uneven(forward))
-            stream(w, FT__OP_KERNEL_STREAM, forward, elements_of(forward),
-                   elements_of(forward));
-    }
+    if (chip->tensorflow && is_uneven(forward))
+        stream(w, FT__OP_KERNEL_STREAM, forward, elements_of(forward),
+               elements_of(forward));
     stream(w, FT__OP_KERNEL_LAYOUT, forward, tensors, tensors);
     w->op_kernel[w->n - 1].kernels = 0;
 }
