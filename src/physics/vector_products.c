@@ -32,7 +32,9 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
         return false;
     if (p->what == FT__OP_KERNEL_CONV)
         return p->size < 2 || ft__has_vectors_of_16_bits(p, chip);
-    return (p->size < 2 || (p->size == 4 && chip->cuda <= 8)) && fmin(p->m, p->n) > 2;
+    return (p->size < 2 ||
+            (p->size == 4 && chip->cuda <= 8 && !(chip->tensorflow && p->gradient))) &&
+           fmin(p->m, p->n) > 2;
 }
 
 /* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
