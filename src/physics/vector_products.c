@@ -24,7 +24,8 @@ static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chi
 /* Before Volta convolutions of 16 bits (P100), all products of 8 (GTX 1080 Ti) and
  * those of fp32 by cuBLAS before CUDA 9 have none but large kernels, which leave k
  * whole but in gradients of weights: DeepBench's take as long for 8 images as for 16.
- * Two columns are still sums of threads. */
+ * Two columns are still sums of threads. Gradients of TensorFlow 1 have all tiles; what
+ * forward ones lack stands in for the hosts of Justus' rows (docs/notes/physics.md). */
 static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     if (!chip->early || p->count > 1 || (p->batched && p->size == 4) ||
