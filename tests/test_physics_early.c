@@ -340,7 +340,8 @@ static void optimizers_of_tensorflow_1_pass_once_for_each_array(void)
 /* The input is copied where one side is padded more: 73 MB at 484 GB/s. */
 static void uneven_padding_of_tensorflow_1_is_a_copy(void)
 {
-    static const char conv[] = "conv2d x=10x17x232x232 out=10 kernel=5x5 stride=2x2 pad=";
+    static const char conv[] =
+        "conv2d x=10x17x232x232 out=10 kernel=5x5 stride=2x2 pad=";
     char even[96], uneven[96];
 
     snprintf(even, sizeof(even), "%s2x2", conv);

@@ -46,8 +46,8 @@ static double result_elements(const ft_op *op)
     return (double)ft_shape_elements(&s);
 }
 
-/* cuDNN does not pad one side more than the other, so that TensorFlow 1 copies the input
- * with its padding first (conv_ops.cc, conv_grad_*_ops.cc). */
+/* cuDNN does not pad one side more than the other, so that TensorFlow 1 copies the
+ * input with its padding first (conv_ops.cc, conv_grad_*_ops.cc). */
 static bool is_uneven(const ft_op *op)
 {
     bool uneven = false;
@@ -679,17 +679,17 @@ static void accumulate(ft__work *w, const ft_op *back)
     }
 }
 
-/* Of the mean of squared differences, as Justus et al. have it: difference, square, sum;
- * back a constant, its mean, twice the difference, their product, and the target's,
- * which is a variable as well. */
+/* Of the mean of squared differences, as Justus et al. have it: difference, square,
+ * sum; back a constant, its mean, twice the difference, their product, and the
+ * target's, which is a variable as well. */
 static void tensorflow_loss(ft__work *w, const ft_op *op, double results)
 {
     stream(w, FT__OP_KERNEL_STREAM, op, 9 * results, 7 * results);
     w->op_kernel[w->n - 1].kernels = 8;
 }
 
-/* Operations of 10 us that TensorFlow 1's Session.run() takes from Python beside what it
- * starts: 80 us for an operation that does nothing on a workstation of its makers
+/* Operations of 10 us that TensorFlow 1's Session.run() takes from Python beside what
+ * it starts: 80 us for an operation that does nothing on a workstation of its makers
  * (Session.make_callable's commit), 120 by PipelineAI, 130 by github.com/sillycross. */
 static const double SESSION_RUN = 12;
 

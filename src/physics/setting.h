@@ -12,8 +12,8 @@ typedef struct ft__chip_setting {
     double threads; /* NaN: it does not say */
     double slots, reads;
     double cuda; /* 7.5, 8 (as TensorFlow 1), infinite: later, or it does not say */
-    bool tensorflow, early_miopen, activated, caches, packed, masked, apart, bare, short_loop,
-        graph, fused;
+    bool tensorflow, early_miopen, activated, caches, packed, masked, apart, bare,
+        short_loop, graph, fused;
 } ft__chip_setting;
 ft__chip_setting ft__setting_read(const char *setting);
 /* Does it change nothing of a chip but how an engine runs operations? */
