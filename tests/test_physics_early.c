@@ -313,8 +313,41 @@ static void products_of_tensorflow_1_have_large_tiles(void)
 {
     static const char layer[] = "linear x=64x4096 out=512";
 
-    CHECK(CMP(seconds(layer, "p100-pcie-16gb", "activation=none"), >,
-              2 * seconds(layer, "p100-pcie-16gb", "")));
+    CHECK(CMP(seconds(layer, "p100-pcie-16gb", "activation=none run_mode=graph"), >,
+              2 * seconds(layer, "p100-pcie-16gb", "run_mode=graph")));
+}
+
+/* Calls of Session.run(), which were estimated as those of PyTorch. */
+static void sessions_of_tensorflow_1_take_the_host_longer(void)
+{
+    CHECK(CMP(seconds("linear x=1x16 out=16", "gtx-1080-ti", "activation=none"), >,
+              1e-4));
+}
+
+/* A kernel for each array: Adam took no longer than in one. */
+static void optimizers_of_tensorflow_1_pass_once_for_each_array(void)
+{
+    static const char step[] = "linear x=32x4000 out=4000 phase=step";
+    const char *const p100 = devices[0];
+    const double one = seconds(step, p100, "optimizer=Adam") -
+                       seconds(step, p100, "optimizer=SGD"),
+                 each = seconds(step, p100, "activation=none optimizer=Adam") -
+                        seconds(step, p100, "activation=none optimizer=SGD");
+
+    CHECK(CMP(each, >, 1.5 * one));
+}
+
+/* The input is copied where one side is padded more: 73 MB at 484 GB/s. */
+static void uneven_padding_of_tensorflow_1_is_a_copy(void)
+{
+    static const char conv[] =
+        "conv2d x=10x17x232x232 out=10 kernel=5x5 stride=2x2 pad=";
+    char even[96], uneven[96];
+
+    snprintf(even, sizeof(even), "%s2x2", conv);
+    snprintf(uneven, sizeof(uneven), "%s1x1x2x2", conv);
+    CHECK(CMP(seconds(uneven, devices[1], "activation=none"), >,
+              seconds(even, devices[1], "activation=none") + 1.5e-4));
 }
 
 /* Latency of loads, whatever the lanes: 32 columns were estimated 2.7 times too fast. A
@@ -456,6 +489,9 @@ int main(int argc, char **argv)
     more_columns_or_fewer_cores_are_never_faster();
     libraries_of_cuda_7_have_no_non_fused_winograd();
     products_of_tensorflow_1_have_large_tiles();
+    sessions_of_tensorflow_1_take_the_host_longer();
+    optimizers_of_tensorflow_1_pass_once_for_each_array();
+    uneven_padding_of_tensorflow_1_is_a_copy();
     steps_of_a_pascal_take_clocks_for_each_k();
     steps_take_clocks_for_each_k();
     convolutions_of_16_bits_take_16_images();

@@ -94,6 +94,6 @@ double ft__host_s(const ft__calls *calls, double kernels,
 
     return c[FT__C_floor_s] * ((calls->floor < 0 ? 1 : c[calls->floor]) *
                                    (1 + c[FT__C_gradient_calls] * calls->gradients) +
-                               c[FT__C_inner_start] * inner) +
+                               c[FT__C_inner_start] * inner + calls->around) +
            (calls->step ? c[FT__C_step_s] : 0);
 }

@@ -46,14 +46,33 @@ static double result_elements(const ft_op *op)
     return (double)ft_shape_elements(&s);
 }
 
+/* cuDNN does not pad one side more than the other, so that TensorFlow 1 copies the
+ * input with its padding first (conv_ops.cc, conv_grad_*_ops.cc). */
+static bool is_uneven(const ft_op *op)
+{
+    bool uneven = false;
+
+    for (uint32_t i = 0; i + 2 < ft_op_shape(op, FT_K_x).rank; i++) {
+        int64_t begin, end;
+
+        ft_op_pad(op, i, &begin, &end);
+        uneven |= begin != end;
+    }
+    return uneven;
+}
+
 /* A product of a convolution, and what it does to the layout. */
-static void conv_pass(ft__work *w, const ft_op *forward, int gradient)
+static void conv_pass(ft__work *w, const ft_op *forward, int gradient,
+                      const ft__hardware_spec *chip)
 {
     ft__op_kernel *p = next(w, FT__OP_KERNEL_CONV, forward);
     double tensors;
 
     ft__conv_kernel(p, forward, gradient);
     tensors = p->tensors / p->size;
+    if (chip->tensorflow && is_uneven(forward))
+        stream(w, FT__OP_KERNEL_STREAM, forward, elements_of(forward),
+               elements_of(forward));
     stream(w, FT__OP_KERNEL_LAYOUT, forward, tensors, tensors);
     w->op_kernel[w->n - 1].kernels = 0;
 }
@@ -579,11 +598,11 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         return;
     if (class == FT_CLASS_CONV && op->kind != FT_KIND_deform_conv2d) {
         if (!back)
-            conv_pass(w, forward, 0);
+            conv_pass(w, forward, 0, chip);
         if (back && wrt & FT_WRT_X)
-            conv_pass(w, forward, FT_WRT_X);
+            conv_pass(w, forward, FT_WRT_X, chip);
         if (back && wrt & FT_WRT_WEIGHTS)
-            conv_pass(w, forward, FT_WRT_WEIGHTS);
+            conv_pass(w, forward, FT_WRT_WEIGHTS, chip);
     } else if (op->kind == FT_KIND_moe) {
         mixture(w, op, chip->masked);
     } else if (op->kind == FT_KIND_collective) {
@@ -626,23 +645,35 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
     if (ft_op_at(op, FT_K_bias, 0) && (!back || wrt & FT_WRT_WEIGHTS)) {
         stream(w, FT__OP_KERNEL_BIAS, op, result_elements(forward),
                back ? 0 : result_elements(forward));
-        w->op_kernel[w->n - 1].alone = back || class == FT_CLASS_CONV;
+        w->op_kernel[w->n - 1].alone =
+            back || class == FT_CLASS_CONV || chip->tensorflow;
     }
+}
+
+/* TensorFlow 1 has a kernel for each array that an optimizer writes, others one. */
+static void update_all(ft__work *w, const ft_op *forward, double numbers,
+                       const ft__hardware_spec *chip)
+{
+    const double writes = 1 + chip->slots;
+
+    stream(w, FT__OP_KERNEL_STREAM, forward, numbers * chip->reads, numbers * writes);
+    w->op_kernel[w->n - 1].kernels = chip->tensorflow ? writes : 1;
 }
 
 static void optimizer(ft__work *w, const ft_op *forward, const ft__hardware_spec *chip)
 {
-    const double inputs = elements_of(forward), reads = 2 + chip->slots;
     ft_cost cost;
 
     ft_op_cost(forward, &cost);
     if (cost.weight_elements > 0)
-        stream(w, FT__OP_KERNEL_STREAM, forward, cost.weight_elements * reads,
-               cost.weight_elements * (reads - 1));
-    if (w->calls.step) {
-        stream(w, FT__OP_KERNEL_STREAM, forward, inputs * reads, inputs * (reads - 1));
+        update_all(w, forward, cost.weight_elements, chip);
+    if (!w->calls.step)
+        return;
+    update_all(w, forward, elements_of(forward), chip);
+    if (chip->tensorflow)
+        update_all(w, forward, result_elements(forward), chip);
+    else
         w->op_kernel[w->n - 1].partial = 1;
-    }
 }
 
 /* An optimizer's own operation, of one parameter: frameworks update many in one kernel,
@@ -675,6 +706,20 @@ static void accumulate(ft__work *w, const ft_op *back)
     }
 }
 
+/* Of the mean of squared differences, as Justus et al. have it: difference, square,
+ * sum; back a constant, its mean, twice the difference, their product, and the
+ * target's, which is a variable as well. */
+static void tensorflow_loss(ft__work *w, const ft_op *op, double results)
+{
+    stream(w, FT__OP_KERNEL_STREAM, op, 9 * results, 7 * results);
+    w->op_kernel[w->n - 1].kernels = 8;
+}
+
+/* Operations of 10 us that TensorFlow 1's Session.run() takes from Python beside what
+ * it starts: 80 us for an operation that does nothing on a workstation of its makers
+ * (Session.make_callable's commit), 120 by PipelineAI, 130 by github.com/sillycross. */
+static const double SESSION_RUN = 12;
+
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_op forward = *op, back;
@@ -688,6 +733,10 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     out->calls = ft__calls_of(op, chip->amd);
     if (chip->bare)
         out->calls.floor = -1;
+    if (chip->tensorflow) {
+        out->calls.around = SESSION_RUN;
+        out->calls.each = 1;
+    }
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);
@@ -716,9 +765,11 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         if (chip->activated)
             stream(out, FT__OP_KERNEL_STREAM, op, 2 * results, results);
         one_phase(out, &back, &forward, chip);
-        for (uint32_t i = 0; out->calls.step && i < out->n; i++)
+        for (uint32_t i = 0; out->calls.step && !chip->tensorflow && i < out->n; i++)
             out->op_kernel[i].partial = out->op_kernel[i].gradient == FT_WRT_X;
-        if (out->calls.step)
+        if (chip->tensorflow && out->calls.step)
+            tensorflow_loss(out, op, results);
+        else if (out->calls.step)
             stream(out, FT__OP_KERNEL_LOSS, op, results, results);
         else if (!chip->renews)
             accumulate(out, &back);

@@ -92,6 +92,7 @@ typedef struct ft__calls {
     int floor;        /* FT__C_ of what the host's time is multiplied by, or -1 */
     double inner;     /* kernels beyond the first, which its library starts */
     double each;      /* 0, or in place of inner so many for each beyond the first */
+    double around;    /* calls that what runs the operation takes itself */
     int step;         /* host time of a training step is added */
     double gradients; /* calls of a library for them, but for an operation's first */
 } ft__calls;

@@ -192,8 +192,10 @@ static double clock_under_load(const ft_device_facts *d, double cores)
     return one + (all - one) * (cores - 1) / (d->cores - 1);
 }
 
-static const ft__chip_setting says_nothing = {
-    .threads = NAN, .cuda = INFINITY, .slots = FT__UNNAMED_SLOTS};
+static const ft__chip_setting says_nothing = {.threads = NAN,
+                                              .cuda = INFINITY,
+                                              .slots = FT__UNNAMED_SLOTS,
+                                              .reads = 2 + FT__UNNAMED_SLOTS};
 
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                                 const ft__chip_setting *set, const char *policy,
@@ -211,6 +213,8 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .process_nm = d->process_nm,
         .year = d->year,
         .slots = set->slots,
+        .reads = set->reads,
+        .tensorflow = set->tensorflow,
         .activated = set->activated,
         .caches = set->caches,
         .packed = set->packed,

@@ -31,6 +31,7 @@ typedef struct ft__hardware_spec {
     double year;
     double vector_share; /* of peak_flops that vectors have, at any clock */
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
+    double reads;        /* passes in which it reads, the weights' own among them */
     double lanes;        /* fp32 multiply-adds of a core in one clock */
     double threads;      /* that a core holds */
     double cuda;         /* of its libraries: 7.5, 8; infinite: later */
@@ -51,6 +52,7 @@ typedef struct ft__hardware_spec {
     int hopper;    /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
     int blackwell; /* those of 10 and 11 */
     int tensor;    /* peak_flops is that of tensor cores */
+    int tensorflow; /* TensorFlow 1, whose datasets name the activation */
     int activated; /* "activation=relu": one operation more, over the result */
     int caches;    /* "cache=written": attention stores the new keys and values first */
     int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */

@@ -29,27 +29,29 @@ static const char *const names[N_NAMES] = {
     "clock", "memory", "power",    "optimizer", "activation", "cache", "picks",
     "calls", "loop",   "run_mode", "threads",   "cuda",       "miopen"};
 
-static double optimizer_slots(const ft__pair_value *v)
-{
-    static const struct {
-        const char *name;
-        double slots;
-    } known[] = {
-        {"none", 0},     {"sgd", 0},     {"gradientdescent", 0},
-        {"momentum", 1}, {"adagrad", 1}, {"rmsprop", 2},
-        {"adadelta", 2}, {"adam", 2},    {"adamw", 2},
-    };
+/* reads: passes over parameters by TensorFlow 1, which has a kernel for each array that
+ * it writes (Eigen's statements in its training_ops_gpu.cu.cc). */
+static const struct optimizer {
+    const char *name;
+    double slots, reads;
+} optimizers[] = {
+    {"none", 0, 2},     {"sgd", 0, 2},     {"gradientdescent", 0, 2},
+    {"momentum", 1, 4}, {"adagrad", 1, 5}, {"rmsprop", 2, 7},
+    {"adadelta", 2, 9}, {"adam", 2, 7},    {"adamw", 2, 7},
+};
 
-    for (size_t i = 0; v->s && i < sizeof(known) / sizeof(*known); i++)
-        if (strlen(known[i].name) == v->len) {
+static struct optimizer optimizer_of(const ft__pair_value *v)
+{
+    for (size_t i = 0; v->s && i < sizeof(optimizers) / sizeof(*optimizers); i++)
+        if (strlen(optimizers[i].name) == v->len) {
             size_t j = 0;
 
-            while (j < v->len && (v->s[j] | 32) == known[i].name[j])
+            while (j < v->len && (v->s[j] | 32) == optimizers[i].name[j])
                 j++;
             if (j == v->len)
-                return known[i].slots;
+                return optimizers[i];
         }
-    return FT__UNNAMED_SLOTS;
+    return (struct optimizer){.slots = FT__UNNAMED_SLOTS, .reads = 4};
 }
 
 static bool is(const ft__pair_value *v, const char *word)
@@ -115,14 +117,18 @@ bool ft__setting_differs(const char *asked, const char *measured)
 ft__chip_setting ft__setting_read(const char *setting)
 {
     ft__pair_value v[N_NAMES];
+    struct optimizer o;
     bool both, apart;
 
     ft__pairs_find(v, setting, names, N_NAMES);
+    o = optimizer_of(&v[OPTIMIZER]);
     both = is(&v[RUN_MODE], "compiled-graph");
     apart = is(&v[CALLS], "single");
     return (ft__chip_setting){.at = operating_point_of(v),
                               .threads = ft__pair_value_number(&v[THREADS]),
-                              .slots = optimizer_slots(&v[OPTIMIZER]),
+                              .slots = o.slots,
+                              .reads = v[ACTIVATION].s ? o.reads : 2 + o.slots,
+                              .tensorflow = v[ACTIVATION].s != NULL,
                               .activated = activated(&v[ACTIVATION]),
                               .cuda = v[ACTIVATION].s ? 8 : cuda_era(&v[CUDA]),
                               .early_miopen = ft__pair_value_number(&v[MIOPEN]) < 2,

@@ -10,10 +10,10 @@
 typedef struct ft__chip_setting {
     ft__operating_point at;
     double threads; /* NaN: it does not say */
-    double slots;
+    double slots, reads;
     double cuda; /* 7.5, 8 (as TensorFlow 1), infinite: later, or it does not say */
-    bool early_miopen, activated, caches, packed, masked, apart, bare, short_loop,
-        graph, fused;
+    bool tensorflow, early_miopen, activated, caches, packed, masked, apart, bare,
+        short_loop, graph, fused;
 } ft__chip_setting;
 ft__chip_setting ft__setting_read(const char *setting);
 /* ft__hardware_spec_make() of a setting that was read. */
