@@ -191,6 +191,20 @@ static void no_memory_is_faster_than_its_data_sheet(void)
     CHECK(CMP(value(&theta, "memory_share") * value(&theta, "stacked_share"), <, 1.01));
 }
 
+/* Host and device take longer than one after the other: the others still have to be
+ * found. */
+static void a_constant_at_its_bound_does_not_keep_others_from_theirs(void)
+{
+    static struct made m;
+    ft__physics_params law = changed(), theta = ft__physics_default();
+
+    law.v[constant("overlap")] = 0.7;
+    make(&m, &law, 4, 1, 7);
+    CHECK_EQ(ft__physics_fit(&theta, m.row, N_ROWS, 1, NULL), FT_OK);
+    CHECK_NEAR(value(&theta, "overlap"), 1, 1e-12);
+    CHECK(CMP(error_of(&m, &theta, 4), <, 0.05));
+}
+
 /* Rows of an operation, its size a %u, whose time is that of memory; on device d at
  * share[d] of the usual bandwidth. */
 struct streamed {
@@ -307,6 +321,7 @@ int main(int argc, char **argv)
     a_few_devices_do_not_move_what_is_known_of_many();
     an_odd_device_does_not_bend_the_constants();
     no_memory_is_faster_than_its_data_sheet();
+    a_constant_at_its_bound_does_not_keep_others_from_theirs();
     constants_are_taken_as_far_as_they_serve_other_chips();
     kinds_without_rows_have_what_others_have_in_common();
     fitting_again_gives_the_same_bits();

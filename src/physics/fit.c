@@ -57,7 +57,6 @@ struct params_fit {
     double *slope;                     /* FT__N_PHYSICS_PARAMS of every sample */
     double *normal, *right;            /* the equations of a step */
     char needed[FT__N_PHYSICS_PARAMS]; /* the constants whose slopes are */
-    char felt[FT__N_PHYSICS_PARAMS];   /* those that changed anything */
     double spread[FT__N_PHYSICS_PARAMS];
     int n_groups;
     struct params_point at, start;
@@ -81,20 +80,31 @@ static ft__physics_params parameters_of(const struct params_point *p, uint32_t g
     return t;
 }
 
+/* of[f->n_groups] */
+static void parameters_of_groups(ft__physics_params *of, const struct params_fit *f,
+                                 const struct params_point *p)
+{
+    for (int g = 0; g < f->n_groups; g++)
+        of[g] = parameters_of(p, (uint32_t)g);
+}
+
+static double residual_of(const struct params_sample *s,
+                          const ft__physics_params *params)
+{
+    ft__terms t;
+
+    ft__work_cost(&t, &s->work, s->chip, &params[s->group]);
+    return log(t.total_s) - s->log_time;
+}
+
 static void residuals(const struct params_fit *f, const struct params_point *p,
                       double *out)
 {
     ft__physics_params params[MOST_GROUPS];
 
-    for (int g = 0; g < f->n_groups; g++)
-        params[g] = parameters_of(p, (uint32_t)g);
-    for (size_t j = 0; j < f->n; j++) {
-        const struct params_sample *s = &f->sample[j];
-        ft__terms t;
-
-        ft__work_cost(&t, &s->work, s->chip, &params[s->group]);
-        out[j] = log(t.total_s) - s->log_time;
-    }
+    parameters_of_groups(params, f, p);
+    for (size_t j = 0; j < f->n; j++)
+        out[j] = residual_of(&f->sample[j], params);
 }
 
 /* Constants are drawn to the start as by a normal distribution; what is a group's own
@@ -146,23 +156,23 @@ static double loss(const struct params_fit *f, const struct params_point *p,
 }
 
 /* d residual / d log constant. A group's own factor has that of its constant. `all`:
- * of those, too, that changed nothing last time. */
-static void slopes(struct params_fit *f, int all)
+ * also of rows that the constant did not change last time: most meet few constants. */
+static void slopes(struct params_fit *f, bool all)
 {
-    memset(f->slope, 0, f->n * FT__N_PHYSICS_PARAMS * sizeof(*f->slope));
+    ft__physics_params params[MOST_GROUPS];
+
     for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++) {
         struct params_point near = f->at;
 
-        if (!f->needed[i] || !(all || f->felt[i]))
+        if (!f->needed[i])
             continue;
         near.v[i] += NUDGE;
-        residuals(f, &near, f->trial);
-        f->felt[i] = 0;
+        parameters_of_groups(params, f, &near);
         for (size_t j = 0; j < f->n; j++) {
-            double slope = (f->trial[j] - f->residual[j]) / NUDGE;
+            double *slope = &f->slope[j * FT__N_PHYSICS_PARAMS + (size_t)i];
 
-            f->slope[j * FT__N_PHYSICS_PARAMS + (size_t)i] = slope;
-            f->felt[i] |= slope != 0;
+            if (all || *slope != 0)
+                *slope = (residual_of(&f->sample[j], params) - f->residual[j]) / NUDGE;
         }
     }
 }
@@ -192,6 +202,25 @@ static void add_sample(struct params_fit *f, size_t j)
     }
 }
 
+/* Is a constant at a bound that its gradient, f->right, leads beyond? */
+static bool is_held(const struct params_fit *f, int i)
+{
+    return (f->at.v[i] >= log(ranges[i].most) && f->right[i] > 0) ||
+           (f->at.v[i] <= log(ranges[i].least) && f->right[i] < 0);
+}
+
+/* It stays where it is: the step of the others is found without it, for one that counts
+ * on it leads nowhere once it is cut off (active sets: Bertsekas 1982). */
+static void hold(struct params_fit *f, int i)
+{
+    const int n = n_free(f);
+
+    for (int k = 0; k < n; k++)
+        f->normal[i * n + k] = f->normal[k * n + i] = 0;
+    f->normal[i * n + i] = 1;
+    f->right[i] = 0;
+}
+
 /* Where a step damped by `lambda` leads to. */
 static struct params_point step_from(struct params_fit *f, double lambda)
 {
@@ -208,6 +237,9 @@ static struct params_point step_from(struct params_fit *f, double lambda)
         f->normal[i * n + i] = f->normal[i * n + i] * (1 + lambda) + prior;
         f->right[i] -= prior * (f->at.v[i] - f->start.v[i]);
     }
+    for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
+        if (is_held(f, i))
+            hold(f, i);
     ft__solve(f->normal, f->right, n);
     for (int i = 0; i < n; i++) {
         to.v[i] += fmin(fmax(f->right[i], -LONGEST), LONGEST);

@@ -156,6 +156,17 @@ static bool is_for_other_kinds(const ft__model_set *l, const struct regressor_ro
     return kinds > 1 && r->m - largest >= LEAST_BESIDE;
 }
 
+/* Of devices that are not among the rows each chip's are drawn by themselves: the
+ * operations differ, so that chips left out are asked for such as the others' rows do
+ * not have, as users will. */
+static uint64_t drawn_by(const ft__model_set *l, const ft__samples *s, uint32_t i)
+{
+    const char *chip = ft__dataset_chip(&s->dataset[s->v[i].dataset]);
+
+    return l->opt.unseen ? s->v[i].hash ^ ft__checksum(chip, strlen(chip))
+                         : s->v[i].hash;
+}
+
 static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set *l,
                                   const ft__samples *s, const ft__regressor *p)
 {
@@ -171,7 +182,8 @@ static size_t take_regressor_rows(struct regressor_rows *r, const ft__model_set 
     for (size_t i = 0; i < r->n; i++) {
         const ft__sample *v = &s->v[r->index[i]];
 
-        if (!ft__regressor_has(p, &v->op) || !is_drawn(l, p, v->hash, n))
+        if (!ft__regressor_has(p, &v->op) ||
+            !is_drawn(l, p, drawn_by(l, s, r->index[i]), n))
             continue;
         memcpy(r->px + r->m * width, r->x + i * width, width * sizeof(float));
         /* What never changes is not learned from. */
