@@ -613,8 +613,6 @@ static void words_in_place_of_a_command_say_what_is_asked(void)
     size_t n;
 
     CHECK(EQ(f->n_words, 4) && SAME(f->word[2], "{d}"));
-    CHECK(ft_exploration_word_has(x, 2, 0) && !ft_exploration_word_has(x, 2, 1));
-    CHECK(ft_exploration_word_has(x, 3, 1) && !ft_exploration_word_has(x, 4, 1));
     CHECK_NEAR(ft_exploration_price(x, "a30"), 0.72 / 3600, 1e-18);
     CHECK(isnan(ft_exploration_price(x, "l4")));
     CHECK(EQ(ft_exploration_words(&words, &n, x, 0, point, NULL), FT_OK) && EQ(n, 4));

@@ -65,8 +65,6 @@ FT_API size_t ft_point_print(const ft_exploration *x, const double *point, char 
 
 /* Predictions instead of runs. */
 
-/* 1: word i contains {name} of parameter k. */
-FT_API int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k);
 /* The words at a point with values substituted, ended by NULL; freed with free(). An option
  * whose value is empty because its parameter is inactive is left out. */
 FT_API ft_status ft_exploration_words(char ***out, size_t *n, const ft_exploration *x,

@@ -47,13 +47,25 @@ static bool is_operating_word(const ft_exploration *x, size_t i)
     return is;
 }
 
+/* Does word i contain {name} of parameter k? "{{" is a brace. */
+static bool contains(const ft_exploration *x, size_t i, size_t k)
+{
+    const ft_exploration_facts *f = ft_exploration_get(x);
+    const size_t len = strlen(f->param[k].name);
+
+    for (const char *at = f->word[i]; (at = strchr(at, '{')); at += at[1] == '{' ? 2 : 1)
+        if (strncmp(at + 1, f->param[k].name, len) == 0 && at[len + 1] == '}')
+            return true;
+    return false;
+}
+
 /* Is parameter k in the clock, the memory clock or the power cap? */
 static bool sets_operating_point(const ft_exploration *x, size_t k)
 {
     bool any = false;
 
     for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
-        any = any || (ft_exploration_word_has(x, i, k) && is_operating_word(x, i));
+        any = any || (contains(x, i, k) && is_operating_word(x, i));
     return any;
 }
 
@@ -63,7 +75,7 @@ static bool sets_only_operating_point(const ft_exploration *x, size_t k)
     bool only = sets_operating_point(x, k);
 
     for (size_t i = 0; i < ft_exploration_get(x)->n_words; i++)
-        only = only && (!ft_exploration_word_has(x, i, k) || is_operating_word(x, i));
+        only = only && (!contains(x, i, k) || is_operating_word(x, i));
     return only;
 }
 

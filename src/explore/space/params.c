@@ -43,12 +43,6 @@ static bool place_occurs(const char *text, const char *name)
     return false;
 }
 
-int ft_exploration_word_has(const ft_exploration *x, size_t i, size_t k)
-{
-    return i < x->predict.n && k < x->space->n &&
-           place_occurs(x->predict.word[i], x->space->param[k].name);
-}
-
 static const char *value_of(const ft__names *n, const char *name, size_t len)
 {
     for (size_t i = 0; i < n->n; i++)
