@@ -141,6 +141,15 @@ double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share);
  * made. */
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);
 
+/* Has the device units for products of this type? tf32: those of fp32 in TF32. */
+bool ft__has_units(const ft_device_facts *d, ft_dtype t, bool tf32);
+/* A layer that is given and returns 16 bits or more, of a forward pass, whose narrower
+ * products the device has no units for: engines multiply in the wider type there and
+ * read weights in their own (vLLM's and SGLang's Marlin, W4A16 of NVFP4 and W8A16 of
+ * fp8; llama.cpp). */
+bool ft__is_widened(const ft_op *op, const ft_device_facts *d);
+ft_op ft__op_widened(const ft_op *op); /* such a layer, as it is computed */
+
 /* The parts of an estimate: what a regressor sees of it, too. */
 typedef struct ft__terms {
     double compute_s; /* at the sustained rate, with waves and tiles */

@@ -1,11 +1,13 @@
 /* What an answer says in words: what was assumed, warnings, how to verify it. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
+#include "physics/physics.h"
 #include "predict/query/op_query.h"
 #include "query/advise.h"
 #include "query/answer_inside.h"
@@ -240,60 +242,53 @@ static void put_folded(struct remarks *to, const ft__question *q)
         remark(to, FT_REMARK_FOLDED, "%s", what);
 }
 
-/* NVIDIA's devices from this compute capability on, AMD's and CPUs with a peak in their
- * files. */
-static bool computes(const ft_device_facts *d, double since, double peak)
-{
-    if (strcmp(d->vendor, "NVIDIA") == 0)
-        return !(d->compute_capability < since);
-    return peak > 0 || (strcmp(d->vendor, "AMD") != 0 && strcmp(d->type, "cpu") != 0);
-}
-
-static bool has_hardware(const ft_device_facts *d, ft_dtype t, bool tf32)
-{
-    switch (t) {
-    case FT_DTYPE_fp32: return !tf32 || computes(d, 8.0, d->peak_tf32);
-    case FT_DTYPE_bf16: return computes(d, 8.0, d->peak_bf16);
-    case FT_DTYPE_fp16: return computes(d, 5.3, d->peak_fp16);
-    case FT_DTYPE_fp8e4m3:
-    case FT_DTYPE_fp8e4m3uz:
-    case FT_DTYPE_fp8e5m2:
-    case FT_DTYPE_fp8e5m2uz: return computes(d, 8.9, d->peak_fp8);
-    case FT_DTYPE_fp4: return computes(d, 10.0, d->peak_fp4);
-    default: return true;
-    }
-}
+/* What the device has no units for: */
+struct lacking {
+    ft_dtype dtype; /* FT_DTYPE_NONE: it has them for all */
+    ft_dtype in;    /* that it is computed in; FT_DTYPE_NONE: nobody knows */
+};
 
 /* The network's type, or that of products with weights, which may be stored in fewer
- * bits, that the device has no hardware for; FT_DTYPE_NONE: it has for all. */
-static ft_dtype without_hardware(const struct answer *x, const ft_device_facts *d,
+ * bits. */
+static struct lacking lacking_of(const struct answer *x, const ft_device_facts *d,
                                  bool tf32)
 {
     const ft_graph *g = x->a.graph;
 
-    if (!has_hardware(d, x->asked.dtype, tf32))
-        return x->asked.dtype;
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        if ((g->op[i].kind == FT_KIND_linear || g->op[i].kind == FT_KIND_moe) &&
-            !has_hardware(d, g->op[i].dtype, false))
-            return g->op[i].dtype;
-    return FT_DTYPE_NONE;
+    if (!ft__has_units(d, x->asked.dtype, tf32))
+        return (struct lacking){x->asked.dtype, FT_DTYPE_NONE};
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const ft_op *op = &g->op[i];
+
+        if (ft__is_widened(op, d))
+            return (struct lacking){op->dtype, ft__op_widened(op).dtype};
+        if ((op->kind == FT_KIND_linear || op->kind == FT_KIND_moe) &&
+            !ft__has_units(d, op->dtype, false))
+            return (struct lacking){op->dtype, FT_DTYPE_NONE};
+    }
+    return (struct lacking){FT_DTYPE_NONE, FT_DTYPE_NONE};
 }
 
 static void put_no_hardware(struct remarks *to, const ft__question *q)
 {
     const ft_device *device = q->s.source.on.device;
     const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
-    const ft_dtype t =
-        device ? without_hardware(to->x, ft_device_get(device), tf32) : FT_DTYPE_NONE;
+    struct lacking x;
+    char how[80] = "libraries convert it, or refuse to run; the times are guesses";
 
-    if (t != FT_DTYPE_NONE)
-        remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
-               ft_device_get(device)->title,
-               t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t),
-               t == FT_DTYPE_fp32
-                   ? "products are computed, and priced, in fp32"
-                   : "libraries convert it, or refuse to run; the times are guesses");
+    if (!device)
+        return;
+    x = lacking_of(to->x, ft_device_get(device), tf32);
+    if (x.dtype == FT_DTYPE_NONE)
+        return;
+    if (x.dtype == FT_DTYPE_fp32)
+        snprintf(how, sizeof(how), "products are computed, and priced, in fp32");
+    else if (x.in != FT_DTYPE_NONE)
+        snprintf(how, sizeof(how), "products are computed in %s, weights read in %s",
+                 ft_dtype_name(x.in), ft_dtype_name(x.dtype));
+    remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
+           ft_device_get(device)->title,
+           x.dtype == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(x.dtype), how);
 }
 
 void ft__answer_put_warnings(struct answer *x, const ft__question *q)

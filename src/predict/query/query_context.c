@@ -631,6 +631,29 @@ static ft_status open_learned(ft__query_context *q, const ft__device_use *on,
     return st;
 }
 
+/* Operations in types that the device has no units for, as it computes them. */
+static ft_status widen_products(ft__query_context *q, const ft_device_facts *d,
+                                ft_error *err)
+{
+    uint32_t i = 0;
+    ft_op *op;
+
+    while (i < q->n && !ft__is_widened(&q->g->op[i], d))
+        i++;
+    if (i == q->n)
+        return FT_OK;
+    op = malloc(q->n * sizeof(*op));
+    if (!op)
+        return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    for (i = 0; i < q->n; i++)
+        op[i] = ft__is_widened(&q->g->op[i], d) ? ft__op_widened(&q->g->op[i])
+                                                : q->g->op[i];
+    q->widened = *q->g;
+    q->widened.op = q->widened_op = op;
+    q->g = &q->widened;
+    return FT_OK;
+}
+
 /* What is not said is as in what was learned from. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                                  const ft__device_use *on, ft_error *err)
@@ -644,8 +667,11 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                          .engine_version = (char *)on->engine_version,
                          .any_engine = !on->engine,
                          .file = (ft_device *)on->device};
-    ft_status st;
+    ft_status st =
+        on->device ? widen_products(q, ft_device_get(on->device), err) : FT_OK;
 
+    if (st)
+        return st;
     if (!q->f)
         return open_device(q, on, err);
     st = check_asked(q, name, err);
@@ -671,5 +697,6 @@ void ft__query_context_close(ft__query_context *q, ft__buf *setting)
     free(q->time);
     free(q->power);
     free(q->dataset);
+    free(q->widened_op);
     ft__buf_free(setting);
 }

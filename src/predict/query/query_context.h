@@ -13,7 +13,9 @@ typedef struct ft__query_context {
     ft__dataset on;
     ft__chip_setting set;        /* what the setting of `on` says of a chip */
     const ft__model_set *models; /* of times; NULL: from specifications */
-    const ft_graph *g;
+    const ft_graph *g; /* as the device computes it, once the context is open: */
+    ft_graph widened;  /* where it does so in other types than are asked about, */
+    ft_op *widened_op; /* of these operations */
     uint32_t n;
     ft_phase phase; /* it runs as */
     const ft__device_schedule

@@ -99,11 +99,11 @@ static ft_status price_all(struct settings_batch *m, const ft__query_context *q,
     if (!by)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
     for (uint32_t i = 0; i < m->n_ops; i++) {
-        by[i].power = q->models ? ft__model_set_params(q->models, &m->g->op[i]) : plain;
+        by[i].power = q->models ? ft__model_set_params(q->models, &q->g->op[i]) : plain;
         by[i].time = q->by_default[i] ? plain : by[i].power;
     }
     st = ft__device_query_range_ask(r, m->busy_s, m->weights_s, m->power_w, on, by,
-                                    m->operating_point, m->n, m->g, err);
+                                    m->operating_point, m->n, q->g, err);
     free(by);
     return st;
 }
@@ -151,7 +151,7 @@ static ft_status rescaled(ft_brief *out, struct settings_batch *m, ft__query_con
 
         m->scale[i] = ft__query_context_power_scale(q, i);
         m->task[i] = (ft__op_task){.count = (double)m->g->op_count[i]};
-        ft__device_query_bare(&m->task[i], &unused, &q->a, &m->g->op[i], &q->bare[i]);
+        ft__device_query_bare(&m->task[i], &unused, &q->a, &q->g->op[i], &q->bare[i]);
     }
     for (size_t k = 0; k < m->n; k++) {
         if (!which[k])
