@@ -42,7 +42,8 @@ static const struct {
       .sampling_s = 5.8e-5,
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
-      .all_experts = true}},
+      .all_experts = true,
+      .keeps_freed = true}},
     {"sglang",
      NULL,
      {.step_s = FT_SERVE_OVERHEAD_S,
@@ -116,8 +117,10 @@ ft__serve_engine ft__serve_engine_of(const char *name, const char *version)
         if (strcmp(engines[i].name, name) == 0 &&
             (!engines[i].before || (version && is_before(version, engines[i].before))))
             return engines[i].engine;
-    return (ft__serve_engine){
-        .step_s = FT_SERVE_OVERHEAD_S, .issue_s = 8.5e-5, .graph_tokens = 512};
+    return (ft__serve_engine){.step_s = FT_SERVE_OVERHEAD_S,
+                              .issue_s = 8.5e-5,
+                              .graph_tokens = 512,
+                              .keeps_freed = true};
 }
 
 const char *ft__serve_engine_measured(size_t i)

@@ -1,8 +1,9 @@
 /* Continuous batching, step by step, as vLLM documents its scheduler (V1): sequences
  * under way first, with one token or the next chunk of a prompt; then prompts that
  * wait, in order, until the step has its tokens. A sequence without a block for its
- * token ends the youngest one, which computes all of its tokens anew (preemption by
- * recomputation). */
+ * token ends the youngest one, which computes its tokens anew (preemption by
+ * recomputation), but those whose blocks nobody took since (docs.vllm.ai, design of
+ * prefix caching: the blocks freed first are taken first, of a sequence its last). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,13 @@ struct queue {
     size_t first, n, size; /* size: a power of two, at least all sequences */
 };
 
+/* Blocks that a sequence freed which waits to begin again, or that nobody asks for. */
+#define NOBODY UINT32_MAX
+struct freed {
+    uint32_t of;
+    uint64_t blocks, tokens;
+};
+
 /* A group of devices with one scheduler. */
 struct engine {
     struct queue waiting;
@@ -35,6 +43,8 @@ struct engine {
     size_t n;
     double now_s;
     uint64_t free_blocks;
+    struct freed *freed; /* in the order in which they were, from first_freed on */
+    size_t first_freed, n_freed, cap_freed;
     bool warm; /* it has the prefix that prompts share */
 };
 
@@ -101,6 +111,59 @@ static uint64_t blocks_for(const struct run *r, uint64_t tokens)
     return (tokens + r->load->block - 1) / r->load->block;
 }
 
+/* From those freed first; of what a sequence freed its last blocks. */
+static void take_freed(struct engine *e, uint64_t n)
+{
+    e->free_blocks -= n;
+    while (n) {
+        struct freed *f = &e->freed[e->first_freed];
+        const uint64_t taken = f->blocks < n ? f->blocks : n;
+
+        f->blocks -= taken;
+        n -= taken;
+        e->first_freed += !f->blocks;
+    }
+}
+
+static void give_blocks(struct run *r, struct engine *e, const struct freed *f)
+{
+    struct freed *grown;
+
+    e->free_blocks += f->blocks;
+    if (e->first_freed < e->n_freed && f->of == NOBODY &&
+        e->freed[e->n_freed - 1].of == NOBODY) {
+        e->freed[e->n_freed - 1].blocks += f->blocks;
+        return;
+    }
+    grown = ft__list_grow(e->freed, e->n_freed, &e->cap_freed, sizeof(*grown));
+    r->bad = r->bad || !grown;
+    if (!grown)
+        return;
+    e->freed = grown;
+    e->freed[e->n_freed++] = *f;
+}
+
+/* What is left of the blocks that it had before it was preempted. */
+static void take_back(const struct run *r, struct engine *e, uint32_t i)
+{
+    struct sequence *s = &r->seq[i];
+    uint64_t held;
+
+    for (size_t k = e->first_freed; k < e->n_freed; k++) {
+        struct freed *f = &e->freed[k];
+
+        if (f->of != i)
+            continue;
+        held = f->tokens / r->load->block;
+        held = held < f->blocks ? held : f->blocks;
+        s->blocks = held;
+        s->done = held * r->load->block;
+        f->blocks -= held;
+        f->of = NOBODY;
+        e->free_blocks -= held;
+    }
+}
+
 /* So that it has room for so many tokens. */
 static bool take_blocks(const struct run *r, struct engine *e, struct sequence *s,
                         uint64_t tokens)
@@ -110,14 +173,14 @@ static bool take_blocks(const struct run *r, struct engine *e, struct sequence *
 
     if (more > e->free_blocks)
         return false;
-    e->free_blocks -= more;
+    take_freed(e, more);
     s->blocks += more;
     return true;
 }
 
-static void release(struct engine *e, struct sequence *s)
+static void release(struct run *r, struct engine *e, struct sequence *s, uint32_t of)
 {
-    e->free_blocks += s->blocks;
+    give_blocks(r, e, &(struct freed){of, s->blocks, s->done});
     s->blocks = 0;
 }
 
@@ -165,7 +228,7 @@ static void begin(struct run *r, double now_s)
 static void end(struct run *r, struct engine *e, struct sequence *s)
 {
     s->last_s = e->now_s;
-    release(e, s);
+    release(r, e, s, NOBODY);
     r->n_ended++;
     r->last_s = fmax(r->last_s, e->now_s);
     if (has_room(r) && (!is_open(r->load) || r->seq[r->n_begun].arrival_s <= e->now_s))
@@ -200,7 +263,7 @@ static void preempt(struct run *r, struct engine *e, struct schedule *x)
     const uint32_t i = e->running[--e->n];
     struct sequence *s = &r->seq[i];
 
-    release(e, s);
+    release(r, e, s, r->steps->engine.keeps_freed ? i : NOBODY);
     s->done = 0;
     push_front(&e->waiting, i);
     r->out->preemptions++;
@@ -272,6 +335,7 @@ static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x
             return;
         pop(&e->waiting);
         e->running[e->n++] = i;
+        take_back(r, e, i);
         take_blocks(r, e, s, tokens_to_begin(r, s));
         if (decodes(s)) {
             x->left--;
@@ -354,7 +418,7 @@ static void move(struct run *r, struct engine *e, uint32_t i)
 {
     struct sequence *s = &r->seq[i];
 
-    release(e, s);
+    release(r, e, s, NOBODY);
     s->ready_s = e->now_s + r->transfer_s * (double)s->done;
     hand_to(r, r->n_prompts, r->n_engines, i);
 }
@@ -553,11 +617,11 @@ static bool make_engines(struct run *r)
     for (size_t i = 0; r->engine && i < r->n_engines; i++) {
         struct engine *e = &r->engine[i];
 
-        e->free_blocks = r->blocks;
+        give_blocks(r, e, &(struct freed){NOBODY, r->blocks, 0});
         e->waiting.size = size;
         e->waiting.at = calloc(size, sizeof(*e->waiting.at));
         e->running = calloc(r->load->max_seqs + 1, sizeof(*e->running));
-        if (!e->waiting.at || !e->running)
+        if (!e->waiting.at || !e->running || !e->freed)
             return false;
     }
     return r->engine;
@@ -581,6 +645,7 @@ static void free_run(struct run *r)
     for (size_t i = 0; r->engine && i < r->n_engines; i++) {
         free(r->engine[i].waiting.at);
         free(r->engine[i].running);
+        free(r->engine[i].freed);
     }
     free(r->engine);
     free(r->seq);
