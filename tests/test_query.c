@@ -128,6 +128,60 @@ static void a_type_without_hardware_is_said(void)
     ft_data_close(d);
 }
 
+/* Of one operation in a CUDA graph; at 1200 MHz among many settings where `clocked`. */
+static double alone(ft_data *d, const char *device, const char *spec, bool clocked)
+{
+    static const char *const clock[] = {"clock=1200MHz"};
+    ft_query q = about_list();
+    ft_answer *a;
+    double s;
+
+    q.list = spec;
+    q.list_len = strlen(spec);
+    q.device = device;
+    q.run_mode = "graph";
+    if (clocked) {
+        q.settings = clock;
+        q.n_settings = 1;
+    }
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    s = !a ? NAN : clocked ? a->each[0].time_s : a->op[0]->device_time.value;
+    CHECK(!a || clocked || SAME(a->op[0]->spec, spec));
+    ft_answer_free(a);
+    return s;
+}
+
+/* What a device has no units for is multiplied in the 16 bits that the layer is given
+ * and returns, its weights read in their own. */
+static void narrow_layers_without_units_take_16_bits(void)
+{
+    static const struct {
+        const char *without, *with, *narrow, *wide;
+    } c[] = {
+        {"rtx-3090", "b200", "linear x=1x4096 out=4096 to=bf16 block=16 dtype=fp4",
+         "linear x=1x4096 out=4096 weights=fp4 block=16 dtype=bf16"},
+        {"h100-sxm", "b200", "linear x=1x4096 out=4096 to=fp16 block=16 dtype=fp4",
+         "linear x=1x4096 out=4096 weights=fp4 block=16 dtype=fp16"},
+        {"a100-sxm-80gb", "l4", "linear x=64x4096 out=512 bias=1 to=bf16 dtype=fp8e4m3",
+         "linear x=64x4096 out=512 bias=1 weights=fp8e4m3 dtype=bf16"},
+        {"mi250x", "mi300x",
+         "moe x=4x2048 hidden=768 experts=64 topk=8 to=bf16 block=128 gated=0 "
+         "dtype=fp8e4m3",
+         "moe x=4x2048 hidden=768 experts=64 topk=8 weights=fp8e4m3 block=128 gated=0 "
+         "dtype=bf16"},
+    };
+    ft_data *d = open_data();
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++)
+        for (int clocked = 0; clocked < 2; clocked++) {
+            CHECK_NEAR(alone(d, c[i].without, c[i].narrow, clocked),
+                       alone(d, c[i].without, c[i].wide, clocked), 0);
+            CHECK(CMP(alone(d, c[i].with, c[i].narrow, clocked), !=,
+                      alone(d, c[i].with, c[i].wide, clocked)));
+        }
+    ft_data_close(d);
+}
+
 /* High / low of a convolution's passes in 16 bits, by the data sheet. */
 static double width_in_steps(ft_data *d, const char *device, int step,
                              const char *passes)
@@ -600,6 +654,7 @@ int main(int argc, char **argv)
     an_answer_adds_up();
     norms_that_were_folded_are_said_of_training_steps();
     a_type_without_hardware_is_said();
+    narrow_layers_without_units_take_16_bits();
     gradients_in_steps_before_volta_are_unsure();
     a_query_of_another_size_is_understood();
     a_graph_is_asked_as_its_file();

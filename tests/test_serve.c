@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "files.h"
+#include "serve/serve.h"
 #include "serve_rig.h"
 
 static double seconds_of(const ft_serve_steps *s, ft_serve_step step)
@@ -293,6 +294,29 @@ static void a_small_cache_makes_sequences_begin_anew(void)
     ft_serve_steps_close(s);
 }
 
+static void who_begins_anew_finds_what_nobody_took(void)
+{
+    ft_serve_load l = small_load();
+    ft_served wide, kept, lost;
+    ft_serve_steps *s;
+
+    l.generate = 200;
+    s = steps_of_load(&l);
+    wide = served(s, &l);
+    l.kv_tokens = 5 * 712;
+    kept = served(s, &l);
+    CHECK(s->engine.keeps_freed);
+    s->engine.keeps_freed = false;
+    lost = served(s, &l);
+    CHECK_EQ(kept.preemptions, lost.preemptions);
+    CHECK(CMP(kept.prefill_joules_per_token.value - wide.prefill_joules_per_token.value,
+              <,
+              0.7 * (lost.prefill_joules_per_token.value -
+                     wide.prefill_joules_per_token.value)));
+    CHECK(CMP(kept.duration_s.value, <, lost.duration_s.value));
+    ft_serve_steps_close(s);
+}
+
 static void a_prefix_that_is_cached_is_not_computed_again(void)
 {
     ft_serve_load l = small_load();
@@ -564,6 +588,7 @@ int main(int argc, char **argv)
     little_s_law_holds_of_a_closed_load();
     a_slow_poisson_load_is_served_as_one_user_is();
     a_small_cache_makes_sequences_begin_anew();
+    who_begins_anew_finds_what_nobody_took();
     a_prefix_that_is_cached_is_not_computed_again();
     groups_for_prompts_keep_decoding_undisturbed();
     a_plan_for_many_loads_answers_as_one_for_each();

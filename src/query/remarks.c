@@ -254,19 +254,22 @@ static struct lacking lacking_of(const struct answer *x, const ft_device_facts *
                                  bool tf32)
 {
     const ft_graph *g = x->a.graph;
+    struct lacking out = {FT_DTYPE_NONE, FT_DTYPE_NONE};
 
-    if (!ft__has_units(d, x->asked.dtype, tf32))
-        return (struct lacking){x->asked.dtype, FT_DTYPE_NONE};
-    for (uint32_t i = 0; i < g->n_ops; i++) {
+    for (uint32_t i = 0; i < g->n_ops && out.dtype == FT_DTYPE_NONE; i++) {
         const ft_op *op = &g->op[i];
 
         if (ft__is_widened(op, d))
-            return (struct lacking){op->dtype, ft__op_widened(op).dtype};
-        if ((op->kind == FT_KIND_linear || op->kind == FT_KIND_moe) &&
-            !ft__has_units(d, op->dtype, false))
-            return (struct lacking){op->dtype, FT_DTYPE_NONE};
+            out = (struct lacking){op->dtype, ft__op_widened(op).dtype};
+        else if ((op->kind == FT_KIND_linear || op->kind == FT_KIND_moe) &&
+                 !ft__has_units(d, op->dtype, false))
+            out.dtype = op->dtype;
     }
-    return (struct lacking){FT_DTYPE_NONE, FT_DTYPE_NONE};
+    if (out.in != FT_DTYPE_NONE && !ft__has_units(d, out.in, false))
+        out = (struct lacking){out.in, FT_DTYPE_NONE};
+    if (out.dtype == FT_DTYPE_NONE && !ft__has_units(d, x->asked.dtype, tf32))
+        out.dtype = x->asked.dtype;
+    return out;
 }
 
 static void put_no_hardware(struct remarks *to, const ft__question *q)

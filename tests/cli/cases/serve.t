@@ -404,4 +404,4 @@ No device draws more than it is built for, however operations of a long prompt a
 Weights that a configuration stores in fewer bits than a device computes in are told, too.
 
   $ sed 's/^{/{"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4"},/' examples/llm/llama-3-8b.json >fp4.json; foretell predict fp4.json --device h200-sxm,b200 --prompt 512 --generate 32 | grep warning
-  warning: h200-sxm: NVIDIA H200 SXM 141 GB has no hardware for fp4: libraries convert it, or refuse to run; the times are guesses
+  warning: h200-sxm: NVIDIA H200 SXM 141 GB has no hardware for fp4: products are computed in bf16, weights read in fp4
