@@ -154,8 +154,8 @@ Requests that come by themselves: their rate stands above, there are no users, a
   
   place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
   -------------------------------------------------------------------------------------------
-      1  l40s    1   1  as is    93.9 ms  32.5 ms            30.79     678.3   302 mJ  yes
-      2  l4      1   1  as is     56.2 s   105 ms             9.55     243.8   217 mJ  yes
+      1  l40s    1   1  as is    93.9 ms  32.5 ms            30.79     678.3   303 mJ  yes
+      2  l4      1   1  as is     54.9 s   103 ms            9.706     247.5   239 mJ  yes
   
   the first: TTFT 60.0 ms .. 154 ms, TPOT 19.9 ms .. 56.3 ms, a device 648.5 .. 698.8 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
@@ -163,7 +163,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
-  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 56.2 s
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 54.9 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
