@@ -259,7 +259,7 @@ static struct lacking lacking_of(const struct answer *x, const ft_device_facts *
     for (uint32_t i = 0; i < g->n_ops && out.dtype == FT_DTYPE_NONE; i++) {
         const ft_op *op = &g->op[i];
 
-        if (ft__is_widened(op, d))
+        if (g->mode == FT_MODE_INFERENCE && ft__is_widened(op, d))
             out = (struct lacking){op->dtype, ft__op_widened(op).dtype};
         else if ((op->kind == FT_KIND_linear || op->kind == FT_KIND_moe) &&
                  !ft__has_units(d, op->dtype, false))

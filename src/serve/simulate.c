@@ -129,10 +129,10 @@ static void give_blocks(struct run *r, struct engine *e, const struct freed *f)
 {
     struct freed *grown;
 
-    e->free_blocks += f->blocks;
     if (e->first_freed < e->n_freed && f->of == NOBODY &&
         e->freed[e->n_freed - 1].of == NOBODY) {
         e->freed[e->n_freed - 1].blocks += f->blocks;
+        e->free_blocks += f->blocks;
         return;
     }
     grown = ft__list_grow(e->freed, e->n_freed, &e->cap_freed, sizeof(*grown));
@@ -141,6 +141,7 @@ static void give_blocks(struct run *r, struct engine *e, const struct freed *f)
         return;
     e->freed = grown;
     e->freed[e->n_freed++] = *f;
+    e->free_blocks += f->blocks;
 }
 
 /* What is left of the blocks that it had before it was preempted. */

@@ -667,9 +667,10 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                          .engine_version = (char *)on->engine_version,
                          .any_engine = !on->engine,
                          .file = (ft_device *)on->device};
-    ft_status st =
-        on->device ? widen_products(q, ft_device_get(on->device), err) : FT_OK;
+    ft_status st = FT_OK;
 
+    if (on->device && q->phase == FT_PHASE_FORWARD)
+        st = widen_products(q, ft_device_get(on->device), err);
     if (st)
         return st;
     if (!q->f)
