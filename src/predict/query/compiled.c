@@ -2,6 +2,7 @@
  * and norms of one kernel. */
 #include <math.h>
 
+#include "graph/op.h"
 #include "predict/query/query_context.h"
 
 static double busy_of(const ft__query_context *q, const ft_op *op)
@@ -44,6 +45,7 @@ static const double RELAID_RATE = 0.9;
 static double lay_last(const ft__query_context *q, const ft_op *first, ft__fused *f)
 {
     const double weights = ft_op_at(first, FT_K_kernel, 0) > 1;
+    const ft_shape all = {1, {(int64_t)ft__weight_elements(first)}};
     ft_op op = *first;
     ft_shape in, out;
     ft_dtype dtype;
@@ -53,7 +55,8 @@ static double lay_last(const ft__query_context *q, const ft_op *first, ft__fused
     op.layout = FT_LAYOUT_CHANNELS_LAST;
     f->generated += f->copied_in + f->copied_out + weights;
     return without_bias(q, &op, f) + (f->copied_in * copy_s(q, &in, dtype) +
-                                      f->copied_out * copy_s(q, &out, dtype)) /
+                                      f->copied_out * copy_s(q, &out, dtype) +
+                                      weights * copy_s(q, &all, dtype)) /
                                          RELAID_RATE;
 }
 
