@@ -2,7 +2,6 @@
  * and norms of one kernel. */
 #include <math.h>
 
-#include "graph/op.h"
 #include "predict/query/query_context.h"
 
 static double busy_of(const ft__query_context *q, const ft_op *op)
@@ -40,12 +39,11 @@ static double without_bias(const ft__query_context *q, const ft_op *op,
 static const double RELAID_RATE = 0.9;
 
 /* Compilers lay images' channels last, which makes convolutions other ones. Operands,
- * results and weights are copied where no kernel that is generated does it by the way.
- */
+ * results and weights are copied where no kernel that is generated does it by the way,
+ * and libraries pad few channels. */
 static double lay_last(const ft__query_context *q, const ft_op *first, ft__fused *f)
 {
     const double weights = ft_op_at(first, FT_K_kernel, 0) > 1;
-    const ft_shape all = {1, {(int64_t)ft__weight_elements(first)}};
     ft_op op = *first;
     ft_shape in, out;
     ft_dtype dtype;
@@ -60,8 +58,7 @@ static double lay_last(const ft__query_context *q, const ft_op *first, ft__fused
                     ft__physics_defaults()->v[FT__C_inner_start] *
                         (lies.kernels - first_lies.kernels);
     return without_bias(q, &op, f) + (f->copied_in * copy_s(q, &in, dtype) +
-                                      f->copied_out * copy_s(q, &out, dtype) +
-                                      weights * copy_s(q, &all, dtype)) /
+                                      f->copied_out * copy_s(q, &out, dtype)) /
                                          RELAID_RATE;
 }
 
