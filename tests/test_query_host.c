@@ -425,6 +425,33 @@ static void generated_kernels_are_issued_one_by_one(void)
     CHECK_NEAR(columns_s / last_s, 1.5, 0.1);
 }
 
+/* Host time of a compiled convolution of so many channels. */
+static double convolution_host_s(int channels)
+{
+    ft__build *b = ft__build_new("net");
+    const uint32_t x = input(b, (ft_shape){4, {16, channels, 32, 32}});
+    const uint32_t w = weight(b, "w", (ft_shape){4, {16, channels, 3, 3}});
+    double time_s, host_s;
+    char spec[80];
+
+    snprintf(spec, sizeof(spec),
+             "conv2d x=16x%dx32x32 out=16 kernel=3x3 stride=1x1 pad=1x1", channels);
+    ask_compiled(&time_s, &host_s, finish(b, with(b, spec, x, w)));
+    return host_s;
+}
+
+/* TF32's four channels: cuDNN starts two kernels beside the convolution, each for 0.7
+ * of a launch. */
+static void kernels_that_pad_are_issued(void)
+{
+    double relu_s, relu_host_s;
+
+    compiled(&relu_s, &relu_host_s, "relu x=16x64x8x8", (ft_shape){4, {16, 64, 8, 8}},
+             0);
+    CHECK_NEAR((convolution_host_s(3) - convolution_host_s(4)) / (relu_host_s / 5),
+               2 * 0.7, 1e-9);
+}
+
 /* A list has no tensors, so that nothing is fused: a compiled network is called more
  * slowly, its channels lie last, and replaying it takes one call. */
 static void run_modes_have_names(void)
@@ -477,6 +504,7 @@ int main(int argc, char **argv)
     recurrent_layers_are_issued();
     generated_kernels_are_issued_one_by_one();
     scores_behind_patches_lie_as_they_are();
+    kernels_that_pad_are_issued();
     run_modes_have_names();
     CHECK_DONE();
 }

@@ -235,6 +235,11 @@ static bool is_padded(const ft__op_kernel *p)
            p->in < PADDED && p->out >= PADDED;
 }
 
+double ft__padding_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->tensor && p->size > 2 && is_padded(p) ? 2 : 0;
+}
+
 static void pad(ft__op_kernel *p)
 {
     if (p->size > 2 && is_padded(p))

@@ -112,6 +112,8 @@ uint32_t ft__tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
 /* Products of m x k with k x n: forward (0), the gradient of the data, of the weights.
  * A transposed convolution is another one's gradient of the data. */
 void ft__conv_kernel(ft__op_kernel *p, const ft_op *forward, int gradient);
+/* That a library starts to pad what p reads, its channels and those of its weights. */
+double ft__padding_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip);
 /* The algorithms for a convolution, the plainest first; how many. */
 uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,
                              const ft__hardware_spec *chip, const double *c);

@@ -69,6 +69,7 @@ static void conv_pass(ft__work *w, const ft_op *forward, int gradient,
     double tensors;
 
     ft__conv_kernel(p, forward, gradient);
+    p->kernels += ft__padding_kernels(p, chip);
     tensors = p->tensors / p->size;
     if (chip->tensorflow && is_uneven(forward))
         stream(w, FT__OP_KERNEL_STREAM, forward, elements_of(forward),

@@ -39,19 +39,24 @@ static double without_bias(const ft__query_context *q, const ft_op *op,
 static const double RELAID_RATE = 0.9;
 
 /* Compilers lay images' channels last, which makes convolutions other ones. Operands,
- * results and weights are copied where no kernel that is generated does it by the way.
- */
+ * results and weights are copied where no kernel that is generated does it by the way,
+ * and libraries pad few channels. */
 static double lay_last(const ft__query_context *q, const ft_op *first, ft__fused *f)
 {
     const double weights = ft_op_at(first, FT_K_kernel, 0) > 1;
     ft_op op = *first;
     ft_shape in, out;
     ft_dtype dtype;
+    ft__terms first_lies, lies;
 
     ft_op_input(&op, 0, &in, &dtype);
     ft_op_output(&op, 0, &out, &dtype);
     op.layout = FT_LAYOUT_CHANNELS_LAST;
-    f->generated += f->copied_in + f->copied_out + weights;
+    ft__device_query_terms(&first_lies, &q->a, first);
+    ft__device_query_terms(&lies, &q->a, &op);
+    f->generated += f->copied_in + f->copied_out + weights +
+                    ft__physics_defaults()->v[FT__C_inner_start] *
+                        (lies.kernels - first_lies.kernels);
     return without_bias(q, &op, f) + (f->copied_in * copy_s(q, &in, dtype) +
                                       f->copied_out * copy_s(q, &out, dtype)) /
                                          RELAID_RATE;
