@@ -324,7 +324,13 @@ def files(
                     open_batch="batches" in options,
                 )
             paths.append(what)
-        yield paths
+        try:
+            yield paths
+        except Error as error:
+            said = error.sentence
+            for path, what in zip(paths, models):
+                said = said.replace(str(path), "the list") if _specs(what) is not None else said
+            raise Error(error.status, said, error.hint) from None
 
 
 def predict(
