@@ -327,10 +327,11 @@ def files(
         try:
             yield paths
         except Error as error:
-            said = error.sentence
-            for path, what in zip(paths, models):
-                said = said.replace(str(path), "the list") if _specs(what) is not None else said
-            raise Error(error.status, said, error.hint) from None
+            written = [path for path, what in zip(paths, models) if _specs(what) is not None]
+            for path in written:
+                name = r"\S*" + re.escape(os.path.basename(path))
+                error = Error(error.status, re.sub(name, "the list", error.sentence), error.hint)
+            raise error from None
 
 
 def predict(

@@ -487,7 +487,6 @@ static ft_status ask_one(ft__question *a, ft_data *d, ft_error *err)
         r->answered = ft__op_answers_new();
     a->s.source.on.answered = r ? r->answered : NULL;
     st = predict_lowered(&a->e, &a->lowered, &a->s.source, a->graph, &a->step, err);
-    st = ft__clock_blamed(st, &a->s.source.on, err);
     if (!st)
         st = find_max_batch(a, err);
     a->s.source.on.answered = NULL; /* another thread may have it next */

@@ -83,18 +83,11 @@ static void take_remarks(ft__ranking *r, ft__choice *x, const ft_answer *a)
     }
 }
 
-static bool is_about(const char *device, const ft_error *err)
-{
-    const size_t len = strlen(device);
-
-    return strncmp(err->msg, device, len) == 0 && err->msg[len] == ':';
-}
-
 /* That a fact is missing is said of the choice; that the device is unknown, of all. */
 static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *err)
 {
-    const size_t len = strlen(x->device);
-    const bool named = is_about(x->device, err);
+    size_t len = strlen(x->device);
+    bool named = strncmp(err->msg, x->device, len) == 0 && err->msg[len] == ':';
 
     if (!ft__device_is_there(q->c, x->device, &x->limit_bytes) &&
         (q->named || strcmp(x->device, "local") != 0))
@@ -117,7 +110,7 @@ static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clo
     query.graph = q->graph[b];
     query.device = q->device[d];
     st = ft_query_ask(&a, q->data, &query, &q->c->err);
-    if (st == FT_ENOTFOUND || (st == FT_EINVAL && is_about(x->device, &q->c->err))) {
+    if (st == FT_ENOTFOUND) {
         snprintf(x->setting, sizeof(x->setting), "%s",
                  query.setting ? query.setting : "");
         return not_found(q, x, &q->c->err);

@@ -210,18 +210,6 @@ static ft_status find_clock(ft__device_query *a, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__clock_blamed(ft_status st, const ft__device_use *on, ft_error *err)
-{
-    const ft__chip_setting set = ft__setting_read(on->setting ? on->setting : "");
-
-    if (st != FT_ENOTFOUND || !on->device || isnan(set.at.clock_hz) ||
-        has_clock(ft_device_get(on->device), set.at.clock_hz))
-        return st;
-    if (err)
-        err->status = FT_EINVAL;
-    return FT_EINVAL;
-}
-
 static ft_status check_facts(const ft__device_query *a, const ft_graph *g,
                              ft_error *err)
 {

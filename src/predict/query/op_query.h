@@ -32,10 +32,6 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
                                 const ft__physics_params *params, const ft_graph *g,
                                 ft_error *err);
 
-/* That status; FT_EINVAL in place of FT_ENOTFOUND where the clock that on->setting names
- * is above the highest: a mistake of who asks about this device alone. */
-ft_status ft__clock_blamed(ft_status st, const ft__device_use *on, ft_error *err);
-
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
  * the latter; task->count and power_w are the caller's. Launches are in units of the
