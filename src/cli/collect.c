@@ -441,9 +441,9 @@ static volatile size_t kept_before;
 
 static void say_kept(int signal)
 {
-    static const char before[] = "\nforetell collect: interrupted; operations measured, "
-                                 "which are kept: ",
-                      behind[] = "; the same command again goes on with what is left\n";
+    static const char before[] = "\nforetell collect: interrupted; operations "
+                                 "measured, which are kept: ";
+    static const char behind[] = "; the same command again goes on with what is left\n";
     size_t n = kept_before + (under_way ? under_way->measured : 0);
     char digits[24], *at = digits + sizeof(digits);
     ssize_t said;

@@ -330,6 +330,15 @@ Engines have a host of their own, and options that nothing uses are refused:
 
 Trained over many devices:
 
+  $ L=examples/llm/llama-3-8b.json; for o in "--must-fit" "--mode training --optimizer sgd" "--zero 4"; do foretell predict $L --device h100-sxm --gpus 8 $o; done; foretell predict $L --device h100-sxm --mode training --dim train=1
+  foretell predict: training over --gpus goes without --must-fit
+  foretell predict: training over --gpus is by AdamW, not --optimizer sgd
+  foretell predict: --zero is 1 (states of the optimizer), 2 (gradients, too) or 3 (weights, too), not 4
+  foretell predict: llama-3-8b.json: --dim train=1: sequences are as long as --dim tokens=N says, without a context before them
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --precision amp-bf16 -q | grep -E '^assumed|^a device' | cut -d, -f1-3
+  assumed: weights, gradients and states of AdamW in fp32; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  a device needs 160 GiB: weights 29.9 GiB, gradients 29.9 GiB, states 59.8 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100 --gpus 64 --tp 2 --zero 1 --sequence 4096 --run-tokens 1T --price 2/h -q | sed -E 's/[0-9.]+(e[+][0-9]+)? ?([num]?[sJW]|[KMG]iB|%|kJ)?( |$|,|;)/N\3/g; s/ {2,}/ /g; s/-{5,}/-/; s/ (learned|scaled)$//'
   examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batch in a step of N sequences
   assumed: weights and gradients in N bits, AdamW with an fpN copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
