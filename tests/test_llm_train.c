@@ -199,8 +199,8 @@ static void replicas_shard_by_the_stage_of_zero(void)
     CHECK(CMP(a[1].tokens_per_s.value, >, 8 * a[1].tokens_per_s_per_device.value));
 }
 
-/* Mixed precision leaves weights, gradients and both moments in fp32, and needs no copy:
- * 16 B of a weight, as with 16-bit weights and their copy. */
+/* Mixed precision leaves weights, gradients and both moments in fp32, and needs no
+ * copy: 16 B of a weight, as with 16-bit weights and their copy. */
 static void weights_in_fp32_have_no_copy(void)
 {
     const ft_llm_train how = {.size = sizeof(how), .devices = 1};

@@ -12,8 +12,8 @@
 #include "serve/serve.h"
 
 /* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
- * copy, 12 B of a weight; of weights in fp32 the moments. An answer's has moments of the
- * weights' type: 14 B of a 16-bit weight through memory, not 28. Products that make
+ * copy, 12 B of a weight; of weights in fp32 the moments. An answer's has moments of
+ * the weights' type: 14 B of a 16-bit weight through memory, not 28. Products that make
  * gradients of several micro-batches add them up in fp32, in place: 6 B more. */
 static const double states_beside_copy = 6, states_of_fp32 = 2;
 static const double more_optimizer = 2, added_gradient = 6.0 / 14;
@@ -178,8 +178,8 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
         .idle_w = NAN,
         .memory = a->limit_bytes,
         .process = isfinite(a->context_bytes) ? a->context_bytes : 0,
-        .fp32 = q->dtype && (strcmp(q->dtype, "fp32") == 0 ||
-                             strncmp(q->dtype, "amp-", 4) == 0),
+        .fp32 = q->dtype &&
+                (strcmp(q->dtype, "fp32") == 0 || strncmp(q->dtype, "amp-", 4) == 0),
         .basis = a->time.basis,
     };
     st = take_graph(p, a->graph, (double)how->tp, err);
