@@ -199,6 +199,25 @@ static void replicas_shard_by_the_stage_of_zero(void)
     CHECK(CMP(a[1].tokens_per_s.value, >, 8 * a[1].tokens_per_s_per_device.value));
 }
 
+/* Mixed precision leaves weights, gradients and both moments in fp32, and needs no
+ * copy: 16 B of a weight, as with 16-bit weights and their copy. */
+static void weights_in_fp32_have_no_copy(void)
+{
+    const ft_llm_train how = {.size = sizeof(how), .devices = 1};
+    ft_query q = about_model();
+    ft_llm_trained a[2];
+    ft_data *d = NULL;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    for (int i = 0; i < 2; i++) {
+        q.dtype = i ? "amp-bf16" : NULL;
+        CHECK(!ft_llm_train_ask(&a[i], d, &q, &how, NULL));
+        CHECK_NEAR(a[i].weights + a[i].gradients + a[i].states, 16 * 8030261248.0, 1);
+    }
+    CHECK_NEAR(a[1].states, 8 * 8030261248.0, 1);
+    ft_data_close(d);
+}
+
 /* Of what an operation of its own keeps: features of tokens in fp32 and a number for
  * each token are divided among ranks, heads are already. */
 static void ranks_divide_what_unfused_operations_keep(void)
@@ -274,6 +293,7 @@ int main(int argc, char **argv)
     stages_wait_for_the_first_and_the_last_micro_batch();
     what_is_computed_again_is_a_forward_pass_and_frees_memory();
     replicas_shard_by_the_stage_of_zero();
+    weights_in_fp32_have_no_copy();
     ranks_divide_what_unfused_operations_keep();
     a_run_is_as_many_steps_as_its_tokens_are();
     what_does_not_divide_is_refused();

@@ -324,7 +324,14 @@ def files(
                     open_batch="batches" in options,
                 )
             paths.append(what)
-        yield paths
+        try:
+            yield paths
+        except Error as error:
+            written = [path for path, what in zip(paths, models) if _specs(what) is not None]
+            for path in written:
+                name = r"\S*" + re.escape(os.path.basename(path))
+                error = Error(error.status, re.sub(name, "the list", error.sentence), error.hint)
+            raise error from None
 
 
 def predict(

@@ -146,11 +146,20 @@ def _is_model(what: Any) -> bool:
     return isinstance(what, (str, os.PathLike, list)) or is_module(what)
 
 
+def _are_networks(what: Any) -> bool:
+    """A list of them, not of operations."""
+    return isinstance(what, (list, tuple)) and all(
+        _is_model(one) and (not isinstance(one, str) or os.path.exists(one)) for one in what
+    )
+
+
 def place(*models: Any, args: Any = (), kwargs: dict | None = None, **options: Any) -> Record:
     """Split one network over several devices, or assign several networks to them. The arguments of
-    one module may follow it: place(net, (x,), ...).
+    one module may follow it: place(net, (x,), ...); several networks may be a list.
     devices=["a30", "l4"] and, of one network, link="16GB/s" are needed. -> a row a part, or a
     network."""
+    if len(models) == 1 and _are_networks(models[0]):
+        models = tuple(models[0])
     if len(models) == 2 and not _is_model(models[1]):
         models, args = models[:1], models[1]
     return _on_models("place", models, args, kwargs, options)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import math
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._answer import Estimate, with_unit
+from ._library import Error
 
 if TYPE_CHECKING:
     from ._answer import Prediction
@@ -138,6 +140,9 @@ def frame(title: str, inside: str) -> str:
 def written(page: str, path: str | os.PathLike | None) -> str:
     """The page, which is also in the file of that path."""
     if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        except OSError as error:
+            raise Error("EIO", f"{os.fspath(path)}: {error.strerror}", "") from None
     return page

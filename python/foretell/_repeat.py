@@ -165,6 +165,9 @@ def measured(
 ) -> Any:
     """@measured, or @measured(repeats=10): each call runs the function so often and keeps the
     measurements of the call: f.seconds (median), f.mad_s, f.timing, f.joules, f.measurements."""
+    from ._ask import _whole
+
+    repeats = _whole("repeats", repeats)
     if function is None:
         return lambda f: Measured(f, repeats, sensors)
     return Measured(function, repeats, sensors)

@@ -246,6 +246,10 @@ def test_drawings(resnet50, tmp_path):
     page = p.html(tmp_path / "p.html")
     assert (tmp_path / "p.html").read_text() == page and "<svg" in page and "<script" not in page
     assert "<svg" in p._repr_html_()
+    for write in (p.html, p.trace):
+        with pytest.raises(foretell.Error) as caught:
+            write(tmp_path / "nowhere" / "p")
+        assert caught.value.status == "EIO"
     p.trace(tmp_path / "t.json")
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     convs = [e for e in events if e["name"] == "conv2d" and e["tid"] == 2]  # of the device

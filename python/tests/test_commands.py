@@ -64,6 +64,8 @@ def test_every_device_of_a_list_is_asked(resnet50):
         placed.rows("choices")
     assert caught.value.status == "EINVAL" and "parts, alone" in caught.value.sentence
     dealt = foretell.place(resnet50, LINES, devices=["t4", "a30"])
+    together = foretell.place([resnet50, resnet50], devices=["t4", "a30"])
+    assert together == foretell.place(resnet50, resnet50, devices=["t4", "a30"])
     assert len(dealt.rows()) == 2 and {row["device"] for row in dealt.rows()} <= {"t4", "a30"}
 
 
@@ -79,7 +81,7 @@ def test_every_device_of_a_list_is_asked(resnet50):
         (lambda m: foretell.rank("no.onnx"), "EIO", "", "No such file"),
         (lambda m: foretell.rank("-h"), "EIO", "", "No such file"),
         (lambda m: foretell.rank(42), "EINVAL", "", "int"),
-        (lambda m: foretell.rank(["conv2d"]), "EFORMAT", "", "conv2d"),
+        (lambda m: foretell.rank(["conv2d"]), "EFORMAT", "", "the list: line 1: conv2d"),
         (lambda m: foretell.place(m, devices=["t4", "a30"]), "EINVAL", "link=", "--link"),
         (
             lambda m: foretell.place(m, devices="t4", link="1GB/s", batch=10**6),

@@ -132,6 +132,8 @@ def test_a_function_is_measured_and_repeated(sensor):
 
     holder = Holder()
     assert holder.method(1) == (holder, 1) and Holder.method.seconds > 0
+    with pytest.raises(foretell.Error, match="repeats is a whole number from 1 on, not 0"):
+        foretell.measured(repeats=0)
 
 
 def test_times_have_the_statistics_of_the_library():

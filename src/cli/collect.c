@@ -1,9 +1,11 @@
 /* foretell collect: measure operations into the store. */
 #include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/measure/modules.h"
 #include "cli/session.h"
@@ -433,11 +435,46 @@ static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
     return code;
 }
 
+/* What an interrupted collection keeps: of this setting, and of those before it. */
+static const volatile ft_collect_report *under_way;
+static volatile size_t kept_before;
+
+static void say_kept(int signal)
+{
+    static const char before[] = "\nforetell collect: interrupted; operations "
+                                 "measured, which are kept: ";
+    static const char behind[] = "; the same command again goes on with what is left\n";
+    size_t n = kept_before + (under_way ? under_way->measured : 0);
+    char digits[24], *at = digits + sizeof(digits);
+    ssize_t said;
+
+    do
+        *--at = (char)('0' + n % 10);
+    while (n /= 10);
+    said = write(STDERR_FILENO, before, sizeof(before) - 1);
+    if (said > 0)
+        said = write(STDERR_FILENO, at, (size_t)(digits + sizeof(digits) - at));
+    if (said > 0)
+        said = write(STDERR_FILENO, behind, sizeof(behind) - 1);
+    (void)raise(signal); /* ends it as without this, when this returns */
+}
+
+/* At Ctrl-C, unless it is ignored. */
+static void tell_when_interrupted(void)
+{
+    struct sigaction how = {.sa_handler = say_kept, .sa_flags = (int)SA_RESETHAND},
+                     before;
+
+    sigemptyset(&how.sa_mask);
+    if (!sigaction(SIGINT, NULL, &before) && before.sa_handler != SIG_IGN)
+        (void)sigaction(SIGINT, &how, NULL);
+}
+
 static int collect(ft__cli *c, ft_session *s, const struct gathered *all,
                    const ft_collect_options *how, const char *why_no_power)
 {
     char path[FT__PATH_MAX];
-    ft_collect_report report;
+    ft_collect_report report = {.measured = 0};
     ft_store *store = NULL;
     bool printed = true;
     ft_status st;
@@ -447,10 +484,13 @@ static int collect(ft__cli *c, ft_session *s, const struct gathered *all,
     if (code)
         return code;
     st = ft_store_open(&store, path, FT_STORE_WRITE, &c->err);
+    under_way = &report;
     if (!st)
         st = ft_collect(&report, s, store, all->ops.op, all->ops.count, all->ops.n, how,
                         &c->err);
     ft_store_close(store);
+    kept_before += report.measured;
+    under_way = NULL;
     ft__path_store_shown(c, path);
     if (st)
         return ft__cli_check_asked(c, st);
@@ -545,6 +585,8 @@ static int run(ft__cli *c, const void *user)
     if (!c->args.n && !o->quick)
         return ft__usage(c, "name models or lists of operations, or say --quick");
     code = ft__clock_steps_parse(c, &w, &o->sweep, o->engine);
+    if (!c->json && !o->export)
+        tell_when_interrupted();
     for (size_t i = 0; !code && i < w.n; i++)
         code = collect_at(c, o, &all, &w, i);
     if (!code)

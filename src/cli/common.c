@@ -82,9 +82,18 @@ int ft__cli_check(ft__cli *c, ft_status st)
     return st ? ft__cli_fail(c, st, &c->err) : FT__EXIT_GOOD;
 }
 
+/* Of a device a clock above its highest is not found, as of one among several; who asks
+ * about it has said what is wrong. */
+static bool is_above_clocks(const ft_error *err)
+{
+    return err->status == FT_ENOTFOUND && strstr(err->msg, ": its highest clock is ");
+}
+
 int ft__cli_check_asked(ft__cli *c, ft_status st)
 {
-    return st == FT_EINVAL ? ft__usage(c, "%s", c->err.msg) : ft__cli_check(c, st);
+    return st == FT_EINVAL || (st && is_above_clocks(&c->err))
+               ? ft__usage(c, "%s", c->err.msg)
+               : ft__cli_check(c, st);
 }
 
 static int exit_list(ft__cli *c, int code, const char *fmt, va_list ap)

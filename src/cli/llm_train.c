@@ -42,20 +42,40 @@ bool ft__llm_train_asked(const ft__llm_train_options *o)
     return ft__option_given(ft__llm_train_table, o) != NULL;
 }
 
+/* The option given that is of one device alone; NULL: none is. */
+static const char *untrained(const ft__predict_question *q)
+{
+    const ft__predict_options *o = q->o;
+
+    return o->clocks              ? "--clocks"
+           : o->power_caps        ? "--power-caps"
+           : o->max_batch         ? "--max-batch"
+           : o->must_fit          ? "--must-fit"
+           : o->asked.launch_time ? "--launch-time"
+           : q->c->csv            ? "--csv"
+                                  : NULL;
+}
+
 static int check(const ft__predict_question *q)
 {
     ft__serve_options others = q->o->serve;
+    const char *optimizer = q->o->step.optimizer;
 
     others.tp = NULL;
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
     if (ft__serving_asked(&others))
         return ft__usage(q->c, "training goes without options of serving but --tp");
-    if (q->n_points || q->o->max_batch || q->o->must_fit || q->c->csv ||
-        q->o->asked.launch_time)
-        return ft__usage(q->c, "training over --gpus goes without --clocks, "
-                               "--power-caps, --max-batch, --must-fit, --launch-time "
-                               "and --csv");
+    if (untrained(q))
+        return ft__usage(q->c, "training over --gpus goes without %s", untrained(q));
+    if (optimizer && strcmp(optimizer, "adamw") != 0)
+        return ft__usage(q->c, "training over --gpus is by AdamW, not --optimizer %s",
+                         optimizer);
+    if (q->o->train.zero > 3)
+        return ft__usage(q->c,
+                         "--zero is 1 (states of the optimizer), 2 (gradients, too) or "
+                         "3 (weights, too), not %" PRIu64,
+                         q->o->train.zero);
     return FT__EXIT_GOOD;
 }
 
@@ -115,6 +135,7 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
     ft__table *t = ft__table_new("training|estimate>|low>|high>|basis");
     const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
     const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
+    const char *dtype = q->query.dtype;
 
     printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %s, %" PRIu64
            " micro-batch%s in a step of %s\n",
@@ -122,9 +143,12 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            ft__text_counted(a->replicas, "replica").s, a->micro_batches,
            a->micro_batches == 1 ? "" : "es",
            ft__text_counted(a->global_batch, "sequence").s);
-    puts("assumed: weights and gradients in 16 bits, AdamW with an fp32 copy of the "
-         "weights; one pass forward, one back (1F1B); sums of gradients run beside the "
-         "backward pass\n");
+    printf("assumed: %s; one pass forward, one back (1F1B); sums of gradients run "
+           "beside the backward pass\n\n",
+           dtype && (strcmp(dtype, "fp32") == 0 || strncmp(dtype, "amp-", 4) == 0)
+               ? "weights, gradients and states of AdamW in fp32"
+               : "weights and gradients in 16 bits, AdamW with an fp32 copy of the "
+                 "weights");
     row(t, "time of a step", &a->step_s, "s");
     row(t, "tokens/s", &a->tokens_per_s, "");
     row(t, "  of a device", &a->tokens_per_s_per_device, "");

@@ -219,7 +219,7 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
     return ft__cli_check_asked(c, st);
 }
 
-/* By its content, as importing tells: JSON, or a GGUF header. */
+/* By its content, as importing tells: JSON, be it marked as UTF-8, or a GGUF header. */
 bool ft__is_language_model(const char *path)
 {
     char text[64] = "";
@@ -229,7 +229,7 @@ bool ft__is_language_model(const char *path)
     if (fp)
         fclose(fp);
     return n == 0 || strncmp(text, "GGUF", 4) == 0 ||
-           text[strspn(text, " \t\r\n")] == '{';
+           text[strspn(text, "\xef\xbb\xbf \t\r\n")] == '{';
 }
 
 int ft__check_language_model(ft__cli *c, const char *path, const ft__option *asked)

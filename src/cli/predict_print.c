@@ -334,22 +334,29 @@ static ft__formatted point_text(ft__sweep sweep, double v)
     return sweep == FT__SWEEP_CAPS ? ft__text_watts(v) : ft__text_hertz(v);
 }
 
-/* Energy, times the time as often as `delay` says; NaN: not known. */
-static double cost(const ft__swept_answer *a, int delay)
+/* The device draws no more than the cap, which a driver would take. */
+static bool holds(const ft__swept_answer *a, ft__sweep sweep)
 {
-    const double e = a->x->energy.value;
+    return sweep != FT__SWEEP_CAPS || !(a->x->power.value > 1.001 * a->point);
+}
+
+/* Energy, times the time as often as `delay` says; NaN: not known, or under a cap that
+ * does not hold. */
+static double cost(const ft__swept_answer *a, ft__sweep sweep, int delay)
+{
+    const double e = holds(a, sweep) ? a->x->energy.value : (double)NAN;
 
     return e > 0 ? e * pow(a->x->time.value, delay) : (double)NAN;
 }
 
 /* Which of a[n] costs least; n: none is known. */
-static size_t cheapest(const ft__swept_answer *a, size_t n, int delay)
+static size_t cheapest(const ft__swept_answer *a, size_t n, ft__sweep sweep, int delay)
 {
     size_t best = n;
 
     for (size_t i = 0; i < n; i++)
-        if (cost(&a[i], delay) > 0 &&
-            (best == n || cost(&a[i], delay) < cost(&a[best], delay)))
+        if (cost(&a[i], sweep, delay) > 0 &&
+            (best == n || cost(&a[i], sweep, delay) < cost(&a[best], sweep, delay)))
             best = i;
     return best;
 }
@@ -366,7 +373,7 @@ static void print_best(const ft__swept_answer *a, size_t n, ft__sweep sweep)
         if (a[i].x->time.value < a[fastest].x->time.value)
             fastest = i;
     for (int delay = 0; delay < 2; delay++) {
-        const size_t best = cheapest(a, n, delay);
+        const size_t best = cheapest(a, n, sweep, delay);
 
         if (best == n)
             return;

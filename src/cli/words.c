@@ -202,13 +202,20 @@ bool ft__number_from_text(double *out, const char *text, const char *units)
     return true;
 }
 
+const char *ft__number_refused(const char *text, const char *units)
+{
+    double v;
+
+    return !number_with_unit(&v, text, units) ? ""
+           : v > 0 ? "it is too large: at most 1e15 in the base unit"
+                   : "it is 0, and has to be more";
+}
+
 bool ft__seconds_from_text(double *out, const char *text)
 {
     double v;
 
-    if (!number_with_unit(&v, text,
-                          "=1 s=1 ms=1e-3 us=1e-6 ns=1e-9 m=60 min=60 h=3600") ||
-        !(v < 1e9))
+    if (!number_with_unit(&v, text, FT__SECONDS_UNITS) || !(v < 1e9))
         return false;
     *out = v;
     return true;

@@ -121,12 +121,13 @@ static bool is_gguf(const struct content *c)
     return c->n >= 4 && memcmp(c->p, "GGUF", 4) == 0;
 }
 
-/* Or JSON: its first character that is no blank opens an object. */
+/* Or JSON: its first character that is no blank, nor of the mark of UTF-8, opens an
+ * object. */
 static bool is_llm(const struct content *c)
 {
     size_t i = 0;
 
-    while (i < c->n && strchr(" \t\r\n", c->p[i]) && c->p[i])
+    while (i < c->n && strchr("\xef\xbb\xbf \t\r\n", c->p[i]) && c->p[i])
         i++;
     return is_gguf(c) || (i < c->n && c->p[i] == '{');
 }

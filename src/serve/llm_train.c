@@ -11,10 +11,12 @@
 #include "query/data.h"
 #include "serve/serve.h"
 
-/* AdamW with an fp32 copy of 16-bit weights: two moments and the copy. An answer's has
- * moments of the weights' type: 14 B of a weight through memory, not 28. Products that
- * make gradients of several micro-batches add them up in fp32, in place: 6 B more. */
-static const double state_bytes = 12, more_optimizer = 2, added_gradient = 6.0 / 14;
+/* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
+ * copy, 12 B of a weight; of weights in fp32 the moments. An answer's has moments of
+ * the weights' type: 14 B of a 16-bit weight through memory, not 28. Products that make
+ * gradients of several micro-batches add them up in fp32, in place: 6 B more. */
+static const double states_beside_copy = 6, states_of_fp32 = 2;
+static const double more_optimizer = 2, added_gradient = 6.0 / 14;
 enum { MOST = 1 << 24, MORE_DIMS = 3, MAX_DIMS = 32 };
 
 struct passes {
@@ -26,6 +28,7 @@ struct passes {
     double between;          /* B: what goes from layer to layer */
     double flops, peak, idle_w, memory, process;
     uint64_t layers;
+    bool fp32; /* weights, which amp leaves in it */
     ft_basis basis;
 };
 
@@ -175,6 +178,8 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
         .idle_w = NAN,
         .memory = a->limit_bytes,
         .process = isfinite(a->context_bytes) ? a->context_bytes : 0,
+        .fp32 = q->dtype &&
+                (strcmp(q->dtype, "fp32") == 0 || strncmp(q->dtype, "amp-", 4) == 0),
         .basis = a->time.basis,
     };
     st = take_graph(p, a->graph, (double)how->tp, err);
@@ -249,7 +254,8 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
 
     out->weights = weights / (how->zero > 2 ? dp : 1);
     out->gradients = weights / (how->zero > 1 ? dp : 1);
-    out->states = weights / 2 * state_bytes / (how->zero > 0 ? dp : 1);
+    out->states = weights * (p->fp32 ? states_of_fp32 : states_beside_copy) /
+                  (how->zero > 0 ? dp : 1);
     out->activations = kept;
     out->bytes =
         out->weights + out->gradients + out->states + out->activations + p->process;
@@ -271,8 +277,8 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
      */
     out->exchange_s = how->zero > 2 ? m * fmax(0, 1.5 * sum_s - stage_s)
                                     : fmax(0, sum_s - backward / pp);
-    out->optimizer_s =
-        more_optimizer * p->optimizer_s / pp / (how->zero ? (double)out->replicas : 1);
+    out->optimizer_s = (p->fp32 ? 1 : more_optimizer) * p->optimizer_s / pp /
+                       (how->zero ? (double)out->replicas : 1);
     return out->compute_s + out->bubble_s + out->exchange_s + out->optimizer_s;
 }
 

@@ -143,8 +143,9 @@ static ft_serve_measured of_llama(const struct llama *l)
 
 /* ---- JSON ---- */
 
-/* An object of numbers, whoever wrote it; false: of neither. */
-static bool read_object(ft_serve_measured *out, ft__json *r)
+/* An object of numbers, whoever wrote it; false: of neither, or *none: no request
+ * was completed. */
+static bool read_object(ft_serve_measured *out, bool *none, ft__json *r)
 {
     struct llama l = {.tokens_per_s = NAN};
     struct sums sum = {NAN, NAN, NAN};
@@ -170,21 +171,23 @@ static bool read_object(ft_serve_measured *out, ft__json *r)
         *out = of_llama(&l);
         return out->prompt && out->generate;
     }
+    *none = *none || !(sum.completed > 0 || isnan(sum.completed));
     out->n_requests = count_of(sum.completed);
     out->prompt = count_of(sum.input / sum.completed);
     out->generate = count_of(sum.output / sum.completed);
     return out->n_requests && out->prompt && out->generate;
 }
 
-static bool read_value(ft_serve_measured *out, size_t *n, size_t most, ft__json *r)
+static bool read_value(ft_serve_measured *out, bool *none, size_t *n, size_t most,
+                       ft__json *r)
 {
     if (ft__json_peek(r) != '[') {
-        *n += *n < most && read_object(&out[*n], r);
+        *n += *n < most && read_object(&out[*n], none, r);
         return *n > 0;
     }
     ft__json_array(r);
     while (*n < most && ft__json_element(r)) {
-        if (!read_object(&out[*n], r))
+        if (!read_object(&out[*n], none, r))
             return false;
         ++*n;
     }
@@ -192,13 +195,13 @@ static bool read_value(ft_serve_measured *out, size_t *n, size_t most, ft__json 
 }
 
 /* One object or array, or an object a line. */
-static bool read_json(ft_serve_measured *out, size_t *n, size_t most, const char *text,
-                      size_t len)
+static bool read_json(ft_serve_measured *out, bool *none, size_t *n, size_t most,
+                      const char *text, size_t len)
 {
     const char *end = text + len;
     ft__json_doc doc = {.base = text, .len = len};
     ft__json whole = ft__json_open(&doc, (ft__text){text, len});
-    bool good = read_value(out, n, most, &whole);
+    bool good = read_value(out, none, n, most, &whole);
 
     if (good && ft__json_done(&whole))
         return true;
@@ -210,7 +213,7 @@ static bool read_json(ft_serve_measured *out, size_t *n, size_t most, const char
         ft__json r = ft__json_open(&one, (ft__text){at, size});
 
         if (ft__json_peek(&r) == '{') {
-            if (!read_object(&out[*n], &r) || !ft__json_done(&r))
+            if (!read_object(&out[*n], none, &r) || !ft__json_done(&r))
                 return false;
             ++*n;
         }
@@ -293,7 +296,7 @@ ft_status ft_serve_measured_read(ft_serve_measured *out, size_t *n, size_t most,
                                  ft_error *err)
 {
     static const char mlperf[] = "MLPerf Results Summary";
-    bool summary = false;
+    bool summary = false, none = false;
 
     *n = 0;
     for (size_t i = 0; i + sizeof(mlperf) <= len && i < 4096 && !summary; i++)
@@ -302,8 +305,12 @@ ft_status ft_serve_measured_read(ft_serve_measured *out, size_t *n, size_t most,
         return ft_fail(err, FT_EINVAL, 0, "%s: no room for results", name);
     if (summary)
         *n = read_mlperf(out, text, len);
-    else if (!read_json(out, n, most, text, len))
+    else if (!read_json(out, &none, n, most, text, len))
         *n = 0;
+    if (!*n && none)
+        return ft_fail(err, FT_EFORMAT, 0,
+                       "%s: no request was completed: there is nothing to compare",
+                       name);
     return *n ? FT_OK
               : ft_fail(err, FT_EFORMAT, 0,
                         "%s: no results of vllm bench serve, SGLang's bench_serving, "

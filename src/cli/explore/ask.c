@@ -148,6 +148,8 @@ static int parse(ft__point_queries *a, struct asked *k, uint32_t workload,
     k->o = options;
     if (code >= 0 || !k->o)
         return misspelt(a);
+    k->c.command = a->c->command; /* what is wrong from here on, it says */
+    k->c.json = a->c->json;
     if (!k->c.data_dir)
         k->c.data_dir = a->c->data_dir;
     k->q.c = &k->c;

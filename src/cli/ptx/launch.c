@@ -390,6 +390,22 @@ static int line_json(ft__cli *c, json_t *line, const ft__ptx_options *o)
     return code == FT__EXIT_GOOD ? params_json(c, line, &o->params) : code;
 }
 
+/* Then what is wrong with a launch of it is wrong on the command line. */
+static bool has_kernel(const char *path, const char *entry)
+{
+    ft_ptx **m;
+    size_t n;
+    bool is = false;
+
+    if (ft_ptx_modules_open(&m, &n, path, NULL))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < ft_ptx_get(m[i])->n_kernels; k++)
+            is = is || !entry || ft_ptx_is_called(&ft_ptx_get(m[i])->kernel[k], entry);
+    ft_ptx_modules_free(m, n);
+    return is;
+}
+
 static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
 {
     json_t *line = json_object();
@@ -405,7 +421,8 @@ static int open_one(ft__cli *c, ft_ptx_launches **out, const ft__ptx_options *o)
         return ft__cli_exit(c, FT__EXIT_BUG, "out of memory");
     st = ft_ptx_launches_parse(out, text, strlen(text), NULL, NULL, &c->err);
     free(text);
-    return ft__cli_check(c, st);
+    return st && has_kernel(c->args.v[0], o->entry) ? ft__usage(c, "%s", c->err.msg)
+                                                    : ft__cli_check(c, st);
 }
 
 static int count_one(ft__cli *c, ft_ptx_launches *l, ft_data *data, const ft_device *d,

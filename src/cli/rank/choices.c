@@ -77,6 +77,8 @@ static void take_remarks(ft__ranking *r, ft__choice *x, const ft_answer *a)
 
         if (w->code == FT_REMARK_FOLDED)
             snprintf(r->folded, sizeof(r->folded), "%s", w->text);
+        if (w->code == FT_REMARK_OTHER_ENGINE)
+            snprintf(x->other_engine, sizeof(x->other_engine), "%s", w->text);
         x->no_hardware = x->no_hardware || w->code == FT_REMARK_NO_HARDWARE;
     }
 }

@@ -402,9 +402,9 @@ static bool lacks_hardware(const ft__choice *x, const char *what)
     return x->no_hardware;
 }
 
-static bool has_other_mode(const ft__choice *x, const char *why)
+static bool says(const ft__choice *x, const char *what)
 {
-    return strcmp(x->other_mode, why) == 0;
+    return strcmp(x->other_mode, what) == 0 || strcmp(x->other_engine, what) == 0;
 }
 
 /* Devices of which that is said, each once, though it has several batches and clocks;
@@ -427,18 +427,15 @@ static size_t print_marked(const ft__ranking *r,
     return n;
 }
 
-/* Each reason once, with the devices that have it. */
-static void print_other_modes(const ft__ranking *r)
+/* Once, with the devices that say it; "": nothing. */
+static void print_said(const ft__ranking *r, size_t i, const char *what)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        const char *why = r->choice[i].other_mode;
-        bool said = !*why;
+    bool said = !*what;
 
-        for (size_t k = 0; k < i && !said; k++)
-            said = has_other_mode(&r->choice[k], why);
-        if (!said && print_marked(r, has_other_mode, why))
-            putchar('\n');
-    }
+    for (size_t k = 0; k < i && !said; k++)
+        said = says(&r->choice[k], what);
+    if (!said && print_marked(r, says, what))
+        putchar('\n');
 }
 
 /* Before the figures. */
@@ -452,7 +449,10 @@ static void print_warnings(const ft__ranking *r)
         ft__put_line(stdout, "warning: ", r->folded);
     snprintf(what, sizeof(what), "no hardware for %s",
              tf32 ? "tf32" : r->dtype + (amp ? 4 : 0));
-    print_other_modes(r);
+    for (size_t i = 0; i < r->n; i++) {
+        print_said(r, i, r->choice[i].other_mode);
+        print_said(r, i, r->choice[i].other_engine);
+    }
     if (print_marked(r, lacks_hardware, what))
         puts(tf32 ? "; products are computed, and priced, in fp32"
                   : "; libraries convert it, or refuse to run; the times are guesses");
@@ -507,13 +507,13 @@ static json_t *choice_json(const ft__ranking *r, size_t at)
         "place:o device:s batch:u clock_hz:g engine:s setting:s state:s "
         "limit:s values:o memory_limit:g max_batch:l pareto:b level:b level_why:s "
         "risky:b chance:g regret:g corrected_by:n "
-        "items_per_s:g cost_per_item:g no_hardware:b",
+        "items_per_s:g cost_per_item:g no_hardware:b other_engine:z",
         k->place ? ft__json_count(place_of(r, at)) : json_null(), x->device,
         (uint64_t)x->batch, x->clock_hz, x->engine, x->setting, state_name(k->state),
         k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL, values_json(k),
         x->limit_bytes, x->max_batch, k->pareto, k->level != 0, level_why(k->level),
         k->risky, k->chance, k->regret, x->n_known, items_per_s(r, i),
-        cost_per_item(r, i), x->no_hardware);
+        cost_per_item(r, i), x->no_hardware, x->other_engine);
 }
 
 json_t *ft__ranking_json(const ft__ranking *r)

@@ -52,21 +52,16 @@ static const ft__option options[] = {
     {0},
 };
 
-/* A quantity with the units that may stand behind it. */
-static bool amount(double *out, ft_rank_by of, const char *text)
-{
-    static const char *const units[FT_RANK_BY_COUNT] = {
-        [FT_RANK_BY_POWER] = "=1 W=1 mW=1e-3 kW=1e3",
-        [FT_RANK_BY_ENERGY] = "=1 J=1 mJ=1e-3 uJ=1e-6 kJ=1e3",
-        [FT_RANK_BY_MEMORY] = "=1 B=1 KiB=1024 MiB=1048576 GiB=1073741824 GB=1e9",
-        [FT_RANK_BY_CO2] = "=1 g=1 mg=1e-3 ug=1e-6 kg=1e3",
-        [FT_RANK_BY_EDP] = "=1",
-        [FT_RANK_BY_COST] = "=1",
-    };
-
-    return of == FT_RANK_BY_TIME ? ft__seconds_from_text(out, text) && *out > 0
-                                 : ft__number_from_text(out, text, units[of]);
-}
+/* That may stand behind a quantity. */
+static const char *const units[FT_RANK_BY_COUNT] = {
+    [FT_RANK_BY_TIME] = FT__SECONDS_UNITS,
+    [FT_RANK_BY_POWER] = "=1 W=1 mW=1e-3 kW=1e3",
+    [FT_RANK_BY_ENERGY] = "=1 J=1 mJ=1e-3 uJ=1e-6 kJ=1e3",
+    [FT_RANK_BY_MEMORY] = "=1 B=1 KiB=1024 MiB=1048576 GiB=1073741824 GB=1e9",
+    [FT_RANK_BY_CO2] = "=1 g=1 mg=1e-3 ug=1e-6 kg=1e3",
+    [FT_RANK_BY_EDP] = "=1",
+    [FT_RANK_BY_COST] = "=1",
+};
 
 static int read_by(ft__rank_question *q)
 {
@@ -94,16 +89,18 @@ static int read_limits(ft__rank_question *q)
         size_t len = strcspn(t->v[i], "=");
         ft_rank_limit *l = &q->r.how.limit[i];
 
-        int of = ft_from_name(FT_NAMES_RANK_BY, t->v[i], len);
+        const int of = ft_from_name(FT_NAMES_RANK_BY, t->v[i], len);
+        const char *most = t->v[i] + len + (t->v[i][len] == '=');
+        const char *refused = of < 0 ? "" : ft__number_refused(most, units[of]);
 
         l->of = (ft_rank_by)of;
-        if (of < 0 || !t->v[i][len] || !amount(&l->most, l->of, t->v[i] + len + 1))
-            return ft__usage(q->c,
-                             "--limit %s: it wants time, energy, power, edp, memory, "
-                             "cost or co2 and the most of it, such as time=10ms, or, "
-                             "of a language model that is served, ttft, tpot, itl or "
-                             "e2e",
-                             t->v[i]);
+        if (of < 0 || !ft__number_from_text(&l->most, most, units[of]))
+            return ft__usage(q->c, "--limit %s: %s", t->v[i],
+                             *refused ? refused
+                                      : "it wants time, energy, power, edp, memory, "
+                                        "cost or co2 and the most of it, such as "
+                                        "time=10ms, or, of a language model that is "
+                                        "served, ttft, tpot, itl or e2e");
         q->r.limit_text[i] = t->v[i];
     }
     q->r.how.n_limits = (uint32_t)t->n;

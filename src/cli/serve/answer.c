@@ -29,7 +29,7 @@ struct served {
     size_t n_learned; /* runs that its steps are corrected by */
     double price_per_s;
     ft_serve_steps *steps; /* texts of s are theirs */
-    ft_error no_fit;       /* why it does not fit; no text: it does */
+    ft_error no_fit; /* why it does not fit, or that nobody knows; no text: it does */
 };
 
 ft_estimate ft__serve_cost(const ft_served *s, double per_s)
@@ -391,6 +391,11 @@ static bool print_several(const struct served *x, size_t n, const ft_serve_load 
     return true;
 }
 
+static bool is_too_large(const struct served *x)
+{
+    return *x->no_fit.msg && x->s.memory_bytes > 0;
+}
+
 static json_t *one_json(const ft__predict_question *q, const struct served *x,
                         const ft_serve_load *load, uint64_t tp,
                         const struct lines *model)
@@ -400,9 +405,10 @@ static json_t *one_json(const ft__predict_question *q, const struct served *x,
     json_t *o;
 
     if (*x->no_fit.msg)
-        return ft__json("model:s device:s known_as:s fits:b why:s memory:o",
-                        q->c->args.v[0], x->s.device, x->s.title, x->s.fits,
-                        x->no_fit.msg, memory_json(&x->s));
+        return ft__json("model:s device:s known_as:s fits:o why:s memory:o",
+                        q->c->args.v[0], x->s.device, x->s.title,
+                        is_too_large(x) ? json_false() : json_null(), x->no_fit.msg,
+                        memory_json(&x->s));
     o = ft__served_json(&x->s, x->price_per_s);
     say_assumed(&assumed, load, &x->s);
     say_lines(&assumed, model);
@@ -456,7 +462,7 @@ int ft__serve_ask(const ft__predict_question *q, ft_served *out, ft_serve_steps 
     if (st)
         return ft__cli_check_asked(q->c, st);
     st = ft_serve_run(out, *steps, load, &q->c->err);
-    if (no_fit && st == FT_ENOTFOUND && !out->fits && out->memory_bytes > 0) {
+    if (no_fit && st == FT_ENOTFOUND && !out->fits) {
         *no_fit = q->c->err;
         st = FT_OK;
     }
@@ -483,19 +489,38 @@ static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
                                out->s.device);
 }
 
+/* The option given that is of networks alone; NULL: none is. */
+static const char *unserved(const ft__predict_question *q)
+{
+    return q->o->clocks       ? "--clocks: foretell rank has it"
+           : q->o->power_caps ? "--power-caps: foretell rank has it"
+           : q->o->max_batch  ? "--max-batch"
+           : q->o->must_fit   ? "--must-fit: what does not fit is exit code 1"
+           : q->o->trace      ? "--trace"
+           : q->c->csv        ? "--csv"
+                              : NULL;
+}
+
 int ft__serve_check(const ft__predict_question *q, const ft__serving *s)
 {
     if (s->n_tp > 1 || s->n_concurrency > 1 || s->n_precisions > 1)
         return ft__usage(q->c, "one --tp, --concurrency and --precision: several are "
                                "for foretell rank");
-    if (q->n_points || q->o->max_batch || q->o->must_fit || q->o->trace || q->c->csv)
-        return ft__usage(q->c,
-                         "serving goes without --clocks, --power-caps, --max-batch, "
-                         "--must-fit, --trace and --csv");
+    if (unserved(q))
+        return ft__usage(q->c, "serving goes without %s", unserved(q));
     if (q->o->asked.launch_time)
         return ft__usage(q->c, "serving has the host's time between steps: "
                                "--step-overhead in place of --launch-time");
     return ft__precision_check(q->c, &q->o->model);
+}
+
+/* Nothing fits, which is an answer, or of none is its memory known. */
+static int verdict(const struct served *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_too_large(&x[i]))
+            return FT__EXIT_NO;
+    return FT__EXIT_MISSING;
 }
 
 /* Each says its device. */
@@ -507,7 +532,7 @@ static int none_fits(ft__cli *c, const struct served *x, size_t n)
     for (size_t i = 0; i < n && len < sizeof(all); i++)
         len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? "; " : "",
                                 x[i].no_fit.msg);
-    return ft__cli_exit(c, FT__EXIT_NO, "%s", all);
+    return ft__cli_exit(c, verdict(x, n), "%s", all);
 }
 
 static int answer(ft__predict_question *q, const ft__serving *s,
@@ -548,7 +573,7 @@ static int answer(ft__predict_question *q, const ft__serving *s,
                 : ft__json("devices:o", all_json(q, x, n, &s->load, s->tp[0], &model)));
     for (size_t i = 0; i < n; i++)
         ft_serve_steps_close(x[i].steps);
-    return code || fit ? code : FT__EXIT_NO;
+    return code || fit ? code : verdict(x, n);
 }
 
 int ft__serve_predict(ft__predict_question *q, const ft__serve_options *o)

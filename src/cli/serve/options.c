@@ -272,16 +272,17 @@ int ft__serving_dims(ft__cli *c, ft__model_values *v, ft_query *q,
 static int price_read(ft__cli *c, char *name, size_t size, double *per_s,
                       const char *text)
 {
-    const char *equals = strchr(text, '=');
+    static const char units[] = "/h=1/3600 /min=1/60 /s=1 /day=1/86400";
+    const char *equals = strchr(text, '='), *number = equals ? equals + 1 : text;
+    const char *refused = ft__number_refused(number, units);
 
     snprintf(name, size, "%.*s", equals ? (int)(equals - text) : 0, text);
-    if (!ft__number_from_text(per_s, equals ? equals + 1 : text,
-                              "/h=1/3600 /min=1/60 /s=1 /day=1/86400"))
-        return ft__usage(c,
-                         "--price %s: it wants a device and what it costs, such as "
-                         "a30=2.49/h, or 2.49/h for all",
-                         text);
-    return FT__EXIT_GOOD;
+    if (ft__number_from_text(per_s, number, units))
+        return FT__EXIT_GOOD;
+    return ft__usage(c, "--price %s: %s", text,
+                     *refused ? refused
+                              : "it wants a device and what it costs, such as "
+                                "a30=2.49/h, or 2.49/h for all");
 }
 
 int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices, const char *device)

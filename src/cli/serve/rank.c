@@ -48,11 +48,18 @@ static bool point_of(ft_serve_point *out, const char *text)
 
 static int read_limit(ft__serve_ranking *r, const char *text)
 {
-    static const char *const units[] = {[FT__BY_COST] = "=1",
-                                        [FT__BY_ENERGY] = "=1 J=1 mJ=1e-3",
-                                        [FT__BY_POWER] = "=1 W=1 kW=1e3"};
+    static const char *const units[] = {
+        [FT__BY_COST] = "=1",
+        [FT__BY_ENERGY] = "=1 J=1 mJ=1e-3",
+        [FT__BY_POWER] = "=1 W=1 kW=1e3",
+        [FT__BY_TTFT] = FT__SECONDS_UNITS,
+        [FT__BY_TPOT] = FT__SECONDS_UNITS,
+        [FT__BY_ITL] = FT__SECONDS_UNITS,
+        [FT__BY_E2E] = FT__SECONDS_UNITS,
+    };
     ft__serve_limit *l = &r->limit[r->n_limits++];
     const size_t len = strcspn(text, "=");
+    const char *refused;
     char word[32] = "", *point;
     int of = -1;
 
@@ -69,16 +76,15 @@ static int read_limit(ft__serve_ranking *r, const char *text)
         of = strcmp(name[i], word) == 0 ? i : of;
     }
     l->of = (ft__serve_by)of;
-    if (of >= FT__BY_TTFT
-            ? ft__seconds_from_text(&l->most, text + len + 1) && l->most > 0
-            : of >= 0 && ft__number_from_text(&l->most, text + len + 1, units[of]))
+    if (of >= 0 && ft__number_from_text(&l->most, text + len + 1, units[of]))
         return FT__EXIT_GOOD;
+    refused = of < 0 ? "" : ft__number_refused(text + len + 1, units[of]);
     return ft__usage(
-        r->q->c,
-        "--limit %s: of serving it wants ttft, tpot, itl or e2e, each also "
-        "with -p50, -p90, -p95 or -p99, energy, power or cost, and the most of "
-        "it, such as tpot=30ms",
-        text);
+        r->q->c, "--limit %s: %s", text,
+        *refused ? refused
+                 : "of serving it wants ttft, tpot, itl or e2e, each also with -p50, "
+                   "-p90, -p95 or -p99, energy, power or cost, and the most of it, "
+                   "such as tpot=30ms");
 }
 
 static bool is_ranks(const char *dim)
@@ -143,6 +149,20 @@ static int read_dim_lists(ft__serve_ranking *r)
     return code;
 }
 
+/* The option given that is of networks alone; NULL: none is. */
+static const char *unserved(const ft__rank_question *q)
+{
+    const ft__rank_options *o = q->o;
+
+    return o->lists               ? "--stdin"
+           : o->batches           ? "--batches"
+           : o->co2               ? "--co2"
+           : o->seed              ? "--seed"
+           : o->asked.launch_time ? "--launch-time"
+           : q->c->csv            ? "--csv"
+                                  : NULL;
+}
+
 static int read_options(ft__serve_ranking *r)
 {
     const ft__rank_options *o = r->q->o;
@@ -157,10 +177,8 @@ static int read_options(ft__serve_ranking *r)
         code = read_limit(r, o->limits.v[i]);
     if (!code && r->by == FT__BY_COST && !o->prices.n)
         code = ft__usage(r->q->c, "--by cost wants --price, such as 2.5/h or l4=0.7/h");
-    if (!code && (o->lists || o->batches || o->co2 || o->seed || o->asked.launch_time ||
-                  r->q->c->csv))
-        code = ft__usage(r->q->c, "serving goes without --stdin, --batches, --co2, "
-                                  "--seed, --launch-time and --csv");
+    if (!code && unserved(r->q))
+        code = ft__usage(r->q->c, "serving goes without %s", unserved(r->q));
     if (!code && o->correct && !ft__learned_is(o->correct))
         code = ft__usage(r->q->c,
                          "--correct %s: what is served is ranked by what verify "

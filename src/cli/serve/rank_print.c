@@ -243,13 +243,32 @@ static bool print_placed(const ft__serve_ranking *r, uint64_t top)
     return true;
 }
 
+/* Of all loads: lengths vary where one request follows another. */
+static void say_requests(char out[FT__REQUESTS_TEXT], const ft__serve_ranking *r)
+{
+    const ft_serve_load *alike = &r->load[0];
+    double vary = 0;
+
+    for (size_t i = 0; i < r->serving.n_concurrency; i++) {
+        vary = fmax(vary, r->load[i].vary);
+        alike = r->load[i].vary < alike->vary ? &r->load[i] : alike;
+    }
+    ft__requests_text(out, alike);
+    if (alike->vary < vary) {
+        const size_t len = strlen(out);
+
+        snprintf(out + len, FT__REQUESTS_TEXT - len,
+                 " (within %g %% where one follows another)", 100 * vary);
+    }
+}
+
 bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
 {
     char requests[FT__REQUESTS_TEXT];
 
     ft__put_clean(stdout, r->q->c->args.v[0]);
     printf(", served, by %s\n", r->by_name);
-    ft__requests_text(requests, &r->load[r->serving.n_concurrency - 1]);
+    say_requests(requests, r);
     printf("assumed: %s\n\n", requests);
     if (r->n_placed && !print_placed(r, top))
         return false;
@@ -283,7 +302,7 @@ json_t *ft__serve_ranking_json(const ft__serve_ranking *r)
     char nearest[900], requests[FT__REQUESTS_TEXT];
     const char *const assumed[] = {requests};
 
-    ft__requests_text(requests, &r->load[r->serving.n_concurrency - 1]);
+    say_requests(requests, r);
     for (size_t i = 0; i < r->n_placed; i++)
         ft__json_append_take(&placed, setting_json(r, &r->setting[r->order[i]], i + 1));
     for (size_t i = 0; i < r->n; i++)

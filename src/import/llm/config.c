@@ -424,8 +424,9 @@ static ft_status read_one(ft__llm_reader *r, const char *text, size_t len,
                           void (*take)(ft__llm_reader *, ft__json *), const char *name,
                           const char *file, ft_error *err)
 {
+    const size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     ft__json_doc doc = {.base = text, .len = len};
-    ft__json j = ft__json_open(&doc, (ft__text){text, len});
+    ft__json j = ft__json_open(&doc, (ft__text){text + mark, len - mark});
 
     take(r, &j);
     if (take != take_index)

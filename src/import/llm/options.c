@@ -73,11 +73,14 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
                        ": at most 64, decoding, and of a model with speculative layers "
                        "(num_nextn_predict_layers)",
                        s->drafts);
-    if (s->whole && (s->context != s->tokens || s->drafts || !is_plain(&s->m)))
-        ft__build_fail(
-            s->b, FT_EINVAL, 0,
-            "--dim train=1: whole sequences (--dim tokens=N) of models whose "
-            "layers all have grouped attention over all tokens or a window");
+    if (s->whole && s->context != s->tokens)
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim train=1: sequences are as long as --dim tokens=N says, "
+                       "without a context before them");
+    else if (s->whole && (s->drafts || !is_plain(&s->m)))
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim train=1: of models whose layers all have grouped "
+                       "attention over all tokens or a window");
     if ((s->scores || s->unfused) && !s->whole)
         ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1, unfused=1: with train=1");
     s->tokens += s->drafts;

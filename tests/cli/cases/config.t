@@ -68,6 +68,10 @@ A folder has it in its config.json; what is not known is named.
   $ foretell ops model -q --json | pick model parameters
   model: "model"
   parameters: 8030261248.0
+  $ (printf '\357\273\277'; cat examples/llm/llama-3-8b.json) > marked.json; foretell ops marked.json -q --json | pick parameters
+  parameters: 8030261248.0
+  $ foretell predict marked.json --device h100-sxm --concurrency 4 --json -q | pick fits
+  fits: true
   $ sed 's/"model_type": "llama"/"model_type": "new", "ssm_state_size": 128/' model/config.json > new.json
   $ foretell predict new.json --device l4
   foretell predict: new.json: "ssm_state_size" is of layers, but which of them is not said in a way that is known

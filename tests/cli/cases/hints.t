@@ -19,6 +19,10 @@ name in quotes, the loss, clocks, caps and TF32 are as they were asked for.
   $ foretell predict data/models/resnet18.onnx --device a30 --engine vllm | grep -E 'warning|verify'
   warning: nothing measured with vllm is behind this answer: it is that of torch
   to verify it: no engine of foretell runs it on that device
+  $ foretell rank data/models/resnet18.onnx --devices a30,l4 --engine vllm | grep warning
+  warning: nothing measured with vllm is behind this answer: it is that of torch: a30, l4
+  $ foretell rank data/models/resnet18.onnx --devices a30 --engine vllm --json | pick choices.0.other_engine
+  choices.0.other_engine: "nothing measured with vllm is behind this answer: it is that of torch"
   $ echo 'relu x=4x1000 dtype=fp32' | foretell predict - --device a30 | tail -1
   verify on that device, with the same standard input: foretell measure - --engine torch,device=cuda
 

@@ -107,7 +107,7 @@ What nobody can foretell is none.
 
   $ foretell place data/models/resnet50.onnx --devices t4,l4 --link 16GB/s --method physics --clock 9GHz
   foretell place: t4: its highest clock is 1590 MHz
-  [4]
+  [2]
   $ foretell place data/models/resnet50.onnx data/models/vgg16.onnx --devices t4,l4 --method physics --clock 9GHz
   foretell place: l4: its highest clock is 2040 MHz
-  [4]
+  [2]

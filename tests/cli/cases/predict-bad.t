@@ -66,7 +66,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   busy_s: 0.0390853354877942
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
-  [4]
+  [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --clock fast
   foretell predict: --clock wants a clock such as 1200MHz or 1.2GHz, not "fast"
   [2]
@@ -289,6 +289,9 @@ A cap that no device of its kind reaches holds nothing back.
   to verify it: the device's driver may take no such power cap
   $ foretell predict data/models/resnet18.onnx --device t4 --power-caps 70,300 -q | grep '^t4' | sed -E 's/^t4 +[0-9.]+ W//' | uniq | wc -l
   1
+  $ foretell predict data/models/resnet50.onnx --device l4 --batch 32 --power-caps 10,20,72 -q | grep '^least' | cut -d, -f1
+  least energy on l4: under 20.0 W
+  least energy x time on l4: under 72.0 W
   $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100 -q | grep -c 'the cap'
   0
   [1]

@@ -359,10 +359,19 @@ What is missing or wrong is said.
   [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1
   foretell ptx: block is missing: saxpy has no .reqntid that says it
-  [3]
+  [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --registers 256
   foretell ptx: --registers: a thread has at most 255
   [2]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 9999999999 --block 32
+  foretell ptx: grid is 9999999999; from 1 to 4294967295 was expected
+  [2]
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry sax --grid 1 --block 32
+  foretell ptx: ptx/nvcc/saxpy.ptx: there is no kernel 'sax', but saxpy, transpose
+  [4]
+  $ foretell ptx nowhere.ptx --grid 1 --block 32
+  foretell ptx: nowhere.ptx: No such file or directory
+  [3]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1,2,x
   foretell ptx: --grid wants up to three whole numbers such as 32,8, not "1,2,x"
   [2]
@@ -371,16 +380,16 @@ What is missing or wrong is said.
   [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param n=3
   foretell ptx: saxpy has no parameter n; from 0 on: saxpy_param_0, saxpy_param_1, saxpy_param_2, saxpy_param_3
-  [4]
+  [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3
   foretell ptx: --param wants NAME=VALUE such as n=4096 or x=pointer:64MiB, not "3"
   [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=0.5
   foretell ptx: parameter saxpy_param_3 of 4 bytes is an integer, and is given a fraction
-  [3]
+  [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=ptr
   foretell ptx: an argument is "pointer" or a number, not "ptr"
-  [3]
+  [2]
   $ foretell ptx ptx/nvcc/saxpy.ptx --launches ptx/nvcc
   foretell ptx: --launches says which kernels and which grids: it stands without FILE, --grid, --block and --param
   [2]
@@ -419,7 +428,7 @@ Sizes of buffers tell reads of a byte that is there already from others; numbers
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:64kiB --param 3=pointer:64KiB --device a100 --no-ptxas
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   foretell ptx: an argument is "pointer" or a number, not "pointer:64kiB"
-  [3]
+  [2]
 
 A kernel of C++ goes by the name that people call it; CUDA C++ itself is not PTX.
 

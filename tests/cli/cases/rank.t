@@ -100,6 +100,15 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --limit time
   foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
+  $ foretell rank data/models/resnet50.onnx --limit memory=1000000GiB
+  foretell rank: --limit memory=1000000GiB: it is too large: at most 1e15 in the base unit
+  [2]
+  $ foretell rank data/models/resnet50.onnx --limit time=0ms
+  foretell rank: --limit time=0ms: it is 0, and has to be more
+  [2]
+  $ foretell rank data/models/resnet50.onnx --price a30=0/h
+  foretell rank: --price a30=0/h: it is 0, and has to be more
+  [2]
   $ foretell rank data/models/resnet50.onnx --limit time=10J
   foretell rank: --limit time=10J: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]

@@ -86,6 +86,17 @@ Of several devices those that fit are answered, and the others named; none is a 
   $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
       "fits": false,
       "fits": true,
+  $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q | cut -d' ' -f1-8 | tail -2
+  h100-sxm  1  25.8 ms  7.72
+  epyc-7763: the memory of epyc-7763 is not known
+  $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
+      "fits": null,
+      "fits": true,
+  $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763 --prompt 512
+  foretell predict: the memory of epyc-7763 is not known
+  [4]
+  $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,t4 --prompt 512 -q 2>/dev/null
+  [1]
   $ foretell predict examples/llm/llama-3-8b.json --device t4,gtx-1080 --prompt 512 -q 2>&1 | sed 's/[0-9.]* GiB/N GiB/g'
   foretell predict: it does not fit: N GiB of weights on each of 1 x t4, of whose N GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4); it does not fit: N GiB of weights on each of 1 x gtx-1080, of whose N GiB a server has 7.2: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
 
@@ -96,7 +107,7 @@ Ranked, by the same simulator:
   1, rank 1,2,4,8
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 1,8 --prompt 512 --generate 32 --top 1 -q --json > ranked; pick by assumptions.0 settings placed.# nearest_better < ranked
   by: "tokens-per-device"
-  assumptions.0: "requests of 512 tokens that generate 32 (within 5 %)"
+  assumptions.0: "requests of 512 tokens that generate 32 (within 5 % where one follows another)"
   settings: 4
   placed.#: 4
   nearest_better: null
@@ -135,7 +146,7 @@ What no setting reaches:
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,h200x --concurrency 8 --tp 1 -q 2>&1 | cut -c1-40
   foretell rank: no device "h200x"; there 
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --tp 1 --csv
-  foretell rank: serving goes without --stdin, --batches, --co2, --seed, --launch-time and --csv
+  foretell rank: serving goes without --csv
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1 -q
   examples/llm/llama-3-8b.json, served, by tokens-per-device
@@ -302,14 +313,32 @@ Engines have a host of their own, and options that nothing uses are refused:
   foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 4 --launch-time 9us
-  foretell rank: serving goes without --stdin, --batches, --co2, --seed, --launch-time and --csv
+  foretell rank: serving goes without --launch-time
   [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --concurrency 4 --clocks 900,1200
+  foretell predict: serving goes without --clocks: foretell rank has it
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --limit ttft=0s
+  foretell rank: --limit ttft=0s: it is 0, and has to be more
+  [2]
+  $ echo '{"completed": 0, "total_input_tokens": 0, "total_output_tokens": 0, "duration": 12.5}' > none.json; foretell verify none.json examples/llm/llama-3-8b.json --device h100-sxm
+  foretell verify: none.json: no request was completed: there is nothing to compare
+  [3]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --limit tpo=3ms
   foretell rank: --limit tpo=3ms: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
 
 Trained over many devices:
 
+  $ L=examples/llm/llama-3-8b.json; for o in "--must-fit" "--mode training --optimizer sgd" "--zero 4"; do foretell predict $L --device h100-sxm --gpus 8 $o; done; foretell predict $L --device h100-sxm --mode training --dim train=1
+  foretell predict: training over --gpus goes without --must-fit
+  foretell predict: training over --gpus is by AdamW, not --optimizer sgd
+  foretell predict: --zero is 1 (states of the optimizer), 2 (gradients, too) or 3 (weights, too), not 4
+  foretell predict: llama-3-8b.json: --dim train=1: sequences are as long as --dim tokens=N says, without a context before them
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --precision amp-bf16 -q | grep -E '^assumed|^a device' | cut -d, -f1-3
+  assumed: weights, gradients and states of AdamW in fp32; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  a device needs 160 GiB: weights 29.9 GiB, gradients 29.9 GiB, states 59.8 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100 --gpus 64 --tp 2 --zero 1 --sequence 4096 --run-tokens 1T --price 2/h -q | sed -E 's/[0-9.]+(e[+][0-9]+)? ?([num]?[sJW]|[KMG]iB|%|kJ)?( |$|,|;)/N\3/g; s/ {2,}/ /g; s/-{5,}/-/; s/ (learned|scaled)$//'
   examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batch in a step of N sequences
   assumed: weights and gradients in N bits, AdamW with an fpN copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
