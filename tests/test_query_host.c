@@ -289,6 +289,32 @@ static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
     ft_data_close(d);
 }
 
+/* Products were measured in replayed graphs, whose times have no launches to take off:
+ * not where the clock is named either. */
+static void a_clock_takes_no_launches_off_measurements_without_them(void)
+{
+    static const char list[] = "linear x=1024x1024 out=1024 dtype=bf16 *9\n";
+    static const char *const setting[] = {NULL, "clock=1410MHz"};
+    double device_s[2];
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.device = "a100-pcie-40gb";
+    q.run_mode = "eager";
+    for (int i = 0; i < 2; i++) {
+        q.setting = setting[i];
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        CHECK(EQ(a->by, FT_ANSWERED_BY_FAMILY));
+        device_s[i] = a->op[0]->device_time.value;
+        ft_answer_free(a);
+    }
+    CHECK_NEAR(device_s[1] / device_s[0], 1, 0.01);
+    ft_data_close(d);
+}
+
 /* A network of one layer, a forward pass or a training step, asked in a run mode, which
  * it answers in another one: it says why. */
 static void answers_in(const char *run_mode, const char *asked, const char *why,
@@ -500,6 +526,7 @@ int main(int argc, char **argv)
     a_launch_time_narrows_what_waits_for_the_host();
     a_launch_time_lowers_what_waiting_draws();
     a_replayed_graph_has_no_launches_of_eager_measurements();
+    a_clock_takes_no_launches_off_measurements_without_them();
     statistics_are_kept_without_a_graph();
     recurrent_layers_are_issued();
     generated_kernels_are_issued_one_by_one();

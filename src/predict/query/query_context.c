@@ -279,7 +279,8 @@ static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q,
         return NULL;
     if (!q->rescaled && metric == FT__METRIC_TIME)
         return q->bare_form;
-    if (as->graph != q->set.graph)
+    if (as->graph != q->set.graph &&
+        (metric == FT__METRIC_POWER || (q->known && as->graph)))
         return NULL;
     if (metric == FT__METRIC_POWER &&
         (q->policy || as->fused != q->set.fused || as->short_loop != q->set.short_loop))
