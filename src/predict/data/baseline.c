@@ -195,17 +195,18 @@ static void take_host(ft__physics_params *out, const ft__physics_params *from)
         out->v[host[i]] = from->v[host[i]];
 }
 
-/* Sessions' times are published: the few hosts that rows come from leave them as they
- * are. */
+/* Products of TensorFlow 1 wait for Session.run(), of which more is published than the
+ * few hosts of rows say of another. What convolutions take besides is their own. */
 static bool are_sessions(const ft__physics_row *row, size_t n)
 {
     size_t i = 0;
 
-    while (i < n && row[i].chip->tensorflow)
+    while (i < n && row[i].chip->tensorflow && row[i].op->kind == FT_KIND_linear)
         i++;
     return n && i == n;
 }
 
+/* As far as rows say something of hosts that they were not measured beside. */
 static ft_status fit(ft__physics_params *params, const ft__physics_row *row, size_t n,
                      uint64_t seed, ft_error *err)
 {
@@ -381,9 +382,9 @@ static void relate_to_mean(double *host, const ft__samples *s, bool published)
             n++;
         }
     for (uint32_t d = 0; d < s->n_datasets; d++)
-        host[d] = !isfinite(host[d]) ? 1
+        host[d] = !isfinite(host[d])               ? 1
                   : n >= LEAST_HOSTS && !published ? host[d] / exp(sum / n)
-                                     : host[d];
+                                                   : host[d];
 }
 
 /* Of every device, to its datasets. */
