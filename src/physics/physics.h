@@ -45,17 +45,17 @@ typedef struct ft__hardware_spec {
     int amd;
     int stacked; /* its memory: HBM */
     int gddr;
-    int early;     /* NVIDIA's, before Volta */
-    int pascal;    /* NVIDIA's, of capability 6 */
-    int nccl;      /* NVIDIA's, since Volta: collectives but small sums are NCCL's */
-    int ampere;    /* NVIDIA's, since Ampere */
-    int hopper;    /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
-    int blackwell; /* those of 10 and 11 */
-    int tensor;    /* peak_flops is that of tensor cores */
+    int early;      /* NVIDIA's, before Volta */
+    int pascal;     /* NVIDIA's, of capability 6 */
+    int nccl;       /* NVIDIA's, since Volta: collectives but small sums are NCCL's */
+    int ampere;     /* NVIDIA's, since Ampere */
+    int hopper;     /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
+    int blackwell;  /* those of 10 and 11 */
+    int tensor;     /* peak_flops is that of tensor cores */
     int tensorflow; /* TensorFlow 1, whose datasets name the activation */
-    int activated; /* "activation=relu": one operation more, over the result */
-    int caches;    /* "cache=written": attention stores the new keys and values first */
-    int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
+    int activated;  /* "activation=relu": one operation more, over the result */
+    int caches; /* "cache=written": attention stores the new keys and values first */
+    int packed; /* "cache=packed": prompts' queries, too, out of one tensor of all */
     int masked; /* "picks=all": kernels walk over picks of other devices' experts, too
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
