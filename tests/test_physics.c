@@ -194,8 +194,8 @@ static void a_slow_host_slows_what_waits_for_it(void)
 
     ft__physics(&a, &small, &chip, &theta);
     ft__physics(&b, &large, &chip, &theta);
-    ft__physics_with_host(&a, 4, &theta);
-    ft__physics_with_host(&b, 4, &theta);
+    ft__physics_with_host(&a, 4);
+    ft__physics_with_host(&b, 4);
     CHECK_NEAR(a.total_s, 4 * value(&theta, "floor_s"),
                0.1 * 4 * value(&theta, "floor_s"));
     CHECK_NEAR(b.total_s, b.busy_s, 0.01 * b.busy_s);

@@ -506,7 +506,7 @@ static void later_libraries_are_the_same(void)
         {"cuda=7.5", "cuda=8.0", false},
         {"cuda=8.0", "cuda=8.0.88", false},
         {"", "cuda=?", true},
-        {"activation=relu", "cuda=8.0", true},
+        {"activation=relu", "cuda=8.0.88", true},
     };
 
     for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)

@@ -73,7 +73,6 @@ static double op_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip,
     case FT__OP_KERNEL_BIAS: return chip->gpu && p->alone ? 1 : c[FT__C_bias_passes];
     case FT__OP_KERNEL_LAYOUT: /* TF32 counts its own: ft__tensor_cost() */
         return chip->tensor && p->size > 2 ? 0 : c[FT__C_layout_passes];
-    case FT__OP_KERNEL_LOSS: return c[FT__C_step_passes];
     case FT__OP_KERNEL_QUANTIZE: return c[FT__C_quantize_passes];
     default: return 1;
     }

@@ -34,7 +34,7 @@ static const double LEAST_SIDE = 32;
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
 /* Of cuBLAS before Volta, where both operands lie along k. A P100 and a GTX 1080 Ti,
- * measured by 8.0.88, lose nothing; nor does TensorFlow 1, whose weights lie across. */
+ * measured by 8.0.88, lose nothing. */
 static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                             const double *c)
 {

@@ -132,11 +132,12 @@ static bool is_scaled(const ft_op *op)
     }
 }
 
-/* What libraries call TN: as layers keep their weights. */
-static bool is_crossed(const ft_op *op)
+/* What libraries call TN: as layers keep their weights, but those of TensorFlow 1. */
+static bool is_crossed(const ft_op *op, const ft__hardware_spec *chip)
 {
     return op->phase == FT_PHASE_FORWARD &&
-           (op->kind == FT_KIND_linear || ft_op_at(op, FT_K_order, 0) == 1);
+           ((op->kind == FT_KIND_linear && !chip->tensorflow) ||
+            ft_op_at(op, FT_K_order, 0) == 1);
 }
 
 /* Matrices by vectors, and numbers by numbers, are sums of threads and no tiles: GPUs
@@ -244,7 +245,7 @@ static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip
         if (is_packed(op))
             pack(p, op);
         p->gradient = op->phase == FT_PHASE_BACKWARD ? FT_WRT_X : 0;
-        p->crossed = is_crossed(op);
+        p->crossed = is_crossed(op, chip);
         p->batched = op->kind == FT_KIND_matmul && p->batch > 1;
         if (p->batched && op->phase == FT_PHASE_FORWARD)
             lay_out(p, op);
@@ -661,14 +662,15 @@ static void update_all(ft__work *w, const ft_op *forward, double numbers,
     w->op_kernel[w->n - 1].kernels = chip->tensorflow ? writes : 1;
 }
 
-static void optimizer(ft__work *w, const ft_op *forward, const ft__hardware_spec *chip)
+static void optimizer(ft__work *w, const ft_op *forward, bool step,
+                      const ft__hardware_spec *chip)
 {
     ft_cost cost;
 
     ft_op_cost(forward, &cost);
     if (cost.weight_elements > 0)
         update_all(w, forward, cost.weight_elements, chip);
-    if (!w->calls.step)
+    if (!step)
         return;
     update_all(w, forward, elements_of(forward), chip);
     if (chip->tensorflow)
@@ -716,28 +718,27 @@ static void tensorflow_loss(ft__work *w, const ft_op *op, double results)
     w->op_kernel[w->n - 1].kernels = 8;
 }
 
-/* Operations of 10 us that TensorFlow 1's Session.run() takes from Python beside what
- * it starts: 80 us for an operation that does nothing on a workstation of its makers
- * (Session.make_callable's commit), 120 by PipelineAI, 130 by github.com/sillycross. */
-static const double SESSION_RUN = 12;
+/* TensorFlow 1's Session.run() from Python, around what it starts: the middle of 80 us
+ * for an operation that does nothing on a workstation of its makers
+ * (Session.make_callable's commit), 120 by PipelineAI, 130 by github.com/sillycross and
+ * Justus' smallest layers on a GTX 1080 Ti, an M60, a K80 and a P100 (110 to 350), less
+ * what is counted by itself. */
+static const ft__calls session_run = {.floor = -1, .each = 1, .around = 14};
 
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_op forward = *op, back;
     double results;
-    int both = op->phase == FT_PHASE_FORWARD_BACKWARD || op->phase == FT_PHASE_STEP;
+    const bool step = op->phase == FT_PHASE_STEP;
+    const bool both = op->phase == FT_PHASE_FORWARD_BACKWARD || step;
 
     out->n = 0;
     out->weights = op->phase != FT_PHASE_OPTIMIZER && ft__makes_products(op)
                        ? ft__weights_read(op)
                        : 0;
-    out->calls = ft__calls_of(op, chip->amd);
+    out->calls = chip->tensorflow ? session_run : ft__calls_of(op, chip->amd);
     if (chip->bare)
         out->calls.floor = -1;
-    if (chip->tensorflow) {
-        out->calls.around = SESSION_RUN;
-        out->calls.each = 1;
-    }
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = result_elements(&forward);
@@ -766,15 +767,15 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
         if (chip->activated)
             stream(out, FT__OP_KERNEL_STREAM, op, 2 * results, results);
         one_phase(out, &back, &forward, chip);
-        for (uint32_t i = 0; out->calls.step && !chip->tensorflow && i < out->n; i++)
+        for (uint32_t i = 0; step && !chip->tensorflow && i < out->n; i++)
             out->op_kernel[i].partial = out->op_kernel[i].gradient == FT_WRT_X;
-        if (chip->tensorflow && out->calls.step)
+        if (step && chip->tensorflow)
             tensorflow_loss(out, op, results);
-        else if (out->calls.step)
-            stream(out, FT__OP_KERNEL_LOSS, op, results, results);
+        else if (step) /* and its gradient */
+            stream(out, FT__OP_KERNEL_STREAM, op, 2 * results, 2 * results);
         else if (!chip->renews)
             accumulate(out, &back);
     }
-    if (op->phase == FT_PHASE_OPTIMIZER || op->phase == FT_PHASE_STEP)
-        optimizer(out, &forward, chip);
+    if (op->phase == FT_PHASE_OPTIMIZER || step)
+        optimizer(out, &forward, step, chip);
 }

@@ -17,7 +17,6 @@ typedef enum ft__op_kernel_kind {
     FT__OP_KERNEL_POOL,
     FT__OP_KERNEL_SOFTMAX,
     FT__OP_KERNEL_BIAS,
-    FT__OP_KERNEL_LOSS,
     FT__OP_KERNEL_QUANTIZE, /* what is to be multiplied, in fewer bits */
     FT__OP_KERNEL_LAYOUT,
     FT__OP_KERNEL_ATTENTION,  /* m queries, n keys, heads of k numbers */

@@ -576,6 +576,9 @@ static void from_memory(ft__terms *out, const ft__work *w,
     out->weights = w->weights / kept;
 }
 
+/* Of the gradient of its input, which few need, what counts of a training step. */
+static const double STEP_DATA = 0.5;
+
 /* range: NULL where algorithms are to be found first. */
 static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
                   const ft__op_range *range)
@@ -592,7 +595,7 @@ static void price(ft__terms *out, const ft__work *w, const ft__pace *pace,
                            range ? range->n_algorithms[i] : 0, pace);
         if (!(one.drawing_s > 0))
             one.drawing_s = one.fill * one.compute_s;
-        add(out, &one, count * (p->partial ? c[FT__C_step_data] : 1));
+        add(out, &one, count * (p->partial ? STEP_DATA : 1));
         out->kernels += count * p->kernels;
     }
     out->busy_s += out->kernels * kernel_s(pace);
@@ -612,7 +615,9 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
         w->n && chip->gpu && !chip->graph
             ? chip->launch_factor * ft__host_s(&w->calls, out->kernels, params)
             : 0;
-    out->total_s = ft__together(out->launch_s, out->busy_s, params->v[FT__C_overlap]);
+    /* A session ends with what it started. */
+    out->overlap = chip->tensorflow ? 1 : params->v[FT__C_overlap];
+    out->total_s = ft__together(out->launch_s, out->busy_s, out->overlap);
 }
 
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
@@ -628,10 +633,10 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
     ft__work_cost(out, &w, chip, params);
 }
 
-void ft__physics_with_host(ft__terms *t, double times, const ft__physics_params *params)
+void ft__physics_with_host(ft__terms *t, double times)
 {
     t->launch_s *= times;
-    t->total_s = ft__together(t->launch_s, t->busy_s, params->v[FT__C_overlap]);
+    t->total_s = ft__together(t->launch_s, t->busy_s, t->overlap);
 }
 
 /* Winograd's method and transforms save multiplications, a causal mask half of them;

@@ -45,17 +45,17 @@ typedef struct ft__hardware_spec {
     int amd;
     int stacked; /* its memory: HBM */
     int gddr;
-    int early;     /* NVIDIA's, before Volta */
-    int pascal;    /* NVIDIA's, of capability 6 */
-    int nccl;      /* NVIDIA's, since Volta: collectives but small sums are NCCL's */
-    int ampere;    /* NVIDIA's, since Ampere */
-    int hopper;    /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
-    int blackwell; /* those of 10 and 11 */
-    int tensor;    /* peak_flops is that of tensor cores */
+    int early;      /* NVIDIA's, before Volta */
+    int pascal;     /* NVIDIA's, of capability 6 */
+    int nccl;       /* NVIDIA's, since Volta: collectives but small sums are NCCL's */
+    int ampere;     /* NVIDIA's, since Ampere */
+    int hopper;     /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
+    int blackwell;  /* those of 10 and 11 */
+    int tensor;     /* peak_flops is that of tensor cores */
     int tensorflow; /* TensorFlow 1, whose datasets name the activation */
-    int activated; /* "activation=relu": one operation more, over the result */
-    int caches;    /* "cache=written": attention stores the new keys and values first */
-    int packed;    /* "cache=packed": prompts' queries, too, out of one tensor of all */
+    int activated;  /* "activation=relu": one operation more, over the result */
+    int caches; /* "cache=written": attention stores the new keys and values first */
+    int packed; /* "cache=packed": prompts' queries, too, out of one tensor of all */
     int masked; /* "picks=all": kernels walk over picks of other devices' experts, too
                  */
     int bare;   /* "calls=": a library's, before which no framework stands */
@@ -104,7 +104,7 @@ bool ft__setting_differs(const char *asked, const char *measured);
  * setting; datasets that do not name it have their engine's. */
 bool ft__is_graph_mode(const char *setting);
 /* Are libraries of the same era: before 8.0, before 8.0.88, or later, as without
- * "cuda="? TensorFlow 1 is of the second. */
+ * "cuda="? */
 bool ft__is_same_library(const char *a, const char *b);
 /* Of loops that power was read in, which may be shorter than its sensor sees,
  * "loop=3000"; NaN: it is that of the steady state. */
@@ -162,6 +162,7 @@ typedef struct ft__terms {
     double sustained; /* share of peak that the power budget allows */
     double busy_s;    /* total_s without the host's part of launch_s */
     double aside_s; /* of busy_s: what a setting adds and is not the operation itself */
+    double overlap; /* of launch_s and busy_s */
     double total_s; /* of both; docs/physics.md */
     double drawing_s; /* of compute_s, what power is drawn for: docs/clocks.md */
     double weights_s; /* to read all weights of products from a GPU's memory, which
@@ -212,8 +213,7 @@ void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
                  const ft__physics_params *params);
 
 /* The same estimate beside a host that takes `times` as long. */
-void ft__physics_with_host(ft__terms *t, double times,
-                           const ft__physics_params *params);
+void ft__physics_with_host(ft__terms *t, double times);
 
 /* What no algorithm is faster than, s: FLOPs at the peak, where none may be saved, and
  * bytes that the last-level cache does not hold at the bandwidth. */

@@ -130,7 +130,7 @@ ft__chip_setting ft__setting_read(const char *setting)
                               .reads = v[ACTIVATION].s ? o.reads : 2 + o.slots,
                               .tensorflow = v[ACTIVATION].s != NULL,
                               .activated = activated(&v[ACTIVATION]),
-                              .cuda = v[ACTIVATION].s ? 8 : cuda_era(&v[CUDA]),
+                              .cuda = cuda_era(&v[CUDA]),
                               .early_miopen = ft__pair_value_number(&v[MIOPEN]) < 2,
                               .caches = is(&v[CACHE], "written"),
                               .packed = is(&v[CACHE], "packed"),

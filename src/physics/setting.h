@@ -11,7 +11,7 @@ typedef struct ft__chip_setting {
     ft__operating_point at;
     double threads; /* NaN: it does not say */
     double slots, reads;
-    double cuda; /* 7.5, 8 (as TensorFlow 1), infinite: later, or it does not say */
+    double cuda; /* 7.5, 8, infinite: later, or it does not say */
     bool tensorflow, early_miopen, activated, caches, packed, masked, apart, bare,
         short_loop, graph, fused;
 } ft__chip_setting;

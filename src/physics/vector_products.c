@@ -24,8 +24,7 @@ static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chi
 /* Before Volta convolutions of 16 bits (P100), all products of 8 (GTX 1080 Ti) and
  * those of fp32 by cuBLAS before CUDA 9 have none but large kernels, which leave k
  * whole but in gradients of weights: DeepBench's take as long for 8 images as for 16.
- * Two columns are still sums of threads. Gradients of TensorFlow 1 have all tiles; what
- * forward ones lack stands in for the hosts of Justus' rows (docs/notes/physics.md). */
+ * Two columns are still sums of threads. */
 static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     if (!chip->early || p->count > 1 || (p->batched && p->size == 4) ||
@@ -33,9 +32,7 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
         return false;
     if (p->what == FT__OP_KERNEL_CONV)
         return p->size < 2 || ft__has_vectors_of_16_bits(p, chip);
-    return (p->size < 2 ||
-            (p->size == 4 && chip->cuda <= 8 && !(chip->tensorflow && p->gradient))) &&
-           fmin(p->m, p->n) > 2;
+    return (p->size < 2 || (p->size == 4 && chip->cuda <= 8)) && fmin(p->m, p->n) > 2;
 }
 
 /* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere

@@ -186,6 +186,38 @@ static bool is_first(const ft__physics_row *row, size_t i, const ft__samples *s)
     return j == i;
 }
 
+static void take_host(ft__physics_params *out, const ft__physics_params *from)
+{
+    static const int host[] = {FT__C_floor_s,    FT__C_floor_linear, FT__C_floor_conv,
+                               FT__C_floor_norm, FT__C_overlap,      FT__C_step_s};
+
+    for (size_t i = 0; i < sizeof(host) / sizeof(*host); i++)
+        out->v[host[i]] = from->v[host[i]];
+}
+
+/* Products of TensorFlow 1 wait for Session.run(), of which more is published than the
+ * few hosts of rows say of another. What convolutions take besides is their own. */
+static bool are_sessions(const ft__physics_row *row, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && row[i].chip->tensorflow && row[i].op->kind == FT_KIND_linear)
+        i++;
+    return n && i == n;
+}
+
+/* As far as rows say something of hosts that they were not measured beside. */
+static ft_status fit(ft__physics_params *params, const ft__physics_row *row, size_t n,
+                     uint64_t seed, ft_error *err)
+{
+    const ft__physics_params start = *params;
+    const ft_status st = ft__physics_fit(params, row, n, seed, err);
+
+    if (are_sessions(row, n))
+        take_host(params, &start);
+    return st;
+}
+
 /* What constants fitted to the first `others` rows, *fitted, in part, err by on the
  * `own` behind them. */
 static ft_status leave_out(ft__share_errors *out, ft__physics_params *fitted,
@@ -195,7 +227,7 @@ static ft_status leave_out(ft__share_errors *out, ft__physics_params *fitted,
     ft_status st;
 
     *fitted = *start;
-    st = ft__physics_fit(fitted, row, others, seed, err);
+    st = fit(fitted, row, others, seed, err);
     for (int q = 0; q < FT__N_SHARES && !st; q++) {
         const ft__physics_params p = between(start, fitted, ft__share(q));
 
@@ -295,8 +327,7 @@ static const double usual_host_rows = 1.3;
 /* What the estimates of n rows err by that wait for a host which takes `times` as long:
  * others say nothing of it. */
 static double error_on_host(const ft__terms *t, const ft__physics_row *row, size_t n,
-                            uint32_t device, double times,
-                            const ft__physics_params *params)
+                            uint32_t device, double times)
 {
     double sum = usual_host_rows * fabs(log(times));
 
@@ -305,7 +336,7 @@ static double error_on_host(const ft__terms *t, const ft__physics_row *row, size
 
         if (row[i].group != device || !(one.launch_s > one.busy_s))
             continue;
-        ft__physics_with_host(&one, times, params);
+        ft__physics_with_host(&one, times);
         sum += fabs(log(one.total_s / row[i].time_s));
     }
     return sum;
@@ -326,7 +357,7 @@ static double host_of(const ft__physics_row *row, size_t n, uint32_t device,
         }
     for (int k = -HOST_OCTAVES * HOST_STEPS; k <= HOST_OCTAVES * HOST_STEPS; k++) {
         const double times = exp2((double)k / HOST_STEPS);
-        const double error = error_on_host(t, row, n, device, times, params);
+        const double error = error_on_host(t, row, n, device, times);
 
         if (error < least) {
             least = error;
@@ -340,7 +371,7 @@ static double host_of(const ft__physics_row *row, size_t n, uint32_t device,
 enum { LEAST_HOSTS = 3 };
 
 /* Times of what the mean of several hosts takes, as far as they are known. */
-static void relate_to_mean(double *host, const ft__samples *s)
+static void relate_to_mean(double *host, const ft__samples *s, bool published)
 {
     double sum = 0;
     int n = 0;
@@ -351,9 +382,9 @@ static void relate_to_mean(double *host, const ft__samples *s)
             n++;
         }
     for (uint32_t d = 0; d < s->n_datasets; d++)
-        host[d] = !isfinite(host[d]) ? 1
-                  : n >= LEAST_HOSTS ? host[d] / exp(sum / n)
-                                     : host[d];
+        host[d] = !isfinite(host[d])               ? 1
+                  : n >= LEAST_HOSTS && !published ? host[d] / exp(sum / n)
+                                                   : host[d];
 }
 
 /* Of every device, to its datasets. */
@@ -371,8 +402,8 @@ static ft_status find_hosts(ft__own_base *own, const ft__physics_params *params,
         without[d] = host_of(row, n, d, &own[d].without, t);
     }
     if (!st) {
-        relate_to_mean(host, s);
-        relate_to_mean(without, s);
+        relate_to_mean(host, s, are_sessions(row, n));
+        relate_to_mean(without, s, are_sessions(row, n));
     }
     for (uint32_t d = 0; d < s->n_datasets && !st; d++) {
         own[d].host = host[first_of_device(s, d)];
@@ -381,15 +412,6 @@ static ft_status find_hosts(ft__own_base *own, const ft__physics_params *params,
     free(t);
     free(host);
     return st;
-}
-
-static void take_host(ft__physics_params *out, const ft__physics_params *from)
-{
-    static const int host[] = {FT__C_floor_s,    FT__C_floor_linear, FT__C_floor_conv,
-                               FT__C_floor_norm, FT__C_overlap,      FT__C_step_s};
-
-    for (size_t i = 0; i < sizeof(host) / sizeof(*host); i++)
-        out->v[host[i]] = from->v[host[i]];
 }
 
 /* Of the constants fitted to rows beside two hosts those of hosts stay as they were:
@@ -429,7 +451,7 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
         double share = 1;
 
         if (n >= GROUP_ROWS)
-            st = ft__physics_fit(&fitted, row, n, seed, err);
+            st = fit(&fitted, row, n, seed, err);
         if (n >= GROUP_ROWS && !st) {
             st = share_of_fit(&share, own, &start, row, n, k->s, seed, err);
             b->params[g] = between(&start, &fitted, share);
@@ -489,7 +511,7 @@ static ft_status fit_common(ft__physics_params *params, const struct known_rows 
 
     n = n >= LEAST_ROWS ? n : k->n;
     if (!st && n >= LEAST_ROWS)
-        st = ft__physics_fit(params, of, n, seed, err);
+        st = fit(params, of, n, seed, err);
     if (!st && n >= LEAST_ROWS && rows_of_chip(of, of, n, k->s) < n)
         st = share_of_groups(&share, &start, of, n, seed, err);
     *params = between(&start, params, share);
@@ -659,7 +681,7 @@ static void terms_on_host(const ft__base *b, ft__terms *out,
 {
     ft__base_terms_by(b, params, out, s, i);
     if (out->launch_s > 0)
-        ft__physics_with_host(out, host, params);
+        ft__physics_with_host(out, host);
 }
 
 void ft__base_terms_on_host(const ft__base *b, ft__terms *out, const ft__samples *s,
