@@ -21,17 +21,18 @@ struct remarks {
 };
 
 FT_PRINTF(3, 4)
-static void remark(struct remarks *to, ft_remark_code code, const char *fmt, ...)
+static ft_remark *remark(struct remarks *to, ft_remark_code code, const char *fmt, ...)
 {
     ft_remark *r = ft__answer_piece(to->x, 1, sizeof(*r));
     va_list ap;
 
     if (!r)
-        return;
+        return NULL;
     va_start(ap, fmt);
-    *r = (ft_remark){code, ft__answer_vtext(to->x, fmt, ap)};
+    *r = (ft_remark){.code = code, .text = ft__answer_vtext(to->x, fmt, ap)};
     va_end(ap);
     to->list[(*to->n)++] = r;
+    return r;
 }
 
 /* The type of most of the work, and others that products are computed in, as those of
@@ -286,14 +287,18 @@ static void put_no_hardware(struct remarks *to, const ft__question *q)
     const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
     const ft_dtype t =
         device ? without_hardware(to->x, ft_device_get(device), tf32) : FT_DTYPE_NONE;
+    ft_remark *r;
 
-    if (t != FT_DTYPE_NONE)
-        remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
+    if (t == FT_DTYPE_NONE)
+        return;
+    r = remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
                ft_device_get(device)->title,
                t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t),
                t == FT_DTYPE_fp32
                    ? "products are computed, and priced, in fp32"
                    : "libraries convert it, or refuse to run; the times are guesses");
+    if (r)
+        r->dtype = t;
 }
 
 void ft__answer_put_warnings(struct answer *x, const ft__question *q)
