@@ -144,8 +144,8 @@ struct plan_model {
     size_t n_dims;
     bool never_drafts;
     double few; /* tokens of a sequence where they do not matter: from this many on
-                   compressed attention has entries in all layers, and all steps are of
-                   the same operations */
+                   indexers of compressed attention have an entry to pick, and all
+                   steps are of the same operations */
     unsigned char *common; /* of each node of a step that decodes: is it of tokens? */
     unsigned char *head;
     uint32_t n_nodes;
@@ -463,7 +463,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
         return st;
     m->few = 2;
     for (int64_t i = 0; i < m->read->layers; i++)
-        m->few = fmax(m->few, (double)m->read->layer[i].compress);
+        if (m->read->layer[i].indexed)
+            m->few = fmax(m->few, (double)m->read->layer[i].compress);
     if (q->batch)
         return not_of_one(err);
     for (size_t i = 0; i < q->n_dims; i++) {
