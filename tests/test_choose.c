@@ -395,8 +395,25 @@ static void few_are_one_of_each_sort_first(void)
     CHECK_EQ(n, 0);
 }
 
+/* Of more than can be compared nearly all are, not every other one. */
+static void few_of_many_are_evenly_spaced(void)
+{
+    enum { MANY = FT_CHOOSE_MOST + 1 };
+    ft_op some[N], *ops = calloc(MANY, sizeof(*ops));
+    uint32_t few[2], n;
+
+    make_ops(some);
+    for (int i = 0; i < MANY; i++)
+        ops[i] = some[i % 2 ? N - 1 : 0];
+    CHECK_EQ(ft_choose_few(few, &n, ops, MANY, 2, NULL), FT_OK);
+    CHECK_EQ(n, 2);
+    CHECK_EQ(few[0] % 2 + few[1] % 2, 1);
+    free(ops);
+}
+
 int main(void)
 {
+    few_of_many_are_evenly_spaced();
     few_are_one_of_each_sort_first();
     covariance_is_conditioned_on_what_is_known();
     the_next_one_leaves_the_least_sum_of_deviations();

@@ -10,6 +10,11 @@
 #define MATRIX "in x fp32 2,5,4\nout y\n"
 
 static const struct good layers[] = {
+    {"powers that are products and roots",
+     IMAGE "const two fp32 - 2\nconst half fp32 - 0.5\nconst more fp32 - 2.5\n"
+           "node Pow x,two a\nnode Pow a,half b\nnode Pow b,more y",
+     "abs x=1x3x8x8 dtype=fp32\nsqrt x=1x3x8x8 dtype=fp32\n"
+     "pow x=1x3x8x8 y=1 dtype=fp32\n"},
     {"a convolution",
      IMAGE "const w fp32 16,3,3,3\nconst b fp32 16\n"
            "node Conv x,w,b y pads=1,1,1,1 strides=2,2 kernel_shape=3,3",

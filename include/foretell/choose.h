@@ -19,11 +19,14 @@ typedef enum ft_criterion {
     FT_CRITERION_COUNT
 } ft_criterion;
 
+enum { FT_CHOOSE_MOST = 4096 };
+
 /* Those of n different operations, best first, whose times on a device that nobody
  * measured say most of the others, where these are then corrected (ft_query.correct):
  * the greatest decrease of the sum of variances under the process that corrects, before
- * anything of the device is known. out[want]; *n_chosen: `want` or all there are.
- * FT_ENOMEM. */
+ * anything of the device is known. All pairs are compared: of more than
+ * FT_CHOOSE_MOST operations so many, evenly spaced, are, and the rest follows in order.
+ * out[want]; *n_chosen: `want` or all there are. FT_ENOMEM. */
 FT_API ft_status ft_choose_few(uint32_t *out, uint32_t *n_chosen, const ft_op *ops,
                                uint32_t n, uint32_t want, ft_error *err);
 

@@ -239,6 +239,9 @@ typedef struct ft_import_options {
 FT_API ft_status ft_import_ops(ft_graph **out, const char *text, size_t len,
                                const char *name, ft_error *err);
 
+/* By the first bytes of its file: a GGUF header, or JSON as a config.json is. */
+FT_API int ft_is_language_model(const void *begin, size_t n);
+
 FT_END_DECLS
 
 #endif

@@ -140,6 +140,7 @@ typedef enum ft_remark_code {
 typedef struct ft_remark {
     ft_remark_code code;
     const char *text;
+    ft_dtype dtype; /* FT_REMARK_NO_HARDWARE: for which, fp32 is tf32; else none */
 } ft_remark;
 
 /* One unique operation. */

@@ -41,7 +41,7 @@ typedef struct ft_serve_load {
         shared_prefix;   /* tokens that all prompts begin with and that stay cached */
     uint64_t block;      /* tokens of a block of the cache; 16 */
     double memory_share; /* of the device's memory that the engine takes; 0.9. With
-                            trtllm: that the cache takes of what is left */
+                            trtllm from 1.0 on: that the cache takes of what is left */
     uint64_t kv_tokens;  /* that the cache holds; 0: what memory leaves */
     double step_overhead_s;   /* between two steps; 0: as the engine's, below 0: none */
     uint64_t prefill_workers; /* disaggregated: groups of devices for prompts, ... */
@@ -163,6 +163,7 @@ typedef struct ft_served {
     uint64_t max_batched_tokens;
     int fits; /* 1: weights and one request fit in memory_bytes */
     ft_basis basis;
+    ft_dtype no_hardware_for; /* as ft_remark.dtype of no_hardware */
     const char *run_mode; /* of the steps, as in ft_query */
     const char *device;   /* as in ft_answer; the steps' */
     const char *title;

@@ -47,9 +47,14 @@ def _precision(value: Any) -> Any:
 
 
 def _is_language_model(path: Any) -> bool:
-    return isinstance(path, (str, os.PathLike)) and (
-        os.fspath(path).endswith((".json", ".gguf")) or os.path.isdir(path)
-    )
+    if not isinstance(path, (str, os.PathLike)):
+        return False
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(64)
+    except OSError:
+        return os.path.isdir(path)
+    return bool(lib.ft_is_language_model(begin, len(begin)))
 
 
 def _wrong(name: str, wanted: str, value: Any) -> Error:

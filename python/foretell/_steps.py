@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -76,9 +77,9 @@ class Steps:
 
 def _are_tokens(prompts: Sequence[tuple[int, int]], decoding: list[int]) -> bool:
     try:
-        return all(new >= 1 and before >= 0 for new, before in prompts) and min(
-            decoding, default=1
-        ) >= 1
+        return all(1 <= new < math.inf and 0 <= before < math.inf for new, before in prompts) and all(
+            1 <= context < math.inf for context in decoding
+        )
     except (TypeError, ValueError):
         return False
 

@@ -117,7 +117,11 @@ def test_steps_of_a_served_model(llama, resnet50, capsys):
     with pytest.raises(foretell.Error, match="only language models") as caught:
         foretell.Steps(resnet50, "h100")
     assert "once" not in str(caught.value)
-    for nonsense in {}, {"prompts": [(-5, 0)]}, {"prompts": [512]}, {"contexts": [900, 0]}:
+    nan, inf = math.nan, math.inf
+    for nonsense in (
+        *({}, {"prompts": [(-5, 0)]}, {"prompts": [512]}, {"contexts": [900, 0]}),
+        *({"prompts": [(512, inf)]}, {"contexts": [900, nan]}, {"contexts": [inf]}),
+    ):
         with pytest.raises(foretell.Error, match="a step has prompts"):
             steps.ask(**nonsense)
 

@@ -481,6 +481,12 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
     m->how.guard = m->guard;
 }
 
+const char *ft__no_hardware_end(bool tf32)
+{
+    return tf32 ? "; products are computed, and priced, in fp32"
+                : "; libraries convert it, or refuse to run; the times are guesses";
+}
+
 void ft__on_cores(void *(*work)(void *), void *user, size_t most)
 {
     enum { MOST_THREADS = 16 };

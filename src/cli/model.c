@@ -219,17 +219,15 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
     return ft__cli_check_asked(c, st);
 }
 
-/* By its content, as importing tells: JSON, be it marked as UTF-8, or a GGUF header. */
 bool ft__is_language_model(const char *path)
 {
-    char text[64] = "";
+    char text[64];
     FILE *fp = fopen(path, "rb");
-    size_t n = fp ? fread(text, 1, sizeof(text) - 1, fp) : 0;
+    size_t n = fp ? fread(text, 1, sizeof(text), fp) : 0;
 
     if (fp)
         fclose(fp);
-    return n == 0 || strncmp(text, "GGUF", 4) == 0 ||
-           text[strspn(text, "\xef\xbb\xbf \t\r\n")] == '{';
+    return n == 0 || ft_is_language_model(text, n);
 }
 
 int ft__check_language_model(ft__cli *c, const char *path, const ft__option *asked)

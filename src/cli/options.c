@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -325,13 +326,43 @@ static const char *output_of(const struct known *k)
     return k->o->type == FT__OPT_OUTPUT ? *(const char **)(void *)k->at : NULL;
 }
 
+/* Where the name of a file in its folder begins. */
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool is_same_folder(const char *a, const char *b)
+{
+    char folder[FT__PATH_MAX];
+    struct stat of_a;
+
+    snprintf(folder, sizeof(folder), "%.*s.", (int)(name_of(a) - a), a);
+    if (stat(folder, &of_a))
+        return false;
+    snprintf(folder, sizeof(folder), "%.*s.", (int)(name_of(b) - b), b);
+    return is_same(&of_a, folder);
+}
+
+/* Files that may not be there yet. */
+static bool is_one_file(const char *a, const char *b)
+{
+    struct stat file;
+
+    return stat(a, &file) == 0
+               ? is_same(&file, b)
+               : strcmp(name_of(a), name_of(b)) == 0 && is_same_folder(a, b);
+}
+
 static const struct known *same_output(const struct parser *p, size_t before,
-                                       const char *path, const struct stat *file)
+                                       const char *path)
 {
     for (size_t i = 0; i < before; i++) {
         const char *other = output_of(&p->known[i]);
 
-        if (other && (strcmp(other, path) == 0 || (file && is_same(file, other))))
+        if (other && is_one_file(path, other))
             return &p->known[i];
     }
     return NULL;
@@ -348,7 +379,7 @@ static void check_outputs(struct parser *p)
 
         if (!path || (there && !S_ISREG(file.st_mode)))
             continue;
-        other = same_output(p, i, path, there ? &file : NULL);
+        other = same_output(p, i, path);
         if (other)
             complain(p, "--%s %s: --%s writes that file; name another", name, path,
                      other->o->name);

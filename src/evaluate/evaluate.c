@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/prng.h"
 #include "base/stats.h"
 #include "evaluate/ask.h"
@@ -289,21 +290,28 @@ static ft_status choose(bool *known, const struct operations_evaluation *e, size
 {
     ft_op *op = calloc(n + 1, sizeof(*op));
     uint32_t *chosen = calloc(want + 1, sizeof(*chosen)), n_ops = 0, n_chosen;
+    ft__index of = {0}; /* by hash: the number in op, then -1 of those chosen */
     ft_status st = op && chosen ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "evaluation");
 
     for (size_t i = 0; i < n && !st; i++) {
-        uint32_t k = 0;
+        const ft__sample *v = &e->s.v[e->test[i]];
+        ft__index_slot *at = ft__index_at(&of, v->hash, NULL);
 
-        while (k < n_ops && !ft_op_equal(&op[k], &e->s.v[e->test[i]].op))
-            k++;
-        if (k == n_ops)
-            op[n_ops++] = e->s.v[e->test[i]].op;
+        if (!at)
+            st = ft_fail(err, FT_ENOMEM, 0, "evaluation");
+        else if (!at->hash) {
+            *at = (ft__index_slot){v->hash, NULL, n_ops};
+            of.n++;
+            op[n_ops++] = v->op;
+        }
     }
     if (!st)
         st = ft_choose_few(chosen, &n_chosen, op, n_ops, (uint32_t)want, err);
+    for (uint32_t k = 0; k < n_chosen && !st; k++)
+        ft__index_at(&of, ft__op_hash(&op[chosen[k]]), NULL)->number = -1;
     for (size_t i = 0; i < n && !st; i++)
-        for (uint32_t k = 0; k < n_chosen && !known[i]; k++)
-            known[i] = ft_op_equal(&op[chosen[k]], &e->s.v[e->test[i]].op);
+        known[i] = ft__index_find(&of, e->s.v[e->test[i]].hash, NULL)->number < 0;
+    ft__index_free(&of);
     free(op);
     free(chosen);
     return st;

@@ -121,15 +121,14 @@ static bool is_gguf(const struct content *c)
     return c->n >= 4 && memcmp(c->p, "GGUF", 4) == 0;
 }
 
-/* Or JSON: its first character that is no blank, nor of the mark of UTF-8, opens an
- * object. */
-static bool is_llm(const struct content *c)
+int ft_is_language_model(const void *begin, size_t n)
 {
+    const struct content c = {.p = (uint8_t *)(uintptr_t)begin, .n = n};
     size_t i = 0;
 
-    while (i < c->n && strchr("\xef\xbb\xbf \t\r\n", c->p[i]) && c->p[i])
+    while (i < n && strchr("\xef\xbb\xbf \t\r\n", c.p[i]) && c.p[i])
         i++;
-    return is_gguf(c) || (i < c->n && c->p[i] == '{');
+    return is_gguf(&c) || (i < n && c.p[i] == '{');
 }
 
 static ft_status import_list(ft_graph **out, const struct content *c, const char *name,
@@ -219,17 +218,25 @@ ft_status ft__import_read_llm(ft__llm *out, const char *path, ft_error *err)
     struct content c;
     ft_status st = open_model(&c, inside, sizeof(inside), &path, err);
 
-    out->layers = 0;
-    if (!st && is_llm(&c))
+    if (!st && ft_is_language_model(c.p, c.n))
         st = read_llm(out, &c, path, name, err);
     close_content(&c);
     return st;
 }
 
-ft_status ft__import_step(ft_graph **out, const ft__llm *m, const char *path,
-                          const ft_import_options *opt, ft_error *err)
+/* What is read is too large for the stacks that some threads have. */
+static ft_status import_llm(ft_graph **out, const struct content *c, const char *path,
+                            const char *name, const ft_import_options *opt,
+                            ft_error *err)
 {
-    return ft__llm_step_of(out, m, name_of(path), opt, err);
+    ft__llm *m = malloc(sizeof(*m));
+    ft_status st =
+        m ? read_llm(m, c, path, name, err) : ft_fail(err, FT_ENOMEM, 0, "%s", name);
+
+    if (!st)
+        st = ft__llm_step_of(out, m, name, opt, err);
+    free(m);
+    return st;
 }
 
 ft_status ft__import_file(ft_graph **out, const char *path,
@@ -238,16 +245,13 @@ ft_status ft__import_file(ft_graph **out, const char *path,
     const char *name = name_of(path);
     char inside[4096];
     struct content c;
-    ft__llm m;
     ft_status st = open_model(&c, inside, sizeof(inside), &path, err);
 
     *out = NULL;
     if (!st && c.n >= 4 && memcmp(c.p, "PK\3\4", 4) == 0) {
         st = ft__import_pt2(out, c.p, c.n, name, opt, err);
-    } else if (!st && is_llm(&c)) {
-        st = read_llm(&m, &c, path, name, err);
-        if (!st)
-            st = ft__llm_step_of(out, &m, name, opt, err);
+    } else if (!st && ft_is_language_model(c.p, c.n)) {
+        st = import_llm(out, &c, path, name, opt, err);
     } else if (!st && is_text(&c)) {
         st = import_list(out, &c, name, opt, err);
     } else if (!st) {

@@ -395,7 +395,7 @@ static ft_status find_device(ft__place_device *out, struct split_owner *s, size_
                     found->device);
     s->a.device[i] = found->device;
     if (*found->damaged) {
-        s->left_out = (ft_remark){FT_REMARK_DAMAGED, found->damaged};
+        s->left_out = (ft_remark){.code = FT_REMARK_DAMAGED, .text = found->damaged};
         s->a.n_warnings = 1;
     }
     *out = (ft__place_device){.predictor = found->source.predictor,

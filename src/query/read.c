@@ -198,8 +198,11 @@ static ft_status import(ft_graph **out, const ft_query *q, const ft__llm *read,
                                    .n_inputs = q->n_inputs,
                                    .trips = q->trips};
 
-    if (read)
-        return ft__import_step(out, read, q->model, &how, err);
+    if (read) {
+        const char *slash = strrchr(q->model, '/');
+
+        return ft__llm_step_of(out, read, slash ? slash + 1 : q->model, &how, err);
+    }
     if (!q->list)
         return ft__import_file(out, q->model, &how, err);
     if (q->batch || q->n_dims || q->n_inputs)
@@ -225,7 +228,7 @@ ft_status ft__query_read_llm(ft__llm *out, const ft_query *q, ft_error *err)
 {
     ft_status st = check_model(q, err);
 
-    out->layers = 0;
+    out->layers = 0; /* no language model */
     if (!st && !q->list)
         st = ft__import_read_llm(out, q->model, err);
     if (!st && !out->layers)

@@ -23,17 +23,18 @@ struct remarks {
 };
 
 FT_PRINTF(3, 4)
-static void remark(struct remarks *to, ft_remark_code code, const char *fmt, ...)
+static ft_remark *remark(struct remarks *to, ft_remark_code code, const char *fmt, ...)
 {
     ft_remark *r = ft__answer_piece(to->x, 1, sizeof(*r));
     va_list ap;
 
     if (!r)
-        return;
+        return NULL;
     va_start(ap, fmt);
-    *r = (ft_remark){code, ft__answer_vtext(to->x, fmt, ap)};
+    *r = (ft_remark){.code = code, .text = ft__answer_vtext(to->x, fmt, ap)};
     va_end(ap);
     to->list[(*to->n)++] = r;
+    return r;
 }
 
 /* The type of most of the work, and others that products are computed in, as those of
@@ -278,6 +279,7 @@ static void put_no_hardware(struct remarks *to, const ft__question *q)
     const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
     struct lacking x;
     char how[80] = "libraries convert it, or refuse to run; the times are guesses";
+    ft_remark *r;
 
     if (!device)
         return;
@@ -289,9 +291,11 @@ static void put_no_hardware(struct remarks *to, const ft__question *q)
     else if (x.in != FT_DTYPE_NONE)
         snprintf(how, sizeof(how), "products are computed in %s, weights read in %s",
                  ft_dtype_name(x.in), ft_dtype_name(x.dtype));
-    remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
-           ft_device_get(device)->title,
-           x.dtype == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(x.dtype), how);
+    r = remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
+               ft_device_get(device)->title,
+               x.dtype == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(x.dtype), how);
+    if (r)
+        r->dtype = x.dtype;
 }
 
 void ft__answer_put_warnings(struct answer *x, const ft__question *q)

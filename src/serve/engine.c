@@ -11,8 +11,8 @@
 /* s that NCCL of that time took beyond the kernels of a sum over ranks: Llama-2-7B on
  * two A100 (docs/llm.md). */
 #define SLOW_SUM_S 2e-5
-/* Steps that TensorRT-LLM may hold prompts back (batch_wait_timeout_iters): as
- * published scripts that measure it set it. */
+/* Steps that TensorRT-LLM may hold prompts back (batch_wait_timeout_iters, which
+ * those before 1.0 lack): as a published script that measures it sets it. */
 #define STEPS_WAITED 20
 
 /* Of a name the first whose version is above the one asked for. Times are of x86 hosts
@@ -57,7 +57,6 @@ static const struct {
       .sum_s = SLOW_SUM_S,
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
-      .held_steps = STEPS_WAITED,
       .whole_attention = true,
       .reserves = true}},
     {"trtllm",

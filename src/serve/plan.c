@@ -136,10 +136,6 @@ static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *
 
 /* ---- steps of a model ---- */
 
-/* Tokens of a sequence where they do not matter: from this many on compressed attention
- * has an entry, and all steps are of the same operations. */
-enum { FEW_TOKENS = 4 };
-
 /* What is asked for steps of it. */
 struct plan_model {
     ft_query q;
@@ -147,6 +143,9 @@ struct plan_model {
     ft_dim_value dim[MAX_DIMS];
     size_t n_dims;
     bool never_drafts;
+    double few; /* tokens of a sequence where they do not matter: from this many on
+                   indexers of compressed attention have an entry to pick, and all
+                   steps are of the same operations */
     unsigned char *common; /* of each node of a step that decodes: is it of tokens? */
     unsigned char *head;
     uint32_t n_nodes;
@@ -206,10 +205,10 @@ static ft_status find_common(struct plan_model *m, ft_error *err)
 {
     ft_graph *decode, *prefill = NULL;
     double *left = NULL;
-    ft_status st = step_graph(&decode, m, 2, 1, FEW_TOKENS, err);
+    ft_status st = step_graph(&decode, m, 2, 1, m->few, err);
 
     if (!st)
-        st = step_graph(&prefill, m, 1, 2, FEW_TOKENS, err);
+        st = step_graph(&prefill, m, 1, 2, m->few, err);
     if (!st) {
         m->n_nodes = decode->n_nodes;
         m->common = calloc(m->n_nodes + 1u, 1);
@@ -292,7 +291,7 @@ static ft_status plan_rows(ft_serve_plan *p, struct plan_model *m, ft_error *err
     for (size_t i = 0; i < p->rows.n && !st; i++) {
         ft_graph *g;
 
-        st = step_graph(&g, m, p->rows.at[i], 1, FEW_TOKENS, err);
+        st = step_graph(&g, m, p->rows.at[i], 1, m->few, err);
         if (!st)
             st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
         ft_graph_free(g);
@@ -336,7 +335,7 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
 
     for (size_t i = 0; i < p->seqs.n && !st; i++)
         for (size_t k = 0; k < p->context.n && !st; k++) {
-            const double context = fmax(p->context.at[k], FEW_TOKENS);
+            const double context = fmax(p->context.at[k], m->few);
             ft_graph *g;
 
             st = step_graph(&g, m, p->seqs.at[i], 1, context, err);
@@ -394,7 +393,7 @@ static ft_status plan_prefill(ft_serve_plan *p, struct plan_model *m, ft_error *
     for (size_t i = 0; i < p->chunk.n && !st; i++) {
         ft_graph *tokens;
 
-        st = step_graph(&tokens, m, p->chunk.at[i], 1, FEW_TOKENS, err);
+        st = step_graph(&tokens, m, p->chunk.at[i], 1, m->few, err);
         if (!st)
             st = plan_chunk(p, m, i, tokens, err);
         ft_graph_free(tokens);
@@ -462,6 +461,10 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
     st = m->read ? ft__query_read_llm(m->read, q, err) : ft__serve_no_memory(err);
     if (st)
         return st;
+    m->few = 2;
+    for (int64_t i = 0; i < m->read->layers; i++)
+        if (m->read->layer[i].indexed)
+            m->few = fmax(m->few, (double)m->read->layer[i].compress);
     if (q->batch)
         return not_of_one(err);
     for (size_t i = 0; i < q->n_dims; i++) {

@@ -160,6 +160,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->predictor = s->predictor;
     out->run_mode = s->run_mode;
     out->no_hardware = s->no_hardware;
+    out->no_hardware_for = s->no_hardware_for;
     out->positions = s->sizes.positions;
     out->basis = s->basis;
     out->kv_tokens = kv_tokens_of(s, load);
@@ -176,14 +177,27 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     return st;
 }
 
-/* At the high end prompts wait for others, so as to be run together. */
-static void hold_prompts(ft__serve_run *r, const ft__serve_engine *e)
+/* At the high end prompts wait for others, so as to be run together, while these
+ * decode. Users who wait for their answers send as much less. */
+static void hold_prompts(ft__serve_run *r, const ft__serve_engine *e,
+                         const ft_serve_load *load)
 {
-    const double tpot = r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
+    const bool closed = !(load->rate_per_s > 0) && !load->n_recorded;
+    const double held_s = e->held_steps * r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
+    const double longer = 1 + held_s / r->latency[FT_SERVE_E2E][FT_SERVE_MEAN];
 
-    if (isfinite(tpot))
-        for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
-            r->latency[FT_SERVE_TTFT][p] += e->held_steps * tpot;
+    if (!isfinite(held_s) || (closed && load->concurrency == 1))
+        return;
+    for (int p = 0; p < FT_SERVE_POINT_COUNT; p++) {
+        r->latency[FT_SERVE_TTFT][p] += held_s;
+        r->latency[FT_SERVE_E2E][p] += held_s;
+    }
+    if (!closed)
+        return;
+    r->duration_s *= longer;
+    r->prefill_j *= longer;
+    r->decode_j *= longer;
+    r->idle_j *= longer;
 }
 
 static ft_status run_together(ft__serve_run r[RUNS], const ft_serve_steps *s,
@@ -216,7 +230,7 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
     if (!st)
         st = run_together(r, s, &load, out, err);
     if (!st) {
-        hold_prompts(&r[FT__SERVE_HIGH], &s->engine);
+        hold_prompts(&r[FT__SERVE_HIGH], &s->engine, &load);
         fill(out, s, r);
     }
     return st;

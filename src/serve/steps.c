@@ -494,8 +494,10 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
     snprintf(s->title, sizeof(s->title), "%s", a->title);
     snprintf(s->predictor, sizeof(s->predictor), "%s", a->predictor);
     for (size_t i = 0; i < a->n_warnings; i++)
-        if (a->warning[i]->code == FT_REMARK_NO_HARDWARE)
+        if (a->warning[i]->code == FT_REMARK_NO_HARDWARE) {
             snprintf(s->no_hardware, sizeof(s->no_hardware), "%s", a->warning[i]->text);
+            s->no_hardware_for = a->warning[i]->dtype;
+        }
     s->idle_w = s->most_w = s->link_bytes_per_s = NAN;
     if (kept->thing) {
         const ft_device_facts *f = ft_device_get(kept->thing);

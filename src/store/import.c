@@ -360,14 +360,15 @@ static ft_status check_learned(const struct reader *c, const ft_key *k,
 {
     static const char *const learned[][2] = {
         {"time", "s"}, {"power", "W"}, {"energy", "J"}, {"memory", "B"}};
+    const size_t n = sizeof(learned) / sizeof(*learned);
     ft_error why = {0};
     ft_op op;
     char text[80];
     size_t i = 0;
 
-    while (i < 4 && strcmp(k->metric, learned[i][0]) != 0)
+    while (i < n && strcmp(k->metric, learned[i][0]) != 0)
         i++;
-    if (i == 4)
+    if (i == n)
         return FT_OK;
     if (!*k->device)
         return bad_field(c, FT__COL_device, "the device that was measured is missing");
@@ -377,8 +378,14 @@ static ft_status check_learned(const struct reader *c, const ft_key *k,
     }
     if (ft_op_parse(&op, k->spec, strlen(k->spec), &why))
         return bad_field(c, FT__COL_spec, why.msg);
-    if (op.kind == FT_KIND_network || op.kind == FT_KIND_kernel ||
-        strcmp(k->phase, ft_phase_name(op.phase)) == 0)
+    if (op.kind == FT_KIND_network || op.kind == FT_KIND_kernel) {
+        for (int p = 0; p < FT_PHASE_COUNT; p++)
+            if (strcmp(k->phase, ft_phase_name((ft_phase)p)) == 0)
+                return FT_OK;
+        return bad_field(c, FT__COL_phase,
+                         "a phase is forward, backward, forward_backward or step");
+    }
+    if (strcmp(k->phase, ft_phase_name(op.phase)) == 0)
         return FT_OK;
     snprintf(text, sizeof(text), "the spec is of phase=%s", ft_phase_name(op.phase));
     return bad_field(c, FT__COL_phase, text);

@@ -84,10 +84,13 @@ static ft_status fail(const ft_store *s, ft_error *err)
     const int code = sqlite3_errcode(s->db);
     /* Of a file beside it; after other errors the number is an older one's. */
     const int number = sqlite3_system_errno(s->db);
-    const bool full = (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
-                      (number == ENOSPC || number == EFBIG);
+    const bool system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
 
-    switch (full ? SQLITE_FULL : is_folder(s->path) ? SQLITE_CANTOPEN : code) {
+    if (system && number == EFBIG)
+        return ft_fail(err, FT_EIO, 0,
+                       "store %s: files may not grow to that size here (ulimit -f)",
+                       s->path);
+    switch (system && number == ENOSPC ? SQLITE_FULL : code) {
     case SQLITE_NOMEM: return ft_fail(err, FT_ENOMEM, 0, "store %s", s->path);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
@@ -191,7 +194,7 @@ static bool may_be_immutable(const ft_store *s)
     ft__buf_fmt(&log, "%s-wal", s->path);
     empty = !log.bad && (stat(log.s, &st) || st.st_size == 0);
     ft__buf_free(&log);
-    return !s->writable && access(s->path, R_OK) == 0 && empty;
+    return !s->writable && access(s->path, R_OK) == 0 && !is_folder(s->path) && empty;
 }
 
 static int connect_immutable(ft_store *s)

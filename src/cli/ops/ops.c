@@ -44,7 +44,9 @@ static const ft__option options[] = {
     FT__COUNT(
         struct ops_options, few, "few", "N",
         "with --list: only the N whose times on a device that nobody measured say "
-        "most of the others (predict --correct), best first"),
+        "most of the others (predict --correct), best first; of more than 4096 as "
+        "many, "
+        "evenly spaced, are compared"),
     FT__TEXT(
         struct ops_options, lower, "lower", "HOW",
         "as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)"),

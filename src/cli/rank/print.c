@@ -454,8 +454,7 @@ static void print_warnings(const ft__ranking *r)
         print_said(r, i, r->choice[i].other_engine);
     }
     if (print_marked(r, lacks_hardware, what))
-        puts(tf32 ? "; products are computed, and priced, in fp32"
-                  : "; libraries convert it, or refuse to run; the times are guesses");
+        puts(ft__no_hardware_end(tf32));
 }
 
 static bool print_text(const ft__ranking *r, uint64_t top)

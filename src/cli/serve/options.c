@@ -44,8 +44,10 @@ const ft__option ft__serve_table[] = {
               "serving: tokens that prompts begin with, cached; none"),
     FT__COUNT(ft__serve_options, block, "block-size", "N",
               "serving: tokens of a block of the cache; 16"),
-    FT__TEXT(ft__serve_options, memory_share, "gpu-memory-utilization", "SHARE",
-             "serving: of the device's memory, for the engine; 0.9"),
+    FT__TEXT(
+        ft__serve_options, memory_share, "gpu-memory-utilization", "SHARE",
+        "serving: of the device's memory, for the engine; with trtllm from 1.0 on of "
+        "what weights and a step leave, for the cache; 0.9"),
     FT__COUNT(ft__serve_options, kv_tokens, "kv-tokens", "N",
               "serving: tokens that the cache holds; what memory leaves"),
     FT__TEXT(ft__serve_options, disaggregated, "disaggregated", "P:D",

@@ -98,46 +98,41 @@ static size_t count_of(const ft__serve_ranking *r, ft__serve_state of)
     return n;
 }
 
-/* "no hardware for bf16: ..." without the device that it is said of; "": nothing is. */
-static const char *no_hardware(const ft__serve_setting *x)
+static bool lacks_hardware(const ft__serve_setting *x, ft_dtype t)
 {
-    const char *text = x->state == FT__SERVE_UNKNOWN || x->state == FT__SERVE_NO_FIT
-                           ? NULL
-                           : strstr(x->s.no_hardware, "no hardware for ");
-
-    return text ? text : "";
+    return x->state != FT__SERVE_UNKNOWN && x->state != FT__SERVE_NO_FIT &&
+           x->s.no_hardware_for == t;
 }
 
-/* One of the first n is of that device, or of any (NULL), and says the same. */
+/* One of the first n is of that device. */
 static bool is_said(const ft__serve_ranking *r, size_t n, const char *device,
-                    const char *text)
+                    ft_dtype t)
 {
     for (size_t i = 0; i < n; i++)
-        if ((!device || r->setting[i].device == device) &&
-            strcmp(no_hardware(&r->setting[i]), text) == 0)
+        if (r->setting[i].device == device && lacks_hardware(&r->setting[i], t))
             return true;
     return false;
 }
 
+/* Each type once, with the devices that do not compute in it. */
 static void print_no_hardware(const ft__serve_ranking *r)
 {
-    for (size_t i = 0; i < r->n; i++) {
-        const char *text = no_hardware(&r->setting[i]), *before = ": ";
-        const int type = (int)strcspn(text, ":");
+    for (ft_dtype t = FT_DTYPE_NONE + 1; t < FT_DTYPE_COUNT; t++) {
+        size_t n = 0;
 
-        if (!*text || is_said(r, i, NULL, text))
-            continue;
-        printf("warning: %.*s", type, text);
-        for (size_t k = i; k < r->n; k++) {
-            const char *device = r->setting[k].device;
+        for (size_t i = 0; i < r->n; i++) {
+            const ft__serve_setting *x = &r->setting[i];
 
-            if (strcmp(no_hardware(&r->setting[k]), text) != 0 ||
-                is_said(r, k, device, text))
+            if (!lacks_hardware(x, t) || is_said(r, i, x->device, t))
                 continue;
-            printf("%s%s", before, device);
-            before = ", ";
+            if (n++)
+                printf(", %s", x->device);
+            else
+                printf("warning: no hardware for %s: %s",
+                       t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t), x->device);
         }
-        printf(";%s\n", text + type + 1);
+        if (n)
+            puts(ft__no_hardware_end(t == FT_DTYPE_fp32));
     }
 }
 

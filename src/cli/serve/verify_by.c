@@ -1,6 +1,7 @@
 /* A served load -> the commands that measure the same: how the engine is started, and
  * who asks it. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/serve/serve.h"
@@ -71,10 +72,18 @@ static bool server_line(char *out, size_t size, const ft_query *q, uint64_t tp,
 {
     const char *engine = q->engine, *model = checkpoint(q);
     const uint64_t tokens = s->max_batched_tokens;
-    char more[256];
+    const bool of_free = engine && strcmp(engine, "trtllm") == 0 &&
+                         (!q->engine_version || atof(q->engine_version) >= 1);
+    ft_serve_load others = *load;
+    char more[256], memory[64] = "";
 
     *out = '\0';
-    vllm_options(more, sizeof(more), q, load);
+    if (of_free && load->memory_share > 0) {
+        others.memory_share = 0;
+        snprintf(memory, sizeof(memory), " --kv_cache_free_gpu_memory_fraction %g",
+                 load->memory_share);
+    }
+    vllm_options(more, sizeof(more), q, &others);
     if (!engine || strcmp(engine, "vllm") == 0)
         snprintf(out, size,
                  "vllm serve %s --tensor-parallel-size %" PRIu64
@@ -89,8 +98,8 @@ static bool server_line(char *out, size_t size, const ft_query *q, uint64_t tp,
                  model, tp, tokens);
     else if (strcmp(engine, "trtllm") == 0)
         snprintf(out, size,
-                 "trtllm-serve %s --tp_size %" PRIu64 " --max_num_tokens %" PRIu64,
-                 model, tp, tokens);
+                 "trtllm-serve %s --tp_size %" PRIu64 " --max_num_tokens %" PRIu64 "%s",
+                 model, tp, tokens, memory);
     else if (strcmp(engine, "llama.cpp") == 0)
         snprintf(out, size,
                  "llama-server --model %s.gguf --port 8000 --parallel %" PRIu64, model,

@@ -47,20 +47,20 @@ static const char script[] = {
     F(quiesce_daemon)                                                                  \
     F(start_daemon)                                                                    \
     F(stop_daemon)
-static struct {
+struct library {
 #define F(name) __typeof__(MHD_##name) *name;
     FUNCTIONS(F)
 #undef F
-} http;
+};
 
-static bool load(void)
+static bool load(struct library *http)
 {
-    void *dl = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+    void *dl = dlopen(FT__MICROHTTPD, RTLD_NOW | RTLD_LOCAL);
     bool all = dl;
 
 #define F(name)                                                                        \
-    *(void **)&http.name = dl ? dlsym(dl, "MHD_" #name) : NULL;                        \
-    all = all && http.name;
+    *(void **)&http->name = all ? dlsym(dl, "MHD_" #name) : NULL;                      \
+    all = all && http->name;
     FUNCTIONS(F)
 #undef F
     return all;
@@ -77,6 +77,7 @@ struct connection {
 struct server {
     ft__cli *c;
     ft__web *w;
+    struct library http;
     pthread_mutex_t lock;
     struct connection *first;
     bool ends;
@@ -86,7 +87,7 @@ static void begin_connection(struct server *s, struct MHD_Connection *mhd, void 
 {
     struct connection *x = calloc(1, sizeof(*x));
     const union MHD_ConnectionInfo *info =
-        http.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+        s->http.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
     *own = x;
     s->w->counts.open++;
@@ -131,7 +132,7 @@ static void on_connection(void *user, struct MHD_Connection *mhd, void **own,
 static void set_asking(struct server *s, struct MHD_Connection *mhd, bool asks)
 {
     const union MHD_ConnectionInfo *info =
-        http.get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        s->http.get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct connection *x = info ? info->socket_context : NULL;
 
     if (!x)
@@ -179,40 +180,42 @@ static struct reply refuse(int status, const char *why)
     return reply_json(status, ft__json("status:d message:s", status, why));
 }
 
-static void put_header(struct MHD_Response *r, const char *name, const char *value)
+static void put_header(const struct server *s, struct MHD_Response *r, const char *name,
+                       const char *value)
 {
-    (void)http.add_response_header(r, name, value);
+    (void)s->http.add_response_header(r, name, value);
 }
 
-static enum MHD_Result send_reply(struct MHD_Connection *mhd, struct reply *r)
+static enum MHD_Result send_reply(const struct server *s, struct MHD_Connection *mhd,
+                                  struct reply *r)
 {
     static char none[] = "";
     struct MHD_Response *response =
-        r->made   ? http.create_response_from_buffer(strlen(r->made), r->made,
-                                                     MHD_RESPMEM_MUST_FREE)
-        : r->text ? http.create_response_from_buffer(strlen(r->text),
-                                                     (char *)(uintptr_t)r->text,
-                                                     MHD_RESPMEM_PERSISTENT)
-                  : http.create_response_from_buffer(0, none, MHD_RESPMEM_PERSISTENT);
+        r->made ? s->http.create_response_from_buffer(strlen(r->made), r->made,
+                                                      MHD_RESPMEM_MUST_FREE)
+        : r->text
+            ? s->http.create_response_from_buffer(
+                  strlen(r->text), (char *)(uintptr_t)r->text, MHD_RESPMEM_PERSISTENT)
+            : s->http.create_response_from_buffer(0, none, MHD_RESPMEM_PERSISTENT);
     enum MHD_Result result;
 
     if (!response) {
         free(r->made);
         return MHD_NO;
     }
-    put_header(response, "Content-Type", r->type);
-    put_header(response, "X-Content-Type-Options", "nosniff");
-    put_header(response, "Cache-Control", "no-store");
-    put_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    put_header(response, "Content-Security-Policy",
+    put_header(s, response, "Content-Type", r->type);
+    put_header(s, response, "X-Content-Type-Options", "nosniff");
+    put_header(s, response, "Cache-Control", "no-store");
+    put_header(s, response, "Cross-Origin-Resource-Policy", "same-origin");
+    put_header(s, response, "Content-Security-Policy",
                "default-src 'none'; script-src 'self'; style-src 'self' "
                "'unsafe-inline'; img-src data:; "
                "connect-src 'self'; base-uri 'none'; form-action 'none'; "
                "frame-ancestors 'none'");
     if (r->status == 401)
-        put_header(response, "WWW-Authenticate", "Bearer");
-    result = http.queue_response(mhd, r->text ? (unsigned)r->status : 500, response);
-    http.destroy_response(response);
+        put_header(s, response, "WWW-Authenticate", "Bearer");
+    result = s->http.queue_response(mhd, r->text ? (unsigned)r->status : 500, response);
+    s->http.destroy_response(response);
     return result;
 }
 
@@ -286,18 +289,19 @@ static struct reply ask_tool(ft__web *w, const ft__tool *t, const char *body,
     return reply_json(status, value);
 }
 
-static struct reply upload(ft__web *w, struct MHD_Connection *mhd, const char *body,
-                           size_t len)
+static struct reply upload(const struct server *s, struct MHD_Connection *mhd,
+                           const char *body, size_t len)
 {
-    const char *name = http.lookup_connection_value(mhd, MHD_GET_ARGUMENT_KIND, "name");
+    const char *name =
+        s->http.lookup_connection_value(mhd, MHD_GET_ARGUMENT_KIND, "name");
     char as[128];
 
     if (!len)
         return refuse(400, "the body must be the model's file");
-    if (!ft__web_models_add(w->models, as, sizeof(as), name ? name : "model", body,
+    if (!ft__web_models_add(s->w->models, as, sizeof(as), name ? name : "model", body,
                             len))
         return refuse(507, "there is no room for it");
-    w->counts.uploads++;
+    s->w->counts.uploads++;
     return reply_json(201, ft__json("model:s", as));
 }
 
@@ -338,9 +342,10 @@ struct request {
     const char *why;
 };
 
-static const char *header(struct MHD_Connection *mhd, const char *name)
+static const char *header(const struct server *s, struct MHD_Connection *mhd,
+                          const char *name)
 {
-    return http.lookup_connection_value(mhd, MHD_HEADER_KIND, name);
+    return s->http.lookup_connection_value(mhd, MHD_HEADER_KIND, name);
 }
 
 static struct request *begin_request(struct server *s, struct MHD_Connection *mhd,
@@ -348,12 +353,12 @@ static struct request *begin_request(struct server *s, struct MHD_Connection *mh
 {
     const ft__web_request said = {method,
                                   path,
-                                  header(mhd, "Host"),
-                                  header(mhd, "Origin"),
-                                  header(mhd, "Content-Type"),
-                                  header(mhd, "Authorization")};
+                                  header(s, mhd, "Host"),
+                                  header(s, mhd, "Origin"),
+                                  header(s, mhd, "Content-Type"),
+                                  header(s, mhd, "Authorization")};
     struct request *q = calloc(1, sizeof(*q));
-    const char *length = header(mhd, "Content-Length");
+    const char *length = header(s, mhd, "Content-Length");
 
     if (!q)
         return NULL;
@@ -407,7 +412,7 @@ static struct reply answer(struct server *s, struct MHD_Connection *mhd,
     case FT__ROUTE_OPENAPI: return reply_json(200, ft__openapi_json());
     case FT__ROUTE_METRICS: return metrics(s->w);
     case FT__ROUTE_MODELS: return reply_json(200, ft__web_models_json(s->w->models));
-    case FT__ROUTE_UPLOAD: return upload(s->w, mhd, q->body, q->len);
+    case FT__ROUTE_UPLOAD: return upload(s, mhd, q->body, q->len);
     case FT__ROUTE_TOOL: return ask_tool(s->w, q->tool, q->body, q->len);
     case FT__ROUTE_NONE: break;
     }
@@ -420,7 +425,7 @@ static enum MHD_Result finish_request(struct server *s, struct MHD_Connection *m
     struct reply r = answer(s, mhd, q);
 
     s->w->counts.refused += r.status >= 400;
-    return send_reply(mhd, &r);
+    return send_reply(s, mhd, &r);
 }
 
 /* Called once with the headers, for each piece of the body, and at the end. */
@@ -487,7 +492,7 @@ static struct MHD_Daemon *start(struct server *s, const struct sockaddr_storage 
 {
     const bool six = at->ss_family == AF_INET6;
 
-    return http.start_daemon(
+    return s->http.start_daemon(
         (unsigned)MHD_USE_EPOLL_INTERNAL_THREAD | (unsigned)MHD_USE_ERROR_LOG |
             (unsigned)MHD_USE_ITC | (six ? (unsigned)MHD_USE_IPv6 : 0U),
         s->w->port, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, be_silent, s,
@@ -513,7 +518,7 @@ static void wait_for_end(struct server *s, const sigset_t *ends)
 static void stop(struct server *s, struct MHD_Daemon *daemon)
 {
     const struct timespec step = {.tv_nsec = 20000000};
-    const int listening = http.quiesce_daemon(daemon);
+    const int listening = s->http.quiesce_daemon(daemon);
     const double end_s = ft__monotonic_s() + END_S;
 
     pthread_mutex_lock(&s->lock);
@@ -524,7 +529,7 @@ static void stop(struct server *s, struct MHD_Daemon *daemon)
     pthread_mutex_unlock(&s->lock);
     while (s->w->counts.open && ft__monotonic_s() < end_s)
         nanosleep(&step, NULL);
-    http.stop_daemon(daemon);
+    s->http.stop_daemon(daemon);
     if (listening >= 0)
         (void)shutdown(listening, SHUT_RDWR);
 }
@@ -539,10 +544,10 @@ int ft__web_run(ft__cli *c, ft__web *w)
 
     if (!socket_address(&at, w))
         return ft__usage(c, "--listen wants an IP address, not \"%s\"", w->address);
-    if (!load())
-        return ft__cli_exit(c, FT__EXIT_MISSING,
-                            "libmicrohttpd.so.12 is not there; on Debian: apt-get "
-                            "install libmicrohttpd12");
+    if (!load(&s.http))
+        return ft__cli_exit(
+            c, FT__EXIT_MISSING,
+            "libmicrohttpd: %s; on Debian: apt-get install libmicrohttpd12", dlerror());
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);

@@ -52,7 +52,8 @@ static uint32_t kept(ft__llm_step *s, const char *name, uint32_t x, int64_t head
 static uint32_t heads_of(ft__llm_step *s, uint32_t x, int64_t from, int64_t heads,
                          int64_t size)
 {
-    return ft__llm_view(s, x, X(s->rows, from), X(s->batch, heads, s->tokens, size));
+    return ft__llm_view(s, x, SHAPE(s->rows, from),
+                        SHAPE(s->batch, heads, s->tokens, size));
 }
 
 static uint32_t by_heads(ft__llm_step *s, const char *name, const char *kind,
@@ -72,7 +73,7 @@ static uint32_t by_scores(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
     const ft__llm_sizes q = SIZES(s->batch, kv_heads, rows, size);
     const ft__llm_sizes k = SIZES(s->batch, kv_heads, size, reach);
     const ft__llm_sizes all = SIZES(s->batch, kv_heads, rows, reach);
-    uint32_t x = ft__llm_as(s, qkv[0], q.s), y = ft__llm_as(s, qkv[1], k.s);
+    uint32_t x = ft__llm_as(s, qkv[0], q.shape), y = ft__llm_as(s, qkv[1], k.shape);
 
     x = ft__llm_node_on(s, "scores", (uint32_t[]){x, y}, 2, "matmul x=%s y=%s", q.s,
                         k.s);
@@ -81,7 +82,7 @@ static uint32_t by_scores(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
         x = ft__llm_node(s, "scores", x, "dropout x=%s", all.s);
     x = ft__llm_node_on(s, "attn", (uint32_t[]){x, qkv[2]}, 2, "matmul x=%s y=%s",
                         all.s, X(s->batch, kv_heads, reach, v_size));
-    return ft__llm_as(s, x, X(s->batch, heads, s->tokens, v_size));
+    return ft__llm_as(s, x, SHAPE(s->batch, heads, s->tokens, v_size));
 }
 
 static uint32_t attend(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
@@ -109,7 +110,7 @@ static uint32_t output(ft__llm_step *s, uint32_t x, int64_t size, bool bias)
     const int64_t heads = s->l->heads, all = heads * size;
     const ft__llm_sizes sizes = SIZES(s->rows, all);
 
-    x = ft__llm_view(s, x, X(s->batch, heads, s->tokens, size), sizes.s);
+    x = ft__llm_view(s, x, SHAPE(s->batch, heads, s->tokens, size), sizes.shape);
     if (s->m.out_gate == 1) {
         x = ft__llm_node(s, "gate", x, "sigmoid x=%s", sizes.s);
         x = ft__llm_node_on(s, "gate", (uint32_t[]){x, x}, 2, "mul x=%s y=%s", sizes.s,
@@ -140,7 +141,7 @@ uint32_t ft__llm_rotations(ft__llm_step *s)
 static uint32_t turned_in_fp32(ft__llm_step *s, uint32_t x, int64_t heads)
 {
     const ft__llm_sizes all = SIZES(s->batch, heads, s->tokens, s->l->head);
-    const uint32_t y = ft__llm_as(s, s->rotations, X(s->tokens, s->l->head));
+    const uint32_t y = ft__llm_as(s, s->rotations, SHAPE(s->tokens, s->l->head));
 
     x = ft__llm_node(s, "", x, "cast x=%s to=fp32", all.s);
     x = ft__llm_node_on(s, "rotary_emb", (uint32_t[]){x, y}, 2,
@@ -170,11 +171,12 @@ static void pick(ft__llm_step *s, uint32_t x, uint32_t low, int64_t size_of_low,
     k = ft__llm_linear(s, "index_k", x, s->rows, m->hidden, size, false);
     ft__llm_linear(s, "index_weights", x, s->rows, m->hidden, m->index_heads, false);
     store(s, heads_of(s, k, size, 1, size), 1, size, keys);
-    q = ft__llm_view(s, q, X(s->rows, width), X(s->batch, queries, size));
-    k = ft__llm_view(s, keys, X(s->batch, 1, all, size), X(s->batch, size, all));
+    q = ft__llm_view(s, q, SHAPE(s->rows, width), SHAPE(s->batch, queries, size));
+    k = ft__llm_view(s, keys, SHAPE(s->batch, 1, all, size),
+                     SHAPE(s->batch, size, all));
     q = ft__llm_node_on(s, "index_scores", (uint32_t[]){q, k}, 2, "matmul x=%s y=%s",
                         X(s->batch, queries, size), X(s->batch, size, all));
-    q = ft__llm_view(s, q, X(s->batch, queries, all), X(s->rows, all));
+    q = ft__llm_view(s, q, SHAPE(s->batch, queries, all), SHAPE(s->rows, all));
     ft__llm_node(s, "index_topk", q, "topk x=%s axis=1 size=%s", X(s->rows, all),
                  X(best));
 }
@@ -202,10 +204,10 @@ uint32_t ft__llm_grouped(ft__llm_step *s, uint32_t x, int64_t layer)
     k = kept(s, "keys", k, n, reach, l->head);
     v = kept(s, "values", v, n, reach, l->v_head);
     if (seen < reach) {
-        k = ft__llm_view(s, k, X(s->batch, n, reach, l->head),
-                         X(s->batch, n, seen, l->head));
-        v = ft__llm_view(s, v, X(s->batch, n, reach, l->v_head),
-                         X(s->batch, n, seen, l->v_head));
+        k = ft__llm_view(s, k, SHAPE(s->batch, n, reach, l->head),
+                         SHAPE(s->batch, n, seen, l->head));
+        v = ft__llm_view(s, v, SHAPE(s->batch, n, reach, l->v_head),
+                         SHAPE(s->batch, n, seen, l->v_head));
     }
     x = attend(s, (uint32_t[]){q, k, v}, l->heads, n, seen, l->head, l->v_head, false);
     return output(s, x, l->v_head, m->o_bias);
@@ -219,11 +221,12 @@ static uint32_t each_head(ft__llm_step *s, const char *name, uint32_t x, int64_t
     const uint32_t w =
         ft__llm_weight(s, (ft_shape){.rank = 3, .dim = {heads, from, to}});
 
-    x = ft__llm_view(s, x, X(s->batch, heads, s->tokens, from),
-                     X(heads, s->rows, from));
+    x = ft__llm_view(s, x, SHAPE(s->batch, heads, s->tokens, from),
+                     SHAPE(heads, s->rows, from));
     x = ft__llm_node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
                         X(heads, s->rows, from), X(heads, from, to));
-    return ft__llm_view(s, x, X(heads, s->rows, to), X(s->batch, heads, s->tokens, to));
+    return ft__llm_view(s, x, SHAPE(heads, s->rows, to),
+                        SHAPE(s->batch, heads, s->tokens, to));
 }
 
 /* Queries in the space of the cache, whose expansion goes to them. */
@@ -232,10 +235,10 @@ static uint32_t absorbed(ft__llm_step *s, uint32_t q)
     const ft__llm *m = &s->m;
     const ft__llm_sizes all =
         SIZES(s->batch, m->heads, s->tokens, m->nope_head + m->rope_head);
-    uint32_t part =
-        ft__llm_view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->nope_head));
-    const uint32_t turned =
-        ft__llm_view(s, q, all.s, X(s->batch, m->heads, s->tokens, m->rope_head));
+    uint32_t part = ft__llm_view(s, q, all.shape,
+                                 SHAPE(s->batch, m->heads, s->tokens, m->nope_head));
+    const uint32_t turned = ft__llm_view(
+        s, q, all.shape, SHAPE(s->batch, m->heads, s->tokens, m->rope_head));
 
     part = each_head(s, "k_b_proj", part, m->nope_head, m->kv_rank);
     return ft__llm_node_on(
@@ -251,8 +254,9 @@ static uint32_t attend_latent(ft__llm_step *s, uint32_t q, uint32_t cached, int6
     const int64_t held = m->kv_rank + m->rope_head;
     const ft__llm_sizes keys = SIZES(s->batch, 1, all, held);
     const uint32_t qkv[3] = {
-        absorbed(s, q), ft__llm_view(s, cached, keys.s, X(s->batch, 1, reach, held)),
-        ft__llm_view(s, cached, keys.s, X(s->batch, 1, reach, m->kv_rank))};
+        absorbed(s, q),
+        ft__llm_view(s, cached, keys.shape, SHAPE(s->batch, 1, reach, held)),
+        ft__llm_view(s, cached, keys.shape, SHAPE(s->batch, 1, reach, m->kv_rank))};
 
     return each_head(s, "v_b_proj",
                      attend(s, qkv, m->heads, 1, reach, held, m->kv_rank, true),
@@ -266,13 +270,14 @@ static uint32_t attend_expanded(ft__llm_step *s, uint32_t q, uint32_t cached,
     const ft__llm *m = &s->m;
     const int64_t held = m->kv_rank + m->rope_head, size = m->nope_head + m->rope_head;
     const int64_t rows = s->batch * reach, both = m->heads * (m->nope_head + m->v_head);
-    uint32_t kv =
-        ft__llm_view(s, cached, X(s->batch, 1, reach, held), X(rows, m->kv_rank));
+    uint32_t kv = ft__llm_view(s, cached, SHAPE(s->batch, 1, reach, held),
+                               SHAPE(rows, m->kv_rank));
     uint32_t k, v;
 
     kv = ft__llm_linear(s, "kv_b_proj", kv, rows, m->kv_rank, both, false);
-    k = ft__llm_view(s, kv, X(rows, both), X(s->batch, m->heads, reach, size));
-    v = ft__llm_view(s, kv, X(rows, both), X(s->batch, m->heads, reach, m->v_head));
+    k = ft__llm_view(s, kv, SHAPE(rows, both), SHAPE(s->batch, m->heads, reach, size));
+    v = ft__llm_view(s, kv, SHAPE(rows, both),
+                     SHAPE(s->batch, m->heads, reach, m->v_head));
     return attend(s, (uint32_t[]){q, k, v}, m->heads, m->heads, reach, size, m->v_head,
                   false);
 }
@@ -288,7 +293,7 @@ uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer)
     const uint32_t cached = cache(s, "latent", 1, reach, held);
     const uint32_t low =
         ft__llm_linear(s, "qkv_a_proj", x, s->rows, m->hidden, all, false);
-    uint32_t q = ft__llm_view(s, low, X(s->rows, all), X(s->rows, down));
+    uint32_t q = ft__llm_view(s, low, SHAPE(s->rows, all), SHAPE(s->rows, down));
 
     if (m->q_rank) {
         q = ft__llm_norm(s, "q_a_norm", q, m->q_rank);
@@ -303,7 +308,7 @@ uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer)
     if (m->out_gate == 1)
         ft__llm_linear(s, "g_proj", x, s->rows, m->hidden, m->heads * m->v_head, false);
     ft__llm_norm(s, "kv_a_norm",
-                 ft__llm_view(s, low, X(s->rows, all), X(s->rows, m->kv_rank)),
+                 ft__llm_view(s, low, SHAPE(s->rows, all), SHAPE(s->rows, m->kv_rank)),
                  m->kv_rank);
     store(s, heads_of(s, low, all, 1, held), 1, held, cached);
     x = s->tokens <= 1 + s->drafts || seen < reach
@@ -325,11 +330,11 @@ static void compress(ft__llm_step *s, uint32_t x, int64_t ratio, int64_t size,
     const ft__llm_sizes made = SIZES(s->batch, 1, entries, size);
 
     x = ft__llm_linear(s, "compressor", x, s->rows, s->m.hidden, 2 * wide, false);
-    x = ft__llm_view(s, x, X(s->rows, 2 * wide), all.s);
+    x = ft__llm_view(s, x, SHAPE(s->rows, 2 * wide), all.shape);
     ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {ratio, wide}});
     x = ft__llm_node_on(s, "compressor", (uint32_t[]){x, x}, 2, "mul x=%s y=%s", all.s,
                         all.s);
-    x = ft__llm_node(s, "compressor", ft__llm_view(s, x, all.s, made.s),
+    x = ft__llm_node(s, "compressor", ft__llm_view(s, x, all.shape, made.shape),
                      "rmsnorm x=%s norm=1", made.s);
     x = ft__llm_node(s, "cache", x, "copy x=%s", made.s);
     if (x != FT_NONE)
@@ -343,10 +348,10 @@ static uint32_t in_groups(ft__llm_step *s, const char *name, uint32_t x, int64_t
     const uint32_t w =
         ft__llm_weight(s, (ft_shape){.rank = 3, .dim = {groups, from, to}});
 
-    x = ft__llm_view(s, x, X(s->rows, groups * from), X(groups, s->rows, from));
+    x = ft__llm_view(s, x, SHAPE(s->rows, groups * from), SHAPE(groups, s->rows, from));
     x = ft__llm_node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
                         X(groups, s->rows, from), X(groups, from, to));
-    return ft__llm_view(s, x, X(groups, s->rows, to), X(s->rows, groups * to));
+    return ft__llm_view(s, x, SHAPE(groups, s->rows, to), SHAPE(s->rows, groups * to));
 }
 
 /* One vector of each token, key and value at once: those of a window, and entries for
@@ -376,10 +381,11 @@ uint32_t ft__llm_compressed(ft__llm_step *s, uint32_t x)
     store(s, heads_of(s, kv, size, 1, size), 1, size, cached);
     if (l->compress)
         compress(s, x, l->compress, size, cached);
-    kv = ft__llm_view(s, cached, X(s->batch, 1, window + entries, size),
-                      X(s->batch, 1, seen, size));
+    kv = ft__llm_view(s, cached, SHAPE(s->batch, 1, window + entries, size),
+                      SHAPE(s->batch, 1, seen, size));
     x = attend(s, (uint32_t[]){q, kv, kv}, l->heads, 1, seen, size, size, true);
-    x = ft__llm_view(s, x, X(s->batch, l->heads, s->tokens, size), X(s->rows, all));
+    x = ft__llm_view(s, x, SHAPE(s->batch, l->heads, s->tokens, size),
+                     SHAPE(s->rows, all));
     x = in_groups(s, "o_a_proj", x, m->o_groups, all / m->o_groups, m->o_rank);
     return ft__llm_linear(s, "o_b_proj", x, s->rows, m->o_groups * m->o_rank, m->hidden,
                           false);

@@ -5,27 +5,7 @@
 
 /* Language models from the config.json of Hugging Face. In: its text; out: the graph of
  * one step: some new tokens of each sequence, the keys and values of the context in a
- * cache.
- *   batch           sequences; 1 unless given
- *   dim tokens=N    new tokens of each; 1 (decoding) unless given
- *   dim context=N   tokens of each in the cache after the step; 1024 when decoding, as
- *                   many as are new otherwise, unless given
- *   dim tp=N        this is one of N ranks of tensor parallelism; 1
- *   dim ep=N        of a mixture, N of the ranks have whole experts of their own; 1
- *   dim pp=N        this is the last of N stages of a pipeline; 1
- *   dim dp=N        one of N replicas of attention, which share the experts; 1
- *   dim node=N      devices of a machine; 8
- *   dim kv_bits=N   of the cache: 16 or 8; as the configuration says
- *   dim weight_bits=N   of the layers' weights: 16, 8 (fp8) or 4 (fp4); as it says
- *   dim train=1     whole sequences without a cache, logits of all tokens: what a
- *                   training step is derived from
- *   dim scores=1    with train=1: attention by its scores, which go through memory, as
- *                   before FlashAttention; 0
- *   dim mtp=N       tokens that a speculative layer drafts for each sequence; 0
- *   dim once=1      layers that are alike stand once and are repeated: counts of
- *                   operations are right, tensors and their memory are not; 0
- * FT_EFORMAT: no JSON, or it lacks what a model needs; FT_EUNSUPPORTED: a part of the
- * model is not known, and is named. */
+ * cache. */
 
 /* Files beside a config.json; NULL: there is none. */
 typedef struct ft__llm_beside {
@@ -139,10 +119,30 @@ typedef struct ft__llm {
     ft__llm_layer layer[FT__LLM_LAYERS];
 } ft__llm;
 
-/* beside may be NULL. */
+/* beside may be NULL. FT_EFORMAT: no JSON, or it lacks what a model needs;
+ * FT_EUNSUPPORTED: a part of the model is not known, and is named. */
 ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
                        const ft__llm_beside *beside, const char *name, ft_error *err);
-/* A step of a model that was read. */
+/* A step of a model that was read:
+ *   batch           sequences; 1 unless given
+ *   dim tokens=N    new tokens of each; 1 (decoding) unless given
+ *   dim context=N   tokens of each in the cache after the step; 1024 when decoding, as
+ *                   many as are new otherwise, unless given
+ *   dim tp=N        this is one of N ranks of tensor parallelism; 1
+ *   dim ep=N        of a mixture, N of the ranks have whole experts of their own; 1
+ *   dim pp=N        this is the last of N stages of a pipeline; 1
+ *   dim dp=N        one of N replicas of attention, which share the experts; 1
+ *   dim node=N      devices of a machine; 8
+ *   dim kv_bits=N   of the cache: 16 or 8; as the configuration says
+ *   dim weight_bits=N   of the layers' weights: 16, 8 (fp8) or 4 (fp4); as it says
+ *   dim train=1     whole sequences without a cache, logits of all tokens: what a
+ *                   training step is derived from
+ *   dim scores=1    with train=1: attention by its scores, which go through memory, as
+ *                   before FlashAttention; 0
+ *   dim mtp=N       tokens that a speculative layer drafts for each sequence; 0
+ *   dim once=1      layers that are alike stand once and are repeated: counts of
+ *                   operations are right, tensors and their memory are not; 0
+ */
 ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
                           const ft_import_options *opt, ft_error *err);
 

@@ -7,15 +7,16 @@
 #include "import/list.h"
 #include "import/llm/step.h"
 
-ft__llm_sizes ft__llm_sizes_of(const int64_t *size, size_t n)
+ft__llm_sizes ft__llm_sizes_of(ft_shape shape)
 {
-    ft__llm_sizes out;
+    ft__llm_sizes out = {.shape = shape};
     size_t len = 0;
 
-    for (size_t i = 0; i < n && len + FT__NUMBER_TEXT <= sizeof(out.s); i++) {
+    for (uint32_t i = 0; i < shape.rank && len + FT__NUMBER_TEXT <= sizeof(out.s);
+         i++) {
         if (i)
             out.s[len++] = 'x';
-        len += ft__whole_text(out.s + len, size[i]);
+        len += ft__whole_text(out.s + len, shape.dim[i]);
     }
     out.s[len] = '\0';
     return out;
@@ -114,48 +115,30 @@ uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
     return out;
 }
 
-static ft_shape shape_of(const char *sizes)
-{
-    ft_shape out = {.rank = 1};
-
-    for (; *sizes; sizes++) {
-        int64_t *size = &out.dim[out.rank - 1];
-
-        if (*sizes == 'x')
-            out.rank++;
-        else
-            *size = *sizes == '-' ? -1 : *size < 0 ? *size : *size * 10 + *sizes - '0';
-    }
-    return out;
-}
-
 /* A third of all nodes: not by way of a spec. */
-uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, const char *from, const char *to)
+uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, ft_shape from, ft_shape to)
 {
-    const ft_shape of_x = shape_of(from), of_out = shape_of(to);
     ft_error err;
     ft_op op;
 
     if (ft__build_failed(s->b))
         return FT_NONE;
     ft__op_init(&op, FT_KIND_view, s->m.dtype);
-    ft__op_set_shape(&op, FT_K_x, &of_x);
-    ft__op_set_shape(&op, FT_K_out, &of_out);
+    ft__op_set_shape(&op, FT_K_x, &from);
+    ft__op_set_shape(&op, FT_K_out, &to);
     if (ft_op_check(&op, &err)) {
-        ft__build_fail(s->b, FT_EFORMAT, 0, "view x=%s out=%s: %s", from, to, err.msg);
+        ft__build_fail(s->b, FT_EFORMAT, 0, "view x=%s out=%s: %s",
+                       ft__llm_sizes_of(from).s, ft__llm_sizes_of(to).s, err.msg);
         return FT_NONE;
     }
     return node_of_op(s, "", &x, 1, FT_NONE, &op);
 }
 
-uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, const char *to)
+uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, ft_shape to)
 {
-    ft_shape shape;
-
     if (x == FT_NONE || ft__build_failed(s->b))
         return FT_NONE;
-    shape = ft__build_get(s->b, x)->shape;
-    return ft__llm_view(s, x, ft__llm_sizes_of(shape.dim, shape.rank).s, to);
+    return ft__llm_view(s, x, ft__build_get(s->b, x)->shape, to);
 }
 
 /* " to=bf16 block=128 dtype=fp8e4m3", " weights=int4 block=128" */

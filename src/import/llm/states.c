@@ -19,15 +19,16 @@ static uint32_t recur(ft__llm_step *s, uint32_t x, int64_t heads, int64_t keys,
     uint32_t q, k, v, y;
 
     y = ft__llm_node_on(
-        s, "state", (uint32_t[]){state, ft__llm_as(s, x, X(s->batch, heads, keys, 1))},
-        2, "mul x=%s y=%s dtype=%s", whole.s, X(s->batch, heads, keys, 1),
+        s, "state",
+        (uint32_t[]){state, ft__llm_as(s, x, SHAPE(s->batch, heads, keys, 1))}, 2,
+        "mul x=%s y=%s dtype=%s", whole.s, X(s->batch, heads, keys, 1),
         ft_dtype_name(type));
     if (y != FT_NONE)
         ft__build_alias(s->b, y, state);
     if (s->tokens > 1) {
-        q = ft__llm_as(s, x, X(n, chunk, keys));
-        k = ft__llm_as(s, x, X(n, keys, chunk));
-        v = ft__llm_as(s, x, X(n, chunk, values));
+        q = ft__llm_as(s, x, SHAPE(n, chunk, keys));
+        k = ft__llm_as(s, x, SHAPE(n, keys, chunk));
+        v = ft__llm_as(s, x, SHAPE(n, chunk, values));
         y = ft__llm_node_on(s, "chunk_scores", (uint32_t[]){q, k}, 2,
                             "matmul x=%s y=%s", X(n, chunk, keys), X(n, keys, chunk));
         y = ft__llm_node_on(s, "chunk_scan", (uint32_t[]){y, v}, 2, "matmul x=%s y=%s",
@@ -39,7 +40,7 @@ static uint32_t recur(ft__llm_step *s, uint32_t x, int64_t heads, int64_t keys,
         y = ft__llm_node_on(s, "add", (uint32_t[]){y, k}, 2, "add x=%s y=%s",
                             X(n, chunk, values), X(n, chunk, values));
     }
-    return ft__llm_as(s, y, X(s->rows, heads * values));
+    return ft__llm_as(s, y, SHAPE(s->rows, heads * values));
 }
 
 /* A short convolution over the tokens, whose last ones are held. */
@@ -49,13 +50,13 @@ static uint32_t convolve(ft__llm_step *s, uint32_t x, int64_t wide, bool bias)
     const ft_shape shape = {.rank = 3, .dim = {s->batch, wide, held}};
 
     ft__llm_tensor_of(s, "conv_state", FT_ROLE_INPUT, s->m.dtype, &shape);
-    x = ft__llm_as(s, x, X(s->batch, wide, s->tokens + held));
+    x = ft__llm_as(s, x, SHAPE(s->batch, wide, s->tokens + held));
     x = ft__llm_node(s, "conv1d", x,
                      "conv1d x=%s out=%" PRId64 " kernel=%" PRId64
                      " stride=1 pad=0 groups=%" PRId64 "%s",
                      X(s->batch, wide, s->tokens + held), wide, held + 1, wide,
                      bias ? " bias=1" : "");
-    x = ft__llm_as(s, x, X(s->rows, wide));
+    x = ft__llm_as(s, x, SHAPE(s->rows, wide));
     return ft__llm_node(s, "act_fn", x, "silu x=%s", X(s->rows, wide));
 }
 
@@ -66,11 +67,11 @@ static uint32_t gated_norm(ft__llm_step *s, uint32_t x, uint32_t gate, int64_t h
     const ft__llm_sizes all = SIZES(s->rows, heads * size);
     const int64_t n = s->rows * heads * size / norm_size;
 
-    x = ft__llm_node(s, "norm", ft__llm_view(s, x, all.s, X(n, norm_size)),
+    x = ft__llm_node(s, "norm", ft__llm_view(s, x, all.shape, SHAPE(n, norm_size)),
                      "rmsnorm x=%s norm=1", X(n, norm_size));
-    x = ft__llm_view(s, x, X(n, norm_size), all.s);
-    return ft__llm_node_on(s, "gate", (uint32_t[]){x, ft__llm_as(s, gate, all.s)}, 2,
-                           "mul x=%s y=%s", all.s, all.s);
+    x = ft__llm_view(s, x, SHAPE(n, norm_size), all.shape);
+    return ft__llm_node_on(s, "gate", (uint32_t[]){x, ft__llm_as(s, gate, all.shape)},
+                           2, "mul x=%s y=%s", all.s, all.s);
 }
 
 uint32_t ft__llm_linear_attention(ft__llm_step *s, uint32_t x)
@@ -96,7 +97,7 @@ uint32_t ft__llm_linear_attention(ft__llm_step *s, uint32_t x)
                            m->full_gate ? m->hidden : m->linear_v_head, values, false);
     } else {
         y = ft__llm_linear(s, "in_proj", x, s->rows, m->hidden, qkv + values, false);
-        gate = ft__llm_view(s, y, X(s->rows, qkv + values), X(s->rows, values));
+        gate = ft__llm_view(s, y, SHAPE(s->rows, qkv + values), SHAPE(s->rows, values));
         if (m->linear == FT__LLM_DELTA)
             ft__llm_linear(s, "in_proj_ba", x, s->rows, m->hidden, 2 * heads, false);
     }
@@ -117,7 +118,7 @@ uint32_t ft__llm_mamba2(ft__llm_step *s, uint32_t x)
     uint32_t y, gate;
 
     y = ft__llm_linear(s, "in_proj", x, s->rows, m->hidden, all, false);
-    gate = ft__llm_view(s, y, X(s->rows, all), X(s->rows, inner));
+    gate = ft__llm_view(s, y, SHAPE(s->rows, all), SHAPE(s->rows, inner));
     y = convolve(s, y, wide, true);
     ft__llm_weight(s, (ft_shape){.rank = 1, .dim = {3 * heads}});
     y = recur(s, y, heads, m->mamba_state, m->mamba_head, m->state);
@@ -135,10 +136,10 @@ uint32_t ft__llm_mamba1(ft__llm_step *s, uint32_t x)
     uint32_t y, gate;
 
     y = ft__llm_linear(s, "in_proj", x, s->rows, m->hidden, 2 * inner, false);
-    gate = ft__llm_view(s, y, X(s->rows, 2 * inner), all.s);
+    gate = ft__llm_view(s, y, SHAPE(s->rows, 2 * inner), all.shape);
     y = convolve(s, y, inner, true);
     x = ft__llm_linear(s, "x_proj", y, s->rows, inner, few, false);
-    x = ft__llm_view(s, x, X(s->rows, few), X(s->rows, m->mamba_rank));
+    x = ft__llm_view(s, x, SHAPE(s->rows, few), SHAPE(s->rows, m->mamba_rank));
     ft__llm_linear(s, "dt_proj", x, s->rows, m->mamba_rank, inner, true);
     ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {inner, m->mamba_state + 1}});
     y = recur(s, y, inner, m->mamba_state, 1, m->state);

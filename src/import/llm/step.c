@@ -19,8 +19,8 @@ static uint32_t dense(ft__llm_step *s, uint32_t x, int64_t size, ft__llm_part pa
     if (m->gated) {
         x = ft__llm_linear(s, "gate_up_proj", x, s->rows, m->hidden, 2 * size,
                            m->mlp_bias == 1);
-        gate = ft__llm_view(s, x, X(s->rows, 2 * size), wide.s);
-        up = ft__llm_view(s, x, X(s->rows, 2 * size), wide.s);
+        gate = ft__llm_view(s, x, SHAPE(s->rows, 2 * size), wide.shape);
+        up = ft__llm_view(s, x, SHAPE(s->rows, 2 * size), wide.shape);
         gate = ft__llm_node(s, "act_fn", gate, "silu x=%s", wide.s);
         x = ft__llm_node_on(s, "mul", (uint32_t[]){gate, up}, 2, "mul x=%s y=%s",
                             wide.s, wide.s);
@@ -40,7 +40,7 @@ static uint32_t exchanged(ft__llm_step *s, const char *name, uint32_t x, int64_t
     const int64_t nodes = (ranks + s->node - 1) / s->node;
 
     if (s->replicas > 1)
-        ft__llm_node(s, name, ft__llm_as(s, x, X(own, size)),
+        ft__llm_node(s, name, ft__llm_as(s, x, SHAPE(own, size)),
                      "collective x=%s ranks=%s mode=1%s%s", X(own, size), X(ranks),
                      nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
     return x;
@@ -59,11 +59,11 @@ static uint32_t routed(ft__llm_step *s, uint32_t x, int64_t size)
     s->part = FT__LLM_PART_EXPERTS;
     ft__llm_put_types(types, s);
     x = exchanged(s, "dispatch", x, size);
-    x = ft__llm_as(s, x, X(rows, size));
+    x = ft__llm_as(s, x, SHAPE(rows, size));
     x = ft__llm_node(s, "experts", x, "moe x=%s hidden=%s experts=%s topk=%s%s%s%s",
                      X(rows, size), X(m->expert_ffn), X(m->experts), X(m->topk), split,
                      types, m->gated ? "" : " gated=0");
-    return ft__llm_as(s, exchanged(s, "combine", x, size), X(s->rows, size));
+    return ft__llm_as(s, exchanged(s, "combine", x, size), SHAPE(s->rows, size));
 }
 
 static uint32_t mixture(ft__llm_step *s, uint32_t x)
@@ -141,14 +141,14 @@ static uint32_t gathered(ft__llm_step *s, uint32_t x)
 
     if (n == 1)
         return x;
-    x = ft__llm_as(s, x, X(s->rows, all));
+    x = ft__llm_as(s, x, SHAPE(s->rows, all));
     ft__llm_node(s, "hc_weights", x, "linear x=%s out=%s dtype=fp32", X(s->rows, all),
                  X(n * (n + 2)));
     return ft__llm_view(s,
                         ft__llm_node_on(s, "hc_streams", (uint32_t[]){x, x}, 2,
                                         "mul x=%s y=%s", X(s->rows, all),
                                         X(s->rows, all)),
-                        X(s->rows, all), X(s->rows, s->m.hidden));
+                        SHAPE(s->rows, all), SHAPE(s->rows, s->m.hidden));
 }
 
 /* part: a module inside the layer, "" is the layer itself. */
@@ -256,16 +256,18 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
             continue;
         }
         if (k < n) {
-            ft__build_reserve(s->b, &made[k].from, &made[k].to,
-                              (uint32_t)(s->m.layers - i));
             x = copy_of(s, &made[k], x, i);
             continue;
         }
         x = now.out = layer_of(s, x, i);
         now.to = ft__build_here(s->b);
         if (n < KINDS && now.from.n_assumptions == now.to.n_assumptions &&
-            now.from.n_bounded == now.to.n_bounded)
+            now.from.n_bounded == now.to.n_bounded) {
             made[n++] = now;
+            if (!s->once)
+                ft__build_reserve(s->b, &now.from, &now.to,
+                                  (uint32_t)(s->m.layers - i));
+        }
     }
     for (k = 0; k < n; k++)
         ft__build_repeat(s->b, made[k].from.n_nodes, made[k].to.n_nodes, made[k].times);
@@ -274,7 +276,7 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
 
 static ft__llm_sizes table_types(const ft__llm *m)
 {
-    ft__llm_sizes out = {""};
+    ft__llm_sizes out = {.s = ""};
 
     if (m->table)
         snprintf(out.s, sizeof(out.s), " weights=%s%s%.20s", ft_dtype_name(m->table),
@@ -308,7 +310,8 @@ static uint32_t embed(ft__llm_step *s)
     if (!m->learned_positions)
         return x;
     places = ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {m->positions, m->hidden}});
-    places = ft__llm_view(s, places, X(m->positions, m->hidden), X(s->rows, m->hidden));
+    places = ft__llm_view(s, places, SHAPE(m->positions, m->hidden),
+                          SHAPE(s->rows, m->hidden));
     return ft__llm_add(s, "embed_positions", x, places);
 }
 
@@ -323,7 +326,7 @@ static void head(ft__llm_step *s, uint32_t x)
     x = ft__llm_norm(s, "norm", x, m->hidden);
     s->part = FT__LLM_PART_HEAD;
     ft__llm_put_types(types, s);
-    x = ft__llm_view(s, x, X(s->rows, m->hidden), X(rows, m->hidden));
+    x = ft__llm_view(s, x, SHAPE(s->rows, m->hidden), SHAPE(rows, m->hidden));
     x = ft__llm_node_with(s, "lm_head", x, s->head, "linear x=%s out=%s%s%s",
                           X(rows, m->hidden), X(m->vocab),
                           m->head_bias ? " bias=1" : "", types);
@@ -340,14 +343,14 @@ static void draft(ft__llm_step *s, uint32_t x)
     const uint32_t first = ft__build_here(s->b).n_nodes;
     const int64_t drafts = s->drafts;
 
-    x = ft__llm_view(s, x, X(s->rows, m->hidden), X(s->batch, m->hidden));
+    x = ft__llm_view(s, x, SHAPE(s->rows, m->hidden), SHAPE(s->batch, m->hidden));
     s->rows = s->batch;
     s->tokens = 1;
     s->drafts = 0;
     scope(s, m->layers, "");
     ft__llm_norm(s, "enorm", x, m->hidden);
     x = ft__llm_norm(s, "hnorm", x, m->hidden);
-    x = ft__llm_view(s, x, X(s->rows, m->hidden), X(s->rows, 2 * m->hidden));
+    x = ft__llm_view(s, x, SHAPE(s->rows, m->hidden), SHAPE(s->rows, 2 * m->hidden));
     s->part = FT__LLM_PART_DENSE;
     x = ft__llm_linear(s, "eh_proj", x, s->rows, 2 * m->hidden, m->hidden, false);
     head(s, layer_of(s, x, m->layers - 1));

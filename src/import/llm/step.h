@@ -42,14 +42,16 @@ static inline int64_t ft__llm_rounded_up(int64_t n, int64_t by)
 
 /* ---- nodes (nodes.c) ---- */
 
+#define SHAPE(...)                                                                     \
+    ((ft_shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),            \
+                .dim = {__VA_ARGS__}})
 /* "8x64x128" */
 typedef struct ft__llm_sizes {
+    ft_shape shape;
     char s[FT_MAX_RANK * FT__NUMBER_TEXT];
 } ft__llm_sizes;
-ft__llm_sizes ft__llm_sizes_of(const int64_t *size, size_t n);
-#define SIZES(...)                                                                     \
-    ft__llm_sizes_of((const int64_t[]){__VA_ARGS__},                                   \
-                     sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+ft__llm_sizes ft__llm_sizes_of(ft_shape shape);
+#define SIZES(...) ft__llm_sizes_of(SHAPE(__VA_ARGS__))
 /* For one call: it ends with the expression. */
 #define X(...) SIZES(__VA_ARGS__).s
 
@@ -69,8 +71,8 @@ FT_PRINTF(5, 6)
 uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
                          uint32_t n_in, const char *fmt, ...);
 /* Other sizes, or a part of it; the latter of whatever x is. */
-uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, const char *from, const char *to);
-uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, const char *to);
+uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, ft_shape from, ft_shape to);
+uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, ft_shape to);
 /* Types of the part's weights: " to=bf16 block=128 dtype=fp8e4m3", " weights=int4
  * block=128". */
 void ft__llm_put_types(char out[96], const ft__llm_step *s);

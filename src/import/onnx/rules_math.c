@@ -127,6 +127,21 @@ static void rule_binary(ft__onnx_node *n)
     ft__apply(n, (ft_kind)n->rule->arg, FT__VALUES(n->in[0], n->in[1]), n->out[0]);
 }
 
+static void rule_pow(ft__onnx_node *n)
+{
+    ft__onnx_value *x = n->in[0], *y = n->in[1];
+    double exponent;
+    ft_kind kind = FT_KIND_pow;
+
+    if (!ft__is_constant(x) && y->shape.rank <= x->shape.rank &&
+        ft__scalar(n, y, &exponent))
+        kind = ft__pow_kind(exponent);
+    if (kind == FT_KIND_pow)
+        ft__apply(n, kind, FT__VALUES(x, y), n->out[0]);
+    else
+        ft__apply(n, kind, FT__VALUES(x), n->out[0]);
+}
+
 /* Two operands, each with scale and zero point. arg: the kind. */
 static void rule_ms_qbinary(ft__onnx_node *n)
 {
@@ -407,7 +422,7 @@ static const ft__operator_rule rules[] = {
     {"Not", rule_unary, FT_KIND_logical_not, 1, 0},
     {"Or", rule_binary, FT_KIND_logical_or, 2, FT__ALIGNED},
     {"PRelu", rule_prelu, 0, 2, 0},
-    {"Pow", rule_binary, FT_KIND_pow, 2, FT__ALIGNED},
+    {"Pow", rule_pow, 0, 2, FT__ALIGNED},
     {"Reciprocal", rule_unary, FT_KIND_reciprocal, 1, 0},
     {"ReduceL1", rule_reduce, FT_KIND_reduce_l1, 1, FT__BYTES_ONE},
     {"ReduceL2", rule_reduce, FT_KIND_reduce_l2, 1, FT__BYTES_ONE},

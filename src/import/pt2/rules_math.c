@@ -1,5 +1,7 @@
 /* Arithmetic: elementwise, reductions, transforms and softmax, each beside its
  * gradient. */
+#include <math.h>
+
 #include "graph/op_inside.h"
 #include "import/onnx/onnx.h"
 #include "import/pt2/pt2.h"
@@ -53,15 +55,14 @@ static void aten_binary(ft__pt2_node *n)
         binary(n, (ft_kind)n->rule->arg, 0, 1, out->dtype);
 }
 
-/* PyTorch multiplies for these exponents (PowKernel.cu). */
 static void aten_pow(ft__pt2_node *n)
 {
-    const double exponent = ft__pt2_float(n, "exponent", 0.5);
+    const ft_kind kind = ft__pow_kind(ft__pt2_float(n, "exponent", NAN));
 
-    if (exponent == 2 || exponent == 3 || exponent == -2)
-        unary(n, FT_KIND_abs);
-    else
+    if (kind == FT_KIND_pow)
         aten_binary(n);
+    else
+        unary(n, kind);
 }
 
 static ft_dtype first_dtype(const ft__pt2_node *n)

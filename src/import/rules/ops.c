@@ -16,6 +16,16 @@ ft_op ft__op_of(ft_kind kind, ft_dtype dtype, const ft_shape *x)
     return op;
 }
 
+ft_kind ft__pow_kind(double exponent)
+{
+    if (exponent == 2 || exponent == 3 || exponent == -2)
+        return FT_KIND_abs; /* as cheap */
+    return exponent == 0.5    ? FT_KIND_sqrt
+           : exponent == -0.5 ? FT_KIND_rsqrt
+           : exponent == -1   ? FT_KIND_reciprocal
+                              : FT_KIND_pow;
+}
+
 ft_op ft__op_attention(ft_dtype dtype, const ft_shape *q, const ft_shape *k,
                        const ft_shape *v, bool causal, bool mask)
 {

@@ -10,6 +10,9 @@
 ft_op ft__op_of(ft_kind kind, ft_dtype dtype, const ft_shape *x);
 ft_op ft__op_attention(ft_dtype dtype, const ft_shape *q, const ft_shape *k,
                        const ft_shape *v, bool causal, bool mask);
+/* x to a power that is known: PyTorch multiplies, takes roots or divides for some, and
+ * x alone is read (PowKernel.cu); else FT_KIND_pow. */
+ft_kind ft__pow_kind(double exponent);
 /* The first part has shape x. */
 ft_op ft__op_concat(ft_dtype dtype, const ft_shape *x, uint32_t axis,
                     const int64_t *sizes, uint32_t n);

@@ -4,10 +4,7 @@
 #include "foretell/choose.h"
 #include "predict/model/few_covariance.h"
 
-/* Covariances that nothing measured explains, of all pairs: of more operations every so
- * manieth is looked at. */
-enum { MOST_LOOKED_AT = 4096 };
-
+/* Covariances that nothing measured explains, of all pairs. */
 struct choosing {
     uint32_t n;
     float *left; /* n x n */
@@ -72,29 +69,47 @@ static void choose(uint32_t *out, struct choosing *c, bool *known, float *row,
     }
 }
 
+static uint32_t place_of(const struct choosing *c, uint32_t i, uint32_t n)
+{
+    return (uint32_t)((uint64_t)i * n / c->n);
+}
+
+/* Those that were not looked at, in order. */
+static void add_rest(uint32_t *out, const struct choosing *c, uint32_t n, uint32_t want)
+{
+    uint32_t k = c->n;
+
+    for (uint32_t i = 0, at = 0; i < n && k < want; i++)
+        if (at < c->n && place_of(c, at, n) == i)
+            at++;
+        else
+            out[k++] = i;
+}
+
 ft_status ft_choose_few(uint32_t *out, uint32_t *n_chosen, const ft_op *ops, uint32_t n,
                         uint32_t want, ft_error *err)
 {
-    const uint32_t step = (n + MOST_LOOKED_AT - 1) / MOST_LOOKED_AT;
-    struct choosing c = {.n = step > 1 ? n / step : n};
+    struct choosing c = {.n = n < FT_CHOOSE_MOST ? n : FT_CHOOSE_MOST};
     const size_t all = c.n + 1u;
+    const uint32_t few = want < c.n ? want : c.n;
     struct ft__few_point *at = calloc(all, sizeof(*at));
     bool *known = calloc(all, sizeof(*known));
     float *row = calloc(all, sizeof(*row));
     ft_status st = FT_OK;
 
-    *n_chosen = want < c.n ? want : c.n;
+    *n_chosen = want < n ? want : n;
     c.left = calloc(all * all, sizeof(*c.left));
     if (!at || !known || !row || !c.left)
         st = ft_fail(err, FT_ENOMEM, 0, "%u operations", n);
     for (uint32_t i = 0; i < c.n && !st; i++)
-        at[i] = ft__few_point_of(&ops[(size_t)i * (step ? step : 1)]);
+        at[i] = ft__few_point_of(&ops[place_of(&c, i, n)]);
     if (!st) {
         choosing_start(&c, at);
-        choose(out, &c, known, row, *n_chosen);
+        choose(out, &c, known, row, few);
+        for (uint32_t k = 0; k < few; k++)
+            out[k] = place_of(&c, out[k], n);
+        add_rest(out, &c, n, *n_chosen);
     }
-    for (uint32_t k = 0; k < *n_chosen && !st && step > 1; k++)
-        out[k] *= step;
     free(at);
     free(known);
     free(row);

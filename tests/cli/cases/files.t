@@ -25,6 +25,15 @@ A file that a command writes is never one that it reads.
   foretell predict: --trace both: --html writes that file; name another
   see foretell predict --help
   [2]
+  $ foretell predict models/sequence.onnx --dim seq=64 --device a30 --html ./both --trace both
+  foretell predict: --trace both: --html writes that file; name another
+  see foretell predict --help
+  [2]
+  $ mkdir folder; foretell predict models/sequence.onnx --dim seq=64 --device a30 --html folder/both --trace both >/dev/null; ls both folder
+  both
+  
+  folder:
+  both
   $ cmp u.db before.db
 
 An older file stays until the new one is whole; pipes and devices are written through.
@@ -43,7 +52,7 @@ An older file stays until the new one is whole; pipes and devices are written th
   foretell predict: cannot write all of cut: is the disk full?
   [1]
   $ (ulimit -f 8; foretell data show --db u.db)
-  foretell data: store u.db: the disk is full; make room there
+  foretell data: store u.db: files may not grow to that size here (ulimit -f)
   [3]
   $ foretell data export --db u.db -o .
   foretell data: cannot write .: it is a folder

@@ -24,9 +24,10 @@ What is assumed of the model is that of the question:
 
 Another engine is started otherwise, and asked alike; one that is no server is not:
 
-  $ for e in sglang trtllm llama.cpp transformers; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --concurrency 4 --num-requests 20 --engine $e -q | grep verify | cut -d'&' -f1; done
+  $ for e in sglang trtllm 'trtllm --gpu-memory-utilization 0.8' llama.cpp transformers; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --concurrency 4 --num-requests 20 --engine $e -q | grep verify | cut -d'&' -f1; done
   verify on those devices: python3 -m sglang.launch_server --model-path MODEL --tp-size 1 --chunked-prefill-size 8192 --port 8000 
   verify on those devices: trtllm-serve MODEL --tp_size 1 --max_num_tokens 8192 
+  verify on those devices: trtllm-serve MODEL --tp_size 1 --max_num_tokens 8192 --kv_cache_free_gpu_memory_fraction 0.8 
   verify on those devices: llama-server --model MODEL.gguf --port 8000 --parallel 4 
 
 The line has the checkpoint's type and what else was asked for; what a server of another engine is not told here has none:
@@ -132,7 +133,9 @@ What fits on no device is an answer, too:
   why: "it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)"
 
 Compressed attention has entries from some tokens on; steps are served from the first token:
-  $ printf '%s' '{"model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "q_lora_rank": 24, "o_lora_rank": 8, "o_groups": 2, "index_topk": 2, "index_n_heads": 2, "index_head_dim": 8, "sliding_window": 16, "compress_ratios": [0, 4], "hc_mult": 2, "vocab_size": 100}' > compressed.json; for p in 1 100; do foretell predict compressed.json --device h200-sxm --prompt $p --generate 2 --json -q | pick fits device; done
+  $ printf '%s' '{"model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "q_lora_rank": 24, "o_lora_rank": 8, "o_groups": 2, "index_topk": 2, "index_n_heads": 2, "index_head_dim": 8, "sliding_window": 16, "compress_ratios": [0, 4], "hc_mult": 2, "vocab_size": 100}' > compressed.json; sed 's/\[0, 4\]/[0, 128]/' compressed.json > more.json; for p in 1 100; do foretell predict compressed.json --device h200-sxm --prompt $p --generate 2 --json -q | pick fits device; done; foretell predict more.json --device h200-sxm --prompt 200 --generate 2 --json -q | pick fits device
+  fits: true
+  device: "h200-sxm"
   fits: true
   device: "h200-sxm"
   fits: true
@@ -171,6 +174,8 @@ Requests that come by themselves: their rate stands above, there are no users, a
   the first: TTFT 60.0 ms .. 154 ms, TPOT 19.9 ms .. 56.3 ms, a device 648.5 .. 698.8 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
+  $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'
+  1
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
