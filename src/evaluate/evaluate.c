@@ -283,34 +283,56 @@ static ft_status draw(bool *known, const struct operations_evaluation *e, size_t
     return FT_OK;
 }
 
-/* Those of the operations that are chosen of all. */
+static bool is_same_op(const ft__sample *a, const ft__sample *b)
+{
+    return a->hash == b->hash && ft_op_equal(&a->op, &b->op);
+}
+
+/* Those of the operations that are chosen of all: half of them and of the rows at most.
+ */
 static ft_status choose(bool *known, const struct operations_evaluation *e, size_t n,
                         size_t want, ft_error *err)
 {
     ft_op *op = calloc(n + 1, sizeof(*op));
-    uint32_t *chosen = calloc(want + 1, sizeof(*chosen)), n_ops = 0, n_chosen;
-    ft_status st = op && chosen ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    const ft__sample **of = calloc(n + 1, sizeof(*of));
+    uint32_t *chosen = calloc(want + 1, sizeof(*chosen)), n_ops = 0, n_chosen = 0;
+    size_t left = n / 2;
+    ft_status st =
+        op && of && chosen ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "evaluation");
 
     for (size_t i = 0; i < n && !st; i++) {
+        const ft__sample *v = &e->s.v[e->test[i]];
         uint32_t k = 0;
 
-        while (k < n_ops && !ft_op_equal(&op[k], &e->s.v[e->test[i]].op))
+        while (k < n_ops && !is_same_op(of[k], v))
             k++;
-        if (k == n_ops)
-            op[n_ops++] = e->s.v[e->test[i]].op;
+        if (k < n_ops)
+            continue;
+        of[n_ops] = v;
+        op[n_ops++] = v->op;
     }
+    want = want < n_ops / 2 ? want : n_ops / 2;
     if (!st)
         st = ft_choose_few(chosen, &n_chosen, op, n_ops, (uint32_t)want, err);
-    for (size_t i = 0; i < n && !st; i++)
-        for (uint32_t k = 0; k < n_chosen && !known[i]; k++)
-            known[i] = ft_op_equal(&op[chosen[k]], &e->s.v[e->test[i]].op);
+    for (uint32_t k = 0; k < n_chosen; k++) {
+        size_t equal = 0;
+
+        for (size_t i = 0; i < n; i++)
+            equal += is_same_op(of[chosen[k]], &e->s.v[e->test[i]]);
+        if (equal > left)
+            continue;
+        left -= equal;
+        for (size_t i = 0; i < n; i++)
+            known[i] = known[i] || is_same_op(of[chosen[k]], &e->s.v[e->test[i]]);
+    }
     free(op);
+    free(of);
     free(chosen);
     return st;
 }
 
-/* Of n tested rows as many as answers are corrected by, half of them at most, and all
- * that are equal to one of them, go to e->known; how many. */
+/* Of n tested rows as many as answers are corrected by, and all that are equal to one
+ * of them, half of them at most, go to e->known; how many. */
 static ft_status take_known(struct operations_evaluation *e, size_t *n, size_t *n_known,
                             ft_error *err)
 {

@@ -58,17 +58,19 @@ static void choose(uint32_t *out, struct choosing *c, bool *known, float *row,
 {
     for (uint32_t k = 0; k < want; k++) {
         float most = -1;
+        uint32_t best = 0;
 
         for (uint32_t i = 0; i < c->n; i++) {
             const float gain = known[i] ? -1 : gain_of(c, i);
 
             if (gain > most) {
                 most = gain;
-                out[k] = i;
+                best = i;
             }
         }
-        known[out[k]] = true;
-        measure(c, out[k], row);
+        out[k] = best;
+        known[best] = true;
+        measure(c, best, row);
     }
 }
 
@@ -83,7 +85,8 @@ ft_status ft_choose_few(uint32_t *out, uint32_t *n_chosen, const ft_op *ops, uin
     float *row = calloc(all, sizeof(*row));
     ft_status st = FT_OK;
 
-    *n_chosen = want < c.n ? want : c.n;
+    *n_chosen = 0;
+    want = want < c.n ? want : c.n;
     c.left = calloc(all * all, sizeof(*c.left));
     if (!at || !known || !row || !c.left)
         st = ft_fail(err, FT_ENOMEM, 0, "%u operations", n);
@@ -91,9 +94,10 @@ ft_status ft_choose_few(uint32_t *out, uint32_t *n_chosen, const ft_op *ops, uin
         at[i] = ft__few_point_of(&ops[(size_t)i * (step ? step : 1)]);
     if (!st) {
         choosing_start(&c, at);
-        choose(out, &c, known, row, *n_chosen);
+        choose(out, &c, known, row, want);
+        *n_chosen = want;
     }
-    for (uint32_t k = 0; k < *n_chosen && !st && step > 1; k++)
+    for (uint32_t k = 0; k < *n_chosen && step > 1; k++)
         out[k] *= step;
     free(at);
     free(known);
