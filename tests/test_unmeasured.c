@@ -57,18 +57,18 @@ static const char apart[] = "conv2d x=64x256x56x56 out=256 kernel=3x3 stride=1x1
 static const char small[] = "relu x=1x8 dtype=fp32 *100\n";
 
 /* With a model loaded and nothing to do, at the highest clocks: nvidia-smi and rocm-smi
- * in reports on GitHub (docs/notes/power.md). A board that is held below what its chip
- * would draw waits with more than its share. */
+ * in reports on GitHub (docs/notes/power.md), which for one device (V100 SXM2: 53 and
+ * 66 W) lie 0.11 from their mean. A board that is held below what its chip would draw
+ * waits with more than its share; a T4's 23 W are less than any. */
 static void a_waiting_board_draws_what_its_chip_does(void)
 {
     static const struct {
         const char *device;
-        double w;
-    } seen[] = {{"l4", 29},
-                {"t4", 30.5},
-                {"rtx-a4000", 38},
-                {"mi300x", 191},
-                {"a100-pcie-80gb", 70}};
+        double w, within;
+    } seen[] = {{"l4", 29, 0.11},
+                {"t4", 30.5, 0.27},
+                {"rtx-a4000", 38, 0.11},
+                {"mi300x", 191, 0.11}};
     const ft__physics_params theta = ft__physics_default();
 
     for (size_t i = 0; i < sizeof(seen) / sizeof(*seen); i++) {
@@ -76,7 +76,7 @@ static void a_waiting_board_draws_what_its_chip_does(void)
 
         CHECK_EQ(ft_device_load(&d, data_dir, seen[i].device, NULL), FT_OK);
         CHECK_NEAR(ft__idle_power(&theta, ft_device_get(d)), seen[i].w,
-                   0.27 * seen[i].w);
+                   seen[i].within * seen[i].w);
         ft_device_free(d);
     }
 }
