@@ -81,6 +81,21 @@ static void a_waiting_board_draws_what_its_chip_does(void)
     }
 }
 
+/* What sustains the peak, and so what a board waits with, is one constant. */
+static void a_chip_that_needs_half_waits_with_half(void)
+{
+    const ft__physics_params theta = ft__physics_default();
+    ft__physics_params half = theta;
+    ft_device *d;
+
+    half.v[FT__C_sustain_power] *= 2;
+    CHECK_EQ(ft_device_load(&d, data_dir, "l4", NULL), FT_OK);
+    CHECK_NEAR(ft__idle_power(&half, ft_device_get(d)) /
+                   ft__idle_power(&theta, ft_device_get(d)),
+               0.5, 0.03);
+    ft_device_free(d);
+}
+
 static void the_busier_of_host_and_device_sets_the_time(void)
 {
     ft__network_estimate e = totals("a30", NULL, NULL, large);
@@ -377,6 +392,7 @@ int main(int argc, char **argv)
     snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
     the_busier_of_host_and_device_sets_the_time();
     a_waiting_board_draws_what_its_chip_does();
+    a_chip_that_needs_half_waits_with_half();
     a_graph_is_one_by_its_setting_and_by_its_run_mode();
     nothing_is_faster_than_the_roofline();
     the_clock_scales_what_computes_and_not_what_moves();

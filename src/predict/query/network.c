@@ -473,12 +473,14 @@ static ft_status ask_alike(struct readings *r, const uint32_t *row, uint32_t n,
     if (st)
         return st;
     st = predict_operations(&e, p, on, g, err);
-    for (uint32_t k = 0; k < n && !st; k++)
+    for (uint32_t k = 0; k < n && !st; k++) {
+        const uint32_t i = g->node[k].op;
+
         r->answer[row[k]].value =
-            ft__power_read(e.op_power[g->node[k].op].value, idle_w, q->a.cap_w,
-                           ft__loop_calls(setting_of(r, row[k])),
-                           r->of[row[k]]->value[FT__METRIC_TIME])
+            ft__power_read(e.op_power[i].value, idle_w, q->a.cap_w,
+                           ft__loop_calls(setting_of(r, row[k])), e.op_time[i].value)
                 .value;
+    }
     if (!st)
         ft__network_estimate_free(&e);
     ft_graph_free(g);
