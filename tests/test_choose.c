@@ -411,10 +411,31 @@ static void few_of_many_are_evenly_spaced(void)
     free(ops);
 }
 
+/* Empty ones are as small as any. */
+static void few_may_be_chosen_of_empty_operations(void)
+{
+    static const char *const specs[] = {"linear x=1x64 out=32", "linear x=0x64 out=32",
+                                        "linear x=0x32 out=32"};
+    ft_op ops[3];
+    uint32_t few[3], n = UINT32_MAX;
+    bool seen[3] = {false};
+
+    memset(few, 0xff, sizeof(few));
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(ft_op_parse(&ops[i], specs[i], strlen(specs[i]), NULL), FT_OK);
+    CHECK_EQ(ft_choose_few(few, &n, ops, 3, 3, NULL), FT_OK);
+    CHECK_EQ(n, 3);
+    for (uint32_t k = 0; k < n; k++) {
+        CHECK(few[k] < 3 && !seen[few[k]]);
+        seen[few[k] % 3] = true;
+    }
+}
+
 int main(void)
 {
     few_of_many_are_evenly_spaced();
     few_are_one_of_each_sort_first();
+    few_may_be_chosen_of_empty_operations();
     covariance_is_conditioned_on_what_is_known();
     the_next_one_leaves_the_least_sum_of_deviations();
     of_many_the_next_one_leaves_the_least_too();

@@ -385,6 +385,22 @@ static void a_few_rows_correct_the_others_of_a_device(void)
     ft_store_close(s);
 }
 
+/* Each operation was measured twice: half of them are asked. */
+static void at_most_half_of_the_rows_are_chosen(void)
+{
+    const struct law law[] = {
+        {.device = "one", .setting = "", .seed = 3},
+        {.device = "slow", .setting = "", .slower = 3, .repeats = 2, .seed = 4}};
+    const ft_evaluate_options how = {
+        .protocol = FT_PROTOCOL_DEVICE, .only = "slow", .correct = 1000, .chosen = 1};
+    ft_store *s = store_of(law, 2);
+    ft_evaluation e = evaluate(s, NULL, &how);
+
+    CHECK(CMP(e.all.learned.n, >=, 3 * N_OPS));
+    ft_evaluation_free(&e);
+    ft_store_close(s);
+}
+
 /* Noise of ten percent that nobody can foretell: its mean deviation is 0.08, and nine
  * of ten rows are to lie inside. */
 static void intervals_hold_what_they_say(void)
@@ -598,6 +614,7 @@ int main(void)
     with_a_device_its_chip_is_left_out();
     a_device_without_a_file_has_no_answer();
     a_few_rows_correct_the_others_of_a_device();
+    at_most_half_of_the_rows_are_chosen();
     intervals_hold_what_they_say();
     what_errs_least_in_proportion_is_chosen();
     energy_is_power_times_time();

@@ -10,6 +10,7 @@
 #include "check.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
+#include "predict/query/network.h"
 #include "store/store_inside.h"
 
 enum { N_OPS = 80, MANY_OPS = 400 };
@@ -73,17 +74,24 @@ static double simulated_s(const ft_op *op, const ft_device *device)
                                    (0.85 * d->bandwidth_bytes_per_s));
 }
 
-/* A measured time of PyTorch's; a run of its own. */
-static void put(ft_store *s, const char *device, const char *setting, const char *spec,
-                double time_s)
+/* What was measured of PyTorch; a run of its own. */
+static void put_metric(ft_store *s, const char *device, const char *setting,
+                       const char *spec, const char *metric, const char *unit,
+                       double value)
 {
     const ft_key key = {device, setting,   "torch", "2.3",
-                        spec,   "forward", "ieee",  "time"};
-    const ft_measurement m = {.unit = "s", .value = time_s, .error = NAN, .n = 1};
+                        spec,   "forward", "ieee",  metric};
+    const ft_measurement m = {.unit = unit, .value = value, .error = NAN, .n = 1};
     int64_t run;
 
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+}
+
+static void put(ft_store *s, const char *device, const char *setting, const char *spec,
+                double time_s)
+{
+    put_metric(s, device, setting, spec, "time", "s", time_s);
 }
 
 /* n operations of the type take so many times what is simulated, and every other one
@@ -384,6 +392,57 @@ static void sessions_are_corrected_apart(void)
         CHECK_EQ(corrected(&times[k], p, s, session[k], &op, 1), 24);
     }
     CHECK(CMP(times[1], >, 1.2 * times[0]));
+    ft_predictor_free(p);
+}
+
+/* The first of a dozen operations of an L4 whose times, and powers if so, were read in
+ * a loop: as a network, asked in that loop. */
+static ft__network_estimate asked_in_loop(const ft_predictor *p, bool read)
+{
+    static const char loop[] = "loop=3000";
+    ft_store *s = empty();
+    ft__calibration_set *known = NULL;
+    ft_device *d;
+    ft__network_estimate e;
+    ft_graph *g;
+    char spec[1024];
+    ft_op op;
+
+    fill(s, "l4", loop, "fp32", 12, 1);
+    for (uint64_t i = 0; i < 12; i++) {
+        make_op(&op, 11 - i, "fp32");
+        ft_op_print(&op, spec, sizeof(spec));
+        if (read)
+            put_metric(s, "l4", loop, spec, "power", "W", 50);
+    }
+    CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
+    ft_store_close(s);
+    CHECK_EQ(ft_device_load(&d, data, "l4", NULL), FT_OK);
+    CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(
+                 &e, p,
+                 &(ft__device_use){
+                     .device = d, .setting = loop, .policy = "ieee", .known = known},
+                 g, NULL),
+             FT_OK);
+    CHECK_EQ(e.op_power[0].basis, read ? FT_BASIS_MEASURED : FT_BASIS_SCALED);
+    ft__network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_device_free(d);
+    ft__calibration_set_free(known);
+    return e;
+}
+
+static void power_read_in_loops_says_nothing_of_networks(void)
+{
+    ft_predictor *p = trained(1, 1, 1);
+    const ft__network_estimate timed = asked_in_loop(p, false),
+                               read = asked_in_loop(p, true);
+
+    CHECK_EQ(read.power.basis, FT_BASIS_SCALED);
+    CHECK_NEAR(read.power.value, timed.power.value, 0);
+    CHECK_NEAR(read.power.low, timed.power.low, 0);
+    CHECK_NEAR(read.power.high, timed.power.high, 0);
     ft_predictor_free(p);
 }
 
@@ -729,6 +788,7 @@ int main(int argc, char **argv)
     rows_of_another_width_widen_nothing();
     element_types_are_corrected_apart();
     sessions_are_corrected_apart();
+    power_read_in_loops_says_nothing_of_networks();
     a_device_that_errs_as_the_known_rows_do_corrects_the_others();
     what_is_simulated_lies_within_intervals();
     what_a_close_chip_took_for_an_operation_is_taken();

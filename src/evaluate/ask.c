@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "foretell/graph.h"
 #include "predict/file/predictor.h"
+#include "predict/query/op_list.h"
 
 static bool is_same_device(const ft__samples *s, uint32_t a, uint32_t b)
 {
@@ -77,25 +78,17 @@ static bool starts_run(const struct row_place *v, size_t i)
 static ft_status list_of(ft_graph **out, const struct query *a,
                          const struct row_place *v, size_t n, ft_error *err)
 {
-    ft__buf text = {0};
-    uint32_t n_nodes = 0;
+    const ft_op **op = calloc(n, sizeof(*op));
+    uint32_t n_ops = 0;
     ft_status st;
 
-    for (size_t i = 0; i < n; i++) {
-        char spec[1024];
-
-        if (!starts_run(v, i))
-            continue;
-        ft_op_print(&a->s->v[a->row[v[i].at]].op, spec, sizeof(spec));
-        ft__buf_fmt(&text, "%s\n", spec);
-        n_nodes++;
-    }
-    st = text.bad ? ft_fail(err, FT_ENOMEM, 0, "%zu operations", n)
-                  : ft_import_ops(out, text.s, text.len, "list", err);
-    if (!st && (*out)->n_nodes != n_nodes)
-        st = ft_fail(err, FT_EUNSUPPORTED, 0, "a list of %u operations has %u nodes",
-                     n_nodes, (*out)->n_nodes);
-    ft__buf_free(&text);
+    if (!op)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
+    for (size_t i = 0; i < n; i++)
+        if (starts_run(v, i))
+            op[n_ops++] = &a->s->v[a->row[v[i].at]].op;
+    st = ft__op_list(out, op, n_ops, err);
+    free(op);
     return st;
 }
 

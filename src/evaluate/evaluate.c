@@ -284,41 +284,52 @@ static ft_status draw(bool *known, const struct operations_evaluation *e, size_t
     return FT_OK;
 }
 
-/* Those of the operations that are chosen of all. */
+/* Those of the operations that are chosen of all: half of them and of the rows at most.
+ */
 static ft_status choose(bool *known, const struct operations_evaluation *e, size_t n,
                         size_t want, ft_error *err)
 {
     ft_op *op = calloc(n + 1, sizeof(*op));
-    uint32_t *chosen = calloc(want + 1, sizeof(*chosen)), n_ops = 0, n_chosen;
-    ft__index of = {0}; /* by hash: the number in op, then -1 of those chosen */
-    ft_status st = op && chosen ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "evaluation");
+    uint32_t *chosen = calloc(want + 1, sizeof(*chosen)), n_ops = 0, n_chosen = 0;
+    size_t *rows = calloc(n + 1, sizeof(*rows)), left = n / 2;
+    ft__index of = {0}; /* by hash: the number in op, then -1 of those known */
+    ft_status st =
+        op && chosen && rows ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "evaluation");
 
     for (size_t i = 0; i < n && !st; i++) {
         const ft__sample *v = &e->s.v[e->test[i]];
         ft__index_slot *at = ft__index_at(&of, v->hash, NULL);
 
-        if (!at)
+        if (!at) {
             st = ft_fail(err, FT_ENOMEM, 0, "evaluation");
-        else if (!at->hash) {
+            break;
+        }
+        if (!at->hash) {
             *at = (ft__index_slot){v->hash, NULL, n_ops};
             of.n++;
             op[n_ops++] = v->op;
         }
+        rows[at->number]++;
     }
+    want = want < n_ops / 2 ? want : n_ops / 2;
     if (!st)
         st = ft_choose_few(chosen, &n_chosen, op, n_ops, (uint32_t)want, err);
-    for (uint32_t k = 0; k < n_chosen && !st; k++)
-        ft__index_at(&of, ft__op_hash(&op[chosen[k]]), NULL)->number = -1;
+    for (uint32_t k = 0; k < n_chosen; k++)
+        if (rows[chosen[k]] <= left) {
+            left -= rows[chosen[k]];
+            ft__index_at(&of, ft__op_hash(&op[chosen[k]]), NULL)->number = -1;
+        }
     for (size_t i = 0; i < n && !st; i++)
         known[i] = ft__index_find(&of, e->s.v[e->test[i]].hash, NULL)->number < 0;
     ft__index_free(&of);
     free(op);
+    free(rows);
     free(chosen);
     return st;
 }
 
-/* Of n tested rows as many as answers are corrected by, half of them at most, and all
- * that are equal to one of them, go to e->known; how many. */
+/* Of n tested rows as many as answers are corrected by, and all that are equal to one
+ * of them, half of them at most, go to e->known; how many. */
 static ft_status take_known(struct operations_evaluation *e, size_t *n, size_t *n_known,
                             ft_error *err)
 {

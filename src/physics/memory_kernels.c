@@ -101,15 +101,19 @@ static double moments_s(const ft__op_kernel *p, double bytes,
            (MOMENTS_BYTES * chip->clock_hz);
 }
 
-/* Of a core for a row of softmax that its block reads thrice, where warps have 32
- * threads: what those of 1,025 to 1,500 numbers take on a P100, a T4 and an A100 of
- * NeuSight's beside memory. A warp adds up what all have in turn. */
+/* Clocks of a core for a row of softmax that its block reads thrice: 1,400 to 1,900
+ * beside memory for rows of 1,025 to 1,500 numbers on NeuSight's P100, T4 and A100. All
+ * threads wait for one warp that adds up the sums of all warps. AMD's with HBM count
+ * twice: its MI100 takes 4,600. */
 static const double SOFTMAX_ROW = 1500;
 
 static double row_clocks(const ft__op_kernel *p, const ft__pace *pace)
 {
-    return p->what == FT__OP_KERNEL_SOFTMAX ? SOFTMAX_ROW * (pace->chip->amd ? 2 : 1)
-                                            : pace->c[FT__C_norm_row];
+    const ft__hardware_spec *chip = pace->chip;
+
+    return p->what == FT__OP_KERNEL_SOFTMAX
+               ? SOFTMAX_ROW * (chip->amd && chip->stacked ? 2 : 1)
+               : pace->c[FT__C_norm_row];
 }
 
 /* What waits for itself: one block reads all of a channel, however few there are; a

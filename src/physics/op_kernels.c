@@ -317,16 +317,17 @@ static void mixture(ft__work *w, const ft_op *op, int masked)
     stream(w, FT__OP_KERNEL_STREAM, op, passed * size * width, rows * size * width);
 }
 
-/* PyTorch's block of a row (SoftMax.cu) has a thread for each 16 to 32 B, up to 512,
- * and reads the row for its maximum, its sum and its results; backward, both operands
- * for a sum and the results. Between those times cores read and write their other
- * blocks' rows, each of which one core has alone. */
+/* PyTorch's block of a row (SoftMax.cu) has a thread for each 16 to 32 B, up to 512: 24
+ * here, so that no row is faster than a shorter one. It reads the row for its maximum,
+ * its sum and its results; backward, both operands for a sum and the results. Between
+ * those times cores read and write their other blocks' rows, each of which one core has
+ * alone. */
 static void wide_softmax(ft__op_kernel *p, const ft_op *op,
                          const ft__hardware_spec *chip)
 {
     const double row = p->row * p->size;
-    const double threads = exp2(ceil(log2(fmin(row / 32, 512))));
-    const double at_once = chip->cores * floor(chip->threads / threads);
+    const double threads = fmin(row / 24, 512);
+    const double at_once = chip->cores * chip->threads / threads;
 
     p->rows = elements_of(op) / p->row;
     p->again = (op->phase == FT_PHASE_BACKWARD ? 1 : 2) * p->read;
@@ -580,11 +581,12 @@ static void find_scale(ft__op_kernel *p, const ft__hardware_spec *chip)
     p->read *= chip->packed ? 3 : 1;
 }
 
-/* Of a power of 32 bits, as compilers make it: NVCC 43 of arithmetic, which since Volta
- * wait for none of the 32 others; ROCm 5.2 180 and two of a quarter of their rate. */
+/* Of a power of up to 32 bits, as compilers make it: NVCC 43 of arithmetic; from Volta
+ * on, the 32 other instructions issue in parallel. ROCm 5.2 for an MI100 180 and two of
+ * a quarter of their rate. */
 static double power_instructions(const ft__hardware_spec *chip)
 {
-    return chip->amd ? 188 : chip->early ? 75 : 43;
+    return chip->amd && chip->stacked ? 188 : chip->early ? 75 : 43;
 }
 
 /* Forward or backward, alone. */
@@ -621,7 +623,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         p->read = cost.bytes_read;
         p->written = cost.bytes_written;
         p->special = cost.transcendentals;
-        if (op->kind == FT_KIND_pow && gpu)
+        if (op->kind == FT_KIND_pow && gpu && p->size <= 4)
             p->lanes = 2 * power_instructions(chip) * cost.transcendentals;
         if (op->kind == FT_KIND_reduce_max)
             find_scale(p, chip);

@@ -243,7 +243,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .inline_ecc = d->inline_ecc > 0,
         .stacked = ft__has_stacked_memory(d),
         .gddr = ft__has_gddr(d),
-        .standing_w = ft__standing_power(d),
+        .units = ft__units(d),
     };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
@@ -480,9 +480,9 @@ static const double AMD_STACKED = 0.92;
 static double streamed(const ft__hardware_spec *chip, const double *c)
 {
     if (chip->stacked)
-        return chip->year < 2017
-                   ? 1
-                   : c[FT__C_stacked_share] * (chip->amd ? AMD_STACKED : 1);
+        return chip->year >= 2017
+                   ? c[FT__C_stacked_share] * (chip->amd ? AMD_STACKED : 1)
+                   : 1;
     if (chip->inline_ecc)
         return chip->ampere ? AMPERE_ECC : 1;
     return c[FT__C_plain_share];

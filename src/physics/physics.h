@@ -23,7 +23,7 @@ typedef struct ft__hardware_spec {
     double power_w; /* budget of what multiplies: the setting's cap, otherwise TDP */
     double tdp_w;
     double drawing_tdp_w; /* of the board that the chip's draw is a share of */
-    double standing_w;    /* ft__standing_power() */
+    double units;         /* ft__units() */
     double clock_share;   /* clock_hz over the nominal clock */
     double tensor_flops;  /* 16-bit, whatever the operation's dtype: tells generations
                              apart */

@@ -35,28 +35,33 @@ static double idle_share(const double *c, double memory, double clock)
  */
 static const double WAITING = 2.0 / 3;
 
-/* W for each TFLOP/s of fp32 at 16 nm: what sustains the peak (docs/physics.md). The
- * chip waits, whatever its board is held to: with a model loaded T4 31 of 70 W, L4 29
- * of 72, RTX A4000 38 of 140, MI300X 191 of 750 (docs/notes/power.md). Not fitted. */
-static const double UNITS_W = 20;
-
-double ft__standing_power(const ft_device_facts *d)
+double ft__units(const ft_device_facts *d)
 {
     const bool gpu = d->type && strcmp(d->type, "gpu") == 0;
-    const double units_w = UNITS_W * d->peak_fp32 / 1e12 * d->process_nm / 16;
 
-    return gpu && d->tdp_w > 0 ? fmax(d->tdp_w, units_w) : d->tdp_w;
+    return gpu ? d->peak_fp32 / 1e12 * d->process_nm / 16 : 0;
+}
+
+/* W of which a share is drawn while a device waits: its TDP, or what sustains the peak
+ * (docs/physics.md). The chip waits, whatever its board is held to: with a model loaded
+ * T4 31 of 70 W, L4 29 of 72, RTX A4000 38 of 140, MI300X 191 of 750
+ * (docs/notes/power.md). */
+static double standing_power(const double *c, double tdp_w, double units)
+{
+    return tdp_w > 0 ? fmax(tdp_w, units / c[FT__C_sustain_power]) : tdp_w;
 }
 
 double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d)
 {
-    return WAITING * params->v[FT__C_power_idle] * ft__standing_power(d);
+    return WAITING * params->v[FT__C_power_idle] *
+           standing_power(params->v, d->tdp_w, ft__units(d));
 }
 
 double ft__idle_share(const ft__physics_params *params, const ft_device_facts *d,
                       double clock)
 {
-    const double memory = gddr_share(ft__has_gddr(d), d->tdp_w, ft__standing_power(d));
+    const double standing_w = standing_power(params->v, d->tdp_w, ft__units(d));
+    const double memory = gddr_share(ft__has_gddr(d), d->tdp_w, standing_w);
 
     return idle_share(params->v, memory, clock);
 }
@@ -66,7 +71,8 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
 {
     const double *c = params->v;
     const double node = chip->process_nm > 0 ? chip->process_nm / 7 : 1;
-    const double drawing_w = fmax(chip->drawing_tdp_w, WAITING * chip->standing_w);
+    const double standing_w = standing_power(c, chip->tdp_w, chip->units);
+    const double drawing_w = fmax(chip->drawing_tdp_w, WAITING * standing_w);
     const double units = c[chip->tensor ? FT__C_power_tensor : FT__C_power_vector];
 
     *out = (ft__power){.params = params,

@@ -32,9 +32,8 @@ double ft__busy_at(const ft__power *p, double clock);
  * lowest clock: below what that draws, a cap is exceeded. */
 double ft__clock_under_cap(const ft__power *p, double cap_w);
 
-/* W of which a share is drawn while a device waits: its TDP, or what its units would
- * draw at the nominal clock, where the board does not allow them as much. */
-double ft__standing_power(const ft_device_facts *d);
+/* TFLOP/s of fp32 of a GPU, times the energy of each over that at 16 nm. */
+double ft__units(const ft_device_facts *d);
 /* W that a device draws at its nominal clock when it waits (NaN: no TDP is known); what
  * another clock makes of it, as a factor. */
 double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d);

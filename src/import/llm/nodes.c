@@ -169,7 +169,8 @@ uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t r
                         bias ? " bias=1" : "", types);
 }
 
-/* As code of models has it: in fp32, operation by operation. */
+/* As code of models has it: in fp32, operation by operation. A square is a
+ * multiplication with one operand: `abs` takes as long. */
 static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
                              int64_t size)
 {
@@ -178,7 +179,7 @@ static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
     uint32_t y;
 
     x = ft__llm_node(s, "", x, "cast x=%s to=fp32", all.s);
-    y = ft__llm_node(s, "", x, "pow x=%s y=1 dtype=fp32", all.s);
+    y = ft__llm_node(s, "", x, "abs x=%s dtype=fp32", all.s);
     y = ft__llm_node(s, "", y, "reduce_mean x=%s axes=1 dtype=fp32", all.s);
     y = ft__llm_node(s, "", y, "rsqrt x=%s dtype=fp32", one.s);
     x = ft__llm_node_on(s, "", (uint32_t[]){x, y}, 2, "mul x=%s y=%s dtype=fp32", all.s,

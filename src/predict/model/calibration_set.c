@@ -292,6 +292,7 @@ struct correcting {
     ft__metric metric;
     const ft__sample **of; /* the known samples that are used */
     uint32_t n;
+    uint32_t n_used; /* those of them that were answered before */
     ft_op *op;
     ft__op_answer *predicted;
     double *others; /* FT__MOST_OTHERS of each */
@@ -355,6 +356,7 @@ static ft_status correct_answers(struct correcting *c, const ft__model_set *l, s
         st = process_make(&p, c->metric, c->n, err);
     if (!st) {
         take_residuals(&p, residual, c, l);
+        c->n_used = (uint32_t)p.n;
         if (p.n >= FT__LEAST_CALIBRATION)
             st = learn(&p, residual, err);
     }
@@ -541,7 +543,7 @@ ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used
         take_known(&c, known, d);
         st = correct(&c, predicted, f, on, answered, ops, n, err);
     }
-    *n_used = st ? 0 : c.n;
+    *n_used = st ? 0 : c.n_used;
     correcting_free(&c);
     return st;
 }

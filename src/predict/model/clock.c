@@ -9,9 +9,8 @@
 
 #include "base/arena.h"
 
-/* Shares are of the largest power or cap that was seen, clocks of the highest. Of one
- * clock nothing says which kernels wait for memory: their mean is as if each did so
- * for a tenth of its time, core and memory one after the other
+/* Shares are of the largest power or cap that was seen, clocks of the highest. With
+ * one clock, kernels are taken to spend a tenth of their time on memory, not overlapped
  * (docs/notes/clocks-model.md). */
 enum clock_constant {
     IDLE,        /* power that no clock changes, but the voltage */

@@ -55,17 +55,19 @@ static void choose(uint32_t *out, struct choosing *c, bool *known, float *row,
 {
     for (uint32_t k = 0; k < want; k++) {
         float most = -1;
+        uint32_t best = 0;
 
         for (uint32_t i = 0; i < c->n; i++) {
             const float gain = known[i] ? -1 : gain_of(c, i);
 
             if (gain > most) {
                 most = gain;
-                out[k] = i;
+                best = i;
             }
         }
-        known[out[k]] = true;
-        measure(c, out[k], row);
+        out[k] = best;
+        known[best] = true;
+        measure(c, best, row);
     }
 }
 
@@ -97,7 +99,7 @@ ft_status ft_choose_few(uint32_t *out, uint32_t *n_chosen, const ft_op *ops, uin
     float *row = calloc(all, sizeof(*row));
     ft_status st = FT_OK;
 
-    *n_chosen = want < n ? want : n;
+    *n_chosen = 0;
     c.left = calloc(all * all, sizeof(*c.left));
     if (!at || !known || !row || !c.left)
         st = ft_fail(err, FT_ENOMEM, 0, "%u operations", n);
@@ -108,6 +110,7 @@ ft_status ft_choose_few(uint32_t *out, uint32_t *n_chosen, const ft_op *ops, uin
         choose(out, &c, known, row, few);
         for (uint32_t k = 0; k < few; k++)
             out[k] = place_of(&c, out[k], n);
+        *n_chosen = want < n ? want : n;
         add_rest(out, &c, n, *n_chosen);
     }
     free(at);

@@ -73,8 +73,8 @@ static void set_sides(struct ft__few_point *p, const ft_op *op)
     x = ft_op_shape(&list[n - 1].op, FT_K_x);
     y = ft_op_shape(&list[n - 1].op, FT_K_y);
     for (int k = 0; k < 3; k++)
-        p->side[k] = log2((double)x.dim[k]);
-    p->side[3] = log2((double)y.dim[2]);
+        p->side[k] = log2(fmax(1, (double)x.dim[k]));
+    p->side[3] = log2(fmax(1, (double)y.dim[2]));
     p->narrow = fmin(p->side[1], p->side[3]);
     p->order = ft_op_at(op, FT_K_order, 0);
 }

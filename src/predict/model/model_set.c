@@ -156,9 +156,8 @@ static bool is_for_other_kinds(const ft__model_set *l, const struct regressor_ro
     return kinds > 1 && r->m - largest >= LEAST_BESIDE;
 }
 
-/* Of devices that are not among the rows each chip's are drawn by themselves: the
- * operations differ, so that chips left out are asked for such as the others' rows do
- * not have, as users will. */
+/* Each chip's rows are sampled independently, so that leave-one-chip-out tests
+ * operations that are mostly absent from training. */
 static uint64_t drawn_by(const ft__model_set *l, const ft__samples *s, uint32_t i)
 {
     const char *chip = ft__dataset_chip(&s->dataset[s->v[i].dataset]);

@@ -13,6 +13,7 @@
 #include "predict/model/calibration_set.h"
 #include "predict/model/regressor.h"
 #include "predict/query/op_answers.h"
+#include "predict/query/op_list.h"
 #include "predict/query/op_query.h"
 #include "predict/query/query_context.h"
 #include "predict/schedule/networks_only.h"
@@ -413,62 +414,103 @@ struct readings {
     const ft__samples *s;
 };
 
-/* Of the rows of dataset d the i-th or a later one; r->n: there is none. */
-static uint32_t next_of(const struct readings *r, const ft__dataset *d, uint32_t i)
-{
-    while (i < r->n && &r->s->dataset[r->of[i]->dataset] != d)
-        i++;
-    return i;
-}
-
-static ft_status list_of(ft_graph **out, const struct readings *r, const ft__dataset *d,
-                         ft_error *err)
-{
-    ft__buf text = {0};
-    ft_status st;
-
-    for (uint32_t i = next_of(r, d, 0); i < r->n; i = next_of(r, d, i + 1)) {
-        char spec[1024];
-
-        ft_op_print(&r->of[i]->op, spec, sizeof(spec));
-        ft__buf_fmt(&text, "%s\n", spec);
-    }
-    st = text.bad ? ft_fail(err, FT_ENOMEM, 0, "%u operations", r->n)
-                  : ft_import_ops(out, text.s, text.len, "list", err);
-    ft__buf_free(&text);
-    return st;
-}
-
 static ft_status predict_operations(ft__network_estimate *out, const ft_predictor *p,
                                     const ft__device_use *asked, const ft_graph *g,
                                     ft_error *err);
 
-/* As they were measured, had their power not been read. */
-static ft_status ask_read(struct readings *r, const ft__dataset *d,
-                          const ft_predictor *p, const ft__device_use *asked,
-                          ft_error *err)
+static const char *setting_of(const struct readings *r, uint32_t i)
 {
-    ft__device_use on = *asked;
+    return r->s->dataset[r->of[i]->dataset].setting;
+}
+
+/* Of row i, but how much of its loop was seen. */
+static void steady_setting(ft__buf *out, const struct readings *r, uint32_t i)
+{
+    const char *setting = setting_of(r, i);
+
+    if (isnan(ft__loop_calls(setting)))
+        ft__buf_str(out, setting);
+    else
+        ft__pairs_without(out, setting, "loop");
+}
+
+/* Rows from the i-th on that differ from it in their loops alone, to row[]. */
+static ft_status take_alike(uint32_t *row, uint32_t *n, ft__buf *setting,
+                            const struct readings *r, uint32_t i, ft_error *err)
+{
+    ft__buf other = {0};
+    bool bad;
+
+    steady_setting(setting, r, i);
+    for (*n = 0; i < r->n && !other.bad; i++) {
+        ft__buf_free(&other);
+        steady_setting(&other, r, i);
+        if (r->answer[i].value == 0 && other.len == setting->len &&
+            memcmp(other.s, setting->s, other.len) == 0)
+            row[(*n)++] = i;
+    }
+    bad = other.bad || setting->bad;
+    ft__buf_free(&other);
+    return bad ? ft_fail(err, FT_ENOMEM, 0, "setting") : FT_OK;
+}
+
+/* What row[n] would be answered, had their power not been read. */
+static ft_status ask_alike(struct readings *r, const uint32_t *row, uint32_t n,
+                           const ft_predictor *p, const ft__device_use *on,
+                           const ft__query_context *q, ft_error *err)
+{
+    const double idle_w = ft__device_query_idle_power(&q->a);
+    const ft_op **op = calloc(n + 1u, sizeof(*op));
     ft__network_estimate e;
     ft_graph *g;
-    ft_status st;
-    uint32_t node = 0;
+    ft_status st = op ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", n);
 
-    if (next_of(r, d, 0) == r->n)
-        return FT_OK;
-    on.times_alone = true;
-    on.setting = d->setting;
-    on.policy = d->policy;
-    on.run_mode = NULL;
-    st = list_of(&g, r, d, err);
+    for (uint32_t k = 0; k < n && !st; k++)
+        op[k] = &r->of[row[k]]->op;
+    if (!st)
+        st = ft__op_list(&g, op, n, err);
+    free(op);
     if (st)
         return st;
-    st = predict_operations(&e, p, &on, g, err);
-    for (uint32_t i = next_of(r, d, 0); i < r->n && !st; i = next_of(r, d, i + 1))
-        r->answer[i].value = e.op_power[g->node[node++].op].value;
+    st = predict_operations(&e, p, on, g, err);
+    for (uint32_t k = 0; k < n && !st; k++) {
+        const uint32_t i = g->node[k].op;
+
+        r->answer[row[k]].value =
+            ft__power_read(e.op_power[i].value, idle_w, q->a.cap_w,
+                           ft__loop_calls(setting_of(r, row[k])), e.op_time[i].value)
+                .value;
+    }
     if (!st)
         ft__network_estimate_free(&e);
     ft_graph_free(g);
+    return st;
+}
+
+/* Loops differ in what a sensor saw of them, not in what is predicted. */
+static ft_status ask_read(struct readings *r, const ft_predictor *p,
+                          const ft__device_use *asked, const ft__query_context *q,
+                          ft_error *err)
+{
+    uint32_t *row = calloc(r->n + 1u, sizeof(*row)), n;
+    ft_status st = row ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", r->n);
+
+    for (uint32_t i = 0; i < r->n && !st; i++) {
+        ft__device_use on = *asked;
+        ft__buf setting = {0};
+
+        if (r->answer[i].value != 0)
+            continue;
+        st = take_alike(row, &n, &setting, r, i, err);
+        on.no_power_correction = true;
+        on.setting = setting.s;
+        on.policy = r->s->dataset[r->of[i]->dataset].policy;
+        on.run_mode = NULL;
+        if (!st)
+            st = ask_alike(r, row, n, p, &on, q, err);
+        ft__buf_free(&setting);
+    }
+    free(row);
     return st;
 }
 
@@ -477,9 +519,7 @@ static void take_power(ft__network_estimate *out, ft__op_task *task, uint32_t i,
 {
     ft_estimate *power = &out->op_power[i];
 
-    if (isnan(q->a.loop_calls)) /* otherwise what is beside it, too, was corrected */
-        task->power_w =
-            ft__at_most(task->power_w * a->value / power->value, q->a.cap_w);
+    task->power_w = ft__at_most(task->power_w * a->value / power->value, q->a.cap_w);
     *power = (ft_estimate){a->value, a->low, a->high,
                            a->measured ? FT_BASIS_MEASURED : power->basis, ""};
     if (!a->measured)
@@ -491,19 +531,23 @@ static ft_status correct_power(ft__network_estimate *out, ft__op_task *task,
                                ft__query_context *q, const ft_predictor *p,
                                const ft__device_use *asked, ft_error *err)
 {
-    ft__op_answer *a = calloc(q->n + 1u, sizeof(*a));
-    struct readings r = {.of = calloc(q->few->s.n + 1, sizeof(ft__sample *)),
-                         .answer = calloc(q->few->s.n + 1, sizeof(*r.answer)),
-                         .s = &q->few->s};
+    ft__op_answer *a;
+    struct readings r = {0};
     ft_status st = FT_OK;
 
+    if (!q->few_on || q->powered || asked->no_power_correction)
+        return FT_OK;
+    a = calloc(q->n + 1u, sizeof(*a));
+    r = (struct readings){.of = calloc(q->few->s.n + 1, sizeof(ft__sample *)),
+                          .answer = calloc(q->few->s.n + 1, sizeof(*r.answer)),
+                          .s = &q->few->s};
     if (!a || !r.of || !r.answer)
         st = ft_fail(err, FT_ENOMEM, 0, "%zu measurements", q->few->s.n);
     else
         r.n = ft__calibration_set_like(r.of, q->few, q->few_on, FT__METRIC_POWER);
-    for (uint32_t i = 0; i < r.s->n_datasets && !st; i++)
-        st = ask_read(&r, &r.s->dataset[i], p, asked, err);
-    for (uint32_t i = 0; i < q->n; i++)
+    if (!st)
+        st = ask_read(&r, p, asked, q, err);
+    for (uint32_t i = 0; i < q->n && !st; i++)
         a[i] = (ft__op_answer){.value = out->op_power[i].value,
                                .low = out->op_power[i].low,
                                .high = out->op_power[i].high};
@@ -546,7 +590,7 @@ static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
     if (!task)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     st = ask_ops(out, task, q, on->answered, err);
-    if (!st && q->few_on && !q->powered && !on->times_alone)
+    if (!st && isnan(q->a.loop_calls))
         st = correct_power(out, task, q, p, on, err);
     if (!st) {
         for (uint32_t i = 0; i < q->n; i++) {
@@ -559,6 +603,9 @@ static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
         st = ft__estimate_assemble(out, q->g, task, &s, q->a.cap_w,
                                    q->plain ? 0 : q->a.call, &residual, err);
     }
+    /* What was seen of loops says nothing of a network. */
+    if (!st && !isnan(q->a.loop_calls))
+        st = correct_power(out, task, q, p, on, err);
     free(task);
     return st;
 }

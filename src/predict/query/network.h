@@ -88,7 +88,7 @@ typedef struct ft__device_use {
                             "default": in convolutions, as PyTorch does */
     const ft__calibration_set *known; /* NULL, or what corrects a family's times of this
                               device, of which it holds some; borrowed */
-    bool times_alone;                 /* it corrects no power */
+    bool no_power_correction;         /* by it */
     ft__op_answers *answered; /* NULL, or of all else here without `known`; borrowed */
     const char *name;         /* without a file: as datasets name the device */
     const char *engine;       /* as datasets name it ("vllm"); NULL: that of the dataset

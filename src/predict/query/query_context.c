@@ -461,6 +461,7 @@ static ft_status open_plain(ft__query_context *q, ft_error *err)
     if (q->index < q->f->n_datasets)
         q->dataset[q->index].roof = q->f->dataset[q->index].roof;
     q->a = (ft__device_query){.setting = q->on.setting,
+                              .set = q->set,
                               .policy = q->on.policy,
                               .cap_w = INFINITY,
                               .clock_hz = NAN,
