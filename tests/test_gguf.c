@@ -327,6 +327,14 @@ static void a_damaged_header_is_refused_with_its_byte(void)
     CHECK(HAS(err.msg, "linear attention"));
 }
 
+static void a_language_model_is_seen_by_its_first_bytes(void)
+{
+    CHECK(ft_is_language_model("GGUF\x03", 5));
+    CHECK(ft_is_language_model("\xef\xbb\xbf\r\n {\"a\": 1}", 13));
+    CHECK(!ft_is_language_model("conv2d x=1x3x8x8", 16));
+    CHECK(!ft_is_language_model("GGU", 3) && !ft_is_language_model("", 0));
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -335,6 +343,7 @@ int main(int argc, char **argv)
     parameters_and_bytes_are_those_of_its_tensors();
     parts_have_the_types_of_their_tensors();
     it_is_trained_unpacked();
+    a_language_model_is_seen_by_its_first_bytes();
     tensors_tell_biases_norms_and_tied_embeddings();
     layers_differ_by_lists_and_tensors();
     a_damaged_header_is_refused_with_its_byte();

@@ -1,4 +1,5 @@
 /* Training steps of small networks, by hand. */
+#include "foretell/names.h"
 #include "train_step.h"
 
 /* Two heads: on the first one alone, only its weight and the trunk's are trained. */
@@ -503,7 +504,7 @@ static void a_step_is_read_by_its_names(void)
     ft_error err = {0};
     ft_step step;
 
-    CHECK(SAME(ft_phase_name(FT_PHASE_FORWARD_BACKWARD), "forward_backward"));
+    CHECK(SAME(ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD_BACKWARD), "forward_backward"));
     CHECK_EQ(ft_import_ops(&g, list, sizeof(list) - 1, "l", NULL), FT_OK);
     CHECK_EQ(ft_step_read(&step, &names, NULL), FT_OK);
     CHECK(step.given && EQ(step.mode, FT_MODE_TRAINING) &&

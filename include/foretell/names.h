@@ -5,8 +5,8 @@
 
 FT_BEGIN_DECLS
 
-/* Names of enumeration values in files, options and answers. Kinds, element types and
- * phases of operations have functions of their own (foretell/op.h). */
+/* Names of enumeration values in files, options and answers. Kinds and element types of
+ * operations have functions of their own (foretell/op.h). */
 typedef enum ft_names {
     FT_NAMES_BASIS,      /* ft_basis: "measured", ... */
     FT_NAMES_MODE,       /* ft_mode: "inference", "training" */
@@ -27,6 +27,7 @@ typedef enum ft_names {
     FT_NAMES_PTX_CLASS,  /* ft_ptx_class: "fp32", "load", ... */
     FT_NAMES_PTX_SPACE,  /* ft_ptx_space: "generic", ... */
     FT_NAMES_PTX_SOURCE, /* ft_ptx_source: "launch file", ... */
+    FT_NAMES_PHASE,      /* ft_phase: "forward", ... */
     FT_NAMES_COUNT
 } ft_names;
 

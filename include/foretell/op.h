@@ -154,7 +154,6 @@ FT_API ft_dtype ft_dtype_from_onnx(int64_t number);
 FT_API uint32_t ft_dtype_bits(ft_dtype t);
 FT_API const char *ft_kind_name(ft_kind k);
 FT_API ft_class ft_kind_class(ft_kind k);
-FT_API const char *ft_phase_name(ft_phase p);
 
 /* The values of a key; NULL and *n = 0 when it is at its default or unknown. */
 FT_API const int64_t *ft_op_get(const ft_op *op, ft_key_id key, uint32_t *n);

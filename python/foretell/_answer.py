@@ -247,7 +247,7 @@ class Prediction:
                 name,
                 kind,
                 spec,
-                text(lib.ft_phase_name(node.phase)),
+                text(lib.ft_name(lib.FT_NAMES_PHASE, node.phase)),
                 node.repeat,
                 total * part,
                 share * part,

@@ -23,6 +23,13 @@ static const char *const basis[FT_BASIS_COUNT] = {
     [FT_BASIS_ANALYTIC] = "analytic",
     [FT_BASIS_UNAVAILABLE] = "unavailable",
 };
+static const char *const phase[FT_PHASE_COUNT] = {
+    [FT_PHASE_FORWARD] = "forward",
+    [FT_PHASE_BACKWARD] = "backward",
+    [FT_PHASE_FORWARD_BACKWARD] = "forward_backward",
+    [FT_PHASE_OPTIMIZER] = "optimizer",
+    [FT_PHASE_STEP] = "step",
+};
 static const char *const mode[] = {
     [FT_MODE_INFERENCE] = "inference",
     [FT_MODE_TRAINING] = "training",
@@ -150,6 +157,7 @@ static const struct {
     [FT_NAMES_PTX_CLASS] = LIST(ptx_class),
     [FT_NAMES_PTX_SPACE] = LIST(ptx_space),
     [FT_NAMES_PTX_SOURCE] = LIST(ptx_source),
+    [FT_NAMES_PHASE] = LIST(phase),
 #undef LIST
 };
 

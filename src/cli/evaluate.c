@@ -190,7 +190,7 @@ static void write_chosen(void *user, uint64_t seed, ft_criterion by, const ft_op
 
     ft_op_print(op, spec, sizeof(spec));
     ft__csv_row(user, chosen_fields, seed, ft_name(FT_NAMES_CRITERION, by), spec,
-                ft_phase_name(op->phase));
+                ft_name(FT_NAMES_PHASE, op->phase));
 }
 
 static int open_rows(ft__cli *c, FILE **out, const char *path, const char *fields)

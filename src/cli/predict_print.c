@@ -61,7 +61,7 @@ static void phase_rows(ft__table *t, const ft_answer *a)
 
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         if (a->phase_time[p].value > 0) {
-            snprintf(name, sizeof(name), "  %s", ft_phase_name((ft_phase)p));
+            snprintf(name, sizeof(name), "  %s", ft_name(FT_NAMES_PHASE, (ft_phase)p));
             total_row(t, name, &a->phase_time[p], "s");
         }
 }
@@ -183,8 +183,8 @@ static bool print_heaviest(const ft_answer *a, uint64_t top)
         const ft_answer_op *op = a->heaviest[i];
         const ft_estimate *e = &op->device_time;
 
-        ft__table_row(t, op->spec, ft_phase_name(op->op->phase), op->count, op->share,
-                      op->total_s, e->value, e->low, e->high,
+        ft__table_row(t, op->spec, ft_name(FT_NAMES_PHASE, op->op->phase), op->count,
+                      op->share, op->total_s, e->value, e->low, e->high,
                       ft_name(FT_NAMES_BASIS, e->basis));
     }
     putchar('\n');
@@ -481,7 +481,7 @@ static json_t *phases_json(const ft_answer *a)
     for (int p = 0; p < FT_PHASE_COUNT; p++)
         if (a->phase_time[p].value > 0)
             ft__json_append_take(&all, ft__json("phase:s time:e(s)",
-                                                ft_phase_name((ft_phase)p),
+                                                ft_name(FT_NAMES_PHASE, (ft_phase)p),
                                                 &a->phase_time[p]));
     return all;
 }

@@ -156,7 +156,7 @@ static bool print_kinds(const ft__validations *a)
         char name[64];
 
         snprintf(name, sizeof(name), "%s%s%s", ft_kind_name(k->kind),
-                 forward ? "" : " ", forward ? "" : ft_phase_name(k->phase));
+                 forward ? "" : " ", forward ? "" : ft_name(FT_NAMES_PHASE, k->phase));
         ft__table_row(t, name, k->n_networks, k->share, k->factor, k->effect);
     }
     if (!ft__table_print_take(t, stdout))
@@ -249,8 +249,8 @@ static json_t *kinds_of_network(const ft_validated *v)
 
         ft__json_append_take(
             &all, ft__json("kind:s phase:s unique:n count:u time:g energy:g",
-                           ft_kind_name(k->kind), ft_phase_name(k->phase), k->n_unique,
-                           (uint64_t)k->count, k->time_s, k->energy_j));
+                           ft_kind_name(k->kind), ft_name(FT_NAMES_PHASE, k->phase),
+                           k->n_unique, (uint64_t)k->count, k->time_s, k->energy_j));
     }
     return all;
 }
@@ -314,7 +314,7 @@ static json_t *kinds_json(const ft__validations *a)
 
         ft__json_append_take(
             &all, ft__json("kind:s phase:s networks:u share:g factor:g effect:g",
-                           ft_kind_name(k->kind), ft_phase_name(k->phase),
+                           ft_kind_name(k->kind), ft_name(FT_NAMES_PHASE, k->phase),
                            k->n_networks, k->share, k->factor, k->effect));
     }
     return all;

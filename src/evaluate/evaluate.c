@@ -434,7 +434,7 @@ static void describe(ft__tested *t, const struct operations_evaluation *e, uint3
     *t = (ft__tested){.on = d,
                       .op = v->whole ? NULL : &v->op,
                       .spec = v->whole ? v->whole->spec : NULL,
-                      .phase = ft_phase_name(v->op.phase),
+                      .phase = ft_name(FT_NAMES_PHASE, v->op.phase),
                       .kind = ft_kind_name(v->op.kind),
                       .kind_order = (uint32_t)v->op.kind,
                       .device_order = device,

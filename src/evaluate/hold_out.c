@@ -37,7 +37,7 @@ static size_t add_choices(ft__test_results *r, size_t at, const ft__model_set *l
         at += (size_t)snprintf(
             r->chosen + at, sizeof(r->chosen) - at, "%s%s %s%s: %zu rows, %s\n",
             ft__regressor_name(p), p->scope == FT__SCOPE_CLASS ? " (class)" : "",
-            ft_phase_name(p->phase), l->opt.unseen ? ", other devices" : "",
+            ft_name(FT_NAMES_PHASE, p->phase), l->opt.unseen ? ", other devices" : "",
             p->fit.n_rows, p->fit.choice);
     }
     return at;

@@ -124,7 +124,7 @@ static ft_status describe(struct kernels_evaluation *e, ft__tested *t, size_t i,
         return ft_fail(err, FT_ENOMEM, 0, "results");
     *t = (ft__tested){.on = &e->on[e->r.file_of[i]],
                       .spec = e->line[i],
-                      .phase = ft_phase_name(FT_PHASE_FORWARD),
+                      .phase = ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD),
                       .kind = e->r.row[i].kernel,
                       .kind_order = e->kernel[i],
                       .device_order = e->r.file_of[i],

@@ -6,6 +6,7 @@
 
 #include "base/index.h"
 #include "base/limits.h"
+#include "foretell/names.h"
 
 struct key_rule {
     ft_key_id key;
@@ -75,8 +76,6 @@ static const char *const key_names[FT_K_COUNT] = {
     "mask",   "train",    "weights", "block", "order",  "experts",    "topk",
     "tp",     "ep",       "ranks",   "id",    "shared", "gated",      "nodes",
     "dealt"};
-static const char *const phase_names[FT_PHASE_COUNT] = {
-    "forward", "backward", "forward_backward", "optimizer", "step"};
 
 const char *ft_dtype_name(ft_dtype t)
 {
@@ -144,19 +143,14 @@ const char *ft__key_name(ft_key_id k)
     return key_names[k];
 }
 
-const char *ft_phase_name(ft_phase p)
-{
-    return phase_names[p];
-}
-
 int ft__phase_from_name(ft_phase *p, const char *name, size_t len)
 {
-    for (int i = 0; i < FT_PHASE_COUNT; i++)
-        if (ft__name_is(phase_names[i], name, len)) {
-            *p = (ft_phase)i;
-            return 1;
-        }
-    return 0;
+    const int i = ft_from_name(FT_NAMES_PHASE, name, len);
+
+    if (i < 0)
+        return 0;
+    *p = (ft_phase)i;
+    return 1;
 }
 
 ft_key_id ft__kind_key(ft_kind k, uint32_t i, int *required)

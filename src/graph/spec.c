@@ -6,6 +6,7 @@
 #include "base/index.h"
 #include "base/limits.h"
 #include "base/number.h"
+#include "foretell/names.h"
 #include "foretell/op.h"
 #include "graph/op_inside.h"
 
@@ -75,7 +76,7 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
     }
     put_name(&o, "dtype", ft_dtype_name(op->dtype));
     if (op->phase != FT_PHASE_FORWARD)
-        put_name(&o, "phase", ft_phase_name(op->phase));
+        put_name(&o, "phase", ft_name(FT_NAMES_PHASE, op->phase));
     if (op->wrt) {
         put_name(&o, "wrt", op->wrt & FT_WRT_X ? "x" : "");
         put(&o, op->wrt & FT_WRT_Y ? "y" : "");

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "foretell/names.h"
 #include "graph/graph_inside.h"
 #include "measure/collection.h"
 #include "measure/measure_inside.h"
@@ -135,7 +136,7 @@ static ft_status measure_one(struct ft__collection *k, const ft_collect_network 
     if (!st) {
         ft__whole_spec(&spec, w->name, w->graph);
         key.spec = spec.s;
-        key.phase = ft_phase_name(FT_PHASE_FORWARD);
+        key.phase = ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD);
         key.metric = "time";
         if (spec.bad)
             st = ft_fail(err, FT_ENOMEM, 0, "%s", w->name);

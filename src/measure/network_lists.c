@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/pairs.h"
+#include "foretell/names.h"
 #include "foretell/networks.h"
 #include "import/graph_inside.h"
 #include "store/csv.h"
@@ -217,9 +218,9 @@ static ft_status find_file(ft_network_list *out, const char *folder,
                            const struct name *of, const char *phase, ft_error *err)
 {
     static const ft_import_options as_it_is = {0};
-    const char *forward = ft_phase_name(FT_PHASE_FORWARD);
+    const char *forward = ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD);
     const char *kind =
-        strcmp(phase, forward) == 0 ? forward : ft_phase_name(FT_PHASE_STEP);
+        strcmp(phase, forward) == 0 ? forward : ft_name(FT_NAMES_PHASE, FT_PHASE_STEP);
     char path[4096];
 
     if (strchr(of->name, '/') ||
@@ -233,7 +234,7 @@ static ft_status find_file(ft_network_list *out, const char *folder,
 static ft_status take_entry(ft_network_list *out, const struct entry *e,
                             const char *phase, ft_error *err)
 {
-    const bool forward = strcmp(phase, ft_phase_name(FT_PHASE_FORWARD)) == 0;
+    const bool forward = strcmp(phase, ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD)) == 0;
     ft__buf list = {0};
     ft_status st;
 

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "foretell/device.h"
+#include "foretell/names.h"
 #include "measure/op_job.h"
 
 struct ft__pin {
@@ -386,7 +387,7 @@ void ft__op_key_make(ft__op_key *out, const ft_session *s, const ft_op *op,
         ft_op_print(op, out->spec, sizeof(out->spec));
     out->key = ft__session_key(s);
     out->key.spec = out->spec;
-    out->key.phase = ft_phase_name(op ? op->phase : FT_PHASE_FORWARD);
+    out->key.phase = ft_name(FT_NAMES_PHASE, op ? op->phase : FT_PHASE_FORWARD);
     out->key.metric = metric;
 }
 

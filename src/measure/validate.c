@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "foretell/names.h"
 #include "measure/measure_inside.h"
 #include "measure/op_job.h"
 #include "store/store.h"
@@ -133,8 +134,9 @@ static ft_status run_whole(ft_network_timing *t, const struct live *l,
 
 static const char *phase_of(const struct live *l)
 {
-    return ft_phase_name(l->k.graph->mode == FT_MODE_TRAINING ? FT_PHASE_STEP
-                                                              : FT_PHASE_FORWARD);
+    return ft_name(FT_NAMES_PHASE, l->k.graph->mode == FT_MODE_TRAINING
+                                       ? FT_PHASE_STEP
+                                       : FT_PHASE_FORWARD);
 }
 
 static ft_status put(struct live *l, const char *metric, const ft_measurement *m,

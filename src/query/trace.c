@@ -95,7 +95,7 @@ static void put_device(const struct trace *x)
         fputs(",\"spec\":", x->fp);
         put_text(x->fp, op->spec);
         fprintf(x->fp, ",\"phase\":\"%s\",\"count\":%" PRIu64 ",\"basis\":\"%s\"}}",
-                ft_phase_name(node->phase), node->repeat,
+                ft_name(FT_NAMES_PHASE, node->phase), node->repeat,
                 ft_name(FT_NAMES_BASIS, op->time.basis));
     }
     slice(x, DEVICE, "idle", end, x->t->time_s);

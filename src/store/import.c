@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/index.h"
 #include "base/number.h"
+#include "foretell/names.h"
 #include "foretell/op.h"
 #include "store/columns.h"
 #include "store/csv.h"
@@ -380,14 +381,15 @@ static ft_status check_learned(const struct reader *c, const ft_key *k,
         return bad_field(c, FT__COL_spec, why.msg);
     if (op.kind == FT_KIND_network || op.kind == FT_KIND_kernel) {
         for (int p = 0; p < FT_PHASE_COUNT; p++)
-            if (strcmp(k->phase, ft_phase_name((ft_phase)p)) == 0)
+            if (strcmp(k->phase, ft_name(FT_NAMES_PHASE, (ft_phase)p)) == 0)
                 return FT_OK;
         return bad_field(c, FT__COL_phase,
                          "a phase is forward, backward, forward_backward or step");
     }
-    if (strcmp(k->phase, ft_phase_name(op.phase)) == 0)
+    if (strcmp(k->phase, ft_name(FT_NAMES_PHASE, op.phase)) == 0)
         return FT_OK;
-    snprintf(text, sizeof(text), "the spec is of phase=%s", ft_phase_name(op.phase));
+    snprintf(text, sizeof(text), "the spec is of phase=%s",
+             ft_name(FT_NAMES_PHASE, op.phase));
     return bad_field(c, FT__COL_phase, text);
 }
 

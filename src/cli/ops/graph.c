@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/ops/ops.h"
+#include "foretell/names.h"
 #include "report/units.h"
 
 struct shape_text {
@@ -114,7 +115,7 @@ static bool print_text(const ft_graph *g)
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         if (g->node[i].phase != phase) {
             phase = g->node[i].phase;
-            printf("\n%s\n", ft_phase_name(phase));
+            printf("\n%s\n", ft_name(FT_NAMES_PHASE, phase));
         }
         print_node(g, i);
     }
@@ -159,8 +160,8 @@ static bool print_csv(const ft_graph *g)
         good = in && params && out;
         ft_op_print(&g->op[n->op], spec, sizeof(spec));
         if (good)
-            ft__csv_row(stdout, node_fields, i, ft_phase_name(n->phase), spec, n->name,
-                        n->repeat, in, params, out);
+            ft__csv_row(stdout, node_fields, i, ft_name(FT_NAMES_PHASE, n->phase), spec,
+                        n->name, n->repeat, in, params, out);
         free(in);
         free(params);
         free(out);
@@ -237,7 +238,7 @@ static json_t *nodes_json(const ft_graph *g)
             &all,
             ft__json(
                 "number:n name:s spec:s phase:s repeat:u inputs:o params:o outputs:o",
-                i, n->name, spec, ft_phase_name(n->phase), n->repeat,
+                i, n->name, spec, ft_name(FT_NAMES_PHASE, n->phase), n->repeat,
                 tensors_json(g, n->in, n->n_in),
                 tensors_json(g, n->params, n->n_params),
                 tensors_json(g, n->out, n->n_out)));
@@ -416,7 +417,7 @@ static void begin_cluster(const char *name)
 
 static void put_phase(const ft_graph *g, const bool *kept, ft_phase phase)
 {
-    begin_cluster(ft_phase_name(phase));
+    begin_cluster(ft_name(FT_NAMES_PHASE, phase));
     for (uint32_t i = 0; i < g->n_nodes; i++)
         if (g->node[i].phase == phase)
             put_node(g, kept, i);

@@ -152,8 +152,8 @@ static void op_rows(ft__table *t, const ft_graph *g, const char *shown)
 
         if (shown[i]) {
             ft_op_print(&g->op[i], spec, sizeof(spec));
-            cost_row(t, spec, g->op_count[i], &c, ft_phase_name(g->op[i].phase),
-                     parameters_of(g, i));
+            cost_row(t, spec, g->op_count[i], &c,
+                     ft_name(FT_NAMES_PHASE, g->op[i].phase), parameters_of(g, i));
             continue;
         }
         others++;
@@ -231,7 +231,7 @@ static bool print_phases(const struct ops_list *l)
     for (int p = 0; p < FT_PHASE_COUNT; p++) {
         if (!l->phase[p].count)
             continue;
-        ft__table_row(t, ft_phase_name((ft_phase)p), l->phase[p].count,
+        ft__table_row(t, ft_name(FT_NAMES_PHASE, (ft_phase)p), l->phase[p].count,
                       l->phase[p].cost.flops / 1e9,
                       l->phase[p].cost.bytes_read / 0x1p20,
                       l->phase[p].cost.bytes_written / 0x1p20);
@@ -317,7 +317,7 @@ static json_t *phases_json(const struct ops_list *l)
             ft__json_append_take(
                 &all,
                 ft__json("phase:s operations:u flops:g bytes_read:g bytes_written:g",
-                         ft_phase_name((ft_phase)p), l->phase[p].count,
+                         ft_name(FT_NAMES_PHASE, (ft_phase)p), l->phase[p].count,
                          l->phase[p].cost.flops, l->phase[p].cost.bytes_read,
                          l->phase[p].cost.bytes_written));
     return all;

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/pairs.h"
+#include "foretell/names.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"
 
@@ -32,8 +33,8 @@ static bool is_half_step(const ft__network_sample *w, const char *setting)
     const char *mode = ft__pair(setting, "mode", &len);
 
     return (mode && len == 8 && memcmp(mode, "training", 8) == 0 &&
-            strcmp(w->phase, ft_phase_name(FT_PHASE_FORWARD)) == 0) ||
-           strcmp(w->phase, ft_phase_name(FT_PHASE_BACKWARD)) == 0;
+            strcmp(w->phase, ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD)) == 0) ||
+           strcmp(w->phase, ft_name(FT_NAMES_PHASE, FT_PHASE_BACKWARD)) == 0;
 }
 
 struct member_listing {

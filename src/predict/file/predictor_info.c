@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "foretell/names.h"
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/query/estimate.h"
@@ -208,7 +209,7 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
     *out =
         (ft_regressor_info){.kind = ft__regressor_name(part),
                             .metric = ft__metric_name(l->opt.metric),
-                            .phase = ft_phase_name(part->phase),
+                            .phase = ft_name(FT_NAMES_PHASE, part->phase),
                             .unseen = l->opt.unseen,
                             .choice = part->fit.choice,
                             .forest = part->learned,

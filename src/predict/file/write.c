@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "foretell/file.h"
+#include "foretell/names.h"
 #include "predict/file/family_image.h"
 #include "predict/model/family.h"
 #include "predict/schedule/networks_only.h"
@@ -143,7 +144,7 @@ static void describe(ft__regressor_image *out, const ft__regressor *p)
                                  .typical = p->fit.typical,
                                  .mixture = {.rows = p->rows}};
     strncpy(out->which, ft__regressor_name(p), sizeof(out->which) - 1);
-    strncpy(out->phase, ft_phase_name(p->phase), sizeof(out->phase) - 1);
+    strncpy(out->phase, ft_name(FT_NAMES_PHASE, p->phase), sizeof(out->phase) - 1);
     ft__errors_put(out->learned, &p->learned);
     ft__errors_put(out->constant, &p->constant);
     ft__errors_put(out->physics, &p->physics);

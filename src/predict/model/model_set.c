@@ -8,6 +8,7 @@
 
 #include "base/prng.h"
 #include "base/stats.h"
+#include "foretell/names.h"
 #include "graph/op_inside.h"
 #include "learn/learn_inside.h"
 #include "predict/file/image.h"
@@ -313,7 +314,7 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
     const ft__importance_of ask = {.to = l->opt.importance,
                                    .of = {.kind = ft__regressor_name(p),
                                           .metric = ft__metric_name(l->opt.metric),
-                                          .phase = ft_phase_name(p->phase),
+                                          .phase = ft_name(FT_NAMES_PHASE, p->phase),
                                           .unseen = l->opt.unseen,
                                           .n = l->columns.n},
                                    .name = name_column,
@@ -436,8 +437,8 @@ static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
             err, FT_ENOTFOUND, 0,
             "%s %s was learned from %zu operations, of which the store holds "
             "%zu: old and new ones have to be in one store",
-            ft__regressor_name(wanted), ft_phase_name(wanted->phase), old->fit.n_rows,
-            r->all);
+            ft__regressor_name(wanted), ft_name(FT_NAMES_PHASE, wanted->phase),
+            old->fit.n_rows, r->all);
     if (n < LEAST_ROWS && !old)
         return FT_OK;
     how = ft__transfer_how(l, r, s);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/pairs.h"
+#include "foretell/names.h"
 #include "graph/op_inside.h"
 #include "predict/model/calibration_set.h"
 
@@ -505,7 +506,8 @@ static const ft__device_schedule *find_schedule(const ft__family *f,
                                                 const ft__dataset *on, ft_phase phase)
 {
     for (uint32_t i = 0; i < f->n_device_schedules; i++)
-        if (ft__device_schedule_is_of(&f->device_schedule[i], on, ft_phase_name(phase)))
+        if (ft__device_schedule_is_of(&f->device_schedule[i], on,
+                                      ft_name(FT_NAMES_PHASE, phase)))
             return &f->device_schedule[i];
     return NULL;
 }

@@ -11,6 +11,7 @@
 
 #include "base/solve.h"
 #include "base/stats.h"
+#include "foretell/names.h"
 #include "learn/learn_inside.h"
 #include "physics/physics.h"
 #include "predict/model/family.h"
@@ -214,9 +215,10 @@ static void weights_fit(ft__category_weights *m, const struct category_sums *v,
 
 static const char *phase_of(const char *phase)
 {
-    const char *forward = ft_phase_name(FT_PHASE_FORWARD);
+    const char *forward = ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD);
 
-    return strcmp(phase, forward) == 0 ? forward : ft_phase_name(FT_PHASE_STEP);
+    return strcmp(phase, forward) == 0 ? forward
+                                       : ft_name(FT_NAMES_PHASE, FT_PHASE_STEP);
 }
 
 static bool is_sound(const ft__alone *a)
@@ -392,7 +394,8 @@ static ft_status add_set(ft__family *f, const struct weights_fitting *y, uint32_
 {
     const ft__dataset *d = &y->w->dataset[set / 2];
     ft__alone a = {.low = low, .high = high, .weights = y->own[set]};
-    const char *phase = ft_phase_name(set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
+    const char *phase =
+        ft_name(FT_NAMES_PHASE, set % 2 ? FT_PHASE_STEP : FT_PHASE_FORWARD);
     bool sound; /* if not, nothing is said of the set */
 
     for (size_t i = 0; i < y->n; i++)
@@ -498,7 +501,7 @@ const ft__alone *ft__alone_find(const ft__family *f, const ft__device_use *on,
 {
     const char *device = on->device ? ft_device_get(on->device)->name : on->name;
     const ft__dataset asked = {.device = (char *)device};
-    const char *phase = phase_of(ft_phase_name(ft__graph_phase(g)));
+    const char *phase = phase_of(ft_name(FT_NAMES_PHASE, ft__graph_phase(g)));
     const ft__alone *best = NULL;
 
     if (!device || is_measured(f, &asked))

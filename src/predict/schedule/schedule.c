@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foretell/names.h"
 #include "graph/op.h"
 #include "physics/physics.h"
 #include "predict/model/family.h"
@@ -175,7 +176,7 @@ static bool is_made(const char *phase)
                                     FT_PHASE_STEP};
 
     for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
-        if (strcmp(phase, ft_phase_name(made[i])) == 0)
+        if (strcmp(phase, ft_name(FT_NAMES_PHASE, made[i])) == 0)
             return true;
     return false;
 }

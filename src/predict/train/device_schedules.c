@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/stats.h"
+#include "foretell/names.h"
 #include "learn/learn_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
@@ -237,7 +238,7 @@ static ft_status load_network(struct schedules_fitting *f, uint32_t i, ft_error 
     if ((f->opt->hidden && f->opt->hidden[i]) ||
         !ft__family_knows(f->p->family, FT__METRIC_TIME, on) ||
         ft__setting_differs(on->setting, "") ||
-        strcmp(ft_phase_name(ft__graph_phase(w->graph)), w->phase) != 0)
+        strcmp(ft_name(FT_NAMES_PHASE, ft__graph_phase(w->graph)), w->phase) != 0)
         return FT_OK;
     st = price(n, f, w->graph, on, NULL, err);
     n->before_s = ft__schedule_time(&n->known.load, &n->start);
