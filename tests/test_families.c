@@ -38,7 +38,7 @@ static bool has_none(ft_network_lists *t, const char *spec)
     return !found(t, spec, "forward").graph;
 }
 
-static void a_list_is_found_whatever_its_batch(void)
+TEST(a_list_is_found_whatever_its_batch)
 {
     ft_network_list l;
     ft_network_lists *t = NULL;
@@ -66,7 +66,7 @@ static void a_list_is_found_whatever_its_batch(void)
     ft_network_lists_free(t);
 }
 
-static void a_wrong_table_is_told_with_line_and_column(void)
+TEST(a_wrong_table_is_told_with_line_and_column)
 {
     static const struct {
         const char *text, *says;
@@ -207,8 +207,7 @@ int main(int argc, char **argv)
     CHECK(CMP(fd, >=, 0));
     if (fd >= 0)
         close(fd);
-    a_list_is_found_whatever_its_batch();
-    a_wrong_table_is_told_with_line_and_column();
+    check_all();
     unlink(scratch);
     snprintf(path, sizeof(path), "%s/workloads/timm.csv.gz", data_dir);
     CHECK_EQ(ft_network_lists_open(&table, path, NULL), FT_OK);
