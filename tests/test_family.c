@@ -280,7 +280,7 @@ static void a_device_never_measured_is_foretold(const ft_predictor *p)
     CHECK(CMP(error_on(p, "a100-sxm-40gb", FT__METRIC_POWER, N_OPS, 30), <, 0.15));
 }
 
-static void power_of_one_device_is_not_taken_to_others(void)
+TEST(power_of_one_device_is_not_taken_to_others)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
     ft_store *s = store_of(1);
@@ -299,7 +299,7 @@ static void power_of_one_device_is_not_taken_to_others(void)
 }
 
 /* However much else a loop's dataset has in common with what is asked. */
-static void who_asks_without_a_loop_is_asked_for_none(void)
+TEST(who_asks_without_a_loop_is_asked_for_none)
 {
     ft__dataset known[] = {{.device = (char *)"t4",
                             .engine = (char *)"torch",
@@ -594,7 +594,7 @@ static ft_op window(int i, int kernel, const char *dtype)
 
 /* On three chips windows of 3 x 3 take longer than they should where channels are odd:
  * learned for others, too, but not for windows of 1 x 1, and not for 16 bits. */
-static void a_window_never_measured_is_answered_by_the_physical_estimate(void)
+TEST(a_window_never_measured_is_answered_by_the_physical_estimate)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
     ft__dataset on = {.device = (char *)"gtx-1080-ti"};
@@ -667,7 +667,7 @@ static void fill_mode(ft_store *s, const char *setting, int first, int n, double
 }
 
 /* Of a larger dataset in another run mode nothing is taken where there is a choice. */
-static void an_operation_is_scaled_from_whoever_of_the_architecture_measured_it(void)
+TEST(an_operation_is_scaled_from_whoever_of_the_architecture_measured_it)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
     ft__dataset on = {.device = (char *)"a100-sxm-40gb",
@@ -700,7 +700,7 @@ static void an_operation_is_scaled_from_whoever_of_the_architecture_measured_it(
 /* A sibling's kernels by another version of the engine, five times slower than they are
  * estimated, say nothing of the device; nor does how long its host takes of what waits
  * for it. */
-static void versions_and_hosts_of_a_sibling_are_its_own_affair(void)
+TEST(versions_and_hosts_of_a_sibling_are_its_own_affair)
 {
     const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
     ft__dataset on = {.device = (char *)"a100-sxm-40gb",
@@ -798,11 +798,7 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(data, sizeof(data), data_of_source, argv[1]);
-    a_window_never_measured_is_answered_by_the_physical_estimate();
-    an_operation_is_scaled_from_whoever_of_the_architecture_measured_it();
-    versions_and_hosts_of_a_sibling_are_its_own_affair();
-    power_of_one_device_is_not_taken_to_others();
-    who_asks_without_a_loop_is_asked_for_none();
+    check_all();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);
     known_devices_are_foretold(forgetful);

@@ -9,7 +9,7 @@
 
 /* Those that come with foretell are of columns and constants that this version knows.
  */
-static void shipped_predictors_open(void)
+TEST(shipped_predictors_open)
 {
     static const char spec[] = "linear x=1025x733 out=1500 dtype=fp32";
     static const char *const names[] = {"llm", "nvidia-fp32"};
@@ -43,7 +43,7 @@ static void shipped_predictors_open(void)
 
 /* NeuSight measured layer norms and no batch norms: what is learned of norms is shrunk
  * to nothing on other devices, and constants of layer norms are not batch norms'. */
-static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(void)
+TEST(a_kind_that_nobody_measured_is_answered_by_the_physical_estimate)
 {
     static const char spec[] = "batchnorm x=32x64x112x112 dtype=fp32";
     const ft__physics_params params = ft__physics_default();
@@ -69,7 +69,7 @@ static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(voi
 }
 
 /* NeuSight measured batched products and softmax along the last axis: other kernels. */
-static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
+TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
 {
     static const struct {
         const char *spec;
@@ -104,8 +104,6 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     snprintf(data, sizeof(data), "%s/data", argv[1]);
-    shipped_predictors_open();
-    a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
-    a_kernel_that_nobody_measured_is_answered_by_the_data_sheet();
+    check_all();
     CHECK_DONE();
 }

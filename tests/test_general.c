@@ -25,7 +25,7 @@ static double unit(int i, uint64_t seed)
 }
 
 /* Of 40 rows, with 20 that would have it 5. */
-static void the_share_is_near_the_one_that_errs_least(void)
+TEST(the_share_is_near_the_one_that_errs_least)
 {
     static const struct {
         double own, general; /* how far they are off, in opposite directions */
@@ -50,7 +50,7 @@ static void the_share_is_near_the_one_that_errs_least(void)
     }
 }
 
-static void few_rows_say_little_of_the_share(void)
+TEST(few_rows_say_little_of_the_share)
 {
     double own[N] = {0}, general[N], y[N] = {0};
 
@@ -61,7 +61,7 @@ static void few_rows_say_little_of_the_share(void)
 }
 
 /* Twice as much is a larger relative error than half as much. */
-static void errors_are_relative(void)
+TEST(errors_are_relative)
 {
     enum { MANY = 1000 };
     static double own[MANY], general[MANY], y[MANY];
@@ -78,7 +78,7 @@ static void errors_are_relative(void)
     CHECK_EQ(ft__pooled_share(own, general, y, MANY), 0);
 }
 
-static void intervals_are_those_of_the_mixture(void)
+TEST(intervals_are_those_of_the_mixture)
 {
     double y[N], said[N], spread[N];
     ft__fit f = {.low = -9, .high = 9, .choice = "extra"};
@@ -205,7 +205,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     ft_device_free(on.file);
 }
 
-static void few_rows_of_many_kinds_help_each_other(void)
+TEST(few_rows_of_many_kinds_help_each_other)
 {
     enum { ROWS = 160 };
     ft_predictor *p = train(ROWS, 1), *again = train(ROWS, 2);
@@ -227,10 +227,6 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(data, sizeof(data), "%s/data", argv[1]);
-    the_share_is_near_the_one_that_errs_least();
-    few_rows_say_little_of_the_share();
-    errors_are_relative();
-    intervals_are_those_of_the_mixture();
-    few_rows_of_many_kinds_help_each_other();
+    check_all();
     CHECK_DONE();
 }

@@ -205,7 +205,7 @@ static double change_by_slow_gpus(const ft_predictor *plain, const ft_predictor 
 }
 
 /* They are of NVIDIA, as the L4 is. */
-static void another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show(void)
+TEST(another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show)
 {
     ft_predictor *plain = trained(1, 1, 1), *slow = trained(3, 3, 3);
     const double same = change_by_slow_gpus(plain, slow, "l4"),
@@ -217,7 +217,7 @@ static void another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show(vo
     ft_predictor_free(slow);
 }
 
-static void gpus_tell_nothing_of_a_processor(void)
+TEST(gpus_tell_nothing_of_a_processor)
 {
     ft_predictor *plain = trained(1, 1, 1), *slow = trained(3, 3, 3);
     double there_s;
@@ -238,7 +238,7 @@ static void gpus_tell_nothing_of_a_processor(void)
 enum { ASKED = 40 };
 
 /* On an H200, of which the H100 has the chip. */
-static void what_a_device_of_the_chip_measured_is_sure(void)
+TEST(what_a_device_of_the_chip_measured_is_sure)
 {
     ft_predictor *p = trained(1, 2, 1);
     int within = 0;
@@ -277,7 +277,7 @@ static double width(const ft_predictor *p)
     return exp(sum / COMPARED);
 }
 
-static void intervals_are_as_wide_as_chips_lie_apart(void)
+TEST(intervals_are_as_wide_as_chips_lie_apart)
 {
     ft_predictor *alike = trained(1.5, 1.5, 1.5), *apart = trained(1, 1.5, 2.25);
 
@@ -288,7 +288,7 @@ static void intervals_are_as_wide_as_chips_lie_apart(void)
 }
 
 /* Eight rows of a second chip do not tell how far chips lie apart. */
-static void one_chip_with_rows_enough_tells_nothing_of_others(void)
+TEST(one_chip_with_rows_enough_tells_nothing_of_others)
 {
     ft_store *s = empty();
     ft_predictor *p;
@@ -302,7 +302,7 @@ static void one_chip_with_rows_enough_tells_nothing_of_others(void)
 }
 
 /* A chip whose 16-bit products scatter: that is other arithmetic. */
-static void rows_of_another_width_widen_nothing(void)
+TEST(rows_of_another_width_widen_nothing)
 {
     ft_predictor *plain = trained(1.5, 1.5, 1.5), *beside;
     ft_store *s = empty();
@@ -348,7 +348,7 @@ static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
 
 /* Twelve rows of each of two types, in datasets of their own, of which one takes four
  * times as long. */
-static void element_types_are_corrected_apart(void)
+TEST(element_types_are_corrected_apart)
 {
     ft_predictor *p = trained(1, 1, 1);
     ft_store *s = empty();
@@ -368,7 +368,7 @@ static void element_types_are_corrected_apart(void)
 }
 
 /* The device was slower in one of two sessions. */
-static void sessions_are_corrected_apart(void)
+TEST(sessions_are_corrected_apart)
 {
     static const char *const session[] = {"session=a", "session=b"};
     ft_predictor *p = trained(1, 1, 1);
@@ -388,7 +388,7 @@ static void sessions_are_corrected_apart(void)
 }
 
 /* Every other operation takes four times as long on a T4 alone, and on the L4. */
-static void a_device_that_errs_as_the_known_rows_do_corrects_the_others(void)
+TEST(a_device_that_errs_as_the_known_rows_do_corrects_the_others)
 {
     ft_store *s = empty(), *few = empty();
     ft_predictor *p;
@@ -408,7 +408,7 @@ static void a_device_that_errs_as_the_known_rows_do_corrects_the_others(void)
     ft_predictor_free(p);
 }
 
-static void what_is_simulated_lies_within_intervals(void)
+TEST(what_is_simulated_lies_within_intervals)
 {
     static const char *const unseen[] = {"h200-sxm", "l4", "a30", "mi100"};
     ft_predictor *p = trained(1, 1, 1);
@@ -467,7 +467,7 @@ static void fill_relu(ft_store *s, const char *device, double odd)
 }
 
 /* A P4 is near to a P100, and a T4 is not. */
-static void what_a_close_chip_took_for_an_operation_is_taken(void)
+TEST(what_a_close_chip_took_for_an_operation_is_taken)
 {
     ft_store *s = empty();
     ft_predictor *p;
@@ -492,7 +492,7 @@ static void what_a_close_chip_took_for_an_operation_is_taken(void)
 }
 
 /* What is later than 8.0.88 is as if no setting named it. */
-static void later_libraries_are_the_same(void)
+TEST(later_libraries_are_the_same)
 {
     static const struct {
         const char *a, *b;
@@ -539,7 +539,7 @@ static double oddness_of_products(const char *setting)
 }
 
 /* Products of another library have other kernels. */
-static void products_of_another_library_say_nothing(void)
+TEST(products_of_another_library_say_nothing)
 {
     CHECK(CMP(oddness_of_products(""), >, log(2)));
     CHECK(CMP(fabs(oddness_of_products("cuda=8.0")), <, 0.2));
@@ -547,7 +547,7 @@ static void products_of_another_library_say_nothing(void)
 
 /* As TensorRT-LLM's and vLLM's kernels are published, unless the store says otherwise.
  */
-static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
+TEST(settings_hold_what_kernels_of_an_engine_have_in_common)
 {
     static const char *const engines[] = {"trtllm", "trtllm", "vllm", "vllm"};
     static const char *const settings[] = {"", "cache=written", "", "picks=own"};
@@ -574,7 +574,7 @@ static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
 
 /* Of single products a batch of one is another, of three are not; of batches of several
  * the other way round. */
-static void a_batch_of_one_is_a_single_product(void)
+TEST(a_batch_of_one_is_a_single_product)
 {
     static const char *const form[] = {"matmul x=%ux256 y=256x512 dtype=fp32",
                                        "matmul x=8x%ux256 y=8x256x512 dtype=fp32"};
@@ -632,7 +632,7 @@ static double plain_fp8_s(double times)
     return value;
 }
 
-static void products_by_blocks_are_learned_apart(void)
+TEST(products_by_blocks_are_learned_apart)
 {
     const double change = plain_fp8_s(3) / plain_fp8_s(1);
 
@@ -640,7 +640,7 @@ static void products_by_blocks_are_learned_apart(void)
 }
 
 /* Learned from Ampere and Hopper: Ada lies between them, Blackwell is newer. */
-static void attention_of_a_newer_generation_may_be_further_off(void)
+TEST(attention_of_a_newer_generation_may_be_further_off)
 {
     static const char *const spec =
         "attention x=4x32x1x128 y=4x8x4096x128 z=4x8x4096x128 dtype=bf16";
@@ -666,7 +666,7 @@ static void attention_of_a_newer_generation_may_be_further_off(void)
 }
 
 /* Hosts that agree: beside a NeuSight P100's the same calls took 1.75 times as long. */
-static void another_host_may_take_much_longer(void)
+TEST(another_host_may_take_much_longer)
 {
     static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
     ft_store *s = empty();
@@ -687,7 +687,7 @@ static void another_host_may_take_much_longer(void)
 
 /* Of many operations, of which every other one takes thrice as long on all GPUs, few
  * are learned from: what these have of their own is not known of others. */
-static void operations_are_as_unknown_as_devices(void)
+TEST(operations_are_as_unknown_as_devices)
 {
     const ft_train_options how = {
         .data_dir = data, .seed = 1, .methods = 1u << FT_METHOD_EXTRA, .most_bytes = 1};
@@ -721,24 +721,6 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(data, sizeof(data), "%s/data", argv[1]);
-    another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show();
-    gpus_tell_nothing_of_a_processor();
-    what_a_device_of_the_chip_measured_is_sure();
-    intervals_are_as_wide_as_chips_lie_apart();
-    one_chip_with_rows_enough_tells_nothing_of_others();
-    rows_of_another_width_widen_nothing();
-    element_types_are_corrected_apart();
-    sessions_are_corrected_apart();
-    a_device_that_errs_as_the_known_rows_do_corrects_the_others();
-    what_is_simulated_lies_within_intervals();
-    what_a_close_chip_took_for_an_operation_is_taken();
-    later_libraries_are_the_same();
-    products_of_another_library_say_nothing();
-    settings_hold_what_kernels_of_an_engine_have_in_common();
-    a_batch_of_one_is_a_single_product();
-    products_by_blocks_are_learned_apart();
-    attention_of_a_newer_generation_may_be_further_off();
-    another_host_may_take_much_longer();
-    operations_are_as_unknown_as_devices();
+    check_all();
     CHECK_DONE();
 }
