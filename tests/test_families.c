@@ -11,10 +11,10 @@
 #include "foretell/predictor.h"
 
 #include "check.h"
+#include "data_dir.h"
 #include "files.h"
 #include "predict/query/network.h"
 
-static char data_dir[4096];
 static char scratch[64];
 
 static ft_status open_text(ft_network_lists **t, const char *text, ft_error *err)
@@ -199,9 +199,7 @@ int main(int argc, char **argv)
     ft_store *s;
     int fd;
 
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     snprintf(scratch, sizeof(scratch), "/tmp/foretell-table-XXXXXX");
     fd = mkstemp(scratch);
     CHECK(CMP(fd, >=, 0));

@@ -13,7 +13,6 @@
 
 enum { N_OPS = 60 };
 static const char *const devices[] = {"a30", "v100-sxm2-16gb", "t4"};
-static const char data_of_source[] = "%s/data";
 
 static void make_op(ft_op *op, int i)
 {
@@ -62,7 +61,7 @@ static void fill(ft_store *s, const char *device, int first, int n)
     ft_device *d;
     int64_t run;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (int i = first; i < first + n; i++) {
         ft_op op;
@@ -104,7 +103,7 @@ static double error_on(const ft_predictor *p, const char *device, ft__metric met
     ft__dataset on = {.device = (char *)device};
     double sum = 0;
 
-    CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, device, NULL), FT_OK);
     for (int i = first; i < first + n; i++) {
         const ft_device_facts *d = ft_device_get(on.file);
         double truth, watts = law_w(d, i);
@@ -150,7 +149,7 @@ static double network_reach(const ft_predictor *p)
     for (int i = 0; i < 40; i++)
         len += (size_t)snprintf(list + len, sizeof(list) - len,
                                 "linear x=1000x777 out=%d dtype=fp32\n", 900 + i);
-    CHECK_EQ(ft_device_load(&d, data, devices[0], NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, devices[0], NULL), FT_OK);
     on.device = d;
     CHECK_EQ(ft_import_ops(&g, list, len, "list", NULL), FT_OK);
     CHECK_EQ(ft__predict_network(&e, p, &on, g, NULL), FT_OK);
@@ -175,8 +174,9 @@ static void boards_of_a_known_device_differ(const ft_predictor *p)
         ft_estimate a, b;
         ft_device *d;
 
-        CHECK_EQ(ft_device_load(&d, data, known ? devices[0] : "a100-sxm-40gb", NULL),
-                 FT_OK);
+        CHECK_EQ(
+            ft_device_load(&d, data_dir, known ? devices[0] : "a100-sxm-40gb", NULL),
+            FT_OK);
         a = ask_one(p, d, "", new);
         b = ask_one(q, d, "", new);
         CHECK_EQ(a.value, b.value);
@@ -204,7 +204,7 @@ static ft_estimate ask_corrected(const ft_predictor *p, const char *spec, int n)
 
     CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
     fill(s, devices[0], N_OPS, n);
-    CHECK_EQ(ft_device_load(&d, data, devices[0], NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, devices[0], NULL), FT_OK);
     CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
     CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
     on.device = d;
@@ -395,7 +395,7 @@ static void damage_is_noticed(const ft_predictor *p)
     const ft__header_image *h = (const void *)p->image;
     const ft__section_image *s = (const void *)(h + 1);
 
-    CHECK_EQ(ft_device_load(&on.file, data, "t4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "t4", NULL), FT_OK);
     for (uint32_t i = 0; i < h->n_sections; i++) {
         ft_predictor *broken;
         ft__op_answer a[N_OPS];
@@ -488,7 +488,7 @@ static void a_saved_file_answers_the_same(const ft_predictor *p, const char *pat
     ft_predictor *again = NULL;
     ft__dataset on = {.device = (char *)"l4"};
 
-    CHECK_EQ(ft_device_load(&on.file, data, "l4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "l4", NULL), FT_OK);
     CHECK_EQ(ft_predictor_save(p, path, NULL), FT_OK);
     CHECK_EQ(ft_predictor_load(&again, path, NULL), FT_OK);
     for (int i = 0; again && i < N_OPS; i++) {
@@ -572,7 +572,7 @@ static void what_is_added_leaves_the_rest_alone(const ft_predictor *p)
     CHECK(CMP(error_on(more, "t4", FT__METRIC_TIME, N_OPS, 20), <, 0.1));
     CHECK_EQ(ft_store_open(&few, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
     fill(few, "t4", 0, N_OPS);
-    less.data_dir = data;
+    less.data_dir = data_dir;
     CHECK_EQ(ft_predictor_train(&same, few, &less, &err), FT_ENOTFOUND);
     CHECK(HAS(err.msg, "old and new ones"));
     ft_store_close(few);
@@ -607,7 +607,7 @@ TEST(a_window_never_measured_is_answered_by_the_physical_estimate)
     for (int k = 0; k < 3; k++) {
         ft_device *d;
 
-        CHECK(EQ(ft_device_load(&d, data, devices[k], NULL), FT_OK));
+        CHECK(EQ(ft_device_load(&d, data_dir, devices[k], NULL), FT_OK));
         for (int i = 0; i < 120; i++) {
             const ft_op op = window(i, 3, "fp32");
 
@@ -618,7 +618,7 @@ TEST(a_window_never_measured_is_answered_by_the_physical_estimate)
     }
     p = train(s, &how);
     ft_store_close(s);
-    CHECK(EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK));
+    CHECK(EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK));
     for (int i = 10; i < 20; i += 2) {
         const ft_op op[] = {window(i, 3, "fp32"), window(i + 1, 3, "fp32"),
                             window(i, 1, "fp32"), window(i + 1, 3, "fp16")};
@@ -656,7 +656,7 @@ static void fill_mode(ft_store *s, const char *setting, int first, int n, double
 {
     ft_device *d;
 
-    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, "a30", NULL), FT_OK);
     for (int i = first; i < first + n; i++) {
         ft_op op;
 
@@ -681,7 +681,7 @@ TEST(an_operation_is_scaled_from_whoever_of_the_architecture_measured_it)
     fill_mode(s, "run_mode=eager", N_OPS, 20, 5);
     p = train(s, &how);
     ft_store_close(s);
-    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK);
     make_op(&op[0], 1);          /* without a run mode, which is eager, and in graphs */
     make_op(&op[1], N_OPS + 1);  /* eager and in graphs */
     make_op(&op[2], N_OPS + 31); /* in graphs alone */
@@ -716,7 +716,7 @@ TEST(versions_and_hosts_of_a_sibling_are_its_own_affair)
     put_mode(s, "run_mode=eager", &tiny, 5 * 8e-6);
     p = train(s, &how);
     ft_store_close(s);
-    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK);
     make_op(&op, 1);
     CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
              FT_OK);
@@ -739,7 +739,7 @@ static void fill_biased(ft_store *s, const char *device)
     ft_device *d;
     int64_t run;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
     for (unsigned i = 0; i < N_OPS; i++) {
         ft__prng p = ft__prng_stream(9, i);
@@ -793,11 +793,7 @@ int main(int argc, char **argv)
 {
     ft_predictor *p, *forgetful;
 
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), data_of_source, argv[1]);
+    take_folder(argc, argv);
     check_all();
     p = train_all(0, 1);
     forgetful = train_all(1, 1);

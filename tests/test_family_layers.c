@@ -42,7 +42,7 @@ static struct measured measured_new(void)
 
     m.setting = "";
     CHECK_EQ(ft_store_open(&m.s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&m.d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&m.d, data_dir, "a30", NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(m.s, &m.run, "test", "{}", NULL), FT_OK);
     return m;
 }
@@ -320,11 +320,7 @@ TEST(tokens_make_no_other_layer)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    take_folder(argc, argv);
     intervals_are_those_of_layers_never_measured(7);
     intervals_are_those_of_layers_never_measured(3);
     intervals_are_those_of_layers_never_measured(2);

@@ -7,13 +7,12 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/store.h"
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/model/model_set.h"
 #include "store/store_inside.h"
-
-static char data[4096];
 
 enum { N = 40 };
 
@@ -128,8 +127,11 @@ static void put(ft_store *s, int64_t run, const char *spec, const char *metric,
 
 static ft_predictor *train(int n, uint32_t threads)
 {
-    const ft_train_options how = {
-        .forget = 1, .data_dir = data, .seed = 1, .n_trees = 24, .threads = threads};
+    const ft_train_options how = {.forget = 1,
+                                  .data_dir = data_dir,
+                                  .seed = 1,
+                                  .n_trees = 24,
+                                  .threads = threads};
     ft_predictor *p = NULL;
     ft_store *s;
     int64_t run;
@@ -167,7 +169,7 @@ static double error_of(const ft_predictor *p, int first)
     ft__dataset on = {.device = (char *)"t4"};
     double sum = 0;
 
-    CHECK_EQ(ft_device_load(&on.file, data, "t4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "t4", NULL), FT_OK);
     for (int i = first; i < first + N; i++) {
         ft__op_answer a = {0};
         ft_op op;
@@ -194,7 +196,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     uint32_t i = 0;
 
     make_op(&op, 0);
-    CHECK_EQ(ft_device_load(&on.file, data, "t4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "t4", NULL), FT_OK);
     while (l->part[i].scope != FT__SCOPE_ALL)
         i++;
     l->part[i].phase = FT_PHASE_BACKWARD;
@@ -222,11 +224,7 @@ TEST(few_rows_of_many_kinds_help_each_other)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }

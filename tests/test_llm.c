@@ -585,11 +585,8 @@ TEST(what_is_moved_takes_less_at_a_low_voltage)
     CHECK(CMP(ft__idle_share(&theta, &titan_x, 595. / 1164), >, 0.79));
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    char data[1000];
-
-    snprintf(data, sizeof(data), "%s/data", argc > 1 ? argv[1] : ".");
     check_all();
     CHECK_DONE();
 }

@@ -264,9 +264,7 @@ TEST(what_does_not_divide_is_refused)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
+    take_model(argc, argv);
     check_all();
     CHECK_DONE();
 }

@@ -314,7 +314,7 @@ static ft_status ask(ft__op_answer *a, const ft__family *f, const ft_op *op)
     ft__dataset on = {.device = (char *)"a30"};
     ft_status st;
 
-    CHECK_EQ(ft_device_load(&on.file, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "a30", NULL), FT_OK);
     st = ft__family_query(a, f, FT__METRIC_POWER, &on, op, NULL, 1, NULL);
     ft_device_free(on.file);
     return st;
@@ -354,7 +354,7 @@ static ft__family train_plain(void)
     uint32_t *row;
 
     CHECK_EQ(ft__samples_read(&s, store, NULL, NULL, NULL), FT_OK);
-    CHECK_EQ(ft__samples_know(&s, data, NULL), FT_OK);
+    CHECK_EQ(ft__samples_know(&s, data_dir, NULL), FT_OK);
     row = calloc(s.n + 1, sizeof(*row));
     CHECK(row != NULL);
     for (size_t i = 0; i < s.n; i++)
@@ -459,11 +459,7 @@ int main(int argc, char **argv)
     ft_predictor *near;
     ft__family plain;
 
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     near = train_grid(&usual);
     plain = train_plain();

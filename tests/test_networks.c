@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_costs.h"
 #include "put_member.h"
 #include "simulated_device.h"
 #include "store/store_inside.h"
-
-static char data_dir[4096];
 
 /* A device of 500 GB/s for copies, and a host that needs 20 us a launch. */
 static const double bandwidth = 500e9, launch_s = 20e-6;
@@ -458,9 +457,7 @@ int main(int argc, char **argv)
     ft_predictor *p;
     ft_store *s;
 
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     s = store_but(3);
     p = train(s, "", NULL);

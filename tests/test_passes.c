@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "parse_spec.h"
 #include "physics/op_kernels.h"
-
-static char data_dir[4096];
 
 static void chip_of(ft__hardware_spec *out, const char *policy, const ft_op *op)
 {
@@ -170,9 +169,7 @@ TEST(a_library_is_called_for_each_gradient)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }

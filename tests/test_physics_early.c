@@ -470,9 +470,7 @@ TEST(types_without_hardware_take_the_rate_of_vectors)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }

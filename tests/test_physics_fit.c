@@ -311,9 +311,7 @@ TEST(fitting_again_gives_the_same_bits)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }

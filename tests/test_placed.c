@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/predictor.h"
 #include "put_member.h"
 #include "store/store_inside.h"
-
-static char data_dir[4096];
 
 struct place {
     const char *device, *setting, *engine;
@@ -437,9 +436,7 @@ TEST(nonsense_in_errors_of_networks_is_refused)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }

@@ -591,9 +591,7 @@ TEST(the_largest_batch_just_fits)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     snprintf(model, sizeof(model), "%s/data/models/resnet18.onnx", argv[1]);
     CHECK(SAME(ft_version(), FT_VERSION));
     check_all();

@@ -461,9 +461,7 @@ TEST(run_modes_have_names)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }

@@ -550,9 +550,7 @@ TEST(settings_are_ranked_as_they_are_predicted)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
+    take_model(argc, argv);
     check_all();
     CHECK_DONE();
 }

@@ -447,9 +447,7 @@ TEST(engines_are_less_sure_than_their_kernels)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
+    take_model(argc, argv);
     CHECK(mkdtemp(folder));
     snprintf(mixture, sizeof(mixture), "%s/config.json", folder);
     write_text(mixture, mixture_text);

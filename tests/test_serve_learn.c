@@ -114,9 +114,7 @@ TEST(a_run_that_was_not_timed_teaches_nothing)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
+    take_model(argc, argv);
     check_all();
     CHECK_DONE();
 }

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "graph/build.h"
 #include "graph/op_inside.h"
 
-static char data_dir[4096], model[4200];
+static char model[4200];
 static ft_data *data;
 
 static ft_query about(const char *file, const char *device, const char *mode)
@@ -235,8 +236,7 @@ TEST(what_has_no_operations_is_refused)
 
 int main(int argc, char **argv)
 {
-    CHECK_EQ(argc, 2);
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     CHECK(!ft_data_open(&data, data_dir, NULL, NULL));
     check_all();
     ft_data_close(data);

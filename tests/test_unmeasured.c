@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/predictor.h"
 #include "physics/power.h"
 #include "predict/query/network.h"
-
-static char data_dir[1024];
 
 static ft_graph *read_list(const char *text)
 {
@@ -372,9 +371,7 @@ TEST(intervals_are_as_wide_as_devices_left_out_showed)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }

@@ -8,12 +8,12 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "data_dir.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
 #include "store/store_inside.h"
 
 enum { N_OPS = 80, MANY_OPS = 400 };
-static char data[4096];
 
 static void make_op(ft_op *op, uint64_t seed, const char *dtype)
 {
@@ -93,7 +93,7 @@ static void fill_odd(ft_store *s, const char *device, const char *setting,
 {
     ft_device *d;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     for (int i = 0; i < n; i++) {
         char spec[1024];
         ft_op op;
@@ -121,8 +121,10 @@ static ft_store *empty(void)
 
 static ft_predictor *trained_by(ft_store *s)
 {
-    const ft_train_options how = {
-        .data_dir = data, .seed = 1, .n_trees = 24, .methods = 1u << FT_METHOD_EXTRA};
+    const ft_train_options how = {.data_dir = data_dir,
+                                  .seed = 1,
+                                  .n_trees = 24,
+                                  .methods = 1u << FT_METHOD_EXTRA};
     ft_predictor *p = NULL;
 
     CHECK_EQ(ft_predictor_train(&p, s, &how, NULL), FT_OK);
@@ -148,7 +150,7 @@ static ft__op_answer answer_to(const ft_predictor *p, const char *device,
         .device = (char *)device, .setting = (char *)setting, .policy = (char *)"ieee"};
     ft__op_answer a = {0};
 
-    CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, device, NULL), FT_OK);
     CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, op, NULL, 1, NULL),
              FT_OK);
     ft_device_free(on.file);
@@ -170,7 +172,7 @@ static ft__op_answer asked(const ft_predictor *p, const char *device, const ft_o
 {
     ft_device *d;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     *there_s = simulated_s(op, d);
     ft_device_free(d);
     return answer_to(p, device, "", op);
@@ -333,7 +335,7 @@ static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
 
     CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
     ft_store_close(s);
-    CHECK_EQ(ft_device_load(&on.file, data, "l4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "l4", NULL), FT_OK);
     CHECK_EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, n, NULL),
              FT_OK);
     CHECK_EQ(ft__calibration_set_correct(a, &n_used, p->family, FT__METRIC_TIME, known,
@@ -455,7 +457,7 @@ static void fill_relu(ft_store *s, const char *device, double odd)
 {
     ft_device *d;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     for (int i = 0; i < N_OPS; i++) {
         char spec[1024];
         ft_op op;
@@ -689,8 +691,10 @@ TEST(another_host_may_take_much_longer)
  * are learned from: what these have of their own is not known of others. */
 TEST(operations_are_as_unknown_as_devices)
 {
-    const ft_train_options how = {
-        .data_dir = data, .seed = 1, .methods = 1u << FT_METHOD_EXTRA, .most_bytes = 1};
+    const ft_train_options how = {.data_dir = data_dir,
+                                  .seed = 1,
+                                  .methods = 1u << FT_METHOD_EXTRA,
+                                  .most_bytes = 1};
     ft_predictor *p = NULL;
     ft_store *s = empty();
     int within = 0;
@@ -716,11 +720,7 @@ TEST(operations_are_as_unknown_as_devices)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    take_folder(argc, argv);
     check_all();
     CHECK_DONE();
 }
