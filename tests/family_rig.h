@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/predictor.h"
 #include "import/list.h"
 #include "predict/query/network.h"
 #include "store/store_inside.h"
-
-static char data[4096];
 
 static inline ft_predictor *train(ft_store *s, const ft_train_options *more)
 {
@@ -19,7 +18,7 @@ static inline ft_predictor *train(ft_store *s, const ft_train_options *more)
     ft_predictor *p = NULL;
     ft_error err = {0};
 
-    how.data_dir = data;
+    how.data_dir = data_dir;
     how.seed = 1;
     how.n_trees = 24;
     how.n_folds = 4;

@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "physics/op_kernels.h"
 #include "predict/data/baseline.h"
-
-static char data_dir[4096];
 
 static inline ft_op op_of(const char *spec)
 {

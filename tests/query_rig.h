@@ -8,12 +8,11 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "data_dir.h"
 
 static const char LIST[] =
     "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 *3\n"
     "relu x=1x64x56x56 dtype=fp32\n";
-
-static char data_dir[4096];
 
 static ft_query about_list(void)
 {

@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/serve.h"
 
-static char data_dir[4096];
 static char model[4096];
 
-static inline void take_folder(const char *source)
+static inline void take_model(int argc, char **argv)
 {
-    snprintf(data_dir, sizeof(data_dir), "%s/data", source);
-    snprintf(model, sizeof(model), "%s/examples/llm/llama-3-8b.json", source);
+    take_folder(argc, argv);
+    snprintf(model, sizeof(model), "%s/examples/llm/llama-3-8b.json", argv[1]);
 }
 
 static inline ft_query about_model(void)

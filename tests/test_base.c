@@ -9,7 +9,7 @@
 #include "check.h"
 #include "foretell/foretell.h"
 
-static void arena_gives_zeroed_aligned_memory_of_any_size(void)
+TEST(arena_gives_zeroed_aligned_memory_of_any_size)
 {
     ft__arena a = {0};
     char *s;
@@ -29,7 +29,7 @@ static void arena_gives_zeroed_aligned_memory_of_any_size(void)
     CHECK(EQ(a.head, NULL));
 }
 
-static void buffer_grows_and_stays_terminated(void)
+TEST(buffer_grows_and_stays_terminated)
 {
     ft__buf b = {0};
 
@@ -42,7 +42,7 @@ static void buffer_grows_and_stays_terminated(void)
     ft__buf_free(&b);
 }
 
-static void statistics_agree_with_hand_figures(void)
+TEST(statistics_agree_with_hand_figures)
 {
     double v[] = {4, 1, 3, 2}, w[] = {1, 2, 3, 4, 100};
 
@@ -55,7 +55,7 @@ static void statistics_agree_with_hand_figures(void)
     CHECK(isnan(ft__median(v, 0)) && isnan(ft__std(v, 0)) && EQ(ft__std(v, 1), 0));
 }
 
-static void streams_repeat_and_differ(void)
+TEST(streams_repeat_and_differ)
 {
     ft__prng a = ft__prng_stream(7, 0), b = ft__prng_stream(7, 0);
     ft__prng c = ft__prng_stream(7, 1);
@@ -71,7 +71,7 @@ static void streams_repeat_and_differ(void)
     CHECK_NEAR(sum / 1000, 0.5, 0.05);
 }
 
-static void pairs_are_found_and_numbers_have_units(void)
+TEST(pairs_are_found_and_numbers_have_units)
 {
     const char *text = "threads=2 clock=1200MHz cap=250W state=eval";
     size_t len;
@@ -86,7 +86,7 @@ static void pairs_are_found_and_numbers_have_units(void)
     CHECK(isnan(ft__pair_number(text, "state")) && isnan(ft__pair_number(text, "x")));
 }
 
-static void a_pair_is_taken_out_with_its_blank(void)
+TEST(a_pair_is_taken_out_with_its_blank)
 {
     static const char *const left[][2] = {
         {"a", "bc=2 d=3"}, {"bc", "a=1 d=3"}, {"d", "a=1 bc=2"}, {"b", "a=1 bc=2 d=3"}};
@@ -100,7 +100,7 @@ static void a_pair_is_taken_out_with_its_blank(void)
     }
 }
 
-static void names_lead_back_to_their_values(void)
+TEST(names_lead_back_to_their_values)
 {
     static const uint32_t count[FT_NAMES_COUNT] = {
         [FT_NAMES_BASIS] = FT_BASIS_COUNT,
@@ -142,12 +142,6 @@ static void names_lead_back_to_their_values(void)
 
 int main(void)
 {
-    arena_gives_zeroed_aligned_memory_of_any_size();
-    buffer_grows_and_stays_terminated();
-    statistics_agree_with_hand_figures();
-    streams_repeat_and_differ();
-    pairs_are_found_and_numbers_have_units();
-    a_pair_is_taken_out_with_its_blank();
-    names_lead_back_to_their_values();
+    check_all();
     CHECK_DONE();
 }

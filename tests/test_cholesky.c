@@ -25,7 +25,7 @@ static void draw_matrix(double *a, size_t n, uint64_t seed)
         }
 }
 
-static void a_factor_times_itself_is_the_matrix(void)
+TEST(a_factor_times_itself_is_the_matrix)
 {
     for (size_t n = 1; n <= MOST; n++) {
         double a[MOST * MOST], l[MOST * MOST];
@@ -44,7 +44,7 @@ static void a_factor_times_itself_is_the_matrix(void)
     }
 }
 
-static void a_solution_fulfils_its_equations(void)
+TEST(a_solution_fulfils_its_equations)
 {
     for (size_t n = 1; n <= MOST; n++) {
         double a[MOST * MOST], l[MOST * MOST], x[MOST];
@@ -60,7 +60,7 @@ static void a_solution_fulfils_its_equations(void)
     }
 }
 
-static void the_inverse_solves_for_unit_vectors(void)
+TEST(the_inverse_solves_for_unit_vectors)
 {
     for (size_t n = 1; n <= MOST; n++) {
         double a[MOST * MOST], inverse[MOST * MOST], scratch[MOST * MOST], x[MOST];
@@ -78,7 +78,7 @@ static void the_inverse_solves_for_unit_vectors(void)
     }
 }
 
-static void what_is_not_positive_definite_has_no_factor(void)
+TEST(what_is_not_positive_definite_has_no_factor)
 {
     double turned[] = {1, 2, 2, 1}, flat[] = {1, 1, 1, 1}, no_number[] = {NAN};
 
@@ -97,7 +97,7 @@ static double rosenbrock(void *calls, const double *x, double *g)
     return a * a + 100 * b * b;
 }
 
-static void a_walk_ends_in_a_curved_valley(void)
+TEST(a_walk_ends_in_a_curved_valley)
 {
     double x[] = {-1.2, 1}, least;
     int calls = 0;
@@ -116,7 +116,7 @@ static double up_to_one(void *with, const double *x, double *g)
     return x[0] < 1 ? -x[0] : INFINITY;
 }
 
-static void a_walk_stays_where_the_function_is_defined(void)
+TEST(a_walk_stays_where_the_function_is_defined)
 {
     double x = -4.5, least;
 
@@ -124,7 +124,7 @@ static void a_walk_stays_where_the_function_is_defined(void)
     CHECK(CMP(x, <, 1) && CMP(x, >, 0.99) && EQ(least, -x));
 }
 
-static void decay_is_the_exponential_function(void)
+TEST(decay_is_the_exponential_function)
 {
     for (double t = 0; t < 690; t += 0.37)
         CHECK_NEAR(ft__decay(t) / exp(-t), 1, 4e-15);
@@ -133,12 +133,6 @@ static void decay_is_the_exponential_function(void)
 
 int main(void)
 {
-    a_factor_times_itself_is_the_matrix();
-    a_solution_fulfils_its_equations();
-    the_inverse_solves_for_unit_vectors();
-    what_is_not_positive_definite_has_no_factor();
-    a_walk_ends_in_a_curved_valley();
-    a_walk_stays_where_the_function_is_defined();
-    decay_is_the_exponential_function();
+    check_all();
     CHECK_DONE();
 }

@@ -36,7 +36,7 @@ static void make_even(ft__choosing *c, const ft_op *ops, size_t n, ft_criterion 
 }
 
 /* Schur complement of two known operations, the 2 x 2 inverse written out. */
-static void covariance_is_conditioned_on_what_is_known(void)
+TEST(covariance_is_conditioned_on_what_is_known)
 {
     const double noise = 0.05;
     ft__choosing c;
@@ -77,7 +77,7 @@ static double left_of(const float *between, int j, int a, int i)
            (ja * (ii * ja - ai * ji) + ji * (aa * ji - ai * ja)) / det;
 }
 
-static void the_next_one_leaves_the_least_sum_of_deviations(void)
+TEST(the_next_one_leaves_the_least_sum_of_deviations)
 {
     const float weight[N] = {1, 2, 1, 5, 1, 1, 3, 1, 1};
     double least = INFINITY;
@@ -107,7 +107,7 @@ static void the_next_one_leaves_the_least_sum_of_deviations(void)
 }
 
 /* Sums in double precision, over more operations than are summed at a time. */
-static void of_many_the_next_one_leaves_the_least_too(void)
+TEST(of_many_the_next_one_leaves_the_least_too)
 {
     enum { MANY = 301 };
     static ft_op ops[MANY];
@@ -182,7 +182,7 @@ static bool is_odd(const void *user, size_t i)
     return i % 2 != 0;
 }
 
-static void what_is_dear_or_not_allowed_waits(void)
+TEST(what_is_dear_or_not_allowed_waits)
 {
     size_t first;
     ft__choosing c;
@@ -198,7 +198,7 @@ static void what_is_dear_or_not_allowed_waits(void)
     ft__choosing_free(&c);
 }
 
-static void what_weighs_nothing_comes_after_what_weighs(void)
+TEST(what_weighs_nothing_comes_after_what_weighs)
 {
     const float weight[N] = {[8] = 1};
     ft__choosing c;
@@ -212,7 +212,7 @@ static void what_weighs_nothing_comes_after_what_weighs(void)
 }
 
 /* Large ones cost more to measure, until the device is known to be fast. */
-static void what_is_wanted_often_weighs_more_and_what_takes_long_less(void)
+TEST(what_is_wanted_often_weighs_more_and_what_takes_long_less)
 {
     const double often[N] = {32, [8] = 1};
     ft__choosing c;
@@ -303,7 +303,7 @@ static void learn_from_every_other(ft__choosing *c, const ft_op ops[ALL], bool t
     learn_from_known(c, ops, timed);
 }
 
-static void what_is_hard_to_foretell_weighs_more(void)
+TEST(what_is_hard_to_foretell_weighs_more)
 {
     float least_hard = INFINITY, most_easy = 0;
     ft__choosing c;
@@ -322,7 +322,7 @@ static void what_is_hard_to_foretell_weighs_more(void)
     ft__choosing_free(&c);
 }
 
-static void without_times_nothing_is_learned(void)
+TEST(without_times_nothing_is_learned)
 {
     ft__choosing c;
     ft_op ops[ALL];
@@ -335,7 +335,7 @@ static void without_times_nothing_is_learned(void)
 }
 
 /* More alike to each other than to themselves: that is no covariance. */
-static void without_an_inverse_weights_stay_as_they_are(void)
+TEST(without_an_inverse_weights_stay_as_they_are)
 {
     ft__choosing c;
     ft_op ops[ALL];
@@ -350,7 +350,7 @@ static void without_an_inverse_weights_stay_as_they_are(void)
     ft__choosing_free(&c);
 }
 
-static void learning_is_due_again_with_half_as_many_more(void)
+TEST(learning_is_due_again_with_half_as_many_more)
 {
     ft__choosing c;
     ft_op ops[ALL];
@@ -373,7 +373,7 @@ static void learning_is_due_again_with_half_as_many_more(void)
 }
 
 /* One of each sort comes before a second one of any. */
-static void few_are_one_of_each_sort_first(void)
+TEST(few_are_one_of_each_sort_first)
 {
     ft_op ops[N];
     uint32_t few[N], n;
@@ -396,7 +396,7 @@ static void few_are_one_of_each_sort_first(void)
 }
 
 /* Of more than can be compared nearly all are, not every other one. */
-static void few_of_many_are_evenly_spaced(void)
+TEST(few_of_many_are_evenly_spaced)
 {
     enum { MANY = FT_CHOOSE_MOST + 1 };
     ft_op some[N], *ops = calloc(MANY, sizeof(*ops));
@@ -412,7 +412,7 @@ static void few_of_many_are_evenly_spaced(void)
 }
 
 /* Empty ones are as small as any. */
-static void few_may_be_chosen_of_empty_operations(void)
+TEST(few_may_be_chosen_of_empty_operations)
 {
     static const char *const specs[] = {"linear x=1x64 out=32", "linear x=0x64 out=32",
                                         "linear x=0x32 out=32"};
@@ -433,23 +433,11 @@ static void few_may_be_chosen_of_empty_operations(void)
 
 int main(void)
 {
-    few_of_many_are_evenly_spaced();
-    few_are_one_of_each_sort_first();
-    few_may_be_chosen_of_empty_operations();
-    covariance_is_conditioned_on_what_is_known();
-    the_next_one_leaves_the_least_sum_of_deviations();
-    of_many_the_next_one_leaves_the_least_too();
+    check_all();
     the_first_few_are_unlike_each_other(FT_CRITERION_ACTIVE);
     the_first_few_are_unlike_each_other(FT_CRITERION_SPREAD);
     each_comes_once_and_then_there_is_none(FT_CRITERION_ACTIVE);
     each_comes_once_and_then_there_is_none(FT_CRITERION_SPREAD);
     each_comes_once_and_then_there_is_none(FT_CRITERION_RANDOM);
-    what_is_dear_or_not_allowed_waits();
-    what_weighs_nothing_comes_after_what_weighs();
-    what_is_wanted_often_weighs_more_and_what_takes_long_less();
-    what_is_hard_to_foretell_weighs_more();
-    without_times_nothing_is_learned();
-    without_an_inverse_weights_stay_as_they_are();
-    learning_is_due_again_with_half_as_many_more();
     CHECK_DONE();
 }

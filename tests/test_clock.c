@@ -124,7 +124,7 @@ static void errors(double *time, double *power, const ft__clocks *c)
 }
 
 /* Formulae take away three quarters of the error of the plain rule, trees no less. */
-static void workloads_that_were_left_out_are_told_from_one_clock(void)
+TEST(workloads_that_were_left_out_are_told_from_one_clock)
 {
     static ft__clock_row row[N_ROWS];
     size_t n = rows(row, 0, N_WORKLOADS);
@@ -142,7 +142,7 @@ static void workloads_that_were_left_out_are_told_from_one_clock(void)
     ft__clocks_free(trees);
 }
 
-static void intervals_hold_most_of_what_was_left_out(void)
+TEST(intervals_hold_most_of_what_was_left_out)
 {
     static ft__clock_row row[N_ROWS], test[N_ROWS];
     size_t n = rows(row, 0, N_WORKLOADS), in = 0, wide = 0;
@@ -168,7 +168,7 @@ static void intervals_hold_most_of_what_was_left_out(void)
     ft__clocks_free(formulae);
 }
 
-static void the_clocks_that_were_measured_change_nothing(void)
+TEST(the_clocks_that_were_measured_change_nothing)
 {
     static ft__clock_row row[N_ROWS];
     ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 0);
@@ -183,7 +183,7 @@ static void the_clocks_that_were_measured_change_nothing(void)
 }
 
 /* With constants common to GPUs alone: no row was ever seen. */
-static void a_faster_clock_takes_less_time_and_more_power(void)
+TEST(a_faster_clock_takes_less_time_and_more_power)
 {
     ft__clocks *c = fitted(0, NULL, 1);
     ft__clock_row from = truth(7, 1, 1);
@@ -201,7 +201,7 @@ static void a_faster_clock_takes_less_time_and_more_power(void)
 
 /* The workload that moves most and the one that computes most, at half the clock: each
  * is predicted nearer to what it takes than to what the other one takes. */
-static void what_waits_for_memory_gains_little_from_the_core(void)
+TEST(what_waits_for_memory_gains_little_from_the_core)
 {
     static ft__clock_row row[N_ROWS];
     ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 0);
@@ -244,7 +244,7 @@ static size_t best_of(const ft__clocks *c, const ft__clock_row *from,
 }
 
 /* Held against every clock tried. */
-static void the_best_clock_is_nearly_the_best_there_is(void)
+TEST(the_best_clock_is_nearly_the_best_there_is)
 {
     static ft__clock_row row[N_ROWS];
     ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 1);
@@ -276,7 +276,7 @@ static void the_best_clock_is_nearly_the_best_there_is(void)
 /* Of 30 programs of a GTX 1080 Ti, 13 take 1.3 to 1.4 times as long at 4000 of 5500 MHz
  * of memory and 12 no longer, whatever they draw: the lower clock costs more than it
  * saves where nothing says which of them is asked for. */
-static void a_lower_memory_clock_is_not_free(void)
+TEST(a_lower_memory_clock_is_not_free)
 {
     for (double drawn = 0.5; drawn <= 1; drawn += 0.1) {
         const ft__clock_row from = {.class = FT__CLOCK_KERNEL,
@@ -294,7 +294,7 @@ static void a_lower_memory_clock_is_not_free(void)
     }
 }
 
-static void unknown_power_stays_unknown(void)
+TEST(unknown_power_stays_unknown)
 {
     static ft__clock_row row[N_ROWS];
     ft__clocks *c = fitted(rows(row, 0, N_WORKLOADS), row, 1);
@@ -311,7 +311,7 @@ static void unknown_power_stays_unknown(void)
 }
 
 /* Nothing but the name says which half of the workloads waits for memory. */
-static void workloads_called_alike_behave_alike(void)
+TEST(workloads_called_alike_behave_alike)
 {
     static ft__clock_row row[N_ROWS];
     static char name[N_WORKLOADS][24];
@@ -348,7 +348,7 @@ static void workloads_called_alike_behave_alike(void)
     ft__clocks_free(c);
 }
 
-static void equal_rows_make_equal_models(void)
+TEST(equal_rows_make_equal_models)
 {
     static ft__clock_row row[N_ROWS];
     size_t n = rows(row, 0, N_WORKLOADS);
@@ -382,7 +382,7 @@ static const double caps_w[] = {100, 120, 140, 160, 200};
 enum { N_CAPS = sizeof(caps_w) / sizeof(*caps_w) };
 
 /* Without a row at another cap than the highest, and with other workloads at all. */
-static void caps_are_told_from_what_is_drawn_under_the_highest(void)
+TEST(caps_are_told_from_what_is_drawn_under_the_highest)
 {
     static ft__clock_row row[N_ROWS];
     size_t n = 0;
@@ -425,7 +425,7 @@ static void caps_are_told_from_what_is_drawn_under_the_highest(void)
 
 /* The lowest clock draws more than that: the cap is exceeded, and the time is finite.
  */
-static void no_cap_goes_below_what_the_lowest_clock_draws(void)
+TEST(no_cap_goes_below_what_the_lowest_clock_draws)
 {
     ft__clock_row from = under_cap(7, 200);
     ft__clocks *c = fitted(1, &from, 1);
@@ -443,17 +443,6 @@ static void no_cap_goes_below_what_the_lowest_clock_draws(void)
 
 int main(void)
 {
-    caps_are_told_from_what_is_drawn_under_the_highest();
-    no_cap_goes_below_what_the_lowest_clock_draws();
-    workloads_that_were_left_out_are_told_from_one_clock();
-    intervals_hold_most_of_what_was_left_out();
-    the_clocks_that_were_measured_change_nothing();
-    a_faster_clock_takes_less_time_and_more_power();
-    what_waits_for_memory_gains_little_from_the_core();
-    the_best_clock_is_nearly_the_best_there_is();
-    a_lower_memory_clock_is_not_free();
-    unknown_power_stays_unknown();
-    workloads_called_alike_behave_alike();
-    equal_rows_make_equal_models();
+    check_all();
     CHECK_DONE();
 }

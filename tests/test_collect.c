@@ -87,7 +87,7 @@ static void clean(const char *path)
     remove(name);
 }
 
-static void collecting_twice_measures_once(void)
+TEST(collecting_twice_measures_once)
 {
     ft_collect_report r;
     char path[128];
@@ -101,7 +101,7 @@ static void collecting_twice_measures_once(void)
     clean(path);
 }
 
-static void what_the_engine_breaks_on_is_counted_and_the_rest_measured(void)
+TEST(what_the_engine_breaks_on_is_counted_and_the_rest_measured)
 {
     ft_collect_report r;
     char path[128];
@@ -119,7 +119,7 @@ static const ft_collect_options ascending = {
     .op_time_s = 0.002, .repeat_share = -1, .ascending = 1};
 
 /* 32 MB each of the batch: 1 and 2 fit beside nothing else, 3 does not. */
-static void what_is_too_large_ends_its_series_as_such(void)
+TEST(what_is_too_large_ends_its_series_as_such)
 {
     static const char *const specs[] = {"relu x=4x8000000", "relu x=2x8000000",
                                         "relu x=3x8000000", "relu x=1x8000000",
@@ -139,7 +139,7 @@ static void what_is_too_large_ends_its_series_as_such(void)
     clean(path);
 }
 
-static void a_failure_that_is_not_the_sizes_ends_its_series_too(void)
+TEST(a_failure_that_is_not_the_sizes_ends_its_series_too)
 {
     static const char *const specs[] = {
         "softmax x=1x100 axis=1", "softmax x=8x100 axis=1", "softmax x=4x100 axis=1",
@@ -159,7 +159,7 @@ static void a_failure_that_is_not_the_sizes_ends_its_series_too(void)
     clean(path);
 }
 
-static void an_engine_that_breaks_down_loses_nothing_measured(void)
+TEST(an_engine_that_breaks_down_loses_nothing_measured)
 {
     const ft_collect_options how = {.op_time_s = 0.002, .repeat_share = -1, .group = 2};
     ft_collect_report r;
@@ -201,7 +201,7 @@ static int note_id(void *user, const ft_row *row)
 /* Seven that are nearly the same, one that is far from them, and one that takes many
  * times as long to measure as all the others: one that stands for the seven comes
  * first, the far one before all of them are measured, the heavy one last. */
-static void what_stands_for_most_in_its_time_comes_first(void)
+TEST(what_stands_for_most_in_its_time_comes_first)
 {
     static const char *const specs[] = {
         "linear x=4096x8192 out=8192", "linear x=64x250 out=256",
@@ -267,7 +267,7 @@ static int collect_on_a_device_with_a_blank(const char *path)
     return warned;
 }
 
-static void a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from(void)
+TEST(a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from)
 {
     char path[128];
 
@@ -277,7 +277,7 @@ static void a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from(v
 }
 
 /* A row that cannot be read keeps nothing from being measured. */
-static void without_learning_what_to_measure_next_all_is_measured(void)
+TEST(without_learning_what_to_measure_next_all_is_measured)
 {
     ft_key key = {.device = "a device",
                   .engine = "fake",
@@ -315,7 +315,7 @@ static const char *scheduled(void)
 
 /* Schedules of an engine have calibrations of their own; what else stands behind a "+"
  * in a version is none. */
-static void calibrations_are_of_schedules(void)
+TEST(calibrations_are_of_schedules)
 {
     static const struct {
         const char *(*version)(void);
@@ -365,7 +365,7 @@ static void keep_warning(void *user, ft_log_level level, const char *text)
 }
 
 /* The probes at least, for they always are. */
-static void a_short_budget_takes_fewer_rounds(void)
+TEST(a_short_budget_takes_fewer_rounds)
 {
     ft_collect_options how = {.budget_s = 0.05 * N_UNIQUE, .repeat_share = -1};
     ft_collect_report r;
@@ -383,7 +383,7 @@ static void a_short_budget_takes_fewer_rounds(void)
 }
 
 /* Measuring the machine itself takes longer than that. */
-static void however_short_a_budget_one_operation_is_measured_and_the_reason_said(void)
+TEST(however_short_a_budget_one_operation_is_measured_and_the_reason_said)
 {
     char said[400] = "", path[128];
     const ft_log log = {.message = keep_warning, .user = said};
@@ -416,7 +416,7 @@ static int check_row(void *user, const ft_row *row)
     return 0;
 }
 
-static void part_is_measured_again_and_reproducibility_told(void)
+TEST(part_is_measured_again_and_reproducibility_told)
 {
     ft_collect_options how = {.op_time_s = 0.002};
     ft_collect_report r;
@@ -476,7 +476,7 @@ static struct whole networks_in(const char *path)
 
 /* By its formula the engine takes 2 us and what is moved and computed: 128 x 128
  * weights, at 10 GB/s and 50 GFLOP/s. */
-static void networks_are_measured_whole_once(void)
+TEST(networks_are_measured_whole_once)
 {
     static const char list[] = "linear x=1x128 out=128 *3\nrelu x=1x128 *2\n";
     ft_collect_network net = {.name = "two layers"};
@@ -627,19 +627,7 @@ int main(int argc, char **argv)
         return 77;
     source_root = argv[1];
     plugin_dir = argv[2];
-    collecting_twice_measures_once();
-    what_the_engine_breaks_on_is_counted_and_the_rest_measured();
-    what_is_too_large_ends_its_series_as_such();
-    a_failure_that_is_not_the_sizes_ends_its_series_too();
-    an_engine_that_breaks_down_loses_nothing_measured();
-    what_stands_for_most_in_its_time_comes_first();
-    a_device_whose_name_holds_a_blank_is_collected_on_and_learned_from();
-    without_learning_what_to_measure_next_all_is_measured();
-    calibrations_are_of_schedules();
-    a_short_budget_takes_fewer_rounds();
-    however_short_a_budget_one_operation_is_measured_and_the_reason_said();
-    part_is_measured_again_and_reproducibility_told();
-    networks_are_measured_whole_once();
+    check_all();
     a_killed_collection_goes_on_where_it_was(argc > 3 ? atoi(argv[3]) : 20);
     CHECK_DONE();
 }

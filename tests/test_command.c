@@ -67,7 +67,7 @@ static double processor_s(const ft_command_result *r)
     return r->user.value + r->system.value;
 }
 
-static void a_sleep_takes_its_time_and_no_processor(void)
+TEST(a_sleep_takes_its_time_and_no_processor)
 {
     ft_command c[2] = {shell("exec sleep 0.05"),
                        shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")};
@@ -89,7 +89,7 @@ static void a_sleep_takes_its_time_and_no_processor(void)
     ft_command_results_free(r, 2);
 }
 
-static void work_is_processor_time(void)
+TEST(work_is_processor_time)
 {
     ft_command c[2] = {shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"),
                        shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")};
@@ -102,7 +102,7 @@ static void work_is_processor_time(void)
 }
 
 /* dd has a buffer of the size it is told. */
-static void memory_is_that_of_the_program(void)
+TEST(memory_is_that_of_the_program)
 {
     static const char *const argv[] = {"dd",     "if=/dev/zero", "of=/dev/null",
                                        "bs=64M", "count=1",      NULL};
@@ -120,7 +120,7 @@ static void memory_is_that_of_the_program(void)
     ft_command_results_free(r, 2);
 }
 
-static void commands_take_turns_beginning_with_another_one(void)
+TEST(commands_take_turns_beginning_with_another_one)
 {
     char a[128], b[128], c[128];
     ft_command all[3];
@@ -136,7 +136,7 @@ static void commands_take_turns_beginning_with_another_one(void)
     CHECK(SAME(text_of(in_folder("order")), "abcbcacab"));
 }
 
-static void what_belongs_around_a_run_is_run(void)
+TEST(what_belongs_around_a_run_is_run)
 {
     char text[5][96];
     static const char *const part[] = {"S", "P", "R", "C", "E"};
@@ -155,7 +155,7 @@ static void what_belongs_around_a_run_is_run(void)
     CHECK(SAME(text_of(in_folder("around")), "SPRCPRCPRCE"));
 }
 
-static void input_is_handed_to_every_run(void)
+TEST(input_is_handed_to_every_run)
 {
     char text[128];
     ft_command c;
@@ -179,7 +179,7 @@ static ft_status failure(const char *text, const ft_command_options *o, ft_error
     return st;
 }
 
-static void failures_name_the_command_and_how_it_ended(void)
+TEST(failures_name_the_command_and_how_it_ended)
 {
     static const char *const nothing[] = {"/no/such/program", NULL};
     ft_command missing = {.argv = nothing};
@@ -202,7 +202,7 @@ static void failures_name_the_command_and_how_it_ended(void)
     CHECK_EQ(ft_measure_commands(&r, NULL, 0, &o, &err), FT_EINVAL);
 }
 
-static void failures_count_when_asked_to(void)
+TEST(failures_count_when_asked_to)
 {
     ft_command c = shell("exit 3");
     ft_command_options o = {.min_runs = 4, .max_runs = 4, .ignore_failure = 1};
@@ -232,7 +232,7 @@ static void hangs(const char *what, const char *late)
     CHECK(HAS(err.msg, "longer than 300 s"));
 }
 
-static void a_run_that_hangs_is_ended_with_its_children(void)
+TEST(a_run_that_hangs_is_ended_with_its_children)
 {
     char text[160];
     long child;
@@ -244,7 +244,7 @@ static void a_run_that_hangs_is_ended_with_its_children(void)
 }
 
 /* Its own session, and nobody's child any more. */
-static void a_run_that_hangs_is_ended_with_what_left_its_session(void)
+TEST(a_run_that_hangs_is_ended_with_what_left_its_session)
 {
     char text[256];
     pid_t child;
@@ -259,7 +259,7 @@ static void a_run_that_hangs_is_ended_with_what_left_its_session(void)
     kill(child, SIGKILL);
 }
 
-static void what_a_run_leaves_in_the_background_stays_where_it_ends_by_itself(void)
+TEST(what_a_run_leaves_in_the_background_stays_where_it_ends_by_itself)
 {
     char text[160];
     ft_command_options o = {.min_runs = 1, .max_runs = 1};
@@ -276,7 +276,7 @@ static void what_a_run_leaves_in_the_background_stays_where_it_ends_by_itself(vo
     ft_command_results_free(r, 1);
 }
 
-static void runs_far_from_the_others_are_marked_and_kept(void)
+TEST(runs_far_from_the_others_are_marked_and_kept)
 {
     static const char *const argv[] = {"takes", "0.01", NULL};
     ft_command c = {.argv = argv};
@@ -309,7 +309,7 @@ static pid_t measuring(const char *text, double timeout_s)
     return pid;
 }
 
-static void a_signal_that_ends_us_ends_the_run_first(void)
+TEST(a_signal_that_ends_us_ends_the_run_first)
 {
     static const double timeouts_s[] = {0, HANGS_MS / 1e3};
     char text[160];
@@ -330,7 +330,7 @@ static void a_signal_that_ends_us_ends_the_run_first(void)
     }
 }
 
-static void a_run_that_does_not_mind_signals_is_ended_all_the_same(void)
+TEST(a_run_that_does_not_mind_signals_is_ended_all_the_same)
 {
     char text[160];
     pid_t self, child;
@@ -347,7 +347,7 @@ static void a_run_that_does_not_mind_signals_is_ended_all_the_same(void)
     kill(child, SIGKILL);
 }
 
-static void a_run_does_not_outlive_us(void)
+TEST(a_run_does_not_outlive_us)
 {
     static const double timeouts_s[] = {0, HANGS_MS / 1e3};
     char text[320];
@@ -373,7 +373,7 @@ static void a_run_does_not_outlive_us(void)
 }
 
 /* The process beside it, the parent of the shell. */
-static void a_run_whose_guard_is_killed_ends_and_says_so(void)
+TEST(a_run_whose_guard_is_killed_ends_and_says_so)
 {
     ft_error err = {0};
     ft_command_options o = {.min_runs = 1, .max_runs = 1};
@@ -385,22 +385,7 @@ static void a_run_whose_guard_is_killed_ends_and_says_so(void)
 int main(void)
 {
     make_folder();
-    a_sleep_takes_its_time_and_no_processor();
-    work_is_processor_time();
-    memory_is_that_of_the_program();
-    commands_take_turns_beginning_with_another_one();
-    what_belongs_around_a_run_is_run();
-    input_is_handed_to_every_run();
-    failures_name_the_command_and_how_it_ended();
-    failures_count_when_asked_to();
-    a_run_that_hangs_is_ended_with_its_children();
-    a_run_that_hangs_is_ended_with_what_left_its_session();
-    what_a_run_leaves_in_the_background_stays_where_it_ends_by_itself();
-    a_run_does_not_outlive_us();
-    a_run_whose_guard_is_killed_ends_and_says_so();
-    runs_far_from_the_others_are_marked_and_kept();
-    a_signal_that_ends_us_ends_the_run_first();
-    a_run_that_does_not_mind_signals_is_ended_all_the_same();
+    check_all();
     remove_folder();
     CHECK_DONE();
 }

@@ -45,7 +45,7 @@ static bool near(double value, double truth, double share)
     return fabs(value - truth) <= share * truth;
 }
 
-static void energy_is_power_times_time_in_every_domain(void)
+TEST(energy_is_power_times_time_in_every_domain)
 {
     static const double watts[] = {50, 30};
     static const char *const longer[] = {"takes", "0.3", NULL};
@@ -80,7 +80,7 @@ static void energy_is_power_times_time_in_every_domain(void)
     ft_meter_close(o.meter);
 }
 
-static void commands_too_short_for_the_sensor_are_looped(void)
+TEST(commands_too_short_for_the_sensor_are_looped)
 {
     static const char *const brief[] = {"takes", "0.005", NULL};
     char sources[128];
@@ -107,7 +107,7 @@ static void commands_too_short_for_the_sensor_are_looped(void)
 }
 
 /* The recording brings a value every 0.01 s. */
-static void loops_are_as_long_as_the_wanted_error_needs(void)
+TEST(loops_are_as_long_as_the_wanted_error_needs)
 {
     static const struct {
         double time_s, error, takes_s;
@@ -155,7 +155,7 @@ static ft_meter *meter_of_busy(struct world *w, struct asked *program, char busy
 
 /* Twelve of a hundred parts of the loop pass between runs, at a quarter of the power.
  */
-static void what_is_drawn_between_runs_is_in_the_error(void)
+TEST(what_is_drawn_between_runs_is_in_the_error)
 {
     char busy[64];
     const char *const brief[] = {"takes", "0.0075", busy, NULL};
@@ -176,7 +176,7 @@ static void what_is_drawn_between_runs_is_in_the_error(void)
     ask_no_more(&program);
 }
 
-static void energy_is_that_of_the_command_whose_turn_it_is(void)
+TEST(energy_is_that_of_the_command_whose_turn_it_is)
 {
     char busy[64];
     const char *const heavy[] = {"takes", "0.5", busy, NULL};
@@ -198,7 +198,7 @@ static void energy_is_that_of_the_command_whose_turn_it_is(void)
 }
 
 /* The same in real time, whatever the figures: with a thread that reads. */
-static void energy_is_told_in_real_time_as_well(void)
+TEST(energy_is_told_in_real_time_as_well)
 {
     ft_command c = shell("exec sleep 0.1");
     ft_command_options o = {.min_runs = 2, .max_runs = 2, .power_time_s = 0.1};
@@ -226,12 +226,7 @@ static void energy_is_told_in_real_time_as_well(void)
 int main(void)
 {
     make_folder();
-    energy_is_power_times_time_in_every_domain();
-    commands_too_short_for_the_sensor_are_looped();
-    loops_are_as_long_as_the_wanted_error_needs();
-    what_is_drawn_between_runs_is_in_the_error();
-    energy_is_that_of_the_command_whose_turn_it_is();
-    energy_is_told_in_real_time_as_well();
+    check_all();
     remove_folder();
     CHECK_DONE();
 }

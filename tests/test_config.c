@@ -14,7 +14,7 @@ static double parameters_of(const char *more)
     return sum.parameters;
 }
 
-static void parameters_are_those_of_the_model(void)
+TEST(parameters_are_those_of_the_model)
 {
     /* Queries, keys and values, output; gate, up and down; two norms. */
     const double layer = 64 * (64 + 2 * 32) + 64 * 64 + 3 * 64 * 96 + 2 * 64;
@@ -35,7 +35,7 @@ static void parameters_are_those_of_the_model(void)
                2 * layer + ends, 0);
 }
 
-static void a_step_has_its_context_in_the_cache(void)
+TEST(a_step_has_its_context_in_the_cache)
 {
     const ft_dim_value dims[] = {{"tokens", 3}, {"context", 50}};
     const ft_import_options opt = {.batch = 5, .dims = dims, .n_dims = 2};
@@ -53,7 +53,7 @@ static void a_step_has_its_context_in_the_cache(void)
     ft_graph_free(g);
 }
 
-static void a_window_bounds_what_a_layer_looks_back_on(void)
+TEST(a_window_bounds_what_a_layer_looks_back_on)
 {
     const ft_dim_value dims[] = {{"context", 50}};
     const ft_import_options opt = {.dims = dims, .n_dims = 1};
@@ -74,7 +74,7 @@ static void a_window_bounds_what_a_layer_looks_back_on(void)
     ft_graph_free(g);
 }
 
-static void a_rank_has_its_part_of_heads_and_columns(void)
+TEST(a_rank_has_its_part_of_heads_and_columns)
 {
     const ft_dim_value dims[] = {{"tp", 4}};
     const ft_import_options opt = {.dims = dims, .n_dims = 1};
@@ -93,7 +93,7 @@ static void a_rank_has_its_part_of_heads_and_columns(void)
 
 /* DeepSeek's: one vector of the cache for all heads when decoding; expanded when not.
  */
-static void latent_attention_has_one_vector_for_all_heads(void)
+TEST(latent_attention_has_one_vector_for_all_heads)
 {
     static const char latent[] =
         ", \"kv_lora_rank\": 16, \"q_lora_rank\": 24, \"qk_rope_head_dim\": 4, "
@@ -123,7 +123,7 @@ static void latent_attention_has_one_vector_for_all_heads(void)
 }
 
 /* Of a long context each query attends to the tokens that the indexer picks. */
-static void an_indexer_bounds_what_a_query_attends_to(void)
+TEST(an_indexer_bounds_what_a_query_attends_to)
 {
     static const char sparse[] =
         ", \"kv_lora_rank\": 16, \"q_lora_rank\": 24, \"qk_rope_head_dim\": 4, "
@@ -154,7 +154,7 @@ static double parameters(const char *text)
     return sum.parameters;
 }
 
-static void layers_may_be_one_half_alone(void)
+TEST(layers_may_be_one_half_alone)
 {
     const double norm = 64;
     /* Into the gate, what is convolved (values, and keys and queries of two groups),
@@ -189,7 +189,7 @@ static const char delta[] =
     "\"num_experts_per_tok\": 2, \"moe_intermediate_size\": 32, "
     "\"shared_expert_intermediate_size\": 32, \"vocab_size\": 100}%s}";
 
-static void linear_attention_has_a_state_in_place_of_a_cache(void)
+TEST(linear_attention_has_a_state_in_place_of_a_cache)
 {
     const double linear =
         64 * (2 * 16 + 32 + 32) + 64 * 8 + 64 * 4 + 2 * 4 + 8 + 32 * 64;
@@ -220,21 +220,21 @@ static void linear_attention_has_a_state_in_place_of_a_cache(void)
     ft_graph_free(g);
 }
 
-static void weights_of_a_vision_tower_are_counted(void)
+TEST(weights_of_a_vision_tower_are_counted)
 {
     const double layer = 4 * 32 * 32 + 4 * 32 + 2 * 32 * 64 + 64 + 32 + 4 * 32;
     const double patches = 3 * 16 * 32 + 32, merged = 128;
     const double merger = merged * merged + merged + 2 * 32 + merged * 64;
     const double tap = merged * merged + 3 * merged + merged * 64;
-    char text[2000];
-    ft_graph *without = imported(delta, "", NULL), *with;
+    ft_graph *without = imported(delta, "", NULL);
+    ft_graph *with =
+        imported(delta,
+                 ", \"vision_config\": {\"hidden_size\": 32, \"depth\": 2, "
+                 "\"intermediate_size\": 64, \"patch_size\": 4, "
+                 "\"spatial_merge_size\": 2, \"deepstack_visual_indexes\": [0, 1]}",
+                 NULL);
     ft_totals a, b;
 
-    snprintf(text, sizeof(text), "%s",
-             ", \"vision_config\": {\"hidden_size\": 32, \"depth\": 2, "
-             "\"intermediate_size\": 64, \"patch_size\": 4, "
-             "\"spatial_merge_size\": 2, \"deepstack_visual_indexes\": [0, 1]}");
-    with = imported(delta, text, NULL);
     ft_graph_totals(without, &a);
     ft_graph_totals(with, &b);
     CHECK_NEAR(b.parameters - a.parameters, 2 * layer + patches + merger + 2 * tap, 0);
@@ -243,7 +243,7 @@ static void weights_of_a_vision_tower_are_counted(void)
 }
 
 /* Keys of 64 windows and one entry for every 4 tokens, of which 2 are picked. */
-static void compressed_caches_are_read_in_part(void)
+TEST(compressed_caches_are_read_in_part)
 {
     static const char text[] =
         "{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64, "
@@ -274,7 +274,7 @@ static void compressed_caches_are_read_in_part(void)
     ft_graph_free(g);
 }
 
-static void values_in_the_memory_of_keys_are_read_once(void)
+TEST(values_in_the_memory_of_keys_are_read_once)
 {
     ft_op apart, shared;
     ft_error err;
@@ -291,7 +291,7 @@ static void values_in_the_memory_of_keys_are_read_once(void)
 }
 
 /* Of a searched network: heads that share keys, and widths in steps of 256. */
-static void layers_of_a_searched_network_have_their_own_sizes(void)
+TEST(layers_of_a_searched_network_have_their_own_sizes)
 {
     const double first = 64 * (64 + 2 * 32) + 64 * 64 + 3 * 64 * 256 + 2 * 64;
     const double second = 3 * 64 * 512 + 64;
@@ -307,7 +307,7 @@ static void layers_of_a_searched_network_have_their_own_sizes(void)
         first + second + 2 * 100 * 64 + 64, 0);
 }
 
-static void each_part_has_its_own_type(void)
+TEST(each_part_has_its_own_type)
 {
     static const char listed[] =
         ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
@@ -338,7 +338,7 @@ static void each_part_has_its_own_type(void)
     ft_graph_free(g);
 }
 
-static void a_file_beside_says_how_numbers_are_packed(void)
+TEST(a_file_beside_says_how_numbers_are_packed)
 {
     static const char quant[] = "{\"quantization\": {\"quant_algo\": \"FP8\", "
                                 "\"kv_cache_quant_algo\": \"FP8\"}}";
@@ -361,7 +361,7 @@ static void a_file_beside_says_how_numbers_are_packed(void)
 
 /* 74,560 parameters of 2 bytes, to be trained, too; those of 8 bits are then not as the
  * checkpoint has them. */
-static void a_checkpoint_of_another_size_is_said(void)
+TEST(a_checkpoint_of_another_size_is_said)
 {
     static const char fp8[] = ", \"quantization_config\": {\"quant_method\": \"fp8\"}";
     static const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}};
@@ -392,7 +392,7 @@ static void a_checkpoint_of_another_size_is_said(void)
     }
 }
 
-static void types_can_be_asked_for(void)
+TEST(types_can_be_asked_for)
 {
     const ft_dim_value dims[] = {{"kv_bits", 8}, {"weight_bits", 8}, {"context", 64}};
     const ft_import_options opt = {.dims = dims, .n_dims = 3},
@@ -419,7 +419,7 @@ static void types_can_be_asked_for(void)
     ft_graph_free(wide);
 }
 
-static void a_stage_has_its_layers_and_what_the_one_before_sends(void)
+TEST(a_stage_has_its_layers_and_what_the_one_before_sends)
 {
     const ft_dim_value dims[] = {{"pp", 2}, {"tp", 4}, {"node", 4}};
     const ft_import_options opt = {.batch = 5, .dims = dims, .n_dims = 3};
@@ -443,7 +443,7 @@ static void a_stage_has_its_layers_and_what_the_one_before_sends(void)
     ft_graph_free(g);
 }
 
-static void replicas_send_tokens_to_each_others_experts(void)
+TEST(replicas_send_tokens_to_each_others_experts)
 {
     static const char experts[] =
         ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2";
@@ -468,7 +468,7 @@ static void replicas_send_tokens_to_each_others_experts(void)
 
 /* Of three kinds of layers, each with operations of its own: as many of each as where
  * all layers stand. */
-static void layers_that_stand_once_count_as_often_as_there_are(void)
+TEST(layers_that_stand_once_count_as_often_as_there_are)
 {
     static const char kinds[] =
         ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
@@ -495,7 +495,7 @@ static void layers_that_stand_once_count_as_often_as_there_are(void)
 }
 
 /* Three tokens of each sequence are verified, then two drafted by one more layer. */
-static void drafts_are_verified_and_made(void)
+TEST(drafts_are_verified_and_made)
 {
     static const char more[] = ", \"num_nextn_predict_layers\": 1";
     const ft_dim_value dims[] = {{"mtp", 2}, {"context", 40}};
@@ -522,7 +522,7 @@ static void drafts_are_verified_and_made(void)
     ft_graph_free(g);
 }
 
-static void what_is_wrong_or_not_known_is_named(void)
+TEST(what_is_wrong_or_not_known_is_named)
 {
     const ft_dim_value three[] = {{"tp", 3}}, less[] = {{"tokens", 9}, {"context", 4}},
                        other[] = {{"sequence", 4}}, drafts[] = {{"mtp", 1}},
@@ -559,26 +559,6 @@ static void what_is_wrong_or_not_known_is_named(void)
 
 int main(void)
 {
-    parameters_are_those_of_the_model();
-    a_step_has_its_context_in_the_cache();
-    a_window_bounds_what_a_layer_looks_back_on();
-    a_rank_has_its_part_of_heads_and_columns();
-    latent_attention_has_one_vector_for_all_heads();
-    an_indexer_bounds_what_a_query_attends_to();
-    drafts_are_verified_and_made();
-    layers_may_be_one_half_alone();
-    linear_attention_has_a_state_in_place_of_a_cache();
-    weights_of_a_vision_tower_are_counted();
-    compressed_caches_are_read_in_part();
-    values_in_the_memory_of_keys_are_read_once();
-    layers_of_a_searched_network_have_their_own_sizes();
-    each_part_has_its_own_type();
-    a_file_beside_says_how_numbers_are_packed();
-    a_checkpoint_of_another_size_is_said();
-    types_can_be_asked_for();
-    a_stage_has_its_layers_and_what_the_one_before_sends();
-    replicas_send_tokens_to_each_others_experts();
-    layers_that_stand_once_count_as_often_as_there_are();
-    what_is_wrong_or_not_known_is_named();
+    check_all();
     CHECK_DONE();
 }

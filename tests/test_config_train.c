@@ -6,7 +6,7 @@ static const ft_dim_value train_dims[] = {
     {"train", 1}, {"tokens", 8}, {"weight_bits", 8}};
 static const ft_import_options trained = {.dims = train_dims, .n_dims = 2};
 
-static void whole_sequences_alone_are_trained(void)
+TEST(whole_sequences_alone_are_trained)
 {
     const ft_import_options opt = {.batch = 3, .dims = train_dims, .n_dims = 2};
     const ft_step s = {.given = true,
@@ -40,7 +40,7 @@ static void whole_sequences_alone_are_trained(void)
 
 /* Of an fp8 checkpoint weights have gradients, and are as many bytes as those of a wide
  * one, unless fp8 is asked for. */
-static void a_packed_checkpoint_is_trained_unpacked(void)
+TEST(a_packed_checkpoint_is_trained_unpacked)
 {
     static const ft_import_options narrow = {.dims = train_dims, .n_dims = 3};
     static const char fp8[] = ", \"quantization_config\": {\"quant_method\": \"fp8\", "
@@ -73,7 +73,7 @@ static uint32_t nodes_of(const ft_graph *g, ft_kind kind, ft_dtype t)
 
 /* Products in 8 bits, weights and what the optimizer has of them in the model's type.
  */
-static void weights_that_are_multiplied_in_8_bits_are_trained(void)
+TEST(weights_that_are_multiplied_in_8_bits_are_trained)
 {
     static const ft_import_options narrow = {.dims = train_dims, .n_dims = 3};
     const ft_step s = {.given = true,
@@ -91,7 +91,7 @@ static void weights_that_are_multiplied_in_8_bits_are_trained(void)
 }
 
 /* Of scores alone: a kernel of attention drops some by the way. */
-static void dropout_of_scores_is_a_pass_of_its_own(void)
+TEST(dropout_of_scores_is_a_pass_of_its_own)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"scores", 1}};
     const ft_import_options scores = {.dims = dims, .n_dims = 3},
@@ -110,7 +110,7 @@ static void dropout_of_scores_is_a_pass_of_its_own(void)
 
 /* As eager code has them: of each of five norms a square, which is no power, and a
  * root, of each layer two rotations, and as many weights as before. */
-static void norms_are_trained_operation_by_operation(void)
+TEST(norms_are_trained_operation_by_operation)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"unfused", 1}};
     const ft_import_options opt = {.dims = dims, .n_dims = 3};
@@ -141,10 +141,6 @@ static void norms_are_trained_operation_by_operation(void)
 
 int main(void)
 {
-    whole_sequences_alone_are_trained();
-    a_packed_checkpoint_is_trained_unpacked();
-    weights_that_are_multiplied_in_8_bits_are_trained();
-    dropout_of_scores_is_a_pass_of_its_own();
-    norms_are_trained_operation_by_operation();
+    check_all();
     CHECK_DONE();
 }

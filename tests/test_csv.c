@@ -81,7 +81,7 @@ static void reads_back(const ft__buf *bytes, const ft__buf *fields, const size_t
     ft__csv_close(r);
 }
 
-static void any_text_is_read_back_plain_and_packed(void)
+TEST(any_text_is_read_back_plain_and_packed)
 {
     ft__prng p = ft__prng_stream(11, 0);
 
@@ -110,7 +110,7 @@ static void any_text_is_read_back_plain_and_packed(void)
     }
 }
 
-static void what_is_wrong_is_named_with_line_and_column(void)
+TEST(what_is_wrong_is_named_with_line_and_column)
 {
     static const struct {
         const char *text, *message;
@@ -165,7 +165,7 @@ static ft_status read_all(const char *bytes, size_t len)
     return st;
 }
 
-static void damaged_gzip_is_refused_and_not_believed(void)
+TEST(damaged_gzip_is_refused_and_not_believed)
 {
     static const char text[] = "a,b\n1,2\n3,4\n5,6\n7,8\n";
     ft__buf gz = packed(text, sizeof(text) - 1, 100);
@@ -207,7 +207,7 @@ static struct listing members(ft_store *s, const char *source, const char *whole
     return seen;
 }
 
-static void members_are_replaced_exported_and_merged(void)
+TEST(members_are_replaced_exported_and_merged)
 {
     static const char both[] = "a|network name=n|forward|relu x=4 dtype=fp32|2|note\n"
                                "a|network name=n|forward|tanh x=4 dtype=fp32|1|\n";
@@ -251,7 +251,7 @@ static void members_are_replaced_exported_and_merged(void)
     ft_store_close(u);
 }
 
-static void stores_of_the_first_version_learn_of_members(void)
+TEST(stores_of_the_first_version_learn_of_members)
 {
     const ft_member m = {"a", "network name=n", "step", "relu x=4 dtype=fp32", 1, ""};
     char command[2000];
@@ -278,7 +278,7 @@ static void find(const char *title, const char *want)
 
 #define DEVICE "vendor: V\ntype: gpu\nsource: none\n"
 
-static void devices_are_found_by_name_title_and_alias(void)
+TEST(devices_are_found_by_name_title_and_alias)
 {
     char name[8];
 
@@ -301,7 +301,7 @@ static void devices_are_found_by_name_title_and_alias(void)
 }
 
 /* No two files claim the same name, or import would not know which is meant. */
-static void our_device_files_agree_on_aliases(void)
+TEST(our_device_files_agree_on_aliases)
 {
     char dir[300], found[100];
     char **names;
@@ -342,7 +342,7 @@ static uint64_t imported(ft_store *s, const char *name, ft_status want)
 #define LINES HEAD "\n" ROW "\n"
 #define FIVE LINES ROW "\n" ROW "\n" ROW "\n" ROW "\n"
 
-static void equal_rows_are_all_kept_and_never_put_again(void)
+TEST(equal_rows_are_all_kept_and_never_put_again)
 {
     ft_store *s = fresh("equal.db");
     ft__buf gz = packed(FIVE, sizeof(FIVE) - 1, 99);
@@ -363,14 +363,7 @@ int main(int argc, char **argv)
 {
     root = argc > 1 ? argv[1] : ".";
     make_scratch();
-    any_text_is_read_back_plain_and_packed();
-    what_is_wrong_is_named_with_line_and_column();
-    damaged_gzip_is_refused_and_not_believed();
-    equal_rows_are_all_kept_and_never_put_again();
-    members_are_replaced_exported_and_merged();
-    stores_of_the_first_version_learn_of_members();
-    devices_are_found_by_name_title_and_alias();
-    our_device_files_agree_on_aliases();
+    check_all();
     remove_scratch();
     CHECK_DONE();
 }

@@ -45,7 +45,7 @@ static ft_status parse(ft_device **d, const char *text, ft_error *err)
 
 #define HEAD "title: An X\nvendor: Y\ntype: gpu\nsource: a sheet\n"
 
-static void a_file_gives_facts_in_si_units(void)
+TEST(a_file_gives_facts_in_si_units)
 {
     ft_error err = {0};
     ft_device *d;
@@ -70,7 +70,7 @@ static void a_file_gives_facts_in_si_units(void)
     ft_device_free(d);
 }
 
-static void a_bad_file_is_refused_with_line_and_key(void)
+TEST(a_bad_file_is_refused_with_line_and_key)
 {
     static const struct {
         const char *text, *where;
@@ -180,7 +180,7 @@ static void check_names(const ft_device_facts *f)
 }
 
 /* No figure may be beyond what any chip does: catches a slip of the unit. */
-static void every_device_file_is_plausible(void)
+TEST(every_device_file_is_plausible)
 {
     char **names;
     size_t n;
@@ -222,7 +222,7 @@ static void every_device_file_is_plausible(void)
     ft_device_names_free(names, n);
 }
 
-static void an_unknown_name_lists_what_there_is(void)
+TEST(an_unknown_name_lists_what_there_is)
 {
     static const char *const strange[] = {"../devices/a30", "A30",  "", ".",
                                           "a30.yaml/",      "a30\n"};
@@ -252,7 +252,7 @@ static void an_unknown_name_lists_what_there_is(void)
     CHECK(HAS(err.msg, "data folder"));
 }
 
-static void recorded_machines_are_described(void)
+TEST(recorded_machines_are_described)
 {
     static const struct {
         const char *machine, *title, *vendor, *fingerprint;
@@ -310,7 +310,7 @@ static void fingerprint_of(char out[128], const char *root)
     ft_device_free(d);
 }
 
-static void the_fingerprint_changes_with_the_machine_only(void)
+TEST(the_fingerprint_changes_with_the_machine_only)
 {
     static const struct {
         const char *file, *text;
@@ -335,7 +335,7 @@ static void the_fingerprint_changes_with_the_machine_only(void)
     }
 }
 
-static void a_folder_that_is_no_machine_is_refused(void)
+TEST(a_folder_that_is_no_machine_is_refused)
 {
     ft_error err = {0};
     ft_device *d;
@@ -347,7 +347,7 @@ static void a_folder_that_is_no_machine_is_refused(void)
     CHECK(EQ(ft_device_local(&d, scratch, &err), FT_EFORMAT) && EQ(d, NULL));
 }
 
-static void this_machine_is_described(void)
+TEST(this_machine_is_described)
 {
     char first[128], second[128];
     ft_device *d;
@@ -409,7 +409,7 @@ static void check_text(const char *got, const char *want)
     CHECK(SAME(got, want));
 }
 
-static void a_counter_is_trusted_only_when_it_moves(void)
+TEST(a_counter_is_trusted_only_when_it_moves)
 {
     const struct path copy = copy_of("rapl-laptop");
     const char *root = copy.s;
@@ -434,7 +434,7 @@ static void a_counter_is_trusted_only_when_it_moves(void)
                    "move for 2 s; hwmon: no chip here tells power or energy; nvml: "));
 }
 
-static void volts_and_amperes_make_watts(void)
+TEST(volts_and_amperes_make_watts)
 {
     char got[4096];
 
@@ -456,7 +456,7 @@ static void plant(const char *root, const char *file, const char *text)
     write_text(path_to(root, file).s, text);
 }
 
-static void older_boards_and_other_chips_have_rails_too(void)
+TEST(older_boards_and_other_chips_have_rails_too)
 {
     const struct path copy = copy_of("bare-vm");
     const char *root = copy.s;
@@ -481,7 +481,7 @@ static void older_boards_and_other_chips_have_rails_too(void)
                    "hwmon:zenpower:power1#2 29 W\nhwmon:ina3221x:VDD_IN 4.25 W\n"));
 }
 
-static void perf_is_the_other_way_where_powercap_is_none(void)
+TEST(perf_is_the_other_way_where_powercap_is_none)
 {
     const struct path copy = copy_of("bare-vm");
     const char *root = copy.s;
@@ -520,7 +520,7 @@ static void as_an_ordinary_user(void)
         "nvml not part of a recorded machine []\n");
 }
 
-static void a_locked_counter_comes_with_the_command_that_opens_it(void)
+TEST(a_locked_counter_comes_with_the_command_that_opens_it)
 {
     int status = 1;
     pid_t pid;
@@ -539,7 +539,7 @@ static void a_locked_counter_comes_with_the_command_that_opens_it(void)
     CHECK(CMP(pid, >, 0) && EQ(waitpid(pid, &status, 0), pid) && EQ(status, 0));
 }
 
-static void a_virtual_machine_is_told_where_to_measure(void)
+TEST(a_virtual_machine_is_told_where_to_measure)
 {
     char got[4096];
 
@@ -553,7 +553,7 @@ static void a_virtual_machine_is_told_where_to_measure(void)
                     "recorded machine)");
 }
 
-static void nvml_is_asked_through_its_library(void)
+TEST(nvml_is_asked_through_its_library)
 {
     char got[4096];
 
@@ -568,7 +568,7 @@ static void nvml_is_asked_through_its_library(void)
     CHECK(HAS(got, "nvml libm.so.6 lacks functions of NVML []\n"));
 }
 
-static void the_real_machine_gives_sensors_or_reasons(void)
+TEST(the_real_machine_gives_sensors_or_reasons)
 {
     ft_error err = {0};
     ft_sensors *s;
@@ -583,7 +583,7 @@ static void the_real_machine_gives_sensors_or_reasons(void)
     ft_sensors_free(s);
 }
 
-static void a_gpu_is_called_by_its_model(void)
+TEST(a_gpu_is_called_by_its_model)
 {
     ft_error err = {0};
     char name[32];
@@ -599,7 +599,7 @@ static void a_gpu_is_called_by_its_model(void)
     CHECK(HAS(err.msg, "/nowhere.so is not installed"));
 }
 
-static void a_device_is_known_by_alias_and_by_product(void)
+TEST(a_device_is_known_by_alias_and_by_product)
 {
     static const struct {
         const char *asked, *name, *note; /* how the note begins */
@@ -653,25 +653,8 @@ int main(int argc, char **argv)
     path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
     make_scratch();
 
-    a_file_gives_facts_in_si_units();
-    a_bad_file_is_refused_with_line_and_key();
-    every_device_file_is_plausible();
-    an_unknown_name_lists_what_there_is();
-    a_device_is_known_by_alias_and_by_product();
-    recorded_machines_are_described();
-    the_fingerprint_changes_with_the_machine_only();
-    a_folder_that_is_no_machine_is_refused();
-    this_machine_is_described();
-    a_counter_is_trusted_only_when_it_moves();
-    volts_and_amperes_make_watts();
-    a_locked_counter_comes_with_the_command_that_opens_it();
-    older_boards_and_other_chips_have_rails_too();
-    perf_is_the_other_way_where_powercap_is_none();
-    a_virtual_machine_is_told_where_to_measure();
-    nvml_is_asked_through_its_library();
-    the_real_machine_gives_sensors_or_reasons();
+    check_all();
 
     remove_scratch();
-    a_gpu_is_called_by_its_model();
     CHECK_DONE();
 }

@@ -175,7 +175,7 @@ static const ft_evaluated *line(const ft_evaluation *e, ft_by by, const char *na
     exit(1);
 }
 
-static void folds_test_every_row_once_and_learn_a_smooth_law(void)
+TEST(folds_test_every_row_once_and_learn_a_smooth_law)
 {
     const struct law law = {.device = "d", .setting = "", .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -200,7 +200,7 @@ static void folds_test_every_row_once_and_learn_a_smooth_law(void)
 
 /* Times drawn at random, each operation measured four times with the same result: who
  * sees a repeat of what is asked errs by nothing, who does not by a lot. */
-static void equal_operations_are_never_on_both_sides(void)
+TEST(equal_operations_are_never_on_both_sides)
 {
     const struct law law = {
         .device = "d", .setting = "", .random = 1, .repeats = 4, .seed = 3};
@@ -220,7 +220,7 @@ static void equal_operations_are_never_on_both_sides(void)
     ft_store_close(s);
 }
 
-static void a_share_is_learned_from_and_the_rest_tested(void)
+TEST(a_share_is_learned_from_and_the_rest_tested)
 {
     const struct law law = {.device = "d", .setting = "", .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -234,7 +234,7 @@ static void a_share_is_learned_from_and_the_rest_tested(void)
 }
 
 /* Two devices of one law: each is foretold from the other nearly as if known. */
-static void what_is_left_out_is_foretold_from_the_others(void)
+TEST(what_is_left_out_is_foretold_from_the_others)
 {
     const struct law law[] = {{.device = "one", .setting = "run=1", .seed = 3},
                               {.device = "two", .setting = "run=2", .seed = 3}};
@@ -260,7 +260,7 @@ static void what_is_left_out_is_foretold_from_the_others(void)
     ft_store_close(s);
 }
 
-static void the_operations_of_a_network_leave_training_with_it(void)
+TEST(the_operations_of_a_network_leave_training_with_it)
 {
     const struct law law = {.device = "d", .setting = "", .repeats = 2, .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -284,7 +284,7 @@ static void the_operations_of_a_network_leave_training_with_it(void)
     ft_store_close(s);
 }
 
-static void a_second_store_is_tested_whole(void)
+TEST(a_second_store_is_tested_whole)
 {
     const struct law law[] = {{.device = "d", .setting = "", .seed = 3},
                               {.device = "d", .setting = "", .seed = 4}};
@@ -299,7 +299,7 @@ static void a_second_store_is_tested_whole(void)
     ft_store_close(t);
 }
 
-static void devices_of_the_second_store_alone_are_tested_apart(void)
+TEST(devices_of_the_second_store_alone_are_tested_apart)
 {
     const struct law law[] = {{.device = "known", .setting = "", .seed = 3},
                               {.device = "known", .setting = "", .seed = 4},
@@ -320,7 +320,7 @@ static void devices_of_the_second_store_alone_are_tested_apart(void)
 }
 
 /* What one tells of its sibling, nobody may who is asked about the chip. */
-static void with_a_device_its_chip_is_left_out(void)
+TEST(with_a_device_its_chip_is_left_out)
 {
     const struct law law[] = {
         {.device = "one", .setting = "", .slower = 5, .seed = 3},
@@ -345,7 +345,7 @@ static void with_a_device_its_chip_is_left_out(void)
 }
 
 /* Where no file tells of a device there is no answer, and it is said. */
-static void a_device_without_a_file_has_no_answer(void)
+TEST(a_device_without_a_file_has_no_answer)
 {
     const struct law law[] = {{.device = "one", .setting = "", .seed = 3},
                               {.device = "nofile", .setting = "", .seed = 3}};
@@ -362,7 +362,7 @@ static void a_device_without_a_file_has_no_answer(void)
     ft_store_close(s);
 }
 
-static void a_few_rows_correct_the_others_of_a_device(void)
+TEST(a_few_rows_correct_the_others_of_a_device)
 {
     const struct law law[] = {
         {.device = "one", .setting = "", .seed = 3},
@@ -386,7 +386,7 @@ static void a_few_rows_correct_the_others_of_a_device(void)
 }
 
 /* Each operation was measured twice: half of them are asked. */
-static void at_most_half_of_the_rows_are_chosen(void)
+TEST(at_most_half_of_the_rows_are_chosen)
 {
     const struct law law[] = {
         {.device = "one", .setting = "", .seed = 3},
@@ -403,7 +403,7 @@ static void at_most_half_of_the_rows_are_chosen(void)
 
 /* Noise of ten percent that nobody can foretell: its mean deviation is 0.08, and nine
  * of ten rows are to lie inside. */
-static void intervals_hold_what_they_say(void)
+TEST(intervals_hold_what_they_say)
 {
     const struct law law = {.device = "d", .setting = "", .noise = 0.1, .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -416,7 +416,7 @@ static void intervals_hold_what_they_say(void)
     ft_store_close(s);
 }
 
-static void what_errs_least_in_proportion_is_chosen(void)
+TEST(what_errs_least_in_proportion_is_chosen)
 {
     const struct law law = {.device = "d", .setting = "", .two_minds = 1, .seed = 4};
     const uint32_t trees = 1u << FT_METHOD_EXTRA, middle = 1u << FT_METHOD_MIDDLE;
@@ -434,7 +434,7 @@ static void what_errs_least_in_proportion_is_chosen(void)
 
 /* Power is one number for each kind; energy is power times time, though it was not
  * measured. */
-static void energy_is_power_times_time(void)
+TEST(energy_is_power_times_time)
 {
     const struct law law = {.device = "d", .setting = "", .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -450,7 +450,7 @@ static void energy_is_power_times_time(void)
     ft_store_close(s);
 }
 
-static void a_learning_curve_ends_at_all_the_rows(void)
+TEST(a_learning_curve_ends_at_all_the_rows)
 {
     const struct law law = {.device = "d", .setting = "", .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -508,7 +508,7 @@ static void check_reached(const ft_choice_curves *c, int by, double part, double
               CMP(c->point[k].mape[by], <=, above * full));
 }
 
-static void parts_of_the_operations_are_read_off_the_curve(void)
+TEST(parts_of_the_operations_are_read_off_the_curve)
 {
     const struct law law = {.device = "d", .setting = "", .noise = 0.02, .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -534,7 +534,7 @@ static void parts_of_the_operations_are_read_off_the_curve(void)
 }
 
 /* Of two numbers the standard error of the mean is half of what they differ by. */
-static void the_excess_is_a_mean_over_seeds_and_has_a_standard_error(void)
+TEST(the_excess_is_a_mean_over_seeds_and_has_a_standard_error)
 {
     const struct law law = {.device = "d", .setting = "", .noise = 0.02, .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -555,7 +555,7 @@ static void the_excess_is_a_mean_over_seeds_and_has_a_standard_error(void)
     ft_store_close(s);
 }
 
-static void figures_do_not_depend_on_threads(void)
+TEST(figures_do_not_depend_on_threads)
 {
     const struct law law = {.device = "d", .setting = "", .noise = 0.1, .seed = 3};
     ft_store *s = store_of(&law, 1);
@@ -568,7 +568,7 @@ static void figures_do_not_depend_on_threads(void)
     ft_store_close(s);
 }
 
-static void what_does_not_fit_is_refused(void)
+TEST(what_does_not_fit_is_refused)
 {
     static const struct {
         ft_evaluate_options how;
@@ -604,25 +604,7 @@ static void what_does_not_fit_is_refused(void)
 int main(void)
 {
     write_devices();
-    folds_test_every_row_once_and_learn_a_smooth_law();
-    equal_operations_are_never_on_both_sides();
-    a_share_is_learned_from_and_the_rest_tested();
-    what_is_left_out_is_foretold_from_the_others();
-    the_operations_of_a_network_leave_training_with_it();
-    a_second_store_is_tested_whole();
-    devices_of_the_second_store_alone_are_tested_apart();
-    with_a_device_its_chip_is_left_out();
-    a_device_without_a_file_has_no_answer();
-    a_few_rows_correct_the_others_of_a_device();
-    at_most_half_of_the_rows_are_chosen();
-    intervals_hold_what_they_say();
-    what_errs_least_in_proportion_is_chosen();
-    energy_is_power_times_time();
-    a_learning_curve_ends_at_all_the_rows();
-    parts_of_the_operations_are_read_off_the_curve();
-    the_excess_is_a_mean_over_seeds_and_has_a_standard_error();
-    figures_do_not_depend_on_threads();
-    what_does_not_fit_is_refused();
+    check_all();
     remove_devices();
     CHECK_DONE();
 }

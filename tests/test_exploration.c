@@ -102,7 +102,7 @@ static const struct {
     {"name: t\ncommand: []\n" A "objectives: [time]\n", "from 1 to 1000 words"},
 };
 
-static void mistakes_are_told_with_line_and_key(void)
+TEST(mistakes_are_told_with_line_and_key)
 {
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++) {
         ft_exploration *x;
@@ -117,7 +117,7 @@ static void mistakes_are_told_with_line_and_key(void)
     }
 }
 
-static void files_say_what_is_explored(void)
+TEST(files_say_what_is_explored)
 {
     ft_exploration *x = exploration_of(
         "name: t\ncommand: [echo, '{a}']\n"
@@ -204,7 +204,7 @@ static const char grid[] =
     "workloads: [{name: u, k: 0}, {name: v, k: 5}]\n"
     "objectives: [{name: y, match: '([0-9]+)'}]\nruns: {least: 2, most: 2}\n";
 
-static void every_point_is_run_and_kept_and_nothing_twice(void)
+TEST(every_point_is_run_and_kept_and_nothing_twice)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT, .max_runs = 5};
     ft_exploration *x = exploration_of(grid);
@@ -255,7 +255,7 @@ static void note_left(void *user, const char *point, bool left)
                  "%s; ", point);
 }
 
-static void points_of_a_design_are_run_by_their_numbers(void)
+TEST(points_of_a_design_are_run_by_their_numbers)
 {
     static const uint64_t some[] = {6, 2}, none[] = {7};
     static const char *const note = "node=n1";
@@ -294,7 +294,7 @@ static void points_of_a_design_are_run_by_their_numbers(void)
 }
 
 /* The same parameters in another order, and one that is new. */
-static void what_still_fits_is_taken(void)
+TEST(what_still_fits_is_taken)
 {
     static const char turned[] =
         "name: grid\ncommand: 'echo $((A * 10 + {b} + {k}))'\n"
@@ -324,7 +324,7 @@ static void what_still_fits_is_taken(void)
     ft_store_close(s);
 }
 
-static void failures_are_results(void)
+TEST(failures_are_results)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
     struct leaping time = {.ahead_s = 0};
@@ -372,7 +372,7 @@ static void failures_are_results(void)
 }
 
 /* y scatters by what the run before left in a file. */
-static void points_are_run_until_they_are_sure(void)
+TEST(points_are_run_until_they_are_sure)
 {
     char text[1024];
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
@@ -436,7 +436,7 @@ static void record_counter(const char *path)
     fclose(fp);
 }
 
-static void the_energy_of_many_short_programs_takes_minutes(void)
+TEST(the_energy_of_many_short_programs_takes_minutes)
 {
     static const struct {
         const char *runs, *db;
@@ -487,7 +487,7 @@ static void the_energy_of_many_short_programs_takes_minutes(void)
     }
 }
 
-static void a_search_goes_on_where_it_was(void)
+TEST(a_search_goes_on_where_it_was)
 {
     ft_explore_options opt = {
         .searcher = FT_SEARCH_MODEL, .points = 8, .least_gain = 1e-9};
@@ -516,7 +516,7 @@ static void a_search_goes_on_where_it_was(void)
     ft_store_close(s);
 }
 
-static void transfer_says_what_another_best_costs(void)
+TEST(transfer_says_what_another_best_costs)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
     ft_exploration *x = exploration_of(
@@ -548,7 +548,7 @@ static void transfer_says_what_another_best_costs(void)
     ft_store_close(s);
 }
 
-static void limits_keep_points_off_the_front(void)
+TEST(limits_keep_points_off_the_front)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT};
     ft_exploration *x =
@@ -574,7 +574,7 @@ static void limits_keep_points_off_the_front(void)
     ft_store_close(s);
 }
 
-static void a_file_is_loaded_and_run_with_its_plan(void)
+TEST(a_file_is_loaded_and_run_with_its_plan)
 {
     ft_explore_options opt = {.searcher = FT_SEARCH_COUNT, .plan = "full - 0 1 0 0"};
     ft_exploration *x;
@@ -601,7 +601,7 @@ static void a_file_is_loaded_and_run_with_its_plan(void)
     ft_store_close(s);
 }
 
-static void words_in_place_of_a_command_say_what_is_asked(void)
+TEST(words_in_place_of_a_command_say_what_is_asked)
 {
     ft_exploration *x = exploration_of(
         "name: p\npredict: [m.onnx, --device, '{d}', '--batch={b}']\n"
@@ -627,19 +627,7 @@ int main(void)
 
     if (!mkdtemp(folder))
         return 1;
-    mistakes_are_told_with_line_and_key();
-    files_say_what_is_explored();
-    every_point_is_run_and_kept_and_nothing_twice();
-    points_of_a_design_are_run_by_their_numbers();
-    what_still_fits_is_taken();
-    failures_are_results();
-    points_are_run_until_they_are_sure();
-    the_energy_of_many_short_programs_takes_minutes();
-    a_search_goes_on_where_it_was();
-    transfer_says_what_another_best_costs();
-    limits_keep_points_off_the_front();
-    a_file_is_loaded_and_run_with_its_plan();
-    words_in_place_of_a_command_say_what_is_asked();
+    check_all();
     snprintf(command, sizeof(command), "rm -r %s", folder);
     CHECK_EQ(system(command), 0);
     CHECK_DONE();

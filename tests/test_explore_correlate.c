@@ -16,7 +16,7 @@ static ft_correlation correlate(ft_correlation_kind kind, const double *a,
     return c;
 }
 
-static void correlations_are_those_of_scipy(void)
+TEST(correlations_are_those_of_scipy)
 {
     for (size_t i = 0; i < sizeof(correlation) / sizeof(*correlation); i++)
         for (int k = 0; k < FT_CORRELATION_COUNT; k++) {
@@ -33,7 +33,7 @@ static void correlations_are_those_of_scipy(void)
 }
 
 /* Variances of z that they give for ranks. */
-static void intervals_of_ranks_are_those_of_the_paper(void)
+TEST(intervals_of_ranks_are_those_of_the_paper)
 {
     const double z = 1.959963984540054;
 
@@ -52,7 +52,7 @@ static void intervals_of_ranks_are_those_of_the_paper(void)
 
 /* Of pairs whose true correlation is known, most intervals hold it: 95 % within what
  * 600 draws allow, and Kendall's with its approximation. */
-static void intervals_hold_the_truth_as_often_as_they_say(void)
+TEST(intervals_hold_the_truth_as_often_as_they_say)
 {
     enum { TRIALS = 600, N = 40 };
     const double rho = 0.6, pi = acos(-1);
@@ -82,7 +82,7 @@ static void intervals_hold_the_truth_as_often_as_they_say(void)
     }
 }
 
-static void what_cannot_be_said_is_not_a_number(void)
+TEST(what_cannot_be_said_is_not_a_number)
 {
     const double a[] = {1, 2, 3, NAN, 5}, b[] = {2, NAN, 1, 4, 3};
     const double c[] = {1, 2, 3, 4, 5}, flat[] = {7, 7, 7, 7, 7};
@@ -101,9 +101,6 @@ static void what_cannot_be_said_is_not_a_number(void)
 
 int main(void)
 {
-    correlations_are_those_of_scipy();
-    intervals_of_ranks_are_those_of_the_paper();
-    intervals_hold_the_truth_as_often_as_they_say();
-    what_cannot_be_said_is_not_a_number();
+    check_all();
     CHECK_DONE();
 }

@@ -35,7 +35,7 @@ static void check_points_are_proper(const ft_space *s, const double *row, size_t
     }
 }
 
-static void a_full_design_has_every_combination_once(void)
+TEST(a_full_design_has_every_combination_once)
 {
     const ft_parameter param[] = {categories("c", 3), integers("i", 2, 5, 0),
                                   reals("r", 1, 100, 1)};
@@ -57,7 +57,7 @@ static void a_full_design_has_every_combination_once(void)
     free(row);
 }
 
-static void a_part_of_a_full_design_varies_in_everything(void)
+TEST(a_part_of_a_full_design_varies_in_everything)
 {
     const ft_parameter param[] = {categories("c", 4), integers("i", 0, 99, 0)};
     ft_space *s = space_of(param, 2);
@@ -74,7 +74,7 @@ static void a_part_of_a_full_design_varies_in_everything(void)
     free(row);
 }
 
-static void a_design_too_large_or_empty_is_refused(void)
+TEST(a_design_too_large_or_empty_is_refused)
 {
     static const uint32_t all[] = {0, 1, 2};
     const ft_parameter param[] = {categories("c", 3), integers("i", 1, 10000000, 0)};
@@ -117,7 +117,7 @@ static int is_orthogonal(const double *sign, size_t n, size_t k, size_t from,
 
 /* In a fraction of resolution R any R - 1 factors have all combinations equally often.
  */
-static void fractions_have_their_resolution(void)
+TEST(fractions_have_their_resolution)
 {
     double one[1024];
 
@@ -146,7 +146,7 @@ static void fractions_have_their_resolution(void)
 /* Words of length 3, 4 and 5 in minimum-aberration fractions: tables of Chen, Sun and
  * Wu, A catalogue of two-level and three-level fractional factorial designs with small
  * runs, Int. Stat. Rev. 61, 1993. */
-static void fractions_are_those_of_minimum_aberration(void)
+TEST(fractions_are_those_of_minimum_aberration)
 {
     static const struct {
         uint32_t factors, resolution, runs;
@@ -179,7 +179,7 @@ static void fractions_are_those_of_minimum_aberration(void)
 }
 
 /* Words counted over all products of generators. */
-static void words_are_counted_right(void)
+TEST(words_are_counted_right)
 {
     enum { K = 9 };
     uint32_t column[K], bits;
@@ -198,7 +198,7 @@ static void words_are_counted_right(void)
         CHECK_NEAR(word[k], by_hand[k], 1e-9);
 }
 
-static void many_factors_find_a_fraction(void)
+TEST(many_factors_find_a_fraction)
 {
     uint32_t column[FT__MAX_PARAMS], bits;
     static const uint32_t most[] = {8, 9, 17};
@@ -210,7 +210,7 @@ static void many_factors_find_a_fraction(void)
     CHECK_EQ(ft__fraction_find(column, &bits, 8, 6, NULL), FT_EINVAL);
 }
 
-static void drawn_designs_have_as_many_points_as_asked_for_or_all(void)
+TEST(drawn_designs_have_as_many_points_as_asked_for_or_all)
 {
     ft_space *s = conditional_space(0), *real = conditional_space(1);
 
@@ -234,7 +234,7 @@ static void drawn_designs_have_as_many_points_as_asked_for_or_all(void)
         }
 }
 
-static void the_same_seed_draws_the_same(void)
+TEST(the_same_seed_draws_the_same)
 {
     ft_space *s = cube(3, 0, 1);
 
@@ -269,7 +269,7 @@ static double least_distance(const double *row, size_t n, size_t k)
     return least;
 }
 
-static void a_hypercube_has_one_point_in_each_row_of_each_column(void)
+TEST(a_hypercube_has_one_point_in_each_row_of_each_column)
 {
     enum { N = 50, K = 4 };
     ft_space *s = cube(K, 0, 1);
@@ -287,7 +287,7 @@ static void a_hypercube_has_one_point_in_each_row_of_each_column(void)
 }
 
 /* Ordinary hypercubes for comparison: columns shuffled. */
-static void a_hypercube_is_spread_out(void)
+TEST(a_hypercube_is_spread_out)
 {
     enum { N = 30, K = 3, PLAIN = 500 };
     ft_space *s = cube(K, 0, 1);
@@ -313,7 +313,7 @@ static void a_hypercube_is_spread_out(void)
 }
 
 /* The first points of Joe and Kuo's program in dimensions 1 to 4. */
-static void the_sequence_begins_as_published(void)
+TEST(the_sequence_begins_as_published)
 {
     static const double want[][4] = {
         {0, 0, 0, 0},
@@ -341,7 +341,7 @@ static void the_sequence_begins_as_published(void)
 /* Each block of 2^k points has one in every interval of length 2^-k, in every
  * dimension, shifted or not: true only of proper directions (m[i] odd and below 2^i).
  */
-static void every_dimension_of_the_sequence_is_even(void)
+TEST(every_dimension_of_the_sequence_is_even)
 {
     enum { N = 1024 };
     uint32_t shift[FT__SOBOL_DIMENSIONS];
@@ -385,7 +385,7 @@ static double discrepancy(const double *x, size_t n, size_t k)
     return pow(3, -(double)k) - 2 * one / (double)n + two / ((double)n * (double)n);
 }
 
-static void the_sequence_is_more_even_than_chance(void)
+TEST(the_sequence_is_more_even_than_chance)
 {
     static const size_t dimensions[] = {2, 4, 6};
 
@@ -413,20 +413,7 @@ static void the_sequence_is_more_even_than_chance(void)
 
 int main(void)
 {
-    a_full_design_has_every_combination_once();
-    a_part_of_a_full_design_varies_in_everything();
-    a_design_too_large_or_empty_is_refused();
-    fractions_have_their_resolution();
-    fractions_are_those_of_minimum_aberration();
-    words_are_counted_right();
-    many_factors_find_a_fraction();
-    drawn_designs_have_as_many_points_as_asked_for_or_all();
-    the_same_seed_draws_the_same();
-    a_hypercube_has_one_point_in_each_row_of_each_column();
-    a_hypercube_is_spread_out();
-    the_sequence_begins_as_published();
-    every_dimension_of_the_sequence_is_even();
-    the_sequence_is_more_even_than_chance();
+    check_all();
     ft__arena_free(&spaces);
     CHECK_DONE();
 }

@@ -24,7 +24,7 @@ static int is_on(const double *y, size_t n, size_t m, size_t i)
 }
 
 /* Few values, so that many rows are equal; some are missing. */
-static void a_front_is_what_nothing_dominates(void)
+TEST(a_front_is_what_nothing_dominates)
 {
     enum { N = 200, M = 5 };
     ft__prng rng = {1};
@@ -44,7 +44,7 @@ static void a_front_is_what_nothing_dominates(void)
     }
 }
 
-static void infinite_objectives_are_ordinary_ones(void)
+TEST(infinite_objectives_are_ordinary_ones)
 {
     const double y[] = {INFINITY, 1, 1, INFINITY, INFINITY, INFINITY, -INFINITY, 2};
     unsigned char on[4];
@@ -53,7 +53,7 @@ static void infinite_objectives_are_ordinary_ones(void)
     CHECK(EQ(on[0], 1) && EQ(on[1], 0) && EQ(on[2], 0) && EQ(on[3], 1));
 }
 
-static void a_million_rows_have_the_front_they_were_given(void)
+TEST(a_million_rows_have_the_front_they_were_given)
 {
     enum { N = 1000000, FRONT = 1000 };
     double *y = malloc(2 * N * sizeof(*y));
@@ -100,7 +100,7 @@ static double count_cells(const double *y, size_t n, size_t m, int reference)
     return volume;
 }
 
-static void the_hypervolume_is_the_volume_covered(void)
+TEST(the_hypervolume_is_the_volume_covered)
 {
     enum { N = 30, M = 6 };
     ft__prng rng = {3};
@@ -121,7 +121,7 @@ static void the_hypervolume_is_the_volume_covered(void)
 
 /* Of points on the sphere around 0 in the positive part, reference 1: nearly a part of
  * a ball is left over. */
-static void many_points_on_a_sphere_leave_the_ball(void)
+TEST(many_points_on_a_sphere_leave_the_ball)
 {
     enum { N = 4000 };
     static double y[3 * N];
@@ -141,7 +141,7 @@ static void many_points_on_a_sphere_leave_the_ball(void)
     CHECK_NEAR(volume, 1 - acos(-1) / 6, 0.03);
 }
 
-static void what_is_not_known_or_beyond_adds_nothing(void)
+TEST(what_is_not_known_or_beyond_adds_nothing)
 {
     const double y[] = {1, 1, NAN, 0, 3, 0, 2, 2}, reference[] = {3, 2};
     double volume;
@@ -155,11 +155,6 @@ static void what_is_not_known_or_beyond_adds_nothing(void)
 
 int main(void)
 {
-    a_front_is_what_nothing_dominates();
-    infinite_objectives_are_ordinary_ones();
-    a_million_rows_have_the_front_they_were_given();
-    the_hypervolume_is_the_volume_covered();
-    many_points_on_a_sphere_leave_the_ball();
-    what_is_not_known_or_beyond_adds_nothing();
+    check_all();
     CHECK_DONE();
 }

@@ -33,7 +33,7 @@ static double ishigami(const double *x)
     return sin(x[0]) + 7 * pow(sin(x[1]), 2) + 0.1 * pow(x[2], 4) * sin(x[0]);
 }
 
-static void the_shares_of_ishigami_are_found(void)
+TEST(the_shares_of_ishigami_are_found)
 {
     const double pi = acos(-1), a = 7, b = 0.1;
     const double one = pow(1 + b * pow(pi, 4) / 5, 2) / 2, two = a * a / 8;
@@ -69,7 +69,7 @@ static double sobol_g(const double *x)
     return product;
 }
 
-static void the_shares_of_sobol_g_are_found(void)
+TEST(the_shares_of_sobol_g_are_found)
 {
     double part[8], all = 1;
     ft_space *s = cube(8, 0, 1);
@@ -94,7 +94,7 @@ static double when_nvcc(const double *x)
     return x[0] + (isnan(x[1]) ? 0 : 4 * x[1]);
 }
 
-static void parameters_that_seldom_have_a_say_count_less(void)
+TEST(parameters_that_seldom_have_a_say_count_less)
 {
     ft_space *s = conditional_space(0);
     ft_influence in = influence_of(s, when_nvcc, 14);
@@ -112,7 +112,7 @@ static double switched(const double *x)
     return x[0] + 3 * x[1] * (x[2] - 2.5);
 }
 
-static void values_and_switches_have_their_exact_shares(void)
+TEST(values_and_switches_have_their_exact_shares)
 {
     const ft_parameter param[] = {categories("c", 4), ordinals("s", 2),
                                   integers("i", 1, 4, 0)};
@@ -127,7 +127,7 @@ static void values_and_switches_have_their_exact_shares(void)
     ft_influence_free(&in);
 }
 
-static void points_that_failed_are_left_out(void)
+TEST(points_that_failed_are_left_out)
 {
     ft_space *s = cube(2, 0, 1);
     const ft_design_options opt = {.design = FT_DESIGN_RANDOM, .n = 40};
@@ -163,11 +163,7 @@ static void points_that_failed_are_left_out(void)
 
 int main(void)
 {
-    the_shares_of_ishigami_are_found();
-    the_shares_of_sobol_g_are_found();
-    values_and_switches_have_their_exact_shares();
-    parameters_that_seldom_have_a_say_count_less();
-    points_that_failed_are_left_out();
+    check_all();
     ft__arena_free(&spaces);
     CHECK_DONE();
 }

@@ -56,7 +56,7 @@ static ft_space *mixed_space(void)
     return space_of(param, 4);
 }
 
-static void the_terms_of_a_polynomial_are_found(void)
+TEST(the_terms_of_a_polynomial_are_found)
 {
     ft_space *s = mixed_space();
     ft_influence_model m = model_of(s, polynomial, 200);
@@ -77,7 +77,7 @@ static double noisy(const double *p, ft__prng *rng)
 }
 
 /* Noise of variance 1/3 is not explained, nor are terms made up for it. */
-static void noise_is_not_explained(void)
+TEST(noise_is_not_explained)
 {
     ft_space *s = mixed_space();
     ft_influence_model m = model_of(s, noisy, 400),
@@ -96,7 +96,7 @@ static double nothing(const double *p, ft__prng *rng)
     return ft__prng_unit(rng);
 }
 
-static void chance_alone_is_no_model(void)
+TEST(chance_alone_is_no_model)
 {
     ft_space *s = mixed_space();
     ft_influence_model m = model_of(s, nothing, 100);
@@ -114,7 +114,7 @@ static double conditional(const double *p, ft__prng *rng)
     return p[2] + (isnan(p[1]) ? 0 : 4 * p[1]);
 }
 
-static void parameters_without_a_say_add_nothing(void)
+TEST(parameters_without_a_say_add_nothing)
 {
     ft_space *s = conditional_space(0);
     ft_influence_model m = model_of(s, conditional, 14);
@@ -124,7 +124,7 @@ static void parameters_without_a_say_add_nothing(void)
     ft_influence_model_free(&m);
 }
 
-static void too_few_points_are_refused(void)
+TEST(too_few_points_are_refused)
 {
     ft_space *s = cube(2, 0, 1);
     const double point[18] = {0}, y[9] = {0};
@@ -137,11 +137,7 @@ static void too_few_points_are_refused(void)
 
 int main(void)
 {
-    the_terms_of_a_polynomial_are_found();
-    noise_is_not_explained();
-    chance_alone_is_no_model();
-    parameters_without_a_say_add_nothing();
-    too_few_points_are_refused();
+    check_all();
     ft__arena_free(&spaces);
     CHECK_DONE();
 }

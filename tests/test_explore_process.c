@@ -69,7 +69,7 @@ static void solve(double *x, const ft__process *p, const float *row, const doubl
         x[i] = a[i][N] / a[i][i];
 }
 
-static void what_is_expected_is_the_textbooks(void)
+TEST(what_is_expected_is_the_textbooks)
 {
     ft_space *s = space_of_three();
     ft__process p = {.rate = {2, 1, 0.5}, .noise = 1e-3};
@@ -104,7 +104,7 @@ static void what_is_expected_is_the_textbooks(void)
     ft__arena_free(&p.arena);
 }
 
-static void what_matters_has_the_shorter_length(void)
+TEST(what_matters_has_the_shorter_length)
 {
     enum { MANY = 60 };
     ft_space *s = space_of_three();
@@ -126,8 +126,7 @@ static void what_matters_has_the_shorter_length(void)
 
 int main(void)
 {
-    what_is_expected_is_the_textbooks();
-    what_matters_has_the_shorter_length();
+    check_all();
     ft__arena_free(&spaces);
     CHECK_DONE();
 }

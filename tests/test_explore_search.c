@@ -35,7 +35,7 @@ static int holds(const double *rows, size_t n, const double *point, size_t k)
 }
 
 /* Of 14 points, 2 were told without having been asked for. */
-static void every_point_is_asked_for_once_then_there_are_no_others(void)
+TEST(every_point_is_asked_for_once_then_there_are_no_others)
 {
     ft_space *s = conditional_space(0);
     const double told[2][3] = {{0, NAN, 1}, {2, 1, 4}}, y[] = {1, 2};
@@ -66,7 +66,7 @@ static void every_point_is_asked_for_once_then_there_are_no_others(void)
 }
 
 /* Several points asked for before any is told. */
-static void points_can_be_asked_for_in_batches(void)
+TEST(points_can_be_asked_for_in_batches)
 {
     ft_space *s = cube(2, 0, 1);
 
@@ -87,7 +87,7 @@ static void points_can_be_asked_for_in_batches(void)
     }
 }
 
-static void the_same_seed_asks_the_same(void)
+TEST(the_same_seed_asks_the_same)
 {
     ft_space *s = conditional_space(1);
 
@@ -112,7 +112,7 @@ static void the_same_seed_asks_the_same(void)
 }
 
 /* Told again of what the first one was told, another search goes on as that did. */
-static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
+TEST(a_search_that_was_cut_off_goes_on_as_it_would_have)
 {
     static const ft_searcher which[] = {FT_SEARCH_MODEL, FT_SEARCH_RANDOM};
     ft_space *s = cube(3, 0, 1);
@@ -143,7 +143,7 @@ static void a_search_that_was_cut_off_goes_on_as_it_would_have(void)
     }
 }
 
-static void points_that_fail_or_have_no_say_do_no_harm(void)
+TEST(points_that_fail_or_have_no_say_do_no_harm)
 {
     ft_space *s = conditional_space(1);
 
@@ -258,7 +258,7 @@ static double whole(problem f, size_t k)
     return volume;
 }
 
-static void fronts_of_zdt_are_found(void)
+TEST(fronts_of_zdt_are_found)
 {
     static const problem all[] = {zdt1, zdt2, zdt3};
 
@@ -276,7 +276,7 @@ static void fronts_of_zdt_are_found(void)
     }
 }
 
-static void the_front_of_dtlz2_is_found(void)
+TEST(the_front_of_dtlz2_is_found)
 {
     const double best = 1.331 - acos(-1) / 6;
     const double model = reached(FT_SEARCH_MODEL, dtlz2, 6, 3, 100, NULL);
@@ -288,7 +288,7 @@ static void the_front_of_dtlz2_is_found(void)
 }
 
 /* Of the front 0.4 < x < 0.6 is within limits, and what lies close to it. */
-static void points_within_limits_are_looked_for(void)
+TEST(points_within_limits_are_looked_for)
 {
     const double limit[] = {0.6, 1 - 0.6324555};
     ft_space *s = cube(6, 0, 1);
@@ -339,7 +339,7 @@ static int n_failing(ft_searcher which, uint64_t seed, double *nearest)
     return n;
 }
 
-static void a_search_learns_where_points_fail(void)
+TEST(a_search_learns_where_points_fail)
 {
     int model = 0, random = 0;
 
@@ -355,7 +355,7 @@ static void a_search_learns_where_points_fail(void)
 }
 
 /* Two objectives exactly, against drawing. */
-static void the_expected_gain_is_the_mean_of_gains(void)
+TEST(the_expected_gain_is_the_mean_of_gains)
 {
     const double front[] = {0.1, 0.8, 0.3, 0.4, 0.7, 0.2, 0.9, 0.9};
     const double reference[] = {1, 1};
@@ -386,7 +386,7 @@ static void the_expected_gain_is_the_mean_of_gains(void)
 }
 
 /* Three objectives that are certain: the volume itself. */
-static void a_certain_gain_is_the_volume_added(void)
+TEST(a_certain_gain_is_the_volume_added)
 {
     const double front[] = {0.5, 0.5, 0.5, 0.2, 0.9, 0.4}, sigma[] = {0, 0, 0};
     const double new[] = {0.4, 0.6, 0.3}, worse[] = {0.6, 0.6, 0.6};
@@ -407,17 +407,7 @@ static void a_certain_gain_is_the_volume_added(void)
 
 int main(void)
 {
-    every_point_is_asked_for_once_then_there_are_no_others();
-    points_can_be_asked_for_in_batches();
-    the_same_seed_asks_the_same();
-    a_search_that_was_cut_off_goes_on_as_it_would_have();
-    points_that_fail_or_have_no_say_do_no_harm();
-    the_expected_gain_is_the_mean_of_gains();
-    a_certain_gain_is_the_volume_added();
-    fronts_of_zdt_are_found();
-    the_front_of_dtlz2_is_found();
-    points_within_limits_are_looked_for();
-    a_search_learns_where_points_fail();
+    check_all();
     ft__arena_free(&spaces);
     CHECK_DONE();
 }

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "explore_space.h"
 
-static void each_value_owns_an_equal_share(void)
+TEST(each_value_owns_an_equal_share)
 {
     const ft_parameter param[] = {categories("c", 5), ordinals("o", 3),
                                   integers("i", -3, 3, 0), reals("r", 2, 10, 0)};
@@ -34,7 +34,7 @@ static void each_value_owns_an_equal_share(void)
 }
 
 /* Without a file: its points are those of the same space in one. */
-static void a_program_makes_a_space_and_points_of_it(void)
+TEST(a_program_makes_a_space_and_points_of_it)
 {
     const ft_parameter param[] = {categories("c", 3), integers("i", 1, 4, 0),
                                   reals("r", 2, 10, 0)};
@@ -58,7 +58,7 @@ static void a_program_makes_a_space_and_points_of_it(void)
     CHECK_EQ(ft_space_new(&s, param, 0, NULL), FT_EINVAL);
 }
 
-static void orders_of_magnitude_count_alike(void)
+TEST(orders_of_magnitude_count_alike)
 {
     const ft_parameter param[] = {integers("i", 1, 1023, 1), reals("r", 1e-3, 1e3, 1)};
     ft_space *s = space_of(param, 2);
@@ -70,7 +70,7 @@ static void orders_of_magnitude_count_alike(void)
     CHECK_NEAR(point[1], pow(10, 1.5), 1e-9);
 }
 
-static void every_point_comes_back_from_its_coordinates(void)
+TEST(every_point_comes_back_from_its_coordinates)
 {
     const ft_parameter param[] = {categories("c", 5),       ordinals("o", 3),
                                   integers("i", -3, 30, 0), integers("l", 1, 4096, 1),
@@ -91,7 +91,7 @@ static void every_point_comes_back_from_its_coordinates(void)
     }
 }
 
-static void coordinates_next_to_1_stay_inside(void)
+TEST(coordinates_next_to_1_stay_inside)
 {
     const ft_parameter param[] = {integers("i", 1, 1000, 1), integers("k", 0, 6, 0),
                                   categories("c", 7), reals("g", 1e-3, 1e3, 1)};
@@ -107,7 +107,7 @@ static void coordinates_next_to_1_stay_inside(void)
 }
 
 /* level waits for ftz, which stands before it and waits for compiler. */
-static void parameters_have_a_say_only_when_their_conditions_hold(void)
+TEST(parameters_have_a_say_only_when_their_conditions_hold)
 {
     ft_space *s = conditional_space(1);
     const double none[] = {0.1, 0.9, 0.1, 0.5}, half[] = {0.9, 0.1, 0.1, 0.5};
@@ -125,7 +125,7 @@ static void parameters_have_a_say_only_when_their_conditions_hold(void)
     CHECK_NEAR(point[3], 2, 1e-12);
 }
 
-static void forbidden_combinations_are_not_allowed(void)
+TEST(forbidden_combinations_are_not_allowed)
 {
     ft_space *s = conditional_space(0);
     const double good[] = {1, NAN, 2}, bad[] = {1, NAN, 3}, other[] = {0, NAN, 4};
@@ -135,7 +135,7 @@ static void forbidden_combinations_are_not_allowed(void)
     CHECK_EQ(ft__space_allows(s, other), 1);
 }
 
-static void the_size_counts_points_that_differ(void)
+TEST(the_size_counts_points_that_differ)
 {
     ft_space *s = conditional_space(0), *real = conditional_space(1);
     const ft_parameter param[] = {categories("c", 5), integers("i", 1, 1000000, 0)};
@@ -147,7 +147,7 @@ static void the_size_counts_points_that_differ(void)
 }
 
 /* 8 parents of 3 values of which any two open the same child: against counting. */
-static void the_size_of_tangled_conditions_is_counted_right(void)
+TEST(the_size_of_tangled_conditions_is_counted_right)
 {
     enum { PARENTS = 4, N = PARENTS + 3 };
     static const uint32_t low[] = {0, 1}, high[] = {2};
@@ -180,7 +180,7 @@ static void the_size_of_tangled_conditions_is_counted_right(void)
     CHECK_EQ(s->size, (double)n);
 }
 
-static void mistakes_are_refused_with_a_sentence(void)
+TEST(mistakes_are_refused_with_a_sentence)
 {
     static const uint32_t first[] = {0}, ninth[] = {9};
     const ft_parameter good[] = {categories("c", 3), reals("r", 1, 2, 0)};
@@ -215,16 +215,7 @@ static void mistakes_are_refused_with_a_sentence(void)
 
 int main(void)
 {
-    each_value_owns_an_equal_share();
-    a_program_makes_a_space_and_points_of_it();
-    orders_of_magnitude_count_alike();
-    every_point_comes_back_from_its_coordinates();
-    coordinates_next_to_1_stay_inside();
-    parameters_have_a_say_only_when_their_conditions_hold();
-    forbidden_combinations_are_not_allowed();
-    the_size_counts_points_that_differ();
-    the_size_of_tangled_conditions_is_counted_right();
-    mistakes_are_refused_with_a_sentence();
+    check_all();
     ft__arena_free(&spaces);
     CHECK_DONE();
 }

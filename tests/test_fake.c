@@ -43,7 +43,7 @@ static double time_of(ft_engine_context *c, const char *spec, int n)
     return fake->now(c) - before;
 }
 
-static void time_follows_the_formula(void)
+TEST(time_follows_the_formula)
 {
     ft_engine_context *c = open_with("noise=0");
 
@@ -52,7 +52,7 @@ static void time_follows_the_formula(void)
     fake->close(c);
 }
 
-static void the_same_seed_gives_the_same_times(void)
+TEST(the_same_seed_gives_the_same_times)
 {
     ft_engine_context *a = open_with(""), *b = open_with("");
     double first = time_of(a, "relu x=1000", 3);
@@ -63,7 +63,7 @@ static void the_same_seed_gives_the_same_times(void)
     fake->close(b);
 }
 
-static void slow_operations_are_slower(void)
+TEST(slow_operations_are_slower)
 {
     ft_engine_context *c = open_with("noise=0,slow=relu x=1000:3");
     double relu = time_of(c, "relu x=1000", 1), abs = time_of(c, "abs x=1000", 1);
@@ -72,7 +72,7 @@ static void slow_operations_are_slower(void)
     fake->close(c);
 }
 
-static void faults_come_as_planned(void)
+TEST(faults_come_as_planned)
 {
     ft_engine_context *c = open_with("fail_kind=conv2d,fail_after=2,oom_above=1000");
     ft_block *b = prepare(c, "relu x=10", FT_OK);
@@ -90,7 +90,7 @@ static void faults_come_as_planned(void)
     fake->close(c);
 }
 
-static void sleep_takes_real_time(void)
+TEST(sleep_takes_real_time)
 {
     ft_engine_context *c = open_with("noise=0,sleep=1000");
     struct timespec from, to;
@@ -105,7 +105,7 @@ static void sleep_takes_real_time(void)
 }
 
 /* Relative time of an operation at many moments: 1 + drift sin(t + phase). */
-static void drift_is_slow_and_bounded(void)
+TEST(drift_is_slow_and_bounded)
 {
     ft_engine_context *c = open_with("noise=0,drift=0.1");
     double still = 2e-6 + 1e-8 + 8e-8, least = 2, most = 0;
@@ -123,7 +123,7 @@ static void drift_is_slow_and_bounded(void)
 }
 
 /* About three stretches of ten are slower, none more than tenfold. */
-static void bursts_come_and_go(void)
+TEST(bursts_come_and_go)
 {
     ft_engine_context *c = open_with("noise=0,burst=0.3:10");
     double still = 2e-6 + 1e-8 + 8e-8, most = 0;
@@ -141,7 +141,7 @@ static void bursts_come_and_go(void)
     fake->close(c);
 }
 
-static void what_is_issued_ahead_is_waited_for(void)
+TEST(what_is_issued_ahead_is_waited_for)
 {
     ft_engine_context *c = open_with("noise=0,ahead=0.25");
     double issued = time_of(c, "relu x=1000", 4), before = fake->now(c);
@@ -151,7 +151,7 @@ static void what_is_issued_ahead_is_waited_for(void)
     fake->close(c);
 }
 
-static void bad_options_are_named(void)
+TEST(bad_options_are_named)
 {
     static const char *const bad[] = {
         "noise=x", "noise=2",    "drift=1", "ahead=2",   "slow=relu", "fail_after=-1",
@@ -172,14 +172,6 @@ int main(int argc, char **argv)
 {
     if (argc < 2 || ft_engine_load(&fake, argv[1], NULL))
         return 1;
-    time_follows_the_formula();
-    the_same_seed_gives_the_same_times();
-    slow_operations_are_slower();
-    faults_come_as_planned();
-    sleep_takes_real_time();
-    drift_is_slow_and_bounded();
-    bursts_come_and_go();
-    what_is_issued_ahead_is_waited_for();
-    bad_options_are_named();
+    check_all();
     CHECK_DONE();
 }

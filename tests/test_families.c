@@ -11,10 +11,10 @@
 #include "foretell/predictor.h"
 
 #include "check.h"
+#include "data_dir.h"
 #include "files.h"
 #include "predict/query/network.h"
 
-static char data_dir[4096];
 static char scratch[64];
 
 static ft_status open_text(ft_network_lists **t, const char *text, ft_error *err)
@@ -38,7 +38,7 @@ static bool has_none(ft_network_lists *t, const char *spec)
     return !found(t, spec, "forward").graph;
 }
 
-static void a_list_is_found_whatever_its_batch(void)
+TEST(a_list_is_found_whatever_its_batch)
 {
     ft_network_list l;
     ft_network_lists *t = NULL;
@@ -66,7 +66,7 @@ static void a_list_is_found_whatever_its_batch(void)
     ft_network_lists_free(t);
 }
 
-static void a_wrong_table_is_told_with_line_and_column(void)
+TEST(a_wrong_table_is_told_with_line_and_column)
 {
     static const struct {
         const char *text, *says;
@@ -199,16 +199,13 @@ int main(int argc, char **argv)
     ft_store *s;
     int fd;
 
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     snprintf(scratch, sizeof(scratch), "/tmp/foretell-table-XXXXXX");
     fd = mkstemp(scratch);
     CHECK(CMP(fd, >=, 0));
     if (fd >= 0)
         close(fd);
-    a_list_is_found_whatever_its_batch();
-    a_wrong_table_is_told_with_line_and_column();
+    check_all();
     unlink(scratch);
     snprintf(path, sizeof(path), "%s/workloads/timm.csv.gz", data_dir);
     CHECK_EQ(ft_network_lists_open(&table, path, NULL), FT_OK);

@@ -94,7 +94,7 @@ static void clocks_that_were_measured_tell_of_others(void)
     ft_predictor *p;
     ft_store *s;
 
-    CHECK_EQ(ft_device_load(&d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, "a30", NULL), FT_OK);
     CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
     fill_swept(s, d, "clock=600MHz", 6e8);
     fill_swept(s, d, "clock=1200MHz", 1.2e9);
@@ -128,11 +128,7 @@ static void clocks_that_were_measured_tell_of_others(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    take_folder(argc, argv);
     clocks_that_were_measured_tell_of_others();
     CHECK_DONE();
 }

@@ -42,7 +42,7 @@ static struct measured measured_new(void)
 
     m.setting = "";
     CHECK_EQ(ft_store_open(&m.s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&m.d, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&m.d, data_dir, "a30", NULL), FT_OK);
     CHECK_EQ(ft__store_begin_run(m.s, &m.run, "test", "{}", NULL), FT_OK);
     return m;
 }
@@ -151,7 +151,7 @@ static ft_predictor *learned_of_sizes(struct measured *m, int sizes, int batches
 
 /* Two layers of each of six powers of two say much of each other, less of a seventh's,
  * which is as far from theirs as two of them. */
-static void layers_of_another_size_are_less_certain(void)
+TEST(layers_of_another_size_are_less_certain)
 {
     const double growth = 1.25;
     struct measured m;
@@ -178,18 +178,18 @@ static double width_of(int sizes, int batches, int settings, double growth)
 }
 
 /* The weights are of four powers of two, and of five. */
-static void fewer_sizes_promise_no_more(void)
+TEST(fewer_sizes_promise_no_more)
 {
     CHECK(CMP(width_of(3, BATCHES, 1, 1.5), >, width_of(4, BATCHES, 1, 1.5)));
 }
 
-static void clocks_are_no_batches(void)
+TEST(clocks_are_no_batches)
 {
     CHECK(CMP(width_of(6, 4, 3, 1.25), <=, width_of(6, 4, 1, 1.25)));
 }
 
 /* One row is not learned from. */
-static void folds_leave_rows_to_learn_from(void)
+TEST(folds_leave_rows_to_learn_from)
 {
     static const int batches[] = {BATCHES, 1};
     const ft_estimate e = ask_layer(LINEAR, batches, 2, 2);
@@ -198,7 +198,7 @@ static void folds_leave_rows_to_learn_from(void)
 }
 
 /* One layer says nothing of how layers differ, yet all of itself. */
-static void one_layer_promises_nothing_of_others(void)
+TEST(one_layer_promises_nothing_of_others)
 {
     static const int batches[] = {BATCHES};
     const ft_estimate same = ask_layer(LINEAR, batches, 1, 0),
@@ -210,7 +210,7 @@ static void one_layer_promises_nothing_of_others(void)
 }
 
 /* An addition is known by its width, of which a little more is no other layer. */
-static void one_width_promises_nothing_of_others(void)
+TEST(one_width_promises_nothing_of_others)
 {
     static const int batches[] = {BATCHES};
     const ft_estimate same = ask_layer(ADD, batches, 1, 1),
@@ -250,7 +250,7 @@ static double median_of_three(const double *v)
 
 /* By 9 to 14 rows of a rare kind: medians of three answers agree. One answer of six may
  * be moved by what that kind tells, as a sixth of the trees split by it. */
-static void medians_agree_however_many_rows_a_rare_kind_has(void)
+TEST(medians_agree_however_many_rows_a_rare_kind_has)
 {
     double v[6], median;
     int moved = 0;
@@ -269,7 +269,7 @@ static void medians_agree_however_many_rows_a_rare_kind_has(void)
 }
 
 /* Bytes are not shrunk to none where kinds differ. */
-static void a_third_kind_s_bytes_are_those_of_the_others(void)
+TEST(a_third_kind_s_bytes_are_those_of_the_others)
 {
     struct measured m = measured_new();
     ft__device_use on = {.device = m.d, .setting = ""};
@@ -299,7 +299,7 @@ static void a_third_kind_s_bytes_are_those_of_the_others(void)
 
 /* What is known of two kinds says as much of a third as of each other, however sure it
  * is of either. */
-static void kinds_are_as_unsure_as_they_differ(void)
+TEST(kinds_are_as_unsure_as_they_differ)
 {
     const ft_estimate apart = ask_third_kind(ATTENTION, 1, 3, 7 * BATCHES),
                       alike = ask_third_kind(ATTENTION, 1, 1, 7 * BATCHES);
@@ -317,7 +317,7 @@ static uint64_t layer_of(const char *spec)
 }
 
 /* Tokens of a rotation stand behind its heads. */
-static void tokens_make_no_other_layer(void)
+TEST(tokens_make_no_other_layer)
 {
     const uint64_t layer = layer_of("rotary x=1x8x64x128 dtype=fp16");
 
@@ -327,23 +327,10 @@ static void tokens_make_no_other_layer(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
+    take_folder(argc, argv);
     intervals_are_those_of_layers_never_measured(7);
     intervals_are_those_of_layers_never_measured(3);
     intervals_are_those_of_layers_never_measured(2);
-    layers_of_another_size_are_less_certain();
-    fewer_sizes_promise_no_more();
-    clocks_are_no_batches();
-    folds_leave_rows_to_learn_from();
-    one_layer_promises_nothing_of_others();
-    one_width_promises_nothing_of_others();
-    medians_agree_however_many_rows_a_rare_kind_has();
-    a_third_kind_s_bytes_are_those_of_the_others();
-    kinds_are_as_unsure_as_they_differ();
-    tokens_make_no_other_layer();
+    check_all();
     CHECK_DONE();
 }

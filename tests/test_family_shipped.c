@@ -9,7 +9,7 @@
 
 /* Those that come with foretell are of columns and constants that this version knows.
  */
-static void shipped_predictors_open(void)
+TEST(shipped_predictors_open)
 {
     static const char spec[] = "linear x=1025x733 out=1500 dtype=fp32";
     static const char *const names[] = {"llm", "nvidia-fp32"};
@@ -17,14 +17,14 @@ static void shipped_predictors_open(void)
     ft_op op;
 
     CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char path[4200];
         ft_predictor *p;
         ft_error err = {0};
         ft__op_answer a;
 
-        snprintf(path, sizeof(path), "%s/predictors/%s.ftp", data, names[i]);
+        snprintf(path, sizeof(path), "%s/predictors/%s.ftp", data_dir, names[i]);
         if (ft_predictor_load(&p, path, &err)) {
             fprintf(stderr, "%s: make predictors\n", err.msg);
             CHECK_EQ(err.status, FT_OK);
@@ -43,7 +43,7 @@ static void shipped_predictors_open(void)
 
 /* NeuSight measured layer norms and no batch norms: what is learned of norms is shrunk
  * to nothing on other devices, and constants of layer norms are not batch norms'. */
-static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(void)
+TEST(a_kind_that_nobody_measured_is_answered_by_the_physical_estimate)
 {
     static const char spec[] = "batchnorm x=32x64x112x112 dtype=fp32";
     const ft__physics_params params = ft__physics_default();
@@ -55,9 +55,9 @@ static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(voi
     ft_op op;
     char path[4200];
 
-    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data);
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
     CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&on.file, data, on.device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK);
     CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
     ft__hardware_spec_make(&chip, ft_device_get(on.file), "", "", &op);
     ft__physics(&t, &op, &chip, &params);
@@ -69,7 +69,7 @@ static void a_kind_that_nobody_measured_is_answered_by_the_physical_estimate(voi
 }
 
 /* NeuSight measured batched products and softmax along the last axis: other kernels. */
-static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
+TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
 {
     static const struct {
         const char *spec;
@@ -84,9 +84,9 @@ static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
     ft_device *d;
     char path[4200];
 
-    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data);
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
     CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&d, data, "a10", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, "a10", NULL), FT_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const ft_estimate learned = ask_one(p, d, "run_mode=graph", cases[i].spec);
         const ft_estimate plain = ask_one(NULL, d, "run_mode=graph", cases[i].spec);
@@ -101,11 +101,7 @@ static void a_kernel_that_nobody_measured_is_answered_by_the_data_sheet(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
-    shipped_predictors_open();
-    a_kind_that_nobody_measured_is_answered_by_the_physical_estimate();
-    a_kernel_that_nobody_measured_is_answered_by_the_data_sheet();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -38,7 +38,7 @@ static ft__fit fit_of(struct made *m, const ft__fit_options *o)
     return f;
 }
 
-static void without_a_spread_all_rows_have_the_typical_one(void)
+TEST(without_a_spread_all_rows_have_the_typical_one)
 {
     static struct made a, b;
     ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA, .n_trees = 16, .seed = 1};
@@ -88,7 +88,7 @@ static void make_of_two_minds(struct made *m)
         m->y[i] += ft__prng_unit(&p) < 0.55 ? log(3) : 0;
 }
 
-static void what_errs_least_in_proportion_is_chosen_where_that_is_asked_for(void)
+TEST(what_errs_least_in_proportion_is_chosen_where_that_is_asked_for)
 {
     static struct made a, b;
     ft__fit_options how = {.methods = 1u << FT_METHOD_EXTRA | 1u << FT_METHOD_MIDDLE,
@@ -109,7 +109,7 @@ static void what_errs_least_in_proportion_is_chosen_where_that_is_asked_for(void
     ft__fit_free(&relative);
 }
 
-static void a_middle_is_usual_where_errors_are_relative(void)
+TEST(a_middle_is_usual_where_errors_are_relative)
 {
     static struct made m;
     ft__fit_options how = {.n_trees = 32, .seed = 1, .relative = true};
@@ -126,7 +126,7 @@ static void a_middle_is_usual_where_errors_are_relative(void)
 }
 
 /* Targets pile up at 1.5: a regressor that does not know of the end says more. */
-static void nothing_is_said_beyond_the_bounds(void)
+TEST(nothing_is_said_beyond_the_bounds)
 {
     static struct made m;
     const ft__fit_options how = {
@@ -159,7 +159,7 @@ static ft__share_errors errors_from(double first, double last)
     return e;
 }
 
-static void what_serves_each_chip_left_out_is_taken_whole(void)
+TEST(what_serves_each_chip_left_out_is_taken_whole)
 {
     const ft__share_errors chip[] = {errors_from(0.5, 0.1), errors_from(0.4, 0.1),
                                      errors_from(0.6, 0.15)};
@@ -167,7 +167,7 @@ static void what_serves_each_chip_left_out_is_taken_whole(void)
     CHECK_NEAR(ft__share_of_learned(chip, 3, 1000), 1, 0);
 }
 
-static void what_may_harm_the_next_chip_is_not_taken(void)
+TEST(what_may_harm_the_next_chip_is_not_taken)
 {
     const ft__share_errors chip[] = {errors_from(0.6, 0.2), errors_from(0.2, 0.4),
                                      errors_from(0.3, 0.4)};
@@ -178,7 +178,7 @@ static void what_may_harm_the_next_chip_is_not_taken(void)
     CHECK_NEAR(ft__share_of_learned(little, 2, 1000), 0, 0);
 }
 
-static void of_one_chip_half_is_taken_where_rows_are_many(void)
+TEST(of_one_chip_half_is_taken_where_rows_are_many)
 {
     const ft__share_errors chip = errors_from(0.5, 0.1);
 
@@ -188,12 +188,6 @@ static void of_one_chip_half_is_taken_where_rows_are_many(void)
 
 int main(void)
 {
-    what_serves_each_chip_left_out_is_taken_whole();
-    what_may_harm_the_next_chip_is_not_taken();
-    of_one_chip_half_is_taken_where_rows_are_many();
-    what_errs_least_in_proportion_is_chosen_where_that_is_asked_for();
-    a_middle_is_usual_where_errors_are_relative();
-    nothing_is_said_beyond_the_bounds();
-    without_a_spread_all_rows_have_the_typical_one();
+    check_all();
     CHECK_DONE();
 }

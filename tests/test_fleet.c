@@ -26,7 +26,7 @@ static ft_fleet *load(const char *text)
     return f;
 }
 
-static void a_file_says_kinds_and_what_is_wanted_of_them(void)
+TEST(a_file_says_kinds_and_what_is_wanted_of_them)
 {
     ft_fleet *f = load(KINDS "wanted:\n  - model: some.ops\n"
                              "  - {model: /x/y.onnx, batches: [1, 8], kinds: [b]}\n"
@@ -49,7 +49,7 @@ static void a_file_says_kinds_and_what_is_wanted_of_them(void)
     ft_fleet_free(f);
 }
 
-static void a_wrong_file_is_one_sentence_with_its_line(void)
+TEST(a_wrong_file_is_one_sentence_with_its_line)
 {
     static const struct {
         const char *text, *says;
@@ -180,13 +180,13 @@ static size_t count_own(bool in_proportion)
     return owns;
 }
 
-static void what_another_kind_has_measured_teaches_this_one(void)
+TEST(what_another_kind_has_measured_teaches_this_one)
 {
     CHECK_EQ(count_own(true), OWN / 2);
     CHECK(CMP(count_own(false), <, OWN / 2));
 }
 
-static void what_jobs_end_without_is_given_up(void)
+TEST(what_jobs_end_without_is_given_up)
 {
     ft_fleet *f =
         load("kinds: [{name: a, device: dev-a, engine: fake, overhead_s: 0}]\n"
@@ -216,7 +216,7 @@ static void what_jobs_end_without_is_given_up(void)
 
 /* A job that took four times as long as planned: so will the next, as far as one job
  * says. */
-static void costs_are_corrected_by_what_jobs_took(void)
+TEST(costs_are_corrected_by_what_jobs_took)
 {
     ft_fleet *f = load("kinds: [{name: a, device: dev-a, engine: fake}]\n"
                        "wanted: [{model: two.ops}]\nfolder: took.fleet\n");
@@ -252,11 +252,7 @@ static void costs_are_corrected_by_what_jobs_took(void)
 int main(void)
 {
     make_scratch();
-    a_file_says_kinds_and_what_is_wanted_of_them();
-    a_wrong_file_is_one_sentence_with_its_line();
-    what_another_kind_has_measured_teaches_this_one();
-    what_jobs_end_without_is_given_up();
-    costs_are_corrected_by_what_jobs_took();
+    check_all();
     remove_scratch();
     CHECK_DONE();
 }

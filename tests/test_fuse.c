@@ -100,7 +100,7 @@ static ft_graph *graph_of(const struct net *net)
     return finish(b, value[n + 1]);
 }
 
-static void operations_share_kernels_where_they_can(void)
+TEST(operations_share_kernels_where_they_can)
 {
     for (size_t i = 0; i < sizeof(nets) / sizeof(*nets); i++) {
         ft_graph *g = graph_of(&nets[i]);
@@ -125,7 +125,7 @@ static void operations_share_kernels_where_they_can(void)
 /* A convolution of images between the network's ends: its operand is laid last by a
  * copy of its own, and so is its result back, unless what adds its bias writes it as it
  * is wanted. */
-static void images_are_copied_where_nothing_generated_does_it(void)
+TEST(images_are_copied_where_nothing_generated_does_it)
 {
     static const struct {
         const char *conv;
@@ -165,7 +165,7 @@ static void images_are_copied_where_nothing_generated_does_it(void)
 
 /* Whose channels lie last: what is computed from such a convolution's images, as
  * images; not what a patch convolution's rows become. */
-static void images_stay_laid_last_to_the_next_product(void)
+TEST(images_stay_laid_last_to_the_next_product)
 {
     static const char conv[] = "conv2d " X " out=8 kernel=1x1 stride=1x1 pad=0x0",
                       softmax[] = "softmax " X " axis=1 dtype=fp32";
@@ -196,7 +196,7 @@ static void images_stay_laid_last_to_the_next_product(void)
 
 /* Of volumes the bias is added by what follows as well, but their layout stays; the
  * largest of a window is PyTorch's kernel, which adds none and goes on into nothing. */
-static void volumes_stay_as_they_are(void)
+TEST(volumes_stay_as_they_are)
 {
     static const char pool[] =
         "maxpool3d x=2x8x6x6x6 kernel=2x2x2 stride=2x2x2 pad=0x0x0 dtype=fp32";
@@ -225,7 +225,7 @@ static void volumes_stay_as_they_are(void)
 }
 
 /* Without statistics a batch norm is elementwise: it goes on into a reduction. */
-static void a_batch_norm_of_inference_is_elementwise(void)
+TEST(a_batch_norm_of_inference_is_elementwise)
 {
     static const char *const norm[] = {"batchnorm " X " dtype=fp32",
                                        "batchnorm " X " train=1 dtype=fp32"};
@@ -244,10 +244,6 @@ static void a_batch_norm_of_inference_is_elementwise(void)
 
 int main(void)
 {
-    images_are_copied_where_nothing_generated_does_it();
-    images_stay_laid_last_to_the_next_product();
-    volumes_stay_as_they_are();
-    a_batch_norm_of_inference_is_elementwise();
-    operations_share_kernels_where_they_can();
+    check_all();
     CHECK_DONE();
 }

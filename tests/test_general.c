@@ -7,13 +7,12 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/store.h"
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
 #include "predict/model/model_set.h"
 #include "store/store_inside.h"
-
-static char data[4096];
 
 enum { N = 40 };
 
@@ -25,7 +24,7 @@ static double unit(int i, uint64_t seed)
 }
 
 /* Of 40 rows, with 20 that would have it 5. */
-static void the_share_is_near_the_one_that_errs_least(void)
+TEST(the_share_is_near_the_one_that_errs_least)
 {
     static const struct {
         double own, general; /* how far they are off, in opposite directions */
@@ -50,7 +49,7 @@ static void the_share_is_near_the_one_that_errs_least(void)
     }
 }
 
-static void few_rows_say_little_of_the_share(void)
+TEST(few_rows_say_little_of_the_share)
 {
     double own[N] = {0}, general[N], y[N] = {0};
 
@@ -61,7 +60,7 @@ static void few_rows_say_little_of_the_share(void)
 }
 
 /* Twice as much is a larger relative error than half as much. */
-static void errors_are_relative(void)
+TEST(errors_are_relative)
 {
     enum { MANY = 1000 };
     static double own[MANY], general[MANY], y[MANY];
@@ -78,7 +77,7 @@ static void errors_are_relative(void)
     CHECK_EQ(ft__pooled_share(own, general, y, MANY), 0);
 }
 
-static void intervals_are_those_of_the_mixture(void)
+TEST(intervals_are_those_of_the_mixture)
 {
     double y[N], said[N], spread[N];
     ft__fit f = {.low = -9, .high = 9, .choice = "extra"};
@@ -128,8 +127,11 @@ static void put(ft_store *s, int64_t run, const char *spec, const char *metric,
 
 static ft_predictor *train(int n, uint32_t threads)
 {
-    const ft_train_options how = {
-        .forget = 1, .data_dir = data, .seed = 1, .n_trees = 24, .threads = threads};
+    const ft_train_options how = {.forget = 1,
+                                  .data_dir = data_dir,
+                                  .seed = 1,
+                                  .n_trees = 24,
+                                  .threads = threads};
     ft_predictor *p = NULL;
     ft_store *s;
     int64_t run;
@@ -167,7 +169,7 @@ static double error_of(const ft_predictor *p, int first)
     ft__dataset on = {.device = (char *)"t4"};
     double sum = 0;
 
-    CHECK_EQ(ft_device_load(&on.file, data, "t4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "t4", NULL), FT_OK);
     for (int i = first; i < first + N; i++) {
         ft__op_answer a = {0};
         ft_op op;
@@ -194,7 +196,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     uint32_t i = 0;
 
     make_op(&op, 0);
-    CHECK_EQ(ft_device_load(&on.file, data, "t4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "t4", NULL), FT_OK);
     while (l->part[i].scope != FT__SCOPE_ALL)
         i++;
     l->part[i].phase = FT_PHASE_BACKWARD;
@@ -205,7 +207,7 @@ static void nothing_is_said_without_the_others(ft_predictor *p)
     ft_device_free(on.file);
 }
 
-static void few_rows_of_many_kinds_help_each_other(void)
+TEST(few_rows_of_many_kinds_help_each_other)
 {
     enum { ROWS = 160 };
     ft_predictor *p = train(ROWS, 1), *again = train(ROWS, 2);
@@ -222,15 +224,7 @@ static void few_rows_of_many_kinds_help_each_other(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
-    the_share_is_near_the_one_that_errs_least();
-    few_rows_say_little_of_the_share();
-    errors_are_relative();
-    intervals_are_those_of_the_mixture();
-    few_rows_of_many_kinds_help_each_other();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

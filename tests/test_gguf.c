@@ -188,7 +188,7 @@ static void headers_of_another_writer_count_what_it_counts(const char *folder)
     free(sizes);
 }
 
-static void parameters_and_bytes_are_those_of_its_tensors(void)
+TEST(parameters_and_bytes_are_those_of_its_tensors)
 {
     static struct file f;
 
@@ -206,7 +206,7 @@ static void parameters_and_bytes_are_those_of_its_tensors(void)
 }
 
 /* Four bits and a scale of 16 for every 32 weights; of six and a half bits, 6. */
-static void parts_have_the_types_of_their_tensors(void)
+TEST(parts_have_the_types_of_their_tensors)
 {
     static struct file f;
     ft_graph *g;
@@ -227,7 +227,7 @@ static void parts_have_the_types_of_their_tensors(void)
 }
 
 /* 16 bits of all weights, embeddings and head, too. */
-static void it_is_trained_unpacked(void)
+TEST(it_is_trained_unpacked)
 {
     static const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}};
     static struct file f;
@@ -241,7 +241,7 @@ static void it_is_trained_unpacked(void)
     ft_graph_free(g);
 }
 
-static void tensors_tell_biases_norms_and_tied_embeddings(void)
+TEST(tensors_tell_biases_norms_and_tied_embeddings)
 {
     static struct file f;
     ft__llm m;
@@ -269,7 +269,7 @@ static void tensors_tell_biases_norms_and_tied_embeddings(void)
 
 /* Lists have a number for each layer; where keys have no heads there is no attention.
  */
-static void layers_differ_by_lists_and_tensors(void)
+TEST(layers_differ_by_lists_and_tensors)
 {
     static const uint32_t heads[] = {0, 2}, widths[] = {0, 96};
     static struct file f;
@@ -298,7 +298,7 @@ static void layers_differ_by_lists_and_tensors(void)
     CHECK(EQ(m.mamba_heads, 4) && EQ(m.mamba_head, 32));
 }
 
-static void a_damaged_header_is_refused_with_its_byte(void)
+TEST(a_damaged_header_is_refused_with_its_byte)
 {
     static struct file f;
     ft_error err = {0};
@@ -327,7 +327,7 @@ static void a_damaged_header_is_refused_with_its_byte(void)
     CHECK(HAS(err.msg, "linear attention"));
 }
 
-static void a_language_model_is_seen_by_its_first_bytes(void)
+TEST(a_language_model_is_seen_by_its_first_bytes)
 {
     CHECK(ft_is_language_model("GGUF\x03", 5));
     CHECK(ft_is_language_model("\xef\xbb\xbf\r\n {\"a\": 1}", 13));
@@ -340,12 +340,6 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     headers_of_another_writer_count_what_it_counts(argv[1]);
-    parameters_and_bytes_are_those_of_its_tensors();
-    parts_have_the_types_of_their_tensors();
-    it_is_trained_unpacked();
-    a_language_model_is_seen_by_its_first_bytes();
-    tensors_tell_biases_norms_and_tied_embeddings();
-    layers_differ_by_lists_and_tensors();
-    a_damaged_header_is_refused_with_its_byte();
+    check_all();
     CHECK_DONE();
 }

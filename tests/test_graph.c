@@ -7,7 +7,7 @@
 #include "import/list.h"
 #include "nets.h"
 
-static void a_canonical_spec_reads_and_writes_itself(void)
+TEST(a_canonical_spec_reads_and_writes_itself)
 {
     static const char *const texts[] = {
         "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32",
@@ -33,7 +33,7 @@ static void a_canonical_spec_reads_and_writes_itself(void)
     }
 }
 
-static void keys_may_come_in_any_order_and_defaults_vanish(void)
+TEST(keys_may_come_in_any_order_and_defaults_vanish)
 {
     ft_op a =
         parse("conv2d dtype=fp32  pad=1x1 groups=1 dilation=1x1 stride=1x1 out=64 "
@@ -43,7 +43,7 @@ static void keys_may_come_in_any_order_and_defaults_vanish(void)
     CHECK(ft_op_equal(&a, &b) && EQ(ft__op_hash(&a), ft__op_hash(&b)));
 }
 
-static void bad_specs_name_the_byte(void)
+TEST(bad_specs_name_the_byte)
 {
     static const struct {
         const char *text;
@@ -96,7 +96,7 @@ static void bad_specs_name_the_byte(void)
 }
 
 /* Whatever values a kind is given: what prints, reads back as itself. */
-static void every_kind_survives_the_round_trip(void)
+TEST(every_kind_survives_the_round_trip)
 {
     ft__prng rng = ft__prng_stream(3, 0);
     unsigned good = 0;
@@ -131,7 +131,7 @@ static void every_kind_survives_the_round_trip(void)
     CHECK(CMP(good, >, 10000));
 }
 
-static void results_have_the_shapes_of_the_textbook(void)
+TEST(results_have_the_shapes_of_the_textbook)
 {
     static const struct {
         const char *spec;
@@ -173,7 +173,7 @@ static void results_have_the_shapes_of_the_textbook(void)
     }
 }
 
-static void costs_follow_the_formulae(void)
+TEST(costs_follow_the_formulae)
 {
     static const struct {
         const char *spec;
@@ -232,7 +232,7 @@ static uint32_t append(ft__build *b, const char *name, const char *spec,
     return out[0];
 }
 
-static void equal_operations_are_counted_once(void)
+TEST(equal_operations_are_counted_once)
 {
     ft__build *b = ft__build_new("twice");
     uint32_t t = input(b, (ft_shape){2, {1, 1000}});
@@ -270,7 +270,7 @@ static bool same_numbers(const uint32_t *a, const uint32_t *b, uint32_t n)
     return n == 0 || memcmp(a, b, n * sizeof(*a)) == 0;
 }
 
-static void a_copy_is_what_would_have_been_made(void)
+TEST(a_copy_is_what_would_have_been_made)
 {
     ft__build *b = ft__build_new("blocks"), *c = ft__build_new("blocks");
     uint32_t in = input(b, (ft_shape){2, {4, 8}}), x = block(b, "layers.9", in), y;
@@ -309,7 +309,7 @@ static void a_copy_is_what_would_have_been_made(void)
 }
 
 /* in -> a -> b -> c, and a -> c: a stays alive while b is made. */
-static void the_plan_keeps_what_is_read_later_and_reuses_the_rest(void)
+TEST(the_plan_keeps_what_is_read_later_and_reuses_the_rest)
 {
     ft__build *b = ft__build_new("skip");
     uint32_t in = input(b, (ft_shape){2, {1, 16}}), a, v, c, pair[2];
@@ -332,7 +332,7 @@ static void the_plan_keeps_what_is_read_later_and_reuses_the_rest(void)
 }
 
 /* Oracle: simulate the pass and look for two live tensors that overlap. */
-static void no_two_live_tensors_overlap(void)
+TEST(no_two_live_tensors_overlap)
 {
     ft__prng rng = ft__prng_stream(11, 0);
 
@@ -383,7 +383,7 @@ static unsigned count_kind(const ft_graph *g, ft_kind k)
     return n;
 }
 
-static void lowering_inserts_a_transpose_only_where_bytes_move(void)
+TEST(lowering_inserts_a_transpose_only_where_bytes_move)
 {
     static const struct {
         const char *tail; /* what follows conv and relu on 1x8x6x6 */
@@ -436,7 +436,7 @@ static int64_t peak_of(const ft_graph *g)
 /* What relax fuses: an activation behind a bias, or behind an addition, is none of its
  * own; where the bias is missing, where somebody else reads what is between, and where
  * exponentials are taken, it is. */
-static void a_compiler_adds_and_activates_where_results_are_written(void)
+TEST(a_compiler_adds_and_activates_where_results_are_written)
 {
     static const struct {
         const char *conv, *then, *last;
@@ -482,7 +482,7 @@ static void a_compiler_adds_and_activates_where_results_are_written(void)
     }
 }
 
-static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
+TEST(lowering_keeps_phases_and_takes_nodes_without_operands)
 {
     static const char *const texts[] = {"fill out=1x4x8x8 dtype=fp32",
                                         "relu x=1x4x8x8 dtype=fp32 phase=backward"};
@@ -506,7 +506,7 @@ static void lowering_keeps_phases_and_takes_nodes_without_operands(void)
     ft_graph_free(g);
 }
 
-static void writing_over_x_is_another_operation(void)
+TEST(writing_over_x_is_another_operation)
 {
     static const char over[] = "relu x=2x3x4x5 dtype=fp32 inplace=1";
     static const char *const bad[] = {
@@ -543,7 +543,7 @@ static void costs(const char *spec, double flops, double read, double written)
  * 12, a gate of 12 (6 each), and 16 results weighted and added. An expert that every
  * row passes by with probability 1/2 is read by 1 - 1/32. Of ep=2 devices one does
  * half, tp=3 leaves 4 of 12 columns. */
-static void experts_cost_what_is_picked(void)
+TEST(experts_cost_what_is_picked)
 {
     costs("moe x=5x16 hidden=12 experts=4 topk=2 dtype=fp32",
           10 * (3 * 2 * 16 * 12 + 6 * 12 + 2 * 16),
@@ -555,14 +555,14 @@ static void experts_cost_what_is_picked(void)
           4 * (3 * 2 * 16 * 12 + 6 * 12 + 2 * 16), 8 + 4 * 3 * 12 * (8 + 0.5), 32);
 }
 
-static void what_passes_its_operand_on_costs_nothing(void)
+TEST(what_passes_its_operand_on_costs_nothing)
 {
     costs("stochastic_depth x=2x3x4x4 dtype=fp32", 0, 0, 0);
     costs("stochastic_depth x=2x3x4x4 train=1 dtype=fp32", 96, 384, 384);
 }
 
 /* A ring: 7/8 of the data is sent twice, once to be added up. */
-static void a_collective_moves_its_data_around_a_ring(void)
+TEST(a_collective_moves_its_data_around_a_ring)
 {
     costs("collective x=800 ranks=8 dtype=fp32", 700, 5600, 5600);
     costs("collective x=800 ranks=1 dtype=fp32", 0, 0, 0);
@@ -584,7 +584,7 @@ static void weights_add_up(const char *spec)
     CHECK_NEAR(sum, c.weight_elements, 0);
 }
 
-static void weights_listed_one_by_one_are_all_weights(void)
+TEST(weights_listed_one_by_one_are_all_weights)
 {
     for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++)
         weights_add_up(specs[i]);
@@ -603,7 +603,7 @@ static ft_graph *listed(const char *text)
     return g;
 }
 
-static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
+TEST(a_cast_changes_what_is_computed_in_and_nothing_else)
 {
     ft_graph *g = listed("linear x=1x512 out=100 dtype=fp32 *2\n"
                          "relu x=1x100 dtype=fp32\nrelu x=1x100 dtype=bf16 *3\n"
@@ -648,24 +648,6 @@ static void a_cast_changes_what_is_computed_in_and_nothing_else(void)
 
 int main(void)
 {
-    a_canonical_spec_reads_and_writes_itself();
-    keys_may_come_in_any_order_and_defaults_vanish();
-    bad_specs_name_the_byte();
-    every_kind_survives_the_round_trip();
-    results_have_the_shapes_of_the_textbook();
-    costs_follow_the_formulae();
-    equal_operations_are_counted_once();
-    a_copy_is_what_would_have_been_made();
-    the_plan_keeps_what_is_read_later_and_reuses_the_rest();
-    no_two_live_tensors_overlap();
-    lowering_inserts_a_transpose_only_where_bytes_move();
-    a_compiler_adds_and_activates_where_results_are_written();
-    lowering_keeps_phases_and_takes_nodes_without_operands();
-    writing_over_x_is_another_operation();
-    experts_cost_what_is_picked();
-    what_passes_its_operand_on_costs_nothing();
-    a_collective_moves_its_data_around_a_ring();
-    weights_listed_one_by_one_are_all_weights();
-    a_cast_changes_what_is_computed_in_and_nothing_else();
+    check_all();
     CHECK_DONE();
 }

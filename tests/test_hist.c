@@ -43,7 +43,7 @@ static double error_of_split(const data *d, size_t col, float cut)
 }
 
 /* Fewer values than bins: nothing is lost. */
-static void the_first_split_is_the_best_of_all(void)
+TEST(the_first_split_is_the_best_of_all)
 {
     data d = data_new(200, 4, 3);
     double least = INFINITY;
@@ -60,7 +60,7 @@ static void the_first_split_is_the_best_of_all(void)
 }
 
 /* Far more values than bins: a step is found to within a bin's share of the rows. */
-static void a_step_is_found_among_many_values(void)
+TEST(a_step_is_found_among_many_values)
 {
     enum { N = 20000, MOST_WRONG = 2 * N / 255 };
     data d = data_new(N, 2, 4);
@@ -78,7 +78,7 @@ static void a_step_is_found_among_many_values(void)
 }
 
 /* A column of mostly one value leaves bins for the others. */
-static void a_frequent_value_does_not_take_the_bins_of_others(void)
+TEST(a_frequent_value_does_not_take_the_bins_of_others)
 {
     enum { N = 4000 };
     ft__learn_model_options opt = whole_steps;
@@ -97,7 +97,7 @@ static void a_frequent_value_does_not_take_the_bins_of_others(void)
     data_free(&d);
 }
 
-static void missing_values_go_where_they_fit(void)
+TEST(missing_values_go_where_they_fit)
 {
     for (int high = 0; high < 2; high++) {
         float x[40], ask[] = {3, 30, NAN};
@@ -120,7 +120,7 @@ static void missing_values_go_where_they_fit(void)
 }
 
 /* And where whether it is there says all. */
-static void missing_ones_may_differ_from_all_others(void)
+TEST(missing_ones_may_differ_from_all_others)
 {
     float x[200], ask[] = {5, 11, NAN};
     double y[200];
@@ -141,7 +141,7 @@ static void missing_ones_may_differ_from_all_others(void)
 }
 
 /* A row that weighs 2 counts as the same row twice. */
-static void weights_count_as_repeats(void)
+TEST(weights_count_as_repeats)
 {
     enum { N = 100, COLS = 3 };
     ft__learn_model_options opt = whole_steps;
@@ -171,7 +171,7 @@ static void weights_count_as_repeats(void)
 }
 
 /* Each round takes a share of what is left, so that the last of many leaves little. */
-static void more_rounds_leave_less(void)
+TEST(more_rounds_leave_less)
 {
     data d = data_new(300, 3, 7);
     double before = INFINITY, first = 0;
@@ -193,12 +193,6 @@ static void more_rounds_leave_less(void)
 
 int main(void)
 {
-    the_first_split_is_the_best_of_all();
-    a_step_is_found_among_many_values();
-    a_frequent_value_does_not_take_the_bins_of_others();
-    missing_values_go_where_they_fit();
-    missing_ones_may_differ_from_all_others();
-    weights_count_as_repeats();
-    more_rounds_leave_less();
+    check_all();
     CHECK_DONE();
 }

@@ -78,7 +78,7 @@ static const char *skip_whole(const char *s, size_t n)
     return pass_whole(s, n, skip, NULL);
 }
 
-static void valid_texts_are_read(void)
+TEST(valid_texts_are_read)
 {
     static const char *const good[] = {
         "{}",
@@ -109,7 +109,7 @@ static void valid_texts_are_read(void)
     }
 }
 
-static void broken_texts_are_refused_with_a_place(void)
+TEST(broken_texts_are_refused_with_a_place)
 {
     static const struct {
         const char *text, *why;
@@ -155,7 +155,7 @@ static void broken_texts_are_refused_with_a_place(void)
     }
 }
 
-static void skipping_checks_brackets_and_strings(void)
+TEST(skipping_checks_brackets_and_strings)
 {
     static const char good[] = "{\"a\": [1, \"]\", {\"b\": \"}\"}]}";
 
@@ -167,7 +167,7 @@ static void skipping_checks_brackets_and_strings(void)
 }
 
 /* Alike for every cut: the text ends early, whatever it was about to be. */
-static void a_text_that_is_cut_anywhere_is_refused(void)
+TEST(a_text_that_is_cut_anywhere_is_refused)
 {
     static const char text[] =
         "{\"graph\": {\"nodes\": [{\"target\": \"a.b\", \"inputs\": [{\"as_int\": "
@@ -181,7 +181,7 @@ static void a_text_that_is_cut_anywhere_is_refused(void)
     }
 }
 
-static void nesting_is_bounded(void)
+TEST(nesting_is_bounded)
 {
     char text[MAX];
 
@@ -205,7 +205,7 @@ static bool reads_int(const char *s, int64_t want)
     return ft__json_int(&r, &v) && !doc.why && v == want;
 }
 
-static void integers_are_exact_or_refused(void)
+TEST(integers_are_exact_or_refused)
 {
     CHECK(reads_int("0", 0) && reads_int("-1", -1) && reads_int("42", 42));
     CHECK(reads_int("9223372036854775807", INT64_MAX));
@@ -226,7 +226,7 @@ static double number(const char *s)
     return ft__json_number(&r, &v) ? v : -1;
 }
 
-static void numbers_are_read_as_written(void)
+TEST(numbers_are_read_as_written)
 {
     char digits[100];
 
@@ -255,7 +255,7 @@ static bool refused(const char *s)
     return !ft__json_unescape(text_of(s), out, sizeof(out), &len);
 }
 
-static void escapes_become_what_they_stand_for(void)
+TEST(escapes_become_what_they_stand_for)
 {
     char out[3];
     size_t len;
@@ -271,7 +271,7 @@ static void escapes_become_what_they_stand_for(void)
     CHECK(!ft__json_unescape(text_of("abcd"), out, 3, &len));
 }
 
-static void a_wrong_type_fails_the_document(void)
+TEST(a_wrong_type_fails_the_document)
 {
     ft__json_doc doc = {.base = "[\"a\"]", .len = 5};
     ft__json r = ft__json_open(&doc, text_of("[\"a\"]"));
@@ -284,7 +284,7 @@ static void a_wrong_type_fails_the_document(void)
     CHECK(!ft__json_element(&r) && !ft__json_skip(&r, NULL)); /* and it stays one */
 }
 
-static void what_is_left_of_an_object_can_be_jumped_over(void)
+TEST(what_is_left_of_an_object_can_be_jumped_over)
 {
     static const char text[] = "[{\"a\": 1, \"b\": {\"c\": [2]}, \"d\": \"}\"}, 7]";
     ft__json_doc doc = {.base = text, .len = sizeof(text) - 1};
@@ -301,15 +301,6 @@ static void what_is_left_of_an_object_can_be_jumped_over(void)
 
 int main(void)
 {
-    valid_texts_are_read();
-    broken_texts_are_refused_with_a_place();
-    skipping_checks_brackets_and_strings();
-    a_text_that_is_cut_anywhere_is_refused();
-    nesting_is_bounded();
-    integers_are_exact_or_refused();
-    numbers_are_read_as_written();
-    escapes_become_what_they_stand_for();
-    a_wrong_type_fails_the_document();
-    what_is_left_of_an_object_can_be_jumped_over();
+    check_all();
     CHECK_DONE();
 }

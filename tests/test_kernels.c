@@ -33,7 +33,7 @@ static ft_kernel_terms terms_of(const ft__kernel_work *w)
     return t;
 }
 
-static void nothing_takes_as_long_as_a_launch(void)
+TEST(nothing_takes_as_long_as_a_launch)
 {
     const ft__kernel_work w = {.blocks = 1, .warps = 1, .threads = 32};
     ft_kernel_terms t = terms_of(&w);
@@ -42,7 +42,7 @@ static void nothing_takes_as_long_as_a_launch(void)
     CHECK(CMP(t.latency_s, <, 2e-6));
 }
 
-static void what_streams_takes_its_bytes_over_the_bandwidth(void)
+TEST(what_streams_takes_its_bytes_over_the_bandwidth)
 {
     const ft__kernel_params theta = ft__kernel_default();
     const double share = theta.v[FT__K_memory_share] * theta.v[FT__K_stacked_share];
@@ -54,7 +54,7 @@ static void what_streams_takes_its_bytes_over_the_bandwidth(void)
 }
 
 /* As the occupancy calculator has it, on an SM of 64 warps and 64 Ki registers. */
-static void blocks_that_an_sm_holds_are_those_of_the_calculator(void)
+TEST(blocks_that_an_sm_holds_are_those_of_the_calculator)
 {
     static const struct {
         double threads, registers, shared, blocks;
@@ -76,7 +76,7 @@ static void blocks_that_an_sm_holds_are_those_of_the_calculator(void)
 }
 
 /* No resource that is asked for more makes a kernel faster. */
-static void more_work_never_takes_less(void)
+TEST(more_work_never_takes_less)
 {
     for (int what = 0; what < 8; what++) {
         double before = 0;
@@ -100,7 +100,7 @@ static void more_work_never_takes_less(void)
     }
 }
 
-static void what_blocks_read_again_comes_from_the_cache_while_it_is_there(void)
+TEST(what_blocks_read_again_comes_from_the_cache_while_it_is_there)
 {
     for (double row = 64; row < 1e6; row *= 4) {
         const double blocks = 1e5;
@@ -117,7 +117,7 @@ static void what_blocks_read_again_comes_from_the_cache_while_it_is_there(void)
     }
 }
 
-static void the_host_is_waited_for_and_so_is_the_device(void)
+TEST(the_host_is_waited_for_and_so_is_the_device)
 {
     const ft__kernel_params theta = ft__kernel_default();
     const double begin = theta.v[FT__K_begin_share];
@@ -129,7 +129,7 @@ static void the_host_is_waited_for_and_so_is_the_device(void)
     CHECK_NEAR(ft__kernel_time(&t, 30e-6, &theta), 1e-3 + begin * 30e-6, 1e-7);
 }
 
-static void counts_become_work(void)
+TEST(counts_become_work)
 {
     ft_ptx_counts c = {.blocks = 10, .warps = 40, .threads = 1280};
     const ft__kernel_space space = {.registers = 20,
@@ -160,7 +160,7 @@ static void counts_become_work(void)
 }
 
 /* 80 MB of sectors, of which an L2 of 6 MB may have had some, at 900 GB/s. */
-static void no_interval_begins_below_what_memory_moves(void)
+TEST(no_interval_begins_below_what_memory_moves)
 {
     const ft_device_facts f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
     const ft__kernel_space nothing = {0};
@@ -181,7 +181,7 @@ static void no_interval_begins_below_what_memory_moves(void)
     CHECK(CMP(e.time.low, <, 70e6 / 900e9));
 }
 
-static void what_cannot_be_asked_is_refused_in_a_sentence(void)
+TEST(what_cannot_be_asked_is_refused_in_a_sentence)
 {
     ft_device_facts f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
     const ft__kernel_work w = work_like(100, 5);
@@ -201,7 +201,7 @@ static void what_cannot_be_asked_is_refused_in_a_sentence(void)
     CHECK(CMP(e.time.low, <, e.time.value) && CMP(e.time.value, <, e.time.high));
 }
 
-static void energy_is_power_times_time_and_below_the_cap(void)
+TEST(energy_is_power_times_time_and_below_the_cap)
 {
     const ft_device_facts f = gpu_like("a", 80, 1.4e9, 900e9, 6e6, 7.0);
 
@@ -281,7 +281,7 @@ static ft__kernel_params another(void)
     return t;
 }
 
-static void constants_come_out_as_they_were_put_in(void)
+TEST(constants_come_out_as_they_were_put_in)
 {
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = another();
@@ -298,7 +298,7 @@ static void constants_come_out_as_they_were_put_in(void)
 }
 
 /* Calls cost 20 us on the first GPU and 1 us more on each that follows. */
-static void a_host_is_known_by_its_calls(void)
+TEST(a_host_is_known_by_its_calls)
 {
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = ft__kernel_default();
@@ -324,7 +324,7 @@ static void a_host_is_known_by_its_calls(void)
 }
 
 /* Heavy kernels take 1.4 times what the estimate can say; other devices tell. */
-static void what_the_estimate_misses_everywhere_is_learned(void)
+TEST(what_the_estimate_misses_everywhere_is_learned)
 {
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = ft__kernel_default();
@@ -339,7 +339,7 @@ static void what_the_estimate_misses_everywhere_is_learned(void)
 }
 
 /* What is new in two ways is less sure than what is in one. */
-static void a_new_kernel_on_a_new_device_is_less_sure(void)
+TEST(a_new_kernel_on_a_new_device_is_less_sure)
 {
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = another();
@@ -383,7 +383,7 @@ static void damage(const struct rows *r, const unsigned char *section, size_t by
     free(own);
 }
 
-static void a_predictor_file_says_what_was_learned(void)
+TEST(a_predictor_file_says_what_was_learned)
 {
     static const char path[] = "test_kernels.ftp";
     struct rows *r = calloc(1, sizeof(*r));
@@ -426,7 +426,7 @@ static void a_predictor_file_says_what_was_learned(void)
     free(r);
 }
 
-static void one_kernel_on_one_gpu_is_too_few(void)
+TEST(one_kernel_on_one_gpu_is_too_few)
 {
     struct rows *r = calloc(1, sizeof(*r));
     const ft__kernel_params theta = ft__kernel_default();
@@ -459,7 +459,7 @@ static void one_kernel_on_one_gpu_is_too_few(void)
     free(r);
 }
 
-static void a_launch_is_asked_about_as_it_was_counted(void)
+TEST(a_launch_is_asked_about_as_it_was_counted)
 {
     static const char text[] =
         ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -506,22 +506,6 @@ static void a_launch_is_asked_about_as_it_was_counted(void)
 
 int main(void)
 {
-    nothing_takes_as_long_as_a_launch();
-    what_streams_takes_its_bytes_over_the_bandwidth();
-    blocks_that_an_sm_holds_are_those_of_the_calculator();
-    more_work_never_takes_less();
-    what_blocks_read_again_comes_from_the_cache_while_it_is_there();
-    the_host_is_waited_for_and_so_is_the_device();
-    counts_become_work();
-    no_interval_begins_below_what_memory_moves();
-    what_cannot_be_asked_is_refused_in_a_sentence();
-    a_launch_is_asked_about_as_it_was_counted();
-    energy_is_power_times_time_and_below_the_cap();
-    constants_come_out_as_they_were_put_in();
-    a_host_is_known_by_its_calls();
-    what_the_estimate_misses_everywhere_is_learned();
-    a_new_kernel_on_a_new_device_is_less_sure();
-    a_predictor_file_says_what_was_learned();
-    one_kernel_on_one_gpu_is_too_few();
+    check_all();
     CHECK_DONE();
 }

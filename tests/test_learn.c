@@ -41,7 +41,7 @@ static void hand(uint32_t *w)
     w[48] = f32(4.0F);
 }
 
-static void predicts_the_mean_of_its_trees(void)
+TEST(predicts_the_mean_of_its_trees)
 {
     _Alignas(64) uint32_t w[HAND_WORDS];
     ft__forest *f;
@@ -59,7 +59,7 @@ static void predicts_the_mean_of_its_trees(void)
     ft__forest_free(f);
 }
 
-static void names_the_bad_byte(void)
+TEST(names_the_bad_byte)
 {
     static const struct {
         const char *why;
@@ -117,7 +117,7 @@ static void names_the_bad_byte(void)
     }
 }
 
-static void refuses_every_other_length(void)
+TEST(refuses_every_other_length)
 {
     /* On the heap and no longer than said, so that ASan sees a look too far. */
     for (size_t len = 0; len <= HAND_BYTES + 64; len++) {
@@ -137,7 +137,7 @@ static void refuses_every_other_length(void)
     }
 }
 
-static void refuses_an_image_that_is_not_aligned(void)
+TEST(refuses_an_image_that_is_not_aligned)
 {
     _Alignas(8) uint32_t w[HAND_WORDS + 1];
     ft__forest *f;
@@ -208,7 +208,7 @@ static void agrees_with_slow_walks(ft__forest *f, const data *d)
     }
 }
 
-static void batches_single_rows_and_a_plain_walk_agree_to_the_bit(void)
+TEST(batches_single_rows_and_a_plain_walk_agree_to_the_bit)
 {
     enum { ROWS = 100 };
     static const uint32_t trees[] = {1, 13, 16, 17, 113, 100};
@@ -231,7 +231,7 @@ static void batches_single_rows_and_a_plain_walk_agree_to_the_bit(void)
     }
 }
 
-static void many_rows_predict_what_single_ones_do(void)
+TEST(many_rows_predict_what_single_ones_do)
 {
     enum { ROWS = 5000, COLS = 3 };
     data d = data_new(ROWS, COLS, 4);
@@ -246,7 +246,7 @@ static void many_rows_predict_what_single_ones_do(void)
     data_free(&d);
 }
 
-static void missing_values_go_where_a_node_sends_them(void)
+TEST(missing_values_go_where_a_node_sends_them)
 {
     ft__node by_first[] = {{0.5F, 1, 0, 1}, {10, 0, 0, 0}, {20, 0, 0, 0}},
              by_second[] = {{-0.0F, 1, 1, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}};
@@ -268,7 +268,7 @@ static void missing_values_go_where_a_node_sends_them(void)
     ft__forest_free(f);
 }
 
-static void a_forest_too_wide_for_an_image_is_refused(void)
+TEST(a_forest_too_wide_for_an_image_is_refused)
 {
     ft__node node[] = {{0.5F, 1, 511, 1}, {10, 0, 0, 0}, {20, 0, 0, 0}};
     const ft__tree tree = {node, 3};
@@ -280,7 +280,7 @@ static void a_forest_too_wide_for_an_image_is_refused(void)
     ft__forest_free(f);
 }
 
-static void a_stored_image_predicts_the_same(void)
+TEST(a_stored_image_predicts_the_same)
 {
     data d = data_new(50, 3, 2);
     ft__forest *f = grown(&d, NULL, &(ft__forest_options){.n_trees = 5}), *g;
@@ -296,7 +296,7 @@ static void a_stored_image_predicts_the_same(void)
 
 /* Whatever is wrong with an image, it is refused with a place inside it or
  * predicts without leaving it (which ASan watches). */
-static void every_spoiled_byte_is_refused_or_harmless(void)
+TEST(every_spoiled_byte_is_refused_or_harmless)
 {
     data d = data_new(40, 3, 3);
     ft__forest *f = grown(&d, NULL, &(ft__forest_options){.n_trees = 4}), *g;
@@ -328,15 +328,6 @@ static void every_spoiled_byte_is_refused_or_harmless(void)
 
 int main(void)
 {
-    predicts_the_mean_of_its_trees();
-    names_the_bad_byte();
-    refuses_every_other_length();
-    refuses_an_image_that_is_not_aligned();
-    batches_single_rows_and_a_plain_walk_agree_to_the_bit();
-    many_rows_predict_what_single_ones_do();
-    missing_values_go_where_a_node_sends_them();
-    a_forest_too_wide_for_an_image_is_refused();
-    a_stored_image_predicts_the_same();
-    every_spoiled_byte_is_refused_or_harmless();
+    check_all();
     CHECK_DONE();
 }

@@ -24,7 +24,7 @@ static void count(size_t *rows, const uint32_t *fold, size_t n, uint32_t n_folds
     }
 }
 
-static void folds_never_part_a_group(void)
+TEST(folds_never_part_a_group)
 {
     uint64_t group[MANY];
     uint32_t fold[MANY];
@@ -36,7 +36,7 @@ static void folds_never_part_a_group(void)
             CHECK(CMP(group[i], !=, group[k]) || EQ(fold[i], fold[k]));
 }
 
-static void folds_are_even(void)
+TEST(folds_are_even)
 {
     uint64_t group[MANY];
     uint32_t fold[MANY];
@@ -56,7 +56,7 @@ static void folds_are_even(void)
         CHECK(CMP(rows[k], >=, 98) && CMP(rows[k], <=, 102));
 }
 
-static void a_giant_group_gets_a_fold_of_its_own(void)
+TEST(a_giant_group_gets_a_fold_of_its_own)
 {
     const uint64_t group[8] = {9, 9, 9, 9, 9, 1, 2, 3};
     uint32_t fold[8];
@@ -67,7 +67,7 @@ static void a_giant_group_gets_a_fold_of_its_own(void)
     CHECK(CMP(fold[5], !=, fold[6]) || CMP(fold[6], !=, fold[7]));
 }
 
-static void folds_follow_the_groups_and_the_seed_not_the_order(void)
+TEST(folds_follow_the_groups_and_the_seed_not_the_order)
 {
     uint64_t group[MANY], back[MANY];
     uint32_t fold[MANY], other[MANY];
@@ -84,7 +84,7 @@ static void folds_follow_the_groups_and_the_seed_not_the_order(void)
     CHECK(!BYTES(fold, other, sizeof(fold)));
 }
 
-static void refuses_more_folds_than_groups(void)
+TEST(refuses_more_folds_than_groups)
 {
     const uint64_t group[5] = {1, 1, 2, 2, 2};
     uint32_t fold[5];
@@ -96,7 +96,7 @@ static void refuses_more_folds_than_groups(void)
     CHECK_EQ(ft__folds_make(fold, group, 0, 0, 0, NULL), FT_EINVAL);
 }
 
-static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
+TEST(each_row_is_predicted_by_a_forest_that_never_saw_its_fold)
 {
     enum { ROWS = 60, COLS = 3 };
     const ft__forest_options opt = {.kind = FT_FOREST_EXTRA, .n_trees = 9, .seed = 3};
@@ -132,7 +132,7 @@ static void each_row_is_predicted_by_a_forest_that_never_saw_its_fold(void)
     data_free(&rest);
 }
 
-static void refuses_folds_that_leave_nothing_to_learn_from(void)
+TEST(refuses_folds_that_leave_nothing_to_learn_from)
 {
     const ft__learn_model_options opt = {.method = FT_METHOD_FOREST,
                                          .forest.n_trees = 2};
@@ -153,7 +153,7 @@ static void refuses_folds_that_leave_nothing_to_learn_from(void)
     data_free(&d);
 }
 
-static void error_figures_match_a_calculation_by_hand(void)
+TEST(error_figures_match_a_calculation_by_hand)
 {
     const double truth[4] = {100, 200, 0, 50}, predicted[4] = {110, 190, 5, 50};
     ft_errors e;
@@ -175,7 +175,7 @@ static void error_figures_match_a_calculation_by_hand(void)
     CHECK(isnan(e.adjusted_r2));
 }
 
-static void far_predictions_count_against_the_ten_percent(void)
+TEST(far_predictions_count_against_the_ten_percent)
 {
     const double truth[5] = {-10, 10, 10, 10, 10},
                  predicted[5] = {-12, 10, 9.5, 12, -10};
@@ -187,7 +187,7 @@ static void far_predictions_count_against_the_ten_percent(void)
     CHECK_NEAR(e.bias, (0.2 + 0 - 0.05 + 0.2 - 2) / 5, 1e-15);
 }
 
-static void what_is_undefined_is_nan(void)
+TEST(what_is_undefined_is_nan)
 {
     ft_errors e;
 
@@ -205,7 +205,7 @@ static void what_is_undefined_is_nan(void)
              FT_EINVAL);
 }
 
-static void conformal_takes_the_corrected_ranks(void)
+TEST(conformal_takes_the_corrected_ranks)
 {
     double r[39], low, high;
 
@@ -223,7 +223,7 @@ static void conformal_takes_the_corrected_ranks(void)
     CHECK(EQ(low, -3) && EQ(high, -3));
 }
 
-static void conformal_intervals_cover_as_often_as_they_say(void)
+TEST(conformal_intervals_cover_as_often_as_they_say)
 {
     enum { N = 99, TRIALS = 4000 };
     ft__prng rng = ft__prng_stream(5, 0);
@@ -243,7 +243,7 @@ static void conformal_intervals_cover_as_often_as_they_say(void)
     CHECK_NEAR((double)covered / TRIALS, 0.9, 0.015); /* three sigma */
 }
 
-static void conformal_refuses_what_it_cannot_answer(void)
+TEST(conformal_refuses_what_it_cannot_answer)
 {
     double low, high;
 
@@ -258,7 +258,7 @@ static void conformal_refuses_what_it_cannot_answer(void)
 /* log y = 0.3 a + 0.1 b + 0.2 c, each 0 or 1, and a column that says nothing; c is the
  * same in all rows of a fold. Learned exactly, a coefficient k is worth the mean of
  * |exp(k (other - own)) - 1|: a quarter of the pairs differ in each direction. */
-static void columns_are_worth_what_their_law_says(void)
+TEST(columns_are_worth_what_their_law_says)
 {
     enum { N = 400, COLUMNS = 5 };
     static const double k[] = {0.3, 0.1, 0.2, 0};
@@ -296,7 +296,7 @@ static void columns_are_worth_what_their_law_says(void)
     CHECK(BYTES(v, same, sizeof(v)));
 }
 
-static void importance_needs_folds_and_models(void)
+TEST(importance_needs_folds_and_models)
 {
     const double one = 1;
     const ft__learn_model_options tree = {.method = FT_METHOD_TREE};
@@ -319,20 +319,6 @@ static void importance_needs_folds_and_models(void)
 
 int main(void)
 {
-    columns_are_worth_what_their_law_says();
-    importance_needs_folds_and_models();
-    folds_never_part_a_group();
-    folds_are_even();
-    a_giant_group_gets_a_fold_of_its_own();
-    folds_follow_the_groups_and_the_seed_not_the_order();
-    refuses_more_folds_than_groups();
-    each_row_is_predicted_by_a_forest_that_never_saw_its_fold();
-    refuses_folds_that_leave_nothing_to_learn_from();
-    error_figures_match_a_calculation_by_hand();
-    far_predictions_count_against_the_ten_percent();
-    what_is_undefined_is_nan();
-    conformal_takes_the_corrected_ranks();
-    conformal_intervals_cover_as_often_as_they_say();
-    conformal_refuses_what_it_cannot_answer();
+    check_all();
     CHECK_DONE();
 }

@@ -102,7 +102,7 @@ static void one_tree(const data *d, const double *w, const ft__forest_options *o
     ft__train_free(train);
 }
 
-static void a_best_split_tree_is_the_one_found_by_trying_everything(void)
+TEST(a_best_split_tree_is_the_one_found_by_trying_everything)
 {
     enum { ROWS = 60, COLS = 3 };
     double w[ROWS], fast[ROWS], slow[ROWS];
@@ -146,7 +146,7 @@ static data repeated(const data *d, const double *times)
     return r;
 }
 
-static void a_weight_of_k_is_a_row_k_times(void)
+TEST(a_weight_of_k_is_a_row_k_times)
 {
     enum { ROWS = 80, COLS = 4 };
     data d = data_new(ROWS, COLS, 5);
@@ -193,7 +193,7 @@ static bool same_bytes(const ft__forest *f, const ft__forest *g)
     return f->len == g->len && memcmp(f->head, g->head, f->len) == 0;
 }
 
-static void threads_do_not_show_in_the_image_but_the_seed_does(void)
+TEST(threads_do_not_show_in_the_image_but_the_seed_does)
 {
     data d = data_new(300, 6, 6);
 
@@ -229,7 +229,7 @@ static uint64_t hash_of(const void *bytes, size_t len)
 
 /* The numbers were written down once and hold for every compiler and processor; those
  * of the predictions were so when images had another form. */
-static void image_and_predictions_are_the_same_everywhere(void)
+TEST(image_and_predictions_are_the_same_everywhere)
 {
     static const uint64_t expected[2] = {0xbf2d13044c3b0e4au, 0x1f93bf1837b8701eu},
                           said[2] = {0xe83ce030691b43c1u, 0x33c4a6e6ec3df065u};
@@ -295,7 +295,7 @@ static float cut_of(const ft__cell *c)
     return cut;
 }
 
-static void a_row_of_weight_nothing_is_not_there(void)
+TEST(a_row_of_weight_nothing_is_not_there)
 {
     enum { ROWS = 100, COLS = 3 };
     data d = data_new(ROWS, COLS, 10);
@@ -315,7 +315,7 @@ static void a_row_of_weight_nothing_is_not_there(void)
     data_free(&d);
 }
 
-static void targets_of_any_size_grow_the_same_trees(void)
+TEST(targets_of_any_size_grow_the_same_trees)
 {
     enum { ROWS = 100, COLS = 3 };
     data d = data_new(ROWS, COLS, 11);
@@ -338,7 +338,7 @@ static void targets_of_any_size_grow_the_same_trees(void)
 }
 
 /* Rows in the leaves and the depth of a tree, from the rows it was grown on. */
-static void depth_and_leaf_size_are_kept(void)
+TEST(depth_and_leaf_size_are_kept)
 {
     enum { ROWS = 200, COLS = 4 };
     data d = data_new(ROWS, COLS, 12);
@@ -373,7 +373,7 @@ static void depth_and_leaf_size_are_kept(void)
     data_free(&d);
 }
 
-static void a_missing_value_is_parted_from_every_present_one(void)
+TEST(a_missing_value_is_parted_from_every_present_one)
 {
     enum { ROWS = 40 };
     float x[ROWS];
@@ -396,7 +396,7 @@ static void a_missing_value_is_parted_from_every_present_one(void)
     }
 }
 
-static void a_column_that_is_all_missing_or_constant_is_never_asked(void)
+TEST(a_column_that_is_all_missing_or_constant_is_never_asked)
 {
     enum { ROWS = 50, COLS = 3 };
     data d = data_new(ROWS, COLS, 13);
@@ -421,7 +421,7 @@ static void a_column_that_is_all_missing_or_constant_is_never_asked(void)
 
 /* What chance must look like. */
 
-static void among_equal_splits_every_column_is_taken_alike(void)
+TEST(among_equal_splits_every_column_is_taken_alike)
 {
     enum { COLS = 8, TREES = 4000 };
     float x[2 * COLS];
@@ -455,7 +455,7 @@ static void among_equal_splits_every_column_is_taken_alike(void)
     }
 }
 
-static void random_cuts_are_uniform_over_the_range_of_the_rows(void)
+TEST(random_cuts_are_uniform_over_the_range_of_the_rows)
 {
     enum { ROWS = 20, TREES = 4000 };
     data d = data_new(ROWS, 1, 14);
@@ -479,7 +479,7 @@ static void random_cuts_are_uniform_over_the_range_of_the_rows(void)
     data_free(&d);
 }
 
-static void a_share_of_the_columns_lets_every_column_begin(void)
+TEST(a_share_of_the_columns_lets_every_column_begin)
 {
     enum { COLS = 10, TREES = 2000 };
     data d = data_new(100, COLS, 15);
@@ -503,7 +503,7 @@ static void a_share_of_the_columns_lets_every_column_begin(void)
 }
 
 /* Fully grown, a tree has a leaf for each different row of its bag. */
-static void a_bag_holds_two_thirds_of_the_rows_and_extra_trees_all(void)
+TEST(a_bag_holds_two_thirds_of_the_rows_and_extra_trees_all)
 {
     data d = data_new(1000, 3, 16);
 
@@ -524,7 +524,7 @@ static void a_bag_holds_two_thirds_of_the_rows_and_extra_trees_all(void)
     data_free(&d);
 }
 
-static void says_what_is_wrong_with_the_input(void)
+TEST(says_what_is_wrong_with_the_input)
 {
     static const float good[4] = {1, 2, 3, 4}, infinite[4] = {1, 2, 3, -INFINITY};
     static const double y[2] = {1, 2}, nan_y[2] = {1, NAN}, huge_y[2] = {1e300, 1},
@@ -566,19 +566,6 @@ static void says_what_is_wrong_with_the_input(void)
 
 int main(void)
 {
-    a_best_split_tree_is_the_one_found_by_trying_everything();
-    a_weight_of_k_is_a_row_k_times();
-    threads_do_not_show_in_the_image_but_the_seed_does();
-    image_and_predictions_are_the_same_everywhere();
-    a_row_of_weight_nothing_is_not_there();
-    targets_of_any_size_grow_the_same_trees();
-    depth_and_leaf_size_are_kept();
-    a_missing_value_is_parted_from_every_present_one();
-    a_column_that_is_all_missing_or_constant_is_never_asked();
-    among_equal_splits_every_column_is_taken_alike();
-    random_cuts_are_uniform_over_the_range_of_the_rows();
-    a_share_of_the_columns_lets_every_column_begin();
-    a_bag_holds_two_thirds_of_the_rows_and_extra_trees_all();
-    says_what_is_wrong_with_the_input();
+    check_all();
     CHECK_DONE();
 }

@@ -95,7 +95,7 @@ static ft__physics_params bare(void)
     return theta;
 }
 
-static void a_large_product_runs_at_its_share_of_the_peak(void)
+TEST(a_large_product_runs_at_its_share_of_the_peak)
 {
     ft_op op = product(16384, 16384, 16384);
     ft__physics_params theta = bare();
@@ -106,7 +106,7 @@ static void a_large_product_runs_at_its_share_of_the_peak(void)
     CHECK(CMP(rate, >, 300e12 * theta.v[FT__C_tensor_share] * 0.9));
 }
 
-static void a_thin_product_is_as_fast_as_its_weights_come_from_memory(void)
+TEST(a_thin_product_is_as_fast_as_its_weights_come_from_memory)
 {
     ft_op op = product(1, 65536, 16384);
     ft__physics_params theta = bare();
@@ -116,7 +116,7 @@ static void a_thin_product_is_as_fast_as_its_weights_come_from_memory(void)
     CHECK(CMP(rate, >, 2e12 * theta.v[FT__C_tensor_memory] * 0.8));
 }
 
-static void a_small_product_takes_a_launch(void)
+TEST(a_small_product_takes_a_launch)
 {
     ft__physics_params theta = bare();
     ft_op op = product(1, 32, 32);
@@ -126,7 +126,7 @@ static void a_small_product_takes_a_launch(void)
     CHECK(CMP(s, <, theta.v[FT__C_kernel_s] + 1e-6));
 }
 
-static void more_work_never_takes_less(void)
+TEST(more_work_never_takes_less)
 {
     for (int k = 128; k <= 32768; k *= 2)
         for (int m = 1; m <= 16384; m *= 2) {
@@ -150,7 +150,7 @@ static void more_work_never_takes_less(void)
 /* Twice 2 TB/s is stacked memory, 2 TB/s none: of an Ampere its cache is in two halves.
  * What is copied into order and back is hidden by what starts it, smoothly, which 1e-7
  * of the time allows for. */
-static void stacked_memory_takes_no_longer(void)
+TEST(stacked_memory_takes_no_longer)
 {
     ft_device_facts stacked = facts;
 
@@ -160,7 +160,7 @@ static void stacked_memory_takes_no_longer(void)
                   seconds(attention(16, 32, 8, 1, keys), &facts) * (1 + 1e-7)));
 }
 
-static void a_better_chip_never_takes_longer(void)
+TEST(a_better_chip_never_takes_longer)
 {
     ft_device_facts base = facts, more_memory, more_peak, more_cache;
 
@@ -185,7 +185,7 @@ static void a_better_chip_never_takes_longer(void)
 }
 
 /* What bounds an operation decides how much of a second memory's speed it gains. */
-static void memory_counts_where_keys_do_not_fit_the_cache(void)
+TEST(memory_counts_where_keys_do_not_fit_the_cache)
 {
     ft_device_facts fast = facts;
     ft_op small = attention(1, 32, 8, 1, 512), large = attention(64, 32, 8, 1, 8192);
@@ -198,7 +198,7 @@ static void memory_counts_where_keys_do_not_fit_the_cache(void)
 }
 
 /* Heads that share their keys read them once. */
-static void shared_keys_are_read_once(void)
+TEST(shared_keys_are_read_once)
 {
     double own = seconds(attention(64, 64, 64, 1, 4096), &facts);
     double shared = seconds(attention(64, 64, 8, 1, 4096), &facts);
@@ -207,7 +207,7 @@ static void shared_keys_are_read_once(void)
 }
 
 /* Both ways over the bus: read as they were made, written to where the others are. */
-static void storing_new_keys_is_priced_apart(void)
+TEST(storing_new_keys_is_priced_apart)
 {
     ft__physics_params theta = ft__physics_default();
     ft_op token = attention(64, 32, 8, 1, 4096),
@@ -228,7 +228,7 @@ static void storing_new_keys_is_priced_apart(void)
 }
 
 /* Eight of keys and values, and as many queries: half of the bytes are theirs. */
-static void queries_packed_with_keys_are_written_apart(void)
+TEST(queries_packed_with_keys_are_written_apart)
 {
     ft__physics_params theta = ft__physics_default();
     ft_op token = attention(64, 16, 8, 1, 4096),
@@ -242,7 +242,7 @@ static void queries_packed_with_keys_are_written_apart(void)
 }
 
 /* With 64 heads a key each head reads it by itself; with 32 they do so together. */
-static void more_than_32_heads_of_a_packed_key_have_blocks_of_their_own(void)
+TEST(more_than_32_heads_of_a_packed_key_have_blocks_of_their_own)
 {
     ft__physics_params theta = ft__physics_default();
     ft_op few = attention(8, 64, 2, 1, 8192), many = attention(8, 64, 1, 1, 8192);
@@ -268,7 +268,7 @@ static ft__terms token_on(double capability, ft_op op, const char *setting)
 /* FlashAttention-2 copies queries and results where several groups of heads share keys;
  * Hopper's kernels and TensorRT-LLM's do not, and one group or one sequence lies in
  * order: 12.6 us on an A100, where two sequences take 18.5. */
-static void groups_of_heads_are_copied_into_order_before_hopper(void)
+TEST(groups_of_heads_are_copied_into_order_before_hopper)
 {
     static const char graph[] = "run_mode=graph";
     const ft_op groups = attention(4, 32, 2, 1, 64), one = attention(4, 32, 1, 1, 64),
@@ -285,7 +285,7 @@ static void groups_of_heads_are_copied_into_order_before_hopper(void)
 /* 40 heads are rows of one instruction of Hopper's tensor cores, and of one block of
  * FlashAttention-2, as 16 are: with 1024 sequences on an A100 64 heads took 71 us,
  * where blocks of 16 rows would take 150. XQA's 32 are two. */
-static void a_block_has_64_rows(void)
+TEST(a_block_has_64_rows)
 {
     const ft_op few = attention(512, 32, 2, 1, 64), many = attention(512, 80, 2, 1, 64),
                 twice = attention(512, 64, 2, 1, 64);
@@ -298,7 +298,7 @@ static void a_block_has_64_rows(void)
 
 /* TensorRT-LLM reads the first token of a sequence as a prompt: tiles of 128 queries.
  */
-static void the_first_token_of_a_sequence_is_a_prompt(void)
+TEST(the_first_token_of_a_sequence_is_a_prompt)
 {
     static const char packed[] = "run_mode=graph cache=packed";
     const ft_op first = attention(256, 32, 8, 1, 1),
@@ -311,7 +311,7 @@ static void the_first_token_of_a_sequence_is_a_prompt(void)
 }
 
 /* In three passes, or by the way in the kernel that narrows the tensor. */
-static void scales_of_tensors_are_found_as_engines_do(void)
+TEST(scales_of_tensors_are_found_as_engines_do)
 {
     const ft_op op = op_of("reduce_max x=4096x8192 axes=0x1 dtype=bf16");
     const double alone = token_on(9, op, "run_mode=graph").busy_s;
@@ -322,7 +322,7 @@ static void scales_of_tensors_are_found_as_engines_do(void)
 
 /* Two steps move 2 (n - 1) / n of a large sum over the link of each; a small one takes
  * its start; a hundred devices do not take it a hundred times. */
-static void a_sum_over_devices_goes_over_their_link(void)
+TEST(a_sum_over_devices_goes_over_their_link)
 {
     ft_device_facts linked = facts;
     const double bytes = 2 * 8192.0 * 65536, pcie = 16e9 * 0.7, nvlink = 450e9 * 0.7;
@@ -357,7 +357,7 @@ static double ratio(const char *spec, const char *other)
 }
 
 /* Five products in place of two, half of each where queries see what came before. */
-static void attention_goes_back_as_one_kernel(void)
+TEST(attention_goes_back_as_one_kernel)
 {
     const double back =
         ratio("attention x=2x32x4096x128 y=2x32x4096x128 z=2x32x4096x128 causal=1 "
@@ -371,7 +371,7 @@ static void attention_goes_back_as_one_kernel(void)
 
 /* Adapters of 200 Gbit/s in 2020: sums within machines first, then of a part on each
  * device; of parts for all others those for other machines go over the network. */
-static void collectives_of_several_machines_go_over_the_network(void)
+TEST(collectives_of_several_machines_go_over_the_network)
 {
     ft_device_facts linked = facts;
     const double bytes = 2 * 8192.0 * 65536, nvlink = 450e9 * 0.7, network = 25e9 * 0.7;
@@ -403,7 +403,7 @@ static void collectives_of_several_machines_go_over_the_network(void)
 }
 
 /* K-quants: a type of 4 bits with a scale for every 6 weights reads as 6.67 bits do. */
-static void scales_of_few_weights_are_read(void)
+TEST(scales_of_few_weights_are_read)
 {
     CHECK_NEAR(ratio("linear x=1x16384 out=65536 weights=int4 block=6 dtype=bf16",
                      "linear x=1x16384 out=65536 weights=int4 block=32 dtype=bf16"),
@@ -411,7 +411,7 @@ static void scales_of_few_weights_are_read(void)
 }
 
 /* Two tokens of a sequence that decodes read its keys as one does. */
-static void drafted_tokens_decode(void)
+TEST(drafted_tokens_decode)
 {
     CHECK(CMP(ratio("attention x=16x16x2x576 y=16x1x4096x576 z=16x1x4096x512 causal=1 "
                     "shared=1 dtype=bf16",
@@ -420,14 +420,14 @@ static void drafted_tokens_decode(void)
               <, 2.5));
 }
 
-static void experts_without_a_gate_read_two_matrices(void)
+TEST(experts_without_a_gate_read_two_matrices)
 {
     CHECK_NEAR(ratio("moe x=64x4096 hidden=8192 experts=8 topk=8 gated=0 dtype=bf16",
                      "moe x=64x4096 hidden=8192 experts=8 topk=8 dtype=bf16"),
                2.0 / 3, 0.05);
 }
 
-static void other_numbers_are_priced_as_before(void)
+TEST(other_numbers_are_priced_as_before)
 {
     ft_op op = op_of("linear x=4096x4096 out=4096 dtype=fp32");
     ft__physics_params theta = ft__physics_default(), other = theta;
@@ -453,7 +453,7 @@ static void random_products(ft_op *op, uint64_t seed)
     }
 }
 
-static void constants_of_a_synthetic_device_are_found_again(void)
+TEST(constants_of_a_synthetic_device_are_found_again)
 {
     static ft_op op[N_ROWS];
     static ft__hardware_spec chip[N_ROWS];
@@ -486,7 +486,7 @@ static void constants_of_a_synthetic_device_are_found_again(void)
     CHECK(CMP(worst, <, 0.25));
 }
 
-static void power_lies_between_idle_and_the_cap(void)
+TEST(power_lies_between_idle_and_the_cap)
 {
     ft__physics_params theta = bare();
     ft_op idle = product(1, 32, 32), busy = product(16384, 16384, 16384);
@@ -509,7 +509,7 @@ static void power_lies_between_idle_and_the_cap(void)
 /* A row of a tile of 32 draws little more than its weights do from memory; 32 rows of
  * them take as long and draw more. An A100 that only waits draws 0.19 of its TDP: loops
  * that a host issues one by one. */
-static void few_rows_draw_what_their_weights_take_from_memory(void)
+TEST(few_rows_draw_what_their_weights_take_from_memory)
 {
     const ft__physics_params theta = ft__physics_default();
     const ft_op one = product(1, 16384, 16384), many = product(32, 16384, 16384);
@@ -531,7 +531,7 @@ static void few_rows_draw_what_their_weights_take_from_memory(void)
 
 /* Whatever the operation: a lower clock or a longer time never draws more, and a cap is
  * kept at the highest clock that can keep it. */
-static void power_falls_with_clock_and_cap(void)
+TEST(power_falls_with_clock_and_cap)
 {
     ft__physics_params theta = bare();
     ft_op op = product(2048, 4096, 4096);
@@ -564,7 +564,7 @@ static void power_falls_with_clock_and_cap(void)
 
 /* An A100 that waits for memory at 510 of 1410 MHz draws about half of what it does at
  * its highest clock (55 to 58 % of EnergAIzer's networks of long passes). */
-static void what_is_moved_takes_less_at_a_low_voltage(void)
+TEST(what_is_moved_takes_less_at_a_low_voltage)
 {
     const ft__physics_params theta = ft__physics_default();
     const ft__power p = {.params = &theta,
@@ -585,37 +585,8 @@ static void what_is_moved_takes_less_at_a_low_voltage(void)
     CHECK(CMP(ft__idle_share(&theta, &titan_x, 595. / 1164), >, 0.79));
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    char data[1000];
-
-    snprintf(data, sizeof(data), "%s/data", argc > 1 ? argv[1] : ".");
-    a_large_product_runs_at_its_share_of_the_peak();
-    a_thin_product_is_as_fast_as_its_weights_come_from_memory();
-    a_small_product_takes_a_launch();
-    more_work_never_takes_less();
-    a_better_chip_never_takes_longer();
-    stacked_memory_takes_no_longer();
-    memory_counts_where_keys_do_not_fit_the_cache();
-    shared_keys_are_read_once();
-    storing_new_keys_is_priced_apart();
-    queries_packed_with_keys_are_written_apart();
-    more_than_32_heads_of_a_packed_key_have_blocks_of_their_own();
-    groups_of_heads_are_copied_into_order_before_hopper();
-    a_block_has_64_rows();
-    the_first_token_of_a_sequence_is_a_prompt();
-    scales_of_tensors_are_found_as_engines_do();
-    a_sum_over_devices_goes_over_their_link();
-    attention_goes_back_as_one_kernel();
-    collectives_of_several_machines_go_over_the_network();
-    scales_of_few_weights_are_read();
-    drafted_tokens_decode();
-    experts_without_a_gate_read_two_matrices();
-    other_numbers_are_priced_as_before();
-    constants_of_a_synthetic_device_are_found_again();
-    power_lies_between_idle_and_the_cap();
-    few_rows_draw_what_their_weights_take_from_memory();
-    power_falls_with_clock_and_cap();
-    what_is_moved_takes_less_at_a_low_voltage();
+    check_all();
     CHECK_DONE();
 }

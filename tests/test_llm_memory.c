@@ -25,7 +25,7 @@ static ft_llm_memory asked(double memory, const ft_llm_limits *limits,
 /* Two numbers of 2 bytes for each feature of 8 heads of 128 in 32 layers. */
 static const double of_token = 2 * 2.0 * 8 * 128 * 32;
 
-static void the_rest_of_the_budget_is_cache(void)
+TEST(the_rest_of_the_budget_is_cache)
 {
     const ft_llm_memory m = asked(24e9, NULL, NULL, 0);
 
@@ -41,7 +41,7 @@ static void the_rest_of_the_budget_is_cache(void)
 
 /* Llama-3.1-8B: on an H100 (79.18 GiB) 51.38 GiB, on an RTX 4090 41408 tokens of 2048
  * at once (docs/llm.md). */
-static void a_cache_is_as_large_as_vllm_logs_it(void)
+TEST(a_cache_is_as_large_as_vllm_logs_it)
 {
     const ft_llm_memory h100 = asked(79.18 * GiB, NULL, NULL, 0);
     const ft_llm_memory rtx = asked(25250627584.0, NULL, NULL, 0);
@@ -112,7 +112,7 @@ static void write_config(const char *text)
         fclose(fp);
 }
 
-static void caches_of_published_runs_are_within_a_twentieth(void)
+TEST(caches_of_published_runs_are_within_a_twentieth)
 {
     char before[sizeof(path)];
 
@@ -139,7 +139,7 @@ static void caches_of_published_runs_are_within_a_twentieth(void)
     memcpy(path, before, sizeof(path));
 }
 
-static void ranks_and_narrow_caches_hold_more(void)
+TEST(ranks_and_narrow_caches_hold_more)
 {
     const ft_dim_value dims[] = {{"tp", 2}, {"kv_bits", 8}};
     const ft_llm_memory one = asked(40e9, NULL, NULL, 0),
@@ -152,7 +152,7 @@ static void ranks_and_narrow_caches_hold_more(void)
     CHECK_NEAR(narrow.requests, 2 * two.requests, 1e-6);
 }
 
-static void more_requests_have_shorter_contexts(void)
+TEST(more_requests_have_shorter_contexts)
 {
     ft_llm_limits l = FT_LLM_LIMITS_INIT;
     ft_llm_memory alone, many;
@@ -168,7 +168,7 @@ static void more_requests_have_shorter_contexts(void)
     CHECK_NEAR(fmod(many.longest, 64), 0, 0);
 }
 
-static void what_does_not_fit_has_no_cache(void)
+TEST(what_does_not_fit_has_no_cache)
 {
     const ft_llm_memory m = asked(16e9, NULL, NULL, 0);
 
@@ -176,7 +176,7 @@ static void what_does_not_fit_has_no_cache(void)
     CHECK(EQ(m.requests, 0) && EQ(m.tokens, 0) && EQ(m.longest, 0));
 }
 
-static void what_is_no_language_model_is_refused(void)
+TEST(what_is_no_language_model_is_refused)
 {
     static const char list[] = "relu x=8x64";
     ft_query q = FT_QUERY_INIT;
@@ -202,12 +202,6 @@ int main(int argc, char **argv)
 {
     snprintf(path, sizeof(path), "%s/examples/llm/llama-3-8b.json",
              argc > 1 ? argv[1] : ".");
-    the_rest_of_the_budget_is_cache();
-    a_cache_is_as_large_as_vllm_logs_it();
-    caches_of_published_runs_are_within_a_twentieth();
-    ranks_and_narrow_caches_hold_more();
-    more_requests_have_shorter_contexts();
-    what_does_not_fit_has_no_cache();
-    what_is_no_language_model_is_refused();
+    check_all();
     CHECK_DONE();
 }

@@ -34,7 +34,7 @@ static ft_llm_trained trained(ft_llm_train how)
     return a;
 }
 
-static void one_device_does_what_a_query_answers(void)
+TEST(one_device_does_what_a_query_answers)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 2048}};
     const ft_llm_trained a = trained((ft_llm_train){.devices = 1});
@@ -83,7 +83,7 @@ static ft_query about_training(const ft_dim_value *dims, uint32_t n_dims)
 }
 
 /* Each sum of a forward pass has one of the backward pass, in two steps each. */
-static void gradients_go_between_ranks_as_activations_do(void)
+TEST(gradients_go_between_ranks_as_activations_do)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 128}, {"tp", 4}};
     const ft_query q = about_training(dims, 3);
@@ -109,7 +109,7 @@ static void gradients_go_between_ranks_as_activations_do(void)
 
 /* One normalization a layer and pass in place of each attention, and longer, although
  * the backward pass does not compute scores again. */
-static void scores_of_attention_go_through_memory(void)
+TEST(scores_of_attention_go_through_memory)
 {
     const ft_dim_value dims[] = {{"train", 1}, {"tokens", 4096}, {"scores", 1}};
     ft_query q = about_training(dims, 2);
@@ -138,7 +138,7 @@ static void scores_of_attention_go_through_memory(void)
 }
 
 /* Where replicas do not scatter them: 6 of the 14 B of a weight that an update has. */
-static void gradients_of_micro_batches_are_added(void)
+TEST(gradients_of_micro_batches_are_added)
 {
     ft_llm_train how = {.devices = 2, .global_batch = 2};
     const ft_llm_trained one = trained(how);
@@ -151,7 +151,7 @@ static void gradients_of_micro_batches_are_added(void)
     CHECK_NEAR(trained(how).compute_s, 2 * one.compute_s, 1e-9);
 }
 
-static void stages_wait_for_the_first_and_the_last_micro_batch(void)
+TEST(stages_wait_for_the_first_and_the_last_micro_batch)
 {
     const ft_llm_train how = {.devices = 4, .pp = 4, .global_batch = 8};
     ft_llm_train parts = how;
@@ -167,7 +167,7 @@ static void stages_wait_for_the_first_and_the_last_micro_batch(void)
     CHECK_NEAR(b.compute_s, a.compute_s, 1e-9);
 }
 
-static void what_is_computed_again_is_a_forward_pass_and_frees_memory(void)
+TEST(what_is_computed_again_is_a_forward_pass_and_frees_memory)
 {
     ft_llm_train how = {.devices = 1};
     const ft_llm_trained a = trained(how);
@@ -181,7 +181,7 @@ static void what_is_computed_again_is_a_forward_pass_and_frees_memory(void)
     CHECK(CMP(b.activations, >, 32 * 2048 * 4096 * 2.0)); /* what goes into 32 layers */
 }
 
-static void replicas_shard_by_the_stage_of_zero(void)
+TEST(replicas_shard_by_the_stage_of_zero)
 {
     ft_llm_train how = {.devices = 16};
     ft_llm_trained a[4];
@@ -201,7 +201,7 @@ static void replicas_shard_by_the_stage_of_zero(void)
 
 /* Mixed precision leaves weights, gradients and both moments in fp32, and needs no
  * copy: 16 B of a weight, as with 16-bit weights and their copy. */
-static void weights_in_fp32_have_no_copy(void)
+TEST(weights_in_fp32_have_no_copy)
 {
     const ft_llm_train how = {.size = sizeof(how), .devices = 1};
     ft_query q = about_model();
@@ -220,7 +220,7 @@ static void weights_in_fp32_have_no_copy(void)
 
 /* Of what an operation of its own keeps: features of tokens in fp32 and a number for
  * each token are divided among ranks, heads are already. */
-static void ranks_divide_what_unfused_operations_keep(void)
+TEST(ranks_divide_what_unfused_operations_keep)
 {
     const ft_dim_value dims[] = {{"unfused", 1}};
     ft_query q = about_model();
@@ -245,7 +245,7 @@ static void ranks_divide_what_unfused_operations_keep(void)
     ft_data_close(d);
 }
 
-static void a_run_is_as_many_steps_as_its_tokens_are(void)
+TEST(a_run_is_as_many_steps_as_its_tokens_are)
 {
     const ft_llm_trained a =
         trained((ft_llm_train){.devices = 8, .global_batch = 64, .tokens = 1e12});
@@ -256,7 +256,7 @@ static void a_run_is_as_many_steps_as_its_tokens_are(void)
     CHECK_NEAR(a.run_j.value / steps, a.step_j.value, 1e-3);
 }
 
-static void what_does_not_divide_is_refused(void)
+TEST(what_does_not_divide_is_refused)
 {
     static const struct {
         ft_llm_train how;
@@ -283,19 +283,7 @@ static void what_does_not_divide_is_refused(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
-    one_device_does_what_a_query_answers();
-    gradients_go_between_ranks_as_activations_do();
-    scores_of_attention_go_through_memory();
-    gradients_of_micro_batches_are_added();
-    stages_wait_for_the_first_and_the_last_micro_batch();
-    what_is_computed_again_is_a_forward_pass_and_frees_memory();
-    replicas_shard_by_the_stage_of_zero();
-    weights_in_fp32_have_no_copy();
-    ranks_divide_what_unfused_operations_keep();
-    a_run_is_as_many_steps_as_its_tokens_are();
-    what_does_not_divide_is_refused();
+    take_model(argc, argv);
+    check_all();
     CHECK_DONE();
 }

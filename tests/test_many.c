@@ -110,7 +110,7 @@ static void check_network(const ft_graph *g, const char *device, const ft_predic
 static const char *const devices[] = {"p100-pcie-16gb", "a30",   "h100-sxm",
                                       "epyc-7763",      "mi100", "jetson-tx2"};
 
-static void by_specifications_every_setting_is_as_alone(void)
+TEST(by_specifications_every_setting_is_as_alone)
 {
     static const ft_dtype dtypes[] = {FT_DTYPE_fp32, FT_DTYPE_fp16};
 
@@ -124,7 +124,7 @@ static void by_specifications_every_setting_is_as_alone(void)
         }
 }
 
-static void attention_and_depthwise_convolutions_too(void)
+TEST(attention_and_depthwise_convolutions_too)
 {
     static const char *const models[] = {"vit_b_16", "mobilenet_v2", "bert-6"};
 
@@ -137,7 +137,7 @@ static void attention_and_depthwise_convolutions_too(void)
     }
 }
 
-static void of_a_family_every_setting_is_as_alone(void)
+TEST(of_a_family_every_setting_is_as_alone)
 {
     static const char *const known[] = {"v100-pcie-32gb", "a100-pcie-40gb", "mi100",
                                         "a30"};
@@ -153,7 +153,7 @@ static void of_a_family_every_setting_is_as_alone(void)
     ft_predictor_free(p);
 }
 
-static void of_one_that_knows_power_too(void)
+TEST(of_one_that_knows_power_too)
 {
     ft_predictor *p = predictor_of("llm.ftp");
     ft_graph *g = network("bert-6", 8, FT_DTYPE_bf16, false);
@@ -167,7 +167,7 @@ static void of_one_that_knows_power_too(void)
 
 /* NeuSight measured batched products, not single ones: by the data sheet, but their
  * power as it is estimated with what was learned, at the clock asked for. */
-static void what_the_data_sheet_answers_too(void)
+TEST(what_the_data_sheet_answers_too)
 {
     ft_predictor *p = predictor_of("nvidia-fp32.ftp");
     ft_graph *g = operation("matmul x=2048x2048 y=2048x2048 dtype=fp32");
@@ -178,7 +178,7 @@ static void what_the_data_sheet_answers_too(void)
     ft_predictor_free(p);
 }
 
-static void more_settings_than_are_worked_on_at_once(void)
+TEST(more_settings_than_are_worked_on_at_once)
 {
     enum { MANY = 1500 };
     static char text[MANY][32];
@@ -204,7 +204,7 @@ static void more_settings_than_are_worked_on_at_once(void)
     ft_graph_free(g);
 }
 
-static void a_device_of_which_too_little_is_known_says_nothing(void)
+TEST(a_device_of_which_too_little_is_known_says_nothing)
 {
     const char *setting[] = {"", "clock=500MHz"};
     ft_graph *g = network("resnet18", 1, FT_DTYPE_fp32, false);
@@ -237,7 +237,7 @@ static ft_estimate time_of(const ft_predictor *p, const ft_device *d,
  * that is asked for. Who does not say how long it repeats a product is answered for the
  * steady state, in which an H200's were measured; what moves memory alone takes as
  * long. */
-static void the_steady_state_is_not_as_short_loops_show(void)
+TEST(the_steady_state_is_not_as_short_loops_show)
 {
     static const char product[] = "linear x=8192x8192 out=8192 dtype=bf16",
                       token[] = "linear x=1x7168 out=1024 dtype=bf16";
@@ -258,7 +258,7 @@ static void the_steady_state_is_not_as_short_loops_show(void)
 
 /* Mean power of a loop that waits for its launches, and the interval's upper end: what
  * the device draws at most. */
-static void a_small_operation_draws_little_while_it_waits_for_the_host(void)
+TEST(a_small_operation_draws_little_while_it_waits_for_the_host)
 {
     static const char *const spec[] = {"relu x=512x1024 dtype=fp32",
                                        "relu x=64x64x512x512 dtype=fp32"};
@@ -285,7 +285,7 @@ static void a_small_operation_draws_little_while_it_waits_for_the_host(void)
     ft_device_free(d);
 }
 
-static void a_cast_network_is_that_network_in_half_the_bytes(void)
+TEST(a_cast_network_is_that_network_in_half_the_bytes)
 {
     ft_graph *whole = network("resnet18", 4, FT_DTYPE_fp32, false),
              *half = network("resnet18", 4, FT_DTYPE_fp16, false);
@@ -307,15 +307,6 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     snprintf(root, sizeof(root), "%s", argv[1]);
-    by_specifications_every_setting_is_as_alone();
-    attention_and_depthwise_convolutions_too();
-    of_a_family_every_setting_is_as_alone();
-    of_one_that_knows_power_too();
-    what_the_data_sheet_answers_too();
-    the_steady_state_is_not_as_short_loops_show();
-    more_settings_than_are_worked_on_at_once();
-    a_device_of_which_too_little_is_known_says_nothing();
-    a_small_operation_draws_little_while_it_waits_for_the_host();
-    a_cast_network_is_that_network_in_half_the_bytes();
+    check_all();
     CHECK_DONE();
 }

@@ -51,7 +51,7 @@ static void scope(ft__build *b, const char *s)
 }
 
 /* in (10) -> a (100) -> b (20) -> c (5), and a is read again by d (7). */
-static void the_peak_is_what_lives_at_its_moment(void)
+TEST(the_peak_is_what_lives_at_its_moment)
 {
     ft__build *b = ft__build_new("chain");
     uint32_t in = tensor(b, FT_ROLE_INPUT, 10), w = tensor(b, FT_ROLE_WEIGHT, 1000);
@@ -78,7 +78,7 @@ static void the_peak_is_what_lives_at_its_moment(void)
 }
 
 /* What was found out of a graph is of it and of the policy that was asked of. */
-static void a_copy_with_fewer_nodes_is_counted_anew(void)
+TEST(a_copy_with_fewer_nodes_is_counted_anew)
 {
     ft__build *b = ft__build_new("two");
     uint32_t t = tensor(b, FT_ROLE_INPUT, 1);
@@ -109,7 +109,7 @@ static void a_copy_with_fewer_nodes_is_counted_anew(void)
 
 /* The same chain in and out of a module: block(x) reads x first, and its caller
  * holds x until the call returns. */
-static void an_argument_lives_until_the_call_returns(void)
+TEST(an_argument_lives_until_the_call_returns)
 {
     static const char *const scopes[2][3] = {{"", "", ""},
                                              {"block/a", "block/b", "block"}};
@@ -137,7 +137,7 @@ static void an_argument_lives_until_the_call_returns(void)
 }
 
 /* join() = concat; a(join); b(a): the name of the concatenation lives on. */
-static void a_concatenation_lives_until_its_maker_returns(void)
+TEST(a_concatenation_lives_until_its_maker_returns)
 {
     ft__build *b = ft__build_new("concat");
     uint32_t in[2] = {tensor(b, FT_ROLE_INPUT, 1), 0}, t;
@@ -175,7 +175,7 @@ static void a_concatenation_lives_until_its_maker_returns(void)
     "\"}}}],\"outputs\":[{\"as_tensor\":{\"name\":\"" to                               \
     "\"}}],\"metadata\":{\"stack_trace\":\"\",\"nn_module_stack\":\"" stack "\"}}"
 
-static void an_archive_tells_the_calls_of_modules(void)
+TEST(an_archive_tells_the_calls_of_modules)
 {
     static const char text[] =
         "{\"graph_module\":{\"graph\":{\"inputs\":[{\"as_tensor\":{\"name\":"
@@ -206,7 +206,7 @@ static void an_archive_tells_the_calls_of_modules(void)
 }
 
 /* in -> a -> b; b's and a's backward; the gradient of w stays for the optimizer. */
-static void a_training_step_is_told_by_part(void)
+TEST(a_training_step_is_told_by_part)
 {
     ft__build *b = ft__build_new("step");
     uint32_t in = tensor(b, FT_ROLE_INPUT, 8), w = tensor(b, FT_ROLE_WEIGHT, 64);
@@ -254,7 +254,7 @@ static void a_training_step_is_told_by_part(void)
 }
 
 /* Parameters of 64 and 36 numbers: the denominators of both are there at once. */
-static void foreach_needs_the_denominators_of_all(void)
+TEST(foreach_needs_the_denominators_of_all)
 {
     static const int64_t size[] = {64, 36};
     const ft_memory_policy foreach = {FT_POLICY_EAGER | FT_POLICY_FOREACH};
@@ -319,7 +319,7 @@ static uint64_t simulate(const ft_graph *g)
     return most;
 }
 
-static void random_graphs_need_what_a_simulation_finds(void)
+TEST(random_graphs_need_what_a_simulation_finds)
 {
     ft__prng rng = ft__prng_stream(5, 0);
 
@@ -350,7 +350,7 @@ static void random_graphs_need_what_a_simulation_finds(void)
     }
 }
 
-static void pieces_that_live_together_do_not_overlap(void)
+TEST(pieces_that_live_together_do_not_overlap)
 {
     enum { N = 300, NODES = 100 };
     ft__prng rng = ft__prng_stream(6, 0);
@@ -379,7 +379,7 @@ static void pieces_that_live_together_do_not_overlap(void)
     }
 }
 
-static void sizes_that_cannot_be_counted_are_refused(void)
+TEST(sizes_that_cannot_be_counted_are_refused)
 {
     ft__build *b = ft__build_new("huge");
     ft_memory m;
@@ -394,7 +394,7 @@ static void sizes_that_cannot_be_counted_are_refused(void)
     ft_graph_free(g);
 }
 
-static void a_graph_without_operations_is_its_weights(void)
+TEST(a_graph_without_operations_is_its_weights)
 {
     ft__build *b = ft__build_new("empty");
     ft_memory m;
@@ -410,16 +410,6 @@ static void a_graph_without_operations_is_its_weights(void)
 
 int main(void)
 {
-    the_peak_is_what_lives_at_its_moment();
-    a_copy_with_fewer_nodes_is_counted_anew();
-    an_argument_lives_until_the_call_returns();
-    a_concatenation_lives_until_its_maker_returns();
-    an_archive_tells_the_calls_of_modules();
-    a_training_step_is_told_by_part();
-    foreach_needs_the_denominators_of_all();
-    random_graphs_need_what_a_simulation_finds();
-    pieces_that_live_together_do_not_overlap();
-    sizes_that_cannot_be_counted_are_refused();
-    a_graph_without_operations_is_its_weights();
+    check_all();
     CHECK_DONE();
 }

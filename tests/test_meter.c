@@ -52,7 +52,7 @@ static bool has_ended(const char *pid_file)
     return atoi(text) > 1 && kill(atoi(text), 0) != 0;
 }
 
-static void a_program_that_prints_watts_is_a_source_and_is_ended(void)
+TEST(a_program_that_prints_watts_is_a_source_and_is_ended)
 {
     struct asked a;
     ft_meter *m;
@@ -74,7 +74,7 @@ static void a_program_that_prints_watts_is_a_source_and_is_ended(void)
 }
 
 /* In real time nothing is said of how many readings there are: until there are some. */
-static void the_thread_reads_what_a_program_prints_as_it_likes(void)
+TEST(the_thread_reads_what_a_program_prints_as_it_likes)
 {
     struct path pid_file = in_scratch("pid");
     char command[800];
@@ -112,7 +112,7 @@ static void the_thread_reads_what_a_program_prints_as_it_likes(void)
     CHECK(has_ended(pid_file.s));
 }
 
-static void a_program_that_prints_no_number_is_refused(void)
+TEST(a_program_that_prints_no_number_is_refused)
 {
     ft_meter_options opt = {.sources = "command:echo hello; echo nan"};
     ft_error err = {0};
@@ -122,7 +122,7 @@ static void a_program_that_prints_no_number_is_refused(void)
     CHECK(HAS(err.msg, "ended without a number: it should print watts"));
 }
 
-static void a_program_that_dies_leaves_a_reason(void)
+TEST(a_program_that_dies_leaves_a_reason)
 {
     struct asked a;
     ft_meter *m;
@@ -179,7 +179,7 @@ static void set_range(const char *root, double joules)
     write_text(path, text);
 }
 
-static void a_counter_is_unwrapped_and_its_edges_interpolated(void)
+TEST(a_counter_is_unwrapped_and_its_edges_interpolated)
 {
     struct path root = copy_of("rapl-laptop");
     struct mover mover = {.watts = 80, .range_j = 30};
@@ -204,7 +204,7 @@ static void a_counter_is_unwrapped_and_its_edges_interpolated(void)
     ft_meter_close(m);
 }
 
-static void a_counter_that_stops_is_no_zero(void)
+TEST(a_counter_that_stops_is_no_zero)
 {
     struct path root = copy_of("rapl-laptop");
     struct mover mover = {.watts = 50, .range_j = 1000};
@@ -224,7 +224,7 @@ static void a_counter_that_stops_is_no_zero(void)
     ft_meter_close(m);
 }
 
-static void a_source_that_dies_midway_leaves_gaps_and_a_reason(void)
+TEST(a_source_that_dies_midway_leaves_gaps_and_a_reason)
 {
     struct path root = copy_of("rapl-laptop");
     struct mover mover = {.watts = 50, .range_j = 1000};
@@ -245,7 +245,7 @@ static void a_source_that_dies_midway_leaves_gaps_and_a_reason(void)
     ft_meter_close(m);
 }
 
-static void named_sources_must_work(void)
+TEST(named_sources_must_work)
 {
     static const struct {
         const char *machine, *sources, *says;
@@ -279,7 +279,7 @@ static void named_sources_must_work(void)
     }
 }
 
-static void a_jetson_board_has_rails(void)
+TEST(a_jetson_board_has_rails)
 {
     struct path root = copy_of("jetson-tx1");
     ft_meter *m;
@@ -296,7 +296,7 @@ static void a_jetson_board_has_rails(void)
     ft_meter_close(m);
 }
 
-static void a_meter_starts_and_stops_many_times(void)
+TEST(a_meter_starts_and_stops_many_times)
 {
     struct path root = copy_of("rapl-laptop");
     struct mover mover = {.watts = 50, .range_j = 1000};
@@ -318,7 +318,7 @@ static void a_meter_starts_and_stops_many_times(void)
     ft_meter_close(m);
 }
 
-static void idle_power_is_the_median_of_a_quiet_stretch(void)
+TEST(idle_power_is_the_median_of_a_quiet_stretch)
 {
     struct path root = copy_of("rapl-laptop");
     struct mover mover = {.watts = 12, .range_j = 1000};
@@ -356,7 +356,7 @@ static ft_meter *open_gpu(const char *sources, const char *says)
     return open_by(&clock_of_test, &opt);
 }
 
-static void a_gpu_counts_and_tells_power(void)
+TEST(a_gpu_counts_and_tells_power)
 {
     static const char says[] = "gpus=1\ngpu0.update_ms=20\ngpu0.power_mw=100000\n"
                                "gpu0.memory_mw=20000\ngpu0.mig=1\n";
@@ -382,7 +382,7 @@ static void a_gpu_counts_and_tells_power(void)
     ft_meter_close(m);
 }
 
-static void counter_and_power_that_disagree_are_both_told(void)
+TEST(counter_and_power_that_disagree_are_both_told)
 {
     /* Fields tell 60 W more than is counted. */
     ft_meter *m = open_gpu("nvml", "gpus=1\ngpu0.update_ms=20\ngpu0.power_mw=90000\n"
@@ -399,7 +399,7 @@ static void counter_and_power_that_disagree_are_both_told(void)
     ft_meter_close(m);
 }
 
-static void a_gpu_is_found_by_its_uuid(void)
+TEST(a_gpu_is_found_by_its_uuid)
 {
     ft_meter *m =
         open_gpu("nvml:GPU-0000000", "gpus=2\ngpu1.uuid=GPU-11111111-22\n"
@@ -417,7 +417,7 @@ static void a_gpu_is_found_by_its_uuid(void)
     ft_meter_close(m);
 }
 
-static void a_gpu_of_amd_counts_in_its_own_unit(void)
+TEST(a_gpu_of_amd_counts_in_its_own_unit)
 {
     ft_meter *m = open_gpu("amd", "gpus=1\n");
     ft_power w;
@@ -438,21 +438,7 @@ int main(int argc, char **argv)
     path_beside(fake_amd, sizeof(fake_amd), argv[0], "libfake-rocm-smi.so");
     make_scratch();
 
-    a_program_that_prints_watts_is_a_source_and_is_ended();
-    the_thread_reads_what_a_program_prints_as_it_likes();
-    a_program_that_prints_no_number_is_refused();
-    a_program_that_dies_leaves_a_reason();
-    a_counter_is_unwrapped_and_its_edges_interpolated();
-    a_counter_that_stops_is_no_zero();
-    a_source_that_dies_midway_leaves_gaps_and_a_reason();
-    named_sources_must_work();
-    a_jetson_board_has_rails();
-    a_meter_starts_and_stops_many_times();
-    idle_power_is_the_median_of_a_quiet_stretch();
-    a_gpu_counts_and_tells_power();
-    counter_and_power_that_disagree_are_both_told();
-    a_gpu_is_found_by_its_uuid();
-    a_gpu_of_amd_counts_in_its_own_unit();
+    check_all();
 
     remove_scratch();
     CHECK_DONE();

@@ -103,13 +103,13 @@ static void middle_errs_least_in_proportion(const struct bounds *b)
     data_free(&q);
 }
 
-static void a_middle_errs_least_in_proportion_among_its_trees(void)
+TEST(a_middle_errs_least_in_proportion_among_its_trees)
 {
     middle_errs_least_in_proportion(&(struct bounds){0, 0});
     middle_errs_least_in_proportion(&(struct bounds){-8, 8});
 }
 
-static void what_is_bounded_is_learned_through_a_logistic_curve(void)
+TEST(what_is_bounded_is_learned_through_a_logistic_curve)
 {
     enum { N = 80 };
     ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .least = -1, .most = 3};
@@ -137,7 +137,7 @@ static void what_is_bounded_is_learned_through_a_logistic_curve(void)
     data_free(&q);
 }
 
-static void bounds_that_are_none_are_refused(void)
+TEST(bounds_that_are_none_are_refused)
 {
     static const double wild[] = {NAN, INFINITY, -1, -2};
     ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .least = -50, .most = 50};
@@ -161,7 +161,7 @@ static void bounds_that_are_none_are_refused(void)
     data_free(&d);
 }
 
-static void bounds_between_which_nothing_lies_are_refused_before_learning(void)
+TEST(bounds_between_which_nothing_lies_are_refused_before_learning)
 {
     static const struct bounds wild[] = {
         {-1, NAN},       {NAN, 1},        {-INFINITY, INFINITY},
@@ -181,7 +181,7 @@ static void bounds_between_which_nothing_lies_are_refused_before_learning(void)
     data_free(&d);
 }
 
-static void what_weighs_nothing_may_lie_outside_the_bounds(void)
+TEST(what_weighs_nothing_may_lie_outside_the_bounds)
 {
     enum { N = 40 };
     const ft__learn_model_options opt = {
@@ -206,7 +206,7 @@ static void what_weighs_nothing_may_lie_outside_the_bounds(void)
     data_free(&d);
 }
 
-static void more_trees_than_fit_on_the_stack_are_refused(void)
+TEST(more_trees_than_fit_on_the_stack_are_refused)
 {
     ft__learn_model_options opt = {.method = FT_METHOD_MIDDLE, .forest.n_trees = 1025};
     data d = data_new(4, 1, 27);
@@ -236,11 +236,6 @@ static void more_trees_than_fit_on_the_stack_are_refused(void)
 
 int main(void)
 {
-    a_middle_errs_least_in_proportion_among_its_trees();
-    what_is_bounded_is_learned_through_a_logistic_curve();
-    bounds_that_are_none_are_refused();
-    bounds_between_which_nothing_lies_are_refused_before_learning();
-    what_weighs_nothing_may_lie_outside_the_bounds();
-    more_trees_than_fit_on_the_stack_are_refused();
+    check_all();
     CHECK_DONE();
 }

@@ -39,7 +39,7 @@ static double error_of(const ft__learn_model *m, const data *d)
     return sqrt(squares / about);
 }
 
-static void every_method_learns_what_is_there(void)
+TEST(every_method_learns_what_is_there)
 {
     static const double most[FT_METHOD_COUNT] = {
         [FT_METHOD_RIDGE] = 0.4, [FT_METHOD_KNN] = 0.5,     [FT_METHOD_TEMPLATE] = 0.6,
@@ -68,7 +68,7 @@ static void every_method_learns_what_is_there(void)
     data_free(&other);
 }
 
-static void batches_and_single_rows_agree_bit_for_bit(void)
+TEST(batches_and_single_rows_agree_bit_for_bit)
 {
     enum { N = 77 };
     data d = data_new(150, 7, 4), q = data_new(N, 7, 5);
@@ -114,7 +114,7 @@ static void *image_of(ft_method method, const data *d, uint32_t threads, size_t 
     return copy;
 }
 
-static void images_do_not_depend_on_threads_and_load_again(void)
+TEST(images_do_not_depend_on_threads_and_load_again)
 {
     data d = data_new(120, 4, 6);
     const char *why;
@@ -144,7 +144,7 @@ static void images_do_not_depend_on_threads_and_load_again(void)
 
 /* Cut short anywhere, or a word replaced by one that is wild: refused, or a model
  * that still answers. Under the sanitizers this shows reads out of bounds. */
-static void damaged_images_are_refused_or_harmless(void)
+TEST(damaged_images_are_refused_or_harmless)
 {
     static const uint32_t wild[] = {0, 1, 0xffffffffu, 0x7fc00000u, 0x7f800000u, 77};
     data d = data_new(40, 3, 7);
@@ -178,7 +178,7 @@ static void damaged_images_are_refused_or_harmless(void)
     data_free(&d);
 }
 
-static void bad_requests_are_refused(void)
+TEST(bad_requests_are_refused)
 {
     data d = data_new(20, 3, 8);
     ft__learn_model_options opt = {.method = FT_METHOD_RIDGE, .penalty = -1};
@@ -195,7 +195,7 @@ static void bad_requests_are_refused(void)
     data_free(&d);
 }
 
-static void rows_of_weight_0_are_as_good_as_absent(void)
+TEST(rows_of_weight_0_are_as_good_as_absent)
 {
     enum { N = 60 };
     data d = data_new(2 * N, 3, 9), half = data_new(N, 3, 10);
@@ -228,7 +228,7 @@ static void rows_of_weight_0_are_as_good_as_absent(void)
     data_free(&half);
 }
 
-static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
+TEST(cross_validation_predicts_what_a_model_of_the_rest_does)
 {
     enum { N = 30 };
     const ft__learn_model_options opt = {.method = FT_METHOD_KNN, .neighbours = 2};
@@ -252,7 +252,7 @@ static void cross_validation_predicts_what_a_model_of_the_rest_does(void)
 /* What only one method must do. */
 
 /* One column, u = (x - mean) / sd: slope = sum u y / (n + penalty). */
-static void ridge_is_its_closed_form(void)
+TEST(ridge_is_its_closed_form)
 {
     float x[] = {1, 2, 4, 9};
     double y[] = {2, 3, 7, 12}, mean_x = 4, mean_y = 6, sd = sqrt(38.0 / 4), cross = 0;
@@ -273,7 +273,7 @@ static void ridge_is_its_closed_form(void)
 }
 
 /* y = 1 + 2 a - 3 b exactly, with a column that never changes between them. */
-static void ridge_finds_a_plane(void)
+TEST(ridge_finds_a_plane)
 {
     float x[40 * 3];
     double y[40];
@@ -327,7 +327,7 @@ static double brute_force(const data *d, const float *q, uint32_t k)
     return best / all;
 }
 
-static void neighbours_are_those_of_a_search_of_all(void)
+TEST(neighbours_are_those_of_a_search_of_all)
 {
     enum { N = 512, COLS = 6 };
     data d = data_new(N, COLS, 12), q = data_new(50, COLS, 13);
@@ -355,7 +355,7 @@ static void neighbours_are_those_of_a_search_of_all(void)
     data_free(&q);
 }
 
-static void one_neighbour_is_the_training_row(void)
+TEST(one_neighbour_is_the_training_row)
 {
     data d = data_new(333, 5, 14);
     const ft_method methods[] = {FT_METHOD_KNN, FT_METHOD_TEMPLATE};
@@ -373,7 +373,7 @@ static void one_neighbour_is_the_training_row(void)
     data_free(&d);
 }
 
-static void a_tree_is_all_rows_with_their_best_split(void)
+TEST(a_tree_is_all_rows_with_their_best_split)
 {
     float x[] = {1, 9, 2, 1, 3, 5, 10, 2, 11, 8, 12, 3};
     double y[] = {1, 1, 1, 5, 5, 5};
@@ -391,7 +391,7 @@ static void a_tree_is_all_rows_with_their_best_split(void)
 
 /* The same labels and parameters through XGBoost's own interface, and its own
  * prediction; values are missing where they were in training and where not. */
-static void boosting_is_what_xgboost_says(void)
+TEST(boosting_is_what_xgboost_says)
 {
     enum { N = 500, COLS = 5, ROUNDS = 30 };
     const ft__learn_model_options opt = {.method = FT_METHOD_BOOST,
@@ -451,7 +451,7 @@ static void boosting_is_what_xgboost_says(void)
 }
 
 /* No linear model, and no tree without many leaves, finds a product. */
-static void a_perceptron_learns_a_product(void)
+TEST(a_perceptron_learns_a_product)
 {
     data d = data_new(600, 2, 17), q = data_new(300, 2, 18);
     ft__learn_model *m;
@@ -470,7 +470,7 @@ static void a_perceptron_learns_a_product(void)
 }
 
 /* With nothing to pay for being far away, every row ends inside the tube. */
-static void support_vectors_hold_every_row_in_the_tube(void)
+TEST(support_vectors_hold_every_row_in_the_tube)
 {
     enum { N = 200 };
     ft__learn_model_options opt = {
@@ -558,21 +558,7 @@ static void methods_err_as_those_of_others(const char *root)
 
 int main(int argc, char **argv)
 {
-    every_method_learns_what_is_there();
-    batches_and_single_rows_agree_bit_for_bit();
-    images_do_not_depend_on_threads_and_load_again();
-    damaged_images_are_refused_or_harmless();
-    bad_requests_are_refused();
-    rows_of_weight_0_are_as_good_as_absent();
-    cross_validation_predicts_what_a_model_of_the_rest_does();
-    ridge_is_its_closed_form();
-    ridge_finds_a_plane();
-    neighbours_are_those_of_a_search_of_all();
-    one_neighbour_is_the_training_row();
-    a_tree_is_all_rows_with_their_best_split();
-    boosting_is_what_xgboost_says();
-    a_perceptron_learns_a_product();
-    support_vectors_hold_every_row_in_the_tube();
+    check_all();
     methods_err_as_those_of_others(argc > 1 ? argv[1] : ".");
     CHECK_DONE();
 }

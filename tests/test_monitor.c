@@ -78,7 +78,7 @@ static ft__cpus cpus(const char *list)
     return set;
 }
 
-static void the_fastest_cpu_that_may_be_used_has_the_clock(void)
+TEST(the_fastest_cpu_that_may_be_used_has_the_clock)
 {
     static const double mhz[] = {2690, 2700, 2710, 2705, 2700};
     const ft__cpus some = cpus("1,3");
@@ -131,7 +131,7 @@ static void work(double user, double nice, double system, double idle, double io
          100 + own);
 }
 
-static void others_are_told_from_oneself(void)
+TEST(others_are_told_from_oneself)
 {
     static const struct {
         double duration_s, ticks[8], own, load;
@@ -172,7 +172,7 @@ static void others_are_told_from_oneself(void)
     }
 }
 
-static void heat_and_throttling_are_seen(void)
+TEST(heat_and_throttling_are_seen)
 {
     static const char temp[] = "sys/class/hwmon/hwmon0/temp1_input";
     const ft__cpus first = cpus("0");
@@ -205,7 +205,7 @@ static void heat_and_throttling_are_seen(void)
     ft__watch_close(&w);
 }
 
-static void a_thermal_zone_serves_where_there_is_no_chip(void)
+TEST(a_thermal_zone_serves_where_there_is_no_chip)
 {
     const ft__cpus all = cpus("0-3");
     ft_conditions c;
@@ -227,7 +227,7 @@ static void a_thermal_zone_serves_where_there_is_no_chip(void)
     ft__watch_close(&w);
 }
 
-static void what_a_machine_does_not_tell_is_nan(void)
+TEST(what_a_machine_does_not_tell_is_nan)
 {
     const ft__cpus all = cpus("0-1");
     ft_conditions c;
@@ -263,7 +263,7 @@ static void gpu(const char *keys)
     edit("gpu", "gpus=1\n%s", keys);
 }
 
-static void a_gpu_tells_why_it_is_slow(void)
+TEST(a_gpu_tells_why_it_is_slow)
 {
     static const struct {
         const char *keys;
@@ -311,7 +311,7 @@ static void a_gpu_tells_why_it_is_slow(void)
     }
 }
 
-static void a_missing_gpu_is_no_failure(void)
+TEST(a_missing_gpu_is_no_failure)
 {
     ft_conditions c;
     ft_monitor *m;
@@ -326,7 +326,7 @@ static void a_missing_gpu_is_no_failure(void)
     ft_monitor_close(NULL);
 }
 
-static void long_stretches_keep_their_range(void)
+TEST(long_stretches_keep_their_range)
 {
     const ft__cpus first = cpus("0");
     ft_conditions c;
@@ -350,7 +350,7 @@ static void long_stretches_keep_their_range(void)
     ft__watch_close(&w);
 }
 
-static void conditions_are_said_in_a_line(void)
+TEST(conditions_are_said_in_a_line)
 {
     const ft_conditions c = {.clock_low_hz = 1.2e9,
                              .clock_high_hz = 1.41e9,
@@ -384,7 +384,7 @@ static double watched_s(ft_monitor *m, double seconds, ft_conditions *out)
 }
 
 /* On whatever machine this is: it looks, stretch after stretch, and ends. */
-static void the_thread_samples_while_it_is_told_to(void)
+TEST(the_thread_samples_while_it_is_told_to)
 {
     ft_conditions c;
     ft_monitor *m;
@@ -411,16 +411,7 @@ int main(int argc, char **argv)
     path_beside(fake_nvml, sizeof(fake_nvml), argv[0], "libfake-nvidia-ml.so");
     make_scratch();
 
-    the_fastest_cpu_that_may_be_used_has_the_clock();
-    others_are_told_from_oneself();
-    heat_and_throttling_are_seen();
-    a_thermal_zone_serves_where_there_is_no_chip();
-    what_a_machine_does_not_tell_is_nan();
-    a_gpu_tells_why_it_is_slow();
-    a_missing_gpu_is_no_failure();
-    long_stretches_keep_their_range();
-    conditions_are_said_in_a_line();
-    the_thread_samples_while_it_is_told_to();
+    check_all();
 
     remove_scratch();
     CHECK_DONE();

@@ -101,7 +101,7 @@ static void check_side(const struct set *g, const ft__sample *v, const float *co
                1e-6);
 }
 
-static void neighbours_differ_in_one_size_and_are_the_next(void)
+TEST(neighbours_differ_in_one_size_and_are_the_next)
 {
     static struct set g, asked;
     ft__neighbours near;
@@ -128,7 +128,7 @@ static void neighbours_differ_in_one_size_and_are_the_next(void)
     ft__neighbours_free(&near);
 }
 
-static void sizes_that_are_always_equal_count_as_one(void)
+TEST(sizes_that_are_always_equal_count_as_one)
 {
     static struct set g;
     float columns[COLUMNS];
@@ -152,7 +152,7 @@ static void sizes_that_are_always_equal_count_as_one(void)
     ft__neighbours_free(&near);
 }
 
-static void repeats_are_one_operation_and_no_neighbours(void)
+TEST(repeats_are_one_operation_and_no_neighbours)
 {
     static struct set g;
     float columns[COLUMNS];
@@ -171,7 +171,7 @@ static void repeats_are_one_operation_and_no_neighbours(void)
     ft__neighbours_free(&near);
 }
 
-static void without_a_grid_there_is_nothing_to_look_up(void)
+TEST(without_a_grid_there_is_nothing_to_look_up)
 {
     static struct set g;
     ft__prng p = ft__prng_stream(4, 0);
@@ -187,7 +187,7 @@ static void without_a_grid_there_is_nothing_to_look_up(void)
     ft__neighbours_free(&near);
 }
 
-static void an_image_is_believed_only_as_far_as_it_goes(void)
+TEST(an_image_is_believed_only_as_far_as_it_goes)
 {
     static struct set g;
     ft__neighbours near, again;
@@ -314,7 +314,7 @@ static ft_status ask(ft__op_answer *a, const ft__family *f, const ft_op *op)
     ft__dataset on = {.device = (char *)"a30"};
     ft_status st;
 
-    CHECK_EQ(ft_device_load(&on.file, data, "a30", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "a30", NULL), FT_OK);
     st = ft__family_query(a, f, FT__METRIC_POWER, &on, op, NULL, 1, NULL);
     ft_device_free(on.file);
     return st;
@@ -354,7 +354,7 @@ static ft__family train_plain(void)
     uint32_t *row;
 
     CHECK_EQ(ft__samples_read(&s, store, NULL, NULL, NULL), FT_OK);
-    CHECK_EQ(ft__samples_know(&s, data, NULL), FT_OK);
+    CHECK_EQ(ft__samples_know(&s, data_dir, NULL), FT_OK);
     row = calloc(s.n + 1, sizeof(*row));
     CHECK(row != NULL);
     for (size_t i = 0; i < s.n; i++)
@@ -459,16 +459,8 @@ int main(int argc, char **argv)
     ft_predictor *near;
     ft__family plain;
 
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
-    neighbours_differ_in_one_size_and_are_the_next();
-    sizes_that_are_always_equal_count_as_one();
-    repeats_are_one_operation_and_no_neighbours();
-    without_a_grid_there_is_nothing_to_look_up();
-    an_image_is_believed_only_as_far_as_it_goes();
+    take_folder(argc, argv);
+    check_all();
     near = train_grid(&usual);
     plain = train_plain();
     neighbours_tell_what_sizes_do_not(near->family, &plain);

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "predict/file/predictor.h"
 #include "predict/query/op_costs.h"
 #include "put_member.h"
 #include "simulated_device.h"
 #include "store/store_inside.h"
-
-static char data_dir[4096];
 
 /* A device of 500 GB/s for copies, and a host that needs 20 us a launch. */
 static const double bandwidth = 500e9, launch_s = 20e-6;
@@ -182,7 +181,7 @@ static ft_evaluation evaluated(ft_store *s, struct told *t, const char *metric)
     return e;
 }
 
-static void networks_of_a_known_host_and_device_are_predicted(void)
+TEST(networks_of_a_known_host_and_device_are_predicted)
 {
     ft_store *s = store_with(12);
     struct told t;
@@ -206,7 +205,7 @@ static void networks_of_a_known_host_and_device_are_predicted(void)
     ft_store_close(s);
 }
 
-static void the_answer_is_the_same_every_time(void)
+TEST(the_answer_is_the_same_every_time)
 {
     ft_store *s = store_with(5);
     struct told a, b;
@@ -220,7 +219,7 @@ static void the_answer_is_the_same_every_time(void)
     ft_store_close(s);
 }
 
-static void what_is_missing_is_said(void)
+TEST(what_is_missing_is_said)
 {
     struct told t;
     ft_evaluate_options how = options(&t);
@@ -332,7 +331,7 @@ static ft_evaluated_row evaluated_as(int i)
 }
 
 /* Number 3 is bound by the host, number 9 by the device. */
-static void a_predictor_with_a_schedule_tells_a_network_it_has_not_seen(void)
+TEST(a_predictor_with_a_schedule_tells_a_network_it_has_not_seen)
 {
     static const int left_out[] = {3, 9};
 
@@ -359,7 +358,7 @@ static void a_predictor_with_a_schedule_tells_a_network_it_has_not_seen(void)
     }
 }
 
-static void a_schedule_is_of_its_device_policy_and_phase(void)
+TEST(a_schedule_is_of_its_device_policy_and_phase)
 {
     ft_store *s = store_but(3);
     ft_predictor *p = train(s, "device=a30", NULL);
@@ -458,14 +457,8 @@ int main(int argc, char **argv)
     ft_predictor *p;
     ft_store *s;
 
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    networks_of_a_known_host_and_device_are_predicted();
-    the_answer_is_the_same_every_time();
-    what_is_missing_is_said();
-    a_predictor_with_a_schedule_tells_a_network_it_has_not_seen();
-    a_schedule_is_of_its_device_policy_and_phase();
+    take_folder(argc, argv);
+    check_all();
     s = store_but(3);
     p = train(s, "", NULL);
     a_schedule_is_described_kept_and_goes_with_added_rows(s, p);

@@ -88,7 +88,7 @@ static const struct good layers[] = {
      "matmul x=6x5x4 y=6x4x6 dtype=fp32\n"},
 };
 
-static void layers_become_operations(void)
+TEST(layers_become_operations)
 {
     CHECK_SPECS(layers, 1);
 }
@@ -152,12 +152,12 @@ static const struct good elementwise_and_moves[] = {
      "argmax x=1x3x8x8 axes=1 keep=0 dtype=fp32\n"},
 };
 
-static void elementwise_and_moves_become_operations(void)
+TEST(elementwise_and_moves_become_operations)
 {
     CHECK_SPECS(elementwise_and_moves, 1);
 }
 
-static void arithmetic_on_shapes_leaves_nothing_behind(void)
+TEST(arithmetic_on_shapes_leaves_nothing_behind)
 {
     static const struct good cases[] = {
         {"flatten as exporters write it",
@@ -204,7 +204,7 @@ static void arithmetic_on_shapes_leaves_nothing_behind(void)
     CHECK_SPECS(cases, 1);
 }
 
-static void chains_become_the_layers_they_were(void)
+TEST(chains_become_the_layers_they_were)
 {
 #define ERF "const r fp32 - 1.4142135\nconst one fp32 - 1\nconst half fp32 - 0.5\n"
     static const struct good cases[] = {
@@ -252,7 +252,7 @@ static void chains_become_the_layers_they_were(void)
     CHECK_SPECS(cases, 1);
 }
 
-static void what_has_no_rule_is_bounded_and_named(void)
+TEST(what_has_no_rule_is_bounded_and_named)
 {
     ft_graph *g =
         import(IMAGE "info a fp32 1,7\nnode Strange x a\nnode Odd a y", NULL, NULL);
@@ -270,7 +270,7 @@ static void what_has_no_rule_is_bounded_and_named(void)
     ft_graph_free(g);
 }
 
-static void a_guess_that_does_not_fit_is_bounded_again(void)
+TEST(a_guess_that_does_not_fit_is_bounded_again)
 {
     ft_graph *g =
         import("in x fp32 2,12\nconst w fp32 7,5\nconst s int64 2 3,7\nout y\n"
@@ -289,7 +289,7 @@ static void a_guess_that_does_not_fit_is_bounded_again(void)
     ft_graph_free(g);
 }
 
-static void weights_are_shared_and_counted_once(void)
+TEST(weights_are_shared_and_counted_once)
 {
     /* A tied embedding: the table, transposed, is the last layer's weight. */
     ft_graph *g = import("in x int64 2,5\nconst w fp32 100,16\nout y\n"
@@ -306,7 +306,7 @@ static void weights_are_shared_and_counted_once(void)
     ft_graph_free(g);
 }
 
-static void open_dimensions_are_bound(void)
+TEST(open_dimensions_are_bound)
 {
 #define OPEN "in x fp32 batch,seq,4\nin z fp32 ?,seq,4\nnode Add x,z y\nout y\n"
     const ft_dim_value dims[] = {{"seq", 7}};
@@ -322,7 +322,7 @@ static void open_dimensions_are_bound(void)
     ft_graph_free(g);
 }
 
-static void open_dimensions_are_bound_by_shapes_of_inputs(void)
+TEST(open_dimensions_are_bound_by_shapes_of_inputs)
 {
     static const ft_input_shape x[] = {{"x", {3, {5, 7, 4}}}},
                                 y[] = {{"", {2, {6, 2}}}};
@@ -343,7 +343,7 @@ static void open_dimensions_are_bound_by_shapes_of_inputs(void)
 }
 
 /* The same networks with a fixed batch and an open one. */
-static void a_fixed_batch_is_another_where_all_goes_along(void)
+TEST(a_fixed_batch_is_another_where_all_goes_along)
 {
     static const char *const models[] = {
         "in x fp32 %s,3,8,8\nconst w fp32 4,3,3,3\nconst f fp32 144,5\n"
@@ -515,7 +515,7 @@ static void refused(const struct refused *cases, size_t n)
     }
 }
 
-static void failures_are_one_sentence(void)
+TEST(failures_are_one_sentence)
 {
     refused(unbound, sizeof(unbound) / sizeof(*unbound));
     refused(wrong, sizeof(wrong) / sizeof(*wrong));
@@ -554,7 +554,7 @@ static void try_bytes(const uint8_t *data, size_t len)
     free(copy);
 }
 
-static void no_cut_and_no_flip_does_harm(void)
+TEST(no_cut_and_no_flip_does_harm)
 {
     size_t len;
     uint8_t *data = onnx_from_text(everything, &len);
@@ -589,7 +589,7 @@ static const ft__operator_rule *rule_of(ft__onnx *o, const char *domain, const c
                          (ft__str){op, strlen(op)});
 }
 
-static void operators_are_found_by_domain_and_name(void)
+TEST(operators_are_found_by_domain_and_name)
 {
     static const char *const domains[] = {
         "", [FT__ML] = "ai.onnx.ml", [FT__MICROSOFT] = "com.microsoft",
@@ -626,7 +626,7 @@ static ft_status import_bytes(const void *p, size_t n, ft_graph **g, ft_error *e
     return st;
 }
 
-static void files_are_told_apart_by_content(void)
+TEST(files_are_told_apart_by_content)
 {
     size_t len;
     uint8_t *data = onnx_from_text(everything, &len);
@@ -654,7 +654,7 @@ static void files_are_told_apart_by_content(void)
     free(data);
 }
 
-static void spec_lists_count(void)
+TEST(spec_lists_count)
 {
     static const char text[] =
         "# two layers\n"
@@ -690,20 +690,6 @@ static void spec_lists_count(void)
 
 int main(void)
 {
-    operators_are_found_by_domain_and_name();
-    layers_become_operations();
-    elementwise_and_moves_become_operations();
-    arithmetic_on_shapes_leaves_nothing_behind();
-    chains_become_the_layers_they_were();
-    what_has_no_rule_is_bounded_and_named();
-    a_guess_that_does_not_fit_is_bounded_again();
-    weights_are_shared_and_counted_once();
-    open_dimensions_are_bound();
-    open_dimensions_are_bound_by_shapes_of_inputs();
-    a_fixed_batch_is_another_where_all_goes_along();
-    failures_are_one_sentence();
-    no_cut_and_no_flip_does_harm();
-    files_are_told_apart_by_content();
-    spec_lists_count();
+    check_all();
     CHECK_DONE();
 }

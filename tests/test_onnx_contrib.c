@@ -154,7 +154,7 @@ static void results_are_those_of_onnx_runtime(const char *root)
 
 #define MS "node com.microsoft."
 
-static void fused_operators_are_their_parts(void)
+TEST(fused_operators_are_their_parts)
 {
     static const struct good cases[] = {
         {"attention is one layer and one kernel",
@@ -231,7 +231,7 @@ static double product_flops(const ft_graph *g)
 }
 
 /* The products of attention in pieces, heads of keys and values repeated. */
-static void an_activation_that_is_not_known_is_bounded(void)
+TEST(an_activation_that_is_not_known_is_bounded)
 {
 #define FUSED "in x fp32 2,8\nconst w fp32 8,4\nout y\n" MS "FusedGemm x,w y"
 #define PRODUCT "linear x=2x8 out=4 dtype=fp32\n"
@@ -255,7 +255,7 @@ static void an_activation_that_is_not_known_is_bounded(void)
     ft_graph_free(g);
 }
 
-static void fused_attention_costs_what_its_pieces_do(void)
+TEST(fused_attention_costs_what_its_pieces_do)
 {
     static const char *const models[] = {
         ("in q fp32 2,3,64\nin k fp32 2,3,32\nin v fp32 2,3,32\nin p fp32 2,2,4,16\n"
@@ -283,7 +283,7 @@ static void fused_attention_costs_what_its_pieces_do(void)
 
 #define SCALES "const s fp32 -\nconst z uint8 - 0\nconst t fp32 -\nconst o int8 - 0\n"
 
-static void layers_between_conversions_run_on_integers(void)
+TEST(layers_between_conversions_run_on_integers)
 {
     static const struct good cases[] = {
         {"a weight that is dequantised is read as it is stored",
@@ -425,10 +425,7 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
 
 int main(int argc, char **argv)
 {
-    fused_operators_are_their_parts();
-    an_activation_that_is_not_known_is_bounded();
-    fused_attention_costs_what_its_pieces_do();
-    layers_between_conversions_run_on_integers();
+    check_all();
     results_are_those_of_onnx_runtime(argc > 1 ? argv[1] : ".");
     quantised_networks_are_as_onnx_runtime_runs_them(argc > 1 ? argv[1] : ".");
     CHECK_DONE();

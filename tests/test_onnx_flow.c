@@ -4,7 +4,7 @@
 
 /* Counts that depend on data. */
 
-static void what_depends_on_data_is_an_upper_bound(void)
+TEST(what_depends_on_data_is_an_upper_bound)
 {
     static const struct flow cases[] = {
         {"as many columns as elements are not zero",
@@ -52,7 +52,7 @@ static void what_depends_on_data_is_an_upper_bound(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-static void a_file_that_states_a_shape_is_believed_where_it_does(void)
+TEST(a_file_that_states_a_shape_is_believed_where_it_does)
 {
     static const struct flow cases[] = {
         {"an operator without a rule, its first dimension open",
@@ -76,7 +76,7 @@ static void a_file_that_states_a_shape_is_believed_where_it_does(void)
     "begin then_branch\nnode Relu x t\nout t\nend\n"                                   \
     "begin else_branch\nnode MatMul x,x e\nout e\nend\n"
 
-static void the_dearer_branch_counts(void)
+TEST(the_dearer_branch_counts)
 {
     static const struct flow cases[] = {
         {"a condition that nobody knows: the second branch costs more",
@@ -114,7 +114,7 @@ static void the_dearer_branch_counts(void)
 }
 
 /* A weight that only the cheaper branch reads does not stay. */
-static void a_branch_that_is_not_taken_leaves_nothing(void)
+TEST(a_branch_that_is_not_taken_leaves_nothing)
 {
     ft_graph *g =
         import("in x fp32 4,4\nin c bool -\nconst w fp32 4,4\nconst v fp32 4\n"
@@ -137,7 +137,7 @@ static void a_branch_that_is_not_taken_leaves_nothing(void)
 #define TRUE "const true bool - 1\n"
 #define BODY "begin body\nin i int64 -\nin c bool -\n"
 
-static void a_loop_is_written_once_with_its_count(void)
+TEST(a_loop_is_written_once_with_its_count)
 {
     static const struct flow cases[] = {
         {"ten rounds, all kept",
@@ -187,7 +187,7 @@ static void a_loop_is_written_once_with_its_count(void)
 }
 
 /* Backward runs as often as forward, and a lowered graph counts the same. */
-static void loops_are_trained_round_by_round(void)
+TEST(loops_are_trained_round_by_round)
 {
     static const ft_step_options step = {.loss = FT_LOSS_NONE};
     ft_graph *g = import("in x fp32 2,3\nconst w fp32 3,3\nout y\n" TEN TRUE BODY
@@ -214,7 +214,7 @@ static void loops_are_trained_round_by_round(void)
     ft_graph_free(g);
 }
 
-static void the_user_may_say_how_often_a_loop_runs(void)
+TEST(the_user_may_say_how_often_a_loop_runs)
 {
     static const struct flow cases[] = {
         {"a loop until something happens",
@@ -241,7 +241,7 @@ static void the_user_may_say_how_often_a_loop_runs(void)
     ft_graph_free(g);
 }
 
-static void a_scan_runs_along_an_axis(void)
+TEST(a_scan_runs_along_an_axis)
 {
     static const struct flow cases[] = {
         {"rows, a state and results",
@@ -265,7 +265,7 @@ static void a_scan_runs_along_an_axis(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-static void sequences_are_lists_while_importing(void)
+TEST(sequences_are_lists_while_importing)
 {
     static const struct flow cases[] = {
         {"what goes in comes out",
@@ -306,7 +306,7 @@ static void sequences_are_lists_while_importing(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-static void optionals_have_types(void)
+TEST(optionals_have_types)
 {
     static const struct flow cases[] = {
         {"given from outside",
@@ -324,7 +324,7 @@ static void optionals_have_types(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-static void functions_are_written_out(void)
+TEST(functions_are_written_out)
 {
     static const struct flow cases[] = {
         {"a function in a function",
@@ -338,7 +338,7 @@ static void functions_are_written_out(void)
     CHECK_FLOWS(cases, NULL);
 }
 
-static void failures_are_one_sentence(void)
+TEST(failures_are_one_sentence)
 {
     static const struct {
         const char *model;
@@ -390,7 +390,7 @@ static void failures_are_one_sentence(void)
 }
 
 /* Loops in loops whose counts multiply beyond all bounds. */
-static void loops_that_never_end_are_refused(void)
+TEST(loops_that_never_end_are_refused)
 {
     static const char head[] = "const m int64 - 2000000000\n" TRUE;
     static const char open[] = BODY "in h fp32 2\n";
@@ -414,18 +414,6 @@ static void loops_that_never_end_are_refused(void)
 
 int main(void)
 {
-    what_depends_on_data_is_an_upper_bound();
-    a_file_that_states_a_shape_is_believed_where_it_does();
-    the_dearer_branch_counts();
-    a_branch_that_is_not_taken_leaves_nothing();
-    a_loop_is_written_once_with_its_count();
-    loops_are_trained_round_by_round();
-    the_user_may_say_how_often_a_loop_runs();
-    a_scan_runs_along_an_axis();
-    sequences_are_lists_while_importing();
-    optionals_have_types();
-    functions_are_written_out();
-    failures_are_one_sentence();
-    loops_that_never_end_are_refused();
+    check_all();
     CHECK_DONE();
 }

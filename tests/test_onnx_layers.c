@@ -1,7 +1,7 @@
 /* Layers with weights, attention, recurrent and quantised operators. */
 #include "onnx_cases.h"
 
-static void weights_may_be_activations(void)
+TEST(weights_may_be_activations)
 {
     static const struct flow cases[] = {
         {"a convolution",
@@ -35,7 +35,7 @@ static void weights_may_be_activations(void)
     CHECK_RULES(cases);
 }
 
-static void sizes_of_transposed_convolutions(void)
+TEST(sizes_of_transposed_convolutions)
 {
     static const struct flow cases[] = {
         {"a size beyond the kernel's reach",
@@ -65,7 +65,7 @@ static void sizes_of_transposed_convolutions(void)
     CHECK_RULES(cases);
 }
 
-static void quantised_operators_say_their_types(void)
+TEST(quantised_operators_say_their_types)
 {
     static const struct flow cases[] = {
         {"to int8 and back",
@@ -183,12 +183,12 @@ static const struct flow attentions[] = {
      "1 pad x=2x6x2 out=2x6x3\n"},
 };
 
-static void attention_is_one_kernel(void)
+TEST(attention_is_one_kernel)
 {
     CHECK_RULES(attentions);
 }
 
-static void recurrent_layers_give_all_results(void)
+TEST(recurrent_layers_give_all_results)
 {
     static const struct flow cases[] = {
         {"lstm, both directions",
@@ -214,7 +214,7 @@ static void recurrent_layers_give_all_results(void)
     CHECK_RULES(cases);
 }
 
-static void norms_are_found_by_their_names(void)
+TEST(norms_are_found_by_their_names)
 {
     static const struct flow cases[] = {
         {"mean and variance",
@@ -236,7 +236,7 @@ static void norms_are_found_by_their_names(void)
     CHECK_RULES(cases);
 }
 
-static void losses_and_their_steps(void)
+TEST(losses_and_their_steps)
 {
     static const struct flow cases[] = {
         {"cross entropy as one kernel",
@@ -277,7 +277,7 @@ static void losses_and_their_steps(void)
     CHECK_RULES(cases);
 }
 
-static void what_does_not_fit_is_one_sentence(void)
+TEST(what_does_not_fit_is_one_sentence)
 {
     static const struct misfit cases[] = {
         {"in x fp32 2,3,8,8\nconst w fp32 4,2,3,3\nnode Conv x,w y\nout y",
@@ -314,13 +314,6 @@ static void what_does_not_fit_is_one_sentence(void)
 
 int main(void)
 {
-    weights_may_be_activations();
-    sizes_of_transposed_convolutions();
-    quantised_operators_say_their_types();
-    attention_is_one_kernel();
-    recurrent_layers_give_all_results();
-    norms_are_found_by_their_names();
-    losses_and_their_steps();
-    what_does_not_fit_is_one_sentence();
+    check_all();
     CHECK_DONE();
 }

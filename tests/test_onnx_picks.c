@@ -1,7 +1,7 @@
 /* Picking, placing, sampling, spectra, words and features. */
 #include "onnx_cases.h"
 
-static void what_picks_by_indices(void)
+TEST(what_picks_by_indices)
 {
     static const struct flow cases[] = {
         {"elements along an axis",
@@ -41,7 +41,7 @@ static void what_picks_by_indices(void)
     CHECK_RULES(cases);
 }
 
-static void what_picks_by_value(void)
+TEST(what_picks_by_value)
 {
     static const struct flow cases[] = {
         {"the largest",
@@ -70,7 +70,7 @@ static void what_picks_by_value(void)
     CHECK_RULES(cases);
 }
 
-static void what_samples_at_places(void)
+TEST(what_samples_at_places)
 {
     static const struct flow cases[] = {
         {"a grid",
@@ -133,7 +133,7 @@ static void what_samples_at_places(void)
     CHECK_RULES(cases);
 }
 
-static void spectra_have_their_length(void)
+TEST(spectra_have_their_length)
 {
     static const struct flow cases[] = {
         {"of a real signal",
@@ -177,7 +177,7 @@ static void spectra_have_their_length(void)
     CHECK_RULES(cases);
 }
 
-static void sums_of_any_number_of_operands(void)
+TEST(sums_of_any_number_of_operands)
 {
     static const struct flow cases[] = {
         {"a transpose", "in x fp32 2,3\nout y\nnode Einsum x y equation:ij->ji",
@@ -216,7 +216,7 @@ static void sums_of_any_number_of_operands(void)
     CHECK_RULES(cases);
 }
 
-static void elementwise_has_a_kind_for_each(void)
+TEST(elementwise_has_a_kind_for_each)
 {
     static const struct flow cases[] = {
         {"of angles and curves",
@@ -257,7 +257,7 @@ static void elementwise_has_a_kind_for_each(void)
     CHECK_RULES(cases);
 }
 
-static void words_and_features(void)
+TEST(words_and_features)
 {
     static const struct flow cases[] = {
         {"words kept",
@@ -305,7 +305,7 @@ static void words_and_features(void)
     CHECK_RULES(cases);
 }
 
-static void shapes_that_are_computed(void)
+TEST(shapes_that_are_computed)
 {
     static const struct flow cases[] = {
         {"a triangle, placed and counted",
@@ -331,7 +331,7 @@ static void shapes_that_are_computed(void)
     CHECK_RULES(cases);
 }
 
-static void what_does_not_fit_is_one_sentence(void)
+TEST(what_does_not_fit_is_one_sentence)
 {
     static const struct misfit cases[] = {
         {"in x fp32 3,5\nin i int64 3\nout y\nnode GatherElements x,i y",
@@ -379,14 +379,6 @@ static void what_does_not_fit_is_one_sentence(void)
 
 int main(void)
 {
-    what_picks_by_indices();
-    what_picks_by_value();
-    what_samples_at_places();
-    spectra_have_their_length();
-    sums_of_any_number_of_operands();
-    elementwise_has_a_kind_for_each();
-    words_and_features();
-    shapes_that_are_computed();
-    what_does_not_fit_is_one_sentence();
+    check_all();
     CHECK_DONE();
 }

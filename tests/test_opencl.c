@@ -48,7 +48,7 @@ static void *run(ft_block *b, void *x)
     return out[0];
 }
 
-static void one_of_its_devices_is_used(void)
+TEST(one_of_its_devices_is_used)
 {
     ft_engine_context *c = open_with("", NULL);
     uint32_t n = 0, used = 0;
@@ -64,7 +64,7 @@ static void one_of_its_devices_is_used(void)
     engine->close(c);
 }
 
-static void wrong_options_are_refused_in_a_sentence(void)
+TEST(wrong_options_are_refused_in_a_sentence)
 {
     static const struct {
         const char *options, *says;
@@ -86,7 +86,7 @@ static void wrong_options_are_refused_in_a_sentence(void)
 }
 
 /* What the kernels took, from their events; nothing before they are waited for. */
-static void the_clock_of_the_device_counts_kernels(void)
+TEST(the_clock_of_the_device_counts_kernels)
 {
     ft_engine_context *c = open_with("clock=device,tune=0", NULL);
     ft_block *b = prepare(c, "exp x=100000");
@@ -107,7 +107,7 @@ static void the_clock_of_the_device_counts_kernels(void)
     engine->close(c);
 }
 
-static void a_view_has_the_memory_of_its_operand(void)
+TEST(a_view_has_the_memory_of_its_operand)
 {
     ft_engine_context *c = open_with("", NULL);
     ft_block *b = prepare(c, "view x=6 out=2x3");
@@ -130,7 +130,7 @@ static void a_view_has_the_memory_of_its_operand(void)
     engine->close(c);
 }
 
-static void tuning_changes_no_result(void)
+TEST(tuning_changes_no_result)
 {
     enum { N = 70001 };
     static float plain[N], tuned[N];
@@ -152,7 +152,7 @@ static void tuning_changes_no_result(void)
 }
 
 /* Threads of the driver may still end a command when everything has been released. */
-static void it_is_opened_and_closed_again_and_again(void)
+TEST(it_is_opened_and_closed_again_and_again)
 {
     for (int i = 0; i < 100; i++) {
         ft_engine_context *c = open_with("tune=0", NULL);
@@ -181,11 +181,6 @@ int main(int argc, char **argv)
         return 77;
     }
     engine->close(c);
-    one_of_its_devices_is_used();
-    wrong_options_are_refused_in_a_sentence();
-    the_clock_of_the_device_counts_kernels();
-    a_view_has_the_memory_of_its_operand();
-    tuning_changes_no_result();
-    it_is_opened_and_closed_again_and_again();
+    check_all();
     CHECK_DONE();
 }

@@ -6,7 +6,7 @@
 #include "learn_data.h"
 
 /* A cloud around 0 and one row far away; what is far is isolated first. */
-static void the_row_far_away_is_most_isolated(void)
+TEST(the_row_far_away_is_most_isolated)
 {
     enum { N = 400, COLS = 3, FAR = 123 };
     const ft__isolation_options opt = {.seed = 1};
@@ -26,7 +26,7 @@ static void the_row_far_away_is_most_isolated(void)
 
 /* Two rows are parted by one cut, and c(2) = 1: 2^-1 each. Rows that are all equal
  * cannot be parted: c(n) / c(n), 2^-1, too. */
-static void scores_are_those_of_the_paper_in_small_cases(void)
+TEST(scores_are_those_of_the_paper_in_small_cases)
 {
     float two[] = {1, 2}, same[] = {7, 7, 7, 7, 7};
     const ft__matrix a = {two, 2, 1}, b = {same, 5, 1};
@@ -41,7 +41,7 @@ static void scores_are_those_of_the_paper_in_small_cases(void)
         CHECK_NEAR(score[i], 0.5, 1e-7);
 }
 
-static void missing_values_are_no_reason_to_fail(void)
+TEST(missing_values_are_no_reason_to_fail)
 {
     data d = data_new(100, 2, 2);
     const ft__isolation_options opt = {.seed = 1};
@@ -74,7 +74,7 @@ static ft__outlier *find(const data *d, const double *log_time, uint32_t threads
 }
 
 /* Every 50th row takes five times what its columns say. */
-static void slow_rows_are_found_and_few_others(void)
+TEST(slow_rows_are_found_and_few_others)
 {
     data d = data_new(N, COLS, 3);
     double log_time[N];
@@ -98,7 +98,7 @@ static void slow_rows_are_found_and_few_others(void)
 }
 
 /* Of a search that had no time, a third of the rows is slow: three to ten times. */
-static void a_third_of_slow_rows_hides_none_of_them(void)
+TEST(a_third_of_slow_rows_hides_none_of_them)
 {
     data d = data_new(N, COLS, 3);
     double log_time[N];
@@ -116,7 +116,7 @@ static void a_third_of_slow_rows_hides_none_of_them(void)
 }
 
 /* A fast row is no slow one, and nothing planted is nothing found. */
-static void fast_rows_are_left_in_peace(void)
+TEST(fast_rows_are_left_in_peace)
 {
     data d = data_new(N, COLS, 3);
     double log_time[N];
@@ -131,7 +131,7 @@ static void fast_rows_are_left_in_peace(void)
     data_free(&d);
 }
 
-static void threads_change_no_bit(void)
+TEST(threads_change_no_bit)
 {
     data d = data_new(N, COLS, 6);
     ft__outlier *a = find(&d, d.y, 1), *b = find(&d, d.y, 3);
@@ -144,7 +144,7 @@ static void threads_change_no_bit(void)
     data_free(&d);
 }
 
-static void what_cannot_be_judged_is_refused(void)
+TEST(what_cannot_be_judged_is_refused)
 {
     data d = data_new(N, COLS, 7);
     ft__outlier_options opt = {0};
@@ -167,13 +167,6 @@ static void what_cannot_be_judged_is_refused(void)
 
 int main(void)
 {
-    the_row_far_away_is_most_isolated();
-    scores_are_those_of_the_paper_in_small_cases();
-    missing_values_are_no_reason_to_fail();
-    slow_rows_are_found_and_few_others();
-    a_third_of_slow_rows_hides_none_of_them();
-    fast_rows_are_left_in_peace();
-    threads_change_no_bit();
-    what_cannot_be_judged_is_refused();
+    check_all();
     CHECK_DONE();
 }

@@ -42,7 +42,7 @@ static bool holds(const char *path, const char *want)
     return read_text(got, sizeof(got), path) && strcmp(got, want) == 0;
 }
 
-static void a_file_is_replaced_whole_and_keeps_its_mode(void)
+TEST(a_file_is_replaced_whole_and_keeps_its_mode)
 {
     ft_error err;
     struct stat now;
@@ -60,7 +60,7 @@ static void a_file_is_replaced_whole_and_keeps_its_mode(void)
     CHECK_EQ(n_files(), 1);
 }
 
-static void what_fails_leaves_the_old_file(void)
+TEST(what_fails_leaves_the_old_file)
 {
     ft_error err;
     ft__output o;
@@ -77,7 +77,7 @@ static void what_fails_leaves_the_old_file(void)
     CHECK(holds(at("a"), "new text") && EQ(n_files(), 1));
 }
 
-static void a_link_goes_on_pointing_at_its_file(void)
+TEST(a_link_goes_on_pointing_at_its_file)
 {
     ft_error err;
     struct stat now;
@@ -88,7 +88,7 @@ static void a_link_goes_on_pointing_at_its_file(void)
     CHECK(holds(at("a"), "through"));
 }
 
-static void pipes_and_devices_are_written_through(void)
+TEST(pipes_and_devices_are_written_through)
 {
     ft_error err;
     struct stat now;
@@ -106,7 +106,7 @@ static void pipes_and_devices_are_written_through(void)
     CHECK_EQ(ft_file_write("/dev/full", "abc", 3, &err), FT_EIO);
 }
 
-static void folders_and_missing_folders_are_named(void)
+TEST(folders_and_missing_folders_are_named)
 {
     ft_error err;
 
@@ -119,11 +119,7 @@ static void folders_and_missing_folders_are_named(void)
 int main(void)
 {
     make_scratch();
-    a_file_is_replaced_whole_and_keeps_its_mode();
-    what_fails_leaves_the_old_file();
-    a_link_goes_on_pointing_at_its_file();
-    pipes_and_devices_are_written_through();
-    folders_and_missing_folders_are_named();
+    check_all();
     remove_scratch();
     CHECK_DONE();
 }

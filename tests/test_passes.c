@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "parse_spec.h"
 #include "physics/op_kernels.h"
-
-static char data_dir[4096];
 
 static void chip_of(ft__hardware_spec *out, const char *policy, const ft_op *op)
 {
@@ -53,7 +52,7 @@ static double value(const char *name)
 static const double clock_hz = 1440e6, cores = 56, lanes = 10.3e12 / 2;
 static const double memory = 933e9 * 0.76 * 1.15;
 
-static void statistics_of_a_batch_read_it_twice(void)
+TEST(statistics_of_a_batch_read_it_twice)
 {
     double x = 4.0 * 64 * 8192 * 56 * 56, p = value("norm_passes");
     double train = busy("batchnorm x=64x8192x56x56 train=1", "ieee");
@@ -66,7 +65,7 @@ static void statistics_of_a_batch_read_it_twice(void)
                1, 0.01);
 }
 
-static void a_channel_is_one_blocks_work(void)
+TEST(a_channel_is_one_blocks_work)
 {
     double bytes = 2 * 4.0 * 64 * 256 * 256, more = 4.0 * 64 * 256 * 256;
     double alone =
@@ -79,7 +78,7 @@ static void a_channel_is_one_blocks_work(void)
               one / 4));
 }
 
-static void short_rows_end_before_the_next_are_there(void)
+TEST(short_rows_end_before_the_next_are_there)
 {
     double rows = 1 << 20;
 
@@ -88,7 +87,7 @@ static void short_rows_end_before_the_next_are_there(void)
                1, 0.05);
 }
 
-static void wide_rows_of_norms_leave_the_cache(void)
+TEST(wide_rows_of_norms_leave_the_cache)
 {
     double wide = busy("layernorm x=65536x4096 norm=1", "ieee"),
            narrow = busy("layernorm x=87381x3072 norm=1", "ieee");
@@ -96,7 +95,7 @@ static void wide_rows_of_norms_leave_the_cache(void)
     CHECK_NEAR(wide / narrow, value("norm_wide"), 0.04);
 }
 
-static void pools_find_their_place_by_divisions(void)
+TEST(pools_find_their_place_by_divisions)
 {
     double results = 64.0 * 64 * 56 * 56, inputs = 64.0 * 64 * 112 * 112;
     double each = (value("pool_place") + 9 * value("pool_tap")) / lanes;
@@ -109,7 +108,7 @@ static void pools_find_their_place_by_divisions(void)
 }
 
 /* None of them knows of tensor cores. */
-static void depthwise_convolutions_are_the_same_in_any_policy(void)
+TEST(depthwise_convolutions_are_the_same_in_any_policy)
 {
     const char *spec = "conv2d x=32x144x56x56 out=144 kernel=3x3 stride=1x1 pad=1x1 "
                        "groups=144 phase=backward wrt=w";
@@ -120,7 +119,7 @@ static void depthwise_convolutions_are_the_same_in_any_policy(void)
                0.03);
 }
 
-static void an_image_of_three_channels_gains_nothing_by_tf32(void)
+TEST(an_image_of_three_channels_gains_nothing_by_tf32)
 {
     const char *thin = "conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3",
                *wide = "conv2d x=32x32x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3";
@@ -129,7 +128,7 @@ static void an_image_of_three_channels_gains_nothing_by_tf32(void)
     CHECK(CMP(busy(wide, "default"), <, busy(wide, "ieee") / 2));
 }
 
-static void tf32_leaves_channels_where_they_are_if_that_is_faster(void)
+TEST(tf32_leaves_channels_where_they_are_if_that_is_faster)
 {
     const char *flat = "conv2d x=32x64x112x112 out=64 kernel=1x1 stride=1x1 pad=0x0",
                *deep = "conv2d x=32x256x112x112 out=64 kernel=1x1 stride=1x1 pad=0x0",
@@ -145,7 +144,7 @@ static void tf32_leaves_channels_where_they_are_if_that_is_faster(void)
               <, busy(square, "default") - 1.9 * once));
 }
 
-static void a_library_is_called_for_each_gradient(void)
+TEST(a_library_is_called_for_each_gradient)
 {
     const ft__physics_params c = ft__physics_default();
     const char *conv = "conv2d x=32x64x8x8 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=";
@@ -170,17 +169,7 @@ static void a_library_is_called_for_each_gradient(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    statistics_of_a_batch_read_it_twice();
-    a_channel_is_one_blocks_work();
-    short_rows_end_before_the_next_are_there();
-    wide_rows_of_norms_leave_the_cache();
-    pools_find_their_place_by_divisions();
-    depthwise_convolutions_are_the_same_in_any_policy();
-    an_image_of_three_channels_gains_nothing_by_tf32();
-    tf32_leaves_channels_where_they_are_if_that_is_faster();
-    a_library_is_called_for_each_gradient();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -4,7 +4,7 @@
 #include "physics_rig.h"
 
 /* What a device offers. */
-static void tensor_cores_serve_where_dtype_and_policy_use_them(void)
+TEST(tensor_cores_serve_where_dtype_and_policy_use_them)
 {
     ft_op conv = op_of("conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
     ft_op linear = op_of("linear x=8x64 out=64"),
@@ -23,7 +23,7 @@ static void tensor_cores_serve_where_dtype_and_policy_use_them(void)
     CHECK(!chip_of("v100-pcie-32gb", "", "tf32", &linear).tensor);
 }
 
-static void settings_scale_what_they_set(void)
+TEST(settings_scale_what_they_set)
 {
     ft_op op = op_of("linear x=8x64 out=64");
     ft__hardware_spec a = chip_of("a100-sxm-80gb", "", "ieee", &op);
@@ -51,7 +51,7 @@ static void settings_scale_what_they_set(void)
     CHECK(!chip_of("p4", "run_mode=graph", "ieee", &op).fused);
 }
 
-static void what_is_not_known_is_named(void)
+TEST(what_is_not_known_is_named)
 {
     ft_device_facts f = facts_of("p4");
     ft_op op = op_of("relu x=64x64");
@@ -67,7 +67,7 @@ static void what_is_not_known_is_named(void)
 }
 
 /* Kernels of an operation. */
-static void a_convolution_has_three_products(void)
+TEST(a_convolution_has_three_products)
 {
     ft_op op = op_of("conv2d x=2x3x8x8 out=4 kernel=3x3 stride=2x2 pad=1x1 "
                      "phase=forward_backward");
@@ -88,7 +88,7 @@ static void a_convolution_has_three_products(void)
     CHECK_EQ(n, 3);
 }
 
-static void backward_of_linear_is_twice_forward(void)
+TEST(backward_of_linear_is_twice_forward)
 {
     double forward = seconds("linear x=8192x4096 out=4096", "v100-pcie-32gb", "");
     double back =
@@ -115,7 +115,7 @@ static double streamed(const char *spec, int renews)
 
 /* relu reads and writes, reads a gradient and its result and writes a gradient, and
  * that one is added to another: 2 + 3 + 3 times. */
-static void gradients_are_added_to_those_that_are_there(void)
+TEST(gradients_are_added_to_those_that_are_there)
 {
     const double x = 64 * 64 * 4, weights = 64 * 32 * 4;
 
@@ -130,7 +130,7 @@ static void gradients_are_added_to_those_that_are_there(void)
 
 /* What a layer is given in 16 bits is written in 8 before it is multiplied; what comes
  * in 8 bits is not. Results are of the type that is named. */
-static void what_layers_multiply_in_fewer_bits_is_narrowed_first(void)
+TEST(what_layers_multiply_in_fewer_bits_is_narrowed_first)
 {
     ft_op layer = op_of("linear x=64x128 out=32 dtype=fp8e4m3 to=bf16");
     ft_op plain = op_of("linear x=64x128 out=32 dtype=fp8e4m3");
@@ -152,12 +152,12 @@ static void what_layers_multiply_in_fewer_bits_is_narrowed_first(void)
     CHECK_NEAR(w.op_kernel[0].read, 64 * 128 * 2 + 128 * 32 / 2, 0);
 }
 
-static void a_view_costs_nothing(void)
+TEST(a_view_costs_nothing)
 {
     CHECK_NEAR(seconds("view x=64x64 out=4096", "p4", ""), 0, 0);
 }
 
-static void a_tiny_operation_takes_the_floor(void)
+TEST(a_tiny_operation_takes_the_floor)
 {
     ft__physics_params c = ft__physics_default();
     double s = seconds("relu x=1x1", "v100-pcie-32gb", "");
@@ -168,7 +168,7 @@ static void a_tiny_operation_takes_the_floor(void)
 
 /* As vLLM starts products with scales for blocks, eager beside an H200: 52, 75, 84 us.
  */
-static void products_with_scales_for_blocks_wait_for_the_host(void)
+TEST(products_with_scales_for_blocks_wait_for_the_host)
 {
     static const struct {
         const char *spec;
@@ -185,7 +185,7 @@ static void products_with_scales_for_blocks_wait_for_the_host(void)
     CHECK(CMP(seconds(cases[0].spec, "h200-sxm", "run_mode=graph"), <, 20e-6));
 }
 
-static void a_slow_host_slows_what_waits_for_it(void)
+TEST(a_slow_host_slows_what_waits_for_it)
 {
     const ft_op small = op_of("relu x=1x1"), large = op_of("relu x=16384x16384");
     const ft__hardware_spec chip = chip_of("v100-pcie-32gb", "", "ieee", &small);
@@ -203,7 +203,7 @@ static void a_slow_host_slows_what_waits_for_it(void)
 
 /* A linear layer of PyTorch takes Grace 37.1 us beside a GB200, 33.2 beside a GH200,
  * the Xeon of a DGX H100 13.5 (TransformerEngine's issue 2053). */
-static void a_host_of_the_device_s_module_has_its_own_launch_time(void)
+TEST(a_host_of_the_device_s_module_has_its_own_launch_time)
 {
     const double dgx = seconds("relu x=1x1", "h100-sxm", "");
 
@@ -212,7 +212,7 @@ static void a_host_of_the_device_s_module_has_its_own_launch_time(void)
     CHECK(CMP(seconds("relu x=1x1", "gh200", "run_mode=graph"), <, dgx));
 }
 
-static void a_huge_product_runs_at_the_sustained_peak(void)
+TEST(a_huge_product_runs_at_the_sustained_peak)
 {
     ft_op op = op_of("linear x=65536x16384 out=16384");
     ft__hardware_spec chip = chip_of("v100-pcie-32gb", "", "ieee", &op);
@@ -227,7 +227,7 @@ static void a_huge_product_runs_at_the_sustained_peak(void)
 
 /* Products of one call of cuBLAS fill tiles of 128 columns and, since Ampere, 128 rows,
  * before Volta 64 at least; their k is not split. */
-static void products_of_one_call_fill_large_tiles(void)
+TEST(products_of_one_call_fill_large_tiles)
 {
     const char *narrow = "matmul x=400x17x512 y=400x512x90",
                *half = "matmul x=400x64x512 y=400x512x128",
@@ -247,7 +247,7 @@ static void products_of_one_call_fill_large_tiles(void)
               2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
 }
 
-static void a_huge_tensor_streams_at_the_bandwidth(void)
+TEST(a_huge_tensor_streams_at_the_bandwidth)
 {
     ft__physics_params c = ft__physics_default();
     double s = seconds("add x=16384x16384 y=16384x16384", "t4", "");
@@ -267,26 +267,26 @@ static double relu_s(const char *size, const char *device)
 }
 
 /* NeuSight's T4 moves twice its cache at memory's rate. */
-static void what_outgrows_the_cache_streams(void)
+TEST(what_outgrows_the_cache_streams)
 {
     CHECK_NEAR(256 * relu_s("1024x1024", "t4") / relu_s("16384x16384", "t4"), 1, 0.05);
 }
 
 /* Half of an EPYC's 256 MiB is not as if it were little. */
-static void caches_of_cpus_end_less_sharply(void)
+TEST(caches_of_cpus_end_less_sharply)
 {
     CHECK(
         CMP(relu_s("16000000", "epyc-7543"), >, 2.6 * relu_s("8000000", "epyc-7543")));
 }
 
 /* A GB10's is no board's with GDDR, an RTX 5070 of as many cores and clocks is. */
-static void caches_beside_lpddr_are_read_as_any(void)
+TEST(caches_beside_lpddr_are_read_as_any)
 {
     CHECK(CMP(relu_s("1000x1000", "gb10"), <, 0.8 * relu_s("1000x1000", "rtx-5070")));
 }
 
 /* What RRZE's gpu-benches read, 1 to 16 MiB again and again. */
-static void boards_read_their_caches_as_published(void)
+TEST(boards_read_their_caches_as_published)
 {
     CHECK_NEAR(2 * 4.0 * 512 * 256 / relu_s("512x256", "a40") / 2.43e12, 1, 0.1);
     CHECK_NEAR(2 * 4.0 * 2048 * 1024 / relu_s("2048x1024", "l40") / 5.2e12, 1, 0.1);
@@ -304,7 +304,7 @@ static double bandwidth_share(const char *device)
 
 /* A T4 has the memory of an RTX 2080 Ti, but keeps error correction in it. A device
  * file need not say how fast HBM is clocked. */
-static void memory_reaches_what_its_kind_does(void)
+TEST(memory_reaches_what_its_kind_does)
 {
     const ft__physics_params c = ft__physics_default();
 
@@ -317,7 +317,7 @@ static void memory_reaches_what_its_kind_does(void)
 }
 
 /* 1 x 7 in steps of 1, which no fast algorithm serves. */
-static void large_windows_reach_the_rate_of_products(void)
+TEST(large_windows_reach_the_rate_of_products)
 {
     const double s = seconds(
         "conv2d x=256x512x56x56 out=512 kernel=1x7 stride=1x1 pad=0x3 dtype=fp32",
@@ -328,7 +328,7 @@ static void large_windows_reach_the_rate_of_products(void)
     CHECK(CMP(s / product, >, 0.95) && CMP(s / product, <, 1.1));
 }
 
-static void a_scalar_operand_is_nearly_free(void)
+TEST(a_scalar_operand_is_nearly_free)
 {
     double both = seconds("add x=16384x16384 y=16384x16384", "t4", "");
     double one = seconds("add x=16384x16384 y=1", "t4", "");
@@ -338,7 +338,7 @@ static void a_scalar_operand_is_nearly_free(void)
 
 /* A mask's kernel reads less than that of two whole operands, but one number at a time,
  * which low clocks show from Ampere to Hopper. */
-static void a_broadcast_operand_is_added_number_by_number(void)
+TEST(a_broadcast_operand_is_added_number_by_number)
 {
     const char *whole = "add x=32x12x512x512 y=32x12x512x512 dtype=bf16";
     const char *mask = "add x=32x12x512x512 y=32x1x512x512 dtype=bf16";
@@ -355,7 +355,7 @@ static void a_broadcast_operand_is_added_number_by_number(void)
 
 /* 48 heads over one mask of 16 MB: no cache keeps it until the next head. One of 4 KB
  * stays. */
-static void an_operand_that_does_not_stay_is_read_again(void)
+TEST(an_operand_that_does_not_stay_is_read_again)
 {
     double plain = seconds("add x=48x2048x2048 y=48x2048x2048", "t4", "");
     double wide = seconds("add x=48x2048x2048 y=1x2048x2048", "t4", "");
@@ -366,7 +366,7 @@ static void an_operand_that_does_not_stay_is_read_again(void)
 }
 
 /* Those of a P100's blocks do not stay in 4 MiB, and those of an A100's do in 40. */
-static void wide_rows_of_softmax_are_read_thrice_where_they_do_not_stay(void)
+TEST(wide_rows_of_softmax_are_read_thrice_where_they_do_not_stay)
 {
     const ft__physics_params c = ft__physics_default();
     const char *narrow = "softmax x=131072x1024 axis=1",
@@ -380,7 +380,7 @@ static void wide_rows_of_softmax_are_read_thrice_where_they_do_not_stay(void)
 }
 
 /* No row is faster than one that is shorter by a number. */
-static void longer_rows_of_softmax_take_no_less(void)
+TEST(longer_rows_of_softmax_take_no_less)
 {
     static const char *const device[] = {"p100-pcie-16gb", "mi100", "t4"},
                              *const type[] = {"fp32", "fp16"};
@@ -402,7 +402,7 @@ static void longer_rows_of_softmax_take_no_less(void)
 }
 
 /* AMD's customer acceptance guide: 4.256 of 5.3 TB/s of BabelStream's copies. */
-static void amds_stacked_memory_streams_as_published(void)
+TEST(amds_stacked_memory_streams_as_published)
 {
     const double bytes = 2 * 4 * 32768.0 * 32768;
 
@@ -410,7 +410,7 @@ static void amds_stacked_memory_streams_as_published(void)
 }
 
 /* What NeuSight measured of powers. */
-static void powers_take_what_was_measured(void)
+TEST(powers_take_what_was_measured)
 {
     static const struct {
         const char *device, *spec;
@@ -425,7 +425,7 @@ static void powers_take_what_was_measured(void)
 }
 
 /* Of wider types nothing was counted. */
-static void only_powers_of_up_to_32_bits_are_counted(void)
+TEST(only_powers_of_up_to_32_bits_are_counted)
 {
     const ft_op narrow = op_of("pow x=64x64 y=1 dtype=fp16"),
                 wide = op_of("pow x=64x64 y=1 dtype=fp64");
@@ -439,7 +439,7 @@ static void only_powers_of_up_to_32_bits_are_counted(void)
 }
 
 /* An MI100's rows tell of AMD's with HBM. */
-static void other_gpus_of_amd_are_as_any(void)
+TEST(other_gpus_of_amd_are_as_any)
 {
     static const char *const specs[] = {"softmax x=65536x1056 axis=1",
                                         "pow x=16384x4096 y=1"};
@@ -459,7 +459,7 @@ static void other_gpus_of_amd_are_as_any(void)
 }
 
 /* It streams as the oldest do. */
-static void memory_of_no_known_year_reaches_no_more(void)
+TEST(memory_of_no_known_year_reaches_no_more)
 {
     const ft_op op = op_of("relu x=64x64");
     ft_device_facts f = facts_of("v100-pcie-32gb");
@@ -473,7 +473,7 @@ static void memory_of_no_known_year_reaches_no_more(void)
 }
 
 /* Libraries: x W^T before Volta, and AMD's. */
-static void libraries_reach_less_on_some_devices(void)
+TEST(libraries_reach_less_on_some_devices)
 {
     ft__physics_params c = ft__physics_default();
     double p100 = seconds("linear x=8192x1024 out=8192 bias=0", "p100-pcie-16gb", ""),
@@ -487,7 +487,7 @@ static void libraries_reach_less_on_some_devices(void)
 }
 
 /* NeuSight measured a P100 and a V100. */
-static void deep_and_ragged_rows_are_slow_before_volta(void)
+TEST(deep_and_ragged_rows_are_slow_before_volta)
 {
     static const struct {
         const char *spec;
@@ -509,7 +509,7 @@ static void deep_and_ragged_rows_are_slow_before_volta(void)
 }
 
 /* A number by a number is no tile of 32 x 32. */
-static void products_of_vectors_are_read_and_done(void)
+TEST(products_of_vectors_are_read_and_done)
 {
     CHECK(CMP(seconds("matmul x=1048576x1x1 y=1048576x1x1", "t4", ""), <,
               2 * seconds("add x=1048576 y=1048576", "t4", "")));
@@ -517,7 +517,7 @@ static void products_of_vectors_are_read_and_done(void)
 
 /* 4 x 8 bits at once since the GP102, but in no steps of a chain; the weights' gradient
  * of all steps is one product. */
-static void chains_of_steps_have_their_own_products(void)
+TEST(chains_of_steps_have_their_own_products)
 {
     ft_op op = op_of("lstm x=25x32x1024 hidden=1024 phase=backward wrt=w");
     ft__hardware_spec chip = chip_of("gtx-1080-ti", "", "ieee", &op);
@@ -535,7 +535,7 @@ static void chains_of_steps_have_their_own_products(void)
 /* Products in fp32: cuBLAS' 23.2 TFLOP/s on an RTX A6000
  * (published), 23.6 on KernelBench's A10G; a core of 128 lanes issues loads in place of
  * multiply-adds. */
-static void loads_take_the_place_of_multiply_adds(void)
+TEST(loads_take_the_place_of_multiply_adds)
 {
     static const char product[] = "matmul x=8192x8192 y=8192x8192";
     const double flops = 2.0 * 8192 * 8192 * 8192;
@@ -546,7 +546,7 @@ static void loads_take_the_place_of_multiply_adds(void)
 }
 
 /* Six passes over the operand, and places of 8 bytes beside results of 4. */
-static void kernels_of_pytorch_move_more_than_operations(void)
+TEST(kernels_of_pytorch_move_more_than_operations)
 {
     const double sum = seconds("reduce_sum x=64x64x256x256 axes=1", "a10g", ""),
                  log = seconds("reduce_logsumexp x=64x64x256x256 axes=1", "a10g", ""),
@@ -565,7 +565,7 @@ static void kernels_of_pytorch_move_more_than_operations(void)
  * product and its sum (6), where both were the same (6 of the result), but of a number
  * that has no gradient fewer; of a norm its gradient and that of its weights (5 of 1.2
  * and more), of a bias one. A compiler's kernels do it at once. */
-static void kernels_of_gradients_move_more_than_operations(void)
+TEST(kernels_of_gradients_move_more_than_operations)
 {
     static const char factor[] = "mul x=64x64x256x256 y=64x64x1x1 phase=backward",
                       scalar[] = "mul x=64x64x256x256 y=1 phase=backward",
@@ -601,7 +601,7 @@ static double kernels_of(const char *spec, const char *setting)
 }
 
 /* One for each gradient, and one for each sum. */
-static void gradients_have_kernels_of_their_own(void)
+TEST(gradients_have_kernels_of_their_own)
 {
     static const char norm[] = "layernorm x=8x8 norm=1 phase=backward";
 
@@ -623,7 +623,7 @@ static double gradients_over_product(const char *device, const char *dtype)
 }
 
 /* Of NVIDIA's tensor cores; those of 8 bits lie along k in any case. */
-static void gradients_of_16_bits_reach_less(void)
+TEST(gradients_of_16_bits_reach_less)
 {
     CHECK(CMP(gradients_over_product("h100-sxm", "fp16"), >, 2.2));
     CHECK(CMP(gradients_over_product("h100-sxm", "bf16"), >, 2.2));
@@ -643,7 +643,7 @@ static double depthwise_s(int channels, const char *rest, const char *device)
 
 /* cuDNN's, which PyTorch takes for channels that lie last, and for fp16 with windows of
  * 1, 3 or 5 from 32 channels on, find no places. */
-static void depthwise_kernels_of_cudnn_are_faster(void)
+TEST(depthwise_kernels_of_cudnn_are_faster)
 {
     static const struct {
         const char *rest, *device;
@@ -673,7 +673,7 @@ static void depthwise_kernels_of_cudnn_are_faster(void)
  * the mean of a cross entropy, of which one block of 32 threads loads all, 60; backward
  * each loads once and not twice. AMD's blocks have up to 1024 threads. A generated
  * kernel has other ways, as have one row, columns and CPUs. */
-static void threads_of_few_blocks_wait_for_themselves(void)
+TEST(threads_of_few_blocks_wait_for_themselves)
 {
     static const char sums[] = "cumsum x=128x4000 axis=1";
     static const char along_columns[] = "cumsum x=4000x128 axis=0";
@@ -700,7 +700,7 @@ static void threads_of_few_blocks_wait_for_themselves(void)
 }
 
 /* A product of ten rows and a kernel for the state, whatever the GPU: 8 to 11 us. */
-static void a_step_of_a_recurrent_layer_is_two_short_kernels(void)
+TEST(a_step_of_a_recurrent_layer_is_two_short_kernels)
 {
     static const char *const devices[] = {"t4", "a10g", "a100-sxm-40gb"};
 
@@ -715,7 +715,7 @@ static void a_step_of_a_recurrent_layer_is_two_short_kernels(void)
 
 /* A call of MIOpen for each kernel: a GRU's states take eight, an LSTM's one, where
  * they took six in 1.3; the host's time of a step was left out. */
-static void a_step_on_amd_takes_the_host_a_call_for_each_kernel(void)
+TEST(a_step_on_amd_takes_the_host_a_call_for_each_kernel)
 {
     static const char gru[] = "gru x=512x10x256 hidden=256",
                       lstm[] = "lstm x=512x10x256 hidden=256";
@@ -728,7 +728,7 @@ static void a_step_on_amd_takes_the_host_a_call_for_each_kernel(void)
 
 /* Moments of a group are found by one block of threads: few groups leave an A100
  * waiting, many do not. */
-static void few_groups_of_a_norm_wait_for_their_blocks(void)
+TEST(few_groups_of_a_norm_wait_for_their_blocks)
 {
     const double few =
         seconds("groupnorm x=16x64x256x256 groups=8", "a100-sxm-40gb", "");
@@ -741,7 +741,7 @@ static void few_groups_of_a_norm_wait_for_their_blocks(void)
 
 /* KernelBench's with K of 32 takes an A10G 2.8 ms and an A100 1.3, memory 2.2 and 0.8
  * of that; that with K of 256 an A10 72 ms, memory 18 and the main loop 60. */
-static void epilogue_stores_hardly_overlap_the_main_loop(void)
+TEST(epilogue_stores_hardly_overlap_the_main_loop)
 {
     static const char shortest[] = "matmul x=16384x32 y=32x16384",
                       flat[] = "matmul x=2097152x256 y=256x768";
@@ -753,7 +753,7 @@ static void epilogue_stores_hardly_overlap_the_main_loop(void)
 }
 
 /* Frameworks update many parameters in one kernel: what is read and written counts. */
-static void an_optimizer_takes_the_time_of_its_bytes(void)
+TEST(an_optimizer_takes_the_time_of_its_bytes)
 {
     const char *sgd = "sgd x=4096x9216 dtype=fp32 phase=optimizer";
     ft_op op = op_of(sgd);
@@ -774,55 +774,7 @@ static void an_optimizer_takes_the_time_of_its_bytes(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    tensor_cores_serve_where_dtype_and_policy_use_them();
-    settings_scale_what_they_set();
-    what_is_not_known_is_named();
-    a_convolution_has_three_products();
-    backward_of_linear_is_twice_forward();
-    gradients_are_added_to_those_that_are_there();
-    what_layers_multiply_in_fewer_bits_is_narrowed_first();
-    a_view_costs_nothing();
-    a_tiny_operation_takes_the_floor();
-    products_with_scales_for_blocks_wait_for_the_host();
-    a_slow_host_slows_what_waits_for_it();
-    a_host_of_the_device_s_module_has_its_own_launch_time();
-    a_huge_product_runs_at_the_sustained_peak();
-    products_of_one_call_fill_large_tiles();
-    a_huge_tensor_streams_at_the_bandwidth();
-    what_outgrows_the_cache_streams();
-    caches_of_cpus_end_less_sharply();
-    caches_beside_lpddr_are_read_as_any();
-    boards_read_their_caches_as_published();
-    memory_reaches_what_its_kind_does();
-    large_windows_reach_the_rate_of_products();
-    a_scalar_operand_is_nearly_free();
-    a_broadcast_operand_is_added_number_by_number();
-    an_operand_that_does_not_stay_is_read_again();
-    wide_rows_of_softmax_are_read_thrice_where_they_do_not_stay();
-    longer_rows_of_softmax_take_no_less();
-    amds_stacked_memory_streams_as_published();
-    powers_take_what_was_measured();
-    only_powers_of_up_to_32_bits_are_counted();
-    other_gpus_of_amd_are_as_any();
-    memory_of_no_known_year_reaches_no_more();
-    libraries_reach_less_on_some_devices();
-    deep_and_ragged_rows_are_slow_before_volta();
-    products_of_vectors_are_read_and_done();
-    chains_of_steps_have_their_own_products();
-    loads_take_the_place_of_multiply_adds();
-    kernels_of_pytorch_move_more_than_operations();
-    kernels_of_gradients_move_more_than_operations();
-    gradients_have_kernels_of_their_own();
-    gradients_of_16_bits_reach_less();
-    depthwise_kernels_of_cudnn_are_faster();
-    threads_of_few_blocks_wait_for_themselves();
-    a_step_of_a_recurrent_layer_is_two_short_kernels();
-    a_step_on_amd_takes_the_host_a_call_for_each_kernel();
-    few_groups_of_a_norm_wait_for_their_blocks();
-    epilogue_stores_hardly_overlap_the_main_loop();
-    an_optimizer_takes_the_time_of_its_bytes();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -3,7 +3,7 @@
 
 /* 16-bit convolutions are as fast as products with channels last, slower with channels
  * first; three channels are not, on vectors. */
-static void convolutions_reach_what_their_kernels_do(void)
+TEST(convolutions_reach_what_their_kernels_do)
 {
     const double conv = seconds("conv2d x=64x512x28x28 out=512 kernel=1x1 stride=1x1 "
                                 "pad=0x0 dtype=fp16 layout=channels_last",
@@ -38,7 +38,7 @@ static double rounded_seconds(const char *spec, const char *device)
 
 /* Eight times as many results of as many multiplications that are not zeros: tensor
  * cores skip the others, vectors multiply them, or add up columns. */
-static void steps_of_transposed_convolutions_are_skipped_on_tensor_cores(void)
+TEST(steps_of_transposed_convolutions_are_skipped_on_tensor_cores)
 {
     static const char at_once[] = "conv_transpose3d x=16x64x32x32x32 out=64 "
                                   "kernel=4x4x4 stride=1x1x1 pad=1x1x1",
@@ -51,7 +51,7 @@ static void steps_of_transposed_convolutions_are_skipped_on_tensor_cores(void)
 }
 
 /* An A10's 150 W bind its vectors, not its tensor cores: TF32 is theirs. */
-static void rounded_convolutions_have_the_budget_of_tensor_cores(void)
+TEST(rounded_convolutions_have_the_budget_of_tensor_cores)
 {
     static const char conv[] = "conv2d x=64x512x28x28 out=512 kernel=3x3 "
                                "stride=1x1 pad=1x1";
@@ -62,7 +62,7 @@ static void rounded_convolutions_have_the_budget_of_tensor_cores(void)
 
 /* To start a tile takes the same time on tensor cores, which are 8 times as fast as an
  * A100's vectors and not faster than an A10G's: short products lose more there. */
-static void short_products_lose_more_on_fast_tensor_cores(void)
+TEST(short_products_lose_more_on_fast_tensor_cores)
 {
     static const char
         deep[] = "conv2d x=64x2048x28x28 out=128 kernel=1x1 stride=1x1 pad=0x0",
@@ -75,7 +75,7 @@ static void short_products_lose_more_on_fast_tensor_cores(void)
 
 /* Sixteen results of three channels take a tile of 64: KernelBench's on a T4, 0.2 ms.
  */
-static void few_channels_fill_tiles_of_64_results(void)
+TEST(few_channels_fill_tiles_of_64_results)
 {
     const double few = seconds(
                      "conv2d x=128x3x32x32 out=16 kernel=3x3 stride=1x1 pad=0x0", "t4",
@@ -97,7 +97,7 @@ static void few_channels_fill_tiles_of_64_results(void)
 
 /* KernelBench's on an A10G and a T4, 0.72 and 2.35 ms with 0.05 of the host's: what is
  * read to start a tile is not read once more. */
-static void few_channels_are_read_once(void)
+TEST(few_channels_are_read_once)
 {
     static const char spec[] =
         "conv2d x=16x3x256x256 out=64 kernel=3x3 stride=1x1 pad=0x0";
@@ -109,7 +109,7 @@ static void few_channels_are_read_once(void)
 
 /* Channels that lie last are padded to TF32's four: KernelBench's on an A100, 0.34 ms
  * but for its copies. */
-static void few_channels_that_lie_last_are_padded(void)
+TEST(few_channels_that_lie_last_are_padded)
 {
     const double s =
         rounded_seconds("conv2d x=16x3x256x256 out=64 kernel=3x5 stride=1x1 pad=0x0 "
@@ -131,7 +131,7 @@ static double laid_last(int in, int out, int groups)
 }
 
 /* Padded is what is read, and not in groups: one channel is multiplied as four. */
-static void results_and_groups_are_not_padded(void)
+TEST(results_and_groups_are_not_padded)
 {
     CHECK(CMP(laid_last(1, 512, 1), >, 0.9 * laid_last(3, 512, 1)));
     CHECK(CMP(laid_last(256, 3, 1), >, 1.2 * laid_last(256, 4, 1)));
@@ -141,7 +141,7 @@ static void results_and_groups_are_not_padded(void)
 /* KernelBench's 3-D convolution with three input channels takes a T4 85 ms, an A10 32,
  * and an A100 6: that one has other kernels. The A10's power budget does not bind
  * there, as it does in products. */
-static void few_channel_conv3d_has_slow_kernels(void)
+TEST(few_channel_conv3d_has_slow_kernels)
 {
     static const char spec[] =
         "conv3d x=16x3x64x64x64 out=64 kernel=3x5x7 stride=1x1x1 "
@@ -158,17 +158,7 @@ static void few_channel_conv3d_has_slow_kernels(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    convolutions_reach_what_their_kernels_do();
-    steps_of_transposed_convolutions_are_skipped_on_tensor_cores();
-    rounded_convolutions_have_the_budget_of_tensor_cores();
-    short_products_lose_more_on_fast_tensor_cores();
-    few_channels_fill_tiles_of_64_results();
-    few_channels_are_read_once();
-    few_channels_that_lie_last_are_padded();
-    results_and_groups_are_not_padded();
-    few_channel_conv3d_has_slow_kernels();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

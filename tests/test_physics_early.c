@@ -47,7 +47,7 @@ static void check_each(const struct measured *v, size_t n, const char *const *se
 }
 
 /* They were estimated 1.7 to 1.9 times too fast. */
-static void gradients_of_the_data_in_steps_have_slow_kernels(void)
+TEST(gradients_of_the_data_in_steps_have_slow_kernels)
 {
     static const struct measured v[] = {
         {"conv2d x=16x512x28x28 out=1024 kernel=1x1 stride=2x2 pad=0x0 phase=backward "
@@ -66,7 +66,7 @@ static void gradients_of_the_data_in_steps_have_slow_kernels(void)
 
 /* They take as long as forward; they were estimated 1.2 to 1.6 times too slow on
  * Pascals. */
-static void gradients_of_the_data_are_as_fast_as_forward(void)
+TEST(gradients_of_the_data_are_as_fast_as_forward)
 {
     static const struct measured v[] = {
         {"conv2d x=16x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
@@ -82,7 +82,7 @@ static void gradients_of_the_data_are_as_fast_as_forward(void)
 
 /* No kernel makes Winograd's transforms and weights' gradients at once: layers of few
  * channels were estimated 1.4 to 1.7 times too fast. */
-static void gradients_of_few_weights_are_no_winograd(void)
+TEST(gradients_of_few_weights_are_no_winograd)
 {
     static const struct measured v[] = {
         {"conv2d x=8x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
@@ -98,7 +98,7 @@ static void gradients_of_few_weights_are_no_winograd(void)
 
 /* Their parts of k add atomically, and 64 output channels fill half a tile but on a
  * P100: estimated 1.4 to 1.9 times too fast. */
-static void gradients_of_weights_are_added_atomically(void)
+TEST(gradients_of_weights_are_added_atomically)
 {
     static const struct measured v[] = {
         {"conv2d x=16x256x56x56 out=64 kernel=1x1 stride=1x1 pad=0x0 phase=backward "
@@ -114,7 +114,7 @@ static void gradients_of_weights_are_added_atomically(void)
 }
 
 /* Whole tiles of 128 output channels, but for 32 of them, whose kernel has half. */
-static void gradients_of_32_output_channels_have_a_kernel(void)
+TEST(gradients_of_32_output_channels_have_a_kernel)
 {
     static const int out[] = {32, 33, 128};
     double s[3];
@@ -134,7 +134,7 @@ static void gradients_of_32_output_channels_have_a_kernel(void)
 
 /* Those of 16 bits add in turn: estimated 2.6 to 3.3 times too fast, and where weights
  * are many 1.5 times too slow. */
-static void parts_of_16_bits_are_added_in_turn(void)
+TEST(parts_of_16_bits_are_added_in_turn)
 {
     static const struct measured v[] = {
         {"conv2d x=8x64x56x56 out=256 kernel=1x1 stride=2x2 pad=0x0 phase=backward "
@@ -152,7 +152,7 @@ static void parts_of_16_bits_are_added_in_turn(void)
 }
 
 /* They were estimated 1.7 to 2.7 times too fast, as if k were cut into 256 parts. */
-static void deep_products_are_cut_into_few_parts(void)
+TEST(deep_products_are_cut_into_few_parts)
 {
     static const struct measured v[] = {
         {"matmul x=1024x500000 y=500000x16", {11012e-6, 8050e-6, 19754e-6}},
@@ -163,7 +163,7 @@ static void deep_products_are_cut_into_few_parts(void)
 
 /* They were estimated 3 to 13 times too fast, with tiles and parts of k that only fp32
  * has. */
-static void narrow_types_have_large_kernels_alone(void)
+TEST(narrow_types_have_large_kernels_alone)
 {
     static const struct measured v[] = {
         {"conv2d x=8x2048x7x7 out=512 kernel=1x1 stride=1x1 pad=0x0 dtype=fp16",
@@ -183,7 +183,7 @@ static void narrow_types_have_large_kernels_alone(void)
 
 /* DeepBench times cuDNN's calls one by one, and its layers skip the product of their
  * input: weights' gradients were estimated 3 to 5 times too slow. */
-static void gradients_of_steps_are_calls_apart(void)
+TEST(gradients_of_steps_are_calls_apart)
 {
     static const struct measured v[] = {
         {"lstm x=25x128x4096 hidden=4096 phase=backward wrt=w",
@@ -199,7 +199,7 @@ static void gradients_of_steps_are_calls_apart(void)
 }
 
 /* As fast as products by themselves they were estimated 1.4 to 2.2 times too fast. */
-static void steps_are_slower_than_products(void)
+TEST(steps_are_slower_than_products)
 {
     static const struct measured v[] = {
         {"gru x=750x32x1536 hidden=1536", {179981e-6, 148198e-6, 151858e-6}},
@@ -211,7 +211,7 @@ static void steps_are_slower_than_products(void)
 
 /* A P100 multiplies 16-bit numbers at twice the rate: cuDNN does, cuBLAS added up in
  * fp32 there. */
-static void vectors_of_16_bits_serve_convolutions(void)
+TEST(vectors_of_16_bits_serve_convolutions)
 {
     static const char
         conv[] = "conv2d x=16x128x40x175 out=128 kernel=3x3 stride=1x1 pad=1x1",
@@ -230,7 +230,7 @@ static void vectors_of_16_bits_serve_convolutions(void)
 /* DeepBench's results of CUDA 7.5 and 8.0 had kernels of 32 columns and parts of k that
  * their cuBLAS lacks: estimated 2.5 to 4 times too fast. A larger batch of as many
  * tiles takes as long. */
-static void products_of_old_libraries_have_large_tiles(void)
+TEST(products_of_old_libraries_have_large_tiles)
 {
     static const struct measured v[] = {
         {"matmul x=2560x2560 y=2560x16", {0, 0, 358e-6, 162e-6}},
@@ -244,7 +244,7 @@ static void products_of_old_libraries_have_large_tiles(void)
 /* Where both operands lie along k they lose by their bytes, unless rows are of 8 KB:
  * estimated 2.8 times too fast on a Titan X (Pascal). A P100 and a GTX 1080 Ti lose
  * nothing by a later cuBLAS: they were estimated 1.15 times too slow. */
-static void crossed_products_of_old_libraries_are_slow(void)
+TEST(crossed_products_of_old_libraries_are_slow)
 {
     static const struct measured old[] = {
         {"matmul x=7680x2560 y=2560x24000 order=1", {0, 0, 339.7e-3, 287.0e-3}},
@@ -262,7 +262,7 @@ static void crossed_products_of_old_libraries_are_slow(void)
 
 /* A law of few columns answered 129 as 1.2 times faster than 128, and a GTX 1080 as
  * faster than a GTX 1080 Ti of more cores. */
-static void more_columns_or_fewer_cores_are_never_faster(void)
+TEST(more_columns_or_fewer_cores_are_never_faster)
 {
     static const char *const chips[] = {"gtx-1080-ti", "gtx-1080", "p40",
                                         "titan-x-pascal", "titan-x-maxwell"};
@@ -293,7 +293,7 @@ static void more_columns_or_fewer_cores_are_never_faster(void)
 }
 
 /* F(4x4) came with cuDNN 5.1: estimated 2.1 to 2.3 times too fast. */
-static void libraries_of_cuda_7_have_no_non_fused_winograd(void)
+TEST(libraries_of_cuda_7_have_no_non_fused_winograd)
 {
     static const struct measured v[] = {
         {"conv2d x=16x256x20x84 out=256 kernel=3x3 stride=1x1 pad=1x1 phase=backward "
@@ -308,7 +308,7 @@ static void libraries_of_cuda_7_have_no_non_fused_winograd(void)
 }
 
 /* Those of TensorFlow 1 had large ones alone, which made up for a slow host. */
-static void products_of_tensorflow_1_have_all_tiles(void)
+TEST(products_of_tensorflow_1_have_all_tiles)
 {
     static const char layer[] = "linear x=64x4096 out=512";
 
@@ -317,7 +317,7 @@ static void products_of_tensorflow_1_have_all_tiles(void)
 }
 
 /* Calls of Session.run(), which were estimated as those of PyTorch. */
-static void sessions_of_tensorflow_1_take_the_host_longer(void)
+TEST(sessions_of_tensorflow_1_take_the_host_longer)
 {
     static const char one[] = "linear x=1x16 out=16",
                       large[] = "linear x=64x4096 out=4096";
@@ -331,7 +331,7 @@ static void sessions_of_tensorflow_1_take_the_host_longer(void)
 }
 
 /* A kernel for each array: Adam took no longer than in one. */
-static void optimizers_of_tensorflow_1_pass_once_for_each_array(void)
+TEST(optimizers_of_tensorflow_1_pass_once_for_each_array)
 {
     static const char step[] = "linear x=32x4000 out=4000 phase=step";
     const char *const p100 = devices[0];
@@ -344,7 +344,7 @@ static void optimizers_of_tensorflow_1_pass_once_for_each_array(void)
 }
 
 /* The input is copied where one side is padded more: 73 MB at 484 GB/s. */
-static void uneven_padding_of_tensorflow_1_is_a_copy(void)
+TEST(uneven_padding_of_tensorflow_1_is_a_copy)
 {
     static const char conv[] =
         "conv2d x=10x17x232x232 out=10 kernel=5x5 stride=2x2 pad=";
@@ -358,7 +358,7 @@ static void uneven_padding_of_tensorflow_1_is_a_copy(void)
 
 /* Latency of loads, whatever the lanes: 32 columns were estimated 2.7 times too fast. A
  * larger batch is never faster. */
-static void steps_of_a_pascal_take_clocks_for_each_k(void)
+TEST(steps_of_a_pascal_take_clocks_for_each_k)
 {
     static const struct measured v[] = {
         {"gru x=1500x32x1024 hidden=1024 phase=backward wrt=x",
@@ -375,7 +375,7 @@ static void steps_of_a_pascal_take_clocks_for_each_k(void)
 
 /* Of up to 16 columns, and on a Maxwell, they were estimated 1.6 to 2.5 times too fast,
  * in 16 bits, of more columns, 2.9 times. */
-static void steps_take_clocks_for_each_k(void)
+TEST(steps_take_clocks_for_each_k)
 {
     static const struct measured v[] = {
         {"lstm x=150x32x256 hidden=256 phase=backward wrt=x", {0, 0, 11.3e-3}},
@@ -392,7 +392,7 @@ static void steps_take_clocks_for_each_k(void)
 }
 
 /* 8 images were estimated 1.5 to 1.8 times too fast. */
-static void convolutions_of_16_bits_take_16_images(void)
+TEST(convolutions_of_16_bits_take_16_images)
 {
     static const struct measured v[] = {
         {"conv2d x=8x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 dtype=fp16",
@@ -408,7 +408,7 @@ static void convolutions_of_16_bits_take_16_images(void)
 }
 
 /* 1.7 and 4.3 times as long as in fp32; they were estimated to be faster. */
-static void gradients_in_steps_of_16_bits_are_slower(void)
+TEST(gradients_in_steps_of_16_bits_are_slower)
 {
     static const char *const v[] = {
         "conv2d x=16x64x80x350 out=128 kernel=5x5 stride=2x2 pad=1x1 phase=backward "
@@ -429,7 +429,7 @@ static void gradients_in_steps_of_16_bits_are_slower(void)
 }
 
 /* 8 images that are stored in 16 bits and multiplied in fp32 need not be 16. */
-static void halves_that_are_stored_alone_have_kernels_of_fp32(void)
+TEST(halves_that_are_stored_alone_have_kernels_of_fp32)
 {
     static const char few[] =
         "conv2d x=1x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1";
@@ -442,7 +442,7 @@ static void halves_that_are_stored_alone_have_kernels_of_fp32(void)
 }
 
 /* One product of 8 bits is not slower than two in one call. */
-static void products_of_8_bits_in_one_call_have_large_tiles(void)
+TEST(products_of_8_bits_in_one_call_have_large_tiles)
 {
     static const char one[] = "matmul x=512x2048 y=2048x16 dtype=int8 to=int32",
                       two[] = "matmul x=2x512x2048 y=2x2048x16 dtype=int8 to=int32";
@@ -451,7 +451,7 @@ static void products_of_8_bits_in_one_call_have_large_tiles(void)
 }
 
 /* They were estimated twice as fast: 16 devices lie in two machines. */
-static void sums_of_many_cross_machines(void)
+TEST(sums_of_many_cross_machines)
 {
     static const struct measured v[] = {
         {"collective x=6553600 ranks=16 dtype=fp32", {0, 9221e-6, 10996e-6}},
@@ -463,7 +463,7 @@ static void sums_of_many_cross_machines(void)
 
 /* Without bf16 in its tensor cores a T4 is no faster than in fp32; an RX 7900 XTX has
  * no matrix instructions of fp32. */
-static void types_without_hardware_take_the_rate_of_vectors(void)
+TEST(types_without_hardware_take_the_rate_of_vectors)
 {
     static const char
         conv[] = "conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1",
@@ -476,35 +476,7 @@ static void types_without_hardware_take_the_rate_of_vectors(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    gradients_of_the_data_in_steps_have_slow_kernels();
-    gradients_of_the_data_are_as_fast_as_forward();
-    gradients_of_few_weights_are_no_winograd();
-    gradients_of_weights_are_added_atomically();
-    gradients_of_32_output_channels_have_a_kernel();
-    parts_of_16_bits_are_added_in_turn();
-    deep_products_are_cut_into_few_parts();
-    narrow_types_have_large_kernels_alone();
-    gradients_of_steps_are_calls_apart();
-    steps_are_slower_than_products();
-    vectors_of_16_bits_serve_convolutions();
-    products_of_old_libraries_have_large_tiles();
-    crossed_products_of_old_libraries_are_slow();
-    more_columns_or_fewer_cores_are_never_faster();
-    libraries_of_cuda_7_have_no_non_fused_winograd();
-    products_of_tensorflow_1_have_all_tiles();
-    sessions_of_tensorflow_1_take_the_host_longer();
-    optimizers_of_tensorflow_1_pass_once_for_each_array();
-    uneven_padding_of_tensorflow_1_is_a_copy();
-    steps_of_a_pascal_take_clocks_for_each_k();
-    steps_take_clocks_for_each_k();
-    convolutions_of_16_bits_take_16_images();
-    gradients_in_steps_of_16_bits_are_slower();
-    halves_that_are_stored_alone_have_kernels_of_fp32();
-    products_of_8_bits_in_one_call_have_large_tiles();
-    sums_of_many_cross_machines();
-    types_without_hardware_take_the_rate_of_vectors();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -78,7 +78,7 @@ static ft__physics_params changed(void)
 
 /* What is multiplied with vectors is read as it is stored: one row by weights of 4 and
  * 8 bits takes the time of their bytes. */
-static void weights_of_few_bits_are_read_as_they_are_stored(void)
+TEST(weights_of_few_bits_are_read_as_they_are_stored)
 {
     double fp32 = seconds("linear x=1x4096 out=4096", "raspberry-pi-4", "");
     double int8 =
@@ -91,7 +91,7 @@ static void weights_of_few_bits_are_read_as_they_are_stored(void)
 }
 
 /* A CPU that converts 16-bit numbers computes in fp32: only bytes are fewer. */
-static void a_cpu_without_16_bits_gains_bytes_alone(void)
+TEST(a_cpu_without_16_bits_gains_bytes_alone)
 {
     double product = seconds("linear x=1024x1024 out=1024", "raspberry-pi-4", "");
     double narrow =
@@ -104,7 +104,7 @@ static void a_cpu_without_16_bits_gains_bytes_alone(void)
     CHECK(CMP(narrow_row, >, 0.4 * row) && CMP(narrow_row, <, 0.7 * row));
 }
 
-static void threads_of_a_cpu_share_its_memory(void)
+TEST(threads_of_a_cpu_share_its_memory)
 {
     static const char product[] = "matmul x=4096x4096 y=4096x4096",
                       stream[] = "relu x=64x1024x4096";
@@ -137,7 +137,7 @@ static void threads_of_a_cpu_share_its_memory(void)
               2 * seconds(product, "epyc-7763", "threads=64 clock=2450MHz") * 0.99));
 }
 
-static void constants_come_out_again(void)
+TEST(constants_come_out_again)
 {
     static struct made m, fresh;
     ft__physics_params law = changed(), theta = ft__physics_default();
@@ -154,7 +154,7 @@ static void constants_come_out_again(void)
 }
 
 /* A share of the peak that devices by the dozen reach is not unlearned from two. */
-static void a_few_devices_do_not_move_what_is_known_of_many(void)
+TEST(a_few_devices_do_not_move_what_is_known_of_many)
 {
     static struct made m;
     const ft__physics_params usual = ft__physics_default();
@@ -168,7 +168,7 @@ static void a_few_devices_do_not_move_what_is_known_of_many(void)
     CHECK_NEAR(value(&theta, "memory_share") / value(&law, "memory_share"), 1, 0.05);
 }
 
-static void an_odd_device_does_not_bend_the_constants(void)
+TEST(an_odd_device_does_not_bend_the_constants)
 {
     static struct made m;
     ft__physics_params law = changed(), theta = ft__physics_default();
@@ -180,7 +180,7 @@ static void an_odd_device_does_not_bend_the_constants(void)
 
 /* What kernels are faster by than their bytes allow is no bandwidth: other kernels on
  * the same memory would have it, too. */
-static void no_memory_is_faster_than_its_data_sheet(void)
+TEST(no_memory_is_faster_than_its_data_sheet)
 {
     static struct made m;
     ft__physics_params law = ft__physics_default(), theta = law;
@@ -193,7 +193,7 @@ static void no_memory_is_faster_than_its_data_sheet(void)
 
 /* Host and device take longer than one after the other: the others still have to be
  * found. */
-static void a_constant_at_its_bound_does_not_keep_others_from_theirs(void)
+TEST(a_constant_at_its_bound_does_not_keep_others_from_theirs)
 {
     static struct made m;
     ft__physics_params law = changed(), theta = ft__physics_default();
@@ -268,7 +268,7 @@ static const char functions[] = "relu x=%ux4096";
 
 /* What holds on chips left out is taken, what does not is not, and of what one chip
  * alone shows half, less where it has less than 300 rows. */
-static void constants_are_taken_as_far_as_they_serve_other_chips(void)
+TEST(constants_are_taken_as_far_as_they_serve_other_chips)
 {
     static const struct streamed alike = {additions, {0.7, 0.7, 0.7}},
                                  unlike = {additions, {0.6, 1 / 0.6}};
@@ -281,7 +281,7 @@ static void constants_are_taken_as_far_as_they_serve_other_chips(void)
 
 /* Operations without rows: what two kinds have in common is theirs, too; what one alone
  * is slow by, as kernels that find scales of narrow types, is its own affair. */
-static void kinds_without_rows_have_what_others_have_in_common(void)
+TEST(kinds_without_rows_have_what_others_have_in_common)
 {
     static const struct streamed alike[] = {{maxima, {0.7, 0.7, 0.7}},
                                             {functions, {0.7, 0.7, 0.7}}},
@@ -294,7 +294,7 @@ static void kinds_without_rows_have_what_others_have_in_common(void)
     CHECK_NEAR(memory_share_of("reduce_max x=9x9 axes=1", 3, unlike, 3), 0.4, 0.05);
 }
 
-static void fitting_again_gives_the_same_bits(void)
+TEST(fitting_again_gives_the_same_bits)
 {
     static struct made m;
     ft__physics_params law = changed(), a = ft__physics_default(), b = a, none = a;
@@ -311,19 +311,7 @@ static void fitting_again_gives_the_same_bits(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    weights_of_few_bits_are_read_as_they_are_stored();
-    a_cpu_without_16_bits_gains_bytes_alone();
-    threads_of_a_cpu_share_its_memory();
-    constants_come_out_again();
-    a_few_devices_do_not_move_what_is_known_of_many();
-    an_odd_device_does_not_bend_the_constants();
-    no_memory_is_faster_than_its_data_sheet();
-    a_constant_at_its_bound_does_not_keep_others_from_theirs();
-    constants_are_taken_as_far_as_they_serve_other_chips();
-    kinds_without_rows_have_what_others_have_in_common();
-    fitting_again_gives_the_same_bits();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

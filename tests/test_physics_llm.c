@@ -4,7 +4,7 @@
 
 /* Two products, each behind what narrows its operand, and the kernel that gathers rows
  * behind those that sort them. */
-static void mixtures_narrow_what_they_multiply(void)
+TEST(mixtures_narrow_what_they_multiply)
 {
     ft_op wide = op_of("moe x=64x4096 hidden=1536 experts=128 topk=8 dtype=bf16"),
           narrow = op_of("moe x=64x4096 hidden=1536 experts=128 topk=8 dtype=fp8e4m3");
@@ -22,7 +22,7 @@ static void mixtures_narrow_what_they_multiply(void)
 
 /* vLLM's kernels walk over the picks of 64 devices' experts, TensorRT-LLM's over those
  * of one: with 16384 rows that is most of the time, with all experts it is none. */
-static void mixtures_of_one_device_walk_over_all_picks(void)
+TEST(mixtures_of_one_device_walk_over_all_picks)
 {
     static const char all[] =
         "moe x=16384x2048 hidden=512 experts=256 topk=8 dtype=bf16",
@@ -36,7 +36,7 @@ static void mixtures_of_one_device_walk_over_all_picks(void)
 }
 
 /* 64 heads that share keys: TensorRT-LLM reads the keys again for each. */
-static void masked_multi_head_attention_reads_keys_for_every_head(void)
+TEST(masked_multi_head_attention_reads_keys_for_every_head)
 {
     static const char spec[] = "attention x=64x64x1x128 y=64x1x4096x128 "
                                "z=64x1x4096x128 dtype=bf16";
@@ -61,7 +61,7 @@ static double token_s(int sequences, int heads, int groups, int keys,
  * with two groups 11.9; 128 heads that share none 26 us, where 96 take 14.8 and
  * 192 13.8. XQA serves the second alone: its blocks of the first would be few. On
  * Blackwell others do. */
-static void few_groups_are_masked_multi_head_attention(void)
+TEST(few_groups_are_masked_multi_head_attention)
 {
     static const char packed[] = "run_mode=graph cache=packed";
     const double waves = token_s(16, 8, 8, 64, "a100-sxm-80gb", packed);
@@ -76,14 +76,14 @@ static void few_groups_are_masked_multi_head_attention(void)
 
 /* vLLM on an A100: 8 heads with 131072 keys each take 3.0 ms, 16 that share as many
  * 0.36. */
-static void keys_that_no_heads_share_are_not_split(void)
+TEST(keys_that_no_heads_share_are_not_split)
 {
     CHECK(CMP(token_s(1, 8, 8, 131072, "a100-sxm-80gb", "run_mode=graph"), >,
               5 * token_s(4, 4, 2, 131072, "a100-sxm-80gb", "run_mode=graph")));
 }
 
 /* Nothing of a tile on the diagonal is left out. */
-static void causal_tiles_are_computed_whole(void)
+TEST(causal_tiles_are_computed_whole)
 {
     static const char spec[] = "attention x=64x32x128x128 y=64x32x128x128 "
                                "z=64x32x128x128 dtype=bf16",
@@ -95,7 +95,7 @@ static void causal_tiles_are_computed_whole(void)
 }
 
 /* However few its queries are: decoding kernels have no backward pass. */
-static void few_queries_go_backward_by_five_products(void)
+TEST(few_queries_go_backward_by_five_products)
 {
     static const char spec[] = "attention x=64x32x8x128 y=64x32x4096x128 "
                                "z=64x32x4096x128 causal=1 dtype=bf16";
@@ -118,7 +118,7 @@ static double attention_share(const char *device, double peak)
 }
 
 /* Scores are exponentials: fast tensor cores wait for them, slow ones do not. */
-static void exponentials_bound_attention(void)
+TEST(exponentials_bound_attention)
 {
     CHECK(CMP(attention_share("rtx-3090", 71e12), >,
               1.1 * attention_share("a100-sxm-80gb", 312e12)));
@@ -128,7 +128,7 @@ static void exponentials_bound_attention(void)
 /* 32 rows that are dealt to 256 experts, 8 for each, reach all of them; rows that pick
  * by themselves reach 1 - (1 - 8 / 256)^32 = 0.64. The weights are what takes the time.
  */
-static void rows_that_are_dealt_reach_more_experts(void)
+TEST(rows_that_are_dealt_reach_more_experts)
 {
     static const char format[] =
         "moe x=%dx7168 hidden=2048 experts=256 topk=8 ep=%d%s dtype=fp8e4m3";
@@ -152,7 +152,7 @@ static void rows_that_are_dealt_reach_more_experts(void)
 /* TensorRT-LLM gives each head a block of its own where more than 32 share keys, but
  * not where values lie in the keys: 128 heads of that took 20 times what they multiply.
  */
-static void latent_attention_has_kernels_of_its_own(void)
+TEST(latent_attention_has_kernels_of_its_own)
 {
     static const char spec[] = "attention x=32x128x1x576 y=32x1x5000x576 "
                                "z=32x1x5000x512 shared=1 dtype=bf16";
@@ -175,7 +175,7 @@ static double bandwidth_reached(const char *spec, const char *device)
 
 /* Weights and keys: error correction in the same memory takes a part of GDDR's
  * bandwidth, and GDDR without it reaches as much as HBM. */
-static void gddr_is_read_as_it_streams(void)
+TEST(gddr_is_read_as_it_streams)
 {
     static const char weights[] = "linear x=1x32768 out=32768 dtype=bf16";
     static const char keys[] = "attention x=64x32x1x128 y=64x8x16000x128 "
@@ -191,7 +191,7 @@ static void gddr_is_read_as_it_streams(void)
 
 /* A fit of what HBM streams moves no memory but HBM's; none passes the data sheet's by
  * it. */
-static void gddr_goes_by_no_fit_of_hbm(void)
+TEST(gddr_goes_by_no_fit_of_hbm)
 {
     const ft_op keys = op_of("attention x=64x32x1x128 y=64x8x16000x128 "
                              "z=64x8x16000x128 dtype=bf16"),
@@ -212,20 +212,7 @@ static void gddr_goes_by_no_fit_of_hbm(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    mixtures_narrow_what_they_multiply();
-    mixtures_of_one_device_walk_over_all_picks();
-    masked_multi_head_attention_reads_keys_for_every_head();
-    few_groups_are_masked_multi_head_attention();
-    keys_that_no_heads_share_are_not_split();
-    causal_tiles_are_computed_whole();
-    few_queries_go_backward_by_five_products();
-    exponentials_bound_attention();
-    rows_that_are_dealt_reach_more_experts();
-    latent_attention_has_kernels_of_its_own();
-    gddr_is_read_as_it_streams();
-    gddr_goes_by_no_fit_of_hbm();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

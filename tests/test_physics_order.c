@@ -39,7 +39,7 @@ static void write_spec(char *out, size_t size, int line, int n)
 #pragma GCC diagnostic pop
 }
 
-static void more_work_takes_longer(void)
+TEST(more_work_takes_longer)
 {
     char spec[200];
 
@@ -76,7 +76,7 @@ static double with(const ft_op *op, ft__hardware_spec chip, double clock, double
     return t.total_s;
 }
 
-static void a_better_device_is_never_slower(void)
+TEST(a_better_device_is_never_slower)
 {
     char spec[200];
 
@@ -99,7 +99,7 @@ static void a_better_device_is_never_slower(void)
 }
 
 /* Measured by vidur on an A100; compilers load 16 B at a time. */
-static void threads_that_load_one_number_at_a_time_hold_kernels_back(void)
+TEST(threads_that_load_one_number_at_a_time_hold_kernels_back)
 {
     static const double measured[] = {190e-6, 149e-6, 427e-6};
     static const char *const many[] = {
@@ -121,7 +121,7 @@ static void threads_that_load_one_number_at_a_time_hold_kernels_back(void)
 }
 
 /* Below every cap: the smaller board's, 250 W. */
-static void boards_of_one_chip_draw_alike(void)
+TEST(boards_of_one_chip_draw_alike)
 {
     const ft__physics_params theta = ft__physics_default();
     const ft_op op = op_of("linear x=32x4096 out=12288 dtype=fp16");
@@ -177,7 +177,7 @@ static void check_collective(const ft_device_facts *facts, const char *mode)
     }
 }
 
-static void more_bytes_and_devices_are_never_faster(void)
+TEST(more_bytes_and_devices_are_never_faster)
 {
     static const char *const modes[] = {"", " mode=1", " mode=2"};
     char **names;
@@ -197,7 +197,7 @@ static void more_bytes_and_devices_are_never_faster(void)
 
 /* The least times of 32 MiB and 1 GiB in aiconfigurator's tables of all-reduce; NCCL is
  * behind them. */
-static void large_sums_take_what_nccl_does(void)
+TEST(large_sums_take_what_nccl_does)
 {
     static const struct {
         const char *device;
@@ -221,7 +221,7 @@ static void large_sums_take_what_nccl_does(void)
 
 /* Likewise of all-to-all (mode=1) and sums of 8 bits, which no kernel but NCCL's makes:
  * up to a few MiB they were estimated to take a third. */
-static void nccl_exchanges_what_it_does_not_sum(void)
+TEST(nccl_exchanges_what_it_does_not_sum)
 {
     static const struct {
         const char *device, *spec;
@@ -243,7 +243,7 @@ static void nccl_exchanges_what_it_does_not_sum(void)
 }
 
 /* Whatever the link is, the same library sums and exchanges. */
-static void a_slower_link_is_never_faster(void)
+TEST(a_slower_link_is_never_faster)
 {
     static const char *const devices[] = {"h100-sxm", "a100-sxm-80gb", "l40s", "t4",
                                           "mi300x"};
@@ -283,7 +283,7 @@ static void a_slower_link_is_never_faster(void)
 
 /* NVIDIA's since Volta that NVLink connects leave sums of more than 8 MiB to NCCL, on
  * Hopper of more than 16. */
-static void nccl_starts_where_nvlink_connects(void)
+TEST(nccl_starts_where_nvlink_connects)
 {
     static const struct {
         const char *device;
@@ -306,7 +306,7 @@ static void nccl_starts_where_nvlink_connects(void)
 }
 
 /* Before Volta a machine has 8, for sums of whoever does not name several. */
-static void machines_of_8_are_a_default_of_sums(void)
+TEST(machines_of_8_are_a_default_of_sums)
 {
     static const char sum[] = "collective x=1048576 ranks=32",
                       two[] = "collective x=1048576 ranks=32 nodes=2",
@@ -319,18 +319,7 @@ static void machines_of_8_are_a_default_of_sums(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    more_work_takes_longer();
-    a_better_device_is_never_slower();
-    threads_that_load_one_number_at_a_time_hold_kernels_back();
-    boards_of_one_chip_draw_alike();
-    more_bytes_and_devices_are_never_faster();
-    large_sums_take_what_nccl_does();
-    nccl_exchanges_what_it_does_not_sum();
-    a_slower_link_is_never_faster();
-    nccl_starts_where_nvlink_connects();
-    machines_of_8_are_a_default_of_sums();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -6,7 +6,7 @@
 
 /* 14 TFLOP/s at 250 W are held at 12 nm, 8.1 at 70 W are not; the budget halved is the
  * rate halved. */
-static void a_budget_binds_where_it_is_small(void)
+TEST(a_budget_binds_where_it_is_small)
 {
     ft_op op = op_of("linear x=8192x8192 out=8192");
     ft__hardware_spec t4 = chip_of("t4", "", "ieee", &op),
@@ -21,7 +21,7 @@ static void a_budget_binds_where_it_is_small(void)
 
 /* 400 W hold most of 312 TFLOP/s at 7 nm, 70 W not of 65 at 12 nm; half the budget
  * leaves the square root of a half. */
-static void tensor_cores_have_a_budget_too(void)
+TEST(tensor_cores_have_a_budget_too)
 {
     CHECK(CMP(tensor_rate("a100-sxm-80gb", ""), >, 0.75 * 312e12));
     CHECK(CMP(tensor_rate("t4", ""), <, 0.75 * 65e12));
@@ -30,7 +30,7 @@ static void tensor_cores_have_a_budget_too(void)
 
 /* Large products run at the clock that the power budget leaves, unless they are over
  * before it falls; what leaves tensor cores idle keeps its clock. */
-static void a_budget_binds_after_a_while_where_tensor_cores_draw(void)
+TEST(a_budget_binds_after_a_while_where_tensor_cores_draw)
 {
     static const char large[] = "linear x=8192x8192 out=8192 dtype=bf16",
                       small[] = "linear x=16x8192 out=8192 dtype=bf16";
@@ -43,7 +43,7 @@ static void a_budget_binds_after_a_while_where_tensor_cores_draw(void)
 }
 
 /* A T4's 70 W bind while all of its cores multiply, not for one tile after another. */
-static void few_cores_stay_below_the_budget(void)
+TEST(few_cores_stay_below_the_budget)
 {
     const double few = seconds("lstm x=100x8x256 hidden=64", "t4", ""),
                  capped = seconds("lstm x=100x8x256 hidden=64", "t4", "power=35W");
@@ -54,7 +54,7 @@ static void few_cores_stay_below_the_budget(void)
 }
 
 /* Of a CUDA graph: as many clocks on every GPU, and no longer than a launched one. */
-static void a_kernel_of_a_graph_starts_by_the_clock(void)
+TEST(a_kernel_of_a_graph_starts_by_the_clock)
 {
     ft__physics_params c = ft__physics_default();
     const double clocks = value(&c, "replay_clocks");
@@ -75,7 +75,7 @@ static ft__power_reading read_in(double steady_w, double cap_w, double loop_s)
  * alone, of 70 us that once and twice what they draw; of a second what they draw, or
  * halfway where the sensor averages a second. What it may show changes with no jump,
  * and is a number where no cap is known. */
-static void a_short_loop_shows_what_was_before(void)
+TEST(a_short_loop_shows_what_was_before)
 {
     const ft__power_reading steady = ft__power_read(700, 100, 700, NAN, 1e-5),
                             brief = ft__power_read(700, 100, 700, 3000, 1e-5),
@@ -101,7 +101,7 @@ static void a_short_loop_shows_what_was_before(void)
     CHECK_NEAR(ft__power_read(200, 100, 700, 3000, 7e-5).high, 647.5, 1e-9);
 }
 
-static void at_any_clock_a_product_costs_what_it_costs_alone(void)
+TEST(at_any_clock_a_product_costs_what_it_costs_alone)
 {
     static const char *const specs[] = {
         "linear x=1x4096 out=4096 dtype=bf16", "linear x=96x3072 out=512 dtype=bf16",
@@ -133,15 +133,7 @@ static void at_any_clock_a_product_costs_what_it_costs_alone(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    a_budget_binds_where_it_is_small();
-    tensor_cores_have_a_budget_too();
-    a_budget_binds_after_a_while_where_tensor_cores_draw();
-    few_cores_stay_below_the_budget();
-    a_kernel_of_a_graph_starts_by_the_clock();
-    a_short_loop_shows_what_was_before();
-    at_any_clock_a_product_costs_what_it_costs_alone();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -103,7 +103,7 @@ static void check_split(const struct rig *r)
     }
 }
 
-static void two_devices_are_cut_as_well_as_trying_all_cuts(void)
+TEST(two_devices_are_cut_as_well_as_trying_all_cuts)
 {
     static const char *const names[] = {"t4", "a30"}, *const back[] = {"a30",
                                                                        "jetson-tx2"};
@@ -118,7 +118,7 @@ static void two_devices_are_cut_as_well_as_trying_all_cuts(void)
     rig_free(&r);
 }
 
-static void three_devices_too(void)
+TEST(three_devices_too)
 {
     static const char *const names[] = {"t4", "l4", "a30"};
     struct rig r = rig_of("resnet18", 32, names, 3);
@@ -128,7 +128,7 @@ static void three_devices_too(void)
     rig_free(&r);
 }
 
-static void parts_keep_within_the_memory(void)
+TEST(parts_keep_within_the_memory)
 {
     static const char *const names[] = {"a30", "t4"};
     struct rig r = rig_of("resnet18", 64, names, 2);
@@ -149,7 +149,7 @@ static void parts_keep_within_the_memory(void)
 }
 
 /* A whole network is what is predicted of it. */
-static void an_uncut_network_is_what_is_predicted(void)
+TEST(an_uncut_network_is_what_is_predicted)
 {
     static const char *const names[] = {"a30", "l4"};
     struct rig r = rig_of("mobilenet_v2", 8, names, 2);
@@ -200,7 +200,7 @@ static double bytes_across(const ft_graph *g, uint32_t cut)
     return sum;
 }
 
-static void what_is_sent_is_what_is_read_behind_the_cut(void)
+TEST(what_is_sent_is_what_is_read_behind_the_cut)
 {
     static const char *const names[] = {"t4", "a30"};
     struct rig r = rig_of("resnet18", 2, names, 2);
@@ -242,7 +242,7 @@ static ft_graph *tied(uint32_t layers)
     return g;
 }
 
-static void a_weight_is_in_every_part_that_uses_it_and_once_in_each(void)
+TEST(a_weight_is_in_every_part_that_uses_it_and_once_in_each)
 {
     static const char *const names[] = {"t4", "a30"};
     const double weight = 4 * 256 * 256, row = 4 * 64 * 256;
@@ -262,7 +262,7 @@ static void a_weight_is_in_every_part_that_uses_it_and_once_in_each(void)
     rig_free(&r);
 }
 
-static void a_part_of_views_alone_draws_nothing(void)
+TEST(a_part_of_views_alone_draws_nothing)
 {
     static const char *const names[] = {"t4", "a30"};
     struct rig r = rig_of("resnet18", 2, names, 2);
@@ -328,7 +328,7 @@ static double try_way(const struct table *t, size_t way, ft_place_by by)
     return isnan(energy) ? (double)INFINITY : energy;
 }
 
-static void dealing_is_as_good_as_trying_all_ways(void)
+TEST(dealing_is_as_good_as_trying_all_ways)
 {
     for (int round = 0; round < 400; round++) {
         size_t n = 1 + (size_t)(draw() * 6), m = 1 + (size_t)(draw() * 4), ways = 1;
@@ -353,7 +353,7 @@ static void dealing_is_as_good_as_trying_all_ways(void)
     }
 }
 
-static void a_search_that_is_cut_short_says_so_and_what_may_be_better(void)
+TEST(a_search_that_is_cut_short_says_so_and_what_may_be_better)
 {
     struct table t;
     ft_assignment some, all;
@@ -376,7 +376,7 @@ static void a_search_that_is_cut_short_says_so_and_what_may_be_better(void)
     CHECK_EQ(ft_place_assign(&all, &t.c, FT_PLACE_BY_PERIOD, NULL), FT_EINVAL);
 }
 
-static void memory_that_is_not_known_leaves_the_limit_to_the_others(void)
+TEST(memory_that_is_not_known_leaves_the_limit_to_the_others)
 {
     const double time_s[] = {3, 2, 1}, bytes[] = {NAN, 5, 5}, limit[] = {6};
     const ft_assign_case c = {.networks = 3,
@@ -395,15 +395,6 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     snprintf(root, sizeof(root), "%s", argv[1]);
-    two_devices_are_cut_as_well_as_trying_all_cuts();
-    three_devices_too();
-    parts_keep_within_the_memory();
-    an_uncut_network_is_what_is_predicted();
-    what_is_sent_is_what_is_read_behind_the_cut();
-    a_weight_is_in_every_part_that_uses_it_and_once_in_each();
-    a_part_of_views_alone_draws_nothing();
-    dealing_is_as_good_as_trying_all_ways();
-    a_search_that_is_cut_short_says_so_and_what_may_be_better();
-    memory_that_is_not_known_leaves_the_limit_to_the_others();
+    check_all();
     CHECK_DONE();
 }

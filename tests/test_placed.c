@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/predictor.h"
 #include "put_member.h"
 #include "store/store_inside.h"
-
-static char data_dir[4096];
 
 struct place {
     const char *device, *setting, *engine;
@@ -147,7 +146,7 @@ static ft_predictor_schedule schedule_of(const ft_predictor *p, const char *devi
     return (ft_predictor_schedule){.n = 0};
 }
 
-static void networks_of_another_engine_have_no_part_in_it(void)
+TEST(networks_of_another_engine_have_no_part_in_it)
 {
     const struct place other = {"a30", "", "other"};
     ft_store *s = open_store();
@@ -167,7 +166,7 @@ static void networks_of_another_engine_have_no_part_in_it(void)
     ft_store_close(s);
 }
 
-static void halves_of_training_steps_have_no_part_in_it(void)
+TEST(halves_of_training_steps_have_no_part_in_it)
 {
     const struct place training = {"a30", "mode=training", "torch"};
     ft_store *s = open_store();
@@ -184,7 +183,7 @@ static void halves_of_training_steps_have_no_part_in_it(void)
     ft_store_close(s);
 }
 
-static void too_few_networks_are_refused_and_named(void)
+TEST(too_few_networks_are_refused_and_named)
 {
     ft_store *s = open_store();
     ft_predictor *p;
@@ -208,7 +207,7 @@ static void too_few_networks_are_refused_and_named(void)
 }
 
 /* One network is as much too fast as the next too slow: the interval says so. */
-static void networks_that_contradict_each_other_widen_the_interval(void)
+TEST(networks_that_contradict_each_other_widen_the_interval)
 {
     ft_store *s = open_store();
     ft_predictor *p;
@@ -227,7 +226,7 @@ static void networks_that_contradict_each_other_widen_the_interval(void)
 
 /* Operations were measured in two sessions, in one of them twice as slowly; networks
  * tell which one to believe. */
-static void the_session_that_networks_agree_with_counts(void)
+TEST(the_session_that_networks_agree_with_counts)
 {
     const struct place slow = {"a30", "session=slow", "torch"};
     const ft__device_use nothing = {0};
@@ -274,7 +273,7 @@ static void the_session_that_networks_agree_with_counts(void)
 
 /* Networks of each of two chips, from operations of the other, are 0.9 and 1.1 times
  * what is predicted: a third chip's network is told as sure as that. */
-static void networks_of_chips_left_out_say_how_sure_those_of_others_are(void)
+TEST(networks_of_chips_left_out_say_how_sure_those_of_others_are)
 {
     ft_store *s = open_store();
     ft_predictor *with, *without;
@@ -309,7 +308,7 @@ static void networks_of_chips_left_out_say_how_sure_those_of_others_are(void)
     ft_store_close(s);
 }
 
-static void networks_asked_for_anew_replace_those_of_their_device(void)
+TEST(networks_asked_for_anew_replace_those_of_their_device)
 {
     ft_store *s = open_store();
     ft_predictor *p, *added;
@@ -363,7 +362,7 @@ static bool is_sound_with(size_t at, double value)
 
 #define AT(field) offsetof(ft__device_schedule, field)
 
-static void nonsense_in_a_schedule_is_refused(void)
+TEST(nonsense_in_a_schedule_is_refused)
 {
     static const size_t factor[] = {AT(schedule.scale[0]), AT(schedule.scale[3]),
                                     AT(schedule.bounded), AT(schedule.launch_s)};
@@ -403,7 +402,7 @@ static void nonsense_in_a_schedule_is_refused(void)
     CHECK(!ft__device_schedule_sound(&p));
 }
 
-static void nonsense_in_errors_of_networks_is_refused(void)
+TEST(nonsense_in_errors_of_networks_is_refused)
 {
     const ft__unseen right = {
         .n = 9, .chips = 2, .part = 0.4, .alone = 0.2, .share = {0, 1, 0, 0}};
@@ -437,17 +436,7 @@ static void nonsense_in_errors_of_networks_is_refused(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    networks_of_another_engine_have_no_part_in_it();
-    halves_of_training_steps_have_no_part_in_it();
-    too_few_networks_are_refused_and_named();
-    networks_that_contradict_each_other_widen_the_interval();
-    the_session_that_networks_agree_with_counts();
-    networks_of_chips_left_out_say_how_sure_those_of_others_are();
-    nonsense_in_errors_of_networks_is_refused();
-    networks_asked_for_anew_replace_those_of_their_device();
-    nonsense_in_a_schedule_is_refused();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -46,7 +46,7 @@ static ft_power power(double from, double to)
 /* The thesis states of its seven example readings that their mean is 175.403 W, their
  * standard deviation 13.095 W, and that none is dropped. The readings themselves are
  * not published; these have the same two figures. */
-static void seven_readings_keep_their_mean_and_scatter(void)
+TEST(seven_readings_keep_their_mean_and_scatter)
 {
     static const double watts[] = {187.89, 157.59, 177.24, 179.04,
                                    178.01, 190.28, 157.77};
@@ -66,7 +66,7 @@ static void seven_readings_keep_their_mean_and_scatter(void)
 }
 
 /* The largest deviation of n values is (n - 1) / sqrt(n) standard deviations. */
-static void only_from_eleven_readings_on_one_can_be_dropped(void)
+TEST(only_from_eleven_readings_on_one_can_be_dropped)
 {
     for (int n = 5; n <= 14; n++) {
         ft_power w;
@@ -82,7 +82,7 @@ static void only_from_eleven_readings_on_one_can_be_dropped(void)
     }
 }
 
-static void polls_of_one_value_are_no_readings(void)
+TEST(polls_of_one_value_are_no_readings)
 {
     ft_power w;
 
@@ -99,7 +99,7 @@ static void polls_of_one_value_are_no_readings(void)
 
 /* A value told in whole watts, 100 nine times of ten: equal values that came anew
  * count, or the mean would be 100.5. */
-static void coarse_values_keep_their_weight(void)
+TEST(coarse_values_keep_their_weight)
 {
     ft_power w;
 
@@ -111,7 +111,7 @@ static void coarse_values_keep_their_weight(void)
     CHECK(CMP(w.n_fresh, >=, 350) && CMP(w.n_fresh, <=, 372));
 }
 
-static void a_loop_that_is_too_short_is_told_how_long_to_be(void)
+TEST(a_loop_that_is_too_short_is_told_how_long_to_be)
 {
     ft_power w;
 
@@ -138,7 +138,7 @@ static double step_energy(double t)
     return 10 * t + 90 * fmax(0, fmin(t, 2.071) - 1.033);
 }
 
-static void a_load_that_begins_between_steps_of_a_counter_is_told_exactly(void)
+TEST(a_load_that_begins_between_steps_of_a_counter_is_told_exactly)
 {
     ft_power w;
 
@@ -158,7 +158,7 @@ static double long_energy(double t)
     return 10 * t + 90 * fmax(0, fmin(t, 5.5) - 3);
 }
 
-static void a_window_is_undone(void)
+TEST(a_window_is_undone)
 {
     ft_power w;
 
@@ -174,7 +174,7 @@ static void a_window_is_undone(void)
     CHECK_NEAR(w.watts, 100, 0.5); /* only windows that lie inside */
 }
 
-static void start_up_is_no_part_of_the_level_but_of_the_energy(void)
+TEST(start_up_is_no_part_of_the_level_but_of_the_energy)
 {
     ft_power w;
 
@@ -191,7 +191,7 @@ static void start_up_is_no_part_of_the_level_but_of_the_energy(void)
     CHECK_NEAR(w.joules, 150.25 * 12 - 90.25 * 0.1, 5);
 }
 
-static void correlated_readings_count_for_what_they_are_worth(void)
+TEST(correlated_readings_count_for_what_they_are_worth)
 {
     ft_power alternating, slow;
 
@@ -209,7 +209,7 @@ static void correlated_readings_count_for_what_they_are_worth(void)
     CHECK(CMP(slow.watts_error, >, 3 * alternating.watts_error));
 }
 
-static void nothing_is_said_of_nothing(void)
+TEST(nothing_is_said_of_nothing)
 {
     ft_power w;
 
@@ -226,7 +226,7 @@ static void nothing_is_said_of_nothing(void)
     CHECK(HAS(power(0.1, 0.9).reason, "its counter stood still for all of 0.8 s"));
 }
 
-static void a_counter_that_is_set_back_is_not_believed(void)
+TEST(a_counter_that_is_set_back_is_not_believed)
 {
     ft_power w;
 
@@ -243,7 +243,7 @@ static void a_counter_that_is_set_back_is_not_believed(void)
     CHECK(isnan(w.counter_j) && isnan(w.disagreement));
 }
 
-static void errors_of_power_and_time_propagate(void)
+TEST(errors_of_power_and_time_propagate)
 {
     double j, e;
 
@@ -261,17 +261,6 @@ static void errors_of_power_and_time_propagate(void)
 
 int main(void)
 {
-    seven_readings_keep_their_mean_and_scatter();
-    only_from_eleven_readings_on_one_can_be_dropped();
-    polls_of_one_value_are_no_readings();
-    coarse_values_keep_their_weight();
-    a_loop_that_is_too_short_is_told_how_long_to_be();
-    a_load_that_begins_between_steps_of_a_counter_is_told_exactly();
-    a_window_is_undone();
-    start_up_is_no_part_of_the_level_but_of_the_energy();
-    correlated_readings_count_for_what_they_are_worth();
-    nothing_is_said_of_nothing();
-    a_counter_that_is_set_back_is_not_believed();
-    errors_of_power_and_time_propagate();
+    check_all();
     CHECK_DONE();
 }

@@ -171,7 +171,7 @@ static void operations_left_out_are_learned_and_covered(const ft_predictor *p,
 
 /* One of five has a workspace, and nothing says which: of another kind no more is
  * feared than libraries unfold. */
-static void workspace_of_a_new_kind_ends_somewhere(void)
+TEST(workspace_of_a_new_kind_ends_somewhere)
 {
     const double moved = 2 * 4e6;
     ft__network_estimate e;
@@ -411,7 +411,7 @@ static void a_device_file_alone_gives_a_lower_bound(void)
 /* The DarkNet-like network of Sponner et al. 2022, table 4, at batch 16 on an A100: the
  * paper gives PALEO 1.72 ms with one operation a multiply-accumulate at 19.5e12 a
  * second and 1555e9 B/s. Ours counts two, at twice the rate. */
-static void paleo_is_what_its_users_published(void)
+TEST(paleo_is_what_its_users_published)
 {
     static const char layers[] =
         "conv2d x=16x3x224x224 out=32 kernel=3x3 stride=1x1 pad=0x0\n"
@@ -503,7 +503,7 @@ enum { LAYERS = 90, NEW_LAYERS = 30, BATCHES = 5 };
 
 /* Pools whose slowness is their layer's own, at every batch, and nothing in their
  * shapes says it: the first NEW_LAYERS are asked for, of which no batch is known. */
-static void intervals_hold_for_layers_of_which_no_batch_is_known(void)
+TEST(intervals_hold_for_layers_of_which_no_batch_is_known)
 {
     static ft_op pool[LAYERS * BATCHES];
     static double truth[LAYERS * BATCHES];
@@ -562,7 +562,7 @@ static bool features_equal(const char *a, const char *b)
 }
 
 /* However many axes an operation was written with, what libraries run is the same. */
-static void leading_axes_that_count_rows_are_one(void)
+TEST(leading_axes_that_count_rows_are_one)
 {
     static const char *const same[][2] = {
         {"linear x=4x6x32 out=64 bias=1", "linear x=24x32 out=64 bias=1"},
@@ -609,9 +609,6 @@ int main(void)
     ft_predictor_free(all);
     ft_predictor_free(less);
     ft_store_close(s);
-    leading_axes_that_count_rows_are_one();
-    paleo_is_what_its_users_published();
-    workspace_of_a_new_kind_ends_somewhere();
-    intervals_hold_for_layers_of_which_no_batch_is_known();
+    check_all();
     CHECK_DONE();
 }

@@ -124,20 +124,20 @@ static void check_lists(const char *device, const char *setting, const ft_predic
     ft_device_free(d);
 }
 
-static void by_specifications_a_list_is_what_it_is_alone(void)
+TEST(by_specifications_a_list_is_what_it_is_alone)
 {
     check_lists("a30", NULL, NULL, false);
     check_lists("h100-sxm", "clock=1000MHz", NULL, false);
     check_lists("p100-pcie-16gb", "power=90W", NULL, false);
 }
 
-static void backward_lines_and_processors_too(void)
+TEST(backward_lines_and_processors_too)
 {
     check_lists("t4", NULL, NULL, true);
     check_lists("epyc-7763", NULL, NULL, false);
 }
 
-static void by_a_family_a_list_is_what_it_is_alone(void)
+TEST(by_a_family_a_list_is_what_it_is_alone)
 {
     ft_predictor *p = predictor_of("nvidia-fp32.ftp");
 
@@ -150,7 +150,7 @@ static void by_a_family_a_list_is_what_it_is_alone(void)
     ft_predictor_free(p);
 }
 
-static void what_is_no_list_says_why_and_harms_no_other(void)
+TEST(what_is_no_list_says_why_and_harms_no_other)
 {
     static const char *const texts[] = {
         "relu x=8x8 dtype=fp32\n",
@@ -182,7 +182,7 @@ static void what_is_no_list_says_why_and_harms_no_other(void)
 }
 
 /* Zeros are bytes like others: they make no operation, and move no line. */
-static void zeros_in_a_line_harm_no_other(void)
+TEST(zeros_in_a_line_harm_no_other)
 {
     static const char odd[] = "re\0lu x=8x8 dtype=fp32\nrelu x=8x16 dtype=fp32\n",
                       good[] = "relu x=8x32 dtype=fp32\ngelu x=8x8 dtype=fp32 *3\n";
@@ -200,7 +200,7 @@ static void zeros_in_a_line_harm_no_other(void)
     ft_device_free(d);
 }
 
-static void every_line_may_be_cut_anywhere(void)
+TEST(every_line_may_be_cut_anywhere)
 {
     static const char whole[] =
         "conv2d x=1x8x8x8 out=8 kernel=1x1 stride=1x1 pad=0x0 dtype=fp32 *12 # c\nrelu "
@@ -228,11 +228,6 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     snprintf(root, sizeof(root), "%s", argv[1]);
-    by_specifications_a_list_is_what_it_is_alone();
-    backward_lines_and_processors_too();
-    by_a_family_a_list_is_what_it_is_alone();
-    what_is_no_list_says_why_and_harms_no_other();
-    zeros_in_a_line_harm_no_other();
-    every_line_may_be_cut_anywhere();
+    check_all();
     CHECK_DONE();
 }

@@ -28,7 +28,7 @@ static void products_of(const char *spec, char *text)
     }
 }
 
-static void products_have_one_form_whatever_the_operation(void)
+TEST(products_have_one_form_whatever_the_operation)
 {
     static const struct {
         const char *spec, *want;
@@ -70,7 +70,7 @@ static void products_have_one_form_whatever_the_operation(void)
     }
 }
 
-static void flops_of_products_are_two_per_multiply_accumulate(void)
+TEST(flops_of_products_are_two_per_multiply_accumulate)
 {
     static const struct {
         const char *spec;
@@ -128,7 +128,7 @@ static void signature_of(const char *spec, char *text)
     }
 }
 
-static void backward_takes_what_is_saved_and_gives_gradients(void)
+TEST(backward_takes_what_is_saved_and_gives_gradients)
 {
     static const struct {
         const char *spec, *want;
@@ -160,7 +160,7 @@ static void backward_takes_what_is_saved_and_gives_gradients(void)
     }
 }
 
-static void all_gradients_have_one_spelling(void)
+TEST(all_gradients_have_one_spelling)
 {
     ft_op a = parse("linear x=5x7 out=3 phase=backward"),
           b = parse("linear x=5x7 out=3 phase=backward wrt=xw");
@@ -173,9 +173,6 @@ static void all_gradients_have_one_spelling(void)
 
 int main(void)
 {
-    products_have_one_form_whatever_the_operation();
-    flops_of_products_are_two_per_multiply_accumulate();
-    backward_takes_what_is_saved_and_gives_gradients();
-    all_gradients_have_one_spelling();
+    check_all();
     CHECK_DONE();
 }

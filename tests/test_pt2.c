@@ -43,7 +43,7 @@ static const ft_tensor *tensor(const ft_graph *g, const char *name)
     return NULL;
 }
 
-static void weights_are_what_the_signature_says(void)
+TEST(weights_are_what_the_signature_says)
 {
     ft_graph *g = good("x=2x8x4 w+=8 b-=8 y*=2x8x4 z*=2x8x4",
                        "aten.batch_norm.default input=x weight=w bias=none "
@@ -62,7 +62,7 @@ static void weights_are_what_the_signature_says(void)
     ft_graph_free(g);
 }
 
-static void an_operator_without_a_rule_is_bounded_and_named(void)
+TEST(an_operator_without_a_rule_is_bounded_and_named)
 {
     ft_graph *g =
         good("x=2x8 y=3 z*=5x7", "aten.no_such_thing.default a=x b=y -> z", "z", NULL);
@@ -78,7 +78,7 @@ static void an_operator_without_a_rule_is_bounded_and_named(void)
     ft_graph_free(g);
 }
 
-static void a_joint_graph_has_two_phases_and_gradients(void)
+TEST(a_joint_graph_has_two_phases_and_gradients)
 {
     static const char outputs[] =
         "[{\"loss_output\": {\"arg\": {\"name\": \"l\"}}}, {\"gradient_to_parameter\": "
@@ -106,7 +106,7 @@ static void a_joint_graph_has_two_phases_and_gradients(void)
     ft_graph_free(g);
 }
 
-static void symbols_are_bound_by_flags(void)
+TEST(symbols_are_bound_by_flags)
 {
     static const char tensors[] = "x=s0xs1 y*=s1xs0",
                       node[] = "aten.t.default self=x -> y";
@@ -127,7 +127,7 @@ static void symbols_are_bound_by_flags(void)
     }
 }
 
-static void an_open_batch_is_one_and_says_so(void)
+TEST(an_open_batch_is_one_and_says_so)
 {
     ft_graph *g = good("x=s0x3 y*=s0x3", "aten.relu.default self=x -> y", "y", NULL);
 
@@ -137,7 +137,7 @@ static void an_open_batch_is_one_and_says_so(void)
     ft_graph_free(g);
 }
 
-static void expressions_are_worked_out(void)
+TEST(expressions_are_worked_out)
 {
     static const struct {
         const char *expr;
@@ -182,7 +182,7 @@ static void expressions_are_worked_out(void)
     }
 }
 
-static void what_depends_on_data_is_a_bound_and_open(void)
+TEST(what_depends_on_data_is_a_bound_and_open)
 {
     const ft_dim_value known[] = {{"u0", 5}};
     const ft_import_options opt = {.dims = known, .n_dims = 1};
@@ -200,7 +200,7 @@ static void what_depends_on_data_is_a_bound_and_open(void)
     ft_graph_free(g);
 }
 
-static void a_range_bounds_what_depends_on_data(void)
+TEST(a_range_bounds_what_depends_on_data)
 {
     ft_graph *g;
     ft_error err;
@@ -212,7 +212,7 @@ static void a_range_bounds_what_depends_on_data(void)
     ft_graph_free(g);
 }
 
-static void wrong_graphs_are_refused_with_a_sentence(void)
+TEST(wrong_graphs_are_refused_with_a_sentence)
 {
     static const struct {
         const char *tensors, *nodes, *out, *sentence;
@@ -270,7 +270,7 @@ static void wrong_graphs_are_refused_with_a_sentence(void)
     }
 }
 
-static void flags_that_do_not_fit_are_refused(void)
+TEST(flags_that_do_not_fit_are_refused)
 {
     const ft_dim_value unknown[] = {{"seq", 4}}, none[] = {{"x.0", 0}},
                        twice[] = {{"x.1", 4}, {"s1", 5}}, large[] = {{"x.1", 99}};
@@ -322,7 +322,7 @@ static void flags_that_do_not_fit_are_refused(void)
     }
 }
 
-static void a_text_that_is_cut_is_refused_at_every_byte(void)
+TEST(a_text_that_is_cut_is_refused_at_every_byte)
 {
     ft_graph *g;
     ft_error err;
@@ -341,7 +341,7 @@ static void a_text_that_is_cut_is_refused_at_every_byte(void)
 }
 
 /* Of two the last one counts, however long it is. */
-static void a_second_signature_replaces_the_first(void)
+TEST(a_second_signature_replaces_the_first)
 {
     static const char more[] = "\"signature\": {\"input_specs\": [{}]}, "
                                "\"signature\": {\"input_specs\": [";
@@ -364,7 +364,7 @@ static void a_second_signature_replaces_the_first(void)
     ft_graph_free(g);
 }
 
-static void other_json_is_refused(void)
+TEST(other_json_is_refused)
 {
     static const char *const cases[] = {"[]",
                                         "3",
@@ -384,7 +384,7 @@ static void other_json_is_refused(void)
     }
 }
 
-static void graphs_inside_graphs_are_bounded(void)
+TEST(graphs_inside_graphs_are_bounded)
 {
     static const char open[] =
         "{\"inputs\": [], \"outputs\": [{\"as_tensor\": {\"name\": "
@@ -406,19 +406,6 @@ static void graphs_inside_graphs_are_bounded(void)
 
 int main(void)
 {
-    weights_are_what_the_signature_says();
-    an_operator_without_a_rule_is_bounded_and_named();
-    a_joint_graph_has_two_phases_and_gradients();
-    symbols_are_bound_by_flags();
-    an_open_batch_is_one_and_says_so();
-    expressions_are_worked_out();
-    what_depends_on_data_is_a_bound_and_open();
-    a_range_bounds_what_depends_on_data();
-    wrong_graphs_are_refused_with_a_sentence();
-    flags_that_do_not_fit_are_refused();
-    a_text_that_is_cut_is_refused_at_every_byte();
-    a_second_signature_replaces_the_first();
-    other_json_is_refused();
-    graphs_inside_graphs_are_bounded();
+    check_all();
     CHECK_DONE();
 }

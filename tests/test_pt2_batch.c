@@ -105,7 +105,7 @@ static const struct network along[] = {
      joint_outputs},
 };
 
-static void the_operations_are_those_of_an_export_at_that_batch(void)
+TEST(the_operations_are_those_of_an_export_at_that_batch)
 {
     static const int64_t filed[] = {1, 2, 3}, asked[] = {1, 4, 7};
     char have[SPECS], want[SPECS];
@@ -132,7 +132,7 @@ static void the_operations_are_those_of_an_export_at_that_batch(void)
         }
 }
 
-static void what_does_not_go_along_is_named(void)
+TEST(what_does_not_go_along_is_named)
 {
     static const struct {
         struct network net;
@@ -164,7 +164,7 @@ static void what_does_not_go_along_is_named(void)
 }
 
 /* Real ones: what a training step costs grows with the batch. */
-static void joint_archives_grow_with_the_batch(void)
+TEST(joint_archives_grow_with_the_batch)
 {
     static const struct {
         const char *path;
@@ -197,8 +197,6 @@ static void joint_archives_grow_with_the_batch(void)
 int main(int argc, char **argv)
 {
     root = argc > 1 ? argv[1] : ".";
-    the_operations_are_those_of_an_export_at_that_batch();
-    what_does_not_go_along_is_named();
-    joint_archives_grow_with_the_batch();
+    check_all();
     CHECK_DONE();
 }

@@ -33,7 +33,7 @@ static ft_graph *load(const char *path, const ft_import_options *opt)
 
 static struct list ours, theirs;
 
-static void exports_hold_the_products_of_their_onnx_twins(void)
+TEST(exports_hold_the_products_of_their_onnx_twins)
 {
     static const char *const names[] = {"bert-6", "mobilenet_v2", "resnet18",
                                         "vit_b_16"};
@@ -55,7 +55,7 @@ static void exports_hold_the_products_of_their_onnx_twins(void)
 }
 
 /* The lists were written by tools/make-joint from torch's graph, without us. */
-static void joint_graphs_hold_what_torch_counts(void)
+TEST(joint_graphs_hold_what_torch_counts)
 {
     ft_graph *g = load(path_of("tests/data/pt2", "resnet18.joint", ".pt2"), NULL);
 
@@ -69,7 +69,7 @@ static void joint_graphs_hold_what_torch_counts(void)
 }
 
 /* How many numbers torch trains: what sum(p.numel() for p in m.parameters()) says. */
-static void trained_parameters_are_those_that_torch_has(void)
+TEST(trained_parameters_are_those_that_torch_has)
 {
     static const struct {
         const char *name;
@@ -109,7 +109,7 @@ static bool holds(const ft_graph *g, const char *spec, uint64_t count)
     return count == 0;
 }
 
-static void subgraphs_are_written_out(void)
+TEST(subgraphs_are_written_out)
 {
     ft_graph *g = load(path_of("tests/data/pt2", "branches", ".pt2"), NULL);
 
@@ -126,7 +126,7 @@ static void subgraphs_are_written_out(void)
     ft_graph_free(g);
 }
 
-static void every_export_in_the_tree_is_read(void)
+TEST(every_export_in_the_tree_is_read)
 {
     static char folder[1024];
     const ft_dim_value dims[] = {{"inputs_0.1", 16}};
@@ -237,7 +237,7 @@ static ft_status import(const struct bytes *b, size_t n, ft_error *err)
     return st;
 }
 
-static void other_zip_files_are_told_apart(void)
+TEST(other_zip_files_are_told_apart)
 {
     static const struct {
         const char *const entry[3][2];
@@ -279,7 +279,7 @@ static void other_zip_files_are_told_apart(void)
     }
 }
 
-static void both_layouts_are_found(void)
+TEST(both_layouts_are_found)
 {
     static const char *const names[] = {
         "net/models/model.json", "archive/models/x.json", "models/model.json",
@@ -317,7 +317,7 @@ static unsigned char *entry_of(const struct bytes *b)
     return NULL;
 }
 
-static void hostile_archives_are_refused(void)
+TEST(hostile_archives_are_refused)
 {
     struct bytes b = read_file(path_of("tests/data/pt2", "branches", ".pt2"));
     unsigned char *entry = b.p ? entry_of(&b) : NULL, saved[46];
@@ -352,7 +352,7 @@ static void hostile_archives_are_refused(void)
     free(b.p);
 }
 
-static void cut_archives_are_refused_at_every_byte(void)
+TEST(cut_archives_are_refused_at_every_byte)
 {
     struct bytes b = read_file(path_of("tests/data/pt2", "branches", ".pt2"));
     ft_error err;
@@ -363,7 +363,7 @@ static void cut_archives_are_refused_at_every_byte(void)
 }
 
 /* Packed or not, the same graph. */
-static void a_plain_record_is_read_where_it_lies(void)
+TEST(a_plain_record_is_read_where_it_lies)
 {
     struct bytes b = read_file(path_of("tests/data/pt2", "branches", ".pt2"));
     char *text = NULL, *own;
@@ -399,7 +399,7 @@ static void put64(unsigned char *p, size_t v)
 /* As archives of more than 4 GiB have them: an extension of the entry, and a longer
  * end.
  */
-static void numbers_of_64_bits_are_read(void)
+TEST(numbers_of_64_bits_are_read)
 {
     const char *const entry[1][2] = {{"net/models/model.json", "{}"}};
     const size_t name = strlen(entry[0][0]), at = 30 + name + 2;
@@ -442,16 +442,6 @@ static void numbers_of_64_bits_are_read(void)
 int main(int argc, char **argv)
 {
     root = argc > 1 ? argv[1] : ".";
-    exports_hold_the_products_of_their_onnx_twins();
-    joint_graphs_hold_what_torch_counts();
-    trained_parameters_are_those_that_torch_has();
-    subgraphs_are_written_out();
-    every_export_in_the_tree_is_read();
-    other_zip_files_are_told_apart();
-    both_layouts_are_found();
-    hostile_archives_are_refused();
-    cut_archives_are_refused_at_every_byte();
-    a_plain_record_is_read_where_it_lies();
-    numbers_of_64_bits_are_read();
+    check_all();
     CHECK_DONE();
 }

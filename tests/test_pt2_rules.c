@@ -300,7 +300,7 @@ static void check_cases(const struct rule_case *c, size_t n)
 
 #define CASES(a) a, sizeof(a) / sizeof(*a)
 
-static void operators_become_operations(void)
+TEST(operators_become_operations)
 {
     check_cases(CASES(layers));
     check_cases(CASES(losses));
@@ -310,7 +310,7 @@ static void operators_become_operations(void)
 }
 
 /* An engine that is given a part without its axis cannot put it into the stack. */
-static void parts_of_a_stack_have_its_axis(void)
+TEST(parts_of_a_stack_have_its_axis)
 {
     static const ft_shape part = {.rank = 3, .dim = {2, 1, 4}};
     static pt2_text t;
@@ -334,7 +334,6 @@ static void parts_of_a_stack_have_its_axis(void)
 
 int main(void)
 {
-    operators_become_operations();
-    parts_of_a_stack_have_its_axis();
+    check_all();
     CHECK_DONE();
 }

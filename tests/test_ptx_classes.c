@@ -158,7 +158,7 @@ static ft_ptx_counts count(ft__ptx_parts *parts, ft__ptx_counter *c, const asked
     return counts;
 }
 
-static void only_what_is_the_same_is_known_from_before(void)
+TEST(only_what_is_the_same_is_known_from_before)
 {
     static const struct {
         asked a;
@@ -249,7 +249,7 @@ static void of_lengths(const char *body, bool repeats)
     ft__ptx_free(m);
 }
 
-static void blocks_are_repeated_where_lengths_decide_the_same(void)
+TEST(blocks_are_repeated_where_lengths_decide_the_same)
 {
     /* Who takes part, and where it stores. */
     of_lengths("setp.ge.u32 p, r3, r1; @p bra L; mad.lo.s32 r5, r1, 3, r3;\n"
@@ -311,7 +311,7 @@ static void batches_of_a_convolution_have_most_blocks_in_common(const char *root
     ft_ptx_launches_free(l);
 }
 
-static void what_is_kept_stays_within_its_bound(void)
+TEST(what_is_kept_stays_within_its_bound)
 {
     enum { ITEMS = 20000, TIMES = 200 };
     ft_ptx_tally *item = calloc(ITEMS, sizeof(*item));
@@ -344,9 +344,7 @@ int main(int argc, char **argv)
     quotients_by_constants_leave_few_classes(root);
     networks_take_little(root);
     launches_counted_before_execute_nothing(root);
-    only_what_is_the_same_is_known_from_before();
-    blocks_are_repeated_where_lengths_decide_the_same();
+    check_all();
     batches_of_a_convolution_have_most_blocks_in_common(root);
-    what_is_kept_stays_within_its_bound();
     CHECK_DONE();
 }

@@ -9,7 +9,7 @@
 
 /* What kernels execute, against numbers worked out by hand and against running them. */
 
-static void a_negated_guard_jumps_where_it_does_not_hold(void)
+TEST(a_negated_guard_jumps_where_it_does_not_hold)
 {
     kernel k;
 
@@ -25,7 +25,7 @@ static void a_negated_guard_jumps_where_it_does_not_hold(void)
     end(&k);
 }
 
-static void a_branch_not_taken_falls_through(void)
+TEST(a_branch_not_taken_falls_through)
 {
     kernel k;
 
@@ -40,7 +40,7 @@ static void a_branch_not_taken_falls_through(void)
     end(&k);
 }
 
-static void blocks_and_grids_have_three_dimensions(void)
+TEST(blocks_and_grids_have_three_dimensions)
 {
     kernel k;
 
@@ -62,7 +62,7 @@ static void blocks_and_grids_have_three_dimensions(void)
     end(&k);
 }
 
-static void counts_have_64_bits(void)
+TEST(counts_have_64_bits)
 {
     kernel k;
 
@@ -80,7 +80,7 @@ static void counts_have_64_bits(void)
     end(&k);
 }
 
-static void a_grid_may_be_as_large_as_any(void)
+TEST(a_grid_may_be_as_large_as_any)
 {
     const uint32_t n = 0x1fffff00;
     kernel k;
@@ -98,7 +98,7 @@ static void a_grid_may_be_as_large_as_any(void)
     end(&k);
 }
 
-static void counts_that_do_not_fit_64_bits_are_not_exact(void)
+TEST(counts_that_do_not_fit_64_bits_are_not_exact)
 {
     kernel k;
 
@@ -138,7 +138,7 @@ static char *many_loops(int n)
     return text;
 }
 
-static void memory_does_not_grow_with_the_square_of_loops(void)
+TEST(memory_does_not_grow_with_the_square_of_loops)
 {
     char *text = many_loops(16000);
     struct rusage use;
@@ -161,7 +161,7 @@ static void memory_does_not_grow_with_the_square_of_loops(void)
     free(text);
 }
 
-static void divisions_and_bit_fields_guard(void)
+TEST(divisions_and_bit_fields_guard)
 {
     kernel k;
 
@@ -177,7 +177,7 @@ static void divisions_and_bit_fields_guard(void)
     end(&k);
 }
 
-static void exits_with_a_guard_take_threads_away(void)
+TEST(exits_with_a_guard_take_threads_away)
 {
     kernel k;
 
@@ -193,7 +193,7 @@ static void exits_with_a_guard_take_threads_away(void)
     end(&k);
 }
 
-static void calls_give_what_branches_need(void)
+TEST(calls_give_what_branches_need)
 {
     kernel k;
 
@@ -216,7 +216,7 @@ static void calls_give_what_branches_need(void)
     end(&k);
 }
 
-static void recursion_ends(void)
+TEST(recursion_ends)
 {
     kernel k;
 
@@ -234,7 +234,7 @@ static void recursion_ends(void)
     end(&k);
 }
 
-static void indexed_branches_part_warps(void)
+TEST(indexed_branches_part_warps)
 {
     kernel k;
 
@@ -252,7 +252,7 @@ static void indexed_branches_part_warps(void)
     end(&k);
 }
 
-static void constants_behind_the_initial_values_are_0(void)
+TEST(constants_behind_the_initial_values_are_0)
 {
     kernel k;
 
@@ -268,7 +268,7 @@ static void constants_behind_the_initial_values_are_0(void)
 }
 
 /* 2^13 branches of 2^13 labels each. */
-static void more_branches_than_can_be_kept_are_refused(void)
+TEST(more_branches_than_can_be_kept_are_refused)
 {
     enum { LABELS = 1 << 13, ROOM = 1 << 18 };
     char *text = malloc(ROOM);
@@ -292,7 +292,7 @@ static void more_branches_than_can_be_kept_are_refused(void)
     free(text);
 }
 
-static void halves_and_tensors_have_their_operations(void)
+TEST(halves_and_tensors_have_their_operations)
 {
     kernel k;
 
@@ -312,7 +312,7 @@ static void halves_and_tensors_have_their_operations(void)
 }
 
 /* Of 64 x 32 halves and of 8 x 16, or 64 x 32 of which half are there; 4 warps. */
-static void operands_behind_descriptors_have_the_bytes_of_their_shape(void)
+TEST(operands_behind_descriptors_have_the_bytes_of_their_shape)
 {
 #define D4 "{%f0, %f1, %f2, %f3}, "
 #define F16 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 " D4
@@ -350,7 +350,7 @@ static void operands_behind_descriptors_have_the_bytes_of_their_shape(void)
     }
 }
 
-static void loads_that_feed_branches_give_bounds(void)
+TEST(loads_that_feed_branches_give_bounds)
 {
     const uint64_t x = 1 << 20;
     kernel k;
@@ -372,7 +372,7 @@ static void loads_that_feed_branches_give_bounds(void)
     end(&k);
 }
 
-static void spins_count_once(void)
+TEST(spins_count_once)
 {
     kernel k;
 
@@ -390,7 +390,7 @@ static void spins_count_once(void)
     end(&k);
 }
 
-static void what_is_not_given_gives_bounds(void)
+TEST(what_is_not_given_gives_bounds)
 {
     kernel k;
 
@@ -404,7 +404,7 @@ static void what_is_not_given_gives_bounds(void)
     end(&k);
 }
 
-static void traps_are_not_expected(void)
+TEST(traps_are_not_expected)
 {
     kernel k;
 
@@ -420,7 +420,7 @@ static void traps_are_not_expected(void)
     end(&k);
 }
 
-static void endless_loops_end(void)
+TEST(endless_loops_end)
 {
     static const char *const body[] = {
         "L: bra L;\n",
@@ -441,7 +441,7 @@ static void endless_loops_end(void)
     }
 }
 
-static void graphs_may_be_of_any_shape(void)
+TEST(graphs_may_be_of_any_shape)
 {
     kernel k;
 
@@ -458,7 +458,7 @@ static void graphs_may_be_of_any_shape(void)
     end(&k);
 }
 
-static void launches_no_gpu_takes_are_refused(void)
+TEST(launches_no_gpu_takes_are_refused)
 {
     static const struct {
         uint32_t grid[3], block[3];
@@ -494,7 +494,7 @@ static void launches_no_gpu_takes_are_refused(void)
     end(&k);
 }
 
-static void a_block_is_the_one_that_is_required(void)
+TEST(a_block_is_the_one_that_is_required)
 {
     kernel k;
 
@@ -506,7 +506,7 @@ static void a_block_is_the_one_that_is_required(void)
     end(&k);
 }
 
-static void blocks_are_those_of_the_text(void)
+TEST(blocks_are_those_of_the_text)
 {
     ft__ptx_parts parts;
     kernel k;
@@ -528,30 +528,6 @@ static void blocks_are_those_of_the_text(void)
 
 int main(void)
 {
-    a_negated_guard_jumps_where_it_does_not_hold();
-    a_branch_not_taken_falls_through();
-    blocks_and_grids_have_three_dimensions();
-    counts_have_64_bits();
-    a_grid_may_be_as_large_as_any();
-    counts_that_do_not_fit_64_bits_are_not_exact();
-    memory_does_not_grow_with_the_square_of_loops();
-    divisions_and_bit_fields_guard();
-    exits_with_a_guard_take_threads_away();
-    calls_give_what_branches_need();
-    recursion_ends();
-    indexed_branches_part_warps();
-    constants_behind_the_initial_values_are_0();
-    more_branches_than_can_be_kept_are_refused();
-    halves_and_tensors_have_their_operations();
-    operands_behind_descriptors_have_the_bytes_of_their_shape();
-    loads_that_feed_branches_give_bounds();
-    spins_count_once();
-    what_is_not_given_gives_bounds();
-    traps_are_not_expected();
-    endless_loops_end();
-    graphs_may_be_of_any_shape();
-    launches_no_gpu_takes_are_refused();
-    a_block_is_the_one_that_is_required();
-    blocks_are_those_of_the_text();
+    check_all();
     CHECK_DONE();
 }

@@ -61,7 +61,7 @@ static uint64_t number(const ft_ptx_listed *v, uint32_t i)
     return bits;
 }
 
-static void a_launch_file_says_everything(void)
+TEST(a_launch_file_says_everything)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     const ft_ptx_listed *v;
@@ -84,7 +84,7 @@ static void a_launch_file_says_everything(void)
     ft_ptx_launches_free(l);
 }
 
-static void what_is_used_as_an_address_needs_no_value_and_null_is_unknown(void)
+TEST(what_is_used_as_an_address_needs_no_value_and_null_is_unknown)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     const ft_ptx_listed *v;
@@ -98,7 +98,7 @@ static void what_is_used_as_an_address_needs_no_value_and_null_is_unknown(void)
     ft_ptx_launches_free(l);
 }
 
-static void launches_that_differ_in_name_and_count_only_are_the_same(void)
+TEST(launches_that_differ_in_name_and_count_only_are_the_same)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     const ft_ptx_listed *v = ft_ptx_launches_get(l)->listed;
@@ -109,7 +109,7 @@ static void launches_that_differ_in_name_and_count_only_are_the_same(void)
     ft_ptx_launches_free(l);
 }
 
-static void sizes_of_xla_that_cannot_be_divided_are_no_convolution(void)
+TEST(sizes_of_xla_that_cannot_be_divided_are_no_convolution)
 {
     static const char *const names[] = {"sm_8.0_gpu_after_optimizations.txt",
                                         "thunk_metadata.txt", "thunk_sequence.txt"};
@@ -137,7 +137,7 @@ static void sizes_of_xla_that_cannot_be_divided_are_no_convolution(void)
         remove(path[i]);
 }
 
-static void launches_of_other_buffers_are_others(void)
+TEST(launches_of_other_buffers_are_others)
 {
     static const char text[] =
         "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32,"
@@ -155,7 +155,7 @@ static void launches_of_other_buffers_are_others(void)
     ft_ptx_launches_free(l);
 }
 
-static void a_folder_with_a_launch_file_is_that_file(void)
+TEST(a_folder_with_a_launch_file_is_that_file)
 {
     ft_ptx_launches *l = opened("nvcc/");
 
@@ -164,7 +164,7 @@ static void a_folder_with_a_launch_file_is_that_file(void)
     ft_ptx_launches_free(l);
 }
 
-static void launches_are_counted_with_their_blocks(void)
+TEST(launches_are_counted_with_their_blocks)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     ft_ptx_counts c;
@@ -181,7 +181,7 @@ static void launches_are_counted_with_their_blocks(void)
     ft_ptx_launches_free(l);
 }
 
-static void what_accesses_take_adds_up_to_the_counts(void)
+TEST(what_accesses_take_adds_up_to_the_counts)
 {
     ft_ptx_launches *l = opened("nvcc/launches.jsonl");
     uint64_t global[2] = {0}, shared[2] = {0};
@@ -213,7 +213,7 @@ static void what_accesses_take_adds_up_to_the_counts(void)
 #define LAUNCH SAXPY "\"grid\": 1, \"block\": 32, "
 
 /* What a GPU makes of a launch depends on them. */
-static void launches_with_other_registers_bytes_or_calls_are_others(void)
+TEST(launches_with_other_registers_bytes_or_calls_are_others)
 {
     static const char text[] =
         "{\"module\":\"saxpy.ptx\",\"kernel\":\"saxpy\",\"grid\":9,\"block\":32}\n"
@@ -283,7 +283,7 @@ static const struct {
     {LAUNCH "\"params\": {\"3\": {}}}", "neither pointer nor bytes", FT_EFORMAT},
 };
 
-static void bad_lines_are_refused_with_what_is_wrong(void)
+TEST(bad_lines_are_refused_with_what_is_wrong)
 {
     for (size_t i = 0; i < sizeof(bad_lines) / sizeof(bad_lines[0]); i++) {
         const char *text = bad_lines[i].text;
@@ -304,7 +304,7 @@ static const char types[] =
     ".param .b32 e, .param .u64 i, .param .f64 f, .param .align 4 .b8 s[12]) { ret; "
     "}\n";
 
-static void numbers_take_the_types_of_their_parameters(void)
+TEST(numbers_take_the_types_of_their_parameters)
 {
     static const char line[] =
         "{\"module\": \"types.ptx\", \"grid\": 1, \"block\": 1, \"params\": [255, -2, "
@@ -333,7 +333,7 @@ static void numbers_take_the_types_of_their_parameters(void)
     unlink(path);
 }
 
-static void halves_are_rounded_to_the_nearest_and_ties_to_even(void)
+TEST(halves_are_rounded_to_the_nearest_and_ties_to_even)
 {
     static const struct {
         double x;
@@ -385,7 +385,7 @@ static void halves_are_rounded_to_the_nearest_and_ties_to_even(void)
     }
 }
 
-static void more_launches_than_a_list_holds_are_refused(void)
+TEST(more_launches_than_a_list_holds_are_refused)
 {
     static const char line[] = "{\"library\": \"a\"}\n";
     const size_t n = FT__PTX_MAX_LAUNCHES + 1, len = sizeof(line) - 1;
@@ -405,7 +405,7 @@ static void more_launches_than_a_list_holds_are_refused(void)
     free(text);
 }
 
-static void one_text_may_hold_several_modules(void)
+TEST(one_text_may_hold_several_modules)
 {
     ft_ptx **m;
     size_t n;
@@ -455,7 +455,7 @@ static void compare(const char *name, ft_ptx_source source, const struct expecte
     ft_ptx_launches_free(l);
 }
 
-static void triton_keeps_all_but_the_grid(void)
+TEST(triton_keeps_all_but_the_grid)
 {
     static const struct expected e[] = {{"add_kernel", 1, {0}, 128, 0, NULL},
                                         {"softmax_kernel", 1, {0}, 256, 32, NULL}};
@@ -463,7 +463,7 @@ static void triton_keeps_all_but_the_grid(void)
     compare("triton", FT_PTX_TRITON, e, 2);
 }
 
-static void tritons_arguments_have_the_names_of_the_source(void)
+TEST(tritons_arguments_have_the_names_of_the_source)
 {
     static const char line[] =
         "{\"module\": \"triton/BEZ4AOF4YC2NOGSW64S43FH3HNKY4WHKLANFWDNWP7WZMSOMDHWA/"
@@ -480,7 +480,7 @@ static void tritons_arguments_have_the_names_of_the_source(void)
     ft_ptx_launches_free(l);
 }
 
-static void inductors_code_says_kernels_grids_and_library_calls_in_order(void)
+TEST(inductors_code_says_kernels_grids_and_library_calls_in_order)
 {
     static const struct expected e[] = {
         {"extern_kernels.convolution",
@@ -515,7 +515,7 @@ static void inductors_code_says_kernels_grids_and_library_calls_in_order(void)
     compare("inductor", FT_PTX_INDUCTOR, e, sizeof(e) / sizeof(e[0]));
 }
 
-static void older_code_of_inductors_has_its_grids_at_the_call(void)
+TEST(older_code_of_inductors_has_its_grids_at_the_call)
 {
     static const struct expected e[] = {
         {"extern_kernels.mm", 1, {0}, 0, 0, "matmul x=64x32 y=32x48 dtype=fp16"},
@@ -533,7 +533,7 @@ static void older_code_of_inductors_has_its_grids_at_the_call(void)
     compare("inductor-older", FT_PTX_INDUCTOR, e, sizeof(e) / sizeof(e[0]));
 }
 
-static void xlas_thunks_say_grids_and_loops_multiply(void)
+TEST(xlas_thunks_say_grids_and_loops_multiply)
 {
     static const struct expected e[] = {
         {"kCopy", 1, {0}, 0, 0, NULL},
@@ -557,7 +557,7 @@ static void xlas_thunks_say_grids_and_loops_multiply(void)
     compare("xla", FT_PTX_XLA, e, sizeof(e) / sizeof(e[0]));
 }
 
-static void older_thunks_say_launch_dimensions(void)
+TEST(older_thunks_say_launch_dimensions)
 {
     static const struct expected e[] = {
         {"loop_add_fusion", 1, {256, 2, 1}, 128, 0, NULL},
@@ -568,7 +568,7 @@ static void older_thunks_say_launch_dimensions(void)
 }
 
 /* Ranges as metadata and at the call, of the optimised IR and of that before. */
-static void without_thunks_the_ir_of_xla_says_grids(void)
+TEST(without_thunks_the_ir_of_xla_says_grids)
 {
     static const struct expected e[] = {
         {"loop_add_fusion", 1, {256, 1, 1}, 128, 0, NULL},
@@ -584,7 +584,7 @@ static void without_thunks_the_ir_of_xla_says_grids(void)
     ft_ptx_launches_free(l);
 }
 
-static void a_dump_of_xla_without_ptx_says_which_flags_make_one(void)
+TEST(a_dump_of_xla_without_ptx_says_which_flags_make_one)
 {
     ft_ptx_launches *l;
     ft_error err = {0};
@@ -593,7 +593,7 @@ static void a_dump_of_xla_without_ptx_says_which_flags_make_one(void)
     CHECK(HAS(err.msg, "without PTX") && HAS(err.msg, "--xla_dump_hlo_as_text"));
 }
 
-static void a_folder_without_any_is_refused(void)
+TEST(a_folder_without_any_is_refused)
 {
     ft_ptx_launches *l;
     ft_error err = {0};
@@ -613,7 +613,7 @@ static ft_status open_folder(const char *name)
     return st;
 }
 
-static void want_of_memory_is_an_ordinary_failure(void)
+TEST(want_of_memory_is_an_ordinary_failure)
 {
     static const char *const names[] = {"nvcc", "inductor", "triton", "xla", "xla-ir"};
 
@@ -626,30 +626,7 @@ int main(int argc, char **argv)
     if (argc < 2 || !mkdtemp(folder))
         return 2;
     snprintf(data, sizeof(data), "%s/tests/data/ptx", argv[1]);
-    a_launch_file_says_everything();
-    what_is_used_as_an_address_needs_no_value_and_null_is_unknown();
-    launches_that_differ_in_name_and_count_only_are_the_same();
-    sizes_of_xla_that_cannot_be_divided_are_no_convolution();
-    launches_of_other_buffers_are_others();
-    launches_with_other_registers_bytes_or_calls_are_others();
-    a_folder_with_a_launch_file_is_that_file();
-    launches_are_counted_with_their_blocks();
-    what_accesses_take_adds_up_to_the_counts();
-    bad_lines_are_refused_with_what_is_wrong();
-    numbers_take_the_types_of_their_parameters();
-    halves_are_rounded_to_the_nearest_and_ties_to_even();
-    more_launches_than_a_list_holds_are_refused();
-    one_text_may_hold_several_modules();
-    triton_keeps_all_but_the_grid();
-    tritons_arguments_have_the_names_of_the_source();
-    inductors_code_says_kernels_grids_and_library_calls_in_order();
-    older_code_of_inductors_has_its_grids_at_the_call();
-    xlas_thunks_say_grids_and_loops_multiply();
-    older_thunks_say_launch_dimensions();
-    without_thunks_the_ir_of_xla_says_grids();
-    a_dump_of_xla_without_ptx_says_which_flags_make_one();
-    a_folder_without_any_is_refused();
-    want_of_memory_is_an_ordinary_failure();
+    check_all();
     rmdir(folder);
     CHECK_DONE();
 }

@@ -76,7 +76,7 @@ static rig one(const char *text)
     return r;
 }
 
-static void a_branch_that_is_not_taken_falls_through(void)
+TEST(a_branch_that_is_not_taken_falls_through)
 {
     const rig r = one(HEAD KERNEL "setp.lt.u32 %p0, %r0, 10;\n" /* 7 */
                                   "@!%p0 bra L;\n"              /* 8 */
@@ -89,7 +89,7 @@ static void a_branch_that_is_not_taken_falls_through(void)
     CHECK(EQ(r.c.branches.value, 1) && EQ(r.c.divergent.value, 1));
 }
 
-static void a_guard_takes_threads_away_but_no_issue(void)
+TEST(a_guard_takes_threads_away_but_no_issue)
 {
     const rig r = one(HEAD KERNEL "setp.lt.u32 %p0, %r0, 10;\n"
                                   "@%p0 add.u32 %r4, %r0, 1;\n"
@@ -101,7 +101,7 @@ static void a_guard_takes_threads_away_but_no_issue(void)
     CHECK_EQ(r.c.branches.value, 0);
 }
 
-static void a_warp_goes_round_as_often_as_its_busiest_lane(void)
+TEST(a_warp_goes_round_as_often_as_its_busiest_lane)
 {
     const rig r = one(HEAD KERNEL "mov.u32 %r4, 0;\n"
                                   "L: setp.ge.u32 %p0, %r4, %r0;\n" /* 8 */
@@ -116,7 +116,7 @@ static void a_warp_goes_round_as_often_as_its_busiest_lane(void)
     CHECK(EQ(r.c.branches.value, 32) && EQ(r.c.divergent.value, 31));
 }
 
-static void a_loop_may_begin_with_the_kernel(void)
+TEST(a_loop_may_begin_with_the_kernel)
 {
     const rig r = one(HEAD ".entry k(.param .u64 buffer) {\n" REGISTERS
                            "L: add.u32 %r4, %r4, 1;\nmov.u32 %r0, %tid.x;\n"
@@ -126,7 +126,7 @@ static void a_loop_may_begin_with_the_kernel(void)
     CHECK(EQ(r.warp[4], 1) && EQ(r.thread[4], 32));
 }
 
-static void threads_that_exit_do_not_keep_others_apart(void)
+TEST(threads_that_exit_do_not_keep_others_apart)
 {
     const rig r = one(HEAD KERNEL "setp.lt.u32 %p0, %r0, 16; setp.lt.u32 %p1, %r0, 4;\n"
                                   "@%p0 bra L;\n"
@@ -140,7 +140,7 @@ static void threads_that_exit_do_not_keep_others_apart(void)
     CHECK_EQ(r.c.divergent.value, 1);
 }
 
-static void sides_that_both_end_never_meet(void)
+TEST(sides_that_both_end_never_meet)
 {
     const rig r = one(HEAD KERNEL "setp.lt.u32 %p0, %r0, 16;\n"
                                   "@%p0 bra L;\n"
@@ -152,7 +152,7 @@ static void sides_that_both_end_never_meet(void)
           EQ(r.thread[11], 16));
 }
 
-static void an_indexed_branch_splits_by_target(void)
+TEST(an_indexed_branch_splits_by_target)
 {
     const rig r = one(HEAD KERNEL "rem.u32 %r4, %r0, 3;\n"
                                   "T: .branchtargets A, B, C;\n"
@@ -169,7 +169,7 @@ static void an_indexed_branch_splits_by_target(void)
           EQ(r.word[31], 33));
 }
 
-static void a_function_is_entered_once_by_all_who_call_it(void)
+TEST(a_function_is_entered_once_by_all_who_call_it)
 {
     const rig r = one(
         HEAD
@@ -192,7 +192,7 @@ static void a_function_is_entered_once_by_all_who_call_it(void)
     CHECK_EQ(r.c.thread[FT_PTX_MUL].value, 2 * 32 + 12);
 }
 
-static void blocks_have_three_dimensions(void)
+TEST(blocks_have_three_dimensions)
 {
     rig r = launch_of(3, 8, 3, 2);
 
@@ -225,7 +225,7 @@ static rig load(const char *type, const char *into, int step, int offset,
     return one(text);
 }
 
-static void global_requests_touch_sectors_of_32_bytes(void)
+TEST(global_requests_touch_sectors_of_32_bytes)
 {
     CHECK_EQ(load("u32", "%r5", 4, 0, "global").c.sectors[0].value, 4);
     CHECK_EQ(load("u32", "%r5", 4, 16, "global").c.sectors[0].value, 5);
@@ -243,7 +243,7 @@ static void global_requests_touch_sectors_of_32_bytes(void)
         32);
 }
 
-static void banks_of_shared_memory_give_one_word_at_a_time(void)
+TEST(banks_of_shared_memory_give_one_word_at_a_time)
 {
     CHECK_EQ(load("u32", "%r5", 4, 0, "shared").c.wavefronts[0].value, 1);
     CHECK_EQ(load("u32", "%r5", 8, 0, "shared").c.wavefronts[0].value, 2);
@@ -259,7 +259,7 @@ static void banks_of_shared_memory_give_one_word_at_a_time(void)
     CHECK_EQ(load("u32", "%r5", 4, 0, "shared").c.shared[0].value, 1);
 }
 
-static void atomics_load_and_store(void)
+TEST(atomics_load_and_store)
 {
     rig r = launch_of(2, 64, 1, 1);
 
@@ -278,7 +278,7 @@ static void atomics_load_and_store(void)
     CHECK_EQ(r.c.requests[0].value, 4 * 5 + 2);
 }
 
-static void generic_addresses_lead_everywhere(void)
+TEST(generic_addresses_lead_everywhere)
 {
     const rig r = one(
         HEAD
@@ -306,7 +306,7 @@ static void generic_addresses_lead_everywhere(void)
           EQ(r.c.bytes[FT_PTX_GENERIC][0].value, 0));
 }
 
-static void copies_go_from_global_to_shared(void)
+TEST(copies_go_from_global_to_shared)
 {
     const rig r =
         one(HEAD ".shared .align 16 .b8 s[1024];\n" KERNEL
@@ -325,7 +325,7 @@ static void copies_go_from_global_to_shared(void)
     CHECK(EQ(r.c.bytes[FT_PTX_SHARED][1].value, 512) && EQ(r.c.wavefronts[1].value, 4));
 }
 
-static void lanes_tell_each_other(void)
+TEST(lanes_tell_each_other)
 {
     const rig r = one(
         HEAD KERNEL
@@ -352,7 +352,7 @@ static void lanes_tell_each_other(void)
     CHECK(EQ(r.word[160], 496) && EQ(r.word[192], 30));
 }
 
-static void barriers_hold_all_and_reduce(void)
+TEST(barriers_hold_all_and_reduce)
 {
     rig r = launch_of(3, 64, 1, 1);
 
@@ -370,7 +370,7 @@ static void barriers_hold_all_and_reduce(void)
     CHECK(EQ(r.word[0], 63 + 40) && EQ(r.word[63], 40));
 }
 
-static void carries_go_from_word_to_word(void)
+TEST(carries_go_from_word_to_word)
 {
     const rig r =
         one(HEAD KERNEL "add.cc.u32 %r4, 0xfffffff0, %r0; addc.u32 %r5, 0, 5;\n"
@@ -387,7 +387,7 @@ static void carries_go_from_word_to_word(void)
     CHECK(EQ(r.word[96 + 15], 100) && EQ(r.word[96 + 16], 101));
 }
 
-static void operations_of_floats_are_counted(void)
+TEST(operations_of_floats_are_counted)
 {
     const rig r = one(
         HEAD KERNEL
@@ -405,7 +405,7 @@ static void operations_of_floats_are_counted(void)
 }
 
 /* As the same numbers in registers. */
-static void constants_stand_among_fragments_and_as_targets(void)
+TEST(constants_stand_among_fragments_and_as_targets)
 {
     const rig r =
         one(HEAD KERNEL
@@ -439,7 +439,7 @@ static void refused(const char *body, ft_status st, const char *says)
     }
 }
 
-static void what_goes_wrong_is_told_with_its_place(void)
+TEST(what_goes_wrong_is_told_with_its_place)
 {
     refused("st.global.u32 [%l1+4000], %r0;\n", FT_EINVAL,
             "rig:9: 4 bytes at 0x100001000 of global memory are outside of it (block "
@@ -459,7 +459,7 @@ static void what_goes_wrong_is_told_with_its_place(void)
             "rig:9:");
 }
 
-static void launches_are_checked(void)
+TEST(launches_are_checked)
 {
     rig r = launch_of(1, 64, 32, 1);
 
@@ -479,26 +479,6 @@ static void launches_are_checked(void)
 
 int main(void)
 {
-    a_branch_that_is_not_taken_falls_through();
-    a_guard_takes_threads_away_but_no_issue();
-    a_warp_goes_round_as_often_as_its_busiest_lane();
-    a_loop_may_begin_with_the_kernel();
-    threads_that_exit_do_not_keep_others_apart();
-    sides_that_both_end_never_meet();
-    an_indexed_branch_splits_by_target();
-    a_function_is_entered_once_by_all_who_call_it();
-    blocks_have_three_dimensions();
-    global_requests_touch_sectors_of_32_bytes();
-    banks_of_shared_memory_give_one_word_at_a_time();
-    atomics_load_and_store();
-    generic_addresses_lead_everywhere();
-    copies_go_from_global_to_shared();
-    lanes_tell_each_other();
-    barriers_hold_all_and_reduce();
-    carries_go_from_word_to_word();
-    operations_of_floats_are_counted();
-    constants_stand_among_fragments_and_as_targets();
-    what_goes_wrong_is_told_with_its_place();
-    launches_are_checked();
+    check_all();
     CHECK_DONE();
 }

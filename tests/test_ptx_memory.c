@@ -4,7 +4,7 @@
 /* What kernels move: requests, sectors, cycles of banks, bytes by space; worked out by
  * hand. */
 
-static void sectors_are_those_that_warps_touch(void)
+TEST(sectors_are_those_that_warps_touch)
 {
     static const struct {
         const char *scale;
@@ -32,7 +32,7 @@ static void sectors_are_those_that_warps_touch(void)
     }
 }
 
-static void banks_conflict(void)
+TEST(banks_conflict)
 {
     static const struct {
         const char *scale;
@@ -54,7 +54,7 @@ static void banks_conflict(void)
     }
 }
 
-static void loops_over_memory_are_counted_whole(void)
+TEST(loops_over_memory_are_counted_whole)
 {
     const uint64_t x = 1 << 20;
     kernel k;
@@ -77,7 +77,7 @@ static void loops_over_memory_are_counted_whole(void)
 }
 
 /* Of one access of 4 bytes by 32 threads. */
-static void generic_accesses_are_global_where_only_pointers_given_lead_there(void)
+TEST(generic_accesses_are_global_where_only_pointers_given_lead_there)
 {
 #define GIVEN "ld.param.u64 %d1, [p];\n"
 #define LANE "mul.wide.u32 %d2, %r0, 4;\nadd.s64 %d3, %d1, %d2;\n"
@@ -129,9 +129,6 @@ static void generic_accesses_are_global_where_only_pointers_given_lead_there(voi
 
 int main(void)
 {
-    sectors_are_those_that_warps_touch();
-    banks_conflict();
-    loops_over_memory_are_counted_whole();
-    generic_accesses_are_global_where_only_pointers_given_lead_there();
+    check_all();
     CHECK_DONE();
 }

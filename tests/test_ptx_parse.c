@@ -90,7 +90,7 @@ static void is_refused_as_it_says(const char *path, const char *first)
         printf("%s, but\n%s\n", want, err.msg);
 }
 
-static void a_kernel_is_described(void)
+TEST(a_kernel_is_described)
 {
     ft_error err;
     const ft_ptx_kernel *k;
@@ -123,7 +123,7 @@ static void a_kernel_is_described(void)
     ft__ptx_free(m);
 }
 
-static void labels_of_a_scope_hide_those_around_it(void)
+TEST(labels_of_a_scope_hide_those_around_it)
 {
     ft_ptx *m = kernel("L: { bra L; L: ret; }\nbra L;\nret;");
 
@@ -138,7 +138,7 @@ static void labels_of_a_scope_hide_those_around_it(void)
     ft__ptx_free(m);
 }
 
-static void a_label_of_a_scope_is_not_that_of_a_branch_before_it(void)
+TEST(a_label_of_a_scope_is_not_that_of_a_branch_before_it)
 {
     ft_ptx *m = kernel("bra D; { D: bra D; }\nD: ret;");
 
@@ -152,7 +152,7 @@ static void a_label_of_a_scope_is_not_that_of_a_branch_before_it(void)
     ft__ptx_free(m);
 }
 
-static void a_prototype_that_does_not_return_says_nothing_of_the_function(void)
+TEST(a_prototype_that_does_not_return_says_nothing_of_the_function)
 {
     ft_error err;
     ft_ptx *m =
@@ -162,7 +162,7 @@ static void a_prototype_that_does_not_return_says_nothing_of_the_function(void)
     ft__ptx_free(m);
 }
 
-static void a_kernel_that_was_declared_is_described_by_its_definition(void)
+TEST(a_kernel_that_was_declared_is_described_by_its_definition)
 {
     ft_error err;
     const ft_ptx_kernel *k;
@@ -182,7 +182,7 @@ static void a_kernel_that_was_declared_is_described_by_its_definition(void)
     ft__ptx_free(m);
 }
 
-static void registers_of_a_scope_are_others(void)
+TEST(registers_of_a_scope_are_others)
 {
     ft_ptx *m = kernel(".reg .b32 %r<3>;\nmov.b32 %r1, 1;\n"
                        "{ .reg .b64 %r1; mov.b64 %r1, 2; }\nmov.b32 %r1, 3;\nret;");
@@ -199,7 +199,7 @@ static void registers_of_a_scope_are_others(void)
     ft__ptx_free(m);
 }
 
-static void numbers_are_read_in_all_ways_of_writing(void)
+TEST(numbers_are_read_in_all_ways_of_writing)
 {
     static const struct {
         const char *text;
@@ -236,7 +236,7 @@ static void numbers_are_read_in_all_ways_of_writing(void)
     }
 }
 
-static void classes_depend_on_types_and_words(void)
+TEST(classes_depend_on_types_and_words)
 {
     static const struct {
         const char *text;
@@ -275,7 +275,7 @@ static void classes_depend_on_types_and_words(void)
     }
 }
 
-static void initial_values_are_bytes(void)
+TEST(initial_values_are_bytes)
 {
     static const uint8_t want[] = {1, 0, 2, 0, 0, 0, 3, 0};
     ft_error err;
@@ -289,7 +289,7 @@ static void initial_values_are_bytes(void)
     ft__ptx_free(m);
 }
 
-static void kernels_are_found_by_name_or_alone(void)
+TEST(kernels_are_found_by_name_or_alone)
 {
     ft_error err;
     uint32_t k = 9;
@@ -304,7 +304,7 @@ static void kernels_are_found_by_name_or_alone(void)
     ft__ptx_free(m);
 }
 
-static void kernels_have_the_names_of_their_source(void)
+TEST(kernels_have_the_names_of_their_source)
 {
     static const struct {
         const char *symbol, *source;
@@ -356,7 +356,7 @@ static void kernels_have_the_names_of_their_source(void)
     }
 }
 
-static void files_are_found_by_number_in_any_order(void)
+TEST(files_are_found_by_number_in_any_order)
 {
     ft_error err = {0};
     ft_ptx *m = parse(".file 7 \"g.cu\"\n.file 2 \"b.cu\"\n.file 40 \"z.cu\"\n"
@@ -374,7 +374,7 @@ static void files_are_found_by_number_in_any_order(void)
     ft__ptx_free(m);
 }
 
-static void a_missing_file_is_said(void)
+TEST(a_missing_file_is_said)
 {
     ft_error err = {0};
     ft_ptx *m;
@@ -409,19 +409,7 @@ int main(int argc, char **argv)
 
     folder(root, "good", is_read);
     folder(root, "bad", is_refused_as_it_says);
-    a_kernel_is_described();
-    labels_of_a_scope_hide_those_around_it();
-    a_label_of_a_scope_is_not_that_of_a_branch_before_it();
-    a_prototype_that_does_not_return_says_nothing_of_the_function();
-    a_kernel_that_was_declared_is_described_by_its_definition();
-    registers_of_a_scope_are_others();
-    numbers_are_read_in_all_ways_of_writing();
-    classes_depend_on_types_and_words();
-    initial_values_are_bytes();
-    kernels_are_found_by_name_or_alone();
-    kernels_have_the_names_of_their_source();
-    files_are_found_by_number_in_any_order();
-    a_missing_file_is_said();
+    check_all();
     any_allocation_may_fail(root);
     CHECK_DONE();
 }

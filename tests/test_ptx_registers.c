@@ -46,14 +46,14 @@ static const char chain[] = "mov.u32 %r1, %tid.x;\n"
                             "add.s32 %r4, %r3, 4; add.s32 %r5, %r4, 5;\n"
                             "ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], %r5;\n";
 
-static void values_that_live_at_once_are_what_counts(void)
+TEST(values_that_live_at_once_are_what_counts)
 {
     CHECK_EQ(needed(""), 8);
     CHECK_NEAR(needed(eight), 7.5 + 0.95 * 8, 1);
     CHECK_NEAR(needed(chain), 7.5 + 0.95, 1);
 }
 
-static void what_64_bits_hold_counts_twice(void)
+TEST(what_64_bits_hold_counts_twice)
 {
     CHECK_NEAR(needed("mov.u32 %r1, %tid.x; cvt.u64.u32 %rd2, %r1;\n"
                       "add.s64 %rd3, %rd2, 1; add.s64 %rd4, %rd2, 2;\n"
@@ -63,7 +63,7 @@ static void what_64_bits_hold_counts_twice(void)
 }
 
 /* The eight live across a loop that uses none of them. */
-static void what_is_needed_behind_a_loop_lives_in_it(void)
+TEST(what_is_needed_behind_a_loop_lives_in_it)
 {
     char text[2000];
 
@@ -79,8 +79,6 @@ static void what_is_needed_behind_a_loop_lives_in_it(void)
 
 int main(void)
 {
-    values_that_live_at_once_are_what_counts();
-    what_64_bits_hold_counts_twice();
-    what_is_needed_behind_a_loop_lives_in_it();
+    check_all();
     CHECK_DONE();
 }

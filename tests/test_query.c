@@ -15,7 +15,7 @@
 
 static char model[4096];
 
-static void an_answer_adds_up(void)
+TEST(an_answer_adds_up)
 {
     ft_data *d = open_data();
     ft_query q = about_list();
@@ -67,7 +67,7 @@ static bool is_folded(ft_data *d, const char *file)
     return found;
 }
 
-static void norms_that_were_folded_are_said_of_training_steps(void)
+TEST(norms_that_were_folded_are_said_of_training_steps)
 {
     ft_data *d = open_data();
     ft_query q = FT_QUERY_INIT;
@@ -110,7 +110,7 @@ static bool lacks(ft_data *d, const char *device, const char *dtype, const char 
     return found;
 }
 
-static void a_type_without_hardware_is_said(void)
+TEST(a_type_without_hardware_is_said)
 {
     ft_data *d = open_data();
 
@@ -153,7 +153,7 @@ static double alone(ft_data *d, const char *device, const char *spec, bool clock
 
 /* What a device has no units for is multiplied in the 16 bits that the layer is given
  * and returns, its weights read in their own. */
-static void narrow_layers_without_units_take_16_bits(void)
+TEST(narrow_layers_without_units_take_16_bits)
 {
     static const struct {
         const char *without, *with, *narrow, *wide;
@@ -206,7 +206,7 @@ static double width_in_steps(ft_data *d, const char *device, int step,
 }
 
 /* DeepBench's on a P100: 28 % lay within a factor of 1.9. */
-static void gradients_in_steps_before_volta_are_unsure(void)
+TEST(gradients_in_steps_before_volta_are_unsure)
 {
     ft_data *d = open_data();
 
@@ -220,7 +220,7 @@ static void gradients_in_steps_before_volta_are_unsure(void)
     ft_data_close(d);
 }
 
-static void a_query_of_another_size_is_understood(void)
+TEST(a_query_of_another_size_is_understood)
 {
     struct {
         ft_query q;
@@ -245,7 +245,7 @@ static void a_query_of_another_size_is_understood(void)
     ft_data_close(d);
 }
 
-static void a_graph_is_asked_as_its_file(void)
+TEST(a_graph_is_asked_as_its_file)
 {
     ft_query q = FT_QUERY_INIT;
     ft_data *d = open_data();
@@ -270,7 +270,7 @@ static void a_graph_is_asked_as_its_file(void)
     ft_data_close(d);
 }
 
-static void a_loaded_predictor_is_asked_as_its_file(void)
+TEST(a_loaded_predictor_is_asked_as_its_file)
 {
     ft_query q = about_list();
     ft_data *d = open_data();
@@ -291,7 +291,7 @@ static void a_loaded_predictor_is_asked_as_its_file(void)
     ft_data_close(d);
 }
 
-static void what_is_wrong_has_its_status(void)
+TEST(what_is_wrong_has_its_status)
 {
     static const struct {
         size_t field;
@@ -344,7 +344,7 @@ static void *ask_often(void *arg)
     return sum;
 }
 
-static void threads_share_the_data(void)
+TEST(threads_share_the_data)
 {
     ft_data *d = open_data();
     pthread_t thread[4];
@@ -402,7 +402,7 @@ static void check_as_asked_first(ft_data *d, const ft_query *q)
 }
 
 /* Networks share operations; a training step has those of a forward pass. */
-static void what_was_answered_before_changes_nothing(void)
+TEST(what_was_answered_before_changes_nothing)
 {
     static const char *const device[] = {"h100-sxm", "a30", "t4", "xeon-platinum-8380"};
     static const char *const run_mode[] = {NULL, "graph", "compiled"};
@@ -442,7 +442,7 @@ static void write_measured(void)
 }
 
 /* Ways to ask about one device, more than are remembered, there and back. */
-static void every_way_to_ask_is_remembered_apart(void)
+TEST(every_way_to_ask_is_remembered_apart)
 {
     static const struct {
         const char *setting, *policy, *method, *engine, *correct;
@@ -484,7 +484,7 @@ static void every_way_to_ask_is_remembered_apart(void)
 }
 
 /* More operations than are remembered, twice. */
-static void what_is_not_remembered_is_asked_again(void)
+TEST(what_is_not_remembered_is_asked_again)
 {
     static char list[1 << 15];
     ft_data *d = open_data();
@@ -502,7 +502,7 @@ static void what_is_not_remembered_is_asked_again(void)
 }
 
 /* Each is what asking for it alone says, to the last bit. */
-static void many_settings_are_each_asked_alone(void)
+TEST(many_settings_are_each_asked_alone)
 {
     static const char *const setting[] = {"", "clock=900MHz", "clock=9000MHz",
                                           "clock=1200MHz power=100W"};
@@ -536,7 +536,7 @@ static void many_settings_are_each_asked_alone(void)
     ft_data_close(d);
 }
 
-static void many_lists_are_each_asked_alone(void)
+TEST(many_lists_are_each_asked_alone)
 {
     static const char other[] = "linear x=8x512 out=256 dtype=fp16\n",
                       bad[] = "nosuch\n";
@@ -569,7 +569,7 @@ static void many_lists_are_each_asked_alone(void)
     ft_data_close(d);
 }
 
-static void a_network_is_cut_by_one_question(void)
+TEST(a_network_is_cut_by_one_question)
 {
     static const char *const device[] = {"jetson-tx2", "a30"};
     const ft_place_options how = {device, 2, FT_PLACE_BY_TIME, 1e9, 1e-3, 0};
@@ -594,7 +594,7 @@ static void a_network_is_cut_by_one_question(void)
     ft_data_close(d);
 }
 
-static void a_predictor_has_its_place(void)
+TEST(a_predictor_has_its_place)
 {
     char path[64], small[8];
 
@@ -621,7 +621,7 @@ static ft_status cost_at(void *arg, int64_t batch, uint64_t *bytes, ft_error *er
     return batch > 1000 && !c->per_item ? ft_fail(err, FT_EINVAL, 0, "no") : FT_OK;
 }
 
-static void the_largest_batch_just_fits(void)
+TEST(the_largest_batch_just_fits)
 {
     static const struct {
         uint64_t fixed, per_item, limit;
@@ -645,28 +645,9 @@ static void the_largest_batch_just_fits(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     snprintf(model, sizeof(model), "%s/data/models/resnet18.onnx", argv[1]);
     CHECK(SAME(ft_version(), FT_VERSION));
-    the_largest_batch_just_fits();
-    an_answer_adds_up();
-    norms_that_were_folded_are_said_of_training_steps();
-    a_type_without_hardware_is_said();
-    narrow_layers_without_units_take_16_bits();
-    gradients_in_steps_before_volta_are_unsure();
-    a_query_of_another_size_is_understood();
-    a_graph_is_asked_as_its_file();
-    a_loaded_predictor_is_asked_as_its_file();
-    what_is_wrong_has_its_status();
-    many_settings_are_each_asked_alone();
-    many_lists_are_each_asked_alone();
-    a_network_is_cut_by_one_question();
-    a_predictor_has_its_place();
-    threads_share_the_data();
-    what_was_answered_before_changes_nothing();
-    every_way_to_ask_is_remembered_apart();
-    what_is_not_remembered_is_asked_again();
+    check_all();
     CHECK_DONE();
 }

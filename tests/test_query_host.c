@@ -8,7 +8,7 @@
 #include "predict/query/network.h"
 #include "query_rig.h"
 
-static void a_host_is_named_or_not_known(void)
+TEST(a_host_is_named_or_not_known)
 {
     ft_data *d = open_data();
     ft_query q = about_list();
@@ -35,7 +35,7 @@ static void a_host_is_named_or_not_known(void)
 /* A table of n short lists of operations, each with what it took by hand: 7 us for each
  * launch, 0.8 of that for the call, and no more than that for a device
  * that waits. */
-static void a_few_timed_models_tell_what_a_launch_takes(void)
+TEST(a_few_timed_models_tell_what_a_launch_takes)
 {
     static const struct {
         const char *text;
@@ -94,7 +94,7 @@ static void a_few_timed_models_tell_what_a_launch_takes(void)
 }
 
 /* Nothing takes time: neither does a phase of it. */
-static void views_take_no_time_in_any_phase(void)
+TEST(views_take_no_time_in_any_phase)
 {
     static const char views[] = "view x=4x8 out=32 dtype=fp32\n";
     ft_data *d = open_data();
@@ -129,7 +129,7 @@ static double host_of(ft_data *d, const char *list, const char *run_mode)
 }
 
 /* Between operations that wait for the host, which makes a tensor of each view. */
-static void views_take_the_time_of_the_host(void)
+TEST(views_take_the_time_of_the_host)
 {
     static const char relu[] = "relu x=4x8 dtype=fp32\n",
                       viewed[] =
@@ -149,7 +149,7 @@ static void views_take_the_time_of_the_host(void)
  * 32, layernorm 45. KernelBench's modules that the host holds back, in times of an
  * elementwise operation with its call: convolutions 2.45, norms that train 2.96,
  * logsumexp 4.15. Sums and depthwise convolutions ask no library either. */
-static void libraries_take_more_of_the_host_than_elementwise_kernels(void)
+TEST(libraries_take_more_of_the_host_than_elementwise_kernels)
 {
     static const struct {
         const char *list;
@@ -175,7 +175,7 @@ static void libraries_take_more_of_the_host_than_elementwise_kernels(void)
     ft_data_close(d);
 }
 
-static void a_gradient_takes_more_than_its_forward_pass_alone(void)
+TEST(a_gradient_takes_more_than_its_forward_pass_alone)
 {
     static const char *const kinds[] = {
         "relu x=4x8 dtype=fp32", "batchnorm x=2x8x4x4 train=1 dtype=fp32",
@@ -205,7 +205,7 @@ static double width(const ft_estimate *e)
 
 /* Known: what a launch takes; then an operation that waits for the host is as sure as
  * that is, alone, too. What the device takes is as sure as before. */
-static void a_launch_time_narrows_what_waits_for_the_host(void)
+TEST(a_launch_time_narrows_what_waits_for_the_host)
 {
     static const char small[] = "softmax x=1x64 axis=1 dtype=fp32 *50\n",
                       large[] = "relu x=4096x65536 dtype=fp32 *50\n";
@@ -240,7 +240,7 @@ static void a_launch_time_narrows_what_waits_for_the_host(void)
 }
 
 /* An operation that waits longer for its launches draws less, down to what idles. */
-static void a_launch_time_lowers_what_waiting_draws(void)
+TEST(a_launch_time_lowers_what_waiting_draws)
 {
     static const char small[] = "relu x=1x64 dtype=fp32\n";
     static const double launch_s[] = {9e-6, 100e-6};
@@ -266,7 +266,7 @@ static void a_launch_time_lowers_what_waiting_draws(void)
 }
 
 /* A V100 was measured eager: replayed, its device does what it does then. */
-static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
+TEST(a_replayed_graph_has_no_launches_of_eager_measurements)
 {
     static const char list[] = "softmax x=16x4096 axis=1 dtype=fp32 *9\n";
     static const char *const mode[] = {"eager", "graph"};
@@ -291,7 +291,7 @@ static void a_replayed_graph_has_no_launches_of_eager_measurements(void)
 
 /* Products were measured in replayed graphs, whose times have no launches to take off:
  * not where the clock is named either. */
-static void a_clock_takes_no_launches_off_measurements_without_them(void)
+TEST(a_clock_takes_no_launches_off_measurements_without_them)
 {
     static const char list[] = "linear x=1024x1024 out=1024 dtype=bf16 *9\n";
     static const char *const setting[] = {NULL, "clock=1410MHz"};
@@ -355,7 +355,7 @@ static void answers_in(const char *run_mode, const char *asked, const char *why,
     ft_data_close(d);
 }
 
-static void statistics_are_kept_without_a_graph(void)
+TEST(statistics_are_kept_without_a_graph)
 {
     static const char train[] = "batchnorm x=2x4x8x8 train=1";
     const ft_shape x = {4, {2, 4, 8, 8}}, w = {1, {4}};
@@ -367,7 +367,7 @@ static void statistics_are_kept_without_a_graph(void)
 }
 
 /* KernelBench's take an L40S as long in every run mode of torch.compile. */
-static void recurrent_layers_are_issued(void)
+TEST(recurrent_layers_are_issued)
 {
     static const char spec[] = "gru x=512x10x256 hidden=256",
                       why[] = "breaks its graph at recurrent layers";
@@ -414,7 +414,7 @@ static void compiled(double *time_s, double *host_s, const char *spec, ft_shape 
 
 /* Attention behind a patch convolution: its scores are no images, whatever their rank.
  * Softmax is one kernel, as relu is. */
-static void scores_behind_patches_lie_as_they_are(void)
+TEST(scores_behind_patches_lie_as_they_are)
 {
     static const char *const last[] = {"softmax x=8x4x64x64 axis=3",
                                        "relu x=8x4x64x64"};
@@ -437,7 +437,7 @@ static void scores_behind_patches_lie_as_they_are(void)
 /* Four launches of the call, and one a kernel. Sums of columns are in another order
  * than what they divide, which reads again; those of a batch's images are added up
  * apart. */
-static void generated_kernels_are_issued_one_by_one(void)
+TEST(generated_kernels_are_issued_one_by_one)
 {
     const ft_shape image = {4, {16, 64, 8, 8}}, rows = {3, {512, 512, 512}};
     double relu_s, norm_s, last_s, columns_s, host_s[2], waits_s[2];
@@ -468,7 +468,7 @@ static double convolution_host_s(int channels)
 
 /* TF32's four channels: cuDNN starts two kernels beside the convolution, each for 0.7
  * of a launch. */
-static void kernels_that_pad_are_issued(void)
+TEST(kernels_that_pad_are_issued)
 {
     double relu_s, relu_host_s;
 
@@ -480,7 +480,7 @@ static void kernels_that_pad_are_issued(void)
 
 /* A list has no tensors, so that nothing is fused: a compiled network is called more
  * slowly, its channels lie last, and replaying it takes one call. */
-static void run_modes_have_names(void)
+TEST(run_modes_have_names)
 {
     static const char *const mode[] = {"eager", "compiled", "graph", "compiled-graph",
                                        "cudagraphs"};
@@ -514,24 +514,7 @@ static void run_modes_have_names(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    a_host_is_named_or_not_known();
-    a_few_timed_models_tell_what_a_launch_takes();
-    views_take_no_time_in_any_phase();
-    views_take_the_time_of_the_host();
-    libraries_take_more_of_the_host_than_elementwise_kernels();
-    a_gradient_takes_more_than_its_forward_pass_alone();
-    a_launch_time_narrows_what_waits_for_the_host();
-    a_launch_time_lowers_what_waiting_draws();
-    a_replayed_graph_has_no_launches_of_eager_measurements();
-    a_clock_takes_no_launches_off_measurements_without_them();
-    statistics_are_kept_without_a_graph();
-    recurrent_layers_are_issued();
-    generated_kernels_are_issued_one_by_one();
-    scores_behind_patches_lie_as_they_are();
-    kernels_that_pad_are_issued();
-    run_modes_have_names();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -48,7 +48,7 @@ static void in_all_modes(ft_data *d, ft_query *q)
 }
 
 /* Beyond noise, and but for the copies of torch.compile's backend. */
-static void a_replay_is_no_slower_than_its_launches(void)
+TEST(a_replay_is_no_slower_than_its_launches)
 {
     static const char *const devices[] = {"l4",       "t4", "a100-sxm-40gb",
                                           "rtx-4090", "p4", "mi300x"};
@@ -74,7 +74,7 @@ static void a_replay_is_no_slower_than_its_launches(void)
 }
 
 /* Two operations: no call of torch.compile stands before a graph captured by hand. */
-static void a_short_graph_is_no_slower_than_its_launches(void)
+TEST(a_short_graph_is_no_slower_than_its_launches)
 {
     ft_data *d = open_data();
     ft_query q = about_list();
@@ -91,7 +91,7 @@ static void a_short_graph_is_no_slower_than_its_launches(void)
 
 /* A ResNet-50 has 97 MiB of weights, an L4 48 MB of cache, and 0.48 GB/s with its
  * memory at 10 MHz. */
-static void memory_at_a_low_clock_reads_weights_slowly(void)
+TEST(memory_at_a_low_clock_reads_weights_slowly)
 {
     static const char *const settings[] = {"memory=10MHz", "memory=5MHz"};
     char path[4200];
@@ -128,7 +128,7 @@ static void memory_at_a_low_clock_reads_weights_slowly(void)
 }
 
 /* 67 MB each: one fits the cache of an L40S, ten do not. */
-static void weights_of_a_network_displace_each_other(void)
+TEST(weights_of_a_network_displace_each_other)
 {
     static const char line[] = "linear x=10x4096 out=4096 bias=1 dtype=fp32 *%d\n";
     char text[80];
@@ -151,7 +151,7 @@ static void weights_of_a_network_displace_each_other(void)
 }
 
 /* Alone it displaces nothing but what it displaced when it was measured alone. */
-static void an_operation_alone_is_a_network_of_one(void)
+TEST(an_operation_alone_is_a_network_of_one)
 {
     static const char line[] = "linear x=1x4096 out=6144 bias=1 dtype=fp32\n";
     ft_data *d = open_data();
@@ -170,7 +170,7 @@ static void an_operation_alone_is_a_network_of_one(void)
 
 /* Where weights set the time, more rows are no faster, whatever the schedule's factor.
  */
-static void more_rows_are_no_faster(void)
+TEST(more_rows_are_no_faster)
 {
     char text[80];
     double before = 0;
@@ -196,14 +196,7 @@ static void more_rows_are_no_faster(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    a_replay_is_no_slower_than_its_launches();
-    a_short_graph_is_no_slower_than_its_launches();
-    memory_at_a_low_clock_reads_weights_slowly();
-    weights_of_a_network_displace_each_other();
-    an_operation_alone_is_a_network_of_one();
-    more_rows_are_no_faster();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -35,7 +35,7 @@ static ft_rank_entry entry(const char *device, double items, double time_s,
     return e;
 }
 
-static void the_least_comes_first(void)
+TEST(the_least_comes_first)
 {
     const ft_rank_entry e[] = {entry("b", 1, 3, 10), entry("a", 1, 1, 40),
                                entry("c", 1, 2, 20)};
@@ -55,7 +55,7 @@ static void the_least_comes_first(void)
     CHECK(EQ(ft_rank(r, e, 3, &how, NULL), FT_OK) && EQ(r[0].place, 1));
 }
 
-static void values_are_of_an_item_and_limits_of_a_pass(void)
+TEST(values_are_of_an_item_and_limits_of_a_pass)
 {
     ft_rank_entry e[] = {entry("a", 1, 0.010, 2), entry("a", 8, 0.040, 8)};
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
@@ -79,7 +79,7 @@ static void values_are_of_an_item_and_limits_of_a_pass(void)
     CHECK(EQ(ft_rank(r, e, 2, &how, NULL), FT_OK) && EQ(r[0].place, 1) && r[0].risky);
 }
 
-static void what_is_not_known_says_why(void)
+TEST(what_is_not_known_says_why)
 {
     ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 2, 5)};
     ft_rank_options how = {.by = FT_RANK_BY_ENERGY};
@@ -97,7 +97,7 @@ static void what_is_not_known_says_why(void)
     CHECK(EQ(r[0].state, FT_RANK_UNKNOWN) && EQ(r[1].place, 1));
 }
 
-static void energy_follows_from_power_and_time(void)
+TEST(energy_follows_from_power_and_time)
 {
     ft_rank_entry e = entry("a", 2, 3, 30);
     ft_rank_options how = {.by = FT_RANK_BY_ENERGY};
@@ -109,7 +109,7 @@ static void energy_follows_from_power_and_time(void)
     CHECK_NEAR(r.value[FT_RANK_BY_ENERGY].high, 15 * 1.2 * 1.1, 1e-12);
 }
 
-static void what_does_not_fit_has_no_place(void)
+TEST(what_does_not_fit_has_no_place)
 {
     ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 2, 0)};
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
@@ -123,7 +123,7 @@ static void what_does_not_fit_has_no_place(void)
     CHECK_NEAR(r[1].regret, 0, 0);
 }
 
-static void a_bound_stands_behind_estimates(void)
+TEST(a_bound_stands_behind_estimates)
 {
     ft_rank_entry e[] = {entry("bound", 1, 1, 0), entry("a", 1, 2, 0)};
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
@@ -141,7 +141,7 @@ static void a_bound_stands_behind_estimates(void)
 }
 
 /* Intervals that touch, and those of one device, whose errors are alike. */
-static void overlap_is_between_devices(void)
+TEST(overlap_is_between_devices)
 {
     ft_rank_entry e[] = {entry("a", 1, 1.0, 0), entry("b", 1, 1.43, 0),
                          entry("c", 1, 1.45, 0), entry("a", 1, 1.1, 0)};
@@ -158,7 +158,7 @@ static double phi(double z)
 }
 
 /* Against the closed form: the logarithm of the ratio is normal. */
-static void chance_and_regret_are_those_of_the_intervals(void)
+TEST(chance_and_regret_are_those_of_the_intervals)
 {
     const double factor[] = {1.05, 1.3, 2}, ahead[] = {1.0, 1.1, 1.5};
 
@@ -180,7 +180,7 @@ static void chance_and_regret_are_those_of_the_intervals(void)
     }
 }
 
-static void one_device_errs_alike(void)
+TEST(one_device_errs_alike)
 {
     ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("a", 1, 1.01, 0)};
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
@@ -192,7 +192,7 @@ static void one_device_errs_alike(void)
 }
 
 /* Two devices that wait for one host, and one that does not. */
-static void what_waits_for_a_host_errs_as_it_does(void)
+TEST(what_waits_for_a_host_errs_as_it_does)
 {
     ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 1.001, 0),
                          entry("c", 1, 90, 0)};
@@ -227,7 +227,7 @@ static void what_waits_for_a_host_errs_as_it_does(void)
 
 /* Two clocks at which the host sets the time, but for rounding, and one that is slower.
  */
-static void equal_ones_share_their_chance(void)
+TEST(equal_ones_share_their_chance)
 {
     const ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("a", 1, 1 + 1e-13, 0),
                                entry("a", 1, 1.5, 0)};
@@ -240,7 +240,7 @@ static void equal_ones_share_their_chance(void)
     CHECK_NEAR(r[1].regret, 0, 1e-9);
 }
 
-static void the_same_seed_draws_the_same(void)
+TEST(the_same_seed_draws_the_same)
 {
     ft_rank_entry e[] = {entry("a", 1, 1, 0), entry("b", 1, 1.1, 0)};
     ft_rank_options how = {.by = FT_RANK_BY_TIME, .seed = 3};
@@ -255,7 +255,7 @@ static void the_same_seed_draws_the_same(void)
 }
 
 /* By definition, one against all. */
-static void the_pareto_set_is_what_nothing_beats(void)
+TEST(the_pareto_set_is_what_nothing_beats)
 {
     enum { N = 60 };
     static char name[N][8];
@@ -291,7 +291,7 @@ static void the_pareto_set_is_what_nothing_beats(void)
     }
 }
 
-static void what_is_out_of_range_is_refused(void)
+TEST(what_is_out_of_range_is_refused)
 {
     const ft_rank_entry bad = entry("a", 0, 1, 0);
     ft_rank_options how = {.by = FT_RANK_BY_TIME};
@@ -313,7 +313,7 @@ static ft__rank_row row(uint64_t item, const char *choice, double truth, double 
 }
 
 /* Three items by hand; the fourth was measured on one device only. */
-static void foretold_orders_are_weighed_against_true_ones(void)
+TEST(foretold_orders_are_weighed_against_true_ones)
 {
     const ft__rank_row r[] = {row(7, "a", 1, 1.0), row(9, "b", 4, 4.0),
                               row(7, "b", 2, 2.0), row(8, "b", 2, 2.5),
@@ -335,7 +335,7 @@ static void foretold_orders_are_weighed_against_true_ones(void)
     CHECK(CMP(e.expected_regret, >, 0) && CMP(e.expected_regret, <, 0.05));
 }
 
-static void what_was_measured_twice_counts_once(void)
+TEST(what_was_measured_twice_counts_once)
 {
     const ft__rank_row r[] = {row(1, "a", 1, 1), row(1, "a", 3, 3),
                               row(1, "b", 1.5, 1.5)};
@@ -347,7 +347,7 @@ static void what_was_measured_twice_counts_once(void)
     CHECK_NEAR(e.worst_regret, 2 / 1.5 - 1, 1e-12);
 }
 
-static void without_a_choice_there_is_no_order(void)
+TEST(without_a_choice_there_is_no_order)
 {
     const ft__rank_row r[] = {row(1, "a", 1, 1), row(2, "b", 3, 3)};
     ft_rank_evaluation e;
@@ -360,22 +360,6 @@ static void without_a_choice_there_is_no_order(void)
 
 int main(void)
 {
-    foretold_orders_are_weighed_against_true_ones();
-    what_was_measured_twice_counts_once();
-    without_a_choice_there_is_no_order();
-    the_least_comes_first();
-    values_are_of_an_item_and_limits_of_a_pass();
-    what_is_not_known_says_why();
-    energy_follows_from_power_and_time();
-    what_does_not_fit_has_no_place();
-    a_bound_stands_behind_estimates();
-    overlap_is_between_devices();
-    chance_and_regret_are_those_of_the_intervals();
-    one_device_errs_alike();
-    what_waits_for_a_host_errs_as_it_does();
-    equal_ones_share_their_chance();
-    the_same_seed_draws_the_same();
-    the_pareto_set_is_what_nothing_beats();
-    what_is_out_of_range_is_refused();
+    check_all();
     CHECK_DONE();
 }

@@ -76,7 +76,7 @@ static double off(int i)
     return weighed[i].value_s / truth(elements_of(i)) - 1;
 }
 
-static void good_readings_stay_what_they_are(void)
+TEST(good_readings_stay_what_they_are)
 {
     const ft__samples s = simulated(N);
     size_t doubtful = 0, out = 0;
@@ -92,7 +92,7 @@ static void good_readings_stay_what_they_are(void)
 }
 
 /* Rounds disagree, and the reading says so: what is learned of others says more. */
-static void a_reading_that_scatters_counts_as_much_as_its_error_lets_it(void)
+TEST(a_reading_that_scatters_counts_as_much_as_its_error_lets_it)
 {
     const ft__samples s = simulated(N);
 
@@ -108,7 +108,7 @@ static void a_reading_that_scatters_counts_as_much_as_its_error_lets_it(void)
 }
 
 /* All of its rounds were disturbed alike: only its neighbours tell. */
-static void a_reading_far_too_slow_is_doubted_unless_another_agrees(void)
+TEST(a_reading_far_too_slow_is_doubted_unless_another_agrees)
 {
     ft__samples s = simulated(N);
 
@@ -134,7 +134,7 @@ static void a_reading_far_too_slow_is_doubted_unless_another_agrees(void)
     CHECK_NEAR(weighed[150].value_s / truth(elements_of(150)), 4.02, 0.2);
 }
 
-static void a_reading_that_is_faster_was_not_disturbed(void)
+TEST(a_reading_that_is_faster_was_not_disturbed)
 {
     const ft__samples s = simulated(N);
 
@@ -145,7 +145,7 @@ static void a_reading_that_is_faster_was_not_disturbed(void)
 }
 
 /* Without an error, or of a table that others published, rows are as they stand. */
-static void what_says_no_error_is_taken_as_it_is(void)
+TEST(what_says_no_error_is_taken_as_it_is)
 {
     ft__samples s = simulated(N);
 
@@ -162,10 +162,6 @@ static void what_says_no_error_is_taken_as_it_is(void)
 
 int main(void)
 {
-    good_readings_stay_what_they_are();
-    a_reading_that_scatters_counts_as_much_as_its_error_lets_it();
-    a_reading_far_too_slow_is_doubted_unless_another_agrees();
-    a_reading_that_is_faster_was_not_disturbed();
-    what_says_no_error_is_taken_as_it_is();
+    check_all();
     CHECK_DONE();
 }

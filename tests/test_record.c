@@ -144,7 +144,7 @@ static char *look_at(const char *root)
     return text;
 }
 
-static void a_record_serves_in_the_place_of_the_machine(void)
+TEST(a_record_serves_in_the_place_of_the_machine)
 {
     static const char *const names[] = {"rapl-laptop", "jetson-tx1", "amd-server",
                                         "bare-vm",     "vm",         "nvidia-server"};
@@ -182,7 +182,7 @@ static void a_record_serves_in_the_place_of_the_machine(void)
     }
 }
 
-static void serial_numbers_are_not_recorded(void)
+TEST(serial_numbers_are_not_recorded)
 {
     struct path from = in_scratch("board"), to = in_scratch("board-record");
     ft_record_options o = {.root = from.s};
@@ -200,7 +200,7 @@ static void serial_numbers_are_not_recorded(void)
     free(text);
 }
 
-static void a_recorded_virtual_machine_has_nothing_to_set_or_to_read(void)
+TEST(a_recorded_virtual_machine_has_nothing_to_set_or_to_read)
 {
     char *text = look_at(machine("vm").s);
 
@@ -223,7 +223,7 @@ static const ft_setting_state *setting(const ft_settings_list *l, const char *na
     return NULL;
 }
 
-static void a_recorded_server_has_two_gpus(void)
+TEST(a_recorded_server_has_two_gpus)
 {
     struct path root = machine("nvidia-server"),
                 answers = machine("nvidia-server/nvml.txt");
@@ -269,7 +269,7 @@ static void a_recorded_server_has_two_gpus(void)
     unsetenv("FAKE_NVML");
 }
 
-static void files_are_listed_with_mode_and_outcome(void)
+TEST(files_are_listed_with_mode_and_outcome)
 {
     char *text = text_of(in_scratch("rapl-laptop/files.txt").s);
 
@@ -279,7 +279,7 @@ static void files_are_listed_with_mode_and_outcome(void)
     free(text);
 }
 
-static void what_may_not_be_read_is_named(void)
+TEST(what_may_not_be_read_is_named)
 {
     struct path from = in_scratch("locked"), to = in_scratch("locked-record");
     ft_record_options o = {.root = from.s};
@@ -302,7 +302,7 @@ static void what_may_not_be_read_is_named(void)
 }
 
 /* What the library says, written down, makes the fake library say the same. */
-static void nvml_is_recorded_so_that_it_can_be_replayed(void)
+TEST(nvml_is_recorded_so_that_it_can_be_replayed)
 {
     struct path first = in_scratch("gpu"), second = in_scratch("gpu-again");
     ft_record_options o = {.nvml = fake_nvml};
@@ -327,7 +327,7 @@ static void nvml_is_recorded_so_that_it_can_be_replayed(void)
     free(b);
 }
 
-static void a_folder_that_is_there_is_left_alone(void)
+TEST(a_folder_that_is_there_is_left_alone)
 {
     struct path from = machine("bare-vm"), to = in_scratch("bare-vm");
     ft_record_options o = {.root = from.s};
@@ -345,14 +345,7 @@ int main(int argc, char **argv)
     source_root = argv[1];
     fake_nvml = argv[2];
     make_scratch();
-    a_record_serves_in_the_place_of_the_machine();
-    serial_numbers_are_not_recorded();
-    a_recorded_virtual_machine_has_nothing_to_set_or_to_read();
-    a_recorded_server_has_two_gpus();
-    files_are_listed_with_mode_and_outcome();
-    what_may_not_be_read_is_named();
-    nvml_is_recorded_so_that_it_can_be_replayed();
-    a_folder_that_is_there_is_left_alone();
+    check_all();
     remove_scratch();
     CHECK_DONE();
 }

@@ -20,7 +20,7 @@ static ft_session *open_fake(const char *options)
     return fake_session(options, plugin_dir, "");
 }
 
-static void an_unknown_engine_lists_those_there_are(void)
+TEST(an_unknown_engine_lists_those_there_are)
 {
     ft_session_options how = {.engine = "nosuch", .plugin_dir = plugin_dir};
     ft_session *s;
@@ -32,7 +32,7 @@ static void an_unknown_engine_lists_those_there_are(void)
     CHECK_EQ(ft_session_open(&s, &how, &err), FT_ENOTFOUND);
 }
 
-static void figures_of_readings_are_per_iteration(void)
+TEST(figures_of_readings_are_per_iteration)
 {
     ft_reading r[] = {{1.0, 0, 10, 0, 0},
                       {1.1, 1, 10, 0, 0},
@@ -50,7 +50,7 @@ static void figures_of_readings_are_per_iteration(void)
 }
 
 /* Batches of a round agree, rounds do not: medians 10, 11, 12, 13, 14. */
-static void the_error_is_that_between_rounds(void)
+TEST(the_error_is_that_between_rounds)
 {
     ft_reading r[15];
     ft_measurement m;
@@ -78,7 +78,7 @@ static void the_error_is_that_between_rounds(void)
     CHECK_NEAR(m.value, 12, 1e-12);
 }
 
-static void a_measurement_keeps_every_batch(void)
+TEST(a_measurement_keeps_every_batch)
 {
     ft_session *s = open_fake("noise=0");
     ft_op small = parse("relu x=1x1000"), large = parse("relu x=1x4000000");
@@ -111,7 +111,7 @@ static ft_session *open_seeded(const char *options, uint64_t seed)
     return s;
 }
 
-static void every_reading_says_its_round(void)
+TEST(every_reading_says_its_round)
 {
     ft_session *s = open_fake("noise=0.05");
     ft_op op = parse("relu x=1x1000");
@@ -134,7 +134,7 @@ static void every_reading_says_its_round(void)
 
 /* The machine's speed drifts by 10 %: sessions differ, and not when divided by what
  * the calibration took beside. */
-static void what_drifts_is_told_by_the_calibration(void)
+TEST(what_drifts_is_told_by_the_calibration)
 {
     enum { N = 12 };
     ft_measure_options how = {.min_time_s = 0.05, .error_floor = -1};
@@ -161,7 +161,7 @@ static void what_drifts_is_told_by_the_calibration(void)
 }
 
 /* Noise alone: two measurements differ as much as they say. */
-static void stated_intervals_hold(void)
+TEST(stated_intervals_hold)
 {
     enum { N = 200 };
     ft_op op = parse("relu x=1x100000");
@@ -222,7 +222,7 @@ static void find_off(double *off, const char *options)
 }
 
 /* Three batches of ten take up to ten times as long. */
-static void bursts_do_not_change_what_an_operation_takes(void)
+TEST(bursts_do_not_change_what_an_operation_takes)
 {
     enum { N = BURST_SEEDS * N_IN_BURSTS };
     double off[N];
@@ -234,7 +234,7 @@ static void bursts_do_not_change_what_an_operation_takes(void)
 }
 
 /* Where nothing disturbs, the value is the median of the batches. */
-static void quiet_measurements_are_medians(void)
+TEST(quiet_measurements_are_medians)
 {
     ft_reading r[200];
     double v[200];
@@ -253,7 +253,7 @@ static void quiet_measurements_are_medians(void)
     CHECK(CMP(fabs(m.value / ft__median(v, 200) - 1), <, 0.01));
 }
 
-static void times_from_elsewhere_have_the_same_statistics(void)
+TEST(times_from_elsewhere_have_the_same_statistics)
 {
     ft_reading r[40], same[40], none[] = {{.value = 1}};
     ft_measurement m, wanted;
@@ -276,7 +276,7 @@ static void times_from_elsewhere_have_the_same_statistics(void)
 }
 
 /* What takes as long as a pass of a network, for a second: high / low is below 1.5. */
-static void a_network_in_bursts_has_a_narrow_interval(void)
+TEST(a_network_in_bursts_has_a_narrow_interval)
 {
     const ft_measure_options how = {.min_time_s = 1};
     ft_op op = parse("conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1");
@@ -302,7 +302,7 @@ static void a_network_in_bursts_has_a_narrow_interval(void)
 
 /* Another process keeps a CPU busy: rounds are marked, redone, and in the end used
  * for want of better ones. */
-static void other_load_is_noticed(void)
+TEST(other_load_is_noticed)
 {
     ft_session *s = open_fake("noise=0,foreign=1");
     ft_op op = parse("linear x=64x1024 out=1024");
@@ -324,7 +324,7 @@ static void other_load_is_noticed(void)
 
 /* The other process has the same CPU for half of the time: a batch of 50 ms, which it
  * always interrupts, takes 100 ms by the clock on the wall. */
-static void what_others_have_the_cpu_for_is_not_counted(void)
+TEST(what_others_have_the_cpu_for_is_not_counted)
 {
     const ft_measure_options how = {.min_time_s = 0.25, .error_floor = -1};
     ft_op op = parse("linear x=64x4096 out=4096");
@@ -341,7 +341,7 @@ static void what_others_have_the_cpu_for_is_not_counted(void)
 }
 
 /* One run in about a hundred is slow: its batch is marked, kept, and counts little. */
-static void outliers_are_marked_and_kept(void)
+TEST(outliers_are_marked_and_kept)
 {
     ft_reading r[40];
     uint32_t marked;
@@ -358,7 +358,7 @@ static void outliers_are_marked_and_kept(void)
     CHECK(EQ(m.n, 40) && CMP(m.value, <, 1.004) && CMP(m.mean, >, 1.19));
 }
 
-static void issuing_is_timed_where_it_is_not_the_work(void)
+TEST(issuing_is_timed_where_it_is_not_the_work)
 {
     ft_session *s = open_fake("noise=0.01,ahead=0.25");
     ft_op op = parse("relu x=1x100000");
@@ -374,7 +374,7 @@ static void issuing_is_timed_where_it_is_not_the_work(void)
 
 /* A recording of 12.5 W: an iteration of the loop costs 12.5 W times its part of the
  * loop's time, which is the engine's. */
-static void energy_is_power_times_time(void)
+TEST(energy_is_power_times_time)
 {
     char path[] = "/tmp/foretell-watts-XXXXXX", sources[64];
     ft_op op = parse("relu x=1x100000");
@@ -423,7 +423,7 @@ static void energy_is_power_times_time(void)
     remove(path);
 }
 
-static void a_fault_of_the_engine_is_an_error_not_a_number(void)
+TEST(a_fault_of_the_engine_is_an_error_not_a_number)
 {
     ft_session *s = open_fake("fail_kind=softmax");
     ft_op op = parse("softmax x=1x1000 axis=1");
@@ -436,7 +436,7 @@ static void a_fault_of_the_engine_is_an_error_not_a_number(void)
     ft_session_close(s);
 }
 
-static void time_is_proportional_above_the_floor(void)
+TEST(time_is_proportional_above_the_floor)
 {
     ft_session *s = open_fake("noise=0");
     ft_op op = parse("relu x=1x16");
@@ -449,7 +449,7 @@ static void time_is_proportional_above_the_floor(void)
     ft_session_close(s);
 }
 
-static void a_network_runs_in_order_and_says_where_memory_went(void)
+TEST(a_network_runs_in_order_and_says_where_memory_went)
 {
     static const char text[] =
         "conv2d x=1x3x32x32 out=8 kernel=3x3 stride=1x1 pad=1x1 *2\n"
@@ -476,7 +476,7 @@ static void a_network_runs_in_order_and_says_where_memory_went(void)
     ft_session_close(s);
 }
 
-static void a_session_says_what_stands_in_its_keys(void)
+TEST(a_session_says_what_stands_in_its_keys)
 {
     ft_session *s = open_fake("noise=0");
     const ft_session_facts *f = ft_session_get(s);
@@ -506,7 +506,7 @@ static void a_session_says_what_stands_in_its_keys(void)
 }
 
 /* Of an engine that lists devices: the one that is used, where it is no processor. */
-static void measurements_on_a_gpu_are_kept_under_its_name(void)
+TEST(measurements_on_a_gpu_are_kept_under_its_name)
 {
     ft_session *s = open_fake("gpu=Toy G31");
 
@@ -514,7 +514,7 @@ static void measurements_on_a_gpu_are_kept_under_its_name(void)
     ft_session_close(s);
 }
 
-static void preparing_runs_nothing(void)
+TEST(preparing_runs_nothing)
 {
     ft_session *s = open_fake("fail_kind=softmax,fail_after=0");
     ft_error err = {0};
@@ -540,27 +540,6 @@ int main(int argc, char **argv)
         return 77;
     plugin_dir = argv[2];
     snprintf(model, sizeof(model), "%s/data/models/resnet18.onnx", argv[1]);
-    an_unknown_engine_lists_those_there_are();
-    a_session_says_what_stands_in_its_keys();
-    measurements_on_a_gpu_are_kept_under_its_name();
-    preparing_runs_nothing();
-    figures_of_readings_are_per_iteration();
-    the_error_is_that_between_rounds();
-    every_reading_says_its_round();
-    what_drifts_is_told_by_the_calibration();
-    stated_intervals_hold();
-    other_load_is_noticed();
-    bursts_do_not_change_what_an_operation_takes();
-    quiet_measurements_are_medians();
-    times_from_elsewhere_have_the_same_statistics();
-    a_network_in_bursts_has_a_narrow_interval();
-    what_others_have_the_cpu_for_is_not_counted();
-    outliers_are_marked_and_kept();
-    issuing_is_timed_where_it_is_not_the_work();
-    energy_is_power_times_time();
-    a_measurement_keeps_every_batch();
-    a_fault_of_the_engine_is_an_error_not_a_number();
-    time_is_proportional_above_the_floor();
-    a_network_runs_in_order_and_says_where_memory_went();
+    check_all();
     CHECK_DONE();
 }

@@ -28,7 +28,7 @@ static const ft__op_task three[] = {
      .power_w = NAN},
 };
 
-static void a_busy_device_sets_the_time(void)
+TEST(a_busy_device_sets_the_time)
 {
     ft__schedule s = ft__schedule_plain();
     ft__network_load l = ft__schedule_no_load(INFINITY, 1);
@@ -42,7 +42,7 @@ static void a_busy_device_sets_the_time(void)
     CHECK_NEAR(ft__schedule_time(&l, &s), 2e-3 + 3e-3 + 1e-3 + 1e-3, 1e-12);
 }
 
-static void a_slow_host_sets_the_time(void)
+TEST(a_slow_host_sets_the_time)
 {
     ft__schedule s = ft__schedule_plain();
     ft__network_load l = ft__schedule_no_load(INFINITY, 1);
@@ -53,7 +53,7 @@ static void a_slow_host_sets_the_time(void)
     CHECK_NEAR(ft__schedule_time(&l, &s), 50e-3 + 7.5e-3 / 4, 1e-12);
 }
 
-static void a_plain_schedule_is_the_sum(void)
+TEST(a_plain_schedule_is_the_sum)
 {
     const ft__schedule s = ft__schedule_plain();
     ft__network_load l = ft__schedule_no_load(INFINITY, 1);
@@ -62,7 +62,7 @@ static void a_plain_schedule_is_the_sum(void)
     CHECK_NEAR(ft__schedule_time(&l, &s), 7e-3, 1e-12);
 }
 
-static void what_nobody_measured_has_its_estimated_power(void)
+TEST(what_nobody_measured_has_its_estimated_power)
 {
     ft__schedule s = ft__schedule_plain();
     ft__network_load l = ft__schedule_no_load(INFINITY, 1);
@@ -75,7 +75,7 @@ static void what_nobody_measured_has_its_estimated_power(void)
     CHECK_NEAR(ft__schedule_energy(&l, &s, 8e-3), 8e-3 * 1.32 / 7.5e-3, 1e-9);
 }
 
-static void an_operation_at_the_hosts_floor_is_the_devices_bare_time(void)
+TEST(an_operation_at_the_hosts_floor_is_the_devices_bare_time)
 {
     ft__op_task t = {.count = 1, .alone_s = 30e-6, .bare_s = 4e-6, .floor_s = 40e-6};
 
@@ -118,7 +118,7 @@ static struct played play(const ft__op_task *task, size_t n, const ft__schedule 
 /* By hand. The host needs 2 ms a launch: conv 1 starts at 2, ends at 5; its second run
  * is launched at 4, ends at 8; linear is there at 6, ends at 9; the last at 9.5. It
  * needs 4 ms: conv 4..7 and 8..11, linear 12..13, the last 16..16.5. */
-static void a_pass_waits_for_its_first_launch_and_for_a_slow_host(void)
+TEST(a_pass_waits_for_its_first_launch_and_for_a_slow_host)
 {
     static const struct {
         double launch_s, host_s, device_s;
@@ -137,7 +137,7 @@ static void a_pass_waits_for_its_first_launch_and_for_a_slow_host(void)
 }
 
 /* Launch by launch, behind the call; of operations that are alike. */
-static void a_pass_takes_what_launches_one_by_one_do(void)
+TEST(a_pass_takes_what_launches_one_by_one_do)
 {
     static const struct {
         double launch_s, device_s;
@@ -175,7 +175,7 @@ static void a_pass_takes_what_launches_one_by_one_do(void)
 
 /* 6 ms at 200 W and 1 ms at 100 W: 1.3 J in 7 ms, 1300/7 W, of which 50 W are idle.
  * The unmeasured 0.5 ms draw as much. */
-static void gaps_draw_idle_power(void)
+TEST(gaps_draw_idle_power)
 {
     const double added = (1300.0 / 7 - 50) * 7.5e-3;
     ft__schedule s = ft__schedule_plain();
@@ -189,7 +189,7 @@ static void gaps_draw_idle_power(void)
     CHECK_NEAR(ft__schedule_energy(&l, &s, 7.5e-3), 100 * 7.5e-3, 1e-12);
 }
 
-static void without_any_power_there_is_no_energy(void)
+TEST(without_any_power_there_is_no_energy)
 {
     const ft__schedule s = ft__schedule_plain();
     ft__network_load l = ft__schedule_no_load(INFINITY, 1);
@@ -198,7 +198,7 @@ static void without_any_power_there_is_no_energy(void)
     CHECK(isnan(ft__schedule_energy(&l, &s, 1e-3)));
 }
 
-static void more_work_never_takes_less(void)
+TEST(more_work_never_takes_less)
 {
     ft__schedule s = ft__schedule_plain();
     ft__op_task t[3];
@@ -220,7 +220,7 @@ static void more_work_never_takes_less(void)
 }
 
 /* Networks made by a known schedule: what is fitted makes them, too. */
-static void fitting_finds_the_schedule_that_made_the_networks(void)
+TEST(fitting_finds_the_schedule_that_made_the_networks)
 {
     enum { N = 24 };
     ft__schedule truth = {.scale = {0.8, 1.1, 0.6},
@@ -261,7 +261,7 @@ static void fitting_finds_the_schedule_that_made_the_networks(void)
 
 /* Seven networks as their operations say, and one that runs 0.4 of them in another
  * layout, where they take three times as long. */
-static void one_network_tells_what_another_layout_takes(void)
+TEST(one_network_tells_what_another_layout_takes)
 {
     ft__schedule s = ft__schedule_plain();
     ft__known_network k[8];
@@ -281,7 +281,7 @@ static void one_network_tells_what_another_layout_takes(void)
     CHECK_NEAR(s.scale[FT__TASK_CONV], 1, 0.02);
 }
 
-static void without_networks_nothing_is_fitted(void)
+TEST(without_networks_nothing_is_fitted)
 {
     ft__schedule s = ft__schedule_plain(), before;
 
@@ -301,7 +301,7 @@ static double normal(ft__prng *r)
     return sum;
 }
 
-static void nine_in_ten_lie_in_the_range_of_a_few(void)
+TEST(nine_in_ten_lie_in_the_range_of_a_few)
 {
     enum { ROUNDS = 20000 };
     static const size_t few[] = {1, 2, 4, 9, 18};
@@ -323,7 +323,7 @@ static void nine_in_ten_lie_in_the_range_of_a_few(void)
     }
 }
 
-static void many_speak_for_themselves(void)
+TEST(many_speak_for_themselves)
 {
     double stray[39], low, high;
 
@@ -337,7 +337,7 @@ static void many_speak_for_themselves(void)
 
 /* Ten networks of one device that take twice as long as their operations, of a tenth
  * each, and two of others that take as long: the two outweigh the ten. */
-static void networks_count_by_their_weight(void)
+TEST(networks_count_by_their_weight)
 {
     ft__known_network k[12];
 
@@ -360,21 +360,6 @@ static void networks_count_by_their_weight(void)
 
 int main(void)
 {
-    a_busy_device_sets_the_time();
-    a_slow_host_sets_the_time();
-    a_pass_takes_what_launches_one_by_one_do();
-    a_plain_schedule_is_the_sum();
-    what_nobody_measured_has_its_estimated_power();
-    an_operation_at_the_hosts_floor_is_the_devices_bare_time();
-    a_pass_waits_for_its_first_launch_and_for_a_slow_host();
-    gaps_draw_idle_power();
-    without_any_power_there_is_no_energy();
-    more_work_never_takes_less();
-    fitting_finds_the_schedule_that_made_the_networks();
-    one_network_tells_what_another_layout_takes();
-    networks_count_by_their_weight();
-    without_networks_nothing_is_fitted();
-    nine_in_ten_lie_in_the_range_of_a_few();
-    many_speak_for_themselves();
+    check_all();
     CHECK_DONE();
 }

@@ -35,7 +35,7 @@ static ft_serve_steps *steps_of(const char *engine, const char *version)
 
 static const ft_serve_step one_token = {.decode_seqs = 1, .decode_context = 512};
 
-static void an_eager_engine_takes_its_host_s_time_for_every_layer(void)
+TEST(an_eager_engine_takes_its_host_s_time_for_every_layer)
 {
     ft_serve_steps *hf = steps_of("transformers", NULL), *old = steps_of("vllm", "0.2");
     ft_estimate time, energy;
@@ -58,7 +58,7 @@ static const char mixture_text[] =
 /* Operations that are launched: an embedding; in a layer two norms, two of queries and
  * keys, two rotations, two copies to the cache, three products, attention, softmax, the
  * best, experts and two sums; a norm and the head. */
-static void prompts_of_mixtures_wait_for_python(void)
+TEST(prompts_of_mixtures_wait_for_python)
 {
     const ft_serve_step prompt = {
         .prefill_tokens = 1024, .prefill_pairs = 1024.0 * 1025 / 2, .prefill_seqs = 1};
@@ -89,7 +89,7 @@ static void prompts_of_mixtures_wait_for_python(void)
     ft_serve_steps_close(dense);
 }
 
-static void kernels_of_llama_cpp_read_weights_at_the_cores_pace(void)
+TEST(kernels_of_llama_cpp_read_weights_at_the_cores_pace)
 {
     ft_serve_steps *own = steps_of("llama.cpp", NULL), *any = steps_of(NULL, NULL);
     const double weights = 2 * (8.03e9 - 128256.0 * 4096); /* but for the embedding */
@@ -104,7 +104,7 @@ static void kernels_of_llama_cpp_read_weights_at_the_cores_pace(void)
     ft_serve_steps_close(any);
 }
 
-static void versions_of_engines_are_numbers(void)
+TEST(versions_of_engines_are_numbers)
 {
     static const struct {
         const char *version;
@@ -123,7 +123,7 @@ static void versions_of_engines_are_numbers(void)
     }
 }
 
-static void older_vllm_samples_for_each_sequence_in_turn(void)
+TEST(older_vllm_samples_for_each_sequence_in_turn)
 {
     ft_serve_load l = small_load();
     ft_serve_steps *old = steps_of("vllm", "0.11"), *now = steps_of("vllm", NULL);
@@ -159,7 +159,7 @@ static double asked_directly(int64_t batch, int64_t tokens, int64_t context)
     return s;
 }
 
-static void steps_between_grid_points_are_what_a_query_answers(void)
+TEST(steps_between_grid_points_are_what_a_query_answers)
 {
     const int64_t decode[][2] = {{3, 520}, {5, 900}, {8, 576}, {23, 700}};
     const int64_t prefill[] = {100, 300, 512, 900, 1500};
@@ -187,7 +187,7 @@ static void steps_between_grid_points_are_what_a_query_answers(void)
     ft_serve_steps_close(s);
 }
 
-static void a_mixed_step_costs_less_than_its_parts_alone(void)
+TEST(a_mixed_step_costs_less_than_its_parts_alone)
 {
     const ft_serve_step decode = {.decode_seqs = 8, .decode_context = 8 * 540};
     const ft_serve_step prefill = {
@@ -204,7 +204,7 @@ static void a_mixed_step_costs_less_than_its_parts_alone(void)
     ft_serve_steps_close(s);
 }
 
-static void one_user_waits_for_each_step_in_turn(void)
+TEST(one_user_waits_for_each_step_in_turn)
 {
     const double n = 512, overhead = 0.002;
     ft_serve_load l = small_load();
@@ -234,7 +234,7 @@ static void one_user_waits_for_each_step_in_turn(void)
     ft_serve_steps_close(s);
 }
 
-static void little_s_law_holds_of_a_closed_load(void)
+TEST(little_s_law_holds_of_a_closed_load)
 {
     ft_serve_load l = small_load();
     ft_serve_steps *s;
@@ -254,7 +254,7 @@ static void little_s_law_holds_of_a_closed_load(void)
     ft_serve_steps_close(s);
 }
 
-static void a_slow_poisson_load_is_served_as_one_user_is(void)
+TEST(a_slow_poisson_load_is_served_as_one_user_is)
 {
     ft_serve_load l = small_load();
     ft_query q = about_model();
@@ -276,7 +276,7 @@ static void a_slow_poisson_load_is_served_as_one_user_is(void)
     ft_serve_steps_close(s);
 }
 
-static void a_small_cache_makes_sequences_begin_anew(void)
+TEST(a_small_cache_makes_sequences_begin_anew)
 {
     ft_serve_load l = small_load();
     ft_served wide, tight;
@@ -294,7 +294,7 @@ static void a_small_cache_makes_sequences_begin_anew(void)
     ft_serve_steps_close(s);
 }
 
-static void who_begins_anew_finds_what_nobody_took(void)
+TEST(who_begins_anew_finds_what_nobody_took)
 {
     ft_serve_load l = small_load();
     ft_served wide, kept, lost;
@@ -317,7 +317,7 @@ static void who_begins_anew_finds_what_nobody_took(void)
     ft_serve_steps_close(s);
 }
 
-static void a_prefix_that_is_cached_is_not_computed_again(void)
+TEST(a_prefix_that_is_cached_is_not_computed_again)
 {
     ft_serve_load l = small_load();
     ft_serve_steps *s = steps_of_load(&l);
@@ -331,7 +331,7 @@ static void a_prefix_that_is_cached_is_not_computed_again(void)
     ft_serve_steps_close(s);
 }
 
-static void groups_for_prompts_keep_decoding_undisturbed(void)
+TEST(groups_for_prompts_keep_decoding_undisturbed)
 {
     ft_serve_load l = small_load();
     ft_served together, apart;
@@ -348,7 +348,7 @@ static void groups_for_prompts_keep_decoding_undisturbed(void)
     ft_serve_steps_close(s);
 }
 
-static void a_plan_for_many_loads_answers_as_one_for_each(void)
+TEST(a_plan_for_many_loads_answers_as_one_for_each)
 {
     static const uint64_t users[] = {1, 3, 8, 24, 32};
     ft_serve_load all[5];
@@ -372,7 +372,7 @@ static void a_plan_for_many_loads_answers_as_one_for_each(void)
     ft_serve_steps_close(many);
 }
 
-static void recorded_requests_come_when_they_did(void)
+TEST(recorded_requests_come_when_they_did)
 {
     const ft_serve_request of[] = {{0, 400, 8}, {0.5, 300, 1}, {100, 512, 16}};
     ft_serve_load l = FT_SERVE_LOAD_INIT;
@@ -390,7 +390,7 @@ static void recorded_requests_come_when_they_did(void)
 }
 
 /* What can be: nearly equal requests of a closed load that has others beside them. */
-static void requests_may_stay_together_only_where_they_can(void)
+TEST(requests_may_stay_together_only_where_they_can)
 {
     static const struct {
         double vary, rate_per_s;
@@ -415,7 +415,7 @@ static void requests_may_stay_together_only_where_they_can(void)
     }
 }
 
-static void what_cannot_be_served_says_so(void)
+TEST(what_cannot_be_served_says_so)
 {
     ft_serve_load l = small_load(), wrong = l;
     ft_query q = about_model();
@@ -441,7 +441,7 @@ static void what_cannot_be_served_says_so(void)
 }
 
 /* Also of a prompt that keeps the device busy, where sequences do not. */
-static void a_slower_host_makes_no_step_shorter(void)
+TEST(a_slower_host_makes_no_step_shorter)
 {
     const ft_serve_step step = {
         .prefill_tokens = 512, .prefill_pairs = 512.0 * 513 / 2, .prefill_seqs = 1};
@@ -464,7 +464,7 @@ static void a_slower_host_makes_no_step_shorter(void)
     }
 }
 
-static void the_first_requests_wait_less_than_all(void)
+TEST(the_first_requests_wait_less_than_all)
 {
     ft_serve_load l = small_load();
     ft_serve_steps *s;
@@ -557,7 +557,7 @@ static int held_at(ft_data *d, const char *method, int ranks, uint64_t prompt,
 }
 
 /* The longer prompts are read in chunks, also by one user. */
-static void settings_are_ranked_as_they_are_predicted(void)
+TEST(settings_are_ranked_as_they_are_predicted)
 {
     const ft_serve_load l = small_load();
     ft_data *d = NULL;
@@ -574,29 +574,7 @@ static void settings_are_ranked_as_they_are_predicted(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
-    an_eager_engine_takes_its_host_s_time_for_every_layer();
-    prompts_of_mixtures_wait_for_python();
-    kernels_of_llama_cpp_read_weights_at_the_cores_pace();
-    versions_of_engines_are_numbers();
-    older_vllm_samples_for_each_sequence_in_turn();
-    steps_between_grid_points_are_what_a_query_answers();
-    a_mixed_step_costs_less_than_its_parts_alone();
-    one_user_waits_for_each_step_in_turn();
-    little_s_law_holds_of_a_closed_load();
-    a_slow_poisson_load_is_served_as_one_user_is();
-    a_small_cache_makes_sequences_begin_anew();
-    who_begins_anew_finds_what_nobody_took();
-    a_prefix_that_is_cached_is_not_computed_again();
-    groups_for_prompts_keep_decoding_undisturbed();
-    a_plan_for_many_loads_answers_as_one_for_each();
-    recorded_requests_come_when_they_did();
-    requests_may_stay_together_only_where_they_can();
-    what_cannot_be_served_says_so();
-    a_slower_host_makes_no_step_shorter();
-    the_first_requests_wait_less_than_all();
-    settings_are_ranked_as_they_are_predicted();
+    take_model(argc, argv);
+    check_all();
     CHECK_DONE();
 }

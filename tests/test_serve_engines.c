@@ -63,7 +63,7 @@ static double seconds_of(ft_serve_steps *s, double seqs)
 /* An A100 needs 2 us at least for a kernel, of which 32 layers have four (two
  * rotations, two copies to the cache) within attention, and four (two additions, two
  * norms) behind sums over ranks. */
-static void what_is_fused_takes_no_time_of_its_own(void)
+TEST(what_is_fused_takes_no_time_of_its_own)
 {
     const ft_dim_value two[] = {{"tp", 2}};
     const ft_serve_load l = load_of(4);
@@ -83,7 +83,7 @@ static void what_is_fused_takes_no_time_of_its_own(void)
     ft_serve_steps_close(alone_old);
 }
 
-static void blocks_that_are_reserved_are_never_missed(void)
+TEST(blocks_that_are_reserved_are_never_missed)
 {
     ft_serve_load l = load_of(8);
     ft_serve_steps *vllm = steps_of(model, "vllm", NULL, NULL, 0, &l);
@@ -102,7 +102,7 @@ static void blocks_that_are_reserved_are_never_missed(void)
 }
 
 /* TensorRT-LLM's free_gpu_memory_fraction is of what weights and a step leave. */
-static void the_cache_of_trtllm_has_a_share_of_free_memory(void)
+TEST(the_cache_of_trtllm_has_a_share_of_free_memory)
 {
     ft_serve_load l = load_of(8);
     ft_serve_steps *vllm = steps_of(model, "vllm", NULL, NULL, 0, &l);
@@ -122,7 +122,7 @@ static void the_cache_of_trtllm_has_a_share_of_free_memory(void)
 
 /* Of a load with 10 requests of 6000 tokens, in chunks of 2048: three steps for each,
  * none of which decodes. */
-static void prompts_alone_come_before_decoding(void)
+TEST(prompts_alone_come_before_decoding)
 {
     ft_serve_load l = load_of(1);
     ft_serve_steps *s;
@@ -145,7 +145,7 @@ static void prompts_alone_come_before_decoding(void)
 }
 
 /* Of few sequences as of many, which have a row for every expert. */
-static void older_vllm_reads_all_experts(void)
+TEST(older_vllm_reads_all_experts)
 {
     const double weights = 4 * 128.0 * 3 * 4096 * 1536;
     const double all_s = weights / (0.6 * 2.039e12);
@@ -161,7 +161,7 @@ static void older_vllm_reads_all_experts(void)
 }
 
 /* Two of 20 us more in each of 32 layers. */
-static void older_engines_sum_slowly(void)
+TEST(older_engines_sum_slowly)
 {
     const ft_dim_value two[] = {{"tp", 2}};
     const ft_serve_load l = load_of(4);
@@ -181,7 +181,7 @@ static void older_engines_sum_slowly(void)
 
 /* By NCCL alone: 10 us more of what decodes, 45 of a prompt's 8 MiB; of what all sum by
  * NCCL it is in the sum's own time: on A100 more than 8 MiB, on H100 16, and 8 bits. */
-static void the_oldest_vllm_sums_by_nccl(void)
+TEST(the_oldest_vllm_sums_by_nccl)
 {
     static const struct {
         const char *version, *spec;
@@ -235,7 +235,7 @@ static double held_steps(const char *version, uint64_t users)
 
 /* A server may hold prompts back for 20 steps that decode, and users wait as much
  * longer: not a single one, and not before 1.0. */
-static void prompts_may_be_held_back(void)
+TEST(prompts_may_be_held_back)
 {
     CHECK(CMP(held_steps(NULL, 2), >, 20));
     CHECK(CMP(held_steps("0.20", 2), <, 10));
@@ -254,7 +254,7 @@ static double ttft_of(const char *engine, int64_t weight_bits, const ft_serve_lo
 
 /* TensorRT-LLM has kernels of its own for mixtures in fp8 with scales of blocks, which
  * take the host longer; others as any engine. */
-static void prompts_of_block_experts_take_the_host_longer(void)
+TEST(prompts_of_block_experts_take_the_host_longer)
 {
     ft_serve_load l = load_of(1);
 
@@ -265,7 +265,7 @@ static void prompts_of_block_experts_take_the_host_longer(void)
 
 /* Of requests within 5 % the interval has that of equal ones, whose prompts come at
  * once every time; of those within 10 % it has not. */
-static void requests_may_stay_together(void)
+TEST(requests_may_stay_together)
 {
     ft_serve_load l = load_of(16);
     ft_serve_steps *s;
@@ -286,7 +286,7 @@ static void requests_may_stay_together(void)
 
 /* Power is as unsure as that of a step by itself: time and joules need not err
  * together. */
-static void power_has_an_interval_of_its_own(void)
+TEST(power_has_an_interval_of_its_own)
 {
     const ft_serve_load l = load_of(4);
     ft_serve_steps *s = steps_of(model, "vllm", NULL, NULL, 0, &l);
@@ -315,7 +315,7 @@ static void power_has_an_interval_of_its_own(void)
 }
 
 /* 104 cores at 1.7 GHz. */
-static void cores_of_amd_read_less_in_llama_cpp(void)
+TEST(cores_of_amd_read_less_in_llama_cpp)
 {
     const double weights = 2 * (8.03e9 - 128256.0 * 4096); /* but for the embedding */
     const double rate = 3.5 * 104 * 1.7e9;
@@ -331,7 +331,7 @@ static void cores_of_amd_read_less_in_llama_cpp(void)
 }
 
 /* Two replicas with four sequences each: a device more for each, experts divided. */
-static void replicas_share_a_load(void)
+TEST(replicas_share_a_load)
 {
     const ft_dim_value dims[] = {{"dp", 2}, {"ep", 2}};
     const ft_serve_request recorded[] = {{0, 512, 200}};
@@ -362,7 +362,7 @@ static void replicas_share_a_load(void)
 
 /* While one replica reads a prompt, the other waits: a token of theirs takes longer
  * than that of one alone with half of the users. */
-static void replicas_wait_for_each_other_s_prompts(void)
+TEST(replicas_wait_for_each_other_s_prompts)
 {
     const ft_dim_value dims[] = {{"dp", 4}};
     ft_serve_load l = load_of(16), quarter = load_of(4);
@@ -386,7 +386,7 @@ static void replicas_wait_for_each_other_s_prompts(void)
 
 /* A token goes through both stages; while one has its half of the sequences, the other
  * has the other half. */
-static void stages_work_on_batches_in_turn(void)
+TEST(stages_work_on_batches_in_turn)
 {
     const ft_dim_value dims[] = {{"pp", 2}};
     const ft_serve_load l = load_of(8), four = load_of(4), alone = load_of(1);
@@ -412,7 +412,7 @@ static void stages_work_on_batches_in_turn(void)
 
 /* Nobody says whether a server drafts; where it does, a step makes two tokens at best.
  */
-static void intervals_reach_to_servers_that_draft(void)
+TEST(intervals_reach_to_servers_that_draft)
 {
     const ft_dim_value none[] = {{"mtp", 0}}, one[] = {{"mtp", 1}};
     const ft_serve_load l = load_of(4);
@@ -447,7 +447,7 @@ static void intervals_reach_to_servers_that_draft(void)
 
 /* 1.25 either way where a step decodes, 1.5 where it has a mixture's prompts, beside
  * what steps err by. */
-static void engines_are_less_sure_than_their_kernels(void)
+TEST(engines_are_less_sure_than_their_kernels)
 {
     const ft_serve_load l = load_of(4);
     ft_serve_steps *s = steps_of(mixture, "vllm", NULL, NULL, 0, &l);
@@ -465,29 +465,11 @@ static void engines_are_less_sure_than_their_kernels(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
+    take_model(argc, argv);
     CHECK(mkdtemp(folder));
     snprintf(mixture, sizeof(mixture), "%s/config.json", folder);
     write_text(mixture, mixture_text);
-    what_is_fused_takes_no_time_of_its_own();
-    blocks_that_are_reserved_are_never_missed();
-    the_cache_of_trtllm_has_a_share_of_free_memory();
-    prompts_alone_come_before_decoding();
-    older_vllm_reads_all_experts();
-    older_engines_sum_slowly();
-    the_oldest_vllm_sums_by_nccl();
-    prompts_may_be_held_back();
-    prompts_of_block_experts_take_the_host_longer();
-    requests_may_stay_together();
-    power_has_an_interval_of_its_own();
-    cores_of_amd_read_less_in_llama_cpp();
-    replicas_share_a_load();
-    replicas_wait_for_each_other_s_prompts();
-    stages_work_on_batches_in_turn();
-    engines_are_less_sure_than_their_kernels();
-    intervals_reach_to_servers_that_draft();
+    check_all();
     unlink(mixture);
     rmdir(folder);
     CHECK_DONE();

@@ -13,7 +13,7 @@ static ft_serve_measured a_run(void)
     return m;
 }
 
-static void what_a_run_shows_is_learned_back(void)
+TEST(what_a_run_shows_is_learned_back)
 {
     static const double factor[][2] = {{1, 1}, {1.3, 0.8}, {0.5, 2}};
     ft_serve_load l = small_load();
@@ -39,7 +39,7 @@ static void what_a_run_shows_is_learned_back(void)
 }
 
 /* What one token shows has no time between tokens. */
-static void what_no_run_can_show_teaches_nothing(void)
+TEST(what_no_run_can_show_teaches_nothing)
 {
     ft_serve_load l = small_load();
     ft_serve_steps *s;
@@ -64,7 +64,7 @@ static double off_by(const ft_served *r, const ft_serve_measured *m)
 }
 
 /* Of a server near its limit TTFT leaps, as requests meet in other steps. */
-static void what_was_learned_is_no_farther_off_than_nothing(void)
+TEST(what_was_learned_is_no_farther_off_than_nothing)
 {
     static const double measured[][2] = {
         {0.9, 0.95}, {0.85, 0.95}, {1.1, 0.9}, {0.7, 0.9}};
@@ -95,7 +95,7 @@ static void what_was_learned_is_no_farther_off_than_nothing(void)
     ft_serve_steps_close(s);
 }
 
-static void a_run_that_was_not_timed_teaches_nothing(void)
+TEST(a_run_that_was_not_timed_teaches_nothing)
 {
     static const char mlperf[] = "MLPerf Results Summary\nSamples per second: 3.5\n";
     ft_serve_load l = small_load();
@@ -114,12 +114,7 @@ static void a_run_that_was_not_timed_teaches_nothing(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    take_folder(argv[1]);
-    what_a_run_shows_is_learned_back();
-    what_no_run_can_show_teaches_nothing();
-    what_was_learned_is_no_farther_off_than_nothing();
-    a_run_that_was_not_timed_teaches_nothing();
+    take_model(argc, argv);
+    check_all();
     CHECK_DONE();
 }

@@ -17,7 +17,7 @@ static ft_serve_measured measured_in(const char *text)
     return m[0];
 }
 
-static void benchmarks_are_read_as_they_are_written(void)
+TEST(benchmarks_are_read_as_they_are_written)
 {
     const ft_serve_measured served = measured_in(
         "{\"request_rate\": \"inf\", \"max_concurrency\": 8, \"completed\": 80,"
@@ -56,7 +56,7 @@ static void benchmarks_are_read_as_they_are_written(void)
     CHECK(isnan(mlperf.latency[FT_SERVE_E2E][FT_SERVE_MEAN]));
 }
 
-static void other_files_are_no_benchmarks(void)
+TEST(other_files_are_no_benchmarks)
 {
     static const char *const text[] = {
         "",
@@ -83,7 +83,6 @@ static void other_files_are_no_benchmarks(void)
 
 int main(void)
 {
-    benchmarks_are_read_as_they_are_written();
-    other_files_are_no_benchmarks();
+    check_all();
     CHECK_DONE();
 }

@@ -42,7 +42,7 @@ static ft_settings clock_of(double hz)
     return s;
 }
 
-static void lists_of_cpus_are_read_and_written(void)
+TEST(lists_of_cpus_are_read_and_written)
 {
     static const struct {
         const char *text, *again; /* NULL: no list */
@@ -63,7 +63,7 @@ static void lists_of_cpus_are_read_and_written(void)
     }
 }
 
-static void a_setting_has_one_canonical_text(void)
+TEST(a_setting_has_one_canonical_text)
 {
     ft_settings s = nothing;
     char text[256], small[8];
@@ -83,7 +83,7 @@ static void a_setting_has_one_canonical_text(void)
     CHECK_EQ(ft_settings_print(&s, NULL, 0), strlen(text));
 }
 
-static void a_clock_is_held_and_put_back(void)
+TEST(a_clock_is_held_and_put_back)
 {
     ft_settings want = clock_of(1.2e9);
     ft_held_settings *h;
@@ -103,7 +103,7 @@ static void a_clock_is_held_and_put_back(void)
     CHECK_EQ(ft__state_holder(r.state.s), 0);
 }
 
-static void everything_of_a_cpu_can_be_held_at_once(void)
+TEST(everything_of_a_cpu_can_be_held_at_once)
 {
     ft_settings want = clock_of(1.65e9); /* between 1.2 and 1.7 GHz */
     ft_held_settings *h;
@@ -127,7 +127,7 @@ static void everything_of_a_cpu_can_be_held_at_once(void)
     CHECK(is_as_it_was(&r));
 }
 
-static void cpus_that_share_a_clock_are_set_once(void)
+TEST(cpus_that_share_a_clock_are_set_once)
 {
     ft__machine m = {0};
     ft_settings want = clock_of(1.0e9);
@@ -157,7 +157,7 @@ static bool stays_in_order(const ft__acts *a, double low, double high)
     return true;
 }
 
-static void limits_never_cross(void)
+TEST(limits_never_cross)
 {
     static const double mhz[] = {400, 1200, 2500, 3100};
     static const char *const now[][2] = {
@@ -186,7 +186,7 @@ static void limits_never_cross(void)
         }
 }
 
-static void what_is_not_offered_is_refused_with_what_is(void)
+TEST(what_is_not_offered_is_refused_with_what_is)
 {
     static const struct {
         const char *machine;
@@ -227,7 +227,7 @@ static void what_is_not_offered_is_refused_with_what_is(void)
     }
 }
 
-static void a_clock_and_affinity_fail_together(void)
+TEST(a_clock_and_affinity_fail_together)
 {
     ft_settings want = clock_of(1.2e9);
     ft_held_settings *h;
@@ -257,7 +257,7 @@ static void try_as_an_ordinary_user(struct rig *r)
     ft_settings_list_free(l);
 }
 
-static void what_only_root_may_set_comes_with_the_command_that_opens_it(void)
+TEST(what_only_root_may_set_comes_with_the_command_that_opens_it)
 {
     struct rig r;
     int status = 1;
@@ -327,7 +327,7 @@ static void hold_and_wait(const struct rig *r, int tell, const int until[2],
         pause();
 }
 
-static void whatever_ends_the_holder_settings_are_put_back(void)
+TEST(whatever_ends_the_holder_settings_are_put_back)
 {
     for (enum end how = BY_KILL; how < N_ENDS; how++) {
         struct rig r;
@@ -354,7 +354,7 @@ static void whatever_ends_the_holder_settings_are_put_back(void)
     }
 }
 
-static void two_cannot_hold_at_once(void)
+TEST(two_cannot_hold_at_once)
 {
     ft_settings want = clock_of(1.2e9);
     ft_held_settings *h, *second;
@@ -373,7 +373,7 @@ static void two_cannot_hold_at_once(void)
     CHECK(is_as_it_was(&r));
 }
 
-static void nobody_needs_a_state_folder(void)
+TEST(nobody_needs_a_state_folder)
 {
     ft_settings want = clock_of(1.2e9);
     ft_held_settings *h;
@@ -412,7 +412,7 @@ static void cut_off(struct rig *r, char record[4096])
                      .s));
 }
 
-static void what_no_guard_could_put_back_reset_does(void)
+TEST(what_no_guard_could_put_back_reset_does)
 {
     char record[4096];
     ft_settings_list *l;
@@ -428,7 +428,7 @@ static void what_no_guard_could_put_back_reset_does(void)
     CHECK(EQ(ft_settings_reset(&n, &r.how, NULL), FT_OK) && EQ(n, 0));
 }
 
-static void the_next_holder_repairs_first(void)
+TEST(the_next_holder_repairs_first)
 {
     ft_settings want = nothing;
     ft_held_settings *h;
@@ -443,7 +443,7 @@ static void the_next_holder_repairs_first(void)
     CHECK(EQ(ft_settings_restore_take(h, NULL), FT_OK) && is_as_it_was(&r));
 }
 
-static void a_restart_of_the_machine_ends_every_record(void)
+TEST(a_restart_of_the_machine_ends_every_record)
 {
     char record[4096];
     struct rig r;
@@ -456,7 +456,7 @@ static void a_restart_of_the_machine_ends_every_record(void)
     CHECK(holds(&r, "cpu0/cpufreq/scaling_max_freq", "1200000"));
 }
 
-static void a_record_that_is_none_is_refused(void)
+TEST(a_record_that_is_none_is_refused)
 {
     static const struct {
         const char *find, *put, *says;
@@ -492,7 +492,7 @@ static void a_record_that_is_none_is_refused(void)
     CHECK_EQ(ft_settings_reset(&n, &r.how, &err), FT_EFORMAT);
 }
 
-static void what_is_kept_stays_until_it_is_reset(void)
+TEST(what_is_kept_stays_until_it_is_reset)
 {
     ft_settings first = clock_of(1.2e9), second = clock_of(2.0e9), third = nothing;
     ft_held_settings *h;
@@ -524,7 +524,7 @@ static void what_is_kept_stays_until_it_is_reset(void)
 }
 
 /* The guard's program is this one, see main(). */
-static void the_guard_may_be_a_program(void)
+TEST(the_guard_may_be_a_program)
 {
     const char *const guard[] = {"/proc/self/exe", "guard", NULL};
     struct rig r;
@@ -555,24 +555,7 @@ int main(int argc, char **argv)
         return ft_settings_guard(argc - 2, argv + 2);
     set_up(argc, argv);
 
-    lists_of_cpus_are_read_and_written();
-    a_setting_has_one_canonical_text();
-    a_clock_is_held_and_put_back();
-    everything_of_a_cpu_can_be_held_at_once();
-    cpus_that_share_a_clock_are_set_once();
-    limits_never_cross();
-    what_is_not_offered_is_refused_with_what_is();
-    a_clock_and_affinity_fail_together();
-    what_only_root_may_set_comes_with_the_command_that_opens_it();
-    whatever_ends_the_holder_settings_are_put_back();
-    the_guard_may_be_a_program();
-    two_cannot_hold_at_once();
-    nobody_needs_a_state_folder();
-    what_no_guard_could_put_back_reset_does();
-    the_next_holder_repairs_first();
-    a_restart_of_the_machine_ends_every_record();
-    a_record_that_is_none_is_refused();
-    what_is_kept_stays_until_it_is_reset();
+    check_all();
 
     remove_scratch();
     CHECK_DONE();

@@ -28,7 +28,7 @@ static bool gpu_has(const char *key, const char *value)
                : !*value;
 }
 
-static void a_gpu_is_locked_and_freed(void)
+TEST(a_gpu_is_locked_and_freed)
 {
     ft_settings want = {.device = "nvml:0",
                         .core_clock_hz = 1.15e9,
@@ -50,7 +50,7 @@ static void a_gpu_is_locked_and_freed(void)
     CHECK(gpu_has("app_clock", "")); /* never touched */
 }
 
-static void a_gpu_that_cannot_lock_is_set_by_application_clocks(void)
+TEST(a_gpu_that_cannot_lock_is_set_by_application_clocks)
 {
     ft_settings want = {.device = "nvml:0", .core_clock_hz = 9e8};
     ft_held_settings *h;
@@ -63,7 +63,7 @@ static void a_gpu_that_cannot_lock_is_set_by_application_clocks(void)
     CHECK(gpu_has("app_clock", "1200"));
 }
 
-static void a_gpu_says_who_may_set_it(void)
+TEST(a_gpu_says_who_may_set_it)
 {
     static const struct {
         const char *keys;
@@ -100,7 +100,7 @@ static void a_gpu_says_who_may_set_it(void)
     }
 }
 
-static void what_a_gpu_took_before_it_failed_is_put_back(void)
+TEST(what_a_gpu_took_before_it_failed_is_put_back)
 {
     ft_settings want = {.device = "nvml:0", .core_clock_hz = 9e8, .power_cap_w = 150};
     ft_held_settings *h;
@@ -119,10 +119,7 @@ int main(int argc, char **argv)
 {
     set_up(argc, argv);
 
-    a_gpu_is_locked_and_freed();
-    a_gpu_that_cannot_lock_is_set_by_application_clocks();
-    a_gpu_says_who_may_set_it();
-    what_a_gpu_took_before_it_failed_is_put_back();
+    check_all();
 
     remove_scratch();
     CHECK_DONE();

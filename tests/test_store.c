@@ -10,7 +10,7 @@ static bool same(double a, double b)
     return memcmp(&a, &b, sizeof(a)) == 0 || (isnan(a) && isnan(b));
 }
 
-static void keeps_what_was_put_to_the_last_bit(void)
+TEST(keeps_what_was_put_to_the_last_bit)
 {
     const ft_reading readings[] = {{0.1, 0.25, 100, 0, 0},
                                    {1.0 / 3, NAN, 100, 2, FT_READING_OUTLIER},
@@ -55,7 +55,7 @@ static void keeps_what_was_put_to_the_last_bit(void)
     ft_store_close(s);
 }
 
-static void refuses_what_cannot_be_kept(void)
+TEST(refuses_what_cannot_be_kept)
 {
     ft_store *s = fresh("refused");
     ft_measurement m = measured(INFINITY);
@@ -90,7 +90,7 @@ static int first_only(void *user, const ft_row *r)
     return 1;
 }
 
-static void finds_rows_by_any_part_of_the_key(void)
+TEST(finds_rows_by_any_part_of_the_key)
 {
     ft_store *s = fresh("filters");
     ft_key k = key;
@@ -138,7 +138,7 @@ static int count_readings(void *user, const ft_row *row)
     return 0;
 }
 
-static void a_callback_may_read_the_store(void)
+TEST(a_callback_may_read_the_store)
 {
     const ft_measurement m = measured(1);
     struct nested x = {.s = fresh("nested")};
@@ -154,7 +154,7 @@ static void a_callback_may_read_the_store(void)
     ft_store_close(x.s);
 }
 
-static void the_newest_fact_wins(void)
+TEST(the_newest_fact_wins)
 {
     ft_store *s = fresh("facts");
     double v;
@@ -201,7 +201,7 @@ static void fill_with_hard_text(ft_store *s, int with_readings)
     }
 }
 
-static void csv_gives_back_exactly_what_it_was_given(void)
+TEST(csv_gives_back_exactly_what_it_was_given)
 {
     for (int with = 0; with < 2; with++) {
         ft_store *a = fresh(with ? "csv-a1" : "csv-a0"), *b = fresh(with ? "b1" : "b0");
@@ -228,7 +228,7 @@ static void csv_gives_back_exactly_what_it_was_given(void)
     }
 }
 
-static void a_store_is_told_from_csv_by_what_it_holds(void)
+TEST(a_store_is_told_from_csv_by_what_it_holds)
 {
     ft_store *s = fresh("store.csv"), *again;
     const struct path csv = in_scratch("csv.db");
@@ -299,7 +299,7 @@ static const struct {
     /* clang-format on */
 };
 
-static void bad_csv_is_refused_with_line_and_column(void)
+TEST(bad_csv_is_refused_with_line_and_column)
 {
     ft_store *s = fresh("bad-csv");
 
@@ -324,7 +324,7 @@ static void bad_csv_is_refused_with_line_and_column(void)
     ft_store_close(s);
 }
 
-static void csv_of_other_programs_is_read(void)
+TEST(csv_of_other_programs_is_read)
 {
     static const char *const good[] = {
         HEAD "\r\n" ROW "\r\n",
@@ -355,7 +355,7 @@ static void csv_of_other_programs_is_read(void)
     }
 }
 
-static void numbers_are_read_strictly_and_printed_exactly(void)
+TEST(numbers_are_read_strictly_and_printed_exactly)
 {
     static const char *const bad[] = {"",    " 1", "1 ",  "1,5",   "inf",   "nan",
                                       "0x1", "1e", "--1", "1e999", "1_000", "."};
@@ -392,7 +392,7 @@ static void put_pair(ft_store *s, const char *spec, double first, double second,
 }
 
 /* Three pairs: raw 10 %, 10 %, 20 % later; calibrated 0, 1 % and 20 %. */
-static void repeats_are_told_raw_and_calibrated(void)
+TEST(repeats_are_told_raw_and_calibrated)
 {
     ft_store *s = fresh("repeats");
     ft_repeats r;
@@ -415,7 +415,7 @@ static void repeats_are_told_raw_and_calibrated(void)
 }
 
 /* What a server answers is a matter of tests/store_postgres. */
-static void passwords_of_databases_are_not_shown(void)
+TEST(passwords_of_databases_are_not_shown)
 {
     static const struct {
         const char *path, *shown;
@@ -449,18 +449,7 @@ static void passwords_of_databases_are_not_shown(void)
 int main(void)
 {
     make_scratch();
-    passwords_of_databases_are_not_shown();
-    repeats_are_told_raw_and_calibrated();
-    keeps_what_was_put_to_the_last_bit();
-    refuses_what_cannot_be_kept();
-    finds_rows_by_any_part_of_the_key();
-    a_callback_may_read_the_store();
-    the_newest_fact_wins();
-    csv_gives_back_exactly_what_it_was_given();
-    a_store_is_told_from_csv_by_what_it_holds();
-    bad_csv_is_refused_with_line_and_column();
-    csv_of_other_programs_is_read();
-    numbers_are_read_strictly_and_printed_exactly();
+    check_all();
     remove_scratch();
     CHECK_DONE();
 }

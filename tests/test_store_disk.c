@@ -44,7 +44,7 @@ static const char *data_file(const char *name)
 }
 
 /* Files as each version wrote them. */
-static void stores_of_every_version_are_read(void)
+TEST(stores_of_every_version_are_read)
 {
     static const char *const versions[] = {"store-v1.sqlite"};
 
@@ -68,7 +68,7 @@ static void stores_of_every_version_are_read(void)
 }
 
 /* The machinery for versions to come, tried with steps of our own. */
-static void a_store_moves_up_step_by_step_and_never_down(void)
+TEST(a_store_moves_up_step_by_step_and_never_down)
 {
     static const char *const steps[] = {
         "CREATE TABLE a(x); INSERT INTO a VALUES(1);",
@@ -101,7 +101,7 @@ static void a_store_moves_up_step_by_step_and_never_down(void)
     ft_store_close(s);
 }
 
-static void what_is_not_a_store_is_told_apart(void)
+TEST(what_is_not_a_store_is_told_apart)
 {
     static const struct {
         const char *name, *bytes;
@@ -153,7 +153,7 @@ static void what_is_not_a_store_is_told_apart(void)
 
 /* Spoil one page after another: reading says FT_EFORMAT or gives rows, and
  * never anything else. */
-static void a_damaged_store_says_so(void)
+TEST(a_damaged_store_says_so)
 {
     const size_t page = 1024;
     size_t len, told = 0;
@@ -226,7 +226,7 @@ static void in_a_read_only_folder(void)
     ft_store_close(s);
 }
 
-static void a_read_only_folder_can_be_read_and_not_written(void)
+TEST(a_read_only_folder_can_be_read_and_not_written)
 {
     mkdir(in_scratch("ro").s, 0755);
     /* Of the newest version: an older one is brought up where it may be written. */
@@ -293,7 +293,7 @@ static uint32_t kill_a_writer(const char *path, uint32_t least, long linger_us)
     return last;
 }
 
-static void nothing_acknowledged_is_lost_to_a_kill(void)
+TEST(nothing_acknowledged_is_lost_to_a_kill)
 {
     const struct path path = in_scratch("killed");
     ft__prng p = {3};
@@ -343,7 +343,7 @@ static void read_until_closed(const char *path, int done)
     _exit(now == 300 && looks > 0 ? 0 : 1);
 }
 
-static void two_processes_read_while_one_writes(void)
+TEST(two_processes_read_while_one_writes)
 {
     const struct path path = in_scratch("shared");
     ft_store *s = must_open(path.s, FT_STORE_WRITE);
@@ -371,7 +371,7 @@ static void two_processes_read_while_one_writes(void)
     ft_store_close(s);
 }
 
-static void many_may_create_the_same_store_at_once(void)
+TEST(many_may_create_the_same_store_at_once)
 {
     const struct path path = in_scratch("created");
     pid_t pid[6];
@@ -481,7 +481,7 @@ static ft_status a_day_in_the_life(const char *path)
     return st;
 }
 
-static void want_of_memory_is_told_and_harms_nothing(void)
+TEST(want_of_memory_is_told_and_harms_nothing)
 {
     ft_status st = FT_ENOMEM;
     int n;
@@ -515,7 +515,7 @@ static void a_store_that_is_there_may_be_read_only(const char *folder, const cha
 
 /* What is written in a small or read-only file system; without the right to mount one
  * there is nothing to see. */
-static void a_full_or_read_only_disk_is_named(void)
+TEST(a_full_or_read_only_disk_is_named)
 {
     static const struct {
         unsigned long flags;
@@ -546,16 +546,7 @@ int main(int argc, char **argv)
     source_root = argc > 1 ? argv[1] : ".";
     make_scratch();
     make_memory_scarce_on_demand();
-    stores_of_every_version_are_read();
-    a_store_moves_up_step_by_step_and_never_down();
-    what_is_not_a_store_is_told_apart();
-    a_damaged_store_says_so();
-    a_read_only_folder_can_be_read_and_not_written();
-    a_full_or_read_only_disk_is_named();
-    nothing_acknowledged_is_lost_to_a_kill();
-    two_processes_read_while_one_writes();
-    many_may_create_the_same_store_at_once();
-    want_of_memory_is_told_and_harms_nothing();
+    check_all();
     remove_scratch();
     CHECK_DONE();
 }

@@ -107,7 +107,7 @@ static void make_two(const char *one, const char *two)
     tell(two, "UPDATE run SET began_at = began_at + 60");
 }
 
-static void takes_readings_runs_and_facts_and_keeps_repeats(void)
+TEST(takes_readings_runs_and_facts_and_keeps_repeats)
 {
     ft_merge_report r;
     ft_store *s;
@@ -129,7 +129,7 @@ static void takes_readings_runs_and_facts_and_keeps_repeats(void)
     ft_store_close(s);
 }
 
-static void changes_nothing_the_second_time(void)
+TEST(changes_nothing_the_second_time)
 {
     static const char counts[] =
         "SELECT (SELECT count(*) FROM measurement), (SELECT count(*) FROM run),"
@@ -169,7 +169,7 @@ static void import(const char *into, const char *csv)
     ft_store_close(b);
 }
 
-static void a_table_without_readings_is_completed_by_the_store(void)
+TEST(a_table_without_readings_is_completed_by_the_store)
 {
     ft_store *s;
     struct seen whole;
@@ -191,7 +191,7 @@ static void a_table_without_readings_is_completed_by_the_store(void)
     CHECK(SAME(asked("bare", "SELECT count(*) FROM run").s, "4;"));
 }
 
-static void names_that_stand_for_two_machines_are_refused(void)
+TEST(names_that_stand_for_two_machines_are_refused)
 {
     static const ft_rename rename = {"a30", "a30-lab"};
     ft_merge_report r;
@@ -225,7 +225,7 @@ static void names_that_stand_for_two_machines_are_refused(void)
     CHECK(EQ(r.measurements, 1) && EQ(r.repeats, 1));
 }
 
-static void of_two_facts_the_newer_holds_and_the_other_is_kept(void)
+TEST(of_two_facts_the_newer_holds_and_the_other_is_kept)
 {
     static const char now[] = "SELECT value FROM fact";
     static const char past[] = "SELECT name, value, taken_at FROM fact_past ORDER BY 3";
@@ -251,7 +251,7 @@ static void of_two_facts_the_newer_holds_and_the_other_is_kept(void)
     CHECK(SAME(asked("between", now).s, "0.002;"));
 }
 
-static void all_stores_or_none(void)
+TEST(all_stores_or_none)
 {
     ft_merge_report r;
     ft_error err = {0};
@@ -294,7 +294,7 @@ static void stores_of_the_first_version_are_taken_as_they_are(const char *root)
 }
 
 /* Whatever the order and however often: the union of what was put. */
-static void any_order_gives_the_union(void)
+TEST(any_order_gives_the_union)
 {
     enum { STORES = 3, VALUES = 12, ROUNDS = 4 };
     ft__prng random = {7};
@@ -340,14 +340,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 1;
     make_scratch();
-    takes_readings_runs_and_facts_and_keeps_repeats();
-    changes_nothing_the_second_time();
-    a_table_without_readings_is_completed_by_the_store();
-    names_that_stand_for_two_machines_are_refused();
-    of_two_facts_the_newer_holds_and_the_other_is_kept();
-    all_stores_or_none();
+    check_all();
     stores_of_the_first_version_are_taken_as_they_are(argv[1]);
-    any_order_gives_the_union();
     remove_scratch();
     CHECK_DONE();
 }

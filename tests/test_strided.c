@@ -53,7 +53,7 @@ static bool walk(const ft_shape *from, const ft__strides *t, const ft_shape *to)
     return true;
 }
 
-static void a_reshape_is_a_view_where_some_strides_allow_it(void)
+TEST(a_reshape_is_a_view_where_some_strides_allow_it)
 {
     ft__prng rng = ft__prng_stream(3, 0);
     int views = 0, copies = 0;
@@ -82,7 +82,7 @@ static void a_reshape_is_a_view_where_some_strides_allow_it(void)
     CHECK(CMP(views, >, 500) && CMP(copies, >, 500));
 }
 
-static void orders_are_recognised(void)
+TEST(orders_are_recognised)
 {
     ft_shape s = {4, {2, 3, 4, 5}}, one = {4, {2, 1, 4, 5}};
     ft__strides plain = ft__strides_plain(&s), last = ft__strides_channels_last(&s), t;
@@ -156,7 +156,7 @@ static ft_graph *stride(ft__build *b, unsigned *copies)
     return out;
 }
 
-static void moves_share_memory_until_order_matters(void)
+TEST(moves_share_memory_until_order_matters)
 {
     static const struct {
         const char *first, *second;
@@ -202,7 +202,7 @@ static void moves_share_memory_until_order_matters(void)
     }
 }
 
-static void what_lies_in_order_stays_as_it_is(void)
+TEST(what_lies_in_order_stays_as_it_is)
 {
     static const struct {
         const char *spec;
@@ -230,7 +230,7 @@ static void what_lies_in_order_stays_as_it_is(void)
     }
 }
 
-static void a_channels_last_convolution_is_told_so(void)
+TEST(a_channels_last_convolution_is_told_so)
 {
     ft__build *b = ft__build_new("nhwc");
     uint32_t x = input(b, (ft_shape){4, {2, 5, 5, 3}});
@@ -250,7 +250,7 @@ static void a_channels_last_convolution_is_told_so(void)
 
 /* The copy of a matrix product's operand is made once and kept; a layer norm's is
  * made each time. */
-static void copies_of_products_are_kept(void)
+TEST(copies_of_products_are_kept)
 {
     ft__build *b = ft__build_new("kept");
     uint32_t x = input(b, (ft_shape){3, {2, 3, 4}});
@@ -272,7 +272,7 @@ static void copies_of_products_are_kept(void)
 
 /* Peaks of the allocations inside one operation, less its results, as PyTorch 2.15
  * made them (docs/memory.md). */
-static void kernels_need_what_was_measured(void)
+TEST(kernels_need_what_was_measured)
 {
     static const struct {
         const char *spec;
@@ -310,7 +310,7 @@ static void kernels_need_what_was_measured(void)
 }
 
 /* Within one percent of the blocks that were seen. */
-static void buffers_of_products_are_near_the_measured_ones(void)
+TEST(buffers_of_products_are_near_the_measured_ones)
 {
     static const struct {
         const char *spec;
@@ -339,7 +339,7 @@ static void buffers_of_products_are_near_the_measured_ones(void)
 }
 
 /* Blocks that were seen on an AMD EPYC. */
-static void buffers_of_avx2_products_are_the_measured_ones(void)
+TEST(buffers_of_avx2_products_are_the_measured_ones)
 {
     static const struct {
         const char *spec;
@@ -370,14 +370,6 @@ static void buffers_of_avx2_products_are_the_measured_ones(void)
 
 int main(void)
 {
-    a_reshape_is_a_view_where_some_strides_allow_it();
-    orders_are_recognised();
-    moves_share_memory_until_order_matters();
-    what_lies_in_order_stays_as_it_is();
-    a_channels_last_convolution_is_told_so();
-    copies_of_products_are_kept();
-    kernels_need_what_was_measured();
-    buffers_of_products_are_near_the_measured_ones();
-    buffers_of_avx2_products_are_the_measured_ones();
+    check_all();
     CHECK_DONE();
 }

@@ -32,7 +32,7 @@ static ft__pb new_model(void)
     return model;
 }
 
-static void weights_without_data_are_found(void)
+TEST(weights_without_data_are_found)
 {
     ft__pb model = new_model(), rewritten = {0};
     ft__weights_list l;
@@ -60,7 +60,7 @@ static int occurs(const ft__pb *in, const unsigned char *part, size_t n)
 }
 
 /* The rewritten model says of itself where its weights are; all else is as it was. */
-static void the_rewritten_model_looks_elsewhere(void)
+TEST(the_rewritten_model_looks_elsewhere)
 {
     ft__pb model = new_model(), once = {0}, twice = {0};
     ft__weights_list l, again;
@@ -83,7 +83,7 @@ static void the_rewritten_model_looks_elsewhere(void)
     ft__pb_free(&model);
 }
 
-static void a_damaged_model_is_refused(void)
+TEST(a_damaged_model_is_refused)
 {
     ft__pb model = new_model();
 
@@ -111,7 +111,7 @@ static void a_damaged_model_is_refused(void)
     ft__pb_free(&model);
 }
 
-static void numbers_survive_the_wire(void)
+TEST(numbers_survive_the_wire)
 {
     static const int64_t values[] = {0, 1, 127, 128, 300, INT64_MAX, -1, INT64_MIN};
     ft__pb b = {0};
@@ -129,7 +129,7 @@ static void numbers_survive_the_wire(void)
     ft__pb_free(&b);
 }
 
-static void floats_become_halves(void)
+TEST(floats_become_halves)
 {
     static const struct {
         float f;
@@ -153,10 +153,6 @@ static void floats_become_halves(void)
 
 int main(void)
 {
-    weights_without_data_are_found();
-    the_rewritten_model_looks_elsewhere();
-    a_damaged_model_is_refused();
-    numbers_survive_the_wire();
-    floats_become_halves();
+    check_all();
     CHECK_DONE();
 }

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "graph/build.h"
 #include "graph/op_inside.h"
 
-static char data_dir[4096], model[4200];
+static char model[4200];
 static ft_data *data;
 
 static ft_query about(const char *file, const char *device, const char *mode)
@@ -50,7 +51,7 @@ static const ft_module *module(const ft_timeline *t, const char *path)
 }
 
 /* Operations and gaps are the answer's time and energy, whoever sets the pace. */
-static void sums_are_the_answers(void)
+TEST(sums_are_the_answers)
 {
     const struct {
         const char *file, *device, *mode, *run_mode;
@@ -98,7 +99,7 @@ static void sums_are_the_answers(void)
 /* ResNet-50 has 25,557,032 parameters, its first block 75,008 in convolutions and
  * norms (64x64 + 64x64x9 + 64x256 + 64x256, and 2 each of 64 + 64 + 256 + 256), 53,120
  * statistics of norms beside them all. */
-static void modules_are_those_of_the_file(void)
+TEST(modules_are_those_of_the_file)
 {
     static const char *const file[] = {"resnet50.pt2", "resnet18.onnx"};
 
@@ -166,7 +167,7 @@ static ft_graph *named(const char *const *name, size_t n)
     return g;
 }
 
-static void paths_come_from_scopes_and_names(void)
+TEST(paths_come_from_scopes_and_names)
 {
     static const char *const name[] = {"layer1/layer1.0/layer1.0.conv1@1|conv2d",
                                        "layer1.0.conv2/Conv",
@@ -191,7 +192,7 @@ static void paths_come_from_scopes_and_names(void)
 }
 
 /* Deep paths end in one long name; without an answer there is no time. */
-static void names_may_be_anything(void)
+TEST(names_may_be_anything)
 {
     char deep[4000];
     const char *const name[] = {deep};
@@ -214,7 +215,7 @@ static void names_may_be_anything(void)
     ft_graph_free(g);
 }
 
-static void what_has_no_operations_is_refused(void)
+TEST(what_has_no_operations_is_refused)
 {
     ft_query q = about("resnet18.onnx", "a30", "inference");
     ft_timeline *t = NULL;
@@ -235,14 +236,9 @@ static void what_has_no_operations_is_refused(void)
 
 int main(int argc, char **argv)
 {
-    CHECK_EQ(argc, 2);
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
+    take_folder(argc, argv);
     CHECK(!ft_data_open(&data, data_dir, NULL, NULL));
-    sums_are_the_answers();
-    modules_are_those_of_the_file();
-    paths_come_from_scopes_and_names();
-    names_may_be_anything();
-    what_has_no_operations_is_refused();
+    check_all();
     ft_data_close(data);
     CHECK_DONE();
 }

@@ -69,7 +69,7 @@ static void make_trace(ft_trace *t, ft_domain d[2], ft_power_reading *r[2], size
     *t = (ft_trace){.n_domains = 2, .domain = d, .n = n, .reading = r};
 }
 
-static void a_trace_is_read_as_it_was_written(void)
+TEST(a_trace_is_read_as_it_was_written)
 {
     struct path path = in_scratch("trace.csv");
     ft_power_reading *r[2];
@@ -84,7 +84,7 @@ static void a_trace_is_read_as_it_was_written(void)
     ft_trace_free(&back);
 }
 
-static void a_bad_trace_is_refused_with_its_line(void)
+TEST(a_bad_trace_is_refused_with_its_line)
 {
     static const struct {
         const char *text, *says;
@@ -108,7 +108,7 @@ static void a_bad_trace_is_refused_with_its_line(void)
     }
 }
 
-static void a_plain_table_is_a_recording_too(void)
+TEST(a_plain_table_is_a_recording_too)
 {
     struct path path = in_scratch("plain.csv");
     char text[4000] = "at_s,domain,watts,joules\n";
@@ -128,7 +128,7 @@ static void a_plain_table_is_a_recording_too(void)
     ft_trace_free(&t);
 }
 
-static void a_recording_is_played_at_its_speed(void)
+TEST(a_recording_is_played_at_its_speed)
 {
     struct path path = in_scratch("trace.csv");
     char sources[700];
@@ -161,10 +161,7 @@ static void a_recording_is_played_at_its_speed(void)
 int main(void)
 {
     make_scratch();
-    a_trace_is_read_as_it_was_written();
-    a_bad_trace_is_refused_with_its_line();
-    a_plain_table_is_a_recording_too();
-    a_recording_is_played_at_its_speed();
+    check_all();
     remove_scratch();
     CHECK_DONE();
 }

@@ -3,7 +3,7 @@
 #include "train_step.h"
 
 /* Two heads: on the first one alone, only its weight and the trunk's are trained. */
-static void the_loss_is_of_the_first_result_or_of_all(void)
+TEST(the_loss_is_of_the_first_result_or_of_all)
 {
     static const char *const forward[] = {
         "linear x=4x3 out=5\nlinear x=4x5 out=2\nlinear x=4x5 out=7\n"
@@ -34,7 +34,7 @@ static void the_loss_is_of_the_first_result_or_of_all(void)
     }
 }
 
-static void a_small_network_gives_a_whole_step(void)
+TEST(a_small_network_gives_a_whole_step)
 {
     ft__build *b = ft__build_new("mlp");
     uint32_t x = input(b, (ft_shape){2, {4, 8}});
@@ -64,7 +64,7 @@ static void a_small_network_gives_a_whole_step(void)
     ft_graph_free(g);
 }
 
-static void each_optimizer_keeps_its_state(void)
+TEST(each_optimizer_keeps_its_state)
 {
     static const struct {
         ft_optimizer optimizer;
@@ -93,7 +93,7 @@ static void each_optimizer_keeps_its_state(void)
 }
 
 /* y = f(x) + x: the gradient of x is the sum of both ways. */
-static void branches_add_their_gradients(void)
+TEST(branches_add_their_gradients)
 {
     ft__build *b = ft__build_new("residual");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t, u;
@@ -109,7 +109,7 @@ static void branches_add_their_gradients(void)
 }
 
 /* The sum takes the place of the older gradient only when that has no reader. */
-static void sums_lie_where_nobody_reads_the_parts(void)
+TEST(sums_lie_where_nobody_reads_the_parts)
 {
     ft__build *b = ft__build_new("residual");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t, u, v;
@@ -135,7 +135,7 @@ static void sums_lie_where_nobody_reads_the_parts(void)
     ft_graph_free(g);
 }
 
-static void shared_weights_have_one_gradient(void)
+TEST(shared_weights_have_one_gradient)
 {
     ft__build *b = ft__build_new("tied");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
@@ -156,7 +156,7 @@ static void shared_weights_have_one_gradient(void)
 }
 
 /* A language model's embedding, read transposed as the last layer's weights. */
-static void a_view_of_a_weight_gives_its_gradient_on(void)
+TEST(a_view_of_a_weight_gives_its_gradient_on)
 {
     ft__build *b = ft__build_new("tied embedding");
     const ft_shape ids = {2, {2, 5}};
@@ -179,7 +179,7 @@ static void a_view_of_a_weight_gives_its_gradient_on(void)
     ft_graph_free(g);
 }
 
-static void gradients_stop_where_there_are_none(void)
+TEST(gradients_stop_where_there_are_none)
 {
     ft__build *b = ft__build_new("stop");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t, u;
@@ -192,7 +192,7 @@ static void gradients_stop_where_there_are_none(void)
                     "linear x=4x8 out=8 phase=backward wrt=w\n");
 }
 
-static void gradients_stop_where_they_are_detached(void)
+TEST(gradients_stop_where_they_are_detached)
 {
     ft__build *b = ft__build_new("detached");
     uint32_t t = with(b, "linear x=4x3 out=5", input(b, (ft_shape){2, {4, 3}}),
@@ -204,7 +204,7 @@ static void gradients_stop_where_they_are_detached(void)
     expect_backward(b, t, "linear x=4x5 out=2 phase=backward wrt=w\n");
 }
 
-static void frozen_weights_have_no_gradient(void)
+TEST(frozen_weights_have_no_gradient)
 {
     ft__build *b = ft__build_new("frozen");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
@@ -220,7 +220,7 @@ static void frozen_weights_have_no_gradient(void)
                     "linear x=4x8 out=8 phase=backward wrt=w\n");
 }
 
-static void a_frozen_first_weight_of_a_layer_leaves_the_second(void)
+TEST(a_frozen_first_weight_of_a_layer_leaves_the_second)
 {
     ft__build *b = ft__build_new("bias only");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), p[2];
@@ -236,7 +236,7 @@ static void a_frozen_first_weight_of_a_layer_leaves_the_second(void)
     ft_graph_free(g);
 }
 
-static void what_was_broadcast_is_summed(void)
+TEST(what_was_broadcast_is_summed)
 {
     ft__build *b = ft__build_new("broadcast");
     uint32_t x = input(b, (ft_shape){3, {2, 4, 8}}), t;
@@ -252,7 +252,7 @@ static void what_was_broadcast_is_summed(void)
 }
 
 /* The gradient is shared with the other operand: the parameter gets a copy. */
-static void a_parameter_owns_its_gradient(void)
+TEST(a_parameter_owns_its_gradient)
 {
     ft__build *b = ft__build_new("own");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
@@ -266,7 +266,7 @@ static void a_parameter_owns_its_gradient(void)
 }
 
 /* Weights that are computed stand behind the operands. */
-static void computed_weights_pass_their_gradient_on(void)
+TEST(computed_weights_pass_their_gradient_on)
 {
     ft__build *b = ft__build_new("standardised");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), in[2];
@@ -278,7 +278,7 @@ static void computed_weights_pass_their_gradient_on(void)
                     "tanh x=8x3 phase=backward\n");
 }
 
-static void norms_use_and_keep_statistics(void)
+TEST(norms_use_and_keep_statistics)
 {
     ft__build *b = ft__build_new("norm");
     uint32_t x = input(b, (ft_shape){4, {2, 3, 8, 8}}), t, p[4];
@@ -310,7 +310,7 @@ static void norms_use_and_keep_statistics(void)
     ft_graph_free(g);
 }
 
-static void moved_elements_go_back(void)
+TEST(moved_elements_go_back)
 {
     ft__build *b = ft__build_new("moves");
     uint32_t x = input(b, (ft_shape){2, {4, 6}}), t, u;
@@ -343,7 +343,7 @@ static void moved_elements_go_back(void)
                     "linear x=4x6 out=6 phase=backward wrt=w\n");
 }
 
-static void operations_without_a_rule_are_bounded_and_named(void)
+TEST(operations_without_a_rule_are_bounded_and_named)
 {
     ft__build *b = ft__build_new("generic");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
@@ -359,7 +359,7 @@ static void operations_without_a_rule_are_bounded_and_named(void)
     ft_graph_free(g);
 }
 
-static void a_graph_with_its_backward_pass_gets_the_optimizer_only(void)
+TEST(a_graph_with_its_backward_pass_gets_the_optimizer_only)
 {
     ft__build *b = ft__build_new("joint");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
@@ -379,7 +379,7 @@ static void a_graph_with_its_backward_pass_gets_the_optimizer_only(void)
 }
 
 /* A sum in place is one gradient in two tensors; one may be a view, too. */
-static void each_gradient_of_a_joint_graph_is_used_once(void)
+TEST(each_gradient_of_a_joint_graph_is_used_once)
 {
     ft__build *b = ft__build_new("joint");
     uint32_t x = input(b, (ft_shape){2, {4, 8}}), t;
@@ -406,7 +406,7 @@ static void each_gradient_of_a_joint_graph_is_used_once(void)
     ft_graph_free(g);
 }
 
-static void operations_of_a_list_are_differentiated_alone(void)
+TEST(operations_of_a_list_are_differentiated_alone)
 {
     static const char text[] = "linear x=4x8 out=3 *5\nrelu x=4x8 *2\nargmax x=4x8 "
                                "axes=1\nsplit x=2x6 axis=1 sizes=2x4\n";
@@ -423,7 +423,7 @@ static void operations_of_a_list_are_differentiated_alone(void)
     ft_graph_free(g);
 }
 
-static void what_cannot_be_trained_says_why(void)
+TEST(what_cannot_be_trained_says_why)
 {
     const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_AUTO};
     ft_error err = {0};
@@ -444,7 +444,7 @@ static void what_cannot_be_trained_says_why(void)
     ft_graph_free(g);
 }
 
-static void costs_of_a_step_follow_the_formulae(void)
+TEST(costs_of_a_step_follow_the_formulae)
 {
     static const struct {
         const char *spec;
@@ -496,7 +496,7 @@ static void costs_of_a_step_follow_the_formulae(void)
     }
 }
 
-static void a_step_is_read_by_its_names(void)
+TEST(a_step_is_read_by_its_names)
 {
     static const char list[] = "relu x=4x8\n";
     ft_step_names names = {.mode = "training", .optimizer = "adam", .loss = "mse"};
@@ -528,7 +528,7 @@ static void a_step_is_read_by_its_names(void)
     ft_graph_free(g);
 }
 
-static void a_step_is_the_whole_of_it(void)
+TEST(a_step_is_the_whole_of_it)
 {
     const ft_step step = {
         .given = 1, .mode = FT_MODE_TRAINING, .how = {.optimizer = FT_OPTIMIZER_SGD}};
@@ -554,29 +554,6 @@ static void a_step_is_the_whole_of_it(void)
 
 int main(void)
 {
-    the_loss_is_of_the_first_result_or_of_all();
-    a_small_network_gives_a_whole_step();
-    each_optimizer_keeps_its_state();
-    branches_add_their_gradients();
-    sums_lie_where_nobody_reads_the_parts();
-    shared_weights_have_one_gradient();
-    a_view_of_a_weight_gives_its_gradient_on();
-    gradients_stop_where_there_are_none();
-    gradients_stop_where_they_are_detached();
-    frozen_weights_have_no_gradient();
-    a_frozen_first_weight_of_a_layer_leaves_the_second();
-    what_was_broadcast_is_summed();
-    a_parameter_owns_its_gradient();
-    computed_weights_pass_their_gradient_on();
-    norms_use_and_keep_statistics();
-    moved_elements_go_back();
-    operations_without_a_rule_are_bounded_and_named();
-    a_graph_with_its_backward_pass_gets_the_optimizer_only();
-    each_gradient_of_a_joint_graph_is_used_once();
-    operations_of_a_list_are_differentiated_alone();
-    what_cannot_be_trained_says_why();
-    a_step_is_read_by_its_names();
-    a_step_is_the_whole_of_it();
-    costs_of_a_step_follow_the_formulae();
+    check_all();
     CHECK_DONE();
 }

@@ -25,7 +25,7 @@ static ft_graph *mixed(ft_dtype narrow)
     return made;
 }
 
-static void mixed_precision_casts_what_autocast_does(void)
+TEST(mixed_precision_casts_what_autocast_does)
 {
     ft_graph *g = mixed(FT_DTYPE_bf16);
     int64_t bytes = 0;
@@ -58,7 +58,7 @@ static void mixed_precision_casts_what_autocast_does(void)
 
 /* Gradients of weights come in 16 bits and are cast; sums of a weight's are of the
  * copy. Loss, parameters and the optimizer's state are fp32. */
-static void a_step_in_mixed_precision_keeps_its_weights_in_fp32(void)
+TEST(a_step_in_mixed_precision_keeps_its_weights_in_fp32)
 {
     ft_graph *g = train(mixed(FT_DTYPE_fp16), FT_OPTIMIZER_ADAM, FT_LOSS_AUTO);
 
@@ -95,7 +95,7 @@ static void a_step_in_mixed_precision_keeps_its_weights_in_fp32(void)
 }
 
 /* Nothing says what reads what. */
-static void a_list_in_mixed_precision_casts_weights_and_what_is_fp32(void)
+TEST(a_list_in_mixed_precision_casts_weights_and_what_is_fp32)
 {
     static const char text[] = "conv2d x=2x4x8x8 out=4 kernel=3x3 stride=1x1 pad=1x1 "
                                "bias=1 *3\nlayernorm x=2x8 norm=1\nrelu x=2x8\n"
@@ -120,7 +120,7 @@ static void a_list_in_mixed_precision_casts_weights_and_what_is_fp32(void)
 }
 
 /* Its gradients are cast the other way; forward and backward, both. */
-static void a_listed_softmax_reads_what_was_cast(void)
+TEST(a_listed_softmax_reads_what_was_cast)
 {
     static const char text[] = "softmax x=2x8 axis=1\n"
                                "softmax x=2x8 axis=1 phase=backward\n"
@@ -145,7 +145,7 @@ static void a_listed_softmax_reads_what_was_cast(void)
 }
 
 /* Nodes read the copy in place of the input. */
-static void inputs_of_a_replayed_graph_are_copied_first(void)
+TEST(inputs_of_a_replayed_graph_are_copied_first)
 {
     ft__build *b = ft__build_new("replayed");
     uint32_t x = input(b, (ft_shape){2, {4, 8}});
@@ -167,7 +167,7 @@ static void inputs_of_a_replayed_graph_are_copied_first(void)
     ft_graph_free(g);
 }
 
-static void weights_of_a_replayed_graph_are_copied_at_once(void)
+TEST(weights_of_a_replayed_graph_are_copied_at_once)
 {
     ft__build *b = ft__build_new("replayed");
     const uint32_t x = input(b, (ft_shape){2, {4, 3}}),
@@ -192,11 +192,6 @@ static void weights_of_a_replayed_graph_are_copied_at_once(void)
 
 int main(void)
 {
-    mixed_precision_casts_what_autocast_does();
-    a_step_in_mixed_precision_keeps_its_weights_in_fp32();
-    a_list_in_mixed_precision_casts_weights_and_what_is_fp32();
-    a_listed_softmax_reads_what_was_cast();
-    inputs_of_a_replayed_graph_are_copied_first();
-    weights_of_a_replayed_graph_are_copied_at_once();
+    check_all();
     CHECK_DONE();
 }

@@ -2,11 +2,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/predictor.h"
 #include "physics/power.h"
 #include "predict/query/network.h"
-
-static char data_dir[1024];
 
 static ft_graph *read_list(const char *text)
 {
@@ -60,7 +59,7 @@ static const char small[] = "relu x=1x8 dtype=fp32 *100\n";
  * in reports on GitHub (docs/notes/power.md), which for one device (V100 SXM2: 53 and
  * 66 W) lie 0.11 from their mean. A board that is held below what its chip would draw
  * waits with more than its share; a T4's 23 W are less than any. */
-static void a_waiting_board_draws_what_its_chip_does(void)
+TEST(a_waiting_board_draws_what_its_chip_does)
 {
     static const struct {
         const char *device;
@@ -82,7 +81,7 @@ static void a_waiting_board_draws_what_its_chip_does(void)
 }
 
 /* What sustains the peak, and so what a board waits with, is one constant. */
-static void a_chip_that_needs_half_waits_with_half(void)
+TEST(a_chip_that_needs_half_waits_with_half)
 {
     const ft__physics_params theta = ft__physics_default();
     ft__physics_params half = theta;
@@ -96,7 +95,7 @@ static void a_chip_that_needs_half_waits_with_half(void)
     ft_device_free(d);
 }
 
-static void the_busier_of_host_and_device_sets_the_time(void)
+TEST(the_busier_of_host_and_device_sets_the_time)
 {
     ft__network_estimate e = totals("a30", NULL, NULL, large);
 
@@ -113,7 +112,7 @@ static void the_busier_of_host_and_device_sets_the_time(void)
 }
 
 /* Kernels of graphs have a least time of their own, however the graph is asked for. */
-static void a_graph_is_one_by_its_setting_and_by_its_run_mode(void)
+TEST(a_graph_is_one_by_its_setting_and_by_its_run_mode)
 {
     ft_graph *g = read_list(small);
     ft__network_estimate e;
@@ -127,7 +126,7 @@ static void a_graph_is_one_by_its_setting_and_by_its_run_mode(void)
 }
 
 /* ResNet-50's heaviest layer, ten times: no device is faster than its roofline. */
-static void nothing_is_faster_than_the_roofline(void)
+TEST(nothing_is_faster_than_the_roofline)
 {
     static const char *const devices[] = {"a30", "t4", "p100-pcie-16gb",
                                           "jetson-agx-xavier", "v100-sxm2-16gb"};
@@ -150,7 +149,7 @@ static void nothing_is_faster_than_the_roofline(void)
     ft_graph_free(g);
 }
 
-static void the_clock_scales_what_computes_and_not_what_moves(void)
+TEST(the_clock_scales_what_computes_and_not_what_moves)
 {
     ft__network_estimate fast = totals("a30", NULL, "ieee", large),
                          slow = totals("a30", "clock=720MHz", "ieee", large);
@@ -168,7 +167,7 @@ static void the_clock_scales_what_computes_and_not_what_moves(void)
  * leave changes nothing, and one below it costs less than the clock says; the 400 W of
  * an SXM board suffice. A GPT-2 of EnergAIzer's takes 72 ms at 1320 and 1410 MHz and
  * 1.26 times as long at 960. */
-static void a_clock_that_power_does_not_leave_costs_nothing(void)
+TEST(a_clock_that_power_does_not_leave_costs_nothing)
 {
     static const char *const pcie = "a100-pcie-40gb", *const sxm = "a100-sxm-40gb";
     const double top = totals(pcie, NULL, "ieee", large).time.value,
@@ -247,7 +246,7 @@ static bool is_gpu_of_known_clock(const ft_device *d)
 }
 
 /* Of every GPU that has a file, capped and not. */
-static void times_go_with_clocks_and_caps(void)
+TEST(times_go_with_clocks_and_caps)
 {
     static const char *const lists[] = {
         "maxpool2d x=64x256x56x56 kernel=3x3 stride=2x2 pad=1x1 dtype=fp32\n",
@@ -284,7 +283,7 @@ static void times_go_with_clocks_and_caps(void)
 /* A device that waits for the host most of the time draws less where voltage and clock
  * are lower; no less than if all of it switched, which goes with f V^2, at the lowest
  * voltage that chips allow, about three quarters of the highest. */
-static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
+TEST(a_device_that_waits_draws_less_at_a_lower_voltage)
 {
     const ft__network_estimate as_it_comes = totals("a30", NULL, NULL, small),
                                low = totals("a30", "clock=600MHz", NULL, small),
@@ -298,7 +297,7 @@ static void a_device_that_waits_draws_less_at_a_lower_voltage(void)
 }
 
 /* What waits at the lowest clock draws what GDDR does; LPDDR draws less. */
-static void only_gddr_draws_whatever_the_clock(void)
+TEST(only_gddr_draws_whatever_the_clock)
 {
     static const char *const lpddr[] = {"jetson-agx-orin-64gb", "jetson-agx-thor",
                                         "gb10"};
@@ -313,7 +312,7 @@ static void only_gddr_draws_whatever_the_clock(void)
 
 /* What the power of a T4 holds back of products in fp32 (half of its rate) is not given
  * again when a cap lowers the clock. */
-static void a_cap_is_kept_and_costs_time(void)
+TEST(a_cap_is_kept_and_costs_time)
 {
     ft__network_estimate free = totals("v100-sxm2-16gb", NULL, NULL, large),
                          capped = totals("v100-sxm2-16gb", "power=100W", NULL, large);
@@ -329,7 +328,7 @@ static void a_cap_is_kept_and_costs_time(void)
           CMP(capped.time.value, <, 2.5 * free.time.value));
 }
 
-static void phases_add_up_to_the_step(void)
+TEST(phases_add_up_to_the_step)
 {
     ft__network_estimate e = totals("a30", NULL, NULL,
                                     "linear x=4096x1024 out=1024 dtype=fp32 *4\n"
@@ -344,7 +343,7 @@ static void phases_add_up_to_the_step(void)
               1.5 * e.phase_time[FT_PHASE_FORWARD].value));
 }
 
-static void what_is_not_known_is_said(void)
+TEST(what_is_not_known_is_said)
 {
     ft_graph *g = read_list(large);
     ft__network_estimate e = totals("epyc-9654", NULL, NULL, large);
@@ -367,7 +366,7 @@ static double width(const ft_estimate *e)
 /* Of many devices left out, or of few; of convolutions in TF32, which are one product,
  * or on vectors, where libraries choose among algorithms; and where neither host nor
  * device decides, both do not err the same way at once. */
-static void intervals_are_as_wide_as_devices_left_out_showed(void)
+TEST(intervals_are_as_wide_as_devices_left_out_showed)
 {
     static const char both[] = "relu x=16x256x56x56 dtype=fp32 *10\n"
                                "relu x=1x8 dtype=fp32 *50\n";
@@ -387,22 +386,7 @@ static void intervals_are_as_wide_as_devices_left_out_showed(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
-        return 2;
-    snprintf(data_dir, sizeof(data_dir), "%s/data", argv[1]);
-    the_busier_of_host_and_device_sets_the_time();
-    a_waiting_board_draws_what_its_chip_does();
-    a_chip_that_needs_half_waits_with_half();
-    a_graph_is_one_by_its_setting_and_by_its_run_mode();
-    nothing_is_faster_than_the_roofline();
-    the_clock_scales_what_computes_and_not_what_moves();
-    a_clock_that_power_does_not_leave_costs_nothing();
-    times_go_with_clocks_and_caps();
-    a_device_that_waits_draws_less_at_a_lower_voltage();
-    only_gddr_draws_whatever_the_clock();
-    a_cap_is_kept_and_costs_time();
-    phases_add_up_to_the_step();
-    what_is_not_known_is_said();
-    intervals_are_as_wide_as_devices_left_out_showed();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

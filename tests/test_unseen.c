@@ -8,13 +8,13 @@
 
 #include "base/prng.h"
 #include "check.h"
+#include "data_dir.h"
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
 #include "predict/query/network.h"
 #include "store/store_inside.h"
 
 enum { N_OPS = 80, MANY_OPS = 400 };
-static char data[4096];
 
 static void make_op(ft_op *op, uint64_t seed, const char *dtype)
 {
@@ -101,7 +101,7 @@ static void fill_odd(ft_store *s, const char *device, const char *setting,
 {
     ft_device *d;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     for (int i = 0; i < n; i++) {
         char spec[1024];
         ft_op op;
@@ -129,8 +129,10 @@ static ft_store *empty(void)
 
 static ft_predictor *trained_by(ft_store *s)
 {
-    const ft_train_options how = {
-        .data_dir = data, .seed = 1, .n_trees = 24, .methods = 1u << FT_METHOD_EXTRA};
+    const ft_train_options how = {.data_dir = data_dir,
+                                  .seed = 1,
+                                  .n_trees = 24,
+                                  .methods = 1u << FT_METHOD_EXTRA};
     ft_predictor *p = NULL;
 
     CHECK_EQ(ft_predictor_train(&p, s, &how, NULL), FT_OK);
@@ -156,7 +158,7 @@ static ft__op_answer answer_to(const ft_predictor *p, const char *device,
         .device = (char *)device, .setting = (char *)setting, .policy = (char *)"ieee"};
     ft__op_answer a = {0};
 
-    CHECK_EQ(ft_device_load(&on.file, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, device, NULL), FT_OK);
     CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, op, NULL, 1, NULL),
              FT_OK);
     ft_device_free(on.file);
@@ -178,7 +180,7 @@ static ft__op_answer asked(const ft_predictor *p, const char *device, const ft_o
 {
     ft_device *d;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     *there_s = simulated_s(op, d);
     ft_device_free(d);
     return answer_to(p, device, "", op);
@@ -213,7 +215,7 @@ static double change_by_slow_gpus(const ft_predictor *plain, const ft_predictor 
 }
 
 /* They are of NVIDIA, as the L4 is. */
-static void another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show(void)
+TEST(another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show)
 {
     ft_predictor *plain = trained(1, 1, 1), *slow = trained(3, 3, 3);
     const double same = change_by_slow_gpus(plain, slow, "l4"),
@@ -225,7 +227,7 @@ static void another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show(vo
     ft_predictor_free(slow);
 }
 
-static void gpus_tell_nothing_of_a_processor(void)
+TEST(gpus_tell_nothing_of_a_processor)
 {
     ft_predictor *plain = trained(1, 1, 1), *slow = trained(3, 3, 3);
     double there_s;
@@ -246,7 +248,7 @@ static void gpus_tell_nothing_of_a_processor(void)
 enum { ASKED = 40 };
 
 /* On an H200, of which the H100 has the chip. */
-static void what_a_device_of_the_chip_measured_is_sure(void)
+TEST(what_a_device_of_the_chip_measured_is_sure)
 {
     ft_predictor *p = trained(1, 2, 1);
     int within = 0;
@@ -285,7 +287,7 @@ static double width(const ft_predictor *p)
     return exp(sum / COMPARED);
 }
 
-static void intervals_are_as_wide_as_chips_lie_apart(void)
+TEST(intervals_are_as_wide_as_chips_lie_apart)
 {
     ft_predictor *alike = trained(1.5, 1.5, 1.5), *apart = trained(1, 1.5, 2.25);
 
@@ -296,7 +298,7 @@ static void intervals_are_as_wide_as_chips_lie_apart(void)
 }
 
 /* Eight rows of a second chip do not tell how far chips lie apart. */
-static void one_chip_with_rows_enough_tells_nothing_of_others(void)
+TEST(one_chip_with_rows_enough_tells_nothing_of_others)
 {
     ft_store *s = empty();
     ft_predictor *p;
@@ -310,7 +312,7 @@ static void one_chip_with_rows_enough_tells_nothing_of_others(void)
 }
 
 /* A chip whose 16-bit products scatter: that is other arithmetic. */
-static void rows_of_another_width_widen_nothing(void)
+TEST(rows_of_another_width_widen_nothing)
 {
     ft_predictor *plain = trained(1.5, 1.5, 1.5), *beside;
     ft_store *s = empty();
@@ -341,7 +343,7 @@ static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
 
     CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
     ft_store_close(s);
-    CHECK_EQ(ft_device_load(&on.file, data, "l4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, "l4", NULL), FT_OK);
     CHECK_EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, n, NULL),
              FT_OK);
     CHECK_EQ(ft__calibration_set_correct(a, &n_used, p->family, FT__METRIC_TIME, known,
@@ -356,7 +358,7 @@ static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,
 
 /* Twelve rows of each of two types, in datasets of their own, of which one takes four
  * times as long. */
-static void element_types_are_corrected_apart(void)
+TEST(element_types_are_corrected_apart)
 {
     ft_predictor *p = trained(1, 1, 1);
     ft_store *s = empty();
@@ -376,7 +378,7 @@ static void element_types_are_corrected_apart(void)
 }
 
 /* The device was slower in one of two sessions. */
-static void sessions_are_corrected_apart(void)
+TEST(sessions_are_corrected_apart)
 {
     static const char *const session[] = {"session=a", "session=b"};
     ft_predictor *p = trained(1, 1, 1);
@@ -417,7 +419,7 @@ static ft__network_estimate asked_in_loop(const ft_predictor *p, bool read)
     }
     CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
     ft_store_close(s);
-    CHECK_EQ(ft_device_load(&d, data, "l4", NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, "l4", NULL), FT_OK);
     CHECK_EQ(ft_import_ops(&g, spec, strlen(spec), "list", NULL), FT_OK);
     CHECK_EQ(ft__predict_network(
                  &e, p,
@@ -433,7 +435,7 @@ static ft__network_estimate asked_in_loop(const ft_predictor *p, bool read)
     return e;
 }
 
-static void power_read_in_loops_says_nothing_of_networks(void)
+TEST(power_read_in_loops_says_nothing_of_networks)
 {
     ft_predictor *p = trained(1, 1, 1);
     const ft__network_estimate timed = asked_in_loop(p, false),
@@ -447,7 +449,7 @@ static void power_read_in_loops_says_nothing_of_networks(void)
 }
 
 /* Every other operation takes four times as long on a T4 alone, and on the L4. */
-static void a_device_that_errs_as_the_known_rows_do_corrects_the_others(void)
+TEST(a_device_that_errs_as_the_known_rows_do_corrects_the_others)
 {
     ft_store *s = empty(), *few = empty();
     ft_predictor *p;
@@ -467,7 +469,7 @@ static void a_device_that_errs_as_the_known_rows_do_corrects_the_others(void)
     ft_predictor_free(p);
 }
 
-static void what_is_simulated_lies_within_intervals(void)
+TEST(what_is_simulated_lies_within_intervals)
 {
     static const char *const unseen[] = {"h200-sxm", "l4", "a30", "mi100"};
     ft_predictor *p = trained(1, 1, 1);
@@ -514,7 +516,7 @@ static void fill_relu(ft_store *s, const char *device, double odd)
 {
     ft_device *d;
 
-    CHECK_EQ(ft_device_load(&d, data, device, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, device, NULL), FT_OK);
     for (int i = 0; i < N_OPS; i++) {
         char spec[1024];
         ft_op op;
@@ -526,7 +528,7 @@ static void fill_relu(ft_store *s, const char *device, double odd)
 }
 
 /* A P4 is near to a P100, and a T4 is not. */
-static void what_a_close_chip_took_for_an_operation_is_taken(void)
+TEST(what_a_close_chip_took_for_an_operation_is_taken)
 {
     ft_store *s = empty();
     ft_predictor *p;
@@ -551,7 +553,7 @@ static void what_a_close_chip_took_for_an_operation_is_taken(void)
 }
 
 /* What is later than 8.0.88 is as if no setting named it. */
-static void later_libraries_are_the_same(void)
+TEST(later_libraries_are_the_same)
 {
     static const struct {
         const char *a, *b;
@@ -598,7 +600,7 @@ static double oddness_of_products(const char *setting)
 }
 
 /* Products of another library have other kernels. */
-static void products_of_another_library_say_nothing(void)
+TEST(products_of_another_library_say_nothing)
 {
     CHECK(CMP(oddness_of_products(""), >, log(2)));
     CHECK(CMP(fabs(oddness_of_products("cuda=8.0")), <, 0.2));
@@ -606,7 +608,7 @@ static void products_of_another_library_say_nothing(void)
 
 /* As TensorRT-LLM's and vLLM's kernels are published, unless the store says otherwise.
  */
-static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
+TEST(settings_hold_what_kernels_of_an_engine_have_in_common)
 {
     static const char *const engines[] = {"trtllm", "trtllm", "vllm", "vllm"};
     static const char *const settings[] = {"", "cache=written", "", "picks=own"};
@@ -633,7 +635,7 @@ static void settings_hold_what_kernels_of_an_engine_have_in_common(void)
 
 /* Of single products a batch of one is another, of three are not; of batches of several
  * the other way round. */
-static void a_batch_of_one_is_a_single_product(void)
+TEST(a_batch_of_one_is_a_single_product)
 {
     static const char *const form[] = {"matmul x=%ux256 y=256x512 dtype=fp32",
                                        "matmul x=8x%ux256 y=8x256x512 dtype=fp32"};
@@ -691,7 +693,7 @@ static double plain_fp8_s(double times)
     return value;
 }
 
-static void products_by_blocks_are_learned_apart(void)
+TEST(products_by_blocks_are_learned_apart)
 {
     const double change = plain_fp8_s(3) / plain_fp8_s(1);
 
@@ -699,7 +701,7 @@ static void products_by_blocks_are_learned_apart(void)
 }
 
 /* Learned from Ampere and Hopper: Ada lies between them, Blackwell is newer. */
-static void attention_of_a_newer_generation_may_be_further_off(void)
+TEST(attention_of_a_newer_generation_may_be_further_off)
 {
     static const char *const spec =
         "attention x=4x32x1x128 y=4x8x4096x128 z=4x8x4096x128 dtype=bf16";
@@ -725,7 +727,7 @@ static void attention_of_a_newer_generation_may_be_further_off(void)
 }
 
 /* Hosts that agree: beside a NeuSight P100's the same calls took 1.75 times as long. */
-static void another_host_may_take_much_longer(void)
+TEST(another_host_may_take_much_longer)
 {
     static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
     ft_store *s = empty();
@@ -746,10 +748,12 @@ static void another_host_may_take_much_longer(void)
 
 /* Of many operations, of which every other one takes thrice as long on all GPUs, few
  * are learned from: what these have of their own is not known of others. */
-static void operations_are_as_unknown_as_devices(void)
+TEST(operations_are_as_unknown_as_devices)
 {
-    const ft_train_options how = {
-        .data_dir = data, .seed = 1, .methods = 1u << FT_METHOD_EXTRA, .most_bytes = 1};
+    const ft_train_options how = {.data_dir = data_dir,
+                                  .seed = 1,
+                                  .methods = 1u << FT_METHOD_EXTRA,
+                                  .most_bytes = 1};
     ft_predictor *p = NULL;
     ft_store *s = empty();
     int within = 0;
@@ -775,30 +779,7 @@ static void operations_are_as_unknown_as_devices(void)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s SOURCE_FOLDER\n", argv[0]);
-        return 2;
-    }
-    snprintf(data, sizeof(data), "%s/data", argv[1]);
-    another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show();
-    gpus_tell_nothing_of_a_processor();
-    what_a_device_of_the_chip_measured_is_sure();
-    intervals_are_as_wide_as_chips_lie_apart();
-    one_chip_with_rows_enough_tells_nothing_of_others();
-    rows_of_another_width_widen_nothing();
-    element_types_are_corrected_apart();
-    sessions_are_corrected_apart();
-    power_read_in_loops_says_nothing_of_networks();
-    a_device_that_errs_as_the_known_rows_do_corrects_the_others();
-    what_is_simulated_lies_within_intervals();
-    what_a_close_chip_took_for_an_operation_is_taken();
-    later_libraries_are_the_same();
-    products_of_another_library_say_nothing();
-    settings_hold_what_kernels_of_an_engine_have_in_common();
-    a_batch_of_one_is_a_single_product();
-    products_by_blocks_are_learned_apart();
-    attention_of_a_newer_generation_may_be_further_off();
-    another_host_may_take_much_longer();
-    operations_are_as_unknown_as_devices();
+    take_folder(argc, argv);
+    check_all();
     CHECK_DONE();
 }

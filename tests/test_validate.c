@@ -84,7 +84,7 @@ static ft_graph *three_kinds(int convs, int relus, int adds)
     return list("net", text);
 }
 
-static void the_key_of_a_network_is_made_of_its_operations_alone(void)
+TEST(the_key_of_a_network_is_made_of_its_operations_alone)
 {
     ft_graph *a = list("one name", "relu x=1x8\ntanh x=1x9 *2\nrelu x=1x8\n");
     ft_graph *b = list("another", "tanh x=1x9 *2\nrelu x=1x8 *2\n");
@@ -104,7 +104,7 @@ static void the_key_of_a_network_is_made_of_its_operations_alone(void)
     ft_graph_free(c);
 }
 
-static void a_sum_counts_occurrences_and_their_errors_are_one(void)
+TEST(a_sum_counts_occurrences_and_their_errors_are_one)
 {
     ft_store *s = empty();
     ft_graph *g = three_kinds(3, 2, 1);
@@ -135,7 +135,7 @@ static void a_sum_counts_occurrences_and_their_errors_are_one(void)
     ft_store_close(s);
 }
 
-static void what_is_missing_is_named_and_energy_needs_every_operation(void)
+TEST(what_is_missing_is_named_and_energy_needs_every_operation)
 {
     ft_store *s = empty();
     ft_graph *g = three_kinds(1, 2, 4);
@@ -169,7 +169,7 @@ static void what_is_missing_is_named_and_energy_needs_every_operation(void)
     ft_store_close(s);
 }
 
-static void every_dataset_with_the_network_is_found_and_filtered(void)
+TEST(every_dataset_with_the_network_is_found_and_filtered)
 {
     ft_store *s = empty();
     ft_graph *g = three_kinds(1, 1, 1), *other = three_kinds(1, 1, 2);
@@ -200,7 +200,7 @@ static void every_dataset_with_the_network_is_found_and_filtered(void)
     ft_store_close(s);
 }
 
-static void kinds_that_take_longer_in_networks_are_found(void)
+TEST(kinds_that_take_longer_in_networks_are_found)
 {
     enum { N = 12 };
     ft_store *s = empty();
@@ -261,7 +261,7 @@ static ft_session *open_fake(const char *options)
     return fake_session(options, plugin_dir, "");
 }
 
-static void operations_and_network_take_turns_and_agree(void)
+TEST(operations_and_network_take_turns_and_agree)
 {
     ft_session *s = open_fake("noise=0.02");
     ft_store *store = empty();
@@ -323,7 +323,7 @@ static double validated(ft_session *s, ft_store *store, const ft_graph *g, doubl
 }
 
 /* Each operation takes 2 us more where another one ran before it. */
-static void networks_say_what_lies_between_operations(void)
+TEST(networks_say_what_lies_between_operations)
 {
     ft_session *s = open_fake("noise=0.02,between=2e-6");
     ft_store *store = empty(), *apart = empty();
@@ -380,7 +380,7 @@ static void networks_say_what_lies_between_operations(void)
     ft_session_close(s);
 }
 
-static void an_operation_the_engine_refuses_says_why(void)
+TEST(an_operation_the_engine_refuses_says_why)
 {
     ft_session *s = open_fake("fail_kind=add");
     ft_store *store = empty();
@@ -403,13 +403,6 @@ static void an_operation_the_engine_refuses_says_why(void)
 int main(int argc, char **argv)
 {
     plugin_dir = argc > 2 ? argv[2] : "";
-    the_key_of_a_network_is_made_of_its_operations_alone();
-    a_sum_counts_occurrences_and_their_errors_are_one();
-    what_is_missing_is_named_and_energy_needs_every_operation();
-    every_dataset_with_the_network_is_found_and_filtered();
-    kinds_that_take_longer_in_networks_are_found();
-    operations_and_network_take_turns_and_agree();
-    networks_say_what_lies_between_operations();
-    an_operation_the_engine_refuses_says_why();
+    check_all();
     CHECK_DONE();
 }

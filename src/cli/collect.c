@@ -613,7 +613,6 @@ const ft__command ft__collect_command = {
                 "  foretell collect resnet50.onnx --whole --batches 1,8\n"
                 "  foretell collect resnet50.onnx --export modules --engine \\\n"
                 "      tvm,target=llvm:mtriple=aarch64-linux-gnu:mcpu=cortex-a72\n",
-    .least_args = 0,
     .most_args = SIZE_MAX,
     .options_size = sizeof(struct collect_options),
     .options = options,

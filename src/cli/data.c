@@ -599,7 +599,6 @@ const ft__command ft__data_command = {
                 "  foretell data import measurements.csv --db shared.db\n"
                 "  foretell data import data/measurements/*.csv.gz --db measured.db\n"
                 "  foretell data merge laptop.db server.db --db shared.db\n",
-    .least_args = 0,
     .most_args = SIZE_MAX,
     .options_size = sizeof(struct data_options),
     .options = options,

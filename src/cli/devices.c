@@ -171,10 +171,7 @@ const ft__command ft__devices_command = {
     .more = "",
     .examples = "  foretell devices\n"
                 "  foretell devices local a100-sxm-80gb --json\n",
-    .least_args = 0,
     .most_args = SIZE_MAX,
     .has_csv = true,
-    .options_size = 0,
-    .options = NULL,
     .run = run,
 };

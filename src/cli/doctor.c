@@ -568,8 +568,6 @@ const ft__command ft__doctor_command = {
                 "  foretell doctor --json\n"
                 "  foretell doctor --power 'command:wall-meter --watts'\n"
                 "  foretell doctor --record my-laptop\n",
-    .least_args = 0,
-    .most_args = 0,
     .options_size = sizeof(struct doctor_options),
     .options = options,
     .run = run,

@@ -382,8 +382,6 @@ const ft__command ft__evaluate_command = {
         "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' "
         "--where\n"
         "      'device=a30 phase=forward_backward'\n",
-    .least_args = 0,
-    .most_args = 0,
     .has_csv = true,
     .options_size = sizeof(struct evaluate_options),
     .options = options,

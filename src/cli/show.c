@@ -315,7 +315,5 @@ const ft__command ft__show_command = {
     .least_args = 1,
     .most_args = 1,
     .has_csv = true,
-    .options_size = 0,
-    .options = NULL,
     .run = run,
 };

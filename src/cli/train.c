@@ -386,8 +386,6 @@ const ft__command ft__train_command = {
                 "  foretell train --family --where 'device=a30 "
                 "phase=forward_backward' --networks 'device=a30 phase=step'\n"
                 "  foretell train --kernels a30.jsonl,a100.jsonl\n",
-    .least_args = 0,
-    .most_args = 0,
     .has_csv = true,
     .options_size = sizeof(struct train_options),
     .options = options,

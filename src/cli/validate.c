@@ -400,7 +400,6 @@ const ft__command ft__validate_command = {
                 "  foretell validate resnet50.onnx --from-store --outliers\n"
                 "  foretell validate --from-store --outliers --db imported.db\n"
                 "  foretell validate --from-store --outliers --tune 3 --engine tvm\n",
-    .least_args = 0,
     .most_args = SIZE_MAX,
     .has_csv = true,
     .options_size = sizeof(struct validate_options),

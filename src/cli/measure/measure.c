@@ -505,7 +505,6 @@ const ft__command ft__measure_command = {
         "  foretell measure -- gzip -k -f big.txt -- zstd -q -f big.txt\n"
         "  foretell measure --list n=1,2,4 -- make -B -j{n}\n"
         "  foretell measure --warmup 3 --prepare 'sync' --shell 'sort f | uniq'\n",
-    .least_args = 0,
     .most_args = 1,
     .more_args = "a program stands behind --: foretell measure -- PROGRAM ...",
     .has_csv = true,

@@ -475,7 +475,6 @@ const ft__command ft__ptx_command = {
         "    --param columns=1000\n"
         "  foretell ptx --launches launches.jsonl\n"
         "  foretell ptx --launches ~/.triton/cache\n",
-    .least_args = 0,
     .most_args = 1000,
     .has_csv = true,
     .options_size = sizeof(ft__ptx_options),

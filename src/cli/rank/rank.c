@@ -509,7 +509,6 @@ const ft__command ft__rank_command = {
         "--limit tpot=30ms\n"
         "  generate | foretell rank --stdin --devices a30,l4 --by energy --limit "
         "time=2ms\n",
-    .least_args = 0,
     .most_args = 1,
     .more_args = "many networks are lists behind each other: --stdin",
     .has_csv = true,

@@ -402,9 +402,10 @@ static ft__onnx_value *prepared(const ft__onnx_node *n, ft__onnx_value *x,
 /* Queries, keys and values of one node, packed or not; norms: of queries and
  * keys, or NULL. False: they do not fit. */
 static bool read_grouped(const ft__onnx_node *n, struct heads *h, struct sources *s,
-                         ft__onnx_value *const norm[2], bool rotary)
+                         ft__onnx_value *const norm[2])
 {
     ft__onnx_value *all = s->q;
+    const bool rotary = ft__attr_int(n, "do_rotary", 0) != 0;
     int64_t groups = h->heads + 2 * h->kv_heads;
 
     if (!ft__has_rank(n, 0, 3))
@@ -427,52 +428,42 @@ static bool read_grouped(const ft__onnx_node *n, struct heads *h, struct sources
     return !ft__failed(n);
 }
 
-/* The past is a buffer for all steps where it is as long as they are. */
-static void find_past(const ft__onnx_node *n, uint32_t total, struct sources *s)
+/* total: the operand that says how many steps there are. The past is a buffer for all
+ * of them (shared) at any rate where it is as long. */
+static void attend_grouped(ft__onnx_node *n, struct heads h, uint32_t total,
+                           bool shared, ft__onnx_value *const norm[2])
 {
-    s->total = ft__int_in(n, total);
-    if (s->past_k && s->past_k->shape.rank == 4)
-        s->shared = s->total >= 0 && s->past_k->shape.dim[2] >= s->total;
-}
-
-static void rule_grouped_query(ft__onnx_node *n)
-{
-    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0),
-                      .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
     struct sources s = {.q = n->in[0],
                         .k = ft__in(n, 1),
                         .v = ft__in(n, 2),
                         .past_k = ft__in(n, 3),
-                        .past_v = ft__in(n, 4)};
-    ft__onnx_value *norm[] = {ft__in(n, 14), ft__in(n, 15)};
+                        .past_v = ft__in(n, 4),
+                        .total = ft__int_in(n, total)};
 
-    h.causal = ft__attr_int(n, "causal", 1);
-    h.mask = ft__in(n, 10) != NULL;
-    find_past(n, 6, &s);
-    if (read_grouped(n, &h, &s, norm, ft__attr_int(n, "do_rotary", 0) != 0))
+    h.heads = ft__attr_size(n, "num_heads", 0);
+    h.kv_heads = ft__attr_size(n, "kv_num_heads", 0);
+    s.shared = shared || (s.total >= 0 && s.past_k && s.past_k->shape.rank == 4 &&
+                          s.past_k->shape.dim[2] >= s.total);
+    if (read_grouped(n, &h, &s, norm))
         attend_steps(n, &h, &s);
+}
+
+static void rule_grouped_query(ft__onnx_node *n)
+{
+    const struct heads h = {.causal = ft__attr_int(n, "causal", 1),
+                            .mask = ft__in(n, 10) != NULL};
+
+    attend_grouped(n, h, 6, false, (ft__onnx_value *[]){ft__in(n, 14), ft__in(n, 15)});
 }
 
 /* Blocks that are left out are not known: all count. */
 static void rule_sparse(ft__onnx_node *n)
 {
-    struct heads h = {.heads = ft__attr_size(n, "num_heads", 0),
-                      .kv_heads = ft__attr_size(n, "kv_num_heads", 0)};
-    struct sources s = {.q = n->in[0],
-                        .k = ft__in(n, 1),
-                        .v = ft__in(n, 2),
-                        .past_k = ft__in(n, 3),
-                        .past_v = ft__in(n, 4)};
-    ft__onnx_value *norm[] = {NULL, NULL};
-
-    h.causal = true;
-    find_past(n, 7, &s);
-    s.shared = true;
     ft__build_bounded(n->import->b,
                       "SparseAttention (node %.*s), all of its blocks counted",
                       ft__shown(n->name.n, 100), n->name.s);
-    if (read_grouped(n, &h, &s, norm, ft__attr_int(n, "do_rotary", 0) != 0))
-        attend_steps(n, &h, &s);
+    attend_grouped(n, (struct heads){.causal = true}, 7, true,
+                   (ft__onnx_value *[]){NULL, NULL});
 }
 
 /* Tokens without padding; token_offset is operand 4. */

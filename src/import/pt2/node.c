@@ -380,6 +380,21 @@ void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c)
         ft__pt2_emit_generic(n);
 }
 
+void ft__pt2_emit_gradient(const ft__pt2_node *n, ft_op *op, uint32_t wrt,
+                           ft__pt2_value *const *in, uint32_t n_in,
+                           ft__pt2_value *weights)
+{
+    ft__pt2_value *out[4];
+    uint32_t n_out = 0;
+
+    for (uint32_t i = 0; i < n->n_out && n_out < sizeof(out) / sizeof(*out); i++)
+        if (n->out[i])
+            out[n_out++] = n->out[i];
+    op->phase = FT_PHASE_BACKWARD;
+    ft__op_set_wrt(op, wrt);
+    ft__pt2_emit(n, op, &(ft__pt2_call){in, n_in, &weights, 1, out, n_out});
+}
+
 /* A view of a constant stays one, until something reads it. */
 static void constant_view(ft__pt2_value *x, ft__pt2_value *out)
 {

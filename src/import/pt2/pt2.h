@@ -317,6 +317,13 @@ int64_t ft__pt2_ints(const ft__pt2_node *n, const char *name, int64_t *v, uint32
 /* Three booleans, the argument `output_mask`, as bits 0, 1, 2; `fallback` where there
  * are none. */
 uint32_t ft__pt2_mask(const ft__pt2_node *n, uint32_t fallback);
+/* What a layer's backward pass is with respect to: x, or weights and bias. */
+static inline uint32_t ft__pt2_layer_wrt(const ft__pt2_node *n)
+{
+    const uint32_t mask = ft__pt2_mask(n, 7);
+
+    return (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u);
+}
 /* An axis counted from the front; fails the import when it lies outside. */
 uint32_t ft__pt2_axis(const ft__pt2_node *n, int64_t axis, uint32_t rank);
 /* Argument `dim` as an axis of n->x. */
@@ -340,6 +347,11 @@ static inline void ft__pt2_emit_in(const ft__pt2_node *n, const ft_op *op,
 {
     ft__pt2_emit_layer(n, op, in, n_in, NULL, 0);
 }
+/* The backward pass with respect to what wrt says (0: to all), into the results that
+ * the node has; weights may be NULL. */
+void ft__pt2_emit_gradient(const ft__pt2_node *n, ft_op *op, uint32_t wrt,
+                           ft__pt2_value *const *in, uint32_t n_in,
+                           ft__pt2_value *weights);
 /* With operands and one result. */
 static inline void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op,
                                    ft__pt2_value *const *in, uint32_t n_in,

@@ -251,11 +251,11 @@ static void aten_norm(ft__pt2_node *n)
 
 static void aten_norm_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[4] = {n->x, n->y, NULL, NULL}, *out[3];
+    ft__pt2_value *in[4] = {n->x, n->y, NULL, NULL};
     ft__pt2_value *w = ft__pt2_tensor(n, "weight");
     ft__pt2_value *mean = ft__pt2_tensor(n, "save_mean"),
                   *scale = ft__pt2_tensor(n, "save_invstd");
-    uint32_t mask = ft__pt2_mask(n, 7), n_in = 2, n_out = 0;
+    uint32_t n_in = 2;
     ft_op op;
 
     if (!in[0] || !in[1] || !norm(n, (ft_kind)n->rule->arg, in[1], &op))
@@ -266,18 +266,7 @@ static void aten_norm_grad(ft__pt2_node *n)
         in[n_in++] = mean;
     if (scale)
         in[n_in++] = scale;
-    for (uint32_t i = 0; i < n->n_out && i < 3; i++)
-        if (n->out[i])
-            out[n_out++] = n->out[i];
-    op.phase = FT_PHASE_BACKWARD;
-    ft__op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = in,
-                                 .n_in = n_in,
-                                 .params = &w,
-                                 .n_params = 1,
-                                 .out = out,
-                                 .n_out = n_out});
+    ft__pt2_emit_gradient(n, &op, ft__pt2_layer_wrt(n), in, n_in, w);
 }
 
 /* arg: 1 the gradient; a weight over its norm. */
@@ -341,8 +330,8 @@ static void aten_attention(ft__pt2_node *n)
 
 static void aten_attention_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[6] = {n->x}, *out[4];
-    uint32_t n_in = 4, n_out = 0;
+    ft__pt2_value *in[6] = {n->x};
+    uint32_t n_in = 4;
     ft_op op;
 
     if (!in[0] || !attention(n, in + 1, &op))
@@ -351,12 +340,7 @@ static void aten_attention_grad(ft__pt2_node *n)
         in[n_in++] = ft__pt2_tensor(n, "out");
     if (ft__pt2_tensor(n, "logsumexp"))
         in[n_in++] = ft__pt2_tensor(n, "logsumexp");
-    for (uint32_t i = 0; i < n->n_out && i < 4; i++)
-        if (n->out[i])
-            out[n_out++] = n->out[i];
-    op.phase = FT_PHASE_BACKWARD;
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = in, .n_in = n_in, .out = out, .n_out = n_out});
+    ft__pt2_emit_gradient(n, &op, 0, in, n_in, NULL);
 }
 
 struct stack {

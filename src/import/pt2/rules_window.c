@@ -98,26 +98,14 @@ static void aten_conv_grad(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {ft__pt2_tensor(n, "grad_output"),
                             ft__pt2_tensor(n, "input")};
-    ft__pt2_value *w = ft__pt2_tensor(n, "weight"), *out[3];
-    uint32_t mask = ft__pt2_mask(n, 7), count = 0;
+    ft__pt2_value *w = ft__pt2_tensor(n, "weight");
     int64_t sizes[1] = {0};
     bool bias = ft__pt2_ints(n, "bias_sizes", sizes, 1) > 0 && sizes[0] > 0;
     ft_op op;
 
     if (!in[0] || !convolution(n, ft__pt2_bool(n, "transposed", false), bias, &op))
         return;
-    for (uint32_t i = 0; i < n->n_out && i < 3; i++)
-        if (n->out[i])
-            out[count++] = n->out[i];
-    op.phase = FT_PHASE_BACKWARD;
-    ft__op_set_wrt(&op, (mask & 1 ? FT_WRT_X : 0u) | (mask & 6 ? FT_WRT_WEIGHTS : 0u));
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = in,
-                                 .n_in = 2,
-                                 .params = &w,
-                                 .n_params = 1,
-                                 .out = out,
-                                 .n_out = count});
+    ft__pt2_emit_gradient(n, &op, ft__pt2_layer_wrt(n), in, 2, w);
 }
 
 /* deform_conv2d(x, weight, offset, mask, bias, stride h, w, pad h, w, dilation h,
@@ -283,19 +271,11 @@ static void aten_pick(ft__pt2_node *n)
 static void pick_grad(ft__pt2_node *n, ft_kind kind, const ft_shape *x,
                       ft__pt2_value *const *in, uint32_t n_in, uint32_t wrt)
 {
-    ft__pt2_value *out[2];
-    uint32_t n_out = 0;
     ft_op op = ft__op_of(kind, in[0]->dtype, x);
 
     ft__op_set_shape(&op, FT_K_y, &in[n_in - 1]->shape);
     ft__op_set_shape(&op, FT_K_out, &in[0]->shape);
-    op.phase = FT_PHASE_BACKWARD;
-    ft__op_set_wrt(&op, wrt);
-    for (uint32_t i = 0; i < n->n_out && n_out < 2; i++)
-        if (n->out[i])
-            out[n_out++] = n->out[i];
-    ft__pt2_emit(n, &op,
-                 &(ft__pt2_call){.in = in, .n_in = n_in, .out = out, .n_out = n_out});
+    ft__pt2_emit_gradient(n, &op, wrt, in, n_in, NULL);
 }
 
 static void aten_grid_grad(ft__pt2_node *n)
