@@ -443,6 +443,16 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
     ft__physics(out, op, &chip, &a->params);
 }
 
+bool ft__device_has_units(const ft_device_facts *d, ft_dtype t, bool tf32)
+{
+    return ft__has_units(d, t, tf32);
+}
+
+ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op)
+{
+    return ft__is_widened(op, d) ? ft__op_widened(op).dtype : op->dtype;
+}
+
 /* ---- many settings ---- */
 
 bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
