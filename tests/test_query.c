@@ -220,6 +220,31 @@ TEST(gradients_in_steps_before_volta_are_unsure)
     ft_data_close(d);
 }
 
+/* Two H100 NVL are linked by a bridge: four share another path. */
+TEST(collectives_beyond_the_link_are_less_sure)
+{
+    static const char *const list[] = {"collective x=8192x8192 ranks=2 dtype=bf16\n",
+                                       "collective x=8192x8192 ranks=4 dtype=bf16\n"};
+    ft_data *d = open_data();
+    double width[2] = {NAN, NAN};
+
+    for (int i = 0; i < 2; i++) {
+        ft_query q = about_list();
+        ft_answer *a;
+
+        q.list = list[i];
+        q.list_len = strlen(list[i]);
+        q.device = "h100-nvl";
+        q.method = "physics";
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        if (a)
+            width[i] = a->op[0]->device_time.high / a->op[0]->device_time.low;
+        ft_answer_free(a);
+    }
+    CHECK(CMP(width[1], >, 1.5 * width[0]));
+    ft_data_close(d);
+}
+
 TEST(a_query_of_another_size_is_understood)
 {
     struct {

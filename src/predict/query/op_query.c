@@ -126,7 +126,8 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
     case FT_KIND_conv_transpose2d: return reach_of_images(op, a, plain);
     case FT_KIND_conv3d: return reach_of_volumes(op, a, plain);
     case FT_KIND_collective:
-        return ft_op_at(op, FT_K_nodes, 0) <= 1 && a->device->link_bytes_per_s > 0
+        return ft_op_at(op, FT_K_nodes, 0) <= 1 && a->device->link_bytes_per_s > 0 &&
+                       ft__is_joined(a->device, op)
                    ? reach_collective
                    : reach_other;
     case FT_KIND_cumsum: /* ways of one row, of many and of columns */
