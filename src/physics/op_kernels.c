@@ -727,7 +727,7 @@ static void tensorflow_loss(ft__work *w, const ft_op *op, double results)
  * what is counted by itself. */
 static const ft__calls session_run = {.floor = -1, .each = 1, .around = 14};
 
-void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
+static void work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_op forward = *op, back;
     double results;
@@ -780,4 +780,11 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     }
     if (op->phase == FT_PHASE_OPTIMIZER || step)
         optimizer(out, &forward, step, chip);
+}
+
+void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
+{
+    const ft_op wide = chip->widened ? ft__op_widened(op) : *op;
+
+    work_make(out, &wide, chip);
 }

@@ -198,8 +198,11 @@ static const ft__chip_setting says_nothing = {.threads = NAN,
 
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                                 const ft__chip_setting *set, const char *policy,
-                                const ft_op *op)
+                                const ft_op *asked)
 {
+    const bool widened = ft__is_widened(asked, d);
+    const ft_op computed = widened ? ft__op_widened(asked) : *asked;
+    const ft_op *op = &computed;
     const double rated = rated_clock(d), cores = busy_cores(d, set->threads);
     const bool joined = ft__is_joined(d, op);
     ft__hardware_spec *chip = &out->chip;
@@ -218,6 +221,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .caches = set->caches,
         .packed = set->packed,
         .masked = set->masked,
+        .widened = widened,
         .apart = set->apart,
         .early_miopen = set->early_miopen,
         .bare = set->bare,
