@@ -195,7 +195,7 @@ static void take_host(ft__physics_params *out, const ft__physics_params *from)
         out->v[host[i]] = from->v[host[i]];
 }
 
-/* Products of TensorFlow 1 wait for Session.run(), of which more is published than the
+/* Products of TensorFlow 1 wait for Session.run(), of which more is known than the
  * few hosts of rows say of another. What convolutions take besides is their own. */
 static bool are_sessions(const ft__physics_row *row, size_t n)
 {
