@@ -424,18 +424,14 @@ TEST(powers_take_what_was_measured)
         CHECK_NEAR(seconds(v[i].spec, v[i].device, "") / v[i].s, 1, 0.12);
 }
 
-/* Of wider types nothing was counted. */
-TEST(only_powers_of_up_to_32_bits_are_counted)
+TEST(powers_of_64_bits_take_no_less_than_those_of_32)
 {
-    const ft_op narrow = op_of("pow x=64x64 y=1 dtype=fp16"),
-                wide = op_of("pow x=64x64 y=1 dtype=fp64");
-    const ft__hardware_spec chip = chip_of("a100-sxm-80gb", "", "ieee", &wide);
-    ft__work w;
+    static const char *const device[] = {"mi100", "a100-sxm-80gb", "t4",
+                                         "p100-pcie-16gb"};
 
-    ft__work_make(&w, &narrow, &chip);
-    CHECK(CMP(w.op_kernel[0].lanes, >, 0));
-    ft__work_make(&w, &wide, &chip);
-    CHECK(EQ(w.op_kernel[0].lanes, 0));
+    for (size_t i = 0; i < sizeof(device) / sizeof(*device); i++)
+        CHECK(CMP(seconds("pow x=4096x4096 y=1 dtype=fp64", device[i], ""), >=,
+                  seconds("pow x=4096x4096 y=1 dtype=fp32", device[i], "")));
 }
 
 /* An MI100's rows tell of AMD's with HBM. */

@@ -119,6 +119,17 @@ TEST(few_channels_that_lie_last_are_padded)
     CHECK(CMP(s, >, 0.28e-3) && CMP(s, <, 0.42e-3));
 }
 
+TEST(amds_gpus_start_no_kernels_to_pad)
+{
+    CHECK(CMP(rounded_seconds("conv2d x=1x3x16x16 out=16 kernel=3x3 stride=1x1 pad=1x1 "
+                              "layout=channels_last",
+                              "mi300x"),
+              <=,
+              rounded_seconds("conv2d x=1x4x16x16 out=16 kernel=3x3 stride=1x1 pad=1x1 "
+                              "layout=channels_last",
+                              "mi300x")));
+}
+
 static double laid_last(int in, int out, int groups)
 {
     char spec[160];

@@ -220,6 +220,31 @@ TEST(gradients_in_steps_before_volta_are_unsure)
     ft_data_close(d);
 }
 
+/* Two H100 NVL are linked by a bridge: four share another path. */
+TEST(collectives_beyond_the_link_are_less_sure)
+{
+    static const char *const list[] = {"collective x=8192x8192 ranks=2 dtype=bf16\n",
+                                       "collective x=8192x8192 ranks=4 dtype=bf16\n"};
+    ft_data *d = open_data();
+    double width[2] = {NAN, NAN};
+
+    for (int i = 0; i < 2; i++) {
+        ft_query q = about_list();
+        ft_answer *a;
+
+        q.list = list[i];
+        q.list_len = strlen(list[i]);
+        q.device = "h100-nvl";
+        q.method = "physics";
+        CHECK(!ft_query_ask(&a, d, &q, NULL));
+        if (a)
+            width[i] = a->op[0]->device_time.high / a->op[0]->device_time.low;
+        ft_answer_free(a);
+    }
+    CHECK(CMP(width[1], >, 1.5 * width[0]));
+    ft_data_close(d);
+}
+
 TEST(a_query_of_another_size_is_understood)
 {
     struct {
@@ -421,16 +446,16 @@ TEST(what_was_answered_before_changes_nothing)
     ft_data_close(d);
 }
 
+static const char COLUMNS[] =
+    "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,"
+    "value,error,mad,mean,std,n,iterations,taken_at,run\n";
 static const char measured[] = "test_query-measured.csv";
 
 /* Convolutions that take long on a device. */
 static void write_measured(void)
 {
     char text[8192];
-    size_t len = (size_t)snprintf(
-        text, sizeof(text),
-        "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,"
-        "value,error,mad,mean,std,n,iterations,taken_at,run\n");
+    size_t len = (size_t)snprintf(text, sizeof(text), "%s", COLUMNS);
 
     for (int i = 1; i <= 24; i++)
         len += (size_t)snprintf(text + len, sizeof(text) - len,
@@ -498,6 +523,59 @@ TEST(what_is_not_remembered_is_asked_again)
     q.list_len = len;
     check_as_asked_first(d, &q);
     check_as_asked_first(d, &q);
+    ft_data_close(d);
+}
+
+static const char narrow[] = "linear x=64x4096 out=512 to=bf16 dtype=fp8e4m3";
+
+/* Of the narrow layer, first in a list. */
+static ft_estimate first_of(ft_data *d, const char *list, const char *correct)
+{
+    ft_query q = about_list();
+    ft_estimate out = {0};
+    ft_answer *a;
+
+    q.list = list;
+    q.list_len = strlen(list);
+    q.device = "a100-sxm-80gb";
+    q.run_mode = "graph";
+    q.correct = correct;
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    if (a)
+        out = a->op[0]->device_time;
+    ft_answer_free(a);
+    return out;
+}
+
+/* One measurement of a layer that the device computes in a wider type. */
+TEST(narrow_layers_without_units_are_answered_as_measured)
+{
+    static const char path[] = "test_query-narrow.csv";
+    ft_data *d = open_data();
+    char text[512];
+    ft_estimate t;
+
+    snprintf(text, sizeof(text),
+             "%sa100-sxm-80gb,run_mode=graph,torch,2.3,%s,forward,default,time,s,77e-6,"
+             ",,,,1,"
+             "1,0,1\n",
+             COLUMNS, narrow);
+    write_text(path, text);
+    t = first_of(d, narrow, path);
+    CHECK_EQ(t.basis, FT_BASIS_MEASURED);
+    CHECK_NEAR(t.value / 77e-6, 1, 0.1);
+    remove(path);
+    ft_data_close(d);
+}
+
+TEST(narrow_layers_without_units_do_not_depend_on_others)
+{
+    ft_data *d = open_data();
+    char list[256];
+
+    snprintf(list, sizeof(list),
+             "%s\nlinear x=64x256 out=512 dtype=bf16 phase=backward wrt=x\n", narrow);
+    CHECK_NEAR(first_of(d, list, NULL).value, first_of(d, narrow, NULL).value, 0);
     ft_data_close(d);
 }
 

@@ -237,7 +237,7 @@ static bool is_padded(const ft__op_kernel *p)
 
 double ft__padding_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    return chip->tensor && p->size > 2 && is_padded(p) ? 2 : 0;
+    return chip->tensor && !chip->amd && p->size > 2 && is_padded(p) ? 2 : 0;
 }
 
 static void pad(ft__op_kernel *p)

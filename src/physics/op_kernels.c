@@ -583,7 +583,7 @@ static void find_scale(ft__op_kernel *p, const ft__hardware_spec *chip)
 
 /* Of a power of up to 32 bits, as compilers make it: NVCC 43 of arithmetic; from Volta
  * on, the 32 other instructions issue in parallel. ROCm 5.2 for an MI100 180 and two of
- * a quarter of their rate. */
+ * a quarter of their rate. Of 64 bits as many are a lower bound. */
 static double power_instructions(const ft__hardware_spec *chip)
 {
     return chip->amd && chip->stacked ? 188 : chip->early ? 75 : 43;
@@ -623,7 +623,7 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         p->read = cost.bytes_read;
         p->written = cost.bytes_written;
         p->special = cost.transcendentals;
-        if (op->kind == FT_KIND_pow && gpu && p->size <= 4)
+        if (op->kind == FT_KIND_pow && gpu)
             p->lanes = 2 * power_instructions(chip) * cost.transcendentals;
         if (op->kind == FT_KIND_reduce_max)
             find_scale(p, chip);
@@ -727,7 +727,7 @@ static void tensorflow_loss(ft__work *w, const ft_op *op, double results)
  * what is counted by itself. */
 static const ft__calls session_run = {.floor = -1, .each = 1, .around = 14};
 
-void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
+static void work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
 {
     ft_op forward = *op, back;
     double results;
@@ -780,4 +780,11 @@ void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip
     }
     if (op->phase == FT_PHASE_OPTIMIZER || step)
         optimizer(out, &forward, step, chip);
+}
+
+void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip)
+{
+    const ft_op wide = chip->widened ? ft__op_widened(op) : *op;
+
+    work_make(out, &wide, chip);
 }

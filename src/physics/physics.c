@@ -88,8 +88,7 @@ static double matrix_gain(const ft_device_facts *d)
                : 1;
 }
 
-/* Does the link join all devices of a machine that the operation has? */
-static bool is_joined(const ft_device_facts *d, const ft_op *op)
+bool ft__is_joined(const ft_device_facts *d, const ft_op *op)
 {
     const double ranks = (double)ft_op_at(op, FT_K_ranks, 0);
 
@@ -199,10 +198,13 @@ static const ft__chip_setting says_nothing = {.threads = NAN,
 
 static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *d,
                                 const ft__chip_setting *set, const char *policy,
-                                const ft_op *op)
+                                const ft_op *asked)
 {
+    const bool widened = ft__is_widened(asked, d);
+    const ft_op computed = widened ? ft__op_widened(asked) : *asked;
+    const ft_op *op = &computed;
     const double rated = rated_clock(d), cores = busy_cores(d, set->threads);
-    const bool joined = is_joined(d, op);
+    const bool joined = ft__is_joined(d, op);
     ft__hardware_spec *chip = &out->chip;
 
     *chip = (ft__hardware_spec){
@@ -219,6 +221,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .caches = set->caches,
         .packed = set->packed,
         .masked = set->masked,
+        .widened = widened,
         .apart = set->apart,
         .early_miopen = set->early_miopen,
         .bare = set->bare,
@@ -243,7 +246,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .inline_ecc = d->inline_ecc > 0,
         .stacked = ft__has_stacked_memory(d),
         .gddr = ft__has_gddr(d),
-        .units = ft__units(d),
+        .peak_tflops_16nm = ft__peak_tflops_16nm(d),
     };
     if (!chip->gpu)
         chip->l2_bytes = first_known(d->l3_bytes, d->l2_bytes * d->cores);
@@ -615,7 +618,7 @@ void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *c
         w->n && chip->gpu && !chip->graph
             ? chip->launch_factor * ft__host_s(&w->calls, out->kernels, params)
             : 0;
-    /* A session ends with what it started. */
+    /* Session.run() returns after the device is done: times add up. */
     out->overlap = chip->tensorflow ? 1 : params->v[FT__C_overlap];
     out->total_s = ft__together(out->launch_s, out->busy_s, out->overlap);
 }

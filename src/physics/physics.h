@@ -22,11 +22,11 @@ typedef struct ft__hardware_spec {
     double memory_bytes;
     double power_w; /* budget of what multiplies: the setting's cap, otherwise TDP */
     double tdp_w;
-    double drawing_tdp_w; /* of the board that the chip's draw is a share of */
-    double units;         /* ft__units() */
-    double clock_share;   /* clock_hz over the nominal clock */
-    double tensor_flops;  /* 16-bit, whatever the operation's dtype: tells generations
-                             apart */
+    double drawing_tdp_w;    /* of the board that the chip's draw is a share of */
+    double peak_tflops_16nm; /* ft__peak_tflops_16nm() */
+    double clock_share;      /* clock_hz over the nominal clock */
+    double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
+                            apart */
     double process_nm;
     double year;
     double vector_share; /* of peak_flops that vectors have, at any clock */
@@ -51,6 +51,7 @@ typedef struct ft__hardware_spec {
     int ampere;     /* NVIDIA's, since Ampere */
     int hopper;     /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
     int blackwell;  /* those of 10 and 11 */
+    int widened;    /* ft__is_widened(): its layers are multiplied in a wider type */
     int tensor;     /* peak_flops is that of tensor cores */
     int tensorflow; /* TensorFlow 1, whose datasets name the activation */
     int activated;  /* "activation=relu": one operation more, over the result */
@@ -141,6 +142,8 @@ double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share);
  * made. */
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);
 
+/* Does the link join all devices of a machine that the operation has? */
+bool ft__is_joined(const ft_device_facts *d, const ft_op *op);
 /* Has the device units for products of this type? tf32: those of fp32 in TF32. */
 bool ft__has_units(const ft_device_facts *d, ft_dtype t, bool tf32);
 /* A layer that is given and returns 16 bits or more, of a forward pass, whose narrower

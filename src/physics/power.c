@@ -35,7 +35,7 @@ static double idle_share(const double *c, double memory, double clock)
  */
 static const double WAITING = 2.0 / 3;
 
-double ft__units(const ft_device_facts *d)
+double ft__peak_tflops_16nm(const ft_device_facts *d)
 {
     const bool gpu = d->type && strcmp(d->type, "gpu") == 0;
 
@@ -45,22 +45,25 @@ double ft__units(const ft_device_facts *d)
 /* W of which a share is drawn while a device waits: its TDP, or what sustains the peak
  * (docs/physics.md). The chip waits, whatever its board is held to: with a model loaded
  * T4 31 of 70 W, L4 29 of 72, RTX A4000 38 of 140, MI300X 191 of 750
- * (docs/notes/power.md). */
-static double standing_power(const double *c, double tdp_w, double units)
+ * (docs/notes/power.md). By the constant as it comes: fits of times know nothing of
+ * what waits. */
+static double standing_power(double tdp_w, double peak_tflops_16nm)
 {
-    return tdp_w > 0 ? fmax(tdp_w, units / c[FT__C_sustain_power]) : tdp_w;
+    const double sustain = ft__physics_defaults()->v[FT__C_sustain_power];
+
+    return tdp_w > 0 ? fmax(tdp_w, peak_tflops_16nm / sustain) : tdp_w;
 }
 
 double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d)
 {
     return WAITING * params->v[FT__C_power_idle] *
-           standing_power(params->v, d->tdp_w, ft__units(d));
+           standing_power(d->tdp_w, ft__peak_tflops_16nm(d));
 }
 
 double ft__idle_share(const ft__physics_params *params, const ft_device_facts *d,
                       double clock)
 {
-    const double standing_w = standing_power(params->v, d->tdp_w, ft__units(d));
+    const double standing_w = standing_power(d->tdp_w, ft__peak_tflops_16nm(d));
     const double memory = gddr_share(ft__has_gddr(d), d->tdp_w, standing_w);
 
     return idle_share(params->v, memory, clock);
@@ -71,7 +74,7 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
 {
     const double *c = params->v;
     const double node = chip->process_nm > 0 ? chip->process_nm / 7 : 1;
-    const double standing_w = standing_power(c, chip->tdp_w, chip->units);
+    const double standing_w = standing_power(chip->tdp_w, chip->peak_tflops_16nm);
     const double drawing_w = fmax(chip->drawing_tdp_w, WAITING * standing_w);
     const double units = c[chip->tensor ? FT__C_power_tensor : FT__C_power_vector];
 

@@ -33,7 +33,7 @@ double ft__busy_at(const ft__power *p, double clock);
 double ft__clock_under_cap(const ft__power *p, double cap_w);
 
 /* TFLOP/s of fp32 of a GPU, times the energy of each over that at 16 nm. */
-double ft__units(const ft_device_facts *d);
+double ft__peak_tflops_16nm(const ft_device_facts *d);
 /* W that a device draws at its nominal clock when it waits (NaN: no TDP is known); what
  * another clock makes of it, as a factor. */
 double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d);

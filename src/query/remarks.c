@@ -7,7 +7,6 @@
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/graph_inside.h"
-#include "physics/physics.h"
 #include "predict/query/op_query.h"
 #include "query/advise.h"
 #include "query/answer_inside.h"
@@ -259,16 +258,17 @@ static struct lacking lacking_of(const struct answer *x, const ft_device_facts *
 
     for (uint32_t i = 0; i < g->n_ops && out.dtype == FT_DTYPE_NONE; i++) {
         const ft_op *op = &g->op[i];
+        const ft_dtype in = ft__device_computes_in(d, op);
 
-        if (g->mode == FT_MODE_INFERENCE && ft__is_widened(op, d))
-            out = (struct lacking){op->dtype, ft__op_widened(op).dtype};
+        if (in != op->dtype)
+            out = (struct lacking){op->dtype, in};
         else if ((op->kind == FT_KIND_linear || op->kind == FT_KIND_moe) &&
-                 !ft__has_units(d, op->dtype, false))
+                 !ft__device_has_units(d, op->dtype, false))
             out.dtype = op->dtype;
     }
-    if (out.in != FT_DTYPE_NONE && !ft__has_units(d, out.in, false))
+    if (out.in != FT_DTYPE_NONE && !ft__device_has_units(d, out.in, false))
         out = (struct lacking){out.in, FT_DTYPE_NONE};
-    if (out.dtype == FT_DTYPE_NONE && !ft__has_units(d, x->asked.dtype, tf32))
+    if (out.dtype == FT_DTYPE_NONE && !ft__device_has_units(d, x->asked.dtype, tf32))
         out.dtype = x->asked.dtype;
     return out;
 }

@@ -195,13 +195,13 @@ static void take_host(ft__physics_params *out, const ft__physics_params *from)
         out->v[host[i]] = from->v[host[i]];
 }
 
-/* Products of TensorFlow 1 wait for Session.run(), of which more is published than the
+/* Products of TensorFlow 1 wait for Session.run(), of which more is known than the
  * few hosts of rows say of another. What convolutions take besides is their own. */
 static bool are_sessions(const ft__physics_row *row, size_t n)
 {
     size_t i = 0;
 
-    while (i < n && row[i].chip->tensorflow && row[i].op->kind == FT_KIND_linear)
+    while (i < n && ft__is_session(row[i].op, row[i].chip->tensorflow))
         i++;
     return n && i == n;
 }
@@ -371,7 +371,7 @@ static double host_of(const ft__physics_row *row, size_t n, uint32_t device,
 enum { LEAST_HOSTS = 3 };
 
 /* Times of what the mean of several hosts takes, as far as they are known. */
-static void relate_to_mean(double *host, const ft__samples *s, bool published)
+static void relate_to_mean(double *host, const ft__samples *s)
 {
     double sum = 0;
     int n = 0;
@@ -381,10 +381,13 @@ static void relate_to_mean(double *host, const ft__samples *s, bool published)
             sum += log(host[d]);
             n++;
         }
-    for (uint32_t d = 0; d < s->n_datasets; d++)
-        host[d] = !isfinite(host[d])               ? 1
-                  : n >= LEAST_HOSTS && !published ? host[d] / exp(sum / n)
-                                                   : host[d];
+    for (uint32_t d = 0; d < s->n_datasets && n >= LEAST_HOSTS; d++)
+        host[d] /= exp(sum / n);
+}
+
+static double known_host(double times)
+{
+    return isfinite(times) ? times : 1;
 }
 
 /* Of every device, to its datasets. */
@@ -401,13 +404,13 @@ static ft_status find_hosts(ft__own_base *own, const ft__physics_params *params,
         host[d] = host_of(row, n, d, params, t);
         without[d] = host_of(row, n, d, &own[d].without, t);
     }
-    if (!st) {
-        relate_to_mean(host, s, are_sessions(row, n));
-        relate_to_mean(without, s, are_sessions(row, n));
+    if (!st && !are_sessions(row, n)) {
+        relate_to_mean(host, s);
+        relate_to_mean(without, s);
     }
     for (uint32_t d = 0; d < s->n_datasets && !st; d++) {
-        own[d].host = host[first_of_device(s, d)];
-        own[d].host_without = without[first_of_device(s, d)];
+        own[d].host = known_host(host[first_of_device(s, d)]);
+        own[d].host_without = known_host(without[first_of_device(s, d)]);
     }
     free(t);
     free(host);

@@ -48,6 +48,12 @@ typedef struct ft__base {
     ft__own_base *own; /* of each group and dataset; not in files: NULL */
 } ft__base;
 
+/* Layers of TensorFlow 1 of which all that is known of hosts is Session.run()'s. */
+static inline bool ft__is_session(const ft_op *op, bool tensorflow)
+{
+    return tensorflow && op->kind == FT_KIND_linear;
+}
+
 /* row[n]: indices into s->v, times known. */
 ft_status ft__base_fit(ft__base *out, const ft__samples *s, const uint32_t *row,
                        size_t n, uint64_t seed, ft_error *err);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "physics/setting.h"
+#include "predict/data/baseline.h"
 #include "predict/model/regressor.h"
 
 /* Either way at least, of what is no GPU. */
@@ -92,7 +93,8 @@ static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
 /* What hosts differ by, 90 % of the logarithm either way: 1.645 times the standard
  * deviation (0.42) between those of NeuSight's and of Justus' devices, set by set. */
 static const double between_hosts = 0.7;
-/* Likewise of TensorFlow 1's sessions: 0.52 of the seven hosts in op_kernels.c. */
+/* Likewise of TensorFlow 1's sessions of linear layers: 0.52 of the seven hosts in
+ * op_kernels.c. */
 static const double between_sessions = 0.86;
 
 /* Of devices newer than all that were measured, or older, 90 % of the logarithm for
@@ -122,14 +124,15 @@ static void widen_for_unknown(ft__op_answer *out, const struct relation *k,
 {
     const double beyond = generations_beyond(k, on);
     const bool newer = isnan(k->newer) && beyond > 0;
-    const double hosts =
-        ft__setting_read(on->setting).tensorflow ? between_sessions : between_hosts;
+    const bool tensorflow = ft__setting_read(on->setting).tensorflow;
 
     for (size_t i = 0; i < s->n; i++) {
         const double device = ft__device_share(&s->terms[i]), host = 1 - device;
         const bool anew = newer && s->v[i].op.kind == FT_KIND_attention;
         const double own = hypot(isfinite(beyond) ? between_generations * beyond : 0,
                                  anew ? of_new_attention * fmin(beyond, 1) : 0);
+        const double hosts =
+            ft__is_session(&s->v[i].op, tensorflow) ? between_sessions : between_hosts;
         const double reach = hypot(own * device, hosts * host);
 
         if (!(reach > 0))

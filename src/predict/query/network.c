@@ -58,7 +58,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     double factor = q->share[i] * ft__query_context_device_share(q, i);
 
     if (l)
-        q->a.params = *ft__model_set_params(l, op);
+        q->a.params = *ft__query_context_params(q, i);
     task->power_w = knows_steady_power(q) && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__device_query_power(&q->a, op, queried_terms(q, i));
@@ -409,7 +409,7 @@ static ft_status ask_ops(ft__network_estimate *out, ft__op_task *task,
 /* Operations whose power was read, and what specifications say of it. */
 struct readings {
     const ft__sample **of;
-    ft__op_answer *answer;
+    ft__op_answer *answer; /* value NaN: not asked yet */
     uint32_t n;
     const ft__samples *s;
 };
@@ -445,7 +445,7 @@ static ft_status take_alike(uint32_t *row, uint32_t *n, ft__buf *setting,
     for (*n = 0; i < r->n && !other.bad; i++) {
         ft__buf_free(&other);
         steady_setting(&other, r, i);
-        if (r->answer[i].value == 0 && other.len == setting->len &&
+        if (isnan(r->answer[i].value) && other.len == setting->len &&
             memcmp(other.s, setting->s, other.len) == 0)
             row[(*n)++] = i;
     }
@@ -499,7 +499,7 @@ static ft_status ask_read(struct readings *r, const ft_predictor *p,
         ft__device_use on = *asked;
         ft__buf setting = {0};
 
-        if (r->answer[i].value != 0)
+        if (!isnan(r->answer[i].value))
             continue;
         st = take_alike(row, &n, &setting, r, i, err);
         on.no_power_correction = true;
@@ -545,6 +545,8 @@ static ft_status correct_power(ft__network_estimate *out, ft__op_task *task,
         st = ft_fail(err, FT_ENOMEM, 0, "%zu measurements", q->few->s.n);
     else
         r.n = ft__calibration_set_like(r.of, q->few, q->few_on, FT__METRIC_POWER);
+    for (uint32_t i = 0; i < r.n; i++)
+        r.answer[i].value = NAN;
     if (!st)
         st = ask_read(&r, p, asked, q, err);
     for (uint32_t i = 0; i < q->n && !st; i++)

@@ -126,7 +126,8 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
     case FT_KIND_conv_transpose2d: return reach_of_images(op, a, plain);
     case FT_KIND_conv3d: return reach_of_volumes(op, a, plain);
     case FT_KIND_collective:
-        return ft_op_at(op, FT_K_nodes, 0) <= 1 && a->device->link_bytes_per_s > 0
+        return ft_op_at(op, FT_K_nodes, 0) <= 1 && a->device->link_bytes_per_s > 0 &&
+                       ft__is_joined(a->device, op)
                    ? reach_collective
                    : reach_other;
     case FT_KIND_cumsum: /* ways of one row, of many and of columns */
@@ -441,6 +442,16 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
         ft__hardware_spec_hold(&chip, d.held);
     }
     ft__physics(out, op, &chip, &a->params);
+}
+
+bool ft__device_has_units(const ft_device_facts *d, ft_dtype t, bool tf32)
+{
+    return ft__has_units(d, t, tf32);
+}
+
+ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op)
+{
+    return ft__is_widened(op, d) ? ft__op_widened(op).dtype : op->dtype;
 }
 
 /* ---- many settings ---- */

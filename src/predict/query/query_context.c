@@ -152,11 +152,29 @@ static void take_default(ft__query_context *q, uint32_t i)
     ft__device_query_terms(&q->bare[i], &q->a, &q->g->op[i]);
 }
 
+/* Layers that the device computes in a wider type are known in that one, but for those
+ * that were measured as they are asked for. */
+static ft_op known_op(const ft__query_context *q, const ft_op *op)
+{
+    const bool wide = q->f && !q->plain && ft__is_widened(op, q->a.device) &&
+                      !ft__family_holds(q->f, q->index, op) && !is_among_few(q, op);
+
+    return wide ? ft__op_widened(op) : *op;
+}
+
+const ft__physics_params *ft__query_context_params(const ft__query_context *q,
+                                                   uint32_t i)
+{
+    const ft_op known = known_op(q, &q->g->op[i]);
+
+    return ft__model_set_params(q->models, &known);
+}
+
 /* As it is; a backward operation otherwise as its part of both passes together. */
 static void choose_form(ft__query_context *q, uint32_t i)
 {
     ft__device_query *measured = ft__query_context_measured(q);
-    const ft_op *op = &q->g->op[i];
+    const ft_op known = known_op(q, &q->g->op[i]), *op = &known;
     ft_op *form = &q->form[i];
 
     *form = *op;
@@ -635,29 +653,6 @@ static ft_status open_learned(ft__query_context *q, const ft__device_use *on,
     return st;
 }
 
-/* Operations in types that the device has no units for, as it computes them. */
-static ft_status widen_products(ft__query_context *q, const ft_device_facts *d,
-                                ft_error *err)
-{
-    uint32_t i = 0;
-    ft_op *op;
-
-    while (i < q->n && !ft__is_widened(&q->g->op[i], d))
-        i++;
-    if (i == q->n)
-        return FT_OK;
-    op = malloc(q->n * sizeof(*op));
-    if (!op)
-        return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
-    for (i = 0; i < q->n; i++)
-        op[i] = ft__is_widened(&q->g->op[i], d) ? ft__op_widened(&q->g->op[i])
-                                                : q->g->op[i];
-    q->widened = *q->g;
-    q->widened.op = q->widened_op = op;
-    q->g = &q->widened;
-    return FT_OK;
-}
-
 /* What is not said is as in what was learned from. */
 ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                                  const ft__device_use *on, ft_error *err)
@@ -671,12 +666,8 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                          .engine_version = (char *)on->engine_version,
                          .any_engine = !on->engine,
                          .file = (ft_device *)on->device};
-    ft_status st = FT_OK;
+    ft_status st;
 
-    if (on->device && q->phase == FT_PHASE_FORWARD)
-        st = widen_products(q, ft_device_get(on->device), err);
-    if (st)
-        return st;
     if (!q->f)
         return open_device(q, on, err);
     st = check_asked(q, name, err);
@@ -702,6 +693,5 @@ void ft__query_context_close(ft__query_context *q, ft__buf *setting)
     free(q->time);
     free(q->power);
     free(q->dataset);
-    free(q->widened_op);
     ft__buf_free(setting);
 }

@@ -13,9 +13,7 @@ typedef struct ft__query_context {
     ft__dataset on;
     ft__chip_setting set;        /* what the setting of `on` says of a chip */
     const ft__model_set *models; /* of times; NULL: from specifications */
-    const ft_graph *g; /* as the device computes it, once the context is open: */
-    ft_graph widened;  /* where it does so in other types than are asked about, */
-    ft_op *widened_op; /* of these operations */
+    const ft_graph *g;
     uint32_t n;
     ft_phase phase; /* it runs as */
     const ft__device_schedule
@@ -76,6 +74,9 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
 /* The device's part of what was learned of operation i: eager measurements of the
  * device have launches, which a replayed graph has not. */
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i);
+/* The constants by which operation i is estimated. */
+const ft__physics_params *ft__query_context_params(const ft__query_context *q,
+                                                   uint32_t i);
 /* How far the board that is asked about may be off those that were measured: 0 where
  * these are it or enough was measured of it since, and of devices not measured, whose
  * intervals have it. */
