@@ -64,6 +64,11 @@ static int check(const ft__predict_question *q)
     others.tp = NULL;
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
+    if (others.precision)
+        return ft__usage(q->c,
+                         "training over --gpus goes without --precision %s: --dtype "
+                         "fp32, or --precision amp-bf16",
+                         others.precision);
     if (ft__serving_asked(&others))
         return ft__usage(q->c, "training goes without options of serving but --tp");
     if (untrained(q))
