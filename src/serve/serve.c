@@ -170,6 +170,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
+    out->shares_free = s->engine.shares_free;
     out->may = (s->may_draft ? FT_SERVE_MAY_DRAFT : 0) |
                (may_stay_together(load) ? FT_SERVE_MAY_STAY : 0);
     st = check(s, load, out, err);
