@@ -160,6 +160,8 @@ What no setting reaches:
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
   warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
+  $ foretell rank examples/llm/llama-3-8b.json --devices a100-sxm-80gb --concurrency 8 --tp 1 --precision fp8 -q | grep warning
+  warning: no hardware for fp8e4m3: a100-sxm-80gb; products are computed in bf16, weights read in fp8e4m3
 
 Requests that come by themselves: their rate stands above, there are no users, and where more come than are served it says so.
   $ foretell rank examples/llm/llama-3-8b.json --devices l4,l40s --tp 1 --rate 3 -q
