@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "foretell/foretell.h"
+#include "scratch.h"
 #include "serve_rig.h"
 
 static ft_status ask(ft_llm_trained *out, const ft_llm_train *how, ft_error *err)
@@ -216,6 +217,46 @@ TEST(weights_in_fp32_have_no_copy)
     }
     CHECK_NEAR(a[1].states, 8 * 8030261248.0, 1);
     ft_data_close(d);
+}
+
+/* Whether the question says so or the model itself; gradients are summed in fp32. */
+TEST(weights_may_be_in_fp32_by_their_own_type)
+{
+    ft_llm_train how = {
+        .size = sizeof(how), .devices = 2, .sequence = 512, .global_batch = 2};
+    ft_query q = about_model();
+    ft_llm_trained a[2], two;
+    char text[4096], *type;
+    struct path file;
+    FILE *fp = fopen(model, "r");
+    ft_data *d = NULL;
+
+    CHECK(fp);
+    text[fread(text, 1, sizeof(text) - 1, fp)] = '\0';
+    fclose(fp);
+    type = strstr(text, "\"bfloat16\"");
+    CHECK(type);
+    memcpy(type, "\"float32\" ", strlen("\"bfloat16\""));
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    q.dtype = "fp32";
+    CHECK(!ft_llm_train_ask(&a[0], d, &q, &how, NULL));
+    make_scratch();
+    file = in_scratch("config.json");
+    fp = fopen(file.s, "w");
+    CHECK(fp);
+    fputs(text, fp);
+    fclose(fp);
+    q.model = file.s;
+    q.dtype = NULL;
+    CHECK(!ft_llm_train_ask(&a[1], d, &q, &how, NULL));
+    CHECK(a[0].fp32 && a[1].fp32);
+    CHECK_NEAR(a[1].states, a[0].states, 1);
+    CHECK_NEAR(a[1].step_s.value, a[0].step_s.value, 1e-9);
+    how.global_batch = 4;
+    CHECK(!ft_llm_train_ask(&two, d, &q, &how, NULL));
+    CHECK_NEAR(two.compute_s - 2 * a[1].compute_s, 2 * a[1].optimizer_s / 7, 1e-9);
+    ft_data_close(d);
+    remove_scratch();
 }
 
 /* Of what an operation of its own keeps: features of tokens in fp32 and a number for

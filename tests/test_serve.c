@@ -317,6 +317,26 @@ TEST(who_begins_anew_finds_what_nobody_took)
     ft_serve_steps_close(s);
 }
 
+/* What it still has may be less than what all prompts begin with. */
+TEST(who_begins_anew_finds_the_prefix_of_all)
+{
+    ft_serve_load l = small_load();
+    ft_served kept, lost;
+    ft_serve_steps *s;
+
+    l.generate = 200;
+    l.kv_tokens = 5 * 712;
+    l.shared_prefix = 448;
+    s = steps_of_load(&l);
+    kept = served(s, &l);
+    s->engine.keeps_freed = false;
+    lost = served(s, &l);
+    CHECK(CMP(kept.preemptions, >, 0));
+    CHECK(CMP(kept.prefill_joules_per_token.value, <=,
+              lost.prefill_joules_per_token.value));
+    ft_serve_steps_close(s);
+}
+
 TEST(a_prefix_that_is_cached_is_not_computed_again)
 {
     ft_serve_load l = small_load();

@@ -218,7 +218,7 @@ static double held_steps(const char *version, uint64_t users)
     ft_served r;
     ft_serve_steps *s;
 
-    l.generate = 8; /* sooner than a prompt that is held back */
+    l.generate = 32;
     s = steps_of(model, "trtllm", version, NULL, 0, &l);
     r = served(s, &l);
     for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
@@ -240,6 +240,34 @@ TEST(prompts_may_be_held_back)
     CHECK(CMP(held_steps(NULL, 2), >, 20));
     CHECK(CMP(held_steps("0.20", 2), <, 10));
     CHECK(CMP(held_steps(NULL, 1), <, 10));
+}
+
+/* No longer than a request decodes; the work on prompts stays, and all of it where
+ * nobody sends a second one. */
+TEST(prompts_wait_for_what_decodes)
+{
+    ft_serve_load l = load_of(4);
+    ft_serve_steps *s = steps_of(model, "trtllm", NULL, NULL, 0, &l);
+    const double held = s->engine.held_steps;
+
+    l.prompt = 128;
+    l.generate = 2;
+    for (int once = 0; once < 2; once++) {
+        ft_served with, without;
+
+        l.n_requests = once ? 4 : 32;
+        s->engine.held_steps = held;
+        with = served(s, &l);
+        s->engine.held_steps = 0;
+        without = served(s, &l);
+        CHECK(CMP(with.latency[FT_SERVE_TTFT][FT_SERVE_MEAN].high, <=,
+                  without.latency[FT_SERVE_TTFT][FT_SERVE_MEAN].high +
+                      without.latency[FT_SERVE_TPOT][FT_SERVE_MEAN].high));
+        CHECK_NEAR(with.prefill_joules_per_token.high,
+                   without.prefill_joules_per_token.high, 1e-12);
+        CHECK_EQ(with.duration_s.high > without.duration_s.high, !once);
+    }
+    ft_serve_steps_close(s);
 }
 
 static double ttft_of(const char *engine, int64_t weight_bits, const ft_serve_load *l)

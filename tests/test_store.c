@@ -268,7 +268,7 @@ static const struct {
     {HEAD "\na,,o,2,relu x=8 dtype=fp32,forward,default,energy,mJ,1,,,,,3,3,1,1\n", "line 2, column 9 (unit): energy is in J"},
     {HEAD "\na,,o,2,relu x=8 dtyp=fp32,forward,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 5 (spec): "},
     {HEAD "\na,,o,2,relu x=8 dtype=fp32,backward,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 6 (phase): the spec is of phase=forward"},
-    {HEAD "\na,,o,2,network name=n dtype=fp32,forwards,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 6 (phase): a phase is forward, backward"},
+    {HEAD "\na,,o,2,network name=n dtype=fp32,forwards,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 6 (phase): a phase is forward, backward, forward_backward, optimizer or step"},
     {HEAD "\n,,o,2,relu x=8 dtype=fp32,forward,default,time,s,1,,,,,3,3,1,1\n", "line 2, column 1 (device): "},
     {HEAD ",calibration,conditions\n" ROW ",x,\n", "line 2, column 19 (calibration)"},
     {HEAD "\n\n", "line 2, column 1 (device)"},

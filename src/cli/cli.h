@@ -276,8 +276,8 @@ void ft__collect_hint(const ft__cli *c, char *buf, size_t size, const char *engi
 int ft__store_needed(ft__cli *c, const char *path, const char *engine,
                      uint64_t threads);
 
-/* What follows devices that have no hardware for a type. */
-const char *ft__no_hardware_end(bool tf32);
+/* The type of FT_REMARK_NO_HARDWARE, as users call it. */
+const char *ft__no_hardware_name(ft_dtype t);
 /* work(user) on each core at once, at most `most` times; comes back when all have. */
 void ft__on_cores(void *(*work)(void *), void *user, size_t most);
 

@@ -436,7 +436,7 @@ static int read_choose(ft__cli *c, ft_criterion *out, const char *text)
 }
 
 /* What an interrupted collection keeps: of this setting, and of those before it. */
-static const volatile ft_collect_report *under_way;
+static const volatile ft_collect_report *volatile under_way;
 static volatile size_t kept_before;
 
 static void say_kept(int signal)
@@ -489,8 +489,8 @@ static int collect(ft__cli *c, ft_session *s, const struct gathered *all,
         st = ft_collect(&report, s, store, all->ops.op, all->ops.count, all->ops.n, how,
                         &c->err);
     ft_store_close(store);
+    under_way = NULL; /* first: an interrupt between them counts none twice */
     kept_before += report.measured;
-    under_way = NULL;
     ft__path_store_shown(c, path);
     if (st)
         return ft__cli_check_asked(c, st);

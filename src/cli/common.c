@@ -481,10 +481,9 @@ void ft__machine_open(ft__this_machine *m, const ft__cli *c, const char *root)
     m->how.guard = m->guard;
 }
 
-const char *ft__no_hardware_end(bool tf32)
+const char *ft__no_hardware_name(ft_dtype t)
 {
-    return tf32 ? "; products are computed, and priced, in fp32"
-                : "; libraries convert it, or refuse to run; the times are guesses";
+    return t == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(t);
 }
 
 void ft__on_cores(void *(*work)(void *), void *user, size_t most)

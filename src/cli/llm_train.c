@@ -64,6 +64,11 @@ static int check(const ft__predict_question *q)
     others.tp = NULL;
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
+    if (others.precision)
+        return ft__usage(q->c,
+                         "training over --gpus goes without --precision %s: --dtype "
+                         "fp32, or --precision amp-bf16",
+                         others.precision);
     if (ft__serving_asked(&others))
         return ft__usage(q->c, "training goes without options of serving but --tp");
     if (untrained(q))
@@ -135,7 +140,6 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
     ft__table *t = ft__table_new("training|estimate>|low>|high>|basis");
     const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
     const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
-    const char *dtype = q->query.dtype;
 
     printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %s, %" PRIu64
            " micro-batch%s in a step of %s\n",
@@ -145,10 +149,9 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            ft__text_counted(a->global_batch, "sequence").s);
     printf("assumed: %s; one pass forward, one back (1F1B); sums of gradients run "
            "beside the backward pass\n\n",
-           dtype && (strcmp(dtype, "fp32") == 0 || strncmp(dtype, "amp-", 4) == 0)
-               ? "weights, gradients and states of AdamW in fp32"
-               : "weights and gradients in 16 bits, AdamW with an fp32 copy of the "
-                 "weights");
+           a->fp32 ? "weights, gradients and states of AdamW in fp32"
+                   : "weights and gradients in 16 bits, AdamW with an fp32 copy of the "
+                     "weights");
     row(t, "time of a step", &a->step_s, "s");
     row(t, "tokens/s", &a->tokens_per_s, "");
     row(t, "  of a device", &a->tokens_per_s_per_device, "");

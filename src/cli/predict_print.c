@@ -337,7 +337,10 @@ static ft__formatted point_text(ft__sweep sweep, double v)
 /* The device draws no more than the cap, which a driver would take. */
 static bool holds(const ft__swept_answer *a, ft__sweep sweep)
 {
-    return sweep != FT__SWEEP_CAPS || !(a->x->power.value > 1.001 * a->point);
+    /* A clock is found for a cap to less than that (as in ft__cap_of). */
+    static const double rounding = 1.001;
+
+    return sweep != FT__SWEEP_CAPS || !(a->x->power.value > rounding * a->point);
 }
 
 /* Energy, times the time as often as `delay` says; NaN: not known, or under a cap that
@@ -391,6 +394,19 @@ static void print_best(const ft__swept_answer *a, size_t n, ft__sweep sweep)
     }
 }
 
+/* Caps that need a lower clock than there is. */
+static void print_not_held(const ft__swept_answer *a, size_t n, ft__sweep sweep)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!holds(&a[i], sweep))
+            printf("%s%s", k++ ? ", " : "caps that do not hold: ",
+                   point_text(sweep, a[i].point).s);
+    if (k)
+        printf(" on %s; it draws more, and drivers may refuse them\n", a->x->device);
+}
+
 static void print_all_best(const ft__swept_answer *a, size_t n, ft__sweep sweep)
 {
     for (size_t first = 0, end; first < n; first = end) {
@@ -398,6 +414,7 @@ static void print_all_best(const ft__swept_answer *a, size_t n, ft__sweep sweep)
         while (end < n && strcmp(a[end].x->device, a[first].x->device) == 0)
             end++;
         print_best(a + first, end - first, sweep);
+        print_not_held(a + first, end - first, sweep);
     }
 }
 

@@ -14,9 +14,11 @@
 /* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
  * copy, 12 B of a weight; of weights in fp32 the moments. An answer's has moments of
  * the weights' type: 14 B of a 16-bit weight through memory, not 28. Products that make
- * gradients of several micro-batches add them up in fp32, in place: 6 B more. */
+ * gradients of several micro-batches add them up in fp32, in place: 6 B more than a
+ * 16-bit gradient that is written, 4 B more than one in fp32, of 28 B. */
 static const double states_beside_copy = 6, states_of_fp32 = 2;
-static const double more_optimizer = 2, added_gradient = 6.0 / 14;
+static const double more_optimizer = 2, added_gradient = 6.0 / 14,
+                    added_gradient_of_fp32 = 4.0 / 28;
 enum { MOST = 1 << 24, MORE_DIMS = 3, MAX_DIMS = 32 };
 
 struct passes {
@@ -28,7 +30,7 @@ struct passes {
     double between;          /* B: what goes from layer to layer */
     double flops, peak, idle_w, memory, process;
     uint64_t layers;
-    bool fp32; /* weights, which amp leaves in it */
+    bool fp32; /* weights and gradients */
     ft_basis basis;
 };
 
@@ -107,7 +109,18 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
 {
     bool *read = read_backward(g);
     int64_t alike = 0, rows = 0;
+    double fp32 = 0, all = 0;
 
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const ft_tensor *t = &g->tensor[i];
+        const double bytes = (double)ft_tensor_bytes(&t->shape, t->dtype);
+
+        if (!t->trainable)
+            continue;
+        all += bytes;
+        fp32 += t->dtype == FT_DTYPE_fp32 ? bytes : 0;
+    }
+    p->fp32 = fp32 > all / 2; /* a norm of its own may be */
     for (uint32_t i = 0; i < g->n_nodes; i++)
         if (g->node[i].phase == FT_PHASE_FORWARD &&
             strcmp(g->node[i].name, "input_norm") == 0) {
@@ -178,8 +191,6 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
         .idle_w = NAN,
         .memory = a->limit_bytes,
         .process = isfinite(a->context_bytes) ? a->context_bytes : 0,
-        .fp32 = q->dtype &&
-                (strcmp(q->dtype, "fp32") == 0 || strncmp(q->dtype, "amp-", 4) == 0),
         .basis = a->time.basis,
     };
     st = take_graph(p, a->graph, (double)how->tp, err);
@@ -198,9 +209,11 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
 /* ---- between replicas ---- */
 
 /* s of a sum of that many bytes, each replica's, over all of them. */
-static ft_status ask_sum(double *out, ft_data *d, const ft_query *q, double bytes,
-                         const ft_llm_train *how, uint64_t replicas, ft_error *err)
+static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
+                         const struct passes *p, const ft_llm_train *how,
+                         uint64_t replicas, ft_error *err)
 {
+    const double bytes = p->weights / (double)how->pp;
     const uint64_t beside = how->tp < how->node ? how->node / how->tp : 1;
     const uint64_t nodes = (replicas + beside - 1) / beside;
     ft_query list = {.size = sizeof(list)};
@@ -212,8 +225,9 @@ static ft_status ask_sum(double *out, ft_data *d, const ft_query *q, double byte
     if (replicas == 1)
         return FT_OK;
     snprintf(spec, sizeof(spec),
-             "collective x=%.0f ranks=%" PRIu64 " nodes=%" PRIu64 " dtype=bf16\n",
-             fmax(1, ceil(bytes / 2)), replicas, nodes);
+             "collective x=%.0f ranks=%" PRIu64 " nodes=%" PRIu64 " dtype=%s\n",
+             fmax(1, ceil(bytes / (p->fp32 ? 4 : 2))), replicas, nodes,
+             p->fp32 ? "fp32" : "bf16");
     list.model = "sum of gradients";
     list.list = spec;
     list.list_len = strlen(spec);
@@ -268,7 +282,8 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
 {
     const double pp = (double)how->pp, m = (double)out->micro_batches;
     const double backward = p->backward_s + (how->recompute ? p->forward_s : 0);
-    const double adds = how->zero > 2 || m <= 1 ? 0 : added_gradient * p->optimizer_s;
+    const double added = p->fp32 ? added_gradient_of_fp32 : added_gradient;
+    const double adds = how->zero > 2 || m <= 1 ? 0 : added * p->optimizer_s;
     const double stage_s = (p->forward_s + backward + adds) / pp;
 
     out->compute_s = m * stage_s;
@@ -302,6 +317,7 @@ static void fill(ft_llm_trained *out, const struct passes *p, const ft_llm_train
     const double steps = how->tokens > 0 ? how->tokens / tokens : NAN;
 
     out->basis = p->basis;
+    out->fp32 = p->fp32;
     out->step_s = around(step_s, p->low, p->high, p->basis);
     out->tokens_per_s = around(tokens / step_s, 1 / p->high, 1 / p->low, p->basis);
     out->tokens_per_s_per_device =
@@ -341,8 +357,7 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
         st = ft_fail(err, FT_EINVAL, 0, "%" PRIu64 " stages, and %" PRIu64 " layers",
                      how.pp * how.interleave, p.layers);
     if (!st)
-        st = ask_sum(&sum_s, d, &q, p.weights / (double)how.pp, &how, out->replicas,
-                     err);
+        st = ask_sum(&sum_s, d, &q, &p, &how, out->replicas, err);
     if (st)
         return st;
     out->global_batch = how.global_batch;

@@ -161,6 +161,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->run_mode = s->run_mode;
     out->no_hardware = s->no_hardware;
     out->no_hardware_for = s->no_hardware_for;
+    out->no_hardware_in = s->no_hardware_in;
     out->positions = s->sizes.positions;
     out->basis = s->basis;
     out->kv_tokens = kv_tokens_of(s, load);
@@ -170,6 +171,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;
+    out->shares_free = s->engine.shares_free;
     out->may = (s->may_draft ? FT_SERVE_MAY_DRAFT : 0) |
                (may_stay_together(load) ? FT_SERVE_MAY_STAY : 0);
     st = check(s, load, out, err);
@@ -178,12 +180,15 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
 }
 
 /* At the high end prompts wait for others, so as to be run together, while these
- * decode. Users who wait for their answers send as much less. */
+ * decode, and no longer than a request does. Users who wait for their answers send as
+ * much less, but where all is sent at once. */
 static void hold_prompts(ft__serve_run *r, const ft__serve_engine *e,
                          const ft_serve_load *load)
 {
     const bool closed = !(load->rate_per_s > 0) && !load->n_recorded;
-    const double held_s = e->held_steps * r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
+    const double decoded = r->generated / (double)r->requests - 1;
+    const double held_s =
+        fmin(e->held_steps, decoded) * r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
     const double longer = 1 + held_s / r->latency[FT_SERVE_E2E][FT_SERVE_MEAN];
 
     if (!isfinite(held_s) || (closed && load->concurrency == 1))
@@ -192,10 +197,9 @@ static void hold_prompts(ft__serve_run *r, const ft__serve_engine *e,
         r->latency[FT_SERVE_TTFT][p] += held_s;
         r->latency[FT_SERVE_E2E][p] += held_s;
     }
-    if (!closed)
+    if (!closed || load->concurrency >= r->requests)
         return;
     r->duration_s *= longer;
-    r->prefill_j *= longer;
     r->decode_j *= longer;
     r->idle_j *= longer;
 }

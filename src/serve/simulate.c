@@ -21,6 +21,7 @@ struct sequence {
     double arrival_s, first_s, last_s;
     double ready_s; /* it may be scheduled from here on */
     uint64_t prompt, generate, generated, done, blocks;
+    bool preempted; /* and not begun again */
 };
 
 /* Numbers of sequences in order. */
@@ -43,7 +44,8 @@ struct engine {
     size_t n;
     double now_s;
     uint64_t free_blocks;
-    struct freed *freed; /* in the order in which they were, from first_freed on */
+    struct freed *freed; /* in the order in which they were, from first_freed on; of
+                            engines that keep them */
     size_t first_freed, n_freed, cap_freed;
     bool warm; /* it has the prefix that prompts share */
 };
@@ -112,10 +114,10 @@ static uint64_t blocks_for(const struct run *r, uint64_t tokens)
 }
 
 /* From those freed first; of what a sequence freed its last blocks. */
-static void take_freed(struct engine *e, uint64_t n)
+static void take_freed(const struct run *r, struct engine *e, uint64_t n)
 {
     e->free_blocks -= n;
-    while (n) {
+    while (n && r->steps->engine.keeps_freed) {
         struct freed *f = &e->freed[e->first_freed];
         const uint64_t taken = f->blocks < n ? f->blocks : n;
 
@@ -129,10 +131,13 @@ static void give_blocks(struct run *r, struct engine *e, const struct freed *f)
 {
     struct freed *grown;
 
-    if (e->first_freed < e->n_freed && f->of == NOBODY &&
-        e->freed[e->n_freed - 1].of == NOBODY) {
+    e->free_blocks += f->blocks;
+    if (!r->steps->engine.keeps_freed)
+        return;
+    if (e->first_freed == e->n_freed)
+        e->first_freed = e->n_freed = 0;
+    else if (f->of == NOBODY && e->freed[e->n_freed - 1].of == NOBODY) {
         e->freed[e->n_freed - 1].blocks += f->blocks;
-        e->free_blocks += f->blocks;
         return;
     }
     grown = ft__list_grow(e->freed, e->n_freed, &e->cap_freed, sizeof(*grown));
@@ -141,7 +146,6 @@ static void give_blocks(struct run *r, struct engine *e, const struct freed *f)
         return;
     e->freed = grown;
     e->freed[e->n_freed++] = *f;
-    e->free_blocks += f->blocks;
 }
 
 /* What is left of the blocks that it had before it was preempted. */
@@ -150,6 +154,9 @@ static void take_back(const struct run *r, struct engine *e, uint32_t i)
     struct sequence *s = &r->seq[i];
     uint64_t held;
 
+    if (!s->preempted)
+        return;
+    s->preempted = false;
     for (size_t k = e->first_freed; k < e->n_freed; k++) {
         struct freed *f = &e->freed[k];
 
@@ -174,7 +181,7 @@ static bool take_blocks(const struct run *r, struct engine *e, struct sequence *
 
     if (more > e->free_blocks)
         return false;
-    take_freed(e, more);
+    take_freed(r, e, more);
     s->blocks += more;
     return true;
 }
@@ -264,8 +271,9 @@ static void preempt(struct run *r, struct engine *e, struct schedule *x)
     const uint32_t i = e->running[--e->n];
     struct sequence *s = &r->seq[i];
 
-    release(r, e, s, r->steps->engine.keeps_freed ? i : NOBODY);
+    release(r, e, s, i);
     s->done = 0;
+    s->preempted = true;
     push_front(&e->waiting, i);
     r->out->preemptions++;
     x->preempted = true;
@@ -310,8 +318,10 @@ static void find_cached(const struct run *r, struct engine *e, struct sequence *
 {
     const uint64_t whole = (r->load->shared_prefix / r->load->block) * r->load->block;
 
-    if (e->warm && s->done == 0 && whole)
-        s->done = whole < s->prompt ? whole : s->prompt - 1;
+    const uint64_t cached = whole < s->prompt ? whole : s->prompt - 1;
+
+    if (e->warm && s->done < cached)
+        s->done = cached;
     e->warm = true;
 }
 
@@ -622,7 +632,7 @@ static bool make_engines(struct run *r)
         e->waiting.size = size;
         e->waiting.at = calloc(size, sizeof(*e->waiting.at));
         e->running = calloc(r->load->max_seqs + 1, sizeof(*e->running));
-        if (!e->waiting.at || !e->running || !e->freed)
+        if (!e->waiting.at || !e->running || r->bad)
             return false;
     }
     return r->engine;

@@ -497,6 +497,7 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
         if (a->warning[i]->code == FT_REMARK_NO_HARDWARE) {
             snprintf(s->no_hardware, sizeof(s->no_hardware), "%s", a->warning[i]->text);
             s->no_hardware_for = a->warning[i]->dtype;
+            s->no_hardware_in = a->warning[i]->in;
         }
     s->idle_w = s->most_w = s->link_bytes_per_s = NAN;
     if (kept->thing) {

@@ -380,11 +380,19 @@ static ft_status check_learned(const struct reader *c, const ft_key *k,
     if (ft_op_parse(&op, k->spec, strlen(k->spec), &why))
         return bad_field(c, FT__COL_spec, why.msg);
     if (op.kind == FT_KIND_network || op.kind == FT_KIND_kernel) {
-        for (int p = 0; p < FT_PHASE_COUNT; p++)
-            if (strcmp(k->phase, ft_name(FT_NAMES_PHASE, (ft_phase)p)) == 0)
+        i = (size_t)snprintf(text, sizeof(text), "a phase is ");
+        for (int p = 0; p < FT_PHASE_COUNT; p++) {
+            const char *name = ft_name(FT_NAMES_PHASE, (ft_phase)p);
+
+            if (strcmp(k->phase, name) == 0)
                 return FT_OK;
-        return bad_field(c, FT__COL_phase,
-                         "a phase is forward, backward, forward_backward or step");
+            i += (size_t)snprintf(text + i, sizeof(text) - i, "%s%s",
+                                  !p                       ? ""
+                                  : p + 1 < FT_PHASE_COUNT ? ", "
+                                                           : " or ",
+                                  name);
+        }
+        return bad_field(c, FT__COL_phase, text);
     }
     if (strcmp(k->phase, ft_name(FT_NAMES_PHASE, op.phase)) == 0)
         return FT_OK;

@@ -79,7 +79,12 @@ static void take_remarks(ft__ranking *r, ft__choice *x, const ft_answer *a)
             snprintf(r->folded, sizeof(r->folded), "%s", w->text);
         if (w->code == FT_REMARK_OTHER_ENGINE)
             snprintf(x->other_engine, sizeof(x->other_engine), "%s", w->text);
-        x->no_hardware = x->no_hardware || w->code == FT_REMARK_NO_HARDWARE;
+        if (w->code == FT_REMARK_NO_HARDWARE) {
+            snprintf(x->no_hardware, sizeof(x->no_hardware), "no hardware for %s",
+                     ft__no_hardware_name(w->dtype));
+            ft_no_hardware_text(x->no_hardware_end, sizeof(x->no_hardware_end),
+                                w->dtype, w->in);
+        }
     }
 }
 

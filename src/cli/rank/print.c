@@ -396,29 +396,22 @@ static void print_answer(const ft__ranking *r)
     print_sureness(r);
 }
 
-static bool lacks_hardware(const ft__choice *x, const char *what)
-{
-    (void)what;
-    return x->no_hardware;
-}
-
 static bool says(const ft__choice *x, const char *what)
 {
-    return strcmp(x->other_mode, what) == 0 || strcmp(x->other_engine, what) == 0;
+    return strcmp(x->other_mode, what) == 0 || strcmp(x->other_engine, what) == 0 ||
+           strcmp(x->no_hardware, what) == 0;
 }
 
 /* Devices of which that is said, each once, though it has several batches and clocks;
  * how many. */
-static size_t print_marked(const ft__ranking *r,
-                           bool (*is)(const ft__choice *x, const char *what),
-                           const char *what)
+static size_t print_marked(const ft__ranking *r, const char *what)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++) {
         const ft__choice *x = &r->choice[i];
 
-        if (!is(x, what) || (i && strcmp(x->device, x[-1].device) == 0))
+        if (!says(x, what) || (i && strcmp(x->device, x[-1].device) == 0))
             continue;
         printf("%s%s%s", n ? "" : "warning: ", n ? "" : what, n ? ", " : ": ");
         ft__put_clean(stdout, x->device);
@@ -427,34 +420,29 @@ static size_t print_marked(const ft__ranking *r,
     return n;
 }
 
-/* Once, with the devices that say it; "": nothing. */
-static void print_said(const ft__ranking *r, size_t i, const char *what)
+/* Once, with the devices that say it, and an end; "": nothing. */
+static void print_said(const ft__ranking *r, size_t i, const char *what,
+                       const char *end)
 {
     bool said = !*what;
 
     for (size_t k = 0; k < i && !said; k++)
         said = says(&r->choice[k], what);
-    if (!said && print_marked(r, says, what))
-        putchar('\n');
+    if (!said && print_marked(r, what))
+        printf("%s%s\n", *end ? "; " : "", end);
 }
 
 /* Before the figures. */
 static void print_warnings(const ft__ranking *r)
 {
-    const bool amp = strncmp(r->dtype, "amp-", 4) == 0;
-    const bool tf32 = strcmp(r->dtype, "fp32") == 0;
-    char what[64];
-
     if (*r->folded)
         ft__put_line(stdout, "warning: ", r->folded);
-    snprintf(what, sizeof(what), "no hardware for %s",
-             tf32 ? "tf32" : r->dtype + (amp ? 4 : 0));
     for (size_t i = 0; i < r->n; i++) {
-        print_said(r, i, r->choice[i].other_mode);
-        print_said(r, i, r->choice[i].other_engine);
+        print_said(r, i, r->choice[i].other_mode, "");
+        print_said(r, i, r->choice[i].other_engine, "");
     }
-    if (print_marked(r, lacks_hardware, what))
-        puts(ft__no_hardware_end(tf32));
+    for (size_t i = 0; i < r->n; i++)
+        print_said(r, i, r->choice[i].no_hardware, r->choice[i].no_hardware_end);
 }
 
 static bool print_text(const ft__ranking *r, uint64_t top)
@@ -512,7 +500,7 @@ static json_t *choice_json(const ft__ranking *r, size_t at)
         k->state == FT_RANK_OVER_LIMIT ? r->limit_text[k->limit] : NULL, values_json(k),
         x->limit_bytes, x->max_batch, k->pareto, k->level != 0, level_why(k->level),
         k->risky, k->chance, k->regret, x->n_known, items_per_s(r, i),
-        cost_per_item(r, i), x->no_hardware, x->other_engine);
+        cost_per_item(r, i), *x->no_hardware != '\0', x->other_engine);
 }
 
 json_t *ft__ranking_json(const ft__ranking *r)

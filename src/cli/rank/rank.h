@@ -21,11 +21,12 @@ typedef struct ft__choice {
     ft_estimate power;
     ft_estimate memory;
     uint32_t n_known; /* measurements of the device that corrected its predictions */
-    bool no_hardware; /* for the network's element type */
-    char other_mode[192]; /* why it is not the one that --run-mode asked for; "" */
+    char no_hardware[40], no_hardware_end[80]; /* "no hardware for bf16", and what
+                                                  becomes of products; "": it has */
+    char other_mode[192];   /* why it is not the one that --run-mode asked for; "" */
     char other_engine[320]; /* that nothing of the one that --engine names is in it; ""
                              */
-    bool waits;           /* for the host, which sets the time */
+    bool waits;             /* for the host, which sets the time */
     char host[128];
 } ft__choice;
 

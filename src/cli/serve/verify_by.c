@@ -1,7 +1,6 @@
 /* A served load -> the commands that measure the same: how the engine is started, and
  * who asks it. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/serve/serve.h"
@@ -72,13 +71,11 @@ static bool server_line(char *out, size_t size, const ft_query *q, uint64_t tp,
 {
     const char *engine = q->engine, *model = checkpoint(q);
     const uint64_t tokens = s->max_batched_tokens;
-    const bool of_free = engine && strcmp(engine, "trtllm") == 0 &&
-                         (!q->engine_version || atof(q->engine_version) >= 1);
     ft_serve_load others = *load;
     char more[256], memory[64] = "";
 
     *out = '\0';
-    if (of_free && load->memory_share > 0) {
+    if (s->shares_free && load->memory_share > 0) {
         others.memory_share = 0;
         snprintf(memory, sizeof(memory), " --kv_cache_free_gpu_memory_fraction %g",
                  load->memory_share);

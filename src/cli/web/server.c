@@ -545,9 +545,9 @@ int ft__web_run(ft__cli *c, ft__web *w)
     if (!socket_address(&at, w))
         return ft__usage(c, "--listen wants an IP address, not \"%s\"", w->address);
     if (!load(&s.http))
-        return ft__cli_exit(
-            c, FT__EXIT_MISSING,
-            "libmicrohttpd: %s; on Debian: apt-get install libmicrohttpd12", dlerror());
+        return ft__cli_exit(c, FT__EXIT_MISSING,
+                            "%s; install the package that has " FT__MICROHTTPD,
+                            dlerror());
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);

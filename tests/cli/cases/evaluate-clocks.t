@@ -146,6 +146,7 @@ under several. No cap takes the clock below the lowest one, so that more and mor
   a40      300 W  100 ms  95.1 ms  105 ms   260 W  26.0 J       -  -     measured
   least energy on a40: under 200 W, 76.4 % of the energy and 110.7 % of the time under 300 W
   least energy x time on a40: under 200 W, 76.4 % of the energy and 110.7 % of the time under 300 W
+  caps that do not hold: 50.0 W on a40; it draws more, and drivers may refuse them
   - is not known; asked about one device alone, foretell says why
   
   $ foretell evaluate --db all.db --clocks --folds 8 -q --csv | cut -d , -f 1-3

@@ -289,9 +289,10 @@ A cap that no device of its kind reaches holds nothing back.
   to verify it: the device's driver may take no such power cap
   $ foretell predict data/models/resnet18.onnx --device t4 --power-caps 70,300 -q | grep '^t4' | sed -E 's/^t4 +[0-9.]+ W//' | uniq | wc -l
   1
-  $ foretell predict data/models/resnet50.onnx --device l4 --batch 32 --power-caps 10,20,72 -q | grep '^least' | cut -d, -f1
+  $ foretell predict data/models/resnet50.onnx --device l4 --batch 32 --power-caps 10,20,72 -q | grep -E '^least|^caps' | cut -d, -f1
   least energy on l4: under 20.0 W
   least energy x time on l4: under 72.0 W
+  caps that do not hold: 10.0 W on l4; it draws more
   $ foretell predict data/models/resnet18.onnx --device a30 --power-cap 100 -q | grep -c 'the cap'
   0
   [1]

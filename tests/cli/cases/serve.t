@@ -160,6 +160,8 @@ What no setting reaches:
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
   warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
+  $ foretell rank examples/llm/llama-3-8b.json --devices a100-sxm-80gb --concurrency 8 --tp 1 --precision fp8 -q | grep warning
+  warning: no hardware for fp8e4m3: a100-sxm-80gb; products are computed in bf16, weights read in fp8e4m3
 
 Requests that come by themselves: their rate stands above, there are no users, and where more come than are served it says so.
   $ foretell rank examples/llm/llama-3-8b.json --devices l4,l40s --tp 1 --rate 3 -q
@@ -335,8 +337,9 @@ Engines have a host of their own, and options that nothing uses are refused:
 
 Trained over many devices:
 
-  $ L=examples/llm/llama-3-8b.json; for o in "--must-fit" "--mode training --optimizer sgd" "--zero 4"; do foretell predict $L --device h100-sxm --gpus 8 $o; done; foretell predict $L --device h100-sxm --mode training --dim train=1
+  $ L=examples/llm/llama-3-8b.json; for o in "--must-fit" "--precision fp32" "--mode training --optimizer sgd" "--zero 4"; do foretell predict $L --device h100-sxm --gpus 8 $o; done; foretell predict $L --device h100-sxm --mode training --dim train=1
   foretell predict: training over --gpus goes without --must-fit
+  foretell predict: training over --gpus goes without --precision fp32: --dtype fp32, or --precision amp-bf16
   foretell predict: training over --gpus is by AdamW, not --optimizer sgd
   foretell predict: --zero is 1 (states of the optimizer), 2 (gradients, too) or 3 (weights, too), not 4
   foretell predict: llama-3-8b.json: --dim train=1: sequences are as long as --dim tokens=N says, without a context before them
