@@ -123,7 +123,6 @@ TEST(names_lead_back_to_their_values)
         [FT_NAMES_PTX_CLASS] = FT_PTX_CLASSES,
         [FT_NAMES_PTX_SPACE] = FT_PTX_SPACES,
         [FT_NAMES_PTX_SOURCE] = FT_PTX_FOLDER + 1,
-        [FT_NAMES_PHASE] = FT_PHASE_COUNT,
     };
 
     for (int list = 0; list < FT_NAMES_COUNT; list++) {

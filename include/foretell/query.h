@@ -141,11 +141,8 @@ typedef struct ft_remark {
     ft_remark_code code;
     const char *text;
     ft_dtype dtype; /* FT_REMARK_NO_HARDWARE: for which, fp32 is tf32; else none */
-    ft_dtype in;    /* that products are computed in; none: nobody knows */
+    const char *ending; /* of text, there: what becomes of products; else NULL */
 } ft_remark;
-/* What becomes of products in a type that a device has no hardware for, as
- * FT_REMARK_NO_HARDWARE ends; cut to size. */
-FT_API void ft_no_hardware_text(char *buf, size_t size, ft_dtype dtype, ft_dtype in);
 
 /* One unique operation. */
 typedef struct ft_answer_op {

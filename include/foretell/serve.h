@@ -175,7 +175,7 @@ typedef struct ft_served {
     int64_t positions; /* tokens, as in ft_graph; 0: unknown. Servers refuse requests whose
                           prompt and answer are longer, or answer them badly */
     int shares_free;   /* 1: memory_share is of what weights and a step leave */
-    ft_dtype no_hardware_in; /* as ft_remark.in of no_hardware */
+    const char *no_hardware_ending; /* as ft_remark.ending of no_hardware; or "" */
 } ft_served;
 
 /* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does

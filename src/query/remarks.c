@@ -273,24 +273,12 @@ static struct lacking lacking_of(const struct answer *x, const ft_device_facts *
     return out;
 }
 
-void ft_no_hardware_text(char *buf, size_t size, ft_dtype dtype, ft_dtype in)
-{
-    if (dtype == FT_DTYPE_fp32)
-        snprintf(buf, size, "products are computed, and priced, in fp32");
-    else if (in != FT_DTYPE_NONE)
-        snprintf(buf, size, "products are computed in %s, weights read in %s",
-                 ft_dtype_name(in), ft_dtype_name(dtype));
-    else
-        snprintf(buf, size,
-                 "libraries convert it, or refuse to run; the times are guesses");
-}
-
 static void put_no_hardware(struct remarks *to, const ft__question *q)
 {
     const ft_device *device = q->s.source.on.device;
     const bool tf32 = q->q.policy && strcmp(q->q.policy, "tf32") == 0;
     struct lacking x;
-    char how[80];
+    char how[80] = "libraries convert it, or refuse to run; the times are guesses";
     ft_remark *r;
 
     if (!device)
@@ -298,13 +286,17 @@ static void put_no_hardware(struct remarks *to, const ft__question *q)
     x = lacking_of(to->x, ft_device_get(device), tf32);
     if (x.dtype == FT_DTYPE_NONE)
         return;
-    ft_no_hardware_text(how, sizeof(how), x.dtype, x.in);
+    if (x.dtype == FT_DTYPE_fp32)
+        snprintf(how, sizeof(how), "products are computed, and priced, in fp32");
+    else if (x.in != FT_DTYPE_NONE)
+        snprintf(how, sizeof(how), "products are computed in %s, weights read in %s",
+                 ft_dtype_name(x.in), ft_dtype_name(x.dtype));
     r = remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
                ft_device_get(device)->title,
                x.dtype == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(x.dtype), how);
     if (r) {
         r->dtype = x.dtype;
-        r->in = x.in;
+        r->ending = r->text + strlen(r->text) - strlen(how);
     }
 }
 

@@ -174,7 +174,8 @@ struct ft_serve_steps {
     ft_basis basis;
     char device[128], title[128], predictor[1024], run_mode[32];
     char no_hardware[256];
-    ft_dtype no_hardware_for, no_hardware_in;
+    ft_dtype no_hardware_for;
+    const char *no_hardware_ending; /* in no_hardware */
 };
 
 typedef enum ft__serve_end {

@@ -495,9 +495,13 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
     snprintf(s->predictor, sizeof(s->predictor), "%s", a->predictor);
     for (size_t i = 0; i < a->n_warnings; i++)
         if (a->warning[i]->code == FT_REMARK_NO_HARDWARE) {
-            snprintf(s->no_hardware, sizeof(s->no_hardware), "%s", a->warning[i]->text);
-            s->no_hardware_for = a->warning[i]->dtype;
-            s->no_hardware_in = a->warning[i]->in;
+            const ft_remark *w = a->warning[i];
+
+            snprintf(s->no_hardware, sizeof(s->no_hardware), "%s", w->text);
+            s->no_hardware_for = w->dtype;
+            s->no_hardware_ending = strlen(w->text) < sizeof(s->no_hardware)
+                                        ? s->no_hardware + (w->ending - w->text)
+                                        : NULL;
         }
     s->idle_w = s->most_w = s->link_bytes_per_s = NAN;
     if (kept->thing) {

@@ -82,8 +82,7 @@ static void take_remarks(ft__ranking *r, ft__choice *x, const ft_answer *a)
         if (w->code == FT_REMARK_NO_HARDWARE) {
             snprintf(x->no_hardware, sizeof(x->no_hardware), "no hardware for %s",
                      ft__no_hardware_name(w->dtype));
-            ft_no_hardware_text(x->no_hardware_end, sizeof(x->no_hardware_end),
-                                w->dtype, w->in);
+            snprintf(x->no_hardware_end, sizeof(x->no_hardware_end), "%s", w->ending);
         }
     }
 }

@@ -118,8 +118,7 @@ static bool is_said(const ft__serve_ranking *r, size_t n, const char *device,
 static void print_no_hardware(const ft__serve_ranking *r)
 {
     for (ft_dtype t = FT_DTYPE_NONE + 1; t < FT_DTYPE_COUNT; t++) {
-        ft_dtype in = FT_DTYPE_NONE;
-        char end[80];
+        const char *ending = "";
         size_t n = 0;
 
         for (size_t i = 0; i < r->n; i++) {
@@ -127,16 +126,15 @@ static void print_no_hardware(const ft__serve_ranking *r)
 
             if (!lacks_hardware(x, t) || is_said(r, i, x->device, t))
                 continue;
-            in = x->s.no_hardware_in;
+            ending = x->s.no_hardware_ending;
             if (n++)
                 printf(", %s", x->device);
             else
                 printf("warning: no hardware for %s: %s", ft__no_hardware_name(t),
                        x->device);
         }
-        ft_no_hardware_text(end, sizeof(end), t, in);
         if (n)
-            printf("; %s\n", end);
+            printf("; %s\n", ending);
     }
 }
 
