@@ -16,7 +16,7 @@
     "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,"  \
     "error,mad,mean,std,n,iterations,taken_at,run"
 #define ROW                                                                            \
-    "a30,,onednn,2.6.3,relu x=8 dtype=fp32,forward,default,time,s,1.5,,,,,3,300,"     \
+    "a30,,onednn,2.6.3,relu x=8 dtype=fp32,forward,default,time,s,1.5,,,,,3,300,"      \
     "1700000000,1"
 
 static const ft_key key = {

@@ -9,7 +9,8 @@
  * (a symbolic dimension is open; the message holds the flag to add). */
 ft_status ft__import_file(ft_graph **out, const char *path,
                           const ft_import_options *opt, ft_error *err);
-/* A language model, for ft__llm_step_of(); *out stays as it is where the file is none. */
+/* A language model, for ft__llm_step_of(); *out stays as it is where the file is none.
+ */
 struct ft__llm;
 ft_status ft__import_read_llm(struct ft__llm *out, const char *path, ft_error *err);
 /* A torch.export archive (.pt2), forward or joint; a joint one is a graph in

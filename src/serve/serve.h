@@ -89,9 +89,9 @@ struct ft_serve_plan {
     uint64_t replicas; /* of attention: their steps wait for each other */
     uint64_t stages;   /* of a pipeline: graphs are of one of them */
     uint64_t layers;
-    uint64_t issued; /* operations of a mixture's prompt; 0: there is no mixture */
+    uint64_t issued;    /* operations of a mixture's prompt; 0: there is no mixture */
     bool block_experts; /* ft__serve_block_experts() of it */
-    bool may_draft;  /* it has speculative layers, and nothing is said of them */
+    bool may_draft;     /* it has speculative layers, and nothing is said of them */
     ft__serve_bounds bounds; /* of all loads */
     ft__llm_sizes sizes;
     double kv_bytes_per_token;
@@ -108,15 +108,15 @@ typedef struct ft__serve_cost {
 
 /* What an engine does besides the device's kernels. */
 typedef struct ft__serve_engine {
-    double step_s;           /* of the host between steps, ... */
-    double sequence_s;       /* ... of each sequence of the step before ... */
-    double prompt_s;         /* ... and each prompt */
-    double sampling_s;       /* of the device, of each sequence's next token */
-    double layer_s;          /* it takes to issue a layer: a step is no shorter */
-    double issue_s;          /* likewise an operation of prompts of mixtures, ... */
-    double block_issue_s;    /* ... of those with block_experts, where it differs, ... */
-    double graph_tokens;     /* ... unless the step has at most so many tokens */
-    double held_steps;       /* that decode, which a prompt may have to wait for */
+    double step_s;        /* of the host between steps, ... */
+    double sequence_s;    /* ... of each sequence of the step before ... */
+    double prompt_s;      /* ... and each prompt */
+    double sampling_s;    /* of the device, of each sequence's next token */
+    double layer_s;       /* it takes to issue a layer: a step is no shorter */
+    double issue_s;       /* likewise an operation of prompts of mixtures, ... */
+    double block_issue_s; /* ... of those with block_experts, where it differs, ... */
+    double graph_tokens;  /* ... unless the step has at most so many tokens */
+    double held_steps;    /* that decode, which a prompt may have to wait for */
     double attention_passes; /* so often the cache goes through memory; 0: once */
     double sum_s;          /* that a sum over ranks takes longer than a fused kernel */
     bool nccl_sums;        /* over ranks: no kernel of its own */
@@ -126,8 +126,8 @@ typedef struct ft__serve_engine {
     bool whole_attention;  /* rotates and writes the cache within it */
     bool whole_sums;       /* over ranks add, and are normalised, within them */
     bool prompts_alone;    /* steps of prompts, before those that decode */
-    bool all_experts;      /* reads those that no token goes to, too, of block_experts */
-    bool reserves; /* blocks for all tokens that a request will have, as it begins */
+    bool all_experts; /* reads those that no token goes to, too, of block_experts */
+    bool reserves;    /* blocks for all tokens that a request will have, as it begins */
     bool keeps_freed; /* a preempted sequence finds its blocks that nobody took since */
     bool shares_free; /* memory_share is of what weights and a step leave, not of all */
 } ft__serve_engine;
@@ -135,7 +135,8 @@ typedef struct ft__serve_engine {
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);
 /* Of a name and a version, each NULL: any; the newest one's. */
 ft__serve_engine ft__serve_engine_of(const char *name, const char *version);
-/* A mixture whose weights of 8 bits have scales of blocks: it has kernels of its own. */
+/* A mixture whose weights of 8 bits have scales of blocks: it has kernels of its own.
+ */
 bool ft__serve_block_experts(const ft_op *op);
 /* Names of engines that were measured, from 0 on; NULL: no more. */
 const char *ft__serve_engine_measured(size_t i);

@@ -53,7 +53,8 @@ static bool contains(const ft_exploration *x, size_t i, size_t k)
     const ft_exploration_facts *f = ft_exploration_get(x);
     const size_t len = strlen(f->param[k].name);
 
-    for (const char *at = f->word[i]; (at = strchr(at, '{')); at += at[1] == '{' ? 2 : 1)
+    for (const char *at = f->word[i]; (at = strchr(at, '{'));
+         at += at[1] == '{' ? 2 : 1)
         if (strncmp(at + 1, f->param[k].name, len) == 0 && at[len + 1] == '}')
             return true;
     return false;

@@ -128,7 +128,8 @@ int ft__web_check(const ft__web_request *r, const ft__web_rules *rules,
     *why = "it takes the token of foretell serve: Authorization: Bearer TOKEN";
     if (!is_open && !has_token(r, rules->token))
         return 401;
-    *why = "Content-Type must be application/json, of an upload application/octet-stream";
+    *why =
+        "Content-Type must be application/json, of an upload application/octet-stream";
     if ((*route == FT__ROUTE_TOOL && !is_type(r, "application/json")) ||
         (*route == FT__ROUTE_UPLOAD && !is_type(r, "application/octet-stream")))
         return 415;
