@@ -190,8 +190,8 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  122 ms  113 ms  131 ms  -  # B  yes  measured
-  a30  1.23 ms  529 us  2.89 ms  81.2 mJ  # B  yes  scaled
-  h100-sxm  1.23 ms  435 us  2.89 ms  214 mJ  # B  yes  scaled
+  a30  1.23 ms  529 us  2.89 ms  86.2 mJ  # B  yes  scaled
+  h100-sxm  1.23 ms  435 us  2.89 ms  220 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in

@@ -18,19 +18,19 @@ What was measured at one pair of clocks, told at others: kernels that follow a l
   $ foretell evaluate --db a.db --clocks --folds 5 -q
   time of 200 measurements of 10 datasets, held out by clocks: 5 times, learned from 164 on average
   
-  rows    n   MAPE  median    p90  within 10 %      R2    bias  constant  physics  covered  high/low
-  --------------------------------------------------------------------------------------------------
-  all   180  0.7 %   0.3 %  1.4 %      100.0 %  0.9985  -0.1 %    14.1 %   14.1 %  100.0 %      1.16
-  --------------------------------------------------------------------------------------------------
-  t4    180  0.7 %   0.3 %  1.4 %      100.0 %  0.9985  -0.1 %    14.1 %   14.1 %  100.0 %      1.16
+  rows    n   MAPE  median    p90  within 10 %      R2   bias  constant  physics  covered  high/low
+  -------------------------------------------------------------------------------------------------
+  all   180  0.5 %   0.3 %  1.3 %      100.0 %  0.9995  0.0 %     7.2 %    7.2 %  100.0 %      1.17
+  -------------------------------------------------------------------------------------------------
+  t4    180  0.5 %   0.3 %  1.3 %      100.0 %  0.9995  0.0 %     7.2 %    7.2 %  100.0 %      1.17
   
   constant and physics: MAPE of the formulae alone, without
   what trees learn of their errors; covered: inside the 90 % interval; high/low: its median width.
   least covered kind of 50 rows or more: kernel, 100.0 %
   $ foretell evaluate --db a.db --clocks --folds 5 -q --csv | cut -d , -f 1-4
   by,name,n,mape
-  all,all,180,0.006877003680560169
-  device,t4,180,0.006877003680560169
+  all,all,180,0.005393300821082434
+  device,t4,180,0.005393300821082434
   $ foretell evaluate --db a.db --clocks --folds 5 -q --metric energy --by device --csv | cut -d , -f 1-3
   by,name,n
   all,all,180
@@ -97,8 +97,8 @@ One alone of which nothing can be asked, and workloads that were never measured.
   
   device     clock     time      low     high   power  energy  memory  fits  basis
   -----------------------------------------------------------------------------------
-  t4       700 MHz  16.2 ms  15.1 ms  16.8 ms  96.1 W  1.55 J       -  -     learned
-  t4      1.00 GHz  12.7 ms  12.3 ms  12.9 ms   111 W  1.41 J       -  -     learned
+  t4       700 MHz  16.3 ms  15.7 ms  16.7 ms  95.9 W  1.56 J       -  -     learned
+  t4      1.00 GHz  12.7 ms  12.4 ms  12.9 ms   112 W  1.42 J       -  -     learned
   t4      1.50 GHz  10.0 ms  9.51 ms  10.5 ms   138 W  1.38 J       -  -     measured
   least energy on t4: at 1.50 GHz, where it is fastest, too
   least energy x time on t4: at 1.50 GHz, where it is fastest, too

@@ -332,7 +332,7 @@ What Triton, Inductor and XLA left behind.
   __cudnn$convBiasActivationForward      1   151 MFLOP  4.86 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
   __cublas$lt$matmul                     5  65.5 kFLOP  3.85 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 72.5 us (39.1 us to 136 us), 10.1 mJ (2.99 mJ to 33.3 mJ), 139 W (79.6 W to 248 W)
+  on NVIDIA H100 SXM5 80 GB: 72.5 us (39.1 us to 136 us), 10.1 mJ (3.00 mJ to 33.4 mJ), 139 W (79.9 W to 249 W)
     kernels        48.4 us, by the data sheet; registers estimated
     library calls  24.1 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes

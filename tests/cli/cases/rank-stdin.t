@@ -20,9 +20,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network     time   energy   memory
   ----------------------------------------
-  1  4        52.4 us  2.04 mJ  514 MiB  *
+  1  4        52.5 us  2.04 mJ  514 MiB  *
   2  wide      236 us  19.9 mJ  542 MiB
-  3  deep     2.72 ms   175 mJ  521 MiB
+  3  deep     2.72 ms   176 mJ  521 MiB
   
   *: Pareto-optimal in time, energy and memory
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
@@ -34,9 +34,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network  device     time   energy   memory
   ------------------------------------------------
-  1  4        l4      52.7 us   883 uJ  514 MiB  *
-  2  4        a30     52.4 us  2.04 mJ  514 MiB  *
-  3  wide     l4       234 us  7.12 mJ  542 MiB
+  1  4        l4      52.7 us  1.56 mJ  514 MiB  *
+  2  4        a30     52.5 us  2.04 mJ  514 MiB  *
+  3  wide     l4       234 us  9.95 mJ  542 MiB
   
   *: Pareto-optimal in time, energy and memory
   [3]
@@ -66,11 +66,11 @@ Names of files are no lists.
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value
-  time.value: 0.00272351512904202
+  time.value: 0.00272352747983657
   memory.total.value: 545849344.0
   $ foretell rank --stdin --devices a30 --json <nets 2>/dev/null | pick best.2.network best.2.time_s best.2.memory_bytes
   best.2.network: "deep"
-  best.2.time_s: 0.00272351512904202
+  best.2.time_s: 0.00272352747983657
   best.2.memory_bytes: 545849344.0
 
 One without a name is called by its number; nothing behind the last line is no network.
@@ -112,9 +112,9 @@ Mistakes, and what is not known.
   $ foretell rank --stdin --devices iphone-6,l4 --top 1 <nets
   3 networks by time on iphone-6, l4: 3 placed, 0 over a limit, 0 too large, 3 not known
   
-  #  network  device     time  energy   memory
-  -----------------------------------------------
-  1  4        l4      52.7 us  883 uJ  514 MiB  *
+  #  network  device     time   energy   memory
+  ------------------------------------------------
+  1  4        l4      52.7 us  1.56 mJ  514 MiB  *
   
   *: Pareto-optimal in time, energy and memory
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"

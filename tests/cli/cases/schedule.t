@@ -62,7 +62,7 @@ What networks measured whole show of host and device goes into the predictor of 
 What evaluate says of a network that it hides is what predict answers without it.
 
   $ foretell evaluate --db a.db --where phase=forward --networks phase=forward --method extra -q --leave-out network=net3 --rows rows.csv | grep '^network'
-  network  1  0.0 %   0.0 %  0.0 %      100.0 %   -  0.0 %     0.1 %   10.4 %  100.0 %      1.00
+  network  1  0.0 %   0.0 %  0.0 %      100.0 %   -  0.0 %     0.1 %   10.4 %  100.0 %      1.01
   $ cut -d, -f6-8,14 rows.csv
   spec,phase,metric,split
   network name=net3 x=1x4 dtype=fp32,forward,time,net3

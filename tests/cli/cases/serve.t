@@ -170,10 +170,10 @@ Requests that come by themselves: their rate stands above, there are no users, a
   
   place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
   -------------------------------------------------------------------------------------------
-      1  l40s    1   1  as is    93.9 ms  32.5 ms            30.79     678.3   303 mJ  yes
-      2  l4      1   1  as is     54.9 s   103 ms            9.706     247.5   239 mJ  yes
+      1  l40s    1   1  as is    93.5 ms  32.5 ms            30.79     678.3   302 mJ  yes
+      2  l4      1   1  as is     54.9 s   103 ms            9.705     247.5   239 mJ  yes
   
-  the first: TTFT 60.0 ms .. 154 ms, TPOT 19.9 ms .. 56.3 ms, a device 648.5 .. 698.8 tokens/s; scaled
+  the first: TTFT 63.2 ms .. 145 ms, TPOT 20.8 ms .. 53.5 ms, a device 651.3 .. 697.2 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'

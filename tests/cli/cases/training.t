@@ -216,12 +216,12 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  24.5 ms  16.0 ms   37.6 ms  scaled
-    forward             7.55 ms  4.92 ms   11.6 ms  scaled
+  time                  24.5 ms  16.0 ms   37.5 ms  scaled
+    forward             7.53 ms  4.93 ms   11.5 ms  scaled
     backward            16.7 ms  10.9 ms   25.6 ms  scaled
-    optimizer            287 us   187 us    440 us  scaled
-  energy                 4.01 J   2.31 J    6.97 J  scaled
-  power                   164 W    115 W     165 W  scaled
+    optimizer            287 us   188 us    440 us  scaled
+  energy                 4.01 J   2.31 J    6.96 J  scaled
+  power                   163 W    115 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
     inputs             18.4 MiB

@@ -78,7 +78,7 @@ Every command explains itself, with examples.
   13
   4
   8
-  8
+  9
   7
   8
   2
@@ -104,6 +104,7 @@ Every command explains itself, with examples.
         --device D             with --tree: their times and energy on this device, too
         --depth N              with --tree: how many levels of modules; all
         --list                 as a list of operations, which every command reads as a model
+        --few N                with --list: only the N whose times on a device that nobody measured say most of the others (predict --correct), best first; of more than 4096 as many, evenly spaced, are compared
         --lower HOW            as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)
         --top N                how many operations to list, the heaviest; 40, with --diff 15
         --mode M               inference, or training: forward, loss, backward, optimizer
@@ -136,6 +137,7 @@ Every command explains itself, with examples.
     foretell ops resnet50.onnx --mode training --optimizer adam
     foretell ops --diff before.onnx after.onnx
     foretell ops resnet50.onnx --batch 32 --lower strided --list > r.ops
+    foretell ops resnet50.onnx --list --few 50 > few.ops
     echo 'linear x=1x512 out=1000 dtype=fp32 *3' | foretell ops -
 
 What is not understood is named, and the nearest word suggested.
