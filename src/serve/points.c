@@ -23,7 +23,8 @@ void ft__serve_points(double out[FT_SERVE_POINT_COUNT], ft__serve_latency *v, si
 
     for (int i = 0; i < FT_SERVE_POINT_COUNT; i++)
         out[i] = NAN;
-    qsort(v, n, sizeof(*v), by_value);
+    if (n)
+        qsort(v, n, sizeof(*v), by_value);
     for (size_t i = 0; i < n; i++) {
         all += v[i].count;
         sum += v[i].s * v[i].count;
