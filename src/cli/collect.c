@@ -1,5 +1,6 @@
 /* foretell collect: measure operations into the store. */
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -446,16 +447,14 @@ static void say_kept(int signal)
     static const char behind[] = "; the same command again goes on with what is left\n";
     size_t n = kept_before + (under_way ? under_way->measured : 0);
     char digits[24], *at = digits + sizeof(digits);
-    ssize_t said;
 
     do
         *--at = (char)('0' + n % 10);
     while (n /= 10);
-    said = write(STDERR_FILENO, before, sizeof(before) - 1);
-    if (said > 0)
-        said = write(STDERR_FILENO, at, (size_t)(digits + sizeof(digits) - at));
-    if (said > 0)
-        said = write(STDERR_FILENO, behind, sizeof(behind) - 1);
+    if (write(STDERR_FILENO, before, sizeof(before) - 1) < 0 ||
+        write(STDERR_FILENO, at, (size_t)(digits + sizeof(digits) - at)) < 0 ||
+        write(STDERR_FILENO, behind, sizeof(behind) - 1) < 0)
+        errno = 0;       /* nobody reads it */
     (void)raise(signal); /* ends it as without this, when this returns */
 }
 
