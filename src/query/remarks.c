@@ -294,7 +294,7 @@ static void put_no_hardware(struct remarks *to, const ft__question *q)
     r = remark(to, FT_REMARK_NO_HARDWARE, "%s has no hardware for %s: %s",
                ft_device_get(device)->title,
                x.dtype == FT_DTYPE_fp32 ? "tf32" : ft_dtype_name(x.dtype), how);
-    if (r) {
+    if (r && r->text) {
         r->dtype = x.dtype;
         r->ending = r->text + strlen(r->text) - strlen(how);
     }
