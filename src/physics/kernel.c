@@ -19,8 +19,6 @@ ft__kernel_params ft__kernel_default(void)
     }};
 }
 
-/* ---- what a GPU offers ---- */
-
 static const struct generation {
     double from; /* compute capability */
     double slots, special_lanes;
@@ -101,8 +99,6 @@ ft_status ft__gpu_make(ft__gpu *out, const ft_device_facts *d, ft_error *err)
     };
     return FT_OK;
 }
-
-/* ---- what a launch asks for ---- */
 
 static double of(ft_ptx_tally t)
 {
@@ -203,8 +199,6 @@ ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
         ft__kernel_work_make(out, q->counts, &space);
     return st;
 }
-
-/* ---- what it takes ---- */
 
 static void reside(ft_kernel_terms *t, const ft__kernel_work *w, const ft__gpu *g)
 {
@@ -334,8 +328,6 @@ double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total
     return g->power_w * fmin(1, c[FT__K_power_idle] + c[FT__K_power_compute] * compute +
                                     c[FT__K_power_memory] * memory);
 }
-
-/* ---- a launch on a GPU as a row of numbers for regressors ---- */
 
 /* Of the launch alone and of how it fits the GPU; then of the GPU itself, which tells
  * known ones apart. */

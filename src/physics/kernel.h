@@ -76,8 +76,6 @@ double ft__kernel_time(const ft_kernel_terms *t, double call_s,
 double ft__kernel_power(const ft_kernel_terms *t, const ft__gpu *g, double total_s,
                         const ft__kernel_params *params);
 
-/* ---- as columns ---- */
-
 /* How many, and their names (or NULL). of_gpu: the GPU itself, too, where launches on
  * other ones will not be asked for. */
 uint32_t ft__kernel_columns(const char *const **name, int of_gpu);

@@ -181,8 +181,6 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
         out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
 }
 
-/* ---- keys and values ---- */
-
 /* A kernel that does next to nothing (kernel_s before anything is fitted). Not fitted
  * either: where every row has it, it cannot be distinguished from attention's own
  * start. */
@@ -196,8 +194,6 @@ void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace
     out->busy_s = STORE_S + out->memory_s;
     out->aside_s = out->busy_s;
 }
-
-/* ---- collectives ---- */
 
 /* Every device reads all of the others at once, or each a part of the sum, which the
  * others then read from it (two steps), whichever is faster: vLLM's custom all-reduce,

@@ -60,8 +60,6 @@ static inline double ft__drawn_b(const ft__op_kernel *p, double m, double n)
     return p->packed_last ? m * p->size + n * packed : m * packed + n * p->size;
 }
 
-/* ---- memory_kernels.c ---- */
-
 /* Seconds to move `bytes` when as many are touched. */
 double ft__cached_s(double bytes, const ft__pace *pace);
 /* Seconds to move all that a kernel reads, `again` B of it twice, and writes. */
@@ -69,8 +67,6 @@ double ft__moved_s(const ft__op_kernel *p, double again, const ft__pace *pace);
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
-
-/* ---- attention.c ---- */
 
 /* Is the operation attention as one kernel: where tensor cores serve, forward? */
 bool ft__is_one_attention(const ft_op *op, const ft__hardware_spec *chip);
@@ -88,14 +84,10 @@ bool ft__is_regrouped(const ft__op_kernel *p, const ft__hardware_spec *chip);
  */
 bool ft__is_packed_prompt(const ft__op_kernel *p, const ft__hardware_spec *chip);
 
-/* ---- vector_products.c ---- */
-
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
 /* The ways that may be the fastest at some clock of the chip. */
 uint32_t ft__product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
                           const ft__pace *pace);
-
-/* ---- tensor_products.c ---- */
 
 /* Is it of numbers of 16 bits at most, on tensor cores? */
 int ft__tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip);
@@ -106,8 +98,6 @@ void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pac
 /* The ways that may be the fastest at some clock of the chip. */
 uint32_t ft__tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
                          const ft__pace *pace);
-
-/* ---- convolutions.c ---- */
 
 /* Products of m x k with k x n: forward (0), the gradient of the data, of the weights.
  * A transposed convolution is another one's gradient of the data. */

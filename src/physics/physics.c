@@ -11,8 +11,6 @@
 #include "physics/power.h"
 #include "physics/setting.h"
 
-/* ---- what a device offers one operation ---- */
-
 static int is(const char *text, const char *word)
 {
     return text && strcmp(text, word) == 0;
@@ -344,8 +342,6 @@ const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip)
     return chip->bandwidth > 0 ? NULL : "bandwidth";
 }
 
-/* ---- constants, and the sum over kernels ---- */
-
 static const struct constant {
     const char *name;
     double value;
@@ -469,8 +465,6 @@ static const ft__physics_params *params_for(ft__physics_params *room,
     return room;
 }
 
-/* ---- a chip's pace ---- */
-
 /* Of what boards before Ampere leave beside error correction in the same memory: long
  * passes of KernelBench reach 0.81 of an A10's and A10G's bandwidth, 0.76 of a T4's. */
 static const double AMPERE_ECC = 1.07;
@@ -550,8 +544,6 @@ static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
     out->tensor_half = exp2(-params->v[FT__C_tensor_slope]);
     pace_move(out, chip, ft__sustained(chip, params));
 }
-
-/* ---- one operation ---- */
 
 /* Least time of a kernel: of a graph's, that of starting and ending one on the cores,
  * and no more than behind a launch. */
@@ -662,8 +654,6 @@ double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip)
     flops = ft__makes_products(op) && !may_save(op, chip) ? cost.flops : 0;
     return fmax(bytes / chip->bandwidth, flops / chip->peak_flops);
 }
-
-/* ---- the same at many clocks ---- */
 
 bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
                        const ft_device_facts *d, const char *policy,

@@ -72,8 +72,6 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *r
     return FT_OK;
 }
 
-/* ---- passes of one device ---- */
-
 /* An end of an interval, with what trainers do besides: Student's t (90 %) times the
  * root mean square of the logarithms of eight reports' biases (docs/llm.md). */
 static double reach(double ratio, double way)
@@ -206,8 +204,6 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
     return st;
 }
 
-/* ---- between replicas ---- */
-
 /* s of a sum of that many bytes, each replica's, over all of them. */
 static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
                          const struct passes *p, const ft_llm_train *how,
@@ -243,8 +239,6 @@ static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
     ft_answer_free(a);
     return FT_OK;
 }
-
-/* ---- a step ---- */
 
 static ft_estimate around(double value, double low, double high, ft_basis basis)
 {

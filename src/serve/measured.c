@@ -45,8 +45,6 @@ static bool ends(ft__text t, const char *with)
     return t.n >= n && memcmp(t.s + t.n - n, with, n) == 0;
 }
 
-/* ---- vLLM and SGLang ---- */
-
 struct sums {
     double completed, input, output;
 };
@@ -102,8 +100,6 @@ static void take_served(ft_serve_measured *m, struct sums *sum, ft__text name, d
         m->duration_s = positive(v);
 }
 
-/* ---- llama.cpp ---- */
-
 struct llama {
     double prompt, generate, depth, tokens_per_s;
 };
@@ -140,8 +136,6 @@ static ft_serve_measured of_llama(const struct llama *l)
     }
     return m;
 }
-
-/* ---- JSON ---- */
 
 /* An object of numbers, whoever wrote it; false: of neither, or *none: no request
  * was completed. */
@@ -222,8 +216,6 @@ static bool read_json(ft_serve_measured *out, bool *none, size_t *n, size_t most
     return *n > 0;
 }
 
-/* ---- MLPerf ---- */
-
 /* The number behind the ':' of a line that begins so; NaN: there is none. */
 static double mlperf_number(const char *text, size_t len, const char *key)
 {
@@ -288,8 +280,6 @@ static bool read_mlperf(ft_serve_measured *m, const char *text, size_t len)
     return isfinite(m->requests_per_s) || isfinite(m->tokens_per_s) ||
            isfinite(m->latency[FT_SERVE_E2E][FT_SERVE_MEAN]);
 }
-
-/* ---- the file ---- */
 
 ft_status ft_serve_measured_read(ft_serve_measured *out, size_t *n, size_t most,
                                  const char *text, size_t len, const char *name,

@@ -14,8 +14,6 @@
 
 enum { MAX_DIMS = 32, SPEC = 1024 };
 
-/* ---- grids ---- */
-
 static void grid_add(ft__serve_grid *g, double at)
 {
     if (g->n < FT__SERVE_GRID && (g->n == 0 || at > g->at[g->n - 1]))
@@ -82,8 +80,6 @@ static void make_grids(ft_serve_plan *p)
     grid_add(&p->before, most);
 }
 
-/* ---- operations ---- */
-
 /* Its number in the list; FT_NONE: memory is short. */
 static uint32_t number_of(ft_serve_plan *p, const ft_op *op)
 {
@@ -133,8 +129,6 @@ static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *
     cell->n++;
     return FT_OK;
 }
-
-/* ---- steps of a model ---- */
 
 /* What is asked for steps of it. */
 struct plan_model {
@@ -282,8 +276,6 @@ static ft_status add_own(ft_serve_plan *p, ft__serve_cell *cell,
     return st;
 }
 
-/* ---- parts ---- */
-
 static ft_status plan_rows(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -401,8 +393,6 @@ static ft_status plan_prefill(ft_serve_plan *p, struct plan_model *m, ft_error *
     return st;
 }
 
-/* ---- memory ---- */
-
 /* A sequence with the most context tells what a token takes of the cache. */
 static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
@@ -415,8 +405,6 @@ static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *e
     p->kv_bytes_per_token = p->sizes.cache / context;
     return st;
 }
-
-/* ---- the plan ---- */
 
 static ft_status not_of_one(ft_error *err)
 {

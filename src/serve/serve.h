@@ -19,8 +19,6 @@ static inline void ft__serve_default(uint64_t *field, uint64_t otherwise)
         *field = otherwise;
 }
 
-/* ---- load.c ---- */
-
 enum {
     FT__SERVE_PROMPT = 1024,
     FT__SERVE_GENERATE = 256,
@@ -42,8 +40,6 @@ void ft__serve_bounds_of(ft__serve_bounds *out, const ft_serve_load *load);
 /* Its requests, n_requests or n_recorded; NULL: memory is short. Arrivals of a closed
  * load are 0. */
 ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n);
-
-/* ---- plan.c ---- */
 
 enum { FT__SERVE_GRID = 40 };
 
@@ -97,14 +93,10 @@ struct ft_serve_plan {
     double kv_bytes_per_token;
 };
 
-/* ---- costs ---- */
-
 typedef struct ft__serve_cost {
     double time_s;
     double energy_j; /* of a device */
 } ft__serve_cost;
-
-/* ---- engine.c ---- */
 
 /* What an engine does besides the device's kernels. */
 typedef struct ft__serve_engine {
@@ -147,8 +139,6 @@ bool ft__serve_engine_changes(const ft__serve_engine *e);
 void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
                            const ft_op *op, int64_t width, const ft_device_facts *f,
                            double idle_w);
-
-/* ---- steps.c ---- */
 
 /* A factor of its value for steps of one sort. */
 typedef struct ft__serve_ends {
@@ -206,14 +196,10 @@ double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
 double ft__serve_between(const ft_serve_steps *s, const ft_serve_step *step,
                          double overhead_s);
 
-/* ---- serve.c ---- */
-
 /* *asked with defaults in *load, and what fits in *out. As ft_serve_run(). */
 ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
                             const ft_serve_steps *s, const ft_serve_load *asked,
                             ft_error *err);
-
-/* ---- points.c ---- */
 
 /* s, which occur so often. */
 typedef struct ft__serve_latency {
@@ -221,8 +207,6 @@ typedef struct ft__serve_latency {
 } ft__serve_latency;
 /* By nearest rank; NaN: there are none. Sorts v. */
 void ft__serve_points(double out[FT_SERVE_POINT_COUNT], ft__serve_latency *v, size_t n);
-
-/* ---- simulate.c ---- */
 
 /* A group of devices, and what a run showed. */
 typedef struct ft__serve_run {

@@ -67,8 +67,6 @@ struct run {
     bool bad; /* memory is short */
 };
 
-/* ---- queues ---- */
-
 static void push(struct queue *q, uint32_t i)
 {
     q->at[(q->first + q->n++) & (q->size - 1)] = i;
@@ -89,8 +87,6 @@ static uint32_t pop(struct queue *q)
     q->n--;
     return i;
 }
-
-/* ---- sequences ---- */
 
 static uint64_t tokens_of(const struct sequence *s)
 {
@@ -192,8 +188,6 @@ static void release(struct run *r, struct engine *e, struct sequence *s, uint32_
     s->blocks = 0;
 }
 
-/* ---- requests come and go ---- */
-
 static struct engine *least_loaded(struct run *r, size_t from, size_t to)
 {
     struct engine *best = &r->engine[from];
@@ -254,8 +248,6 @@ static void add_gap(struct run *r, double gap_s, double count)
     r->gap = grown;
     grown[r->n_gaps++] = (ft__serve_latency){gap_s, count};
 }
-
-/* ---- scheduling ---- */
 
 /* What the next step of an engine does. */
 struct schedule {
@@ -405,8 +397,6 @@ static void make_schedule(struct run *r, struct engine *e, struct schedule *x)
         schedule_waiting(r, e, x);
 }
 
-/* ---- a step ---- */
-
 static void token(struct run *r, struct engine *e, struct sequence *s, uint64_t n,
                   double step_s, double *same)
 {
@@ -537,8 +527,6 @@ static ft_status run_step(struct run *r, struct engine *e, ft_error *err)
     return r->bad ? ft_fail(err, FT_ENOMEM, 0, "serving") : FT_OK;
 }
 
-/* ---- the run ---- */
-
 /* When it may next do something; infinity: it has nothing. */
 static double next_of(const struct run *r, const struct engine *e)
 {
@@ -572,8 +560,6 @@ static ft_status run_all(struct run *r, ft_error *err)
     }
     return st;
 }
-
-/* ---- what it showed ---- */
 
 static void requests_show(struct run *r, ft__serve_latency *v)
 {
@@ -613,8 +599,6 @@ static void show(struct run *r, ft__serve_latency *v)
     out->idle_j = fmax(0, (double)r->n_engines * out->duration_s - out->busy_s) *
                   (double)r->steps->ranks * r->steps->idle_w;
 }
-
-/* ---- memory of a run ---- */
 
 static bool make_engines(struct run *r)
 {

@@ -12,8 +12,6 @@
 
 static const double TILE = 128;
 
-/* ---- between the points of grids ---- */
-
 /* Where x is among them: between i and i + 1, at `part`. Beyond the ends: as between
  * the last two. */
 struct place {
@@ -85,8 +83,6 @@ static ft__serve_cost at_chunk(const ft__serve_cost *c, const ft_serve_steps *s,
     return (ft__serve_cost){power_between(a.time_s, b.time_s, part),
                             power_between(a.energy_j, b.energy_j, part)};
 }
-
-/* ---- a step ---- */
 
 struct step_parts {
     ft__serve_cost shared, head, prefill, decode;
@@ -256,8 +252,6 @@ void ft_serve_step_ask(ft_estimate *time, ft_estimate *energy, const ft_serve_st
                                 "the device's power is not known"};
 }
 
-/* ---- the tables ---- */
-
 static ft_query query_of(const ft_query *q)
 {
     ft_query out = *q;
@@ -334,8 +328,6 @@ static ft_status fill(ft_serve_steps *s, const ft_serve_plan *p,
     }
     return FT_OK;
 }
-
-/* ---- steps as networks ---- */
 
 /* Two steps that the tables have, asked for as networks: what a compiler fuses of their
  * operations, what they take beside them, and their intervals hold for all such. */

@@ -4,8 +4,6 @@
 
 #include "import/llm/step.h"
 
-/* ---- caches ---- */
-
 /* Tokens that a layer looks back on. */
 static int64_t reach_of(const ft__llm_step *s, int64_t layer)
 {
@@ -316,8 +314,6 @@ uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer)
             : attend_expanded(s, q, cached, reach);
     return output(s, x, m->v_head, false);
 }
-
-/* ---- caches of compressed tokens ---- */
 
 /* Of every `ratio` tokens one entry, weighed by gates (DeepSeek-V4). Ratios that
  * overlap make two. */

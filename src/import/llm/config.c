@@ -8,8 +8,6 @@
 /* A field of more says nothing about a model that runs anywhere. */
 static const int64_t most = 100000000;
 
-/* ---- fields ---- */
-
 static const struct config_number {
     const char *key;
     size_t at;
@@ -185,8 +183,6 @@ static void take_dtype(ft__json *j, ft_dtype *to)
         *to = dtype_called(s);
 }
 
-/* ---- parts with fields of their own ---- */
-
 struct part_number {
     const char *key;
     int64_t *to;
@@ -296,8 +292,6 @@ static void take_sparse(ft__llm_reader *r, ft__json *j)
     if (block > 0 && picked > 0 && block <= most / picked)
         m->index_topk = block * picked;
 }
-
-/* ---- the file ---- */
 
 static void take_object(ft__llm_reader *r, ft__json *j, int depth);
 
@@ -443,8 +437,6 @@ static void take_whole(ft__llm_reader *r, ft__json *j)
 {
     take_object(r, j, 0);
 }
-
-/* ---- what has to be there ---- */
 
 static bool has(const ft__llm *m, ft__llm_mixer a, ft__llm_mixer b)
 {

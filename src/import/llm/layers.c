@@ -4,8 +4,6 @@
 
 #include "import/llm/read.h"
 
-/* ---- lists with an entry for each layer ---- */
-
 struct word {
     const char *word;
     int8_t is;
@@ -250,8 +248,6 @@ bool ft__llm_take_layers(ft__llm_reader *r, ft__json *j, ft__text key)
         return false;
     return true;
 }
-
-/* ---- what a type of models has ---- */
 
 enum {
     UNGATED = 1 << 0, /* feed-forward of two products */

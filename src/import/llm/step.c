@@ -7,8 +7,6 @@
 
 #include "base/limits.h"
 
-/* ---- feed-forward ---- */
-
 static uint32_t dense(ft__llm_step *s, uint32_t x, int64_t size, ft__llm_part part)
 {
     const ft__llm *m = &s->m;
@@ -89,8 +87,6 @@ static uint32_t mixture(ft__llm_step *s, uint32_t x)
         ft__llm_node(s, "shared_gate", x, "linear x=%s out=1", X(s->rows, m->hidden));
     return ft__llm_add(s, "add", out, dense(s, x, m->shared_ffn, FT__LLM_PART_SHARED));
 }
-
-/* ---- the network ---- */
 
 static uint32_t mixed(ft__llm_step *s, uint32_t x, int64_t layer)
 {
@@ -356,8 +352,6 @@ static void draft(ft__llm_step *s, uint32_t x)
     head(s, layer_of(s, x, m->layers - 1));
     ft__build_repeat_from(s->b, first, (uint64_t)drafts);
 }
-
-/* ---- the whole ---- */
 
 /* Of a tower of transformer layers: patches, positions, layers with biases and two
  * norms, and the products that bring merged patches to the model. */

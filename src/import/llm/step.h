@@ -40,8 +40,6 @@ static inline int64_t ft__llm_rounded_up(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* ---- nodes (nodes.c) ---- */
-
 #define SHAPE(...)                                                                     \
     ((ft_shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),            \
                 .dim = {__VA_ARGS__}})
@@ -80,8 +78,6 @@ uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t r
                         int64_t from, int64_t to, bool bias);
 uint32_t ft__llm_norm(ft__llm_step *s, const char *name, uint32_t x, int64_t size);
 uint32_t ft__llm_add(ft__llm_step *s, const char *name, uint32_t x, uint32_t y);
-
-/* ---- what mixes tokens; x: rows of hidden features, and so is the result ---- */
 
 uint32_t ft__llm_grouped(ft__llm_step *s, uint32_t x, int64_t layer);
 /* The table of unfused rotations, of as many features as any layer's heads have. */

@@ -60,8 +60,6 @@ static bool has_chip(const ft__samples *s, uint32_t i, ft__hardware_spec *chip)
     return ft__hardware_spec_lacks(chip) == NULL;
 }
 
-/* ---- constants of the physical estimate ---- */
-
 /* Is a row, one of n, among the about MOST_ROWS that are taken of them? */
 static bool is_drawn(uint64_t seed, uint32_t row, size_t n)
 {
@@ -538,8 +536,6 @@ static ft_status fit_parameters(ft__base *b, const ft__samples *s, const uint32_
     free(k.chip);
     return st;
 }
-
-/* ---- rooflines that rows show ---- */
 
 static uint32_t roof_of(const ft__samples *s, uint32_t i)
 {

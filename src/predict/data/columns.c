@@ -10,8 +10,6 @@
 #include "base/pairs.h"
 #include "graph/op_inside.h"
 
-/* ---- how an operation fits hardware ---- */
-
 /* Share of the last tile of `unit` that is used. */
 static float fill(double n, double unit)
 {
@@ -146,8 +144,6 @@ static void fill_fits(float *f, const ft_op *op)
     fill_winograd(f, op, &result);
 }
 
-/* ---- the physical estimate ---- */
-
 enum { N_TERMS = 8 };
 static const char *const term_names[N_TERMS] = {
     "base",         "compute share", "cache share", "memory share",
@@ -165,8 +161,6 @@ static void fill_terms(float *f, const ft__terms *t)
     *f++ = log_of(t->waves);
     *f++ = (float)t->fill;
 }
-
-/* ---- what the regressor of all kinds has besides ---- */
 
 /* A process that knows every column by itself finds no differences of logarithms: how
  * busy an operation keeps arithmetic and memory, as a logarithm; and classes side by
@@ -190,8 +184,6 @@ static void fill_common(float *f, const ft_op *op, const ft__terms *t)
     for (int i = 0; i < FT_CLASS_COUNT; i++)
         *f++ = (float)(ft_kind_class(op->kind) == (ft_class)i);
 }
-
-/* ---- devices ---- */
 
 enum { N_DEVICE = 10 };
 static const char *const device_names[N_DEVICE] = {
@@ -221,8 +213,6 @@ static void fill_device(float *f, const ft__samples *s, const ft__sample *v,
     *f++ = (float)c.year;
     *f++ = log_of((cost->bytes_read + cost->bytes_written) / c.l2_bytes);
 }
-
-/* ---- what is text ---- */
 
 static const char *const part_names[] = {"device", "engine", "version", "policy",
                                          "dtype"};
@@ -343,8 +333,6 @@ static ft_status add_pairs(ft__columns *c, const ft__samples *s, const uint32_t 
         }
     return st;
 }
-
-/* ---- all of it ---- */
 
 static bool is_several(const ft__samples *s, const uint32_t *row, size_t n)
 {

@@ -54,8 +54,6 @@ double ft__roofline(const ft_op *op, const ft__roof *r)
     return roofline_of_cost(&c, r);
 }
 
-/* ---- operations that measure it ---- */
-
 ft_op ft__probe(uint32_t id)
 {
     static const char *const specs[FT__N_PROBES] = {
@@ -76,8 +74,6 @@ ft_op ft__probe(uint32_t id)
     (void)st;
     return op;
 }
-
-/* ---- features ---- */
 
 static float size(double v)
 {

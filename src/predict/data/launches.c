@@ -11,8 +11,6 @@
 #include "predict/data/sample.h"
 #include "predict/model/kernels.h"
 
-/* ---- lines ---- */
-
 /* A line, as far as it is read. */
 struct launch_line {
     ft__buf launch; /* the members that launch files have */
@@ -175,8 +173,6 @@ static ft_status read_file(ft__kernel_file *f, const char *path, const char *dat
     fclose(fp);
     return st ? st : open_launches(f, err);
 }
-
-/* ---- rows ---- */
 
 static bool is_asked_for(const ft__kernel_file *f, const ft_ptx_listed *v,
                          const char *where)

@@ -24,8 +24,6 @@ uint64_t ft__op_key(const ft_op *op)
     return ft__op_hash(&key);
 }
 
-/* ---- operations ---- */
-
 /* Is it the forward or the backward pass of a training step? */
 static bool is_half_step(const ft__network_sample *w, const char *setting)
 {
@@ -129,8 +127,6 @@ static ft_status find_graph(ft__network_sample *w, ft_store *store, const char *
              *list.architecture ? list.architecture : w->name);
     return st;
 }
-
-/* ---- workloads ---- */
 
 struct networks_reading {
     ft__network_samples *out;

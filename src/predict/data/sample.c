@@ -33,8 +33,6 @@ ft__metric ft__metric_from_name(const char *name)
     return (ft__metric)m;
 }
 
-/* ---- which rows ---- */
-
 /* Is `value` one of the list's items? */
 static bool is_listed(const char *list, size_t len, const char *value, size_t n)
 {
@@ -122,8 +120,6 @@ ft_status ft__where_check(const char *where, ft_error *err)
     }
     return FT_OK;
 }
-
-/* ---- reading ---- */
 
 struct samples_reading {
     ft__samples *s;
@@ -402,8 +398,6 @@ ft_status ft__samples_read_workloads(ft__samples *s, ft_store *store,
     return st;
 }
 
-/* ---- what is known of the devices ---- */
-
 /* A dataset may call its device by an alias; from here on it has one name. */
 static ft_status know_alias(ft__dataset *d, const char *data_dir, ft_error *err)
 {
@@ -513,8 +507,6 @@ ft_status ft__samples_know(ft__samples *s, const char *data_dir, ft_error *err)
         st = know_device(s, i, data_dir, err);
     return st ? st : know_roofs(s, err);
 }
-
-/* ---- a part of them ---- */
 
 static int by_dataset(const void *a, const void *b)
 {

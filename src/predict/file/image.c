@@ -70,8 +70,6 @@ ft_errors ft__errors_get(const double v[FT__N_ERRORS])
                        .max_ae = v[11]};
 }
 
-/* ---- writing ---- */
-
 void ft__writer_add(ft__writer *w, const void *data, size_t len)
 {
     static const char zeros[FT__ALIGNMENT];
@@ -132,8 +130,6 @@ void ft__writer_models(ft__writer *w, ft__mixture_image *m, const ft__fit *fit)
         add_model(w, m, k, fit->model[k]);
     add_model(w, m, FT__MAX_MIXED, fit->residual_scale);
 }
-
-/* ---- regressors ---- */
 
 bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
 {

@@ -219,8 +219,6 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
                             .interval_high = exp(part->fit.high * part->fit.typical)};
 }
 
-/* ---- what was learned of a network at all ---- */
-
 /* Which column says how wide an element is; n: none. */
 static uint32_t bits_column(const ft__columns *c)
 {

@@ -18,8 +18,6 @@
 /* No file of ours says more. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
 
-/* ---- numbers and texts of a section ---- */
-
 /* Sticky: after one read beyond the end everything reads as nothing. */
 struct section_cursor {
     const unsigned char *at;
@@ -343,8 +341,6 @@ static ft_status read_model_set(struct section_cursor *c, ft__model_set *l,
     return verdict(c, "a learner", pos, err);
 }
 
-/* ---- sections ---- */
-
 static ft_status open_family(ft_predictor *p, struct section_cursor *c, uint64_t pos,
                              ft_error *err)
 {
@@ -597,8 +593,6 @@ static ft_status check_family(const ft_predictor *p, ft_error *err)
                ? FT_OK
                : ft__predictor_damaged(0, "nothing was learned of times", err);
 }
-
-/* ---- the file ---- */
 
 static ft_status open_inside(ft_predictor *p, const ft__section_image *s,
                              uint64_t table_end, ft_error *err)

@@ -233,8 +233,6 @@ static ft_status write_sections(ft__writer *w, const ft__family *f, ft_error *er
     return st;
 }
 
-/* ---- the file ---- */
-
 /* Header, table and sections in one piece of memory. */
 static ft_status predictor_of(ft_predictor **out, ft__writer *w, ft_error *err)
 {

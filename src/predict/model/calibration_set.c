@@ -54,8 +54,6 @@ size_t ft__calibration_set_count(const ft__calibration_set *k, const char *devic
     return n;
 }
 
-/* ---- a Gaussian process over residuals ---- */
-
 /* Times or power predicted for a device that nobody measured, corrected by the few
  * operations that were measured on it since: a Gaussian process over log(measured /
  * answer) (Rasmussen, Williams 2006, chapter 2), whose covariance has a part that all
@@ -117,8 +115,6 @@ static double square(double v)
 {
     return v * v;
 }
-
-/* ---- the process ---- */
 
 /* covariances: n x n, the lower half, without noise; factor: 2 n x n, scratch. The
  * logarithm of their determinant with noise. */
@@ -260,8 +256,6 @@ static void correct_answer(ft__op_answer *a, const struct process *p,
     a->high = fmin(a->value * exp(p->reach * residual_scale), most);
 }
 
-/* ---- all of it ---- */
-
 static void process_free(struct process *p)
 {
     free(p->at);
@@ -369,8 +363,6 @@ static ft_status correct_answers(struct correcting *c, const ft__model_set *l, s
     free(residual);
     return st;
 }
-
-/* ---- correcting ---- */
 
 static void correcting_free(struct correcting *c)
 {

@@ -61,8 +61,6 @@ struct clock_pair {
     const ft__clock_row *from, *to;
 };
 
-/* ---- formulae ---- */
-
 static double relative(double value, double largest)
 {
     return isfinite(value) && largest > 0 ? value / largest : 1;

@@ -13,8 +13,6 @@
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
 
-/* ---- texts as numbers ---- */
-
 enum { N_WORDS = 3 }; /* of a name; its numbers are as many */
 
 static bool is_letter(char c)
@@ -108,8 +106,6 @@ static uint64_t hash_rest(const char *setting)
     }
     return sum;
 }
-
-/* ---- from samples ---- */
 
 struct workload_point {
     const char *device;
@@ -320,8 +316,6 @@ static const ft__clocked *clocked_of(const ft__clocked_list *l, const char *devi
     return NULL;
 }
 
-/* ---- in the predictor file ---- */
-
 enum { N_MODELS = 6 };
 
 struct clocks_image {
@@ -467,8 +461,6 @@ ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t byte
                        at + ft__padded(sizeof(*h)) + ft__padded(c->n * sizeof(*c->row)),
                        pos, err);
 }
-
-/* ---- asking ---- */
 
 static const ft__clocked_row *rows_of(const ft__clocked *c, uint64_t op,
                                       const ft__device_use *on, size_t *n)

@@ -10,8 +10,6 @@
 #include "predict/model/family_unseen.h"
 #include "predict/model/regressor.h"
 
-/* ---- asking ---- */
-
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err)
 {

@@ -11,8 +11,6 @@ bool ft__is_named(const char *asked, const char *known)
     return asked && strcmp(asked, known) == 0;
 }
 
-/* ---- datasets ---- */
-
 ft__device_use ft__dataset_use(const ft__dataset *d)
 {
     return (ft__device_use){.device = d->file,
@@ -43,8 +41,6 @@ const ft__dataset *ft__family_machine(const ft__family *f)
             return &f->dataset[i];
     return d && !*f->templates[0].hardware.type ? d : NULL;
 }
-
-/* ---- what is asked, made complete ---- */
 
 int ft__pairs_in_common(const char *a, const char *b)
 {

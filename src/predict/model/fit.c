@@ -19,8 +19,6 @@ enum { RESIDUAL_SCALE_TREES = 16, RESIDUAL_SCALE_LEAF = 5, VALUE_TREES = 64 };
 /* A mixture has to better the best single method by this share. */
 static const double worth_mixing = 0.01;
 
-/* ---- what is tried ---- */
-
 /* 0: as the method has it by default. */
 struct candidate {
     ft_method method;
@@ -119,8 +117,6 @@ static ft__learn_model_options options_of(const struct candidate *c, size_t n,
         .threads = o->threads,
     };
 }
-
-/* ---- rows to choose by ---- */
 
 /* The rows of a matrix that cross-validation looks at, dealt to folds, and what was
  * predicted for them. */
@@ -230,8 +226,6 @@ static ft_status cv_subset_make(struct cv_subset *l, const ft__matrix *x,
     l->m = (ft__matrix){l->x, l->n, x->n_cols};
     return deal_folds(l, o, err);
 }
-
-/* ---- choosing ---- */
 
 static double deviation(const struct cv_subset *l, const double *predicted)
 {
@@ -425,8 +419,6 @@ static void put_choice(ft__fit *f, const struct mixture *m)
     ft__buf_free(&b);
 }
 
-/* ---- the scale of residuals ---- */
-
 /* Out of fold. How far a block is missed, other blocks do not tell, but its other
  * groups do. */
 static ft_status cross_validate_scale(struct cv_subset *l, const ft__fit_options *o,
@@ -578,8 +570,6 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out,
     return st;
 }
 
-/* ---- all of it ---- */
-
 /* Of the mixture that was chosen. */
 static ft_status find_importance(const struct cv_subset *l, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
@@ -675,8 +665,6 @@ ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
         ft__fit_free(f);
     return st;
 }
-
-/* ---- one that was fitted, or read from a file ---- */
 
 double ft__fit_least(double typical)
 {

@@ -10,8 +10,6 @@
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
 
-/* ---- names ---- */
-
 /* names->n: there is none called so. */
 static uint32_t find_name(const ft__name_list *names, const char *name)
 {
@@ -63,8 +61,6 @@ void ft__kernels_free(ft__kernel_models *k)
     free(k);
 }
 
-/* ---- the section of the file ---- */
-
 enum { NAME = FT__NAME_BYTES, MOST_NAMES = 1 << 20 };
 
 struct kernel_regressor_image {
@@ -80,8 +76,6 @@ struct kernels_image {
     double usual, low, high, part_low, part_high; /* of ft__hosts */
     struct kernel_regressor_image of[FT__N_REGRESSORS];
 };
-
-/* ---- written ---- */
 
 static void put_names(ft__writer *w, const ft__name_list *names)
 {
@@ -142,8 +136,6 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error 
         memcpy(w->body.s + begin, &head, sizeof(head));
     return ft__writer_end(w, FT__SECTION_KERNELS, begin, w->body.len - begin, err);
 }
-
-/* ---- read ---- */
 
 /* Sticky: after one part beyond the end there are no others. */
 struct section_parts {
@@ -295,8 +287,6 @@ ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t 
     }
     return st;
 }
-
-/* ---- asking ---- */
 
 enum { MOST_COLUMNS = 64 };
 /* Around the physical estimate with its default constants: of launches that keep a GPU

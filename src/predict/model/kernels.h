@@ -11,8 +11,6 @@
  * hosts need to call them, and regressors of what the estimate misses. In the predictor
  * file: one section. */
 
-/* ---- launches that were measured (predict/data/launches.c) ---- */
-
 /* Texts and facts are borrowed. */
 typedef struct ft__kernel_row {
     ft__kernel_work work;
@@ -63,8 +61,6 @@ void ft__kernel_rows_free(ft__kernel_rows *r);
 /* Its launch once more, counted, as the question about it. */
 ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
                                 const ft__kernel_rows *r, size_t i, ft_error *err);
-
-/* ---- what is learned of them ---- */
 
 /* Names are cut at so many bytes, less a final 0. */
 enum { FT__NAME_BYTES = 256 };
@@ -127,13 +123,10 @@ typedef struct ft__kernel_call {
 ft__kernel_call ft__hosts_call(const ft__kernel_models *k, const char *device,
                                const char *call);
 
-/* ---- in the predictor file ---- */
 ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error *err);
 /* From a section of a file that is used where it lies. */
 ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err);
-
-/* ---- asking ---- */
 
 /* A launch as ft_kernel_ask() answers for it; p NULL, or without kernels: physics with
  * default constants. */

@@ -20,8 +20,6 @@ enum { POOLED_ROWS = 1500 };
 /* Fewer rows make no regressor of their own. */
 enum { LEAST_ROWS = 12 };
 
-/* ---- parts ---- */
-
 /* About so many of n rows, equal operations together; what answers for rare kinds is
  * made of few of those that kinds are made of. */
 static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t hash,
@@ -246,8 +244,6 @@ static const ft__regressor *regressor_before(const ft__model_set *l,
             return &b->part[i];
     return NULL;
 }
-
-/* ---- what kinds have in common ---- */
 
 /* Is an old regressor as good as it was? Not where it shares what has been made anew:
  * of a phase without rows nothing is. */
@@ -534,8 +530,6 @@ static ft_status add_regressors(ft__model_set *l, struct regressor_rows *r,
     return st;
 }
 
-/* ---- intervals ---- */
-
 /* Regressors with few rows know their middle but not their tails: there those of all
  * regressors count as if of EVEN_ROWS rows more. What is taken over has shared them,
  * and what kinds differ by is no residual of rows. */
@@ -571,8 +565,6 @@ static ft_status share_tails(ft__model_set *l, struct regressor_rows *r,
         even_tails(l);
     return st;
 }
-
-/* ---- all of it ---- */
 
 bool ft__tells_of_others(const ft__dataset *d, ft__metric metric)
 {

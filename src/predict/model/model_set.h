@@ -115,8 +115,6 @@ ft_status ft__model_set_fit(ft__model_set *out, const ft__samples *s,
                             ft_error *err);
 void ft__model_set_free(ft__model_set *l);
 
-/* ---- shares of the regressor of all kinds ---- */
-
 /* The tenths of `general` in the mixture with `own` that is nearest to y, all of them
  * out of fold; own[n] becomes that mixture. 0: none is worth it. */
 uint32_t ft__pooled_share(double *own, const double *pooled, const double *y, size_t n);

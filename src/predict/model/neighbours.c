@@ -18,8 +18,6 @@ enum { MOST_VALUES = 64 };
 /* One of so many rows has to have a neighbour along a size. */
 enum { LEAST_PART = 5 };
 
-/* ---- what an operation is without one size ---- */
-
 static uint32_t values_of(const ft_op *op)
 {
     uint32_t n = 0;
@@ -57,8 +55,6 @@ static int64_t size_of(const ft_op *op, uint64_t mask)
 {
     return mask ? op->value[__builtin_ctzll(mask)] : 0;
 }
-
-/* ---- which sizes there are ---- */
 
 /* Of n rows: bits of the values that are, in all rows that have both, what value `at`
  * is; 0 where an earlier one is, or where it never changes. */
@@ -99,8 +95,6 @@ static uint64_t bits_below(uint32_t n)
 {
     return n < MOST_VALUES ? (1ull << n) - 1 : ~0ull;
 }
-
-/* ---- making ---- */
 
 struct axis_entry {
     uint64_t rest;
@@ -272,8 +266,6 @@ ft_status ft__neighbours_make(ft__neighbours *out, const ft__samples *s,
     return st;
 }
 
-/* ---- an image ---- */
-
 bool ft__neighbours_open(ft__neighbours *out, const void *image, size_t len)
 {
     const unsigned char *begin = image;
@@ -304,8 +296,6 @@ bool ft__neighbours_open(ft__neighbours *out, const void *image, size_t len)
     out->n_axes = (uint32_t)head->n_axes;
     return true;
 }
-
-/* ---- looking up ---- */
 
 /* The first entry that is not before (rest, size). */
 static size_t place_of(const ft__neighbours_axis *a, uint64_t rest, int64_t size)
@@ -363,8 +353,6 @@ bool ft__neighbours_fill(const ft__neighbours *n, float *columns, const ft__samp
     }
     return any;
 }
-
-/* ---- a regressor of those rows of a kind that have neighbours ---- */
 
 /* Fewer rows with neighbours are not worth one, nor is a gain below this. */
 enum { LEAST_WIDE = 200 };
@@ -460,8 +448,6 @@ static ft_status copy_range(ft__regressor *out, const ft__regressor *kind,
     return FT_OK;
 }
 
-/* ---- is it worth trying? ---- */
-
 /* A few trees, with and without neighbours, on a fifth of the rows that they have not
  * seen: most of what neighbours say nothing of is found out in a tenth of the time. */
 enum { FEW_TREES = 12 };
@@ -532,8 +518,6 @@ static ft_status find_gain(bool *gains, const struct wide *w, const ft__model_se
     free(held);
     return st;
 }
-
-/* ---- the regressor ---- */
 
 static double deviation_of_all(const struct regressor_rows *r)
 {

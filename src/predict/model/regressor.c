@@ -127,8 +127,6 @@ void ft__regressor_free(ft__regressor *p)
     free(p->most);
 }
 
-/* ---- targets ---- */
-
 /* W: of devices that are not in training as they are estimated, otherwise the TDP, to
  * which trees bring the device itself. */
 static double power_scale(const ft__model_set *l, const ft__samples *s, uint32_t i,
@@ -175,8 +173,6 @@ double ft__model_set_value(const ft__model_set *l, double target, double scale)
 {
     return is_bytes(l) ? fmax(0, exp(target) - 1) : scale * exp(target);
 }
-
-/* ---- rows of a matrix ---- */
 
 void ft__rows_free(struct regressor_rows *r)
 {

@@ -318,8 +318,6 @@ static void cover_effects(double *low, double *high, const ft__chip_effects *e,
     *high = sqrt(chip + e->above);
 }
 
-/* ---- what other chips took for the same operation ---- */
-
 /* A row of a part, by its operation. */
 struct alike {
     uint64_t hash;
@@ -457,8 +455,6 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
     left_out_free(&h);
     return st ? st : mix_templates(p, r, s, err);
 }
-
-/* ---- kinds ---- */
 
 /* As of chips. All answers are far: what doubles their intervals is taken out here. */
 ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,

@@ -9,8 +9,6 @@
 #include "base/pairs.h"
 #include "predict/model/clock.h"
 
-/* ---- which clocks ---- */
-
 /* Beyond the measured clocks power is not followed further than this. */
 static const double most_beyond = 0.7;
 
@@ -83,8 +81,6 @@ bool ft__clock_interpolation_find(struct clock_interpolation *out, const ft__fam
         out->top_hz = fmax(out->top_hz, ft_device_get(asked->file)->boost_clock_hz);
     return out->at[0] != NULL;
 }
-
-/* ---- between and beyond ---- */
 
 /* t = a / f + b through both, neither below 0. */
 static double time_at(const struct clock_interpolation *s, double t0, double t1)

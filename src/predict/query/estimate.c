@@ -34,8 +34,6 @@ bool ft__costs_nothing(const ft_op *op)
     return ft_kind_class(op->kind) == FT_CLASS_VIEW || ft__op_is_workload(op);
 }
 
-/* ---- networks ---- */
-
 ft_status ft__estimate_start(ft__network_estimate *out, const ft_graph *g,
                              ft_error *err)
 {
@@ -162,8 +160,6 @@ void ft__estimate_why_no_power(ft__network_estimate *e, const ft_device_facts *d
         why = "the device's file does not say its power, tdp_w";
     e->energy.why = e->power.why = why;
 }
-
-/* ---- memory ---- */
 
 /* An allocator that takes and gives back as operations run. */
 static ft_status allocate(ft__network_estimate *e, const ft_graph *g, uint32_t bits,
@@ -379,8 +375,6 @@ void ft__network_estimate_free(ft__network_estimate *e)
         e->op_workspace = NULL;
 }
 
-/* ---- by the schedule ---- */
-
 /* Of a pass whose device and whose host take so much more or less. */
 static double time_at(const ft__network_load *l, const ft__schedule *s, double device,
                       double host)
@@ -559,8 +553,6 @@ void ft__estimate_brief(ft_brief *out, const ft__network_load *load,
         out->energy_j = out->power_w = NAN;
     }
 }
-
-/* ---- from a data sheet alone ---- */
 
 /* Below a sum of rooflines there is nothing; above it, and around what another model
  * says, nothing is known. */

@@ -34,8 +34,6 @@ static const double host_timed = 0.5, faster_hosts = 0.92, slower_hosts = 0.7;
 /* What no measurement of a machine says anything of takes its roofline and more. */
 static const double bound_high = 10;
 
-/* ---- one operation ---- */
-
 /* What the constants learned for it say of operation i as it is asked for. */
 static const ft__terms *queried_terms(const ft__query_context *q, uint32_t i)
 {
@@ -235,8 +233,6 @@ static void take(ft__network_estimate *out, ft__op_task *task, ft__query_context
     ft__estimate_op_energy(out, i);
 }
 
-/* ---- the network ---- */
-
 /* What networks that the schedule was not fitted to showed takes the place of what is
  * taken to be common; *s: what is left beside. */
 static void add_schedule_residual(ft__log_residual *s, const ft__device_schedule *p)
@@ -326,8 +322,6 @@ static ft__log_residual residual_of(const ft__network_estimate *e,
     return out;
 }
 
-/* ---- operations that were answered before, and others ---- */
-
 /* To out and task what is known of the operations of q->g; to op those that are not,
  * and where they are. Their number. */
 static uint32_t recall(ft__network_estimate *out, ft__op_task *task, ft_op *op,
@@ -403,8 +397,6 @@ static ft_status ask_ops(ft__network_estimate *out, ft__op_task *task,
     free(place);
     return st;
 }
-
-/* ---- readings of power, where nothing was learned of it ---- */
 
 /* Operations whose power was read, and what specifications say of it. */
 struct readings {

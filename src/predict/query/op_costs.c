@@ -96,8 +96,6 @@ void ft__op_costs_free(ft__op_costs *x)
     free(x);
 }
 
-/* ---- one list as a graph ---- */
-
 static ft_status by_graph(ft_brief *out, const ft__op_costs *x, const ft__listed *l,
                           ft_error *err)
 {
@@ -118,8 +116,6 @@ static ft_status by_graph(ft_brief *out, const ft__op_costs *x, const ft__listed
     ft_graph_free(lowered);
     return st;
 }
-
-/* ---- lines ---- */
 
 /* The next line of text; without its comment, and its count cut off. */
 struct list_cursor {
@@ -224,8 +220,6 @@ static uint32_t line_of(ft__op_costs *x, const struct list_cursor *c)
     x->n_fresh++;
     return x->fresh.bad ? FT_NONE : (uint32_t)x->n_lines++;
 }
-
-/* ---- what is new ---- */
 
 static void count_weights(struct list_line *l, const ft_graph *g, const ft_node *n)
 {
@@ -354,8 +348,6 @@ static ft_status price_fresh(ft__op_costs *x, uint32_t first, uint32_t n,
     return st ? st
               : price_fresh(x, first + n / 2, n - n / 2, text + half, len - half, err);
 }
-
-/* ---- one list ---- */
 
 /* Weights of so many layers, B; NaN: the graph has to count them. */
 static double weight_bytes(const struct list_line *l, double count)

@@ -454,8 +454,6 @@ ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op)
     return ft__is_widened(op, d) ? ft__op_widened(op).dtype : op->dtype;
 }
 
-/* ---- many settings ---- */
-
 bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
 {
     return isnan(clock_hz) || (top_clock(d) > 0 && has_clock(d, clock_hz));
@@ -586,8 +584,6 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
                           &by[i], &g->op[i], err);
     return st;
 }
-
-/* ---- host and device ---- */
 
 /* Of a view, which launches nothing, in the same calls: a tensor is made all the same.
  * KernelBench's networks of attention and state spaces, with 60 to 140 views each. */

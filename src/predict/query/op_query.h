@@ -77,8 +77,7 @@ ft_status ft__network_tasks(ft__tasks *out, const ft_predictor *p,
                             const ft__device_use *on, const ft_graph *g, ft_phase phase,
                             ft_error *err);
 
-/* ---- the same of many settings: what no clock and no cap changes is found once ----
- */
+/* One query at many settings: what no clock and no cap changes is found once. */
 typedef struct ft__device_query_range {
     ft__device_query a;
     const ft__operating_point *operating_point;

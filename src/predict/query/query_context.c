@@ -13,8 +13,6 @@
 #include "graph/op_inside.h"
 #include "predict/model/calibration_set.h"
 
-/* ---- a few measurements ---- */
-
 static size_t likeness(const ft__dataset *on, const ft__dataset *d)
 {
     const size_t more_than_rows = (size_t)1 << 40;
@@ -55,8 +53,6 @@ static const ft__dataset *dataset_like(const ft__calibration_set *known,
     }
     return best;
 }
-
-/* ---- which form ---- */
 
 /* A machine without a data sheet has no better estimate of a kind that was never
  * measured than the regressor of all kinds. */
@@ -234,8 +230,6 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
         choose_form(q, i);
     return FT_OK;
 }
-
-/* ---- what was learned ---- */
 
 /* Of sessions that measured the operation, if any did, otherwise of all. */
 static void add_session(ft__op_answer *sum, double *weight, const ft__op_answer *a,
@@ -436,8 +430,6 @@ ft_status ft__query_context_learn(ft__query_context *q, ft__network_estimate *by
         st = learn_bytes(bytes->op_workspace, q, FT__METRIC_WORKSPACE, err);
     return st;
 }
-
-/* ---- the device ---- */
 
 /* Was the device measured at the clock and under the cap that are asked for? One that
  * was not measured at all is known as it comes. */

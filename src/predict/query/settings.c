@@ -30,8 +30,6 @@ struct settings_batch {
     unsigned char *done; /* by setting */
 };
 
-/* ---- all that are not answered as measured ---- */
-
 /* What the family measured of the device that is asked about. */
 struct measured_at {
     bool any;
@@ -213,8 +211,6 @@ static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predi
     return st;
 }
 
-/* ---- one after the other ---- */
-
 static ft_status by_one(ft_brief *out, const struct settings_batch *m,
                         const ft_predictor *p, size_t k, ft_error *err)
 {
@@ -234,8 +230,6 @@ static ft_status by_one(ft_brief *out, const struct settings_batch *m,
     ft__network_estimate_free(&e);
     return FT_OK;
 }
-
-/* ---- all of it ---- */
 
 /* No setting changes it: what one device's predictor says of it comes with the rest. */
 static ft_status memory(double *out, const ft__device_use *on, const ft_graph *g,

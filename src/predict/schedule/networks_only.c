@@ -18,8 +18,6 @@
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 
-/* ---- categories ---- */
-
 /* Operations of one sort err alike in the estimate from specifications. */
 enum category {
     CATEGORY_FIRST,      /* convolutions of images: four channels at most */
@@ -133,8 +131,6 @@ static const double pull_own = 1;
 /* Fewer rows of a dataset say nothing of their own. */
 enum { LEAST_ROWS = 8 };
 
-/* ---- weights of categories ---- */
-
 enum { PARTS = FT__CATEGORY_WEIGHTS, N = PARTS + 1, ROUNDS = 25 };
 static const double SMALL = 0.1;  /* errors below count squared */
 static const double LONGEST = 1;  /* step of a logarithm */
@@ -211,8 +207,6 @@ static void weights_fit(ft__category_weights *m, const struct category_sums *v,
     }
 }
 
-/* ---- what a predictor holds ---- */
-
 static const char *phase_of(const char *phase)
 {
     const char *forward = ft_name(FT_NAMES_PHASE, FT_PHASE_FORWARD);
@@ -261,8 +255,6 @@ ft_status ft__alone_add(ft__family *f, const ft__alone *a, bool *sound, ft_error
     grown[f->n_alone++] = *a;
     return FT_OK;
 }
-
-/* ---- a network as its parts ---- */
 
 /* What an operation takes by specifications; its sort. *time_s is 0 of one that costs
  * nothing. FT_ENOTFOUND: the device's file lacks a fact. */
@@ -324,8 +316,6 @@ static bool fill(struct measured_network *it, const ft__network_sample *w,
         it->part[i] += 1e-15;
     return true;
 }
-
-/* ---- learning ---- */
 
 /* Items of a set (UINT32_MAX: of all) that are not of a fold. */
 static size_t gather(struct category_sums *out, const struct weights_fitting *y,
@@ -481,8 +471,6 @@ ft_status ft__alone_fit(ft__family *f, const ft__network_samples *w, const bool 
     free(y.residual);
     return st;
 }
-
-/* ---- asking ---- */
 
 static bool may_be(const char *asked, const char *known)
 {

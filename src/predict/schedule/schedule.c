@@ -135,8 +135,6 @@ double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,
     return fmin(s->idle_w * time_s + fmax(0, added), l->cap_w * time_s);
 }
 
-/* ---- schedules of devices in a predictor ---- */
-
 bool ft__device_schedule_is_of(const ft__device_schedule *p, const ft__dataset *on,
                                const char *phase)
 {
@@ -214,8 +212,6 @@ bool ft__device_schedule_sound(const ft__device_schedule *p)
            isfinite(p->error) && p->error >= 0 && isfinite(p->without) &&
            p->without >= 0;
 }
-
-/* ---- networks of devices that nobody measured ---- */
 
 /* Operations of a group that took less of the networks' time are not like theirs. */
 static const double little = 0.02;

@@ -108,8 +108,6 @@ double ft__schedule_busy(const ft__network_load *l, const ft__schedule *s);
 double ft__schedule_energy(const ft__network_load *l, const ft__schedule *s,
                            double time_s);
 
-/* ---- of devices in a predictor ---- */
-
 /* Schedules in a predictor for a family of devices: what networks that were measured
  * whole on one of its devices showed of host and device (docs/networks.md). */
 
@@ -153,8 +151,6 @@ ft_status ft__device_schedule_add(struct ft__family *f, const ft__device_schedul
                                   ft_error *err);
 /* Can it be true? */
 bool ft__device_schedule_sound(const ft__device_schedule *p);
-
-/* ---- networks of devices that nobody measured ---- */
 
 /* How far off networks are on devices that nobody measured, as the chips show that
  * were: each is left out of training with all that was measured on it, and its networks

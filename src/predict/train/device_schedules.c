@@ -16,8 +16,6 @@
 /* What is known of a schedule before, in networks. */
 static const double pull = 1;
 
-/* ---- a schedule fitted to networks ---- */
-
 enum { MAX_FITTED = FT__N_TASK_GROUPS + 2 };
 
 /* What is searched, as logarithms of factors to where it started. */
@@ -140,8 +138,6 @@ void ft__schedule_fit(ft__schedule *s, const ft__known_network *network, size_t 
     fit(s, network, n, prior, true);
 }
 
-/* ---- log residuals of networks ---- */
-
 ft_status ft__schedule_range(double *low, double *high, const double *residual,
                              size_t n, ft_error *err)
 {
@@ -159,8 +155,6 @@ ft_status ft__schedule_range(double *low, double *high, const double *residual,
     *high = fmax(*high, width);
     return FT_OK;
 }
-
-/* ---- loads ---- */
 
 /* A network, and what the family says of its operations. */
 struct network_cost {
@@ -247,8 +241,6 @@ static ft_status load_network(struct schedules_fitting *f, uint32_t i, ft_error 
         n->start.launch_s = between_s;
     return st;
 }
-
-/* ---- one schedule ---- */
 
 static bool same_place(const struct schedules_fitting *f, uint32_t a, uint32_t b)
 {
@@ -372,8 +364,6 @@ static void tell(const struct schedules_fitting *f, uint32_t of, const char *why
             d->policy, d->engine, w->phase, why);
 }
 
-/* ---- sessions ---- */
-
 /* The networks of a place, their operations predicted by the sessions of *p. */
 static ft_status price_place(const struct schedules_fitting *f, uint32_t of,
                              const ft__device_schedule *p, ft_error *err)
@@ -461,8 +451,6 @@ static ft_status weigh_sessions(ft__device_schedule *p,
         p->session[c].weight /= sum;
     return st ? st : price_place(f, of, p, err);
 }
-
-/* ---- all places ---- */
 
 static ft_status fit_place(ft__family *to, const struct schedules_fitting *f,
                            uint32_t of, ft_error *err)

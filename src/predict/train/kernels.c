@@ -23,8 +23,6 @@ static const double WORTH = 0.03;
  * than this share of them. */
 static const double HOSTS = 0.6;
 
-/* ---- constants of the physical estimate ---- */
-
 static const double NUDGE = 1e-3;  /* of a logarithm, for derivatives */
 static const double SMALL = 0.03;  /* errors below count squared */
 static const double TYPICAL = 0.1; /* size of an error, to weigh the prior against */
@@ -108,8 +106,6 @@ static ft_status fit_constants(ft__kernel_params *out, const struct kernel_sampl
     *out = parameters_at(x);
     return st;
 }
-
-/* ---- hosts: what they need for a call ---- */
 
 static double median_known(double *scratch, const double *v, size_t n)
 {
@@ -232,8 +228,6 @@ static ft_status hosts_make(ft__hosts *out, const double *known, uint32_t n_devi
     return st;
 }
 
-/* ---- launches by number ---- */
-
 static const uint32_t no_call = UINT32_MAX;
 
 /* A launch to learn from. */
@@ -313,8 +307,6 @@ static ft_status add_launch(struct kernel_lesson *l, const ft__kernel_row *r,
     return FT_OK;
 }
 
-/* ---- what is learned of hosts ---- */
-
 struct smallest {
     double bytes[SMALLEST], time_s[SMALLEST];
     uint32_t n;
@@ -369,8 +361,6 @@ static ft_status learn_hosts(struct kernel_lesson *l, ft_error *err)
     free(known);
     return st;
 }
-
-/* ---- learning ---- */
 
 /* In an order that is as good as any: rows whose random number is lowest, about `each`
  * of every device and kernel. */

@@ -20,8 +20,6 @@ enum { TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
 /* Of the room, for devices among the datasets; the rest is for others. */
 static const double seen_share = 0.67;
 
-/* ---- training ---- */
-
 static bool is_value(ft__metric metric, double v)
 {
     return v > 0 || (metric >= FT__METRIC_MEMORY && v == 0);
@@ -267,8 +265,6 @@ static ft_status copy_datasets(ft__family *f, const ft__samples *s, ft_error *er
     }
     return f->dataset && f->templates ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "predictor");
 }
-
-/* ---- templates ---- */
 
 struct template
 {

@@ -13,8 +13,6 @@
 #include "predict/train/readings.h"
 #include "predict/train/train.h"
 
-/* ---- how far off networks of devices that nobody measured are: chips left out ---- */
-
 /* Residuals of one chip's networks, in parts of the mean bound of their operations. */
 struct residuals {
     double squares;
@@ -165,8 +163,6 @@ static ft_status unseen_fit(ft__family *f, const ft__samples *s,
     return st || !ft__unseen_sound(&found) ? st : ft__unseen_set(f, &found, err);
 }
 
-/* ---- operations, networks, workloads ---- */
-
 /* What networks that were measured whole say beside operations: of devices learned from
  * their schedules, of others how far off networks are. */
 static ft_status learn_networks(ft__family *f, const ft__samples *s,
@@ -235,8 +231,6 @@ ft_status ft__family_train(ft__family *out, const ft__samples *s,
     return st;
 }
 
-/* ---- adding to a family ---- */
-
 /* Datasets of samples numbered so that those of a family come first, as there, with no
  * rows where the samples are of none. */
 static ft_status order_as(ft__samples *s, const ft__family *f, ft_error *err)
@@ -271,8 +265,6 @@ static ft_status order_as(ft__samples *s, const ft__family *f, ft_error *err)
     s->n_datasets = n;
     return FT_OK;
 }
-
-/* ---- from a store to a file ---- */
 
 static bool is_left_out(const ft_train_options *opt, const ft_op *op)
 {

@@ -39,8 +39,6 @@ struct weighing {
     uint32_t *row;
 };
 
-/* ---- what is learned of others ---- */
-
 static bool is_weighed(const ft__samples *s, size_t i)
 {
     const ft__sample *v = &s->v[i];
@@ -95,8 +93,6 @@ static ft_status learn(struct weighing *w, uint64_t seed, uint32_t threads,
     }
     return st;
 }
-
-/* ---- one operation ---- */
 
 /* Student's t with four degrees of freedom: regressors err by much now and then. */
 static double student4(double z)
@@ -162,8 +158,6 @@ static void combine(ft__weighed *out, const struct reading *r, size_t n)
         out[r[i].at].error = known ? sqrt(1 / weight) : 0;
     }
 }
-
-/* ---- all of them ---- */
 
 static int by_operation(const void *a, const void *b)
 {

@@ -47,8 +47,6 @@ ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
                                 const uint32_t *use, size_t n,
                                 const ft__kernels_options *opt, ft_error *err);
 
-/* ---- its steps ---- */
-
 /* out: its datasets, the regressors and templates of their operations. */
 ft_status ft__train_operations(ft__family *out, const ft__samples *s,
                                const ft__family_options *opt, ft_error *err);
@@ -59,8 +57,6 @@ ft_status ft__train_operations(ft__family *out, const ft__samples *s,
 ft_status ft__device_schedules_fit(ft__family *f, const ft__network_samples *w,
                                    const ft__family_options *opt,
                                    ft__schedules_found *found, ft_error *err);
-
-/* ---- schedules fitted to networks ---- */
 
 /* A network that was measured whole. */
 typedef struct ft__known_network {
