@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph_inside.h"
 #include "physics/power.h"
 #include "query/answer.h"
 #include "query/data.h"
@@ -259,12 +260,28 @@ static ft_query query_of(const ft_query *q)
     out.batch = 0;
     out.dims = NULL;
     out.n_dims = 0;
-    out.dtype = NULL;
     out.graph = NULL;
     out.totals = 0;
     if (!out.run_mode)
         out.run_mode = "graph";
     return out;
+}
+
+/* An operation of the plan, also where it was asked in fp16 in the place of bf16. */
+static const ft__index_slot *find_op(const ft_serve_plan *p, const char *spec)
+{
+    const ft__index_slot *at =
+        ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, spec), spec);
+    const char *dtype = strstr(spec, " dtype=fp16");
+    ft__buf other = {0};
+
+    if (at || !dtype)
+        return at;
+    ft__buf_fmt(&other, "%.*s dtype=bf16%s", (int)(dtype - spec), spec, dtype + 11);
+    if (!other.bad)
+        at = ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, other.s), other.s);
+    ft__buf_free(&other);
+    return at;
 }
 
 /* Of each operation of the plan alone: nothing stands beside it to be fused with. */
@@ -283,8 +300,7 @@ static ft_status ask_ops(ft__serve_cost *out, ft_data *d, const ft_serve_plan *p
     st = ft_query_ask(&a, d, &list, err);
     for (uint32_t i = 0; !st && i < a->n_ops; i++) {
         const ft_answer_op *op = a->op[i];
-        const ft__index_slot *at = ft__index_find(
-            &p->op_of, ft__hash_text(FT__HASH_BEGIN, op->spec), op->spec);
+        const ft__index_slot *at = find_op(p, op->spec);
 
         if (at)
             out[at->number] =
@@ -354,8 +370,7 @@ static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
 {
     for (uint32_t i = 0; i < a->n_ops; i++) {
         const ft_answer_op *x = a->op[i];
-        const ft__index_slot *at =
-            ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, x->spec), x->spec);
+        const ft__index_slot *at = find_op(p, x->spec);
         const double count = (double)x->count;
 
         if (at && op[at->number].time_s > 0 && x->device_time.value > 0) {
@@ -589,6 +604,40 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
     return st;
 }
 
+/* A model in bf16 on a device without units for it: servers compute in fp16 there
+ * (vLLM: "Falling back to torch.float16"; before 0.9 it asks for --dtype float16). A
+ * checkpoint that no cast changes, such as one in fp8, stays as it was asked. */
+static ft_status make_half(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p,
+                           ft_query *q, ft_error *err)
+{
+    ft_serve_plan half = *p;
+    ft_status st;
+
+    half.decode = half.prefill = NULL;
+    q->dtype = "fp16";
+    st = ft__graph_cast(&half.decode, p->decode, FT_DTYPE_fp16, err);
+    if (!st)
+        st = ft__graph_cast(&half.prefill, p->prefill, FT_DTYPE_fp16, err);
+    if (st == FT_EINVAL)
+        return FT_OK;
+    if (!st) {
+        s->no_hardware_for = FT_DTYPE_NONE;
+        st = make_tables(s, d, &half, q, err);
+    }
+    ft_graph_free(half.decode);
+    ft_graph_free(half.prefill);
+    if (!st && s->no_hardware_for == FT_DTYPE_NONE) {
+        const int before = snprintf(s->no_hardware, sizeof(s->no_hardware),
+                                    "%s has no hardware for bf16: ", s->title);
+
+        snprintf(s->no_hardware + before, sizeof(s->no_hardware) - (size_t)before,
+                 "computed in fp16, as servers do there");
+        s->no_hardware_for = FT_DTYPE_bf16;
+        s->no_hardware_ending = s->no_hardware + before;
+    }
+    return st;
+}
+
 ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_plan *p,
                               const ft_query *asked, ft_error *err)
 {
@@ -622,7 +671,10 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
                  q.run_mode ? q.run_mode : "compiled-graph");
         s->sizes = p->sizes;
         s->kv_bytes_per_token = p->kv_bytes_per_token;
+        q.dtype = NULL; /* as the plan has it */
         st = make_tables(s, d, p, &q, err);
+        if (!st && !asked->dtype && s->no_hardware_for == FT_DTYPE_bf16)
+            st = make_half(s, d, p, &q, err);
     }
     if (st)
         ft_serve_steps_close(s);

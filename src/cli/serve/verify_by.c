@@ -38,9 +38,12 @@ static const char *vllm_dtype(const char *dtype)
 }
 
 /* Options of vLLM beside those of every line. */
-static void vllm_options(char *out, size_t size, const ft_query *q,
+static void vllm_options(char *out, size_t size, const ft_query *q, const ft_served *s,
                          const ft_serve_load *load)
 {
+    const char *dtype = q->dtype                              ? vllm_dtype(q->dtype)
+                        : s->no_hardware_for == FT_DTYPE_bf16 ? "float16"
+                                                              : NULL;
     const struct {
         const char *name;
         double value;
@@ -61,7 +64,7 @@ static void vllm_options(char *out, size_t size, const ft_query *q,
              dim_of(q, "kv_bits") == 8 ? " --kv-cache-dtype fp8" : "",
              load->whole_prompts ? " --no-enable-chunked-prefill" : "",
              q->run_mode && strcmp(q->run_mode, "eager") == 0 ? " --enforce-eager" : "",
-             q->dtype ? " --dtype " : "", q->dtype ? vllm_dtype(q->dtype) : "");
+             dtype ? " --dtype " : "", dtype ? dtype : "");
 }
 
 /* How an engine is started; false: it is no server. */
@@ -80,7 +83,7 @@ static bool server_line(char *out, size_t size, const ft_query *q, uint64_t tp,
         snprintf(memory, sizeof(memory), " --kv_cache_free_gpu_memory_fraction %g",
                  load->memory_share);
     }
-    vllm_options(more, sizeof(more), q, &others);
+    vllm_options(more, sizeof(more), q, s, &others);
     if (!engine || strcmp(engine, "vllm") == 0)
         snprintf(out, size,
                  "vllm serve %s --tensor-parallel-size %" PRIu64

@@ -159,7 +159,11 @@ What no setting reaches:
   too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
-  warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
+  warning: no hardware for bf16: t4; computed in fp16, as servers do there
+  $ for t in '' '--dtype fp16'; do foretell predict examples/llm/llama-3-8b.json --device t4 --tp 2 --prompt 512 --generate 32 -q $t | grep -oE '^time to.*|^time per.*|--dtype float16'; done | sort -u | cut -c1-15
+  --dtype float16
+  time per output
+  time to first t
   $ foretell rank examples/llm/llama-3-8b.json --devices a100-sxm-80gb --concurrency 8 --tp 1 --precision fp8 -q | grep warning
   warning: no hardware for fp8e4m3: a100-sxm-80gb; products are computed in bf16, weights read in fp8e4m3
 
