@@ -205,7 +205,8 @@ bool ft__number_from_text(double *out, const char *text, const char *units);
 /* "it is 0 ...", "it is too large ...": why a number with a unit is refused all the
  * same; "": it is none. */
 const char *ft__number_refused(const char *text, const char *units);
-#define FT__SECONDS_UNITS "=1 s=1 ms=1e-3 us=1e-6 ns=1e-9 m=60 min=60 h=3600"
+#define FT__TIME_UNITS "s=1 ms=1e-3 us=1e-6 ns=1e-9 m=60 min=60 h=3600"
+#define FT__SECONDS_UNITS "=1 " FT__TIME_UNITS
 /* "1200", "1200MHz", "1.2GHz". */
 bool ft__hertz_from_text(double *hz, const char *text);
 /* "5%", "5 %" or "0.05". */

@@ -54,7 +54,7 @@ static const ft__option options[] = {
 
 /* That may stand behind a quantity. */
 static const char *const units[FT_RANK_BY_COUNT] = {
-    [FT_RANK_BY_TIME] = FT__SECONDS_UNITS,
+    [FT_RANK_BY_TIME] = FT__TIME_UNITS,
     [FT_RANK_BY_POWER] = "=1 W=1 mW=1e-3 kW=1e3",
     [FT_RANK_BY_ENERGY] = "=1 J=1 mJ=1e-3 uJ=1e-6 kJ=1e3",
     [FT_RANK_BY_MEMORY] = "=1 B=1 KiB=1024 MiB=1048576 GiB=1073741824 GB=1e9",

@@ -52,10 +52,10 @@ static int read_limit(ft__serve_ranking *r, const char *text)
         [FT__BY_COST] = "=1",
         [FT__BY_ENERGY] = "=1 J=1 mJ=1e-3",
         [FT__BY_POWER] = "=1 W=1 kW=1e3",
-        [FT__BY_TTFT] = FT__SECONDS_UNITS,
-        [FT__BY_TPOT] = FT__SECONDS_UNITS,
-        [FT__BY_ITL] = FT__SECONDS_UNITS,
-        [FT__BY_E2E] = FT__SECONDS_UNITS,
+        [FT__BY_TTFT] = FT__TIME_UNITS,
+        [FT__BY_TPOT] = FT__TIME_UNITS,
+        [FT__BY_ITL] = FT__TIME_UNITS,
+        [FT__BY_E2E] = FT__TIME_UNITS,
     };
     ft__serve_limit *l = &r->limit[r->n_limits++];
     const size_t len = strcspn(text, "=");

@@ -97,6 +97,8 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --by speed
   foretell rank: --by speed: it is one of time, energy, power, edp, memory, cost, co2, or, of a language model that is served, ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device
   [2]
+  $ foretell rank data/models/resnet50.onnx --limit time=10 2>&1 | grep -o 'such as time=[^,]*'
+  such as time=10ms
   $ foretell rank data/models/resnet50.onnx --limit time
   foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
