@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -154,6 +155,22 @@ static void open_beside(struct content *out, const char *config, size_t before,
         out->n = 0;
 }
 
+/* The type that the path of a checkpoint has of weights, where its configuration has
+ * none of any part: NVIDIA publishes some without quantization_config. */
+static const char *named_type(const ft__llm *m, const char *path)
+{
+    static const char *const words[] = {"fp4", "fp8", "int4", "awq", "gptq"};
+
+    for (int part = 0; part < FT__LLM_PARTS; part++)
+        if (m->quant[part].weights != FT_DTYPE_NONE)
+            return NULL;
+    for (; *path; path++)
+        for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+            if (strncasecmp(path, words[i], strlen(words[i])) == 0)
+                return words[i];
+    return NULL;
+}
+
 /* A language model, and what stands beside its configuration. */
 static ft_status read_llm(ft__llm *out, const struct content *c, const char *path,
                           const char *name, ft_error *err)
@@ -173,6 +190,7 @@ static ft_status read_llm(ft__llm *out, const struct content *c, const char *pat
     beside = (ft__llm_beside){(const char *)quant.p, quant.n, (const char *)index.p,
                               index.n};
     st = ft__llm_read(out, (const char *)c->p, c->n, &beside, name, err);
+    out->named_type = named_type(out, path);
     close_content(&quant);
     close_content(&index);
     return st;

@@ -115,6 +115,7 @@ typedef struct ft__llm {
     bool guessed_ffn;  /* nothing says how wide its feed-forward layers are */
     char type[64];
     double checkpoint_bytes; /* that its index says; 0: nothing does */
+    const char *named_type;  /* of weights by its path, where it says none; or NULL */
     ft__llm_vision vision;
     ft__llm_layer layer[FT__LLM_LAYERS];
 } ft__llm;

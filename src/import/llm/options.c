@@ -156,7 +156,8 @@ static void divide(ft__llm_step *s)
     m->shared_ffn = part_of(s, m->shared_ffn, "features of the shared experts");
     m->vocab = ft__llm_rounded_up(m->vocab, s->ranks);
     check_divided(s);
-    if (all % s->expert_ranks || m->experts % s->expert_ranks)
+    if (all % s->expert_ranks || m->experts % s->expert_ranks ||
+        (s->expert_ranks > 1 && !m->experts))
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "ep=%" PRId64 " does not divide tp x dp=%" PRId64
                        " and the %" PRId64 " experts",
@@ -253,6 +254,12 @@ static void say_assumed(ft__llm_step *s)
         ft__build_assume(s->b,
                          "the vision tower's weights are counted, not run; images "
                          "are tokens like others");
+    if (m->named_type && !s->weight_bits)
+        ft__build_assume(s->b,
+                         "weights in %s: the configuration says no other type, though "
+                         "its path has \"%s\": --precision %s",
+                         s->type, m->named_type,
+                         strcmp(m->named_type, "fp8") == 0 ? "fp8" : "fp4");
     if (m->like_llama)
         ft__build_assume(s->b, "layers like Llama's: model_type \"%s\" is not known",
                          m->type);
