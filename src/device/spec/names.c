@@ -3,6 +3,7 @@
  * ("h100-sxm", "NVIDIA H100 80GB HBM3", "h100") to its file. */
 #include <ctype.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,16 @@ static bool is_same_word(const char *name, const char *asked, size_t n)
     return n == len && strncasecmp(name, asked, n) == 0;
 }
 
+/* Of the word "80GB" 80; 0: it is none of memory. */
+static double gib_of(const char *s, size_t n)
+{
+    const size_t digits = strspn(s, "0123456789");
+
+    return digits && n == digits + 2 && strncasecmp(s + digits, "gb", 2) == 0
+               ? strtod(s, NULL)
+               : 0;
+}
+
 /* Whether each word of `asked` is one of the name's: "A100 80GB" of "a100-sxm-80gb";
  * one with a number, as it stands: "rtx9090" is no "rtx". */
 static bool has_words(const char *name, const char *asked)
@@ -146,22 +157,40 @@ static bool has_words(const char *name, const char *asked)
     return has && numbered;
 }
 
+/* Leaves out memory: has_memory() looks at that. */
+static const char *without_memory(char out[MAX_KEY], const char *asked)
+{
+    size_t len = 0;
+
+    for (size_t n; *asked; asked += n + (asked[n] != '\0')) {
+        n = word_length(asked);
+        if (gib_of(asked, n) == 0 && len + n + 1 < MAX_KEY)
+            len += (size_t)snprintf(out + len, MAX_KEY - len, "%s%.*s", len ? "-" : "",
+                                    (int)n, asked);
+    }
+    out[len] = '\0';
+    return out;
+}
+
 enum match { MATCH_NONE, MATCH_VARIANT, MATCH_NUMBER, MATCH_NAME };
 
 /* "4090" is the number of "rtx-4090"; a variant has more words than what was asked for.
  */
 static enum match match(const char *name, const char *asked)
 {
-    bool is_class = is_word(name, "rtx") || is_word(name, "gtx");
-    char wanted[MAX_KEY], key[MAX_KEY];
-    const char *product = product_of(asked);
+    const size_t class = is_word(name, "rtx") || is_word(name, "gtx") ? 3
+                         : is_word(name, "rx")                        ? 2
+                                                                      : 0;
+    char wanted[MAX_KEY], key[MAX_KEY], rest[MAX_KEY];
+    const char *product = strstr(name, "gb") ? product_of(asked)
+                                             : without_memory(rest, product_of(asked));
     const size_t len = strlen(name);
 
     key_of(wanted, product, strlen(product));
     key_of(key, name, len);
     if (strcmp(key, wanted) == 0)
         return MATCH_NAME;
-    if (is_class && strcmp(key + 3, wanted) == 0)
+    if (class && strcmp(key + class, wanted) == 0)
         return MATCH_NUMBER;
     if (!strpbrk(wanted, "0123456789"))
         return MATCH_NONE;
@@ -208,7 +237,7 @@ static int digits_of_count(const char *asked)
     const size_t n = strspn(asked, "0123456789");
     const char *at = asked + n + strspn(asked + n, " ");
 
-    return n < 8 && (*at == 'x' || *at == 'X') && at[1] ? (int)n : 0;
+    return n < 4 && (*at == 'x' || *at == 'X') && at[1] ? (int)n : 0;
 }
 
 /* Chips that people ask for and no file here describes; with a number behind some. */
@@ -461,6 +490,19 @@ static void say_variant(char *note, size_t size, const char *asked, const char *
         snprintf(note, size, "%s is %s (there are %s)", asked, taken, list);
 }
 
+/* Whether it has the memory that was asked for, if any; what error correction and
+ * drivers take off is at most 12 % ("24GB": A10G 22.2 GiB). */
+static bool has_memory(const ft_device_facts *d, const char *asked)
+{
+    double gib = 0;
+
+    for (size_t n; *asked; asked += n + (asked[n] != '\0')) {
+        n = word_length(asked);
+        gib = fmax(gib, gib_of(asked, n));
+    }
+    return !(gib > 0) || fabs(d->memory_bytes / (1 << 30) / gib - 1) < 0.12;
+}
+
 static ft_status find_variant(char *name, size_t size, char *note, size_t note_size,
                               const char *data_dir, ft_error *err)
 {
@@ -478,7 +520,8 @@ static ft_status find_variant(char *name, size_t size, char *note, size_t note_s
 
         if (match(names[i], name) == closest)
             st = ft_device_load(&d, data_dir, names[i], err);
-        if (!d || (best && !before(ft_device_get(d), ft_device_get(best)))) {
+        if (!d || !has_memory(ft_device_get(d), name) ||
+            (best && !before(ft_device_get(d), ft_device_get(best)))) {
             ft_device_free(d);
             continue;
         }

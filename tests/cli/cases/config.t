@@ -58,6 +58,7 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   server.most: "cache"
   $ mkdir 8B-NVFP4; cp examples/llm/llama-3-8b.json 8B-NVFP4/config.json; for d in batch=1 "dim weight_bits=4"; do foretell ops 8B-NVFP4 --$d --top 1 2>&1 | grep path; done
   assumed: weights in bf16: the configuration says no other type, though its path has "fp4": --precision fp4
+  [1]
   $ foretell ops examples/llm/llama-3-8b.json --dim tp=4 --dim ep=4
   foretell ops: llama-3-8b.json: ep=4 does not divide tp x dp=4 and the 0 experts
   [2]

@@ -63,3 +63,13 @@ A host in one module with its device issues at its own pace, which the answer sa
   graph 1.00
     0.72 to 1.41 333 W
     0.72 to 1.41 330 W
+
+Memory that a name leaves out, and short names.
+
+  $ for d in 'H100 80GB' h100-94gb '4090 24GB' 'RTX 3060 8GB' 7900xtx 'Orin NX'; do foretell devices "$d" -q 2>&1 | grep -oE '^[a-z0-9]+-[a-z0-9-]+|no device "[^"]*"'; done
+  h100-sxm
+  h100-nvl
+  rtx-4090
+  no device "RTX 3060 8GB"
+  rx-7900-xtx
+  jetson-orin-nx-16gb
