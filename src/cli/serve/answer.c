@@ -146,6 +146,9 @@ static void say_learned(struct lines *l, const struct served *x, const char *pat
             "as long, decoding %.2f",
             x->n_learned, x->n_learned == 1 ? "" : "s", path, x->load.prompt_factor,
             x->load.decode_factor);
+    else if (path && ft__learned_is(path))
+        say(l, "%s has no such run of %s: its steps stay as predicted", path,
+            x->s.device);
 }
 
 static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_served *s)

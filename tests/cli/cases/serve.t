@@ -252,9 +252,8 @@ What is measured corrects what is predicted afterwards, of that device:
   0
   $ pick assumptions < corrected | grep -o 'steps are corrected by 1 measured run (runs.csv)'
   steps are corrected by 1 measured run (runs.csv)
-  $ foretell predict examples/llm/llama-3-8b.json --device l4 --prompt 512 --generate 32 --correct runs.csv -q | grep -c corrected
-  0
-  [1]
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --prompt 512 --generate 32 --correct runs.csv -q | grep -E 'corrected|stay'
+  assumed: runs.csv has no such run of l4: its steps stay as predicted
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,l4 --tp 1 --concurrency 4 --prompt 512 --generate 32 --correct runs.csv -q | grep corrected
   steps of the devices in runs.csv are corrected by the runs measured there
   $ printf 'device,ranks,engine,prompt_factor,decode_factor,requests\nh100-sxm,1,,2,2,5\nh100-sxm,2,,0.5,0.5,5\n' > two.csv; for how in '--tp 1' '--tp 2' '--dim pp=2' '--dim dp=2'; do foretell predict examples/llm/llama-3-8b.json --device h100 --prompt 512 --generate 32 --correct two.csv $how -q | grep -o 'prompts take.*'; done
