@@ -323,10 +323,10 @@ static ft_status bad_field(const struct reader *c, enum ft__csv_column column,
     return ft__csv_bad(c->csv, c->at[column], what, c->err);
 }
 
-/* Files of earlier versions lack these, and readings are a choice. */
+/* What stands behind the key and the value: rows written by hand lack it. */
 static bool may_lack(enum ft__csv_column c)
 {
-    return c == FT__COL_calibration || c == FT__COL_conditions || c == FT__COL_readings;
+    return c > FT__COL_value;
 }
 
 static ft_status place_columns(struct reader *c)
@@ -514,7 +514,8 @@ static ft_status read_measurement(const struct reader *c, struct record *r)
 
         if (part[i].number && !parse_number(text, part[i].number))
             return bad_field(c, part[i].column, "not a finite decimal number");
-        if (part[i].count && !parse_count(text, part[i].count))
+        if (part[i].count && c->at[part[i].column] < c->n_columns &&
+            !parse_count(text, part[i].count))
             return bad_field(c, part[i].column, "not a whole number from 0 to 2^63-1");
     }
     if (*text_of(c, FT__COL_readings))

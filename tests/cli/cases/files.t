@@ -82,6 +82,12 @@ A store whose tables are not those that foretell makes is not read: a view could
   foretell data: store trigger.db has other tables than foretell makes: something else changed it
   [3]
 
+Rows written by hand need no more than the key and the value.
+
+  $ printf 'device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value\nl4,,torch,2,relu x=8 dtype=fp32,forward,default,time,s,0.25\n' > hand.csv; foretell data import hand.csv --db hand.db; foretell data export --db hand.db | tail -1 | cut -d, -f 5,10-18
+  1 measurement taken from hand.csv
+  relu x=8 dtype=fp32,0.25,,,,,0,0,0,1
+
 An import that fails leaves no store, and says which row or column is wrong.
 
   $ head -1 a.csv | sed 's/^device/Gerät/' >bad.csv; foretell data import bad.csv --db none.db; ls none.db 2>/dev/null
