@@ -453,6 +453,10 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
     for (int64_t i = 0; i < m->read->layers; i++)
         if (m->read->layer[i].indexed)
             m->few = fmax(m->few, (double)m->read->layer[i].compress);
+    if (q->mode && strcmp(q->mode, "training") == 0)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "serving trains nothing: --mode training goes with --gpus N or "
+                       "--dim train=1, and without --prompt and the like");
     if (q->batch)
         return not_of_one(err);
     for (size_t i = 0; i < q->n_dims; i++) {

@@ -73,6 +73,9 @@ What is asked for has to go together, and fit:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --rate 2 --requests x.csv
   foretell predict: --rate or --requests, not both
   [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --mode training
+  foretell predict: serving trains nothing: --mode training goes with --gpus N or --dim train=1, and without --prompt and the like
+  [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --dim context=5
   foretell predict: serving has steps of many sizes: no batch, tokens or context of one
   [2]
