@@ -370,12 +370,15 @@ static void print_warnings_of(const struct served *x, size_t n,
     }
 }
 
-static bool print_several(const struct served *x, size_t n, const ft_serve_load *load)
+static bool print_several(const struct served *x, size_t n, const ft_serve_load *load,
+                          const struct lines *model)
 {
     ft__table *t = ft__table_new("device|n>u|TTFT>s|TPOT>s|low>s|high>s|tokens/s>|"
                                  "of a device>|J/token>J|?cost of 1e6>",
                                  isfinite(x->price_per_s));
 
+    for (size_t i = 0; i < model->n; i++)
+        ft__put_line(stdout, "assumed: ", model->at[i]);
     for (size_t i = 0; i < n; i++) {
         const ft_served *s = &x[i].s;
         const ft_estimate *tpot = &s->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];
@@ -445,7 +448,8 @@ static bool print_all(const ft__predict_question *q, const struct served *x, siz
                       const ft_serve_load *load, uint64_t tp, const struct lines *model)
 {
     if (!q->c->json)
-        return n == 1 ? print_one(q, x, load, tp, model) : print_several(x, n, load);
+        return n == 1 ? print_one(q, x, load, tp, model)
+                      : print_several(x, n, load, model);
     return ft__cli_json_take(q->c, all_json(q, x, n, load, tp, model));
 }
 

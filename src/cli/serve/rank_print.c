@@ -259,14 +259,38 @@ static void say_requests(char out[FT__REQUESTS_TEXT], const ft__serve_ranking *r
     }
 }
 
+/* Of the load and, but for which step it would be without one, of the model. */
+static json_t *assumptions_of(const ft__serve_ranking *r)
+{
+    const ft_dim_value bits = {"weight_bits", r->way[0].weight_bits};
+    char requests[FT__REQUESTS_TEXT];
+    const char *const load[] = {requests};
+    ft_query q = r->way[0].query;
+    ft_graph *g = NULL;
+    json_t *all;
+
+    say_requests(requests, r);
+    all = ft__json_texts(load, 1);
+    q.dims = &bits;
+    q.n_dims = bits.value > 0;
+    ft_query_import(&g, &q, NULL);
+    for (size_t i = 1; g && i < g->n_assumptions; i++)
+        ft__json_append_take(&all, json_string(g->assumption[i]));
+    ft_graph_free(g);
+    return all;
+}
+
 bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
 {
-    char requests[FT__REQUESTS_TEXT];
+    json_t *assumed = assumptions_of(r);
 
     ft__put_clean(stdout, r->q->c->args.v[0]);
     printf(", served, by %s\n", r->by_name);
-    say_requests(requests, r);
-    printf("assumed: %s\n\n", requests);
+    for (size_t i = 0; i < json_array_size(assumed); i++)
+        ft__put_line(stdout,
+                     "assumed: ", json_string_value(json_array_get(assumed, i)));
+    json_decref(assumed);
+    putchar('\n');
     if (r->n_placed && !print_placed(r, top))
         return false;
     print_rest(r, top);
@@ -296,10 +320,8 @@ static json_t *setting_json(const ft__serve_ranking *r, const ft__serve_setting 
 json_t *ft__serve_ranking_json(const ft__serve_ranking *r)
 {
     json_t *placed = json_array(), *others = json_array();
-    char nearest[900], requests[FT__REQUESTS_TEXT];
-    const char *const assumed[] = {requests};
+    char nearest[900];
 
-    say_requests(requests, r);
     for (size_t i = 0; i < r->n_placed; i++)
         ft__json_append_take(&placed, setting_json(r, &r->setting[r->order[i]], i + 1));
     for (size_t i = 0; i < r->n; i++)
@@ -308,6 +330,6 @@ json_t *ft__serve_ranking_json(const ft__serve_ranking *r)
     say_nearest(nearest, sizeof(nearest), r);
     return ft__json("model:s by:s assumptions:o settings:u placed:o others:o "
                     "nearest_better:z",
-                    r->q->c->args.v[0], r->by_name, ft__json_texts(assumed, 1),
-                    (uint64_t)r->n, placed, others, nearest);
+                    r->q->c->args.v[0], r->by_name, assumptions_of(r), (uint64_t)r->n,
+                    placed, others, nearest);
 }

@@ -59,6 +59,9 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   $ mkdir 8B-NVFP4; cp examples/llm/llama-3-8b.json 8B-NVFP4/config.json; for d in batch=1 "dim weight_bits=4"; do foretell ops 8B-NVFP4 --$d --top 1 2>&1 | grep path; done
   assumed: weights in bf16: the configuration says no other type, though its path has "fp4": --precision fp4
   [1]
+  $ foretell rank 8B-NVFP4 --devices h100-sxm --tp 1 --concurrency 1 --prompt 512 --generate 32 -q | grep -c path; foretell predict 8B-NVFP4 --device h100-sxm,l4 --prompt 512 --generate 32 -q | grep -c path
+  1
+  1
   $ foretell ops examples/llm/llama-3-8b.json --dim tp=4 --dim ep=4
   foretell ops: llama-3-8b.json: ep=4 does not divide tp x dp=4 and the 0 experts
   [2]
