@@ -618,11 +618,11 @@ static ft_status make_half(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p
     st = ft__graph_cast(&half.decode, p->decode, FT_DTYPE_fp16, err);
     if (!st)
         st = ft__graph_cast(&half.prefill, p->prefill, FT_DTYPE_fp16, err);
-    if (st == FT_EINVAL)
-        return FT_OK;
     if (!st) {
         s->no_hardware_for = FT_DTYPE_NONE;
         st = make_tables(s, d, &half, q, err);
+    } else if (st == FT_EINVAL) {
+        st = FT_OK;
     }
     ft_graph_free(half.decode);
     ft_graph_free(half.prefill);
@@ -642,6 +642,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
                               const ft_query *asked, ft_error *err)
 {
     ft_serve_steps *s = calloc(1, sizeof(*s));
+    bool typed;
     ft_query q;
     ft_status st = s ? ft__query_read(&q, asked, err) : ft__serve_no_memory(err);
 
@@ -671,9 +672,10 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
                  q.run_mode ? q.run_mode : "compiled-graph");
         s->sizes = p->sizes;
         s->kv_bytes_per_token = p->kv_bytes_per_token;
+        typed = q.dtype != NULL;
         q.dtype = NULL; /* as the plan has it */
         st = make_tables(s, d, p, &q, err);
-        if (!st && !asked->dtype && s->no_hardware_for == FT_DTYPE_bf16)
+        if (!st && !typed && s->no_hardware_for == FT_DTYPE_bf16)
             st = make_half(s, d, p, &q, err);
     }
     if (st)
