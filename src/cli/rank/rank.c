@@ -280,23 +280,26 @@ static int add_every_file(ft__rank_question *q)
     return good ? FT__EXIT_GOOD : ft__cli_done(q->c, false);
 }
 
-/* Names as they are asked for to those of files. */
+/* Names as they are asked for to those of files, each once. */
 static int resolve_devices(ft__rank_question *q)
 {
+    char **asked = q->device;
+    const size_t n = q->n_devices;
     int code = FT__EXIT_GOOD;
 
-    for (size_t i = 0; i < q->n_devices && !code; i++) {
+    q->device = NULL;
+    q->n_devices = 0;
+    for (size_t i = 0; i < n; i++) {
         char name[128];
 
-        snprintf(name, sizeof(name), "%s", q->device[i]);
-        code = ft__device_resolve(q->c, name, sizeof(name), true);
-        if (code || strcmp(name, q->device[i]) == 0)
-            continue;
-        free(q->device[i]);
-        q->device[i] = strdup(name);
-        if (!q->device[i])
-            return ft__cli_done(q->c, false);
+        snprintf(name, sizeof(name), "%s", asked[i]);
+        free(asked[i]);
+        if (!code)
+            code = ft__device_resolve(q->c, name, sizeof(name), true);
+        if (!code && !add_device(q, name))
+            code = ft__cli_done(q->c, false);
     }
+    free(asked);
     return code;
 }
 

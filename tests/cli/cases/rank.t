@@ -97,6 +97,8 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --by speed
   foretell rank: --by speed: it is one of time, energy, power, edp, memory, cost, co2, or, of a language model that is served, ttft, tpot, itl, e2e, tokens-per-user, tokens-per-device
   [2]
+  $ foretell rank data/models/resnet18.onnx --devices 'a30,NVIDIA A30,l4' -q | grep -cE '^[0-9] '
+  2
   $ foretell rank data/models/resnet50.onnx --limit time=10 2>&1 | grep -o 'such as time=[^,]*'
   such as time=10ms
   $ foretell rank data/models/resnet50.onnx --limit time
