@@ -91,7 +91,12 @@ static void copy_graph(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtype 
 
 ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err)
 {
-    const ft_dtype from = ft__graph_dtype(g);
+    return ft__graph_cast_from(out, g, ft__graph_dtype(g), to, err);
+}
+
+ft_status ft__graph_cast_from(ft_graph **out, const ft_graph *g, ft_dtype from,
+                              ft_dtype to, ft_error *err)
+{
     ft_status st = check(g, from, to, err);
     ft__build *b;
 

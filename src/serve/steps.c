@@ -260,6 +260,7 @@ static ft_query query_of(const ft_query *q)
     out.batch = 0;
     out.dims = NULL;
     out.n_dims = 0;
+    out.dtype = NULL;
     out.graph = NULL;
     out.totals = 0;
     if (!out.run_mode)
@@ -267,20 +268,25 @@ static ft_query query_of(const ft_query *q)
     return out;
 }
 
+/* Types of one length in specs. */
+static void retype(char *text, const char *from, const char *to)
+{
+    for (char *at = text; (at = strstr(at, from)) != NULL;)
+        memcpy(at, to, strlen(to));
+}
+
 /* An operation of the plan, also where it was asked in fp16 in the place of bf16. */
 static const ft__index_slot *find_op(const ft_serve_plan *p, const char *spec)
 {
     const ft__index_slot *at =
         ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, spec), spec);
-    const char *dtype = strstr(spec, " dtype=fp16");
-    ft__buf other = {0};
+    char *planned = at ? NULL : strdup(spec);
 
-    if (at || !dtype)
-        return at;
-    ft__buf_fmt(&other, "%.*s dtype=bf16%s", (int)(dtype - spec), spec, dtype + 11);
-    if (!other.bad)
-        at = ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, other.s), other.s);
-    ft__buf_free(&other);
+    if (planned) {
+        retype(planned, "=fp16", "=bf16");
+        at = ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, planned), planned);
+    }
+    free(planned);
     return at;
 }
 
@@ -605,27 +611,31 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
 }
 
 /* A model in bf16 on a device without units for it: servers compute in fp16 there
- * (vLLM: "Falling back to torch.float16"; before 0.9 it asks for --dtype float16). A
- * checkpoint that no cast changes, such as one in fp8, stays as it was asked. */
+ * (vLLM: "Falling back to torch.float16"; before 0.9 it asks for --dtype float16). */
 static ft_status make_half(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p,
-                           ft_query *q, ft_error *err)
+                           const ft_query *q, ft_error *err)
 {
     ft_serve_plan half = *p;
     ft_status st;
 
-    half.decode = half.prefill = NULL;
-    q->dtype = "fp16";
-    st = ft__graph_cast(&half.decode, p->decode, FT_DTYPE_fp16, err);
+    half.prefill = NULL;
+    half.list = (ft__buf){0};
+    ft__buf_fmt(&half.list, "%s", p->list.s);
+    st =
+        ft__graph_cast_from(&half.decode, p->decode, FT_DTYPE_bf16, FT_DTYPE_fp16, err);
     if (!st)
-        st = ft__graph_cast(&half.prefill, p->prefill, FT_DTYPE_fp16, err);
+        st = ft__graph_cast_from(&half.prefill, p->prefill, FT_DTYPE_bf16,
+                                 FT_DTYPE_fp16, err);
+    if (!st && half.list.bad)
+        st = ft__serve_no_memory(err);
     if (!st) {
+        retype(half.list.s, "=bf16", "=fp16");
         s->no_hardware_for = FT_DTYPE_NONE;
         st = make_tables(s, d, &half, q, err);
-    } else if (st == FT_EINVAL) {
-        st = FT_OK;
     }
     ft_graph_free(half.decode);
     ft_graph_free(half.prefill);
+    ft__buf_free(&half.list);
     if (!st && s->no_hardware_for == FT_DTYPE_NONE) {
         const int before = snprintf(s->no_hardware, sizeof(s->no_hardware),
                                     "%s has no hardware for bf16: ", s->title);
@@ -642,7 +652,6 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
                               const ft_query *asked, ft_error *err)
 {
     ft_serve_steps *s = calloc(1, sizeof(*s));
-    bool typed;
     ft_query q;
     ft_status st = s ? ft__query_read(&q, asked, err) : ft__serve_no_memory(err);
 
@@ -672,10 +681,8 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
                  q.run_mode ? q.run_mode : "compiled-graph");
         s->sizes = p->sizes;
         s->kv_bytes_per_token = p->kv_bytes_per_token;
-        typed = q.dtype != NULL;
-        q.dtype = NULL; /* as the plan has it */
         st = make_tables(s, d, p, &q, err);
-        if (!st && !typed && s->no_hardware_for == FT_DTYPE_bf16)
+        if (!st && !q.dtype && s->no_hardware_for == FT_DTYPE_bf16)
             st = make_half(s, d, p, &q, err);
     }
     if (st)

@@ -167,6 +167,8 @@ What no setting reaches:
   --dtype float16
   time per output
   time to first t
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --precision fp8 --prompt 512 --generate 32 -q | grep warning
+  warning: NVIDIA T4 has no hardware for fp8e4m3: products are computed in fp16, weights read in fp8e4m3
   $ foretell rank examples/llm/llama-3-8b.json --devices a100-sxm-80gb --concurrency 8 --tp 1 --precision fp8 -q | grep warning
   warning: no hardware for fp8e4m3: a100-sxm-80gb; products are computed in bf16, weights read in fp8e4m3
 
