@@ -389,11 +389,27 @@ static uint32_t results(const ft__train *t, const struct kernel *k, uint32_t *to
     return n_out;
 }
 
+/* A frozen weight that is cast for its product is cast again: nobody keeps it. */
+static void made_again(ft__train *t, const ft_node *n, uint32_t *params)
+{
+    for (uint32_t i = 0; i < n->n_params; i++) {
+        const ft_tensor *w = &t->src->tensor[n->params[i]];
+        const ft_node *from =
+            w->producer == FT_NONE ? NULL : &t->src->node[w->producer];
+
+        params[i] = n->params[i];
+        if (from && !t->needs[n->params[i]] &&
+            t->src->op[from->op].kind == FT_KIND_cast)
+            params[i] =
+                ft__grad_node(t, &t->src->op[from->op], from->in, 1, &w->shape);
+    }
+}
+
 /* The operation itself in the backward phase. */
 static void own_kernel(ft__train *t, uint32_t node)
 {
     struct kernel k = {.n = &t->src->node[node]};
-    uint32_t in[MAX_IN], out[MAX_OUT], to[MAX_OUT], n_in, n_out;
+    uint32_t in[MAX_IN], out[MAX_OUT], to[MAX_OUT], params[MAX_IN], n_in, n_out;
 
     k.op = t->src->op[k.n->op];
     k.n_operands = ft_op_n_inputs(&k.op);
@@ -412,7 +428,8 @@ static void own_kernel(ft__train *t, uint32_t node)
     k.op.phase = FT_PHASE_BACKWARD;
     if (k.wrt)
         ft__op_set_wrt(&k.op, k.wrt);
-    ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in, k.n->params,
+    made_again(t, k.n, params);
+    ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in, params,
                       k.n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
         ft__grad_give(t, to[i], out[i]);
