@@ -29,8 +29,8 @@ struct passes {
     double energy_low, energy_high;
     double weights, trained; /* B: of the rank; those that have gradients */
     double experts;          /* B of weights */
-    double results, head;    /* B: what the backward pass reads, of layers; the same of
-                                what comes after them, with the gradient of logits */
+    double results, head;    /* B: what the backward pass reads, of layers; of what comes
+                                after them, with the logits and their gradient */
     double between;          /* B: what goes from layer to layer */
     double flops, peak, idle_w, memory, process;
     uint64_t layers;
@@ -154,7 +154,7 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
             continue;
         is_head |= strcmp(n->name, "lm_head") == 0;
         if (op->kind == FT_KIND_cross_entropy)
-            p->head += tensor_bytes(&g->tensor[n->in[0]]);
+            p->head += 2 * tensor_bytes(&g->tensor[n->in[0]]);
         for (uint32_t k = 0; op->kind == FT_KIND_moe && k < n->n_params; k++)
             p->experts += tensor_bytes(&g->tensor[n->params[k]]);
         for (uint32_t k = 0; k < n->n_out; k++) {

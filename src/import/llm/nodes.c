@@ -215,7 +215,9 @@ uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t r
     y = ft__llm_node_with(s, name, x, packed ? dequantized(s, from, to) : FT_NONE,
                           "linear x=%s out=%s%s%s", X(rows, from), X(to),
                           bias ? " bias=1" : "", packed ? "" : types);
-    return s->lora ? adapted(s, name, x, y, rows, from, to) : y;
+    return s->lora && (!s->attention_alone || s->part == FT__LLM_PART_ATTENTION)
+               ? adapted(s, name, x, y, rows, from, to)
+               : y;
 }
 
 /* As code of models has it: in fp32, operation by operation. A square is a

@@ -34,8 +34,8 @@ static bool is_plain(const ft__llm *m)
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
     static const ft__dim_names there = {
-        "tokens, context, tp, ep, pp, dp, node, mtp, train, lora, scores, unfused, once, "
-        "kv_bits, weight_bits",
+        "tokens, context, tp, ep, pp, dp, node, mtp, train, lora, lora_attention, scores, "
+        "unfused, once, kv_bits, weight_bits",
         1, false};
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
@@ -53,6 +53,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->drafts = taken(opt, "mtp", used, 0);
     s->whole = taken(opt, "train", used, 0) == 1;
     s->lora = taken(opt, "lora", used, 0);
+    s->attention_alone = taken(opt, "lora_attention", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->unfused = taken(opt, "unfused", used, 0) == 1;
     s->once = taken(opt, "once", used, 0) == 1;
@@ -238,8 +239,10 @@ static void say_assumed(ft__llm_step *s)
                          s->tokens, s->context, s->batch);
     if (s->lora)
         ft__build_assume(s->b,
-                         "LoRA: every product of the layers but routers and experts has "
-                         "an adapter of rank %" PRId64 "; all else is frozen",
+                         "LoRA: every product of %s has an adapter of rank %" PRId64
+                         "; all else is frozen",
+                         s->attention_alone ? "attention"
+                                            : "the layers but routers and experts",
                          s->lora);
     ft__build_positions(s->b, m->positions, s->context);
     if (s->drafts)

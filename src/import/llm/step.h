@@ -26,8 +26,9 @@ typedef struct ft__llm_step {
     ft__llm_part part;
     const char *type;         /* of activations */
     bool whole;               /* sequences without a cache, as they are trained */
+    bool attention_alone;     /* has adapters */
     bool scores;              /* of attention, which go through memory */
-    bool unfused;             /* norms and rotations, operation by operation */
+    bool unfused;             /* norms and rotations, operation by operation; logits in fp32 */
     bool repacked;            /* weights are not as the checkpoint has them */
     bool once;                /* layers that are alike stand once, repeated */
     uint32_t embedding, head; /* weights that other operations have, too */
