@@ -389,20 +389,17 @@ static uint32_t results(const ft__train *t, const struct kernel *k, uint32_t *to
     return n_out;
 }
 
-/* A frozen weight that is cast for its product is cast again: nobody keeps it. */
-static void made_again(ft__train *t, const ft_node *n, uint32_t *params)
+/* A frozen weight that is made of a packed one is made again: nobody keeps it. */
+static uint32_t made_again(ft__train *t, uint32_t tensor)
 {
-    for (uint32_t i = 0; i < n->n_params; i++) {
-        const ft_tensor *w = &t->src->tensor[n->params[i]];
-        const ft_node *from =
-            w->producer == FT_NONE ? NULL : &t->src->node[w->producer];
+    const ft_tensor *w = &t->src->tensor[tensor];
+    const ft_node *n = w->producer == FT_NONE ? NULL : &t->src->node[w->producer];
+    uint32_t in;
 
-        params[i] = n->params[i];
-        if (from && !t->needs[n->params[i]] &&
-            t->src->op[from->op].kind == FT_KIND_cast)
-            params[i] =
-                ft__grad_node(t, &t->src->op[from->op], from->in, 1, &w->shape);
-    }
+    if (!n || n->n_in != 1 || t->needs[tensor])
+        return tensor;
+    in = made_again(t, n->in[0]);
+    return ft__grad_node(t, &t->src->op[n->op], &in, 1, &w->shape);
 }
 
 /* The operation itself in the backward phase. */
@@ -428,7 +425,8 @@ static void own_kernel(ft__train *t, uint32_t node)
     k.op.phase = FT_PHASE_BACKWARD;
     if (k.wrt)
         ft__op_set_wrt(&k.op, k.wrt);
-    made_again(t, k.n, params);
+    for (uint32_t i = 0; i < k.n->n_params; i++)
+        params[i] = made_again(t, k.n->params[i]);
     ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in, params,
                       k.n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)

@@ -159,18 +159,27 @@ void ft__llm_put_types(char out[96], const ft__llm_step *s)
         snprintf(out, 96, " weights=%s%s", ft_dtype_name(q->weights), block);
 }
 
-/* Frozen weights of few bits, as wide as they are multiplied for each product
- * (bitsandbytes, arXiv:2305.14314). */
+/* Frozen weights of few bits, as wide as they are multiplied for each product. GPTQ's are
+ * unpacked by operations of PyTorch (AutoGPTQ's modules): shifted as int32, narrowed,
+ * masked, moved and scaled. */
 static uint32_t dequantized(ft__llm_step *s, int64_t from, int64_t to)
 {
     const ft__llm_quant *q = &s->m.quant[s->part];
     const ft_shape all = SHAPE(from * to);
+    uint32_t x = ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, q->weights, &all);
 
     if (q->block)
         ft__llm_weight(s, SHAPE(ft__llm_rounded_up(from * to, q->block)));
-    return ft__llm_node(
-        s, "dequantize", ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, q->weights, &all),
-        "cast x=%s to=%s dtype=%s", X(from * to), s->type, ft_dtype_name(q->weights));
+    if (!s->m.gptq)
+        return ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=%s",
+                            X(from * to), s->type, ft_dtype_name(q->weights));
+    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int32 dtype=int4", X(from * to));
+    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int16 dtype=int32",
+                     X(from * to));
+    x = ft__llm_node(s, "dequantize", x, "abs x=%s dtype=int16", X(from * to));
+    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=int16", X(from * to),
+                     s->type);
+    return ft__llm_node(s, "dequantize", x, "abs x=%s", X(from * to));
 }
 
 /* A product whose weights are trained, beside others that are frozen. */

@@ -197,19 +197,19 @@ static void retype(ft__llm_step *s)
     } known[] = {{16, {FT_DTYPE_NONE, 0, false}},
                  {8, {FT_DTYPE_fp8e4m3, 0, true}},
                  {4, {FT_DTYPE_fp4, 16, true}}};
-    static const ft__llm_quant nf4 = {FT_DTYPE_int4, 64, false}; /* arXiv:2305.14314 */
     bool found = s->weight_bits == 0;
 
     if (s->whole)
         unpack(s);
     s->repacked |= !found;
+    s->m.gptq &= !s->weight_bits;
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
              part++) {
             found = true;
             if (part != FT__LLM_PART_HEAD)
                 s->m.quant[part] =
-                    s->lora && s->weight_bits == 4 ? nf4 : known[i].quant;
+                    s->lora && s->weight_bits == 4 ? FT__LLM_NF4 : known[i].quant;
         }
     if (s->kv_bits == 8)
         s->m.kv = FT_DTYPE_fp8e4m3;
