@@ -143,6 +143,8 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
     ft__table *t = ft__table_new("training|estimate>|low>|high>|basis");
     const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
     const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
+    const char *optimizer = q->query.optimizer;
+    const bool narrow = optimizer && strcmp(optimizer, "adamw8bit") == 0;
 
     printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %s, %" PRIu64
            " micro-batch%s in a step of %s\n",
@@ -150,11 +152,14 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            ft__text_counted(a->replicas, "replica").s, a->micro_batches,
            a->micro_batches == 1 ? "" : "es",
            ft__text_counted(a->global_batch, "sequence").s);
-    printf("assumed: %s; one pass forward, one back (1F1B); sums of gradients run "
+    printf("assumed: %s%s; one pass forward, one back (1F1B); sums of gradients run "
            "beside the backward pass\n\n",
-           a->fp32 ? "weights, gradients and states of AdamW in fp32"
-                   : "weights and gradients in 16 bits, AdamW with an fp32 copy of the "
-                     "weights");
+           how->lora ? "adapters alone are trained: " : "",
+           narrow ? "weights and gradients in their type, AdamW in 8 bits"
+           : a->fp32
+               ? "weights, gradients and states of AdamW in fp32"
+               : "weights and gradients in 16 bits, AdamW with an fp32 copy of the "
+                 "weights");
     row(t, "time of a step", &a->step_s, "s");
     row(t, "tokens/s", &a->tokens_per_s, "");
     row(t, "  of a device", &a->tokens_per_s_per_device, "");

@@ -229,8 +229,7 @@ static void add_foreach(struct memory *m)
         const ft_node *n = &m->g->node[i];
 
         if (is_adam(m, n) && !is_in_place(m, n)) {
-            m->of_op[n->op].bytes =
-                ft__scratch_of(&m->g->op[n->op], m->bits).bytes / 2;
+            m->of_op[n->op].bytes = ft__scratch_of(&m->g->op[n->op], m->bits).bytes / 2;
             any = true;
         }
     }

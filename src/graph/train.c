@@ -330,9 +330,8 @@ static void step(ft__train *t, ft_optimizer optimizer, uint32_t weight, uint32_t
 
     t->at = w->name;
     for (uint32_t i = 0; i < how[optimizer].states; i++)
-        in[n++] =
-            ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_STATE,
-                             narrow ? FT_DTYPE_int8 : dtype, &s);
+        in[n++] = ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_STATE,
+                                   narrow ? FT_DTYPE_int8 : dtype, &s);
     out = ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_WEIGHT, dtype, &s);
     ft__build_alias(t->b, out, weight);
     ft__op_init(&op, how[optimizer].kind, dtype);

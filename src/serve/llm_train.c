@@ -20,7 +20,7 @@
 static const double states_beside_copy = 6, states_of_fp32 = 2, states_of_8_bits = 1;
 static const double more_optimizer = 2, added_gradient = 6.0 / 14,
                     added_gradient_of_fp32 = 4.0 / 28;
-enum { MOST = 1 << 24, MORE_DIMS = 6, MAX_DIMS = 32 };
+enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32 };
 
 struct passes {
     double forward_s, backward_s, optimizer_s,
@@ -29,9 +29,9 @@ struct passes {
     double energy_low, energy_high;
     double weights, trained; /* B: of the rank; those that have gradients */
     double experts;          /* B of weights */
-    double results, head;    /* B: what the backward pass reads, of layers; of what comes
-                                after them, with the logits and their gradient */
-    double between;          /* B: what goes from layer to layer */
+    double results, head; /* B: what the backward pass reads, of layers; of what comes
+                             after them, with the logits and their gradient */
+    double between;       /* B: what goes from layer to layer */
     double flops, peak, idle_w, memory, process;
     uint64_t layers;
     bool fp32;   /* weights and gradients */
@@ -39,8 +39,17 @@ struct passes {
     ft_basis basis;
 };
 
-static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *replicas,
-                          ft_error *err)
+/* Devices of a machine, as the dimensions of a step say; 0: they do not. */
+static uint64_t node_of(const ft_query *q)
+{
+    for (uint32_t i = 0; i < q->n_dims; i++)
+        if (strcmp(q->dims[i].name, "node") == 0 && q->dims[i].value > 0)
+            return (uint64_t)q->dims[i].value;
+    return 0;
+}
+
+static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_query *q,
+                          uint64_t *replicas, ft_error *err)
 {
     ft_status st =
         ft__read_sized(out, sizeof(*out), in, "ft_llm_train", "FT_LLM_TRAIN_INIT", err);
@@ -50,15 +59,15 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *r
     ft__serve_default(&out->devices, 1);
     ft__serve_default(&out->tp, 1);
     ft__serve_default(&out->pp, 1);
-    ft__serve_default(&out->node, 8);
+    ft__serve_default(&out->node, node_of(q) ? node_of(q) : 8);
     ft__serve_default(&out->sequence, 4096);
     ft__serve_default(&out->micro_batch, 1);
     ft__serve_default(&out->interleave, 1);
     ft__serve_default(&out->ep, 1);
     if (out->devices > MOST || out->tp > MOST || out->pp > MOST ||
         out->sequence > MOST || out->micro_batch > MOST || out->global_batch > MOST ||
-        out->interleave > MOST || out->ep > MOST || out->lora > MOST || out->zero > 3 || out->recompute > 1 ||
-        !(out->tokens >= 0) || !isfinite(out->tokens))
+        out->interleave > MOST || out->ep > MOST || out->lora > MOST || out->zero > 3 ||
+        out->recompute > 1 || !(out->tokens >= 0) || !isfinite(out->tokens))
         return ft_fail(
             err, FT_EINVAL, 0,
             "training has at most %d devices and sequences, zero 0 to 3, and "
@@ -71,9 +80,9 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *r
     *replicas = out->devices / (out->tp * out->pp);
     if (out->ep > out->tp && (out->ep % out->tp || *replicas % (out->ep / out->tp)))
         return ft_fail(err, FT_EINVAL, 0,
-                       "ep=%" PRIu64 ": of %" PRIu64 " replicas with tp=%" PRIu64
-                       ", a multiple of tp that divides them all",
-                       out->ep, *replicas, out->tp);
+                       "ep=%" PRIu64 ": not a multiple of tp=%" PRIu64
+                       " that divides the %" PRIu64 " devices of a stage",
+                       out->ep, out->tp, *replicas * out->tp);
     ft__serve_default(&out->global_batch, *replicas * out->pp * out->micro_batch);
     if (out->global_batch % (*replicas * out->micro_batch))
         return ft_fail(err, FT_EINVAL, 0,
@@ -190,6 +199,8 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
     dim[q->n_dims + 1] = (ft_dim_value){"tokens", (int64_t)how->sequence};
     dim[q->n_dims + 2] = (ft_dim_value){"tp", (int64_t)how->tp};
     one.n_dims = q->n_dims + 3;
+    if (!node_of(q))
+        dim[one.n_dims++] = (ft_dim_value){"node", (int64_t)how->node};
     if (how->ep > 1)
         dim[one.n_dims++] = (ft_dim_value){"ep", (int64_t)how->ep};
     if (how->ep > how->tp)
@@ -305,8 +316,7 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
 {
     const double share = 1 / (double)how->pp;
     const double weights = p->weights * share, trained = p->trained * share;
-    const double of_experts = p->experts * share,
-                 own = trained_experts(p, how) * share;
+    const double of_experts = p->experts * share, own = trained_experts(p, how) * share;
     const double under_way = fmin((double)how->pp, (double)out->micro_batches);
     const double layers = fmax(1, (double)p->layers);
     /* Of a stage and micro-batch: all of it, or what goes into its layers. */
@@ -398,10 +408,11 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
     memset(out, 0, sizeof(*out));
     st = ft__query_read(&q, asked, err);
     if (!st)
-        st = read_how(&how, in, &out->replicas, err);
+        st = read_how(&how, in, &q, &out->replicas, err);
     if (!st && q.optimizer && strncmp(q.optimizer, "adamw", strlen("adamw")) != 0)
         st = ft_fail(err, FT_EINVAL, 0,
-                     "training over devices is by adamw or adamw8bit, not \"%s\"",
+                     "training over devices has --optimizer adamw or adamw8bit, not "
+                     "%s",
                      q.optimizer);
     if (!st && q.batch)
         st = ft_fail(

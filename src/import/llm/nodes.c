@@ -159,9 +159,9 @@ void ft__llm_put_types(char out[96], const ft__llm_step *s)
         snprintf(out, 96, " weights=%s%s", ft_dtype_name(q->weights), block);
 }
 
-/* Frozen weights of few bits, as wide as they are multiplied for each product. GPTQ's are
- * unpacked by operations of PyTorch (AutoGPTQ's modules): shifted as int32, narrowed,
- * masked, moved and scaled. */
+/* Frozen weights of few bits, as wide as they are multiplied for each product. GPTQ's
+ * are unpacked by operations of PyTorch (AutoGPTQ's modules): shifted as int32,
+ * narrowed, masked, moved and scaled. */
 static uint32_t dequantized(ft__llm_step *s, int64_t from, int64_t to)
 {
     const ft__llm_quant *q = &s->m.quant[s->part];
@@ -193,8 +193,8 @@ static uint32_t adapter(ft__llm_step *s, const char *name, uint32_t x, int64_t r
     return ft__llm_node_with(s, name, x, w, "linear x=%s out=%s", X(rows, from), X(to));
 }
 
-/* y and B A x, of that rank, as PEFT has it (arXiv:2106.09685): each of several matrices
- * that are one product here has an A of its own. */
+/* y and B A x, of that rank, as PEFT has it (arXiv:2106.09685): each of several
+ * matrices that are one product here has an A of its own. */
 static uint32_t adapted(ft__llm_step *s, const char *name, uint32_t x, uint32_t y,
                         int64_t rows, int64_t from, int64_t to)
 {

@@ -33,10 +33,10 @@ static bool is_plain(const ft__llm *m)
 
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
-    static const ft__dim_names there = {
-        "tokens, context, tp, ep, pp, dp, node, mtp, train, lora, lora_attention, scores, "
-        "unfused, once, kv_bits, weight_bits",
-        1, false};
+    static const ft__dim_names there = {"tokens, context, tp, ep, pp, dp, node, mtp, "
+                                        "train, lora, lora_attention, scores, "
+                                        "unfused, once, kv_bits, weight_bits",
+                                        1, false};
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
     if (!used) {

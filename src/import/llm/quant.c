@@ -1,5 +1,6 @@
 /* How a checkpoint's numbers are packed: quantization_config of Hugging Face, FP8,
- * GPTQ, AWQ, bitsandbytes, compressed-tensors; hf_quant_config.json of NVIDIA's ModelOpt. */
+ * GPTQ, AWQ, bitsandbytes, compressed-tensors; hf_quant_config.json of NVIDIA's
+ * ModelOpt. */
 #include <string.h>
 
 #include "import/llm/read.h"

@@ -39,8 +39,8 @@ static uint32_t exchanged(ft__llm_step *s, const char *name, uint32_t x, int64_t
 
     if (s->replicas > 1)
         x = ft__llm_node(s, name, ft__llm_as(s, x, SHAPE(own, size)),
-                     "collective x=%s ranks=%s mode=1%s%s", X(own, size), X(ranks),
-                     nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+                         "collective x=%s ranks=%s mode=1%s%s", X(own, size), X(ranks),
+                         nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
     return x;
 }
 
