@@ -197,8 +197,7 @@ typedef struct ft_step {
 /* Names as the command has them; NULL: the first, or the one in parentheses. */
 typedef struct ft_step_names {
     const char *mode;      /* (as the graph is), "inference", "training" */
-    const char *optimizer; /* "none", ("sgd"), "momentum", "adam", "adamw",
-                              "adamw8bit" */
+    const char *optimizer; /* "none", ("sgd"), "momentum", "adam", "adamw", "adamw8bit" */
     const char *loss;      /* "auto", "none", "cross_entropy", "mse" */
     const char *loss_on;   /* "first", "all" */
 } ft_step_names;

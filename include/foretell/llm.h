@@ -14,25 +14,17 @@ FT_BEGIN_DECLS
  * appended, as in ft_query. */
 typedef struct ft_llm_limits {
     size_t size;
-    double share;  /* of the device's memory; 0.9 */
-    uint64_t seqs; /* sequences of a step; 256, from 70 GiB of memory on 1024 */
+    double share;            /* of the device's memory; 0.9 */
+    uint64_t seqs;           /* sequences of a step; 256, from 70 GiB of memory on 1024 */
     uint64_t batched_tokens; /* new tokens of a step; 2048, from 70 GiB on 8192 */
     uint64_t context;        /* tokens of a request; 4096 */
     uint64_t concurrency;    /* requests at once, for ft_llm_memory.longest; 1 */
     uint64_t block;          /* tokens of a block of the cache; 16 */
 } ft_llm_limits;
 #ifdef __cplusplus
-#define FT_LLM_LIMITS_INIT                                                             \
-    [] {                                                                               \
-        ft_llm_limits l = {};                                                          \
-        l.size = sizeof(l);                                                            \
-        return l;                                                                      \
-    }()
+#define FT_LLM_LIMITS_INIT [] { ft_llm_limits l = {}; l.size = sizeof(l); return l; }()
 #else
-#define FT_LLM_LIMITS_INIT                                                             \
-    {                                                                                  \
-        .size = sizeof(ft_llm_limits)                                                  \
-    }
+#define FT_LLM_LIMITS_INIT {.size = sizeof(ft_llm_limits)}
 #endif
 
 typedef struct ft_llm_memory {
@@ -59,39 +51,28 @@ FT_API ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q,
 
 /* Training over many devices. */
 
-/* How a model is trained. Start from FT_LLM_TRAIN_INIT; 0 is the default of every
- * field. Fields are only appended, as in ft_query. */
+/* How a model is trained. Start from FT_LLM_TRAIN_INIT; 0 is the default of every field.
+ * Fields are only appended, as in ft_query. */
 typedef struct ft_llm_train {
     size_t size;
-    uint64_t devices;     /* 1; a multiple of tp x pp, the rest is data parallel */
-    uint64_t tp, pp;      /* ranks of tensor parallelism, stages of a pipeline; 1 */
-    uint64_t node;        /* devices of a machine; 8 */
-    uint64_t sequence;    /* tokens of a sequence; 4096 */
-    uint64_t micro_batch; /* sequences that go through a stage at once; 1 */
-    uint64_t
-        global_batch; /* sequences of a step; as many as replicas x pp x micro_batch */
-    uint64_t zero;    /* what replicas divide: 1 states of the optimizer, 2 gradients,
-                         3 weights, too (FSDP); 0: nothing */
-    uint64_t recompute;  /* 1: only inputs of layers are kept, the rest is made again */
-    uint64_t interleave; /* parts of the model that each stage runs in turn; 1 */
-    double tokens;       /* of the whole run; 0: a step */
-    uint64_t ep;   /* devices that divide whole experts among them, of those that tp
-                      and replicas are; 1 */
-    uint64_t lora; /* rank of adapters, beside which all weights are frozen; 0: all are
-                      trained */
+    uint64_t devices;       /* 1; a multiple of tp x pp, the rest is data parallel */
+    uint64_t tp, pp;        /* ranks of tensor parallelism, stages of a pipeline; 1 */
+    uint64_t node;          /* devices of a machine; 8 */
+    uint64_t sequence;      /* tokens of a sequence; 4096 */
+    uint64_t micro_batch;   /* sequences that go through a stage at once; 1 */
+    uint64_t global_batch;  /* sequences of a step; as many as replicas x pp x micro_batch */
+    uint64_t zero;          /* what replicas divide: 1 states of the optimizer, 2 gradients,
+                               3 weights, too (FSDP); 0: nothing */
+    uint64_t recompute;     /* 1: only inputs of layers are kept, the rest is made again */
+    uint64_t interleave;    /* parts of the model that each stage runs in turn; 1 */
+    double tokens;          /* of the whole run; 0: a step */
+    uint64_t ep;            /* devices, of those of tp and replicas, that divide whole experts; 1 */
+    uint64_t lora;          /* rank of adapters beside frozen weights; 0: all weights are trained */
 } ft_llm_train;
 #ifdef __cplusplus
-#define FT_LLM_TRAIN_INIT                                                              \
-    [] {                                                                               \
-        ft_llm_train t = {};                                                           \
-        t.size = sizeof(t);                                                            \
-        return t;                                                                      \
-    }()
+#define FT_LLM_TRAIN_INIT [] { ft_llm_train t = {}; t.size = sizeof(t); return t; }()
 #else
-#define FT_LLM_TRAIN_INIT                                                              \
-    {                                                                                  \
-        .size = sizeof(ft_llm_train)                                                   \
-    }
+#define FT_LLM_TRAIN_INIT {.size = sizeof(ft_llm_train)}
 #endif
 
 /* s, J and W are of all devices, B of the one that needs most. */
@@ -100,30 +81,29 @@ typedef struct ft_llm_trained {
     ft_estimate tokens_per_s;
     ft_estimate tokens_per_s_per_device;
     ft_estimate step_j, power_w;
-    ft_estimate run_s, run_j; /* of all tokens; unavailable where none are asked for */
+    ft_estimate run_s, run_j;   /* of all tokens; unavailable where none are asked for */
     ft_estimate device_hours;
-    double mfu;        /* FLOPs of forward and backward pass, without what is
-                          computed again, of the devices' bf16 peak; NaN: not known */
-    double compute_s;  /* of step_s: forward and backward passes, ... */
-    double bubble_s;   /* ... stages that wait, ... */
-    double exchange_s; /* ... gradients and weights as far as nothing hides them, ... */
-    double optimizer_s;                                    /* ... and the optimizer */
+    double mfu;                 /* FLOPs of forward and backward pass, without what is
+                                   computed again, of the devices' bf16 peak; NaN: not known */
+    double compute_s;           /* of step_s: forward and backward passes, ... */
+    double bubble_s;            /* ... stages that wait, ... */
+    double exchange_s;          /* ... gradients and weights as far as nothing hides them, ... */
+    double optimizer_s;         /* ... and the optimizer */
     double weights, gradients, states, activations, bytes; /* bytes: their sum and what
                                    the process takes */
-    double memory_bytes;                                   /* that a device has */
+    double memory_bytes;        /* that a device has */
     uint64_t replicas, micro_batches;
-    uint64_t global_batch; /* sequences */
+    uint64_t global_batch;      /* sequences */
     ft_basis basis;
-    uint32_t fp32; /* 1: weights, gradients and states are in fp32 */
+    uint32_t fp32;              /* 1: weights, gradients and states are in fp32 */
 } ft_llm_trained;
 
 /* Of q: model, device, dtype, predictor and the like; no batch, `tokens`, `tp`, `pp` or
  * `train` among dims. Weights and gradients in 16 bits, AdamW with an fp32 copy of the
- * weights; of a model in fp32 (its own type, dtype "fp32" or "amp-") all in fp32,
- * without a copy. Optimizer "adamw8bit": states of 8 bits, without a copy. With lora,
- * frozen weights have their checkpoint's few bits, or 4 with weight_bits=4 among dims
- * (QLoRA). FT_EINVAL: devices or sequences do not divide, or training of the model is
- * not supported (docs/llm.md); otherwise as ft_query_ask(). */
+ * weights; of a model in fp32 (its own type, dtype "fp32" or "amp-") all in fp32, without
+ * a copy; optimizer "adamw8bit": states of 8 bits, without a copy. Weights frozen by lora
+ * have the checkpoint's few bits, or 4 with weight_bits=4 among dims (QLoRA). FT_EINVAL: devices or sequences do not divide, or training of the model is not
+ * supported (docs/llm.md); otherwise as ft_query_ask(). */
 FT_API ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *q,
                                   const ft_llm_train *how, ft_error *err);
 

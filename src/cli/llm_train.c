@@ -155,11 +155,10 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
     printf("assumed: %s%s; one pass forward, one back (1F1B); sums of gradients run "
            "beside the backward pass\n\n",
            how->lora ? "adapters alone are trained: " : "",
-           narrow ? "weights and gradients in their type, AdamW in 8 bits"
-           : a->fp32
-               ? "weights, gradients and states of AdamW in fp32"
-               : "weights and gradients in 16 bits, AdamW with an fp32 copy of the "
-                 "weights");
+           narrow    ? "weights and gradients in their type, AdamW in 8 bits"
+           : a->fp32 ? "weights, gradients and states of AdamW in fp32"
+                     : "weights and gradients in 16 bits, AdamW with an fp32 copy of "
+                       "the weights");
     row(t, "time of a step", &a->step_s, "s");
     row(t, "tokens/s", &a->tokens_per_s, "");
     row(t, "  of a device", &a->tokens_per_s_per_device, "");

@@ -407,6 +407,7 @@ static void own_kernel(ft__train *t, uint32_t node)
 {
     struct kernel k = {.n = &t->src->node[node]};
     uint32_t in[MAX_IN], out[MAX_OUT], to[MAX_OUT], params[MAX_IN], n_in, n_out;
+    bool few;
 
     k.op = t->src->op[k.n->op];
     k.n_operands = ft_op_n_inputs(&k.op);
@@ -425,10 +426,11 @@ static void own_kernel(ft__train *t, uint32_t node)
     k.op.phase = FT_PHASE_BACKWARD;
     if (k.wrt)
         ft__op_set_wrt(&k.op, k.wrt);
-    for (uint32_t i = 0; i < k.n->n_params; i++)
+    few = k.n->n_params <= MAX_IN;
+    for (uint32_t i = 0; few && i < k.n->n_params; i++)
         params[i] = made_again(t, k.n->params[i]);
-    ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in, params,
-                      k.n->n_params, out, n_out);
+    ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in,
+                      few ? params : k.n->params, k.n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
         ft__grad_give(t, to[i], out[i]);
 }

@@ -165,21 +165,19 @@ void ft__llm_put_types(char out[96], const ft__llm_step *s)
 static uint32_t dequantized(ft__llm_step *s, int64_t from, int64_t to)
 {
     const ft__llm_quant *q = &s->m.quant[s->part];
-    const ft_shape all = SHAPE(from * to);
-    uint32_t x = ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, q->weights, &all);
+    const ft__llm_sizes all = SIZES(from * to);
+    uint32_t x = ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, q->weights, &all.shape);
 
     if (q->block)
         ft__llm_weight(s, SHAPE(ft__llm_rounded_up(from * to, q->block)));
     if (!s->m.gptq)
-        return ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=%s",
-                            X(from * to), s->type, ft_dtype_name(q->weights));
-    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int32 dtype=int4", X(from * to));
-    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int16 dtype=int32",
-                     X(from * to));
-    x = ft__llm_node(s, "dequantize", x, "abs x=%s dtype=int16", X(from * to));
-    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=int16", X(from * to),
-                     s->type);
-    return ft__llm_node(s, "dequantize", x, "abs x=%s", X(from * to));
+        return ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=%s", all.s,
+                            s->type, ft_dtype_name(q->weights));
+    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int32 dtype=int4", all.s);
+    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int16 dtype=int32", all.s);
+    x = ft__llm_node(s, "dequantize", x, "abs x=%s dtype=int16", all.s);
+    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=int16", all.s, s->type);
+    return ft__llm_node(s, "dequantize", x, "abs x=%s", all.s);
 }
 
 /* A product whose weights are trained, beside others that are frozen. */

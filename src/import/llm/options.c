@@ -86,6 +86,11 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     if ((s->scores || s->unfused || s->lora) && !s->whole)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim scores=1, unfused=1, lora=N: with train=1");
+    if (s->lora < 0 || s->lora > s->m.hidden)
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim lora=%" PRId64
+                       ": a rank is at most hidden_size, %" PRId64,
+                       s->lora, s->m.hidden);
     s->tokens += s->drafts;
     if (s->context < s->tokens)
         ft__build_fail(s->b, FT_EINVAL, 0,
