@@ -175,18 +175,9 @@ static void need_buffer(struct buffers *b, uint64_t bytes)
         b->bytes[0] = bytes;
 }
 
-static bool is_adam(const struct memory *m, const ft_node *n)
+static bool is_adam(const ft_op *op)
 {
-    const ft_kind kind = m->g->op[n->op].kind;
-
-    return kind == FT_KIND_adam || kind == FT_KIND_adamw;
-}
-
-/* One kernel updates a parameter whose states have 8 bits (bitsandbytes). */
-static bool is_in_place(const struct memory *m, const ft_node *n)
-{
-    return is_adam(m, n) && n->n_in > 2 &&
-           m->g->tensor[n->in[2]].dtype == FT_DTYPE_int8;
+    return op->kind == FT_KIND_adam || op->kind == FT_KIND_adamw;
 }
 
 static void add_scratch(struct memory *m)
@@ -197,14 +188,12 @@ static void add_scratch(struct memory *m)
     for (uint32_t i = 0; i < m->g->n_ops; i++)
         m->of_op[i] = ft__scratch_of(&m->g->op[i], m->bits);
     for (uint32_t i = 0; i < m->n_nodes; i++) {
-        const ft_node *n = &m->g->node[i];
-        const uint32_t id = n->op;
+        uint32_t id = m->g->node[i].op;
+        const ft_op *op = &m->g->op[id];
 
-        if (is_in_place(m, n))
-            m->of_op[id].bytes = 0;
         m->scratch[i] = m->of_op[id].bytes;
         /* The optimizer's loop holds the last parameter's denominator. */
-        if (is_adam(m, n)) {
+        if (is_adam(op)) {
             uint64_t own = m->scratch[i] / 2;
 
             m->scratch[i] += before;
@@ -219,7 +208,8 @@ static void add_scratch(struct memory *m)
 
 /* On GPUs PyTorch updates all parameters together: the denominators of Adam and AdamW
  * are there for all of them at once (torch/optim/adam.py, _multi_tensor_adam). Of what
- * one operation allocates, half: before scaling, and after. */
+ * one operation allocates, half: before scaling, and after. States of 8 bits are
+ * updated in place (bitsandbytes). */
 static void add_foreach(struct memory *m)
 {
     uint64_t all = 0;
@@ -227,9 +217,10 @@ static void add_foreach(struct memory *m)
 
     for (uint32_t i = 0; i < m->n_nodes; i++) {
         const ft_node *n = &m->g->node[i];
+        const ft_op *op = &m->g->op[n->op];
 
-        if (is_adam(m, n) && !is_in_place(m, n)) {
-            m->of_op[n->op].bytes = ft__scratch_of(&m->g->op[n->op], m->bits).bytes / 2;
+        if (is_adam(op) && (n->n_in < 3 || m->g->tensor[n->in[2]].dtype == op->dtype)) {
+            m->of_op[n->op].bytes = ft__scratch_of(op, m->bits).bytes / 2;
             any = true;
         }
     }

@@ -389,17 +389,38 @@ static uint32_t results(const ft__train *t, const struct kernel *k, uint32_t *to
     return n_out;
 }
 
-/* A frozen weight that is made of a packed one is made again: nobody keeps it. */
-static uint32_t made_again(ft__train *t, uint32_t tensor)
+/* What it is made of by one operation after the other. */
+static uint32_t origin_of(const ft_graph *g, uint32_t tensor)
+{
+    const uint32_t from = g->tensor[tensor].producer;
+
+    return from == FT_NONE || g->node[from].n_in != 1
+               ? tensor
+               : origin_of(g, g->node[from].in[0]);
+}
+
+static uint32_t made_again(ft__train *t, uint32_t tensor, uint32_t origin)
 {
     const ft_tensor *w = &t->src->tensor[tensor];
-    const ft_node *n = w->producer == FT_NONE ? NULL : &t->src->node[w->producer];
+    const ft_node *n;
     uint32_t in;
 
-    if (!n || n->n_in != 1 || t->needs[tensor])
+    if (tensor == origin)
         return tensor;
-    in = made_again(t, n->in[0]);
+    n = &t->src->node[w->producer];
+    in = made_again(t, n->in[0], origin);
     return ft__grad_node(t, &t->src->op[n->op], &in, 1, &w->shape);
+}
+
+/* A frozen weight that is unpacked for a product is unpacked again: nobody keeps it. */
+static uint32_t unpacked(ft__train *t, uint32_t tensor)
+{
+    const uint32_t origin = origin_of(t->src, tensor);
+    const ft_tensor *w = &t->src->tensor[tensor], *from = &t->src->tensor[origin];
+
+    return !t->needs[tensor] && ft_dtype_bits(from->dtype) < ft_dtype_bits(w->dtype)
+               ? made_again(t, tensor, origin)
+               : tensor;
 }
 
 /* The operation itself in the backward phase. */
@@ -428,7 +449,7 @@ static void own_kernel(ft__train *t, uint32_t node)
         ft__op_set_wrt(&k.op, k.wrt);
     few = k.n->n_params <= MAX_IN;
     for (uint32_t i = 0; few && i < k.n->n_params; i++)
-        params[i] = made_again(t, k.n->params[i]);
+        params[i] = unpacked(t, k.n->params[i]);
     ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in,
                       few ? params : k.n->params, k.n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
