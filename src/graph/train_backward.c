@@ -389,37 +389,16 @@ static uint32_t results(const ft__train *t, const struct kernel *k, uint32_t *to
     return n_out;
 }
 
-/* What it is made of by one operation after the other. */
-static uint32_t origin_of(const ft_graph *g, uint32_t tensor)
-{
-    const uint32_t from = g->tensor[tensor].producer;
-
-    return from == FT_NONE || g->node[from].n_in != 1
-               ? tensor
-               : origin_of(g, g->node[from].in[0]);
-}
-
-static uint32_t made_again(ft__train *t, uint32_t tensor, uint32_t origin)
-{
-    const ft_tensor *w = &t->src->tensor[tensor];
-    const ft_node *n;
-    uint32_t in;
-
-    if (tensor == origin)
-        return tensor;
-    n = &t->src->node[w->producer];
-    in = made_again(t, n->in[0], origin);
-    return ft__grad_node(t, &t->src->op[n->op], &in, 1, &w->shape);
-}
-
 /* A frozen weight that is unpacked for a product is unpacked again: nobody keeps it. */
 static uint32_t unpacked(ft__train *t, uint32_t tensor)
 {
-    const uint32_t origin = origin_of(t->src, tensor);
-    const ft_tensor *w = &t->src->tensor[tensor], *from = &t->src->tensor[origin];
+    const ft_tensor *w = &t->src->tensor[tensor];
+    const ft_node *n = w->producer == FT_NONE ? NULL : &t->src->node[w->producer];
 
-    return !t->needs[tensor] && ft_dtype_bits(from->dtype) < ft_dtype_bits(w->dtype)
-               ? made_again(t, tensor, origin)
+    return n && n->n_in == 1 && !t->needs[tensor] &&
+                   ft_dtype_bits(t->src->tensor[n->in[0]].dtype) <
+                       ft_dtype_bits(w->dtype)
+               ? ft__grad_node(t, &t->src->op[n->op], n->in, 1, &w->shape)
                : tensor;
 }
 

@@ -161,23 +161,22 @@ void ft__llm_put_types(char out[96], const ft__llm_step *s)
 
 /* Frozen weights of few bits, as wide as they are multiplied for each product. GPTQ's
  * are unpacked by operations of PyTorch (AutoGPTQ's modules): shifted as int32,
- * narrowed, masked, moved and scaled. */
+ * narrowed, masked, moved and scaled, 22 B of a weight, which are ten numbers of 16
+ * bits that are read and one that is written. */
 static uint32_t dequantized(ft__llm_step *s, int64_t from, int64_t to)
 {
     const ft__llm_quant *q = &s->m.quant[s->part];
     const ft__llm_sizes all = SIZES(from * to);
-    uint32_t x = ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, q->weights, &all.shape);
+    const uint32_t packed =
+        ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, q->weights, &all.shape);
 
     if (q->block)
         ft__llm_weight(s, SHAPE(ft__llm_rounded_up(from * to, q->block)));
-    if (!s->m.gptq)
-        return ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=%s", all.s,
-                            s->type, ft_dtype_name(q->weights));
-    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int32 dtype=int4", all.s);
-    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=int16 dtype=int32", all.s);
-    x = ft__llm_node(s, "dequantize", x, "abs x=%s dtype=int16", all.s);
-    x = ft__llm_node(s, "dequantize", x, "cast x=%s to=%s dtype=int16", all.s, s->type);
-    return ft__llm_node(s, "dequantize", x, "abs x=%s", all.s);
+    if (s->m.gptq)
+        return ft__llm_node(s, "dequantize", packed, "generic read=%s out=%s",
+                            X(10 * from * to), all.s);
+    return ft__llm_node(s, "dequantize", packed, "cast x=%s to=%s dtype=%s", all.s,
+                        s->type, ft_dtype_name(q->weights));
 }
 
 /* A product whose weights are trained, beside others that are frozen. */
