@@ -139,6 +139,136 @@ TEST(norms_are_trained_operation_by_operation)
           "unfused=1");
 }
 
+static ft_graph *step_of(const ft_graph *g, ft_optimizer optimizer)
+{
+    const ft_step s = {
+        .given = true, .mode = FT_MODE_TRAINING, .how = {.optimizer = optimizer}};
+    ft_error err = {0};
+    ft_graph *step;
+
+    CHECK_EQ(ft_step_make(&step, g, &s, &err), FT_OK);
+    return step;
+}
+
+/* Adapters have gradients and states, of four products of each of two layers A and B;
+ * each frozen product has one gradient, not two. */
+TEST(adapters_are_trained_beside_frozen_weights)
+{
+    const ft_dim_value dims[] = {
+        {"train", 1}, {"tokens", 8}, {"lora", 2}, {"lora_attention", 1}};
+    for (uint32_t alone = 0; alone < 2; alone++) {
+        const ft_import_options opt = {.dims = dims, .n_dims = 3 + alone};
+        ft_graph *g = imported(small, "", &opt);
+        ft_graph *step = step_of(g, FT_OPTIMIZER_ADAMW);
+        uint32_t frozen = 0;
+
+        CHECK_EQ(nodes_of(step, FT_KIND_adamw, FT_DTYPE_bf16), 2 * (alone ? 2 : 4) * 2);
+        for (uint32_t i = 0; step && i < step->n_nodes; i++) {
+            const ft_op *op = &step->op[step->node[i].op];
+
+            frozen += op->kind == FT_KIND_linear && op->phase == FT_PHASE_BACKWARD &&
+                      !(ft_op_wrt(op) & FT_WRT_WEIGHTS);
+        }
+        /* But for the first layer's queries, before which nothing is trained. */
+        CHECK_EQ(frozen, 2 * 4 + 1 - 1);
+        ft_graph_free(step);
+        ft_graph_free(g);
+    }
+    fails("", &(ft_import_options){.dims = &dims[2], .n_dims = 1}, FT_EINVAL, "lora=N");
+}
+
+static uint32_t unpacked_in(const ft_graph *g, bool by_operations)
+{
+    return by_operations ? nodes_of(g, FT_KIND_generic, FT_DTYPE_bf16)
+                         : nodes_of(g, FT_KIND_cast, FT_DTYPE_int4);
+}
+
+/* For each product, and none is kept until its gradient: it is made again. */
+TEST(frozen_weights_of_4_bits_are_unpacked_for_each_product)
+{
+    static const char nf4[] = ", \"quantization_config\": {\"quant_method\": "
+                              "\"bitsandbytes\", \"load_in_4bit\": true}";
+    static const char gptq[] = ", \"quantization_config\": {\"quant_method\": "
+                               "\"gptq\", \"bits\": 4, \"group_size\": 32}";
+    const ft_dim_value dims[] = {
+        {"train", 1}, {"tokens", 8}, {"lora", 2}, {"weight_bits", 4}};
+    const ft_import_options own = {.dims = dims, .n_dims = 3},
+                            asked = {.dims = dims, .n_dims = 4};
+    ft_graph *g[] = {imported(small, nf4, &own), imported(small, "", &asked),
+                     imported(small, gptq, &own), imported(small, gptq, &asked)};
+
+    for (int i = 0; i < 4; i++) {
+        ft_graph *step = step_of(g[i], FT_OPTIMIZER_ADAMW);
+
+        CHECK_EQ(unpacked_in(g[i], i == 2), 2 * 4);
+        CHECK_EQ(unpacked_in(step, i == 2), 2 * 4 + 2 * 4 - 1);
+        ft_graph_free(step);
+        ft_graph_free(g[i]);
+    }
+}
+
+static const char experts[] = ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2";
+
+/* There and back in both passes of each layer; the experts' weights are divided. */
+TEST(gradients_of_experts_go_where_rows_came_from)
+{
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"ep", 4}, {"dp", 4}};
+    const ft_import_options all = {.dims = dims, .n_dims = 2},
+                            apart = {.dims = dims, .n_dims = 4};
+    ft_graph *g[] = {imported(small, experts, &all), imported(small, experts, &apart)};
+    ft_graph *step = step_of(g[1], FT_OPTIMIZER_ADAMW);
+    ft_op op[] = {op_of(g[0], FT_KIND_moe), op_of(g[1], FT_KIND_moe)};
+    ft_cost cost[2];
+
+    CHECK_EQ(nodes_of(step, FT_KIND_collective, FT_DTYPE_bf16), 2 * 4);
+    for (int i = 0; i < 2; i++)
+        ft_op_cost(&op[i], &cost[i]);
+    CHECK_NEAR(cost[1].flops, cost[0].flops, 0); /* of as many rows, of others' too */
+    CHECK_EQ(ft_op_at(&op[1], FT_K_experts, 0), 2);
+    ft_graph_free(step);
+    ft_graph_free(g[0]);
+    ft_graph_free(g[1]);
+}
+
+/* Each of 16 rows, what goes into the activation, and what comes out of it. */
+TEST(rows_of_experts_are_kept_for_the_gradient)
+{
+    ft_graph *g = imported(small, experts, &trained);
+    ft_graph *step = step_of(g, FT_OPTIMIZER_ADAMW);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; step && i < step->n_nodes; i++) {
+        const ft_node *n = &step->node[i];
+
+        if (step->op[n->op].kind != FT_KIND_moe || n->phase != FT_PHASE_FORWARD)
+            continue;
+        CHECK_EQ(n->n_out, 2);
+        CHECK_EQ(ft_shape_elements(&step->tensor[n->out[1]].shape), 16 * (64 + 3 * 96));
+        kept++;
+    }
+    CHECK_EQ(kept, 2);
+    ft_graph_free(step);
+    ft_graph_free(g);
+}
+
+/* Two bytes of a weight, and no square root of all second moments. */
+TEST(states_of_8_bits_are_updated_in_place)
+{
+    const ft_memory_policy policy = {.bits = FT_POLICY_FOREACH};
+    ft_graph *g = imported(small, "", &trained);
+    ft_memory m[2];
+
+    for (int i = 0; i < 2; i++) {
+        ft_graph *step = step_of(g, i ? FT_OPTIMIZER_ADAMW8BIT : FT_OPTIMIZER_ADAMW);
+
+        CHECK_EQ(ft_memory_make(&m[i], step, &policy, NULL), FT_OK);
+        ft_graph_free(step);
+    }
+    CHECK_EQ(2 * m[1].part[FT_PART_STATE], m[0].part[FT_PART_STATE]);
+    CHECK(CMP(m[1].peak_bytes, <, m[0].peak_bytes - m[1].part[FT_PART_STATE]));
+    ft_graph_free(g);
+}
+
 int main(void)
 {
     check_all();

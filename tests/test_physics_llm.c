@@ -20,6 +20,21 @@ TEST(mixtures_narrow_what_they_multiply)
     CHECK_NEAR(w.op_kernel[1].read, 64 * 8 * 4096 * 2, 0);
 }
 
+/* Gradients of rows and of weights: twice the products, at 0.85 of their rate; of rows
+ * alone beside frozen weights. */
+TEST(gradients_of_mixtures_are_twice_their_products)
+{
+    static const char spec[] =
+        "moe x=16384x4096 hidden=14336 experts=8 topk=2 dtype=bf16";
+    char all[128], rows[160];
+    double forward = seconds(spec, "h100-sxm", "run_mode=graph");
+
+    snprintf(all, sizeof(all), "%s phase=backward", spec);
+    snprintf(rows, sizeof(rows), "%s wrt=x", all);
+    CHECK_NEAR(seconds(all, "h100-sxm", "run_mode=graph") / forward, 2 / 0.85, 0.15);
+    CHECK_NEAR(seconds(rows, "h100-sxm", "run_mode=graph") / forward, 1 / 0.85, 0.1);
+}
+
 /* vLLM's kernels walk over the picks of 64 devices' experts, TensorRT-LLM's over those
  * of one: with 16384 rows that is most of the time, with all experts it is none. */
 TEST(mixtures_of_one_device_walk_over_all_picks)

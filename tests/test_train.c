@@ -517,7 +517,8 @@ TEST(a_step_is_read_by_its_names)
     CHECK(HAS(err.msg, "--loss goes with --mode training"));
     names = (ft_step_names){.mode = "training", .optimizer = "rmsprop"};
     CHECK_EQ(ft_step_read(&step, &names, &err), FT_EINVAL);
-    CHECK(HAS(err.msg, "none, sgd, momentum, adam or adamw, not \"rmsprop\""));
+    CHECK(
+        HAS(err.msg, "none, sgd, momentum, adam, adamw or adamw8bit, not \"rmsprop\""));
     names = (ft_step_names){0};
     CHECK(EQ(ft_step_read(&step, &names, NULL), FT_OK) && !step.given);
     CHECK(EQ(ft_step_make(&made, g, &step, NULL), FT_OK) && !made); /* as it is */

@@ -170,6 +170,7 @@ typedef enum ft_optimizer {
     FT_OPTIMIZER_MOMENTUM, /* SGD with momentum: one number per parameter is kept */
     FT_OPTIMIZER_ADAM,     /* two */
     FT_OPTIMIZER_ADAMW,
+    FT_OPTIMIZER_ADAMW8BIT, /* two, of 8 bits (bitsandbytes) */
 } ft_optimizer;
 
 typedef enum ft_loss {
@@ -196,7 +197,7 @@ typedef struct ft_step {
 /* Names as the command has them; NULL: the first, or the one in parentheses. */
 typedef struct ft_step_names {
     const char *mode;      /* (as the graph is), "inference", "training" */
-    const char *optimizer; /* "none", ("sgd"), "momentum", "adam", "adamw" */
+    const char *optimizer; /* "none", ("sgd"), "momentum", "adam", "adamw", "adamw8bit" */
     const char *loss;      /* "auto", "none", "cross_entropy", "mse" */
     const char *loss_on;   /* "first", "all" */
 } ft_step_names;

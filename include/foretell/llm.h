@@ -66,6 +66,8 @@ typedef struct ft_llm_train {
     uint64_t recompute;     /* 1: only inputs of layers are kept, the rest is made again */
     uint64_t interleave;    /* parts of the model that each stage runs in turn; 1 */
     double tokens;          /* of the whole run; 0: a step */
+    uint64_t ep;            /* devices, of those of tp and replicas, that divide whole experts; 1 */
+    uint64_t lora;          /* rank of adapters beside frozen weights; 0: all weights are trained */
 } ft_llm_train;
 #ifdef __cplusplus
 #define FT_LLM_TRAIN_INIT [] { ft_llm_train t = {}; t.size = sizeof(t); return t; }()
@@ -99,7 +101,8 @@ typedef struct ft_llm_trained {
 /* Of q: model, device, dtype, predictor and the like; no batch, `tokens`, `tp`, `pp` or
  * `train` among dims. Weights and gradients in 16 bits, AdamW with an fp32 copy of the
  * weights; of a model in fp32 (its own type, dtype "fp32" or "amp-") all in fp32, without
- * a copy. FT_EINVAL: devices or sequences do not divide, or training of the model is not
+ * a copy; optimizer "adamw8bit": states of 8 bits, without a copy. Weights frozen by lora
+ * have the checkpoint's few bits, or 4 with weight_bits=4 among dims (QLoRA). FT_EINVAL: devices or sequences do not divide, or training of the model is not
  * supported (docs/llm.md); otherwise as ft_query_ask(). */
 FT_API ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *q,
                                   const ft_llm_train *how, ft_error *err);

@@ -385,7 +385,7 @@ def predict(
     as torch.autocast; "tf32": all products by TF32; "fp8", "fp4": the weights of a language model
     alone. One of them. dtype, as the command has it, is the same.
     mode: "inference" or "training" (one step of forward, loss, backward, optimizer).
-    optimizer: "sgd", "momentum", "adam", "adamw", "none", or a class or object of torch.optim.
+    optimizer: "sgd", "momentum", "adam", "adamw", "adamw8bit", "none", or a class or object of torch.optim.
     run_mode: "eager", "compiled", "graph", "compiled-graph", "cudagraphs"; None: that of
     torch.compile, where it made the module, else the device's.
     clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md). With further

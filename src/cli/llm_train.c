@@ -32,6 +32,9 @@ const ft__option ft__llm_train_table[] = {
               "weights, too (FSDP)"),
     FT__FLAG(ft__llm_train_options, recompute, "recompute",
              "training: activations between layers alone are kept"),
+    FT__COUNT(ft__llm_train_options, lora, "lora", "RANK",
+              "training: of adapters of that rank beside frozen weights (with --dim "
+              "weight_bits=4: QLoRA)"),
     FT__TEXT(ft__llm_train_options, tokens, "run-tokens", "N",
              "training: tokens of the whole run, such as 300B or 1T"),
     {0},
@@ -59,9 +62,9 @@ static const char *untrained(const ft__predict_question *q)
 static int check(const ft__predict_question *q)
 {
     ft__serve_options others = q->o->serve;
-    const char *optimizer = q->o->step.optimizer;
 
     others.tp = NULL;
+    others.ep = 0;
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
     if (others.precision)
@@ -70,12 +73,10 @@ static int check(const ft__predict_question *q)
                          "fp32, or --precision amp-bf16",
                          others.precision);
     if (ft__serving_asked(&others))
-        return ft__usage(q->c, "training goes without options of serving but --tp");
+        return ft__usage(q->c,
+                         "training goes without options of serving but --tp and --ep");
     if (untrained(q))
         return ft__usage(q->c, "training over --gpus goes without %s", untrained(q));
-    if (optimizer && strcmp(optimizer, "adamw") != 0)
-        return ft__usage(q->c, "training over --gpus is by AdamW, not --optimizer %s",
-                         optimizer);
     if (q->o->train.zero > 3)
         return ft__usage(q->c,
                          "--zero is 1 (states of the optimizer), 2 (gradients, too) or "
@@ -102,6 +103,8 @@ static int read_how(const ft__predict_question *q, ft_llm_train *how)
     how->global_batch = o->global_batch;
     how->zero = o->zero;
     how->recompute = o->recompute;
+    how->ep = q->o->serve.ep;
+    how->lora = o->lora;
     if (!code && o->tokens &&
         !ft__number_from_text(&how->tokens, o->tokens, "=1 k=1e3 M=1e6 B=1e9 T=1e12"))
         code = ft__usage(q->c,
@@ -140,6 +143,8 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
     ft__table *t = ft__table_new("training|estimate>|low>|high>|basis");
     const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
     const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
+    const char *optimizer = q->query.optimizer;
+    const bool narrow = optimizer && strcmp(optimizer, "adamw8bit") == 0;
 
     printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %s, %" PRIu64
            " micro-batch%s in a step of %s\n",
@@ -147,11 +152,13 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            ft__text_counted(a->replicas, "replica").s, a->micro_batches,
            a->micro_batches == 1 ? "" : "es",
            ft__text_counted(a->global_batch, "sequence").s);
-    printf("assumed: %s; one pass forward, one back (1F1B); sums of gradients run "
+    printf("assumed: %s%s; one pass forward, one back (1F1B); sums of gradients run "
            "beside the backward pass\n\n",
-           a->fp32 ? "weights, gradients and states of AdamW in fp32"
-                   : "weights and gradients in 16 bits, AdamW with an fp32 copy of the "
-                     "weights");
+           how->lora ? "adapters alone are trained: " : "",
+           narrow    ? "weights and gradients in their type, AdamW in 8 bits"
+           : a->fp32 ? "weights, gradients and states of AdamW in fp32"
+                     : "weights and gradients in 16 bits, AdamW with an fp32 copy of "
+                       "the weights");
     row(t, "time of a step", &a->step_s, "s");
     row(t, "tokens/s", &a->tokens_per_s, "");
     row(t, "  of a device", &a->tokens_per_s_per_device, "");

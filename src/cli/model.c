@@ -26,7 +26,8 @@ const ft__option ft__step_table[] = {
     FT__TEXT(ft_step_names, mode, "mode", "M",
              "inference, or training: forward, loss, backward, optimizer"),
     FT__TEXT(ft_step_names, optimizer, "optimizer", "O",
-             "with training: none, sgd (the default), momentum, adam, adamw"),
+             "with training: none, sgd (the default), momentum, adam, adamw, "
+             "adamw8bit"),
     FT__TEXT(ft_step_names, loss, "loss", "L",
              "with training: auto (the default), none, cross_entropy, mse"),
     FT__TEXT(ft_step_names, loss_on, "loss-on", "R",

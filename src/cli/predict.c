@@ -210,8 +210,13 @@ static int answer_all(const ft__predict_question *q, ft_data *data)
 int ft__predict_read(ft__predict_question *q)
 {
     const ft__predict_options *o = q->o;
+    ft_step_names step = o->step;
     ft_status st;
-    int code = ft__step_parse(q->c, &q->step, &o->step);
+    int code;
+
+    if (ft__llm_train_asked(&o->train) && !step.mode)
+        step.mode = "training";
+    code = ft__step_parse(q->c, &q->step, &step);
 
     if (!code)
         code = ft__operating_parse(q->c, &q->use, &o->use);
@@ -229,7 +234,7 @@ int ft__predict_read(ft__predict_question *q)
     if (code)
         return code;
     q->query = (ft_query)FT_QUERY_INIT;
-    q->query.mode = o->step.mode;
+    q->query.mode = step.mode;
     q->query.optimizer = o->step.optimizer;
     q->query.loss = o->step.loss;
     q->query.loss_on = o->step.loss_on;

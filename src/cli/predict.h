@@ -16,7 +16,7 @@ typedef struct ft__serve_options {
 
 /* What is asked of training over many devices (cli/llm_train.h). */
 typedef struct ft__llm_train_options {
-    uint64_t devices, pp, interleave, sequence, micro_batch, global_batch, zero;
+    uint64_t devices, pp, interleave, sequence, micro_batch, global_batch, zero, lora;
     const char *tokens;
     bool recompute;
 } ft__llm_train_options;

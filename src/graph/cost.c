@@ -195,7 +195,7 @@ static double mixture(const ft_op *op)
     return picks *
            ((ft_op_at(op, FT_K_gated, 0) ? 6 : 4) * size * hidden + 6 * hidden +
             2 * size) *
-           (is_backward(op) ? 2 : 1);
+           (is_backward(op) && ft_op_wrt(op) & FT_WRT_WEIGHTS ? 2 : 1);
 }
 
 static double matrix(const ft_op *op, double results)

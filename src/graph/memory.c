@@ -208,17 +208,22 @@ static void add_scratch(struct memory *m)
 
 /* On GPUs PyTorch updates all parameters together: the denominators of Adam and AdamW
  * are there for all of them at once (torch/optim/adam.py, _multi_tensor_adam). Of what
- * one operation allocates, half: before scaling, and after. */
+ * one operation allocates, half: before scaling, and after. States of 8 bits are
+ * updated in place (bitsandbytes). */
 static void add_foreach(struct memory *m)
 {
     uint64_t all = 0;
     bool any = false;
 
-    for (uint32_t i = 0; i < m->g->n_ops; i++)
-        if (is_adam(&m->g->op[i])) {
-            m->of_op[i].bytes = ft__scratch_of(&m->g->op[i], m->bits).bytes / 2;
+    for (uint32_t i = 0; i < m->n_nodes; i++) {
+        const ft_node *n = &m->g->node[i];
+        const ft_op *op = &m->g->op[n->op];
+
+        if (is_adam(op) && (n->n_in < 3 || m->g->tensor[n->in[2]].dtype == op->dtype)) {
+            m->of_op[n->op].bytes = ft__scratch_of(op, m->bits).bytes / 2;
             any = true;
         }
+    }
     for (uint32_t i = 0; i < m->n_nodes && any; i++)
         all += m->of_op[m->g->node[i].op].bytes;
     for (uint32_t i = 0; i < m->n_nodes && all; i++)

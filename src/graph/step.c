@@ -10,7 +10,7 @@ static const char *const modes[] = {"inference", "training"};
 static const char *const optimizers[] = {
     [FT_OPTIMIZER_NONE] = "none",         [FT_OPTIMIZER_SGD] = "sgd",
     [FT_OPTIMIZER_MOMENTUM] = "momentum", [FT_OPTIMIZER_ADAM] = "adam",
-    [FT_OPTIMIZER_ADAMW] = "adamw",
+    [FT_OPTIMIZER_ADAMW] = "adamw",       [FT_OPTIMIZER_ADAMW8BIT] = "adamw8bit",
 };
 static const char *const losses[] = {
     [FT_LOSS_AUTO] = "auto",
@@ -189,6 +189,7 @@ const char *ft_step_name(const ft_step *s, const ft_graph *g)
         [FT_OPTIMIZER_MOMENTUM] = "one step of forward, backward and SGD with momentum",
         [FT_OPTIMIZER_ADAM] = "one step of forward, backward and Adam",
         [FT_OPTIMIZER_ADAMW] = "one step of forward, backward and AdamW",
+        [FT_OPTIMIZER_ADAMW8BIT] = "one step of forward, backward and AdamW in 8 bits",
     };
 
     if (g->mode == FT_MODE_INFERENCE)

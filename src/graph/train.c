@@ -173,7 +173,7 @@ static uint32_t n_kept(const ft_op *op)
         return 0;
     if (op->kind == FT_KIND_rmsnorm || op->kind == FT_KIND_attention ||
         op->kind == FT_KIND_cross_entropy || op->kind == FT_KIND_lstm ||
-        op->kind == FT_KIND_gru)
+        op->kind == FT_KIND_gru || op->kind == FT_KIND_moe)
         return 1;
     return saves & FT_SAVE_STATS ? 2 : saves & (FT_SAVE_INDICES | FT_SAVE_MASK) ? 1 : 0;
 }
@@ -197,6 +197,20 @@ static ft_shape groups_of(const ft_op *op)
     }
 }
 
+/* Of each row that this device's experts are given: the row itself, and what goes into
+ * the activation and comes out of it. */
+static ft_shape rows_of_experts(const ft_op *op, ft_shape s)
+{
+    const int64_t size = s.dim[s.rank - 1], rows = ft_shape_elements(&s) / size;
+    const int64_t hidden = ft_op_at(op, FT_K_hidden, 0) / ft_op_at(op, FT_K_tp, 0);
+
+    return (ft_shape){
+        .rank = 2,
+        .dim = {(rows * ft_op_at(op, FT_K_topk, 0) + ft_op_at(op, FT_K_ep, 0) - 1) /
+                    ft_op_at(op, FT_K_ep, 0),
+                size + (ft_op_at(op, FT_K_gated, 0) ? 3 : 2) * hidden}};
+}
+
 /* Each of the tensors that a node saves beside operands and results. */
 static void kept_tensor(const ft_op *op, ft_shape *shape, ft_dtype *dtype)
 {
@@ -209,6 +223,10 @@ static void kept_tensor(const ft_op *op, ft_shape *shape, ft_dtype *dtype)
                                      : op->dtype;
     if (op->kind == FT_KIND_cross_entropy)
         *shape = ft_op_shape(op, FT_K_x);
+    if (op->kind == FT_KIND_moe) {
+        *shape = rows_of_experts(op, *shape);
+        *dtype = result;
+    }
     /* Of every step four gates and the cell, or what stands for it. */
     if (op->kind == FT_KIND_lstm || op->kind == FT_KIND_gru)
         shape->dim[3] *= 5;
@@ -301,7 +319,9 @@ static void step(ft__train *t, ft_optimizer optimizer, uint32_t weight, uint32_t
     } how[] = {[FT_OPTIMIZER_SGD] = {FT_KIND_sgd, 0},
                [FT_OPTIMIZER_MOMENTUM] = {FT_KIND_momentum, 1},
                [FT_OPTIMIZER_ADAM] = {FT_KIND_adam, 2},
-               [FT_OPTIMIZER_ADAMW] = {FT_KIND_adamw, 2}};
+               [FT_OPTIMIZER_ADAMW] = {FT_KIND_adamw, 2},
+               [FT_OPTIMIZER_ADAMW8BIT] = {FT_KIND_adamw, 2}};
+    const bool narrow = optimizer == FT_OPTIMIZER_ADAMW8BIT;
     uint32_t in[4] = {weight, g}, out, n = 2;
     const ft_tensor *w = ft__build_get(t->b, weight);
     ft_shape s = w->shape;
@@ -310,8 +330,8 @@ static void step(ft__train *t, ft_optimizer optimizer, uint32_t weight, uint32_t
 
     t->at = w->name;
     for (uint32_t i = 0; i < how[optimizer].states; i++)
-        in[n++] =
-            ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_STATE, dtype, &s);
+        in[n++] = ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_STATE,
+                                   narrow ? FT_DTYPE_int8 : dtype, &s);
     out = ft__build_tensor(t->b, t->at, strlen(t->at), FT_ROLE_WEIGHT, dtype, &s);
     ft__build_alias(t->b, out, weight);
     ft__op_init(&op, how[optimizer].kind, dtype);

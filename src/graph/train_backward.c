@@ -389,11 +389,25 @@ static uint32_t results(const ft__train *t, const struct kernel *k, uint32_t *to
     return n_out;
 }
 
+/* A frozen weight that is unpacked for a product is unpacked again: nobody keeps it. */
+static uint32_t unpacked(ft__train *t, uint32_t tensor)
+{
+    const ft_tensor *w = &t->src->tensor[tensor];
+    const ft_node *n = w->producer == FT_NONE ? NULL : &t->src->node[w->producer];
+
+    return n && n->n_in == 1 && !t->needs[tensor] &&
+                   ft_dtype_bits(t->src->tensor[n->in[0]].dtype) <
+                       ft_dtype_bits(w->dtype)
+               ? ft__grad_node(t, &t->src->op[n->op], n->in, 1, &w->shape)
+               : tensor;
+}
+
 /* The operation itself in the backward phase. */
 static void own_kernel(ft__train *t, uint32_t node)
 {
     struct kernel k = {.n = &t->src->node[node]};
-    uint32_t in[MAX_IN], out[MAX_OUT], to[MAX_OUT], n_in, n_out;
+    uint32_t in[MAX_IN], out[MAX_OUT], to[MAX_OUT], params[MAX_IN], n_in, n_out;
+    bool few;
 
     k.op = t->src->op[k.n->op];
     k.n_operands = ft_op_n_inputs(&k.op);
@@ -412,8 +426,11 @@ static void own_kernel(ft__train *t, uint32_t node)
     k.op.phase = FT_PHASE_BACKWARD;
     if (k.wrt)
         ft__op_set_wrt(&k.op, k.wrt);
-    ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in, k.n->params,
-                      k.n->n_params, out, n_out);
+    few = k.n->n_params <= MAX_IN;
+    for (uint32_t i = 0; few && i < k.n->n_params; i++)
+        params[i] = unpacked(t, k.n->params[i]);
+    ft__build_checked(t->b, k.n->name, strlen(k.n->name), &k.op, in, n_in,
+                      few ? params : k.n->params, k.n->n_params, out, n_out);
     for (uint32_t i = 0; i < n_out; i++)
         ft__grad_give(t, to[i], out[i]);
 }

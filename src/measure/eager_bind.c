@@ -265,6 +265,10 @@ static ft_status bind_optimizer(ft__eager_binding *b, ft_error *err)
 {
     ft_status st = FT_OK;
 
+    if (b->n->n_in > 2 && b->e->graph->tensor[b->n->in[2]].dtype != b->op->dtype)
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "node %s: no engine has optimizers with states of 8 bits",
+                       b->n->name);
     for (uint32_t i = 0; i < 2 + ft__optimizer_states(b->op->kind) && !st; i++)
         st = i < b->n->n_in
                  ? bind_tensor(b, b->n->in[i], err)

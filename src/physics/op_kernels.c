@@ -275,13 +275,32 @@ static void grouped_product(ft__work *w, const ft_op *op, double picks, double w
     p->flops = 2 * p->batch * p->m * p->k * p->n;
     p->read = p->batch * (p->m * p->k * p->size + p->k * p->n * weight);
     p->written = written * out * size_of(op, FT_K_to);
-    p->crossed = 1;
+    p->crossed = op->phase == FT_PHASE_FORWARD;
+    p->gradient = op->phase == FT_PHASE_BACKWARD ? FT_WRT_X : 0;
     p->grouped = 1;
     p->scaled = is_scaled(op);
     if (is_packed(op)) {
         p->packed = weight;
         p->packed_last = 1;
     }
+}
+
+/* Backward, the gradients of the rows, and of each expert's matrix where it is trained.
+ */
+static void grouped_gradients(ft__work *w, const ft_op *op, double picks, double in,
+                              double out)
+{
+    ft__op_kernel *p;
+
+    grouped_product(w, op, picks, picks, out, in);
+    if (!(ft_op_wrt(op) & FT_WRT_WEIGHTS))
+        return;
+    grouped_product(w, op, picks, picks, in, out);
+    p = &w->op_kernel[w->n - 1];
+    p->read = picks * (in + out) * p->size;
+    p->written = p->batch * in * out * size_of(op, FT_K_to);
+    p->k = p->m;
+    p->m = in;
 }
 
 /* A mixture of experts: the rows that each expert of this device is given, gathered, by
@@ -305,6 +324,14 @@ static void mixture(ft__work *w, const ft_op *op, int masked)
     const double gathered = masked ? 0 : picks * size * width;
 
     stream(w, FT__OP_KERNEL_STREAM, op, gathered, gathered);
+    if (op->phase == FT_PHASE_BACKWARD) {
+        grouped_gradients(w, op, picks, hidden, size);
+        stream(w, FT__OP_KERNEL_STREAM, op, (wide + 1) * picks * hidden * width,
+               (wide + 1) * picks * hidden * width);
+        grouped_gradients(w, op, picks, size, wide * hidden);
+        stream(w, FT__OP_KERNEL_STREAM, op, picks * size * width, rows * size * width);
+        return;
+    }
     w->op_kernel[w->n - 1].kernels += ROUTING;
     if (narrow)
         quantize(w, op, (masked ? rows : picks) * size);

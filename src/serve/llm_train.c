@@ -12,30 +12,44 @@
 #include "serve/serve.h"
 
 /* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
- * copy, 12 B of a weight; of weights in fp32 the moments. An answer's has moments of
- * the weights' type: 14 B of a 16-bit weight through memory, not 28. Products that make
- * gradients of several micro-batches add them up in fp32, in place: 6 B more than a
- * 16-bit gradient that is written, 4 B more than one in fp32, of 28 B. */
-static const double states_beside_copy = 6, states_of_fp32 = 2;
+ * copy, 12 B of a weight; of weights in fp32 the moments; in 8 bits (bitsandbytes) two
+ * moments of a byte, without a copy. An answer's has moments of the weights' type: 14 B
+ * of a 16-bit weight through memory, not 28. Products that make gradients of several
+ * micro-batches add them up in fp32, in place: 6 B more than a 16-bit gradient that is
+ * written, 4 B more than one in fp32, of 28 B. */
+static const double states_beside_copy = 6, states_of_fp32 = 2, states_of_8_bits = 1;
 static const double more_optimizer = 2, added_gradient = 6.0 / 14,
                     added_gradient_of_fp32 = 4.0 / 28;
-enum { MOST = 1 << 24, MORE_DIMS = 3, MAX_DIMS = 32 };
+enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32 };
 
 struct passes {
     double forward_s, backward_s, optimizer_s,
         joules;       /* of all layers, one micro-batch */
     double low, high; /* of their time */
     double energy_low, energy_high;
-    double weights, results; /* B: of the rank; what the backward pass reads */
-    double between;          /* B: what goes from layer to layer */
+    double weights, trained; /* B: of the rank; those that have gradients */
+    double experts;          /* B of weights */
+    double results, head; /* B: what the backward pass reads, of layers; of what comes
+                             after them, with the logits and their gradient */
+    double between;       /* B: what goes from layer to layer */
     double flops, peak, idle_w, memory, process;
     uint64_t layers;
-    bool fp32; /* weights and gradients */
+    bool fp32;   /* weights and gradients */
+    bool narrow; /* states of 8 bits */
     ft_basis basis;
 };
 
-static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *replicas,
-                          ft_error *err)
+/* Devices of a machine, as the dimensions of a step say; 0: they do not. */
+static uint64_t node_of(const ft_query *q)
+{
+    for (uint32_t i = 0; i < q->n_dims; i++)
+        if (strcmp(q->dims[i].name, "node") == 0 && q->dims[i].value > 0)
+            return (uint64_t)q->dims[i].value;
+    return 0;
+}
+
+static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_query *q,
+                          uint64_t *replicas, ft_error *err)
 {
     ft_status st =
         ft__read_sized(out, sizeof(*out), in, "ft_llm_train", "FT_LLM_TRAIN_INIT", err);
@@ -45,14 +59,15 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *r
     ft__serve_default(&out->devices, 1);
     ft__serve_default(&out->tp, 1);
     ft__serve_default(&out->pp, 1);
-    ft__serve_default(&out->node, 8);
+    ft__serve_default(&out->node, node_of(q) ? node_of(q) : 8);
     ft__serve_default(&out->sequence, 4096);
     ft__serve_default(&out->micro_batch, 1);
     ft__serve_default(&out->interleave, 1);
+    ft__serve_default(&out->ep, 1);
     if (out->devices > MOST || out->tp > MOST || out->pp > MOST ||
         out->sequence > MOST || out->micro_batch > MOST || out->global_batch > MOST ||
-        out->interleave > MOST || out->zero > 3 || out->recompute > 1 ||
-        !(out->tokens >= 0) || !isfinite(out->tokens))
+        out->interleave > MOST || out->ep > MOST || out->lora > MOST || out->zero > 3 ||
+        out->recompute > 1 || !(out->tokens >= 0) || !isfinite(out->tokens))
         return ft_fail(
             err, FT_EINVAL, 0,
             "training has at most %d devices and sequences, zero 0 to 3, and "
@@ -63,6 +78,11 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, uint64_t *r
                        "%" PRIu64 " devices: not a multiple of tp x pp = %" PRIu64,
                        out->devices, out->tp * out->pp);
     *replicas = out->devices / (out->tp * out->pp);
+    if (out->ep > out->tp && (out->ep % out->tp || *replicas % (out->ep / out->tp)))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "ep=%" PRIu64 ": not a multiple of tp=%" PRIu64
+                       " that divides the %" PRIu64 " devices of a stage",
+                       out->ep, out->tp, *replicas * out->tp);
     ft__serve_default(&out->global_batch, *replicas * out->pp * out->micro_batch);
     if (out->global_batch % (*replicas * out->micro_batch))
         return ft_fail(err, FT_EINVAL, 0,
@@ -99,6 +119,11 @@ static bool *read_backward(const ft_graph *g)
     return read;
 }
 
+static double tensor_bytes(const ft_tensor *t)
+{
+    return (double)ft_tensor_bytes(&t->shape, t->dtype);
+}
+
 /* What all ranks of tensor parallelism have alike, features of tokens in any type and a
  * number for each token, each keeps a part of (sequence parallelism, arXiv:2205.05198).
  */
@@ -107,18 +132,19 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
 {
     bool *read = read_backward(g);
     int64_t alike = 0, rows = 0;
-    double fp32 = 0, all = 0;
+    bool is_head = false;
+    double fp32 = 0;
 
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         const ft_tensor *t = &g->tensor[i];
-        const double bytes = (double)ft_tensor_bytes(&t->shape, t->dtype);
+        const double bytes = tensor_bytes(t);
 
         if (!t->trainable)
             continue;
-        all += bytes;
+        p->trained += bytes;
         fp32 += t->dtype == FT_DTYPE_fp32 ? bytes : 0;
     }
-    p->fp32 = fp32 > all / 2; /* a norm of its own may be */
+    p->fp32 = fp32 > p->trained / 2; /* a norm of its own may be */
     for (uint32_t i = 0; i < g->n_nodes; i++)
         if (g->node[i].phase == FT_PHASE_FORWARD &&
             strcmp(g->node[i].name, "input_norm") == 0) {
@@ -126,7 +152,7 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
 
             alike = ft_shape_elements(&t->shape);
             rows = t->shape.dim[0];
-            p->between = (double)ft_tensor_bytes(&t->shape, t->dtype) / tp;
+            p->between = tensor_bytes(t) / tp;
             p->layers += g->node[i].repeat;
         }
     for (uint32_t i = 0; read && i < g->n_nodes; i++) {
@@ -135,14 +161,20 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
 
         if (n->phase != FT_PHASE_FORWARD || ft_kind_class(op->kind) == FT_CLASS_VIEW)
             continue;
+        is_head |= strcmp(n->name, "lm_head") == 0;
+        if (op->kind == FT_KIND_cross_entropy)
+            p->head += 2 * tensor_bytes(&g->tensor[n->in[0]]);
+        for (uint32_t k = 0; op->kind == FT_KIND_moe && k < n->n_params; k++)
+            p->experts += tensor_bytes(&g->tensor[n->params[k]]);
         for (uint32_t k = 0; k < n->n_out; k++) {
             const ft_tensor *t = &g->tensor[n->out[k]];
-            const double bytes = (double)ft_tensor_bytes(&t->shape, t->dtype);
+            const double bytes = tensor_bytes(t);
             const int64_t size = ft_shape_elements(&t->shape);
             const bool divided = size == alike || size == rows;
 
             if (read[n->out[k]])
-                p->results += (double)n->repeat * (divided ? bytes / tp : bytes);
+                *(is_head ? &p->head : &p->results) +=
+                    (double)n->repeat * (divided ? bytes / tp : bytes);
         }
     }
     free(read);
@@ -166,11 +198,19 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
     dim[q->n_dims] = (ft_dim_value){"train", 1};
     dim[q->n_dims + 1] = (ft_dim_value){"tokens", (int64_t)how->sequence};
     dim[q->n_dims + 2] = (ft_dim_value){"tp", (int64_t)how->tp};
+    one.n_dims = q->n_dims + 3;
+    if (!node_of(q))
+        dim[one.n_dims++] = (ft_dim_value){"node", (int64_t)how->node};
+    if (how->ep > 1)
+        dim[one.n_dims++] = (ft_dim_value){"ep", (int64_t)how->ep};
+    if (how->ep > how->tp)
+        dim[one.n_dims++] = (ft_dim_value){"dp", (int64_t)(how->ep / how->tp)};
+    if (how->lora)
+        dim[one.n_dims++] = (ft_dim_value){"lora", (int64_t)how->lora};
     one.dims = dim;
-    one.n_dims = q->n_dims + MORE_DIMS;
     one.batch = (int64_t)how->micro_batch;
     one.mode = "training";
-    one.optimizer = "adamw";
+    one.optimizer = q->optimizer ? q->optimizer : "adamw";
     st = ft_query_ask(&a, d, &one, err);
     if (st)
         return st;
@@ -190,6 +230,7 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
         .memory = a->limit_bytes,
         .process = isfinite(a->context_bytes) ? a->context_bytes : 0,
         .basis = a->time.basis,
+        .narrow = strcmp(one.optimizer, "adamw8bit") == 0,
     };
     st = take_graph(p, a->graph, (double)how->tp, err);
     if (!st)
@@ -204,12 +245,34 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
     return st;
 }
 
-/* s of a sum of that many bytes, each replica's, over all of them. */
-static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
-                         const struct passes *p, const ft_llm_train *how,
-                         uint64_t replicas, ft_error *err)
+/* Devices that have the same experts. */
+static double expert_replicas(const ft_llm_train *how)
 {
-    const double bytes = p->weights / (double)how->pp;
+    return (double)how->devices /
+           (double)(how->pp * (how->ep > how->tp ? how->ep : how->tp));
+}
+
+/* B of those, experts among them, that a replica has where replicas divide them. */
+static double divided(double all, double experts, const ft_llm_train *how)
+{
+    const double replicas = (double)how->devices / (double)(how->tp * how->pp);
+
+    return (all - experts) / replicas + experts / expert_replicas(how);
+}
+
+/* Of the weights that are trained. */
+static double trained_experts(const struct passes *p, const ft_llm_train *how)
+{
+    return how->lora ? 0 : p->experts;
+}
+
+/* s of a sum of each replica's `all` bytes, experts among them, over all of them. */
+static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
+                         const struct passes *p, const ft_llm_train *how, double all,
+                         double experts, uint64_t replicas, ft_error *err)
+{
+    const double bytes =
+        (all - (expert_replicas(how) > 1 ? 0 : experts)) / (double)how->pp;
     const uint64_t beside = how->tp < how->node ? how->node / how->tp : 1;
     const uint64_t nodes = (replicas + beside - 1) / beside;
     ft_query list = {.size = sizeof(list)};
@@ -251,28 +314,31 @@ static ft_estimate around(double value, double low, double high, ft_basis basis)
 static void fill_memory(ft_llm_trained *out, const struct passes *p,
                         const ft_llm_train *how)
 {
-    const double share = 1 / (double)how->pp, dp = (double)out->replicas;
-    const double weights = p->weights * share;
+    const double share = 1 / (double)how->pp;
+    const double weights = p->weights * share, trained = p->trained * share;
+    const double of_experts = p->experts * share, own = trained_experts(p, how) * share;
     const double under_way = fmin((double)how->pp, (double)out->micro_batches);
     const double layers = fmax(1, (double)p->layers);
-    /* Of a stage: all of it, or what goes into its layers and one layer's. */
-    const double kept =
-        how->recompute ? under_way * layers * share * p->between + p->results / layers
-                       : under_way * share * p->results;
+    /* Of a stage and micro-batch: all of it, or what goes into its layers. */
+    const double kept = share * (how->recompute ? layers * p->between : p->results);
+    const double again = how->recompute ? p->results / layers : 0;
+    const double states = p->narrow ? states_of_8_bits * (p->fp32 ? 0.5 : 1)
+                          : p->fp32 ? states_of_fp32
+                                    : states_beside_copy;
 
-    out->weights = weights / (how->zero > 2 ? dp : 1);
-    out->gradients = weights / (how->zero > 1 ? dp : 1);
-    out->states = weights * (p->fp32 ? states_of_fp32 : states_beside_copy) /
-                  (how->zero > 0 ? dp : 1);
-    out->activations = kept;
+    out->weights = how->zero > 2 ? divided(weights, of_experts, how) : weights;
+    out->gradients = how->zero > 1 ? divided(trained, own, how) : trained;
+    out->states = states * (how->zero > 0 ? divided(trained, own, how) : trained);
+    /* The first stage has most under way, the last one the head. */
+    out->activations = fmax(under_way * kept + again, kept + fmax(p->head, again));
     out->bytes =
         out->weights + out->gradients + out->states + out->activations + p->process;
     out->memory_bytes = p->memory;
 }
 
-/* exchange_s: of all gradients once. */
+/* sum_s: of all gradients once; gather_s: of all weights for both passes. */
 static double fill_times(ft_llm_trained *out, const struct passes *p,
-                         const ft_llm_train *how, double sum_s)
+                         const ft_llm_train *how, double sum_s, double gather_s)
 {
     const double pp = (double)how->pp, m = (double)out->micro_batches;
     const double backward = p->backward_s + (how->recompute ? p->forward_s : 0);
@@ -284,10 +350,12 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
     out->bubble_s = (pp - 1) * stage_s / (double)how->interleave;
     /* Weights are gathered for both passes, and gradients scattered: half a sum each.
      */
-    out->exchange_s = how->zero > 2 ? m * fmax(0, 1.5 * sum_s - stage_s)
+    out->exchange_s = how->zero > 2 ? m * fmax(0, gather_s + sum_s / 2 - stage_s)
                                     : fmax(0, sum_s - backward / pp);
-    out->optimizer_s = (p->fp32 ? 1 : more_optimizer) * p->optimizer_s / pp /
-                       (how->zero ? (double)out->replicas : 1);
+    out->optimizer_s =
+        (p->fp32 || p->narrow ? 1 : more_optimizer) * p->optimizer_s / pp *
+        (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained
+                   : 1);
     return out->compute_s + out->bubble_s + out->exchange_s + out->optimizer_s;
 }
 
@@ -302,9 +370,9 @@ static double joules_of(const ft_llm_trained *out, const struct passes *p,
 }
 
 static void fill(ft_llm_trained *out, const struct passes *p, const ft_llm_train *how,
-                 double sum_s)
+                 double sum_s, double gather_s)
 {
-    const double step_s = fill_times(out, p, how, sum_s);
+    const double step_s = fill_times(out, p, how, sum_s, gather_s);
     const double tokens = (double)how->global_batch * (double)how->sequence;
     const double devices = (double)how->devices,
                  joules = joules_of(out, p, how, step_s);
@@ -333,14 +401,19 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
 {
     ft_llm_train how;
     struct passes p = {.layers = 0};
-    double sum_s = 0;
+    double sum_s = 0, gather_s = 0;
     ft_query q;
     ft_status st;
 
     memset(out, 0, sizeof(*out));
     st = ft__query_read(&q, asked, err);
     if (!st)
-        st = read_how(&how, in, &out->replicas, err);
+        st = read_how(&how, in, &q, &out->replicas, err);
+    if (!st && q.optimizer && strncmp(q.optimizer, "adamw", strlen("adamw")) != 0)
+        st = ft_fail(err, FT_EINVAL, 0,
+                     "training over devices has --optimizer adamw or adamw8bit, not "
+                     "%s",
+                     q.optimizer);
     if (!st && q.batch)
         st = ft_fail(
             err, FT_EINVAL, 0,
@@ -351,11 +424,15 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
         st = ft_fail(err, FT_EINVAL, 0, "%" PRIu64 " stages, and %" PRIu64 " layers",
                      how.pp * how.interleave, p.layers);
     if (!st)
-        st = ask_sum(&sum_s, d, &q, &p, &how, out->replicas, err);
+        st = ask_sum(&sum_s, d, &q, &p, &how, p.trained, trained_experts(&p, &how),
+                     out->replicas, err);
+    if (!st && how.zero > 2)
+        st = ask_sum(&gather_s, d, &q, &p, &how, p.weights, p.experts, out->replicas,
+                     err);
     if (st)
         return st;
     out->global_batch = how.global_batch;
     out->micro_batches = how.global_batch / (out->replicas * how.micro_batch);
-    fill(out, &p, &how, sum_s);
+    fill(out, &p, &how, sum_s, gather_s);
     return FT_OK;
 }

@@ -59,6 +59,8 @@ typedef struct ft__llm_quant {
     int64_t block;    /* weights of an output that share a scale; 0: all */
     bool activations; /* products are of this dtype, too */
 } ft__llm_quant;
+/* bitsandbytes' 4 bits (arXiv:2305.14314). */
+#define FT__LLM_NF4 ((ft__llm_quant){FT_DTYPE_int4, 64, false})
 
 /* Parts of a model with an ft__llm_quant each. */
 typedef enum ft__llm_part {
@@ -104,6 +106,7 @@ typedef struct ft__llm {
     int64_t table_block;          /* likewise, as ft__llm_quant.block */
     ft_dtype dtype, kv, state;    /* kv: of the cache; state: of linear layers */
     ft__llm_quant quant[FT__LLM_PARTS];
+    bool gptq; /* the checkpoint's are, of 4 bits */
     ft__llm_norm_kind norm;
     ft__llm_linear_kind linear;
     bool dropout; /* of attention's weights, where it is trained by its scores */

@@ -159,14 +159,71 @@ void ft__llm_put_types(char out[96], const ft__llm_step *s)
         snprintf(out, 96, " weights=%s%s", ft_dtype_name(q->weights), block);
 }
 
+/* Frozen weights of few bits, as wide as they are multiplied for each product. GPTQ's
+ * are unpacked by operations of PyTorch (AutoGPTQ's modules): shifted as int32,
+ * narrowed, masked, moved and scaled, 22 B of a weight, which are ten numbers of 16
+ * bits that are read and one that is written. */
+static uint32_t dequantized(ft__llm_step *s, int64_t from, int64_t to)
+{
+    const ft__llm_quant *q = &s->m.quant[s->part];
+    const ft__llm_sizes all = SIZES(from * to);
+    const uint32_t packed =
+        ft__llm_tensor_of(s, "", FT_ROLE_WEIGHT, q->weights, &all.shape);
+
+    if (q->block)
+        ft__llm_weight(s, SHAPE(ft__llm_rounded_up(from * to, q->block)));
+    if (s->m.gptq)
+        return ft__llm_node(s, "dequantize", packed, "generic read=%s out=%s",
+                            X(10 * from * to), all.s);
+    return ft__llm_node(s, "dequantize", packed, "cast x=%s to=%s dtype=%s", all.s,
+                        s->type, ft_dtype_name(q->weights));
+}
+
+/* A product whose weights are trained, beside others that are frozen. */
+static uint32_t adapter(ft__llm_step *s, const char *name, uint32_t x, int64_t rows,
+                        int64_t from, int64_t to, int64_t weights)
+{
+    const uint32_t w = ft__llm_weight(s, SHAPE(weights));
+
+    if (w != FT_NONE)
+        ft__build_trainable(s->b, w);
+    return ft__llm_node_with(s, name, x, w, "linear x=%s out=%s", X(rows, from), X(to));
+}
+
+/* y and B A x, of that rank, as PEFT has it (arXiv:2106.09685): each of several
+ * matrices that are one product here has an A of its own. */
+static uint32_t adapted(ft__llm_step *s, const char *name, uint32_t x, uint32_t y,
+                        int64_t rows, int64_t from, int64_t to)
+{
+    const int64_t n = strcmp(name, "qkv_proj") == 0       ? 3
+                      : strcmp(name, "gate_up_proj") == 0 ? 2
+                                                          : 1;
+    const ft__llm_sizes all = SIZES(rows, to);
+
+    x = adapter(s, "lora_A", x, rows, from, n * s->lora, n * s->lora * from);
+    x = ft__llm_view(s, x, SHAPE(rows, n * s->lora), SHAPE(rows, s->lora));
+    x = adapter(s, "lora_B", x, rows, s->lora, to, s->lora * to);
+    x = ft__llm_node_on(s, "scaling", (uint32_t[]){x, ft__llm_weight(s, SHAPE(1))}, 2,
+                        "mul x=%s y=1", all.s);
+    return ft__llm_node_on(s, "add", (uint32_t[]){y, x}, 2, "add x=%s y=%s", all.s,
+                           all.s);
+}
+
 uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t rows,
                         int64_t from, int64_t to, bool bias)
 {
+    const ft__llm_quant *q = &s->m.quant[s->part];
+    const bool packed = s->lora && q->weights != FT_DTYPE_NONE && !q->activations;
     char types[96];
+    uint32_t y;
 
     ft__llm_put_types(types, s);
-    return ft__llm_node(s, name, x, "linear x=%s out=%s%s%s", X(rows, from), X(to),
-                        bias ? " bias=1" : "", types);
+    y = ft__llm_node_with(s, name, x, packed ? dequantized(s, from, to) : FT_NONE,
+                          "linear x=%s out=%s%s%s", X(rows, from), X(to),
+                          bias ? " bias=1" : "", packed ? "" : types);
+    return s->lora && (!s->attention_alone || s->part == FT__LLM_PART_ATTENTION)
+               ? adapted(s, name, x, y, rows, from, to)
+               : y;
 }
 
 /* As code of models has it: in fp32, operation by operation. A square is a

@@ -33,10 +33,10 @@ static bool is_plain(const ft__llm *m)
 
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
 {
-    static const ft__dim_names there = {
-        "tokens, context, tp, ep, pp, dp, node, mtp, train, scores, unfused, once, "
-        "kv_bits, weight_bits",
-        1, false};
+    static const ft__dim_names there = {"tokens, context, tp, ep, pp, dp, node, mtp, "
+                                        "train, lora, lora_attention, scores, "
+                                        "unfused, once, kv_bits, weight_bits",
+                                        1, false};
     bool *used = calloc(opt && opt->n_dims ? opt->n_dims : 1, sizeof(*used));
 
     if (!used) {
@@ -52,6 +52,8 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->node = taken(opt, "node", used, 8);
     s->drafts = taken(opt, "mtp", used, 0);
     s->whole = taken(opt, "train", used, 0) == 1;
+    s->lora = taken(opt, "lora", used, 0);
+    s->attention_alone = taken(opt, "lora_attention", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->unfused = taken(opt, "unfused", used, 0) == 1;
     s->once = taken(opt, "once", used, 0) == 1;
@@ -81,8 +83,14 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim train=1: of models whose layers all have grouped "
                        "attention over all tokens or a window");
-    if ((s->scores || s->unfused) && !s->whole)
-        ft__build_fail(s->b, FT_EINVAL, 0, "--dim scores=1, unfused=1: with train=1");
+    if ((s->scores || s->unfused || s->lora) && !s->whole)
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim scores=1, unfused=1, lora=N: with train=1");
+    if (s->lora < 0 || s->lora > s->m.hidden)
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim lora=%" PRId64
+                       ": a rank is at most hidden_size, %" PRId64,
+                       s->lora, s->m.hidden);
     s->tokens += s->drafts;
     if (s->context < s->tokens)
         ft__build_fail(s->b, FT_EINVAL, 0,
@@ -168,13 +176,16 @@ static void divide(ft__llm_step *s)
                        s->stages, m->layers);
 }
 
-/* What is packed for serving is trained as what it was packed from. */
+/* What is packed for serving is trained as what it was packed from, but for weights of
+ * few bits that are frozen. */
 static void unpack(ft__llm_step *s)
 {
     ft__llm *m = &s->m;
 
     s->repacked = m->table != FT_DTYPE_NONE;
     for (int part = 0; part < FT__LLM_PARTS; part++) {
+        if (s->lora && !m->quant[part].activations)
+            continue;
         s->repacked |= m->quant[part].weights != FT_DTYPE_NONE;
         m->quant[part] = (ft__llm_quant){FT_DTYPE_NONE, 0, false};
     }
@@ -197,12 +208,14 @@ static void retype(ft__llm_step *s)
     if (s->whole)
         unpack(s);
     s->repacked |= !found;
+    s->m.gptq &= !s->weight_bits;
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
              part++) {
             found = true;
             if (part != FT__LLM_PART_HEAD)
-                s->m.quant[part] = known[i].quant;
+                s->m.quant[part] =
+                    s->lora && s->weight_bits == 4 ? FT__LLM_NF4 : known[i].quant;
         }
     if (s->kv_bits == 8)
         s->m.kv = FT_DTYPE_fp8e4m3;
@@ -230,6 +243,13 @@ static void say_assumed(ft__llm_step *s)
                          " in the cache, batch %" PRId64
                          " (--dim tokens=N, --dim context=N, --batch N)",
                          s->tokens, s->context, s->batch);
+    if (s->lora)
+        ft__build_assume(s->b,
+                         "LoRA: every product of %s has an adapter of rank %" PRId64
+                         "; all else is frozen",
+                         s->attention_alone ? "attention"
+                                            : "the layers but routers and experts",
+                         s->lora);
     ft__build_positions(s->b, m->positions, s->context);
     if (s->drafts)
         ft__build_assume(s->b,

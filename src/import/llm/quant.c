@@ -1,5 +1,6 @@
 /* How a checkpoint's numbers are packed: quantization_config of Hugging Face, FP8,
- * GPTQ, AWQ, compressed-tensors; hf_quant_config.json of NVIDIA's ModelOpt. */
+ * GPTQ, AWQ, bitsandbytes, compressed-tensors; hf_quant_config.json of NVIDIA's
+ * ModelOpt. */
 #include <string.h>
 
 #include "import/llm/read.h"
@@ -147,6 +148,7 @@ static void take_count(struct scheme *s, ft__json *j, ft__text name, bool activa
 static void take_scheme(struct scheme *s, ft__json *j, bool activations, int depth)
 {
     ft__text name, skipped;
+    bool yes;
 
     if (ft__json_peek(j) != '{' || depth > 4) {
         ft__json_skip(j, &skipped);
@@ -176,6 +178,8 @@ static void take_scheme(struct scheme *s, ft__json *j, bool activations, int dep
             take_text(s, j, name, activations);
         else if (next == '0')
             take_count(s, j, name, activations);
+        else if (FT__IS(name, "load_in_8bit") && next == 't')
+            s->bits = ft__json_bool(j, &yes) ? 8 : 0;
         else
             ft__json_skip(j, &skipped);
     }
@@ -190,6 +194,8 @@ static ft__llm_quant scheme_of(const struct scheme *s)
         return (ft__llm_quant){FT_DTYPE_fp8e4m3, s->group, true};
     if (FT__IS(s->method, "mxfp4"))
         return (ft__llm_quant){FT_DTYPE_fp4, 32, false};
+    if (FT__IS(s->method, "bitsandbytes") && !s->bits)
+        return FT__LLM_NF4;
     if (s->bits == 8 && FT__IS(s->type, "float"))
         return (ft__llm_quant){FT_DTYPE_fp8e4m3, s->group, narrow};
     if (s->bits == 4 && FT__IS(s->type, "float"))
@@ -213,6 +219,7 @@ static void take_all(ft__llm_reader *r, const struct scheme *s)
     const ft__llm_quant q = scheme_of(s);
     ft__llm *m = r->m;
 
+    m->gptq = FT__IS(s->method, "gptq") && s->bits == 4;
     if (q.weights == FT_DTYPE_NONE && !s->listed)
         ft__llm_refuse(r, "is of a method, or of bits, that are not known",
                        "quantization_config");

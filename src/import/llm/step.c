@@ -38,29 +38,33 @@ static uint32_t exchanged(ft__llm_step *s, const char *name, uint32_t x, int64_t
     const int64_t nodes = (ranks + s->node - 1) / s->node;
 
     if (s->replicas > 1)
-        ft__llm_node(s, name, ft__llm_as(s, x, SHAPE(own, size)),
-                     "collective x=%s ranks=%s mode=1%s%s", X(own, size), X(ranks),
-                     nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
+        x = ft__llm_node(s, name, ft__llm_as(s, x, SHAPE(own, size)),
+                         "collective x=%s ranks=%s mode=1%s%s", X(own, size), X(ranks),
+                         nodes > 1 ? " nodes=" : "", nodes > 1 ? X(nodes) : "");
     return x;
 }
 
-/* Experts of all replicas' tokens. */
+/* Experts of all replicas' tokens. A server's kernels have all of them and skip what
+ * others' experts are for; trainers bring each expert's rows to where it is. */
 static uint32_t routed(ft__llm_step *s, uint32_t x, int64_t size)
 {
     const ft__llm *m = &s->m;
-    const int64_t ranks = s->ranks * s->replicas, rows = s->rows * s->replicas;
+    const int64_t ranks = s->ranks * s->replicas;
+    const bool apart = s->whole && s->replicas > 1;
+    const int64_t all = s->rows * s->replicas, ep = s->expert_ranks;
+    const int64_t rows = apart ? ft__llm_rounded_up(all * m->topk, ep) : all;
     char types[96], split[64] = "";
 
     if (ranks > 1)
-        snprintf(split, sizeof(split), " tp=%" PRId64 " ep=%" PRId64,
-                 ranks / s->expert_ranks, s->expert_ranks);
+        snprintf(split, sizeof(split), " tp=%" PRId64 " ep=%" PRId64, ranks / ep,
+                 apart ? 1 : ep);
     s->part = FT__LLM_PART_EXPERTS;
     ft__llm_put_types(types, s);
     x = exchanged(s, "dispatch", x, size);
     x = ft__llm_as(s, x, SHAPE(rows, size));
     x = ft__llm_node(s, "experts", x, "moe x=%s hidden=%s experts=%s topk=%s%s%s%s",
-                     X(rows, size), X(m->expert_ffn), X(m->experts), X(m->topk), split,
-                     types, m->gated ? "" : " gated=0");
+                     X(rows, size), X(m->expert_ffn), X(m->experts / (apart ? ep : 1)),
+                     X(apart ? 1 : m->topk), split, types, m->gated ? "" : " gated=0");
     return ft__llm_as(s, exchanged(s, "combine", x, size), SHAPE(s->rows, size));
 }
 
@@ -326,6 +330,8 @@ static void head(ft__llm_step *s, uint32_t x)
     x = ft__llm_node_with(s, "lm_head", x, s->head, "linear x=%s out=%s%s%s",
                           X(rows, m->hidden), X(m->vocab),
                           m->head_bias ? " bias=1" : "", types);
+    if (s->unfused)
+        x = ft__llm_node(s, "logits", x, "cast x=%s to=fp32", X(rows, m->vocab));
     if (x != FT_NONE)
         ft__build_output(s->b, x);
 }

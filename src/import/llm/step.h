@@ -18,17 +18,19 @@ typedef struct ft__llm_step {
     int64_t node;         /* devices of a machine */
     int64_t drafts;       /* tokens that a speculative layer drafts */
     int64_t kv_bits, weight_bits;
-    int64_t shared;        /* largest divisor of all that ranks share evenly; */
+    int64_t lora;   /* rank of what is trained beside frozen weights; 0: all are */
+    int64_t shared; /* largest divisor of all that ranks share evenly; */
     const char *undivided; /* the first of it that they do not; NULL: they do */
     int64_t undivided_size;
     const ft__llm_layer *l; /* whose operations are made, and of which part */
     ft__llm_part part;
-    const char *type;         /* of activations */
-    bool whole;               /* sequences without a cache, as they are trained */
-    bool scores;              /* of attention, which go through memory */
-    bool unfused;             /* norms and rotations, operation by operation */
-    bool repacked;            /* weights are not as the checkpoint has them */
-    bool once;                /* layers that are alike stand once, repeated */
+    const char *type;     /* of activations */
+    bool whole;           /* sequences without a cache, as they are trained */
+    bool attention_alone; /* has adapters */
+    bool scores;          /* of attention, which go through memory */
+    bool unfused;  /* norms and rotations, operation by operation; logits in fp32 */
+    bool repacked; /* weights are not as the checkpoint has them */
+    bool once;     /* layers that are alike stand once, repeated */
     uint32_t embedding, head; /* weights that other operations have, too */
     uint32_t rotations;       /* of unfused ones: a table that all layers have */
 } ft__llm_step;

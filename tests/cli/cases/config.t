@@ -92,7 +92,7 @@ A folder has it in its config.json; what is not known is named.
   foretell predict: llama-3-8b.json: tp=3 does not divide the 32 heads; tp=1, 2, 4, 8, 16, 32 would
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim sequence=3
-  foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name; there is tokens, context, tp, ep, pp, dp, node, mtp, train, scores, unfused, once, kv_bits, weight_bits
+  foretell predict: llama-3-8b.json: --dim sequence=3: no input has an open dimension of that name; there is tokens, context, tp, ep, pp, dp, node, mtp, train, lora, lora_attention, scores, unfused, once, kv_bits, weight_bits
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --dim train=1 --dim train=1
   foretell predict: llama-3-8b.json: --dim train=1: it is said twice

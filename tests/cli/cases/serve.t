@@ -350,13 +350,13 @@ Trained over many devices:
   $ L=examples/llm/llama-3-8b.json; for o in "--must-fit" "--precision fp32" "--mode training --optimizer sgd" "--zero 4"; do foretell predict $L --device h100-sxm --gpus 8 $o; done; foretell predict $L --device h100-sxm --mode training --dim train=1
   foretell predict: training over --gpus goes without --must-fit
   foretell predict: training over --gpus goes without --precision fp32: --dtype fp32, or --precision amp-bf16
-  foretell predict: training over --gpus is by AdamW, not --optimizer sgd
+  foretell predict: training over devices has --optimizer adamw or adamw8bit, not sgd
   foretell predict: --zero is 1 (states of the optimizer), 2 (gradients, too) or 3 (weights, too), not 4
   foretell predict: llama-3-8b.json: --dim train=1: sequences are as long as --dim tokens=N says, without a context before them
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --precision amp-bf16 -q | grep -E '^assumed|^a device' | cut -d, -f1-3
   assumed: weights, gradients and states of AdamW in fp32; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
-  a device needs 160 GiB: weights 29.9 GiB, gradients 29.9 GiB, states 59.8 GiB
+  a device needs 162 GiB: weights 29.9 GiB, gradients 29.9 GiB, states 59.8 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100 --gpus 64 --tp 2 --zero 1 --sequence 4096 --run-tokens 1T --price 2/h -q | sed -E 's/[0-9.]+(e[+][0-9]+)? ?([num]?[sJW]|[KMG]iB|%|kJ)?( |$|,|;)/N\3/g; s/ {2,}/ /g; s/-{5,}/-/; s/ (learned|scaled)$//'
   examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batch in a step of N sequences
   assumed: weights and gradients in N bits, AdamW with an fpN copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
@@ -381,6 +381,13 @@ Trained over many devices:
   it does not fit: --zero 3, --recompute, --tp, --pp or more --gpus take less
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --gpus 8 --zero 3 -q | sed -n 's/^a device.*; it/it/p'
   it does not fit: --recompute, --tp, --pp or more --gpus take less
+  $ L=examples/llm/llama-3-8b.json; for o in "--lora 16" "--lora 16 --dim weight_bits=4" "--optimizer adamw8bit"; do foretell predict $L --device h100-sxm --gpus 1 --recompute $o -q | grep -E '^assumed|^a device' | cut -d, -f1-3; done
+  assumed: adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  a device needs 20.0 GiB: weights 15.0 GiB, gradients 80.0 MiB, states 480 MiB
+  assumed: adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  a device needs 10.5 GiB: weights 5.49 GiB, gradients 80.0 MiB, states 480 MiB
+  assumed: weights and gradients in their type, AdamW in 8 bits; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  a device needs 49.3 GiB: weights 15.0 GiB, gradients 15.0 GiB, states 15.0 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
   devices: 64
   replicas: 16
@@ -391,7 +398,7 @@ Trained over many devices:
   foretell predict: --gpus is missing: on how many is it trained?
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --concurrency 4
-  foretell predict: training goes without options of serving but --tp
+  foretell predict: training goes without options of serving but --tp and --ep
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 6 --tp 4
   foretell predict: 6 devices: not a multiple of tp x pp = 4

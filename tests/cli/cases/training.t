@@ -314,7 +314,7 @@ What cannot be.
   foretell ops: --mode is inference or training, not "train"
   [2]
   $ foretell ops data/models/resnet18.onnx --mode training --optimizer sdg
-  foretell ops: --optimizer is none, sgd, momentum, adam or adamw, not "sdg"
+  foretell ops: --optimizer is none, sgd, momentum, adam, adamw or adamw8bit, not "sdg"
   [2]
   $ foretell ops data/models/resnet18.onnx --mode training --loss l1
   foretell ops: --loss is auto, none, cross_entropy or mse, not "l1"
