@@ -276,18 +276,16 @@ static ft_status ask_ops(ft__serve_cost *out, ft_data *d, const ft_serve_plan *p
     ft_status st;
 
     list.model = "steps";
-    list.list = p->list.s;
-    list.list_len = p->list.len;
+    list.graph = p->list;
     if (strncmp(list.run_mode, "compiled", 8) == 0)
         list.run_mode = strcmp(list.run_mode, "compiled") == 0 ? "eager" : "graph";
     st = ft_query_ask(&a, d, &list, err);
     for (uint32_t i = 0; !st && i < a->n_ops; i++) {
         const ft_answer_op *op = a->op[i];
-        const ft__index_slot *at = ft__index_find(
-            &p->op_of, ft__hash_text(FT__HASH_BEGIN, op->spec), op->spec);
+        const uint32_t at = ft__serve_number_of(p, op->op);
 
-        if (at)
-            out[at->number] =
+        if (at != FT_NONE)
+            out[at] =
                 (ft__serve_cost){op->device_time.value,
                                  op->device_time.value * ft__answer_network_w(a)[i]};
     }
@@ -354,12 +352,11 @@ static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
 {
     for (uint32_t i = 0; i < a->n_ops; i++) {
         const ft_answer_op *x = a->op[i];
-        const ft__index_slot *at =
-            ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, x->spec), x->spec);
+        const uint32_t at = ft__serve_number_of(p, x->op);
         const double count = (double)x->count;
 
-        if (at && op[at->number].time_s > 0 && x->device_time.value > 0) {
-            alone[x->op->kind] += count * op[at->number].time_s;
+        if (at != FT_NONE && op[at].time_s > 0 && x->device_time.value > 0) {
+            alone[x->op->kind] += count * op[at].time_s;
             fused[x->op->kind] += count * x->device_time.value;
         }
     }
@@ -373,7 +370,7 @@ static void fuse(ft__serve_cost *op, const ft_serve_plan *p, const struct networ
     add_fused(alone, fused, p, op, n->decode);
     add_fused(alone, fused, p, op, n->prefill);
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        const ft_kind kind = p->kind[i];
+        const ft_kind kind = p->op[i].kind;
         const double share = alone[kind] > 0 ? fused[kind] / alone[kind] : 1;
 
         op[i].time_s *= share;
@@ -510,21 +507,14 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
 }
 
 /* Width of what ranks sum; 0: nothing is. */
-static ft_status summed_width(int64_t *width, const ft_serve_plan *p, ft_error *err)
+static int64_t summed_width(const ft_serve_plan *p)
 {
-    ft_status st = FT_OK;
+    int64_t width = 0;
 
-    *width = 0;
-    for (uint32_t i = 0; i < p->n_ops && !st && !*width; i++) {
-        ft_op of;
-
-        if (p->kind[i] != FT_KIND_collective)
-            continue;
-        st = ft_op_parse(&of, p->spec[i], strlen(p->spec[i]), err);
-        if (!st)
-            *width = ft_op_shape(&of, FT_K_x).dim[1];
-    }
-    return st;
+    for (uint32_t i = 0; i < p->n_ops && !width; i++)
+        if (p->op[i].kind == FT_KIND_collective)
+            width = ft_op_shape(&p->op[i], FT_K_x).dim[1];
+    return width;
 }
 
 /* Kernels of its own in place of the device's. */
@@ -532,19 +522,12 @@ static ft_status take_engine(ft__serve_cost *op, ft_data *d, const ft_serve_plan
                              const ft_serve_steps *s, ft_error *err)
 {
     const ft__data_kept *kept;
-    int64_t width;
+    const int64_t width = summed_width(p);
     ft_status st = ft__data_device(&kept, d, s->device, true, err);
 
-    if (!st)
-        st = summed_width(&width, p, err);
-    for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++) {
-        ft_op of;
-
-        st = ft_op_parse(&of, p->spec[i], strlen(p->spec[i]), err);
-        if (!st)
-            ft__serve_engine_cost(&op[i], &s->engine, &of, width,
-                                  ft_device_get(kept->thing), s->idle_w);
-    }
+    for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++)
+        ft__serve_engine_cost(&op[i], &s->engine, &p->op[i], width,
+                              ft_device_get(kept->thing), s->idle_w);
     return st;
 }
 
