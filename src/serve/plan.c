@@ -291,21 +291,6 @@ static ft_status add_own(ft_serve_plan *p, ft__serve_cell *cell,
     return st;
 }
 
-static ft_status plan_rows(ft_serve_plan *p, struct plan_model *m, ft_error *err)
-{
-    ft_status st = FT_OK;
-
-    for (size_t i = 0; i < p->rows.n && !st; i++) {
-        ft_graph *g;
-
-        st = step_graph(&g, m, p->rows.at[i], 1, m->few, err);
-        if (!st)
-            st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
-        ft_graph_free(g);
-    }
-    return st;
-}
-
 static uint64_t layers_of(const ft_graph *g)
 {
     uint64_t n = 0;
@@ -393,17 +378,22 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
     return st;
 }
 
-static ft_status plan_prefill(ft_serve_plan *p, struct plan_model *m, ft_error *err)
+/* Tokens of prompts are of the same graph as those of sequences that decode: all sizes of
+ * chunks are among those of rows. */
+static ft_status plan_tokens(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
+    size_t chunk = 0;
     ft_status st = FT_OK;
 
-    for (size_t i = 0; i < p->chunk.n && !st; i++) {
-        ft_graph *tokens;
+    for (size_t i = 0; i < p->rows.n && !st; i++) {
+        ft_graph *g;
 
-        st = step_graph(&tokens, m, p->chunk.at[i], 1, m->few, err);
+        st = step_graph(&g, m, p->rows.at[i], 1, m->few, err);
         if (!st)
-            st = plan_chunk(p, m, i, tokens, err);
-        ft_graph_free(tokens);
+            st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
+        if (!st && chunk < p->chunk.n && p->chunk.at[chunk] == p->rows.at[i])
+            st = plan_chunk(p, m, chunk++, g, err);
+        ft_graph_free(g);
     }
     return st;
 }
@@ -564,11 +554,9 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
     if (!st)
         st = find_common(&m, err);
     if (!st)
-        st = plan_rows(p, &m, err);
+        st = plan_tokens(p, &m, err);
     if (!st)
         st = plan_decode(p, &m, err);
-    if (!st)
-        st = plan_prefill(p, &m, err);
     if (!st)
         st = plan_memory(p, &m, err);
     if (!st)

@@ -40,7 +40,7 @@ void ft__serve_bounds_of(ft__serve_bounds *out, const ft_serve_load *load);
  * load are 0. */
 ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n);
 
-enum { FT__SERVE_GRID = 40 };
+enum { FT__SERVE_GRID = 48 };
 
 /* Where steps are asked for, ascending. */
 typedef struct ft__serve_grid {
