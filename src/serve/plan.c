@@ -378,8 +378,8 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
     return st;
 }
 
-/* Tokens of prompts are of the same graph as those of sequences that decode: all sizes of
- * chunks are among those of rows. */
+/* A step of so many tokens stands for those of prompts, too: all sizes of chunks are
+ * among those of rows. */
 static ft_status plan_tokens(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
     size_t chunk = 0;
