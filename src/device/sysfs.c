@@ -104,7 +104,7 @@ ft_status ft__sys_file(char **text, size_t *len, const char *path, ft_error *err
     do {
         n = fread(piece, 1, sizeof(piece), fp);
         ft__buf_add(&b, piece, n);
-    } while (n && b.len <= FT__MAX_TEXT_FILE);
+    } while (n == sizeof(piece) && b.len <= FT__MAX_TEXT_FILE);
     n = (size_t)ferror(fp);
     fclose(fp);
     if (b.bad || n || b.len > FT__MAX_TEXT_FILE) {

@@ -199,7 +199,8 @@ static bool grow(ft__build *b, void *array, uint32_t n, uint32_t *cap, size_t si
 {
     return n < *cap ? !b->failed
                     : reserve(b, array,
-                              *cap                 ? *cap * 2u
+                              *cap >= 64           ? *cap * 2u
+                              : *cap               ? *cap * 4u
                               : size < SMALL_BYTES ? (uint32_t)(SMALL_BYTES / size)
                                                    : 1,
                               cap, size);
@@ -534,50 +535,49 @@ static uint32_t copied_tensor(const struct copied *c, uint32_t tensor)
                                : tensor + c->further;
 }
 
-static const uint32_t *copied_tensors(ft__build *b, const struct copied *c,
+/* From *at on, which goes behind them; nothing of nothing. */
+static const uint32_t *copied_tensors(uint32_t **at, const struct copied *c,
                                       const uint32_t *v, uint32_t n)
 {
-    uint32_t *p = n ? ft__arena_array(&b->g->arena, n, sizeof(*p)) : NULL;
+    uint32_t *p = *at;
 
-    if (n && !p)
-        out_of_memory(b);
-    for (uint32_t i = 0; p && i < n; i++)
+    for (uint32_t i = 0; i < n; i++)
         p[i] = copied_tensor(c, v[i]);
-    return p;
+    *at += n;
+    return n ? p : NULL;
 }
 
-static void copy_scope(ft__build *b, const char *scope, const char *was,
+static void copy_scope(ft__build *b, ft__buf *text, const char *scope, const char *was,
                        const char *now)
 {
-    ft__buf text = {0};
+    const size_t len = strlen(was), new_len = strlen(now);
     const char *at;
 
+    text->len = 0;
     while ((at = strstr(scope, was))) {
-        ft__buf_add(&text, scope, (size_t)(at - scope));
-        ft__buf_add(&text, now, strlen(now));
-        scope = at + strlen(was);
+        ft__buf_add(text, scope, (size_t)(at - scope));
+        ft__buf_add(text, now, new_len);
+        scope = at + len;
     }
-    ft__buf_add(&text, scope, strlen(scope));
-    if (text.bad)
+    ft__buf_add(text, scope, strlen(scope));
+    if (text->bad)
         out_of_memory(b);
     else
-        ft__build_scope(b, text.s, text.len);
-    ft__buf_free(&text);
+        ft__build_scope(b, text->s, text->len);
 }
 
-static void copy_tensors(ft__build *b, const struct copied *c, uint32_t end,
+/* With room for them. */
+static void copy_tensors(ft__parts *g, const struct copied *c, uint32_t n,
                          uint32_t nodes)
 {
-    ft__parts *g = b->g;
+    ft_tensor *t = &g->tensor[g->n_tensors];
 
-    for (uint32_t i = c->first; i < end; i++) {
-        if (!grow(b, &g->tensor, g->n_tensors, &b->cap_tensors, sizeof(*g->tensor)))
-            return;
-        g->tensor[g->n_tensors] = g->tensor[i];
-        g->tensor[g->n_tensors].storage = copied_tensor(c, g->tensor[i].storage);
-        if (g->tensor[i].producer != FT_NONE)
-            g->tensor[g->n_tensors].producer += nodes;
-        g->n_tensors++;
+    memcpy(t, &g->tensor[c->first], n * sizeof(*t));
+    g->n_tensors += n;
+    for (uint32_t i = 0; i < n; i++) {
+        t[i].storage = copied_tensor(c, t[i].storage);
+        if (t[i].producer != FT_NONE)
+            t[i].producer += nodes;
     }
 }
 
@@ -600,25 +600,36 @@ void ft__build_copy(ft__build *b, const ft__build_mark *from, const ft__build_ma
     const struct copied c = {from->n_tensors, g->n_tensors - from->n_tensors, in,
                              instead};
     const char *scope = NULL;
+    ft__buf text = {0};
+    uint32_t *at;
+    size_t n_at = 0;
 
-    copy_tensors(b, &c, to->n_tensors, g->n_nodes - from->n_nodes);
+    ft__build_reserve(b, from, to, 1);
+    for (uint32_t i = from->n_nodes; i < to->n_nodes; i++)
+        n_at += g->node[i].n_in + g->node[i].n_params + g->node[i].n_out;
+    at = ft__arena_array(&g->arena, n_at, sizeof(*at));
+    if (!at)
+        out_of_memory(b);
+    if (b->failed)
+        return;
+    copy_tensors(g, &c, to->n_tensors - from->n_tensors, g->n_nodes - from->n_nodes);
     for (uint32_t i = from->n_nodes; i < to->n_nodes && !b->failed; i++) {
-        ft_node n = g->node[i];
+        ft_node *n = &g->node[g->n_nodes];
 
-        if (n.scope != scope)
-            copy_scope(b, n.scope, was, now);
-        scope = n.scope;
+        *n = g->node[i];
+        if (n->scope != scope)
+            copy_scope(b, &text, n->scope, was, now);
+        scope = n->scope;
         if (g->n_nodes >= FT__MAX_NODES)
             ft__build_fail(b, FT_EFORMAT, 0, "more than %d nodes", FT__MAX_NODES);
-        n.scope = b->scope;
-        n.in = copied_tensors(b, &c, n.in, n.n_in);
-        n.params = copied_tensors(b, &c, n.params, n.n_params);
-        n.out = copied_tensors(b, &c, n.out, n.n_out);
-        if (!grow(b, &g->node, g->n_nodes, &b->cap_nodes, sizeof(n)))
-            return;
-        g->op_count[n.op] += n.repeat;
-        g->node[g->n_nodes++] = n;
+        n->scope = b->scope;
+        n->in = copied_tensors(&at, &c, n->in, n->n_in);
+        n->params = copied_tensors(&at, &c, n->params, n->n_params);
+        n->out = copied_tensors(&at, &c, n->out, n->n_out);
+        g->op_count[n->op] += n->repeat;
+        g->n_nodes++;
     }
+    ft__buf_free(&text);
 }
 
 FT_PRINTF(5, 0)

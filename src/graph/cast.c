@@ -21,7 +21,7 @@ ft_op ft__op_cast_same(const ft_op *cast)
     return op;
 }
 
-static ft_op cast_op(const ft_op *of, ft_dtype from, ft_dtype to)
+ft_op ft__op_cast(const ft_op *of, ft_dtype from, ft_dtype to)
 {
     static const ft_key_id key[] = {FT_K_to, FT_K_weights};
     ft_op op = *of;
@@ -54,7 +54,7 @@ static void copy_tensors(ft__build *b, const ft_graph *g, ft_dtype from, ft_dtyp
 static void copy_node(ft__build *b, const ft_graph *g, const ft_node *n, ft_dtype from,
                       ft_dtype to)
 {
-    const ft_op op = cast_op(&g->op[n->op], from, to);
+    const ft_op op = ft__op_cast(&g->op[n->op], from, to);
 
     ft__build_at(b, n);
     ft__build_again(b, n, &op, n->in, n->out, n->n_out);

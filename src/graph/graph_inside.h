@@ -37,9 +37,10 @@ static inline void ft__found_done(atomic_int *state)
  * it; what has another type (indices, masks, quantised weights) stays. FT_EINVAL:
  * either of them is none of fp64, fp32, fp16, bf16. */
 ft_status ft__graph_cast(ft_graph **out, const ft_graph *g, ft_dtype to, ft_error *err);
-/* What is of one type alone, whichever the network's is. */
+/* What is of one type alone, whichever the network's is; of one operation. */
 ft_status ft__graph_cast_from(ft_graph **out, const ft_graph *g, ft_dtype from,
                               ft_dtype to, ft_error *err);
+ft_op ft__op_cast(const ft_op *of, ft_dtype from, ft_dtype to);
 /* The same network behind copies of its inputs to where a CUDA graph reads them, and of
  * its weights, too. */
 ft_status ft__graph_copy_inputs(ft_graph **out, const ft_graph *g, bool weights,

@@ -383,12 +383,9 @@ static inline int64_t elements(const ft_shape *s)
 
         if (dim == 0)
             return 0;
-        /* Most sizes are small: two below 2^26 need no division. */
-        over = over ||
-               ((uint64_t)(n | dim) >> 26 && (dim < 0 || n > FT__MAX_ELEMENTS / dim));
-        n = over ? 1 : n * dim;
+        over |= dim < 0 || __builtin_mul_overflow(n, dim, &n);
     }
-    return over ? -1 : n;
+    return over || n > FT__MAX_ELEMENTS ? -1 : n;
 }
 
 int ft_shape_equal(const ft_shape *a, const ft_shape *b)

@@ -167,13 +167,14 @@ bool ft__is_same_loop(const char *a, const char *b)
     return of_a == of_b || (isnan(of_a) && isnan(of_b));
 }
 
-bool ft__is_run_mode_alone(const char *setting)
+bool ft__is_as_it_comes(const char *setting)
 {
     ft__pair_value v[N_NAMES];
     size_t i = 0;
 
     ft__pairs_find(v, setting, names, N_NAMES);
-    while (i < N_NAMES && (i == RUN_MODE || !v[i].s))
+    while (i < N_NAMES &&
+           (i == RUN_MODE || i == LOOP || i == PICKS || !v[i].s))
         i++;
     return i == N_NAMES;
 }

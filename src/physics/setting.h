@@ -20,7 +20,8 @@ ft__chip_setting ft__setting_read(const char *setting);
 void ft__hardware_spec_set(ft__hardware_spec *out, const ft_device_facts *d,
                            const ft__chip_setting *set, const char *policy,
                            const ft_op *op);
-/* Does it change nothing of a chip but how an engine runs operations? */
-bool ft__is_run_mode_alone(const char *setting);
+/* Does it change nothing of a chip but how an engine runs operations, in which loops,
+ * and what it does with experts' picks? */
+bool ft__is_as_it_comes(const char *setting);
 
 #endif

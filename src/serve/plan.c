@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "graph/op_inside.h"
+#include "import/list.h"
 #include "import/llm/llm.h"
 #include "query/data.h"
 #include "serve/serve.h"
 
-enum { MAX_DIMS = 32, SPEC = 1024 };
+enum { MAX_DIMS = 32 };
 
 static void grid_add(ft__serve_grid *g, double at)
 {
@@ -80,36 +82,49 @@ static void make_grids(ft_serve_plan *p)
     grid_add(&p->before, most);
 }
 
-/* Its number in the list; FT_NONE: memory is short. */
+uint32_t ft__serve_number_of(const ft_serve_plan *p, const ft_op *op)
+{
+    uint64_t hash = ft__op_quick_hash(op);
+    const ft__index_slot *at;
+
+    while ((at = ft__index_find(&p->op_of, hash, NULL)) &&
+           !ft_op_equal(&p->op[at->number], op))
+        hash++;
+    return at ? (uint32_t)at->number : FT_NONE;
+}
+
+/* Its number, added when it is new; FT_NONE: memory is short. */
 static uint32_t number_of(ft_serve_plan *p, const ft_op *op)
 {
-    char spec[SPEC];
+    const uint32_t known = ft__serve_number_of(p, op);
+    uint64_t hash = ft__op_quick_hash(op);
+    ft_op *grown;
     ft__index_slot *at;
 
-    if (ft_op_print(op, spec, sizeof(spec)) >= sizeof(spec))
+    if (known != FT_NONE)
+        return known;
+    grown = ft__list_grow(p->op, p->n_ops, &p->cap_ops, sizeof(*grown));
+    p->op = grown ? grown : p->op;
+    while ((at = ft__index_at(&p->op_of, hash, NULL)) && at->hash)
+        hash++;
+    if (!grown || !at)
         return FT_NONE;
-    at = ft__index_at(&p->op_of, ft__hash_text(FT__HASH_BEGIN, spec), spec);
-    if (!at)
-        return FT_NONE;
-    if (!at->hash) {
-        char **grown = ft__list_grow(p->spec, p->n_ops, &p->cap_spec, sizeof(*grown));
-        ft_kind *kind = ft__list_grow(p->kind, p->n_ops, &p->cap_kind, sizeof(*kind));
+    *at = (ft__index_slot){.hash = hash, .number = p->n_ops};
+    p->op_of.n++;
+    grown[p->n_ops] = *op;
+    return p->n_ops++;
+}
 
-        p->spec = grown ? grown : p->spec;
-        p->kind = kind ? kind : p->kind;
-        if (!grown || !kind)
-            return FT_NONE;
-        kind[p->n_ops] = op->kind;
-        grown[p->n_ops] = strdup(spec);
-        if (!grown[p->n_ops])
-            return FT_NONE;
-        *at = (ft__index_slot){ft__hash_text(FT__HASH_BEGIN, spec), grown[p->n_ops],
-                               p->n_ops};
-        p->op_of.n++;
-        p->n_ops++;
-        ft__buf_fmt(&p->list, "%s\n", spec);
-    }
-    return (uint32_t)at->number;
+/* Its operations, each alone. */
+static ft_status make_list(ft_serve_plan *p, ft_error *err)
+{
+    ft__build *b = ft__build_new("steps");
+
+    if (!b)
+        return ft__serve_no_memory(err);
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        ft__list_op(b, "", 0, &p->op[i], 1);
+    return ft__build_finish_take(&p->list, b, err);
 }
 
 static ft_status add_entry(ft_serve_plan *p, ft__serve_cell *cell, const ft_op *op,
@@ -276,21 +291,6 @@ static ft_status add_own(ft_serve_plan *p, ft__serve_cell *cell,
     return st;
 }
 
-static ft_status plan_rows(ft_serve_plan *p, struct plan_model *m, ft_error *err)
-{
-    ft_status st = FT_OK;
-
-    for (size_t i = 0; i < p->rows.n && !st; i++) {
-        ft_graph *g;
-
-        st = step_graph(&g, m, p->rows.at[i], 1, m->few, err);
-        if (!st)
-            st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
-        ft_graph_free(g);
-    }
-    return st;
-}
-
 static uint64_t layers_of(const ft_graph *g)
 {
     uint64_t n = 0;
@@ -378,17 +378,22 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
     return st;
 }
 
-static ft_status plan_prefill(ft_serve_plan *p, struct plan_model *m, ft_error *err)
+/* A step of so many tokens stands for those of prompts, too: all sizes of chunks are
+ * among those of rows. */
+static ft_status plan_tokens(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
+    size_t chunk = 0;
     ft_status st = FT_OK;
 
-    for (size_t i = 0; i < p->chunk.n && !st; i++) {
-        ft_graph *tokens;
+    for (size_t i = 0; i < p->rows.n && !st; i++) {
+        ft_graph *g;
 
-        st = step_graph(&tokens, m, p->chunk.at[i], 1, m->few, err);
+        st = step_graph(&g, m, p->rows.at[i], 1, m->few, err);
         if (!st)
-            st = plan_chunk(p, m, i, tokens, err);
-        ft_graph_free(tokens);
+            st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
+        if (!st && chunk < p->chunk.n && p->chunk.at[chunk] == p->rows.at[i])
+            st = plan_chunk(p, m, chunk++, g, err);
+        ft_graph_free(g);
     }
     return st;
 }
@@ -553,15 +558,13 @@ ft_status ft_serve_plan_open(ft_serve_plan **out, const ft_query *asked,
     if (!st)
         st = find_common(&m, err);
     if (!st)
-        st = plan_rows(p, &m, err);
+        st = plan_tokens(p, &m, err);
     if (!st)
         st = plan_decode(p, &m, err);
     if (!st)
-        st = plan_prefill(p, &m, err);
-    if (!st)
         st = plan_memory(p, &m, err);
-    if (!st && p->list.bad)
-        st = ft__serve_no_memory(err);
+    if (!st)
+        st = make_list(p, err);
     free(m.common);
     free(m.head);
     free(m.read);
@@ -576,15 +579,12 @@ void ft_serve_plan_close(ft_serve_plan *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->n_ops; i++)
-        free(p->spec[i]);
-    free(p->spec);
-    free(p->kind);
+    free(p->op);
     free(p->entry);
     for (int i = 0; i < FT__SERVE_PARTS; i++)
         free(p->cell[i]);
     ft__index_free(&p->op_of);
-    ft__buf_free(&p->list);
+    ft_graph_free(p->list);
     ft_graph_free(p->decode);
     ft_graph_free(p->prefill);
     free(p);

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "base/buf.h"
 #include "base/index.h"
 #include "foretell/serve.h"
 #include "query/llm_memory.h"
@@ -41,7 +40,7 @@ void ft__serve_bounds_of(ft__serve_bounds *out, const ft_serve_load *load);
  * load are 0. */
 ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n);
 
-enum { FT__SERVE_GRID = 40 };
+enum { FT__SERVE_GRID = 48 };
 
 /* Where steps are asked for, ascending. */
 typedef struct ft__serve_grid {
@@ -69,12 +68,11 @@ typedef enum ft__serve_part {
 } ft__serve_part;
 
 struct ft_serve_plan {
-    ft__buf list; /* a unique operation a line */
+    ft_op *op; /* no two are equal */
     uint32_t n_ops;
-    ft__index op_of; /* by spec */
-    char **spec;
-    ft_kind *kind;
-    size_t cap_spec, cap_kind;
+    size_t cap_ops;
+    ft__index op_of;
+    ft_graph *list; /* of them, each alone */
     ft__serve_entry *entry;
     size_t n_entries, cap_entries;
     ft__serve_grid rows, seqs, context, chunk, before;
@@ -92,6 +90,9 @@ struct ft_serve_plan {
     ft__llm_sizes sizes;
     double kv_bytes_per_token;
 };
+
+/* Of an operation; FT_NONE: the plan has none that is equal. */
+uint32_t ft__serve_number_of(const ft_serve_plan *p, const ft_op *op);
 
 typedef struct ft__serve_cost {
     double time_s;

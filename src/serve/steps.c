@@ -268,26 +268,13 @@ static ft_query query_of(const ft_query *q)
     return out;
 }
 
-/* Types of one length in specs. */
-static void retype(char *text, const char *from, const char *to)
-{
-    for (char *at = text; (at = strstr(at, from)) != NULL;)
-        memcpy(at, to, strlen(to));
-}
-
 /* An operation of the plan, also where it was asked in fp16 in the place of bf16. */
-static const ft__index_slot *find_op(const ft_serve_plan *p, const char *spec)
+static uint32_t find_op(const ft_serve_plan *p, const ft_op *op)
 {
-    const ft__index_slot *at =
-        ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, spec), spec);
-    char *planned = at ? NULL : strdup(spec);
+    const uint32_t at = ft__serve_number_of(p, op);
+    const ft_op planned = ft__op_cast(op, FT_DTYPE_fp16, FT_DTYPE_bf16);
 
-    if (planned) {
-        retype(planned, "=fp16", "=bf16");
-        at = ft__index_find(&p->op_of, ft__hash_text(FT__HASH_BEGIN, planned), planned);
-    }
-    free(planned);
-    return at;
+    return at != FT_NONE ? at : ft__serve_number_of(p, &planned);
 }
 
 /* Of each operation of the plan alone: nothing stands beside it to be fused with. */
@@ -299,17 +286,16 @@ static ft_status ask_ops(ft__serve_cost *out, ft_data *d, const ft_serve_plan *p
     ft_status st;
 
     list.model = "steps";
-    list.list = p->list.s;
-    list.list_len = p->list.len;
+    list.graph = p->list;
     if (strncmp(list.run_mode, "compiled", 8) == 0)
         list.run_mode = strcmp(list.run_mode, "compiled") == 0 ? "eager" : "graph";
     st = ft_query_ask(&a, d, &list, err);
     for (uint32_t i = 0; !st && i < a->n_ops; i++) {
         const ft_answer_op *op = a->op[i];
-        const ft__index_slot *at = find_op(p, op->spec);
+        const uint32_t at = find_op(p, op->op);
 
-        if (at)
-            out[at->number] =
+        if (at != FT_NONE)
+            out[at] =
                 (ft__serve_cost){op->device_time.value,
                                  op->device_time.value * ft__answer_network_w(a)[i]};
     }
@@ -376,11 +362,11 @@ static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
 {
     for (uint32_t i = 0; i < a->n_ops; i++) {
         const ft_answer_op *x = a->op[i];
-        const ft__index_slot *at = find_op(p, x->spec);
+        const uint32_t at = find_op(p, x->op);
         const double count = (double)x->count;
 
-        if (at && op[at->number].time_s > 0 && x->device_time.value > 0) {
-            alone[x->op->kind] += count * op[at->number].time_s;
+        if (at != FT_NONE && op[at].time_s > 0 && x->device_time.value > 0) {
+            alone[x->op->kind] += count * op[at].time_s;
             fused[x->op->kind] += count * x->device_time.value;
         }
     }
@@ -394,7 +380,7 @@ static void fuse(ft__serve_cost *op, const ft_serve_plan *p, const struct networ
     add_fused(alone, fused, p, op, n->decode);
     add_fused(alone, fused, p, op, n->prefill);
     for (uint32_t i = 0; i < p->n_ops; i++) {
-        const ft_kind kind = p->kind[i];
+        const ft_kind kind = p->op[i].kind;
         const double share = alone[kind] > 0 ? fused[kind] / alone[kind] : 1;
 
         op[i].time_s *= share;
@@ -531,21 +517,14 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
 }
 
 /* Width of what ranks sum; 0: nothing is. */
-static ft_status summed_width(int64_t *width, const ft_serve_plan *p, ft_error *err)
+static int64_t summed_width(const ft_serve_plan *p)
 {
-    ft_status st = FT_OK;
+    int64_t width = 0;
 
-    *width = 0;
-    for (uint32_t i = 0; i < p->n_ops && !st && !*width; i++) {
-        ft_op of;
-
-        if (p->kind[i] != FT_KIND_collective)
-            continue;
-        st = ft_op_parse(&of, p->spec[i], strlen(p->spec[i]), err);
-        if (!st)
-            *width = ft_op_shape(&of, FT_K_x).dim[1];
-    }
-    return st;
+    for (uint32_t i = 0; i < p->n_ops && !width; i++)
+        if (p->op[i].kind == FT_KIND_collective)
+            width = ft_op_shape(&p->op[i], FT_K_x).dim[1];
+    return width;
 }
 
 /* Kernels of its own in place of the device's. */
@@ -553,19 +532,12 @@ static ft_status take_engine(ft__serve_cost *op, ft_data *d, const ft_serve_plan
                              const ft_serve_steps *s, ft_error *err)
 {
     const ft__data_kept *kept;
-    int64_t width;
+    const int64_t width = summed_width(p);
     ft_status st = ft__data_device(&kept, d, s->device, true, err);
 
-    if (!st)
-        st = summed_width(&width, p, err);
-    for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++) {
-        ft_op of;
-
-        st = ft_op_parse(&of, p->spec[i], strlen(p->spec[i]), err);
-        if (!st)
-            ft__serve_engine_cost(&op[i], &s->engine, &of, width,
-                                  ft_device_get(kept->thing), s->idle_w);
-    }
+    for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++)
+        ft__serve_engine_cost(&op[i], &s->engine, &p->op[i], width,
+                              ft_device_get(kept->thing), s->idle_w);
     return st;
 }
 
@@ -610,6 +582,11 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
     return st;
 }
 
+static ft_status cast_half(ft_graph **out, const ft_graph *g, ft_error *err)
+{
+    return ft__graph_cast_from(out, g, FT_DTYPE_bf16, FT_DTYPE_fp16, err);
+}
+
 /* A model in bf16 on a device without units for it: servers compute in fp16 there
  * (vLLM: "Falling back to torch.float16"; before 0.9 it asks for --dtype float16). */
 static ft_status make_half(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p,
@@ -618,24 +595,19 @@ static ft_status make_half(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p
     ft_serve_plan half = *p;
     ft_status st;
 
-    half.prefill = NULL;
-    half.list = (ft__buf){0};
-    ft__buf_fmt(&half.list, "%s", p->list.s);
-    st =
-        ft__graph_cast_from(&half.decode, p->decode, FT_DTYPE_bf16, FT_DTYPE_fp16, err);
+    half.list = half.prefill = NULL;
+    st = cast_half(&half.decode, p->decode, err);
     if (!st)
-        st = ft__graph_cast_from(&half.prefill, p->prefill, FT_DTYPE_bf16,
-                                 FT_DTYPE_fp16, err);
-    if (!st && half.list.bad)
-        st = ft__serve_no_memory(err);
+        st = cast_half(&half.prefill, p->prefill, err);
+    if (!st)
+        st = cast_half(&half.list, p->list, err);
     if (!st) {
-        retype(half.list.s, "=bf16", "=fp16");
         s->no_hardware_for = FT_DTYPE_NONE;
         st = make_tables(s, d, &half, q, err);
     }
     ft_graph_free(half.decode);
     ft_graph_free(half.prefill);
-    ft__buf_free(&half.list);
+    ft_graph_free(half.list);
     if (!st && s->no_hardware_for == FT_DTYPE_NONE) {
         const int before = snprintf(s->no_hardware, sizeof(s->no_hardware),
                                     "%s has no hardware for bf16: ", s->title);

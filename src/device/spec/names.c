@@ -347,7 +347,7 @@ ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name
 
     *out = NULL;
     if (!device_path(path, data_dir, name) || access(path, F_OK))
-        return not_found(data_dir, name, err);
+        return err ? not_found(data_dir, name, err) : FT_ENOTFOUND;
     st = ft__sys_file(&bytes, &len, path, err);
     if (st == FT_OK)
         st = ft__device_parse(out, name, bytes, len, path, err);

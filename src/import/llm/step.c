@@ -3,7 +3,9 @@
 #include "import/llm/step.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/limits.h"
 
@@ -151,15 +153,27 @@ static uint32_t gathered(ft__llm_step *s, uint32_t x)
                         SHAPE(s->rows, all), SHAPE(s->rows, s->m.hidden));
 }
 
+struct layer_name {
+    char s[8 + FT__NUMBER_TEXT];
+};
+
+static struct layer_name name_of(int64_t layer)
+{
+    struct layer_name out = {.s = "layers."};
+    char *number = out.s + strlen(out.s);
+
+    number[ft__whole_text(number, layer)] = '\0';
+    return out;
+}
+
 /* part: a module inside the layer, "" is the layer itself. */
 static void scope(ft__llm_step *s, int64_t layer, const char *part)
 {
+    const struct layer_name own = name_of(layer);
     char name[96];
-    int n = snprintf(name, sizeof(name), "layers.%" PRId64, layer);
+    const int n = *part ? snprintf(name, sizeof(name), "%s/%s.%s", own.s, own.s, part)
+                        : snprintf(name, sizeof(name), "%s", own.s);
 
-    if (*part)
-        n += snprintf(name + n, sizeof(name) - (size_t)n, "/layers.%" PRId64 ".%s",
-                      layer, part);
     ft__build_scope(s->b, name, (size_t)n);
 }
 
@@ -220,11 +234,9 @@ static uint32_t copy_of(ft__llm_step *s, const struct made *like, uint32_t x,
                         int64_t layer)
 {
     const uint32_t further = ft__build_here(s->b).n_tensors - like->from.n_tensors;
-    char was[32], now[32];
 
-    snprintf(was, sizeof(was), "layers.%" PRId64, like->layer);
-    snprintf(now, sizeof(now), "layers.%" PRId64, layer);
-    ft__build_copy(s->b, &like->from, &like->to, like->in, x, was, now);
+    ft__build_copy(s->b, &like->from, &like->to, like->in, x, name_of(like->layer).s,
+                   name_of(layer).s);
     return like->out == like->in ? x : like->out + further;
 }
 
@@ -433,10 +445,14 @@ static void network(ft__llm_step *s)
 ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
                           const ft_import_options *opt, ft_error *err)
 {
-    ft__llm_step room = {.m = *m, .embedding = FT_NONE}, *s = &room;
+    ft__llm_step room, *s = &room;
     ft_error inner = {0};
     ft_status st;
 
+    memset(s, 0, offsetof(ft__llm_step, m));
+    memcpy(&s->m, m,
+           offsetof(ft__llm, layer) + (size_t)m->layers * sizeof(*m->layer));
+    s->embedding = FT_NONE;
     *out = NULL;
     s->b = ft__build_new(name);
     if (!s->b)

@@ -9,7 +9,6 @@
 /* A step that is built: what every file of it adds nodes to. */
 typedef struct ft__llm_step {
     ft__build *b;
-    ft__llm m;
     int64_t batch, tokens, context, rows; /* rows: tokens of all sequences */
     int64_t ranks;        /* of tensor parallelism, this is one of them */
     int64_t expert_ranks; /* those with whole experts of their own */
@@ -33,6 +32,7 @@ typedef struct ft__llm_step {
     bool once;     /* layers that are alike stand once, repeated */
     uint32_t embedding, head; /* weights that other operations have, too */
     uint32_t rotations;       /* of unfused ones: a table that all layers have */
+    ft__llm m;                /* the last, of which only the layers there are count */
 } ft__llm_step;
 
 /* Sizes, types and this rank's part of s->m, as the options say (options.c). */

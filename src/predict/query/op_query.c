@@ -300,7 +300,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
     out->short_loop = out->set.short_loop;
     out->loop_calls = is_nvidia(out) ? ft__loop_calls(out->setting) : (double)NAN;
     out->capped = isfinite(cap) && !ft__is_idle_cap(out->device, cap);
-    out->as_it_comes = ft__is_run_mode_alone(out->setting);
+    out->as_it_comes = ft__is_as_it_comes(out->setting);
     out->cap_w = cap_under(out->device, cap, params);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
@@ -388,6 +388,12 @@ static struct drawn drawn_by(const ft__terms *t, const struct left *left,
     return out;
 }
 
+/* Experts, and what is reduced for the scale of their operands. */
+static bool depends_on_picks(const ft_op *op)
+{
+    return op->kind == FT_KIND_moe || op->kind == FT_KIND_reduce_max;
+}
+
 /* known: the terms where they are known, or NULL. free_w NaN: a CPU, or not known. */
 static struct drawn drawn(const ft__device_query *a, const ft_op *op,
                           const ft__terms *known)
@@ -403,7 +409,7 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
     run_as_asked(&chip, a);
     if (!chip.gpu || ft__costs_nothing(op))
         return nothing;
-    if (known && a->as_it_comes)
+    if (known && a->as_it_comes && !(a->set.masked && depends_on_picks(op)))
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);
