@@ -256,7 +256,8 @@ TEST(a_huge_tensor_streams_at_the_bandwidth)
                0.01);
 }
 
-/* Seconds of its bytes, replayed: a compiler's kernel, which nothing else holds back. */
+/* Seconds of its bytes, replayed: a compiler's kernel, which nothing else holds back.
+ */
 static double relu_s(const char *size, const char *device)
 {
     const ft__physics_params theta = ft__physics_default();

@@ -429,34 +429,17 @@ static void norm(ft__op_kernel *p, const ft_op *op)
         p->blocks = 0;
 }
 
-/* Is it one of PyTorch's elementwise kernels that ask for four numbers a thread? Those
- * for Blackwell ask for eight; before Ampere memory is slower than either. */
-static bool asks_for_four(const ft_op *op, const ft__hardware_spec *chip)
-{
-    const ft_class class = ft_kind_class(op->kind);
-
-    return chip->ampere && !chip->blackwell &&
-           (class == FT_CLASS_UNARY || class == FT_CLASS_BINARY ||
-            op->kind == FT_KIND_copy);
-}
-
-/* PyTorch's elementwise kernels wait for what their threads asked for: 2.8 results a
- * clock and core, of any type and as many operands, the time of 1.6 loads and stores.
- * vidur's additions in fp16 in an A100's cache make 2.6 to 3.0, gelu in bf16 on an
- * H100 2.7 (pytorch/pytorch 141959). Kernels that servers have for norms (a row a
- * block), rotations and gated activations: threads load and store one number after
- * another (norms read twice, and the weights; rotations read a cosine or a sine with
- * each; activations wait for an exponential and a division between two loads and a
- * store, as long as for half as much again). PyTorch's gather of an embedding finds a
- * place for each. */
-static void one_by_one(ft__op_kernel *p, const ft_op *op, const ft__hardware_spec *chip)
+/* Kernels that servers have for norms (a row a block), rotations and gated activations:
+ * threads load and store one number after another (norms read twice, and the weights;
+ * rotations read a cosine or a sine with each; activations wait for an exponential and
+ * a division between two loads and a store, as long as for half as much again).
+ * PyTorch's gather of an embedding finds a place for each. */
+static void one_by_one(ft__op_kernel *p, const ft_op *op)
 {
     const double all = result_elements(op);
 
     if (op->phase != FT_PHASE_FORWARD)
         return;
-    if (asks_for_four(op, chip))
-        p->single = 1.6 * all;
     if (op->kind == FT_KIND_rmsnorm)
         p->single = 4 * all;
     if (op->kind == FT_KIND_rotary)
@@ -468,6 +451,28 @@ static void one_by_one(ft__op_kernel *p, const ft_op *op, const ft__hardware_spe
     if (op->kind == FT_KIND_cast && ft_dtype_bits(op->dtype) == 16 &&
         ft_op_at(op, FT_K_to, 0) == FT_DTYPE_fp32)
         p->single = 2 * all;
+}
+
+/* Results that a core makes in a clock where threads ask for four numbers of each
+ * operand and wait for them: vidur's additions in fp16 in an A100's cache 2.6 to 3.0,
+ * gelu in bf16 on an H100 2.7 (pytorch/pytorch 141959). FLOPs in whose place the
+ * instructions of one are issued: a load, a store and finding the place for every four;
+ * opening, computing, closing. */
+static const double AWAITED_RESULTS = 2.8, RESULT_FLOPS = 14;
+
+/* PyTorch's own elementwise kernels. Blackwell's ask for eight; before Ampere memory is
+ * slower. */
+static void wait_for_four(ft__op_kernel *p, const ft_op *op,
+                          const ft__hardware_spec *chip)
+{
+    const ft_class class = ft_kind_class(op->kind);
+
+    if (!chip->ampere || chip->blackwell || chip->fused ||
+        (class != FT_CLASS_UNARY && class != FT_CLASS_BINARY &&
+         op->kind != FT_KIND_copy))
+        return;
+    p->waits = result_elements(op) / AWAITED_RESULTS / chip->cores;
+    p->lanes += RESULT_FLOPS * result_elements(op);
 }
 
 /* Clocks until a number has come from memory: A100 290, T4 296 (microbenchmarks of
@@ -654,10 +659,11 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
             p->waits = running_sum_clocks(op, chip);
         if (op->kind == FT_KIND_cross_entropy)
             p->waits = target_clocks(op, chip);
-        one_by_one(p, op, chip);
-        if (!back)
+        one_by_one(p, op);
+        if (!back) {
+            wait_for_four(p, op, chip);
             p->unfused = unfused_b(op);
-        else if (gpu && !chip->fused)
+        } else if (gpu && !chip->fused)
             unfused_gradient(p, op, forward);
         if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
             find_repeats(p, op, p->read + p->written, chip);
