@@ -158,7 +158,7 @@ static double one_by_one_s(const ft__op_kernel *p, const ft__hardware_spec *chip
     const double cores = p->rows > 0 ? fmin(chip->cores, p->rows) : chip->cores;
     const double clocks = p->waits + p->gathered / GATHERED_NUMBERS / chip->cores;
 
-    return ft__clocks_s(clocks, chip) + singly_s(p, cores, chip);
+    return fmax(ft__clocks_s(clocks, chip), singly_s(p, cores, chip));
 }
 
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace)

@@ -45,8 +45,15 @@ static double tile_area(const ft__op_kernel *p, const struct tensor_tile *t)
                : t->m * fmin(t->n, ft__up(p->n / FT__TENSOR_ROWS) * FT__TENSOR_ROWS);
 }
 
-/* One tile after the other on every core; a core holds several at once, so that the
- * last wave is not all lost. */
+/* Of the last wave what others fill, as a core holds several tiles at once. Those of 128
+ * x 128 and more leave no room for that until Hopper, whose kernels load the next tile
+ * and store the last one meanwhile. */
+static double filled(const struct tensor_tile *t, const ft__pace *pace)
+{
+    return t->halved <= 1 && !pace->chip->hopper ? 0 : pace->c[FT__C_tensor_even];
+}
+
+/* One tile after the other on every core. */
 static struct tiling tensor_way_of(const ft__op_kernel *p, const struct tensor_tile *t,
                                    uint32_t split, const ft__pace *pace)
 {
@@ -54,7 +61,7 @@ static struct tiling tensor_way_of(const ft__op_kernel *p, const struct tensor_t
     double cores = pace->chip->cores, depth = p->k / split;
     double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
     struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
-    double even = c[FT__C_tensor_even];
+    double even = filled(t, pace);
     double waves = w.waves < 1 ? 1 : ft__up(w.waves) * (1 - even) + w.waves * even;
 
     w.work = waves * tile_area(p, t) * 2 * (depth + c[FT__C_tensor_start]);

@@ -34,11 +34,13 @@ static void grid_powers(ft__serve_grid *g, double least, double most, double fac
     grid_add(g, most);
 }
 
-/* Beyond 128, multiples of 128 rows, which tiles of products have. */
+/* Beyond 128 rows multiples of those that tiles of products have: 64, beyond 384 128.
+ */
 static void grid_rows(ft__serve_grid *g, double most)
 {
-    static const double first[] = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
-    double at = 256;
+    static const double first[] = {1,  2,  4,   8,   16,  24,  32, 48,
+                                   64, 96, 128, 192, 256, 320, 384};
+    double at = 512;
 
     for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
         grid_add(g, first[i]);

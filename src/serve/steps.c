@@ -11,7 +11,7 @@
 #include "query/data.h"
 #include "serve/serve.h"
 
-static const double TILE = 128;
+static const double TILE = 128, FEW_ROWS = 384;
 
 /* Where x is among them: between i and i + 1, at `part`. Beyond the ends: as between
  * the last two. */
@@ -107,10 +107,13 @@ static ft__serve_cost prefill_own(const ft_serve_steps *s, const ft_serve_step *
                at_chunk(s->cost[FT__SERVE_ATTENTION], s, n, before), share);
 }
 
-/* Products have tiles of 128 rows, which take as long whether they are full or not. */
+/* Products have tiles of 128 rows, of few rows 64, which take as long whether they are
+ * full or not. */
 static double whole_tiles(double rows)
 {
-    return rows > TILE ? TILE * ceil(rows / TILE) : rows;
+    const double tile = rows > FEW_ROWS ? TILE : TILE / 2;
+
+    return rows > TILE ? tile * ceil(rows / tile) : rows;
 }
 
 static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *step)
