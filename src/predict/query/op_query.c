@@ -206,6 +206,9 @@ static ft_status find_clock(ft__device_query *a, ft_error *err)
 {
     const ft_device_facts *d = a->device;
 
+    if (a->set.at.memory_hz > 1.001 * d->memory_clock_hz)
+        return ft_fail(err, FT_ENOTFOUND, 0, "%s: its highest memory clock is %.0f MHz",
+                       d->name, d->memory_clock_hz / 1e6);
     a->clock_hz = a->set.at.clock_hz;
     if (isnan(a->clock_hz))
         return FT_OK;
