@@ -516,8 +516,8 @@ static ft_status no_predictor(const struct selecting *a, ft_error *err)
     if (!*a->d->user_dir)
         return ft_fail(
             err, FT_ENOTFOUND, 0,
-            "HOME is not set, so no predictor for this machine is found; two "
-            "commands make one, for --predictor this.ftp:\n  foretell collect "
+            "no folder with a predictor for this machine is given (HOME is not set); "
+            "two commands make one, for --predictor this.ftp:\n  foretell collect "
             "--quick --engine %s%s --db this.db\n  foretell train --engine "
             "%s%s --db this.db --out this.ftp",
             engine, threads, engine, threads);
