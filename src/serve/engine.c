@@ -1,5 +1,5 @@
 /* What engines do besides the device's kernels: the host's part of a step, and kernels
- * of their own. Where each number is from: docs/llm.md. */
+ * of their own. Where each number is from: docs/notes/llm-served.md. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
