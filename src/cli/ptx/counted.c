@@ -338,10 +338,10 @@ static json_t *estimate_json(const ft__ptx_counted *v)
     return ft__json("device:s by:s runs_there:b time:e(s) power:e(W) energy:e(J) "
                     "physics_s:g call_s:g ipc:g bound:s registers:u registers_from:s "
                     "ptxas:o occupancy:g resident:g waves:g terms:o",
-                    v->device->name, ft__ptx_by(e), runs(v) && has_room(v), &e->time, &e->power,
-                    &e->energy, e->physics_s, e->call_s, e->ipc, e->bound, e->registers,
-                    v->registers_from, ft__ptxas_json(v->ptxas), e->terms.occupancy,
-                    e->terms.resident, e->terms.waves, parts);
+                    v->device->name, ft__ptx_by(e), runs(v) && has_room(v), &e->time,
+                    &e->power, &e->energy, e->physics_s, e->call_s, e->ipc, e->bound,
+                    e->registers, v->registers_from, ft__ptxas_json(v->ptxas),
+                    e->terms.occupancy, e->terms.resident, e->terms.waves, parts);
 }
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
