@@ -50,11 +50,13 @@ def fragment(predictions: Sequence[Prediction]) -> str:
         values = [getattr(p, name) for p in predictions]
         for p, e in zip(predictions, values):
             said = name if p is predictions[0] else ""
-            number = with_unit(e.value, e.unit) if e else "unavailable: " + html.escape(e.why)
-            rows.append(
-                f"<tr><td>{said}</td><td>{html.escape(p.device)}</td><td class=n>{number}</td>"
-                f"<td>{_interval(e, _most(values))}</td><td>{html.escape(e.basis)}</td></tr>"
+            cells = (
+                f"<td class=n>{with_unit(e.value, e.unit)}</td>"
+                f"<td>{_interval(e, _most(values))}</td><td>{html.escape(e.basis)}</td>"
+                if e
+                else f"<td colspan=3>unavailable: {html.escape(e.why)}</td>"
             )
+            rows.append(f"<tr><td>{said}</td><td>{html.escape(p.device)}</td>{cells}</tr>")
     first = predictions[0] if predictions else None
     about = f"{first.model}, batch {first.batch}, {first.dtype}, {first.step}" if first else ""
     return (
@@ -97,8 +99,9 @@ def _sums(p: Prediction) -> str:
             f"<td class=n>{with_unit(row['parameters'], '')}</td></tr>"
         )
     return (
-        "<table class=ft><tr><th>module</th><th>time</th><th>share</th><th>FLOPs</th>"
-        f"<th>parameters</th></tr>{''.join(rows)}</table>"
+        "<table class=ft><tr><th>module</th><th class=n>time</th><th class=n>share</th>"
+        "<th class=n>FLOPs</th><th class=n>parameters</th></tr>"
+        f"{''.join(rows)}</table>"
     )
 
 
@@ -133,7 +136,10 @@ def frame(title: str, inside: str) -> str:
     title = html.escape(title)
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
-        f"<style>body{{font:14px/1.5 sans-serif;margin:2em}}</style><h1>{title}</h1>{inside}</html>\n"
+        "<meta name=viewport content='width=device-width'>"
+        "<style>body{font:14px/1.5 sans-serif;margin:1em}h1{overflow-wrap:anywhere}"
+        "table{display:block;overflow-x:auto}.ft .n{white-space:nowrap}</style>"
+        f"<h1>{title}</h1>{inside}</html>\n"
     )
 
 

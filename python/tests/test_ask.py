@@ -249,6 +249,7 @@ def test_drawings(resnet50, tmp_path):
     p = foretell.predict(resnet50, device="a30")
     page = p.html(tmp_path / "p.html")
     assert (tmp_path / "p.html").read_text() == page and "<svg" in page and "<script" not in page
+    assert "width=device-width" in page and "table{display:block;overflow-x:auto}" in page
     assert "<svg" in p._repr_html_()
     for write in (p.html, p.trace):
         with pytest.raises(foretell.Error) as caught:

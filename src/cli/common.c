@@ -86,7 +86,7 @@ int ft__cli_check(ft__cli *c, ft_status st)
  * about it has said what is wrong. */
 static bool is_above_clocks(const ft_error *err)
 {
-    return err->status == FT_ENOTFOUND && strstr(err->msg, ": its highest clock is ");
+    return err->status == FT_ENOTFOUND && strstr(err->msg, ": its highest ");
 }
 
 int ft__cli_check_asked(ft__cli *c, ft_status st)

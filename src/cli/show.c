@@ -65,12 +65,11 @@ static void print_machine(const ft_predictor_info *i)
 
 static void print_explanation(const ft_predictor_info *i)
 {
-    puts(
-        "\nn: measurements, repeats of an operation among them. Errors are relative, "
-        "of "
-        "operations\nheld out in cross-validation; interval: measured over predicted; "
-        "constant and physics: of\nalways the same ratio to the physical estimate, and "
-        "of the estimate itself.");
+    puts("\nkind: one kind of operation, a class of kinds (conv, norm; matmul and\n"
+         "softmax are both), or all. n: measurements, with repeats. Errors are\n"
+         "relative, of operations held out in cross-validation; interval:\n"
+         "measured over predicted; constant: one factor on the physical estimate;\n"
+         "physics: the estimate alone.");
     if (!*i->device)
         puts(
             "Errors on devices that are not among these: foretell evaluate --leave-out "

@@ -514,13 +514,14 @@ static ft_status no_predictor(const struct selecting *a, ft_error *err)
         snprintf(threads, sizeof(threads), " --threads %llu",
                  (unsigned long long)a->q->threads);
     if (!*a->d->user_dir)
-        return ft_fail(
-            err, FT_ENOTFOUND, 0,
-            "HOME is not set, so no predictor for this machine is found; two "
-            "commands make one, for --predictor this.ftp:\n  foretell collect "
-            "--quick --engine %s%s --db this.db\n  foretell train --engine "
-            "%s%s --db this.db --out this.ftp",
-            engine, threads, engine, threads);
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "no folder with a predictor for this machine is known (HOME is "
+                       "not set, or the "
+                       "program gave none); two commands make one, for --predictor "
+                       "this.ftp:\n  foretell collect "
+                       "--quick --engine %s%s --db this.db\n  foretell train --engine "
+                       "%s%s --db this.db --out this.ftp",
+                       engine, threads, engine, threads);
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "%s%.400s%s; two commands make one:\n  foretell collect --quick "
                    "--engine %s%s\n  foretell train --engine %s%s",

@@ -1,5 +1,5 @@
 /* What engines do besides the device's kernels: the host's part of a step, and kernels
- * of their own. Where each number is from: docs/llm.md. */
+ * of their own. Where each number is from: docs/notes/llm-served.md. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "serve/serve.h"
 
 /* s that NCCL of that time took beyond the kernels of a sum over ranks: Llama-2-7B on
- * two A100 (docs/llm.md). */
+ * two A100. */
 #define SLOW_SUM_S 2e-5
 /* Steps that TensorRT-LLM may hold prompts back (batch_wait_timeout_iters, which
  * those before 1.0 lack): as a published script that measures it sets it. */

@@ -107,8 +107,22 @@ static bool runs(const ft__ptx_counted *v)
     return has >= needs && (*suffix != 'f' || has / 10 == needs / 10);
 }
 
+static double shared_bytes(const ft__ptx_counted *v)
+{
+    return (double)v->launch->kernel->shared_bytes + v->launch->launch.dynamic_shared;
+}
+
+static bool has_room(const ft__ptx_counted *v)
+{
+    return !(shared_bytes(v) > v->device->shared_memory_per_core_bytes);
+}
+
 static void print_target(const ft__ptx_counted *v)
 {
+    if (!has_room(v))
+        printf("a block does not run there, where an SM has %s of shared memory: "
+               "predicted as if it did\n",
+               ft__text_bytes(v->device->shared_memory_per_core_bytes).s);
     if (!runs(v))
         printf("this PTX is for %s and does not run there, on compute capability %.1f: "
                "predicted as if it did\n",
@@ -324,10 +338,10 @@ static json_t *estimate_json(const ft__ptx_counted *v)
     return ft__json("device:s by:s runs_there:b time:e(s) power:e(W) energy:e(J) "
                     "physics_s:g call_s:g ipc:g bound:s registers:u registers_from:s "
                     "ptxas:o occupancy:g resident:g waves:g terms:o",
-                    v->device->name, ft__ptx_by(e), runs(v), &e->time, &e->power,
-                    &e->energy, e->physics_s, e->call_s, e->ipc, e->bound, e->registers,
-                    v->registers_from, ft__ptxas_json(v->ptxas), e->terms.occupancy,
-                    e->terms.resident, e->terms.waves, parts);
+                    v->device->name, ft__ptx_by(e), runs(v) && has_room(v), &e->time,
+                    &e->power, &e->energy, e->physics_s, e->call_s, e->ipc, e->bound,
+                    e->registers, v->registers_from, ft__ptxas_json(v->ptxas),
+                    e->terms.occupancy, e->terms.resident, e->terms.waves, parts);
 }
 
 json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)

@@ -178,8 +178,8 @@ static void say_assumed(struct lines *l, const ft_serve_load *load, const ft_ser
                "layer: low .. high reaches there (--dim mtp=0: it does not)");
     if (s->may & FT_SERVE_MAY_STAY)
         say(l, "requests that begin together may stay together: low .. high has both");
-    say(l, "what steps err by they have in common: low .. high is the run with all of "
-           "them at an end");
+    say(l, "steps err alike: low .. high is the run with every step at its low or high "
+           "end");
 }
 
 /* Of the model itself: not which step it would be without a load. */

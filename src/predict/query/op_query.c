@@ -206,10 +206,18 @@ static bool has_clock(const ft_device_facts *d, double clock_hz)
     return clock_hz <= 1.001 * top_clock(d) && clock_hz >= least_clock * top_clock(d);
 }
 
+static bool has_memory_clock(const ft_device_facts *d, double clock_hz)
+{
+    return !(clock_hz > 1.001 * d->memory_clock_hz);
+}
+
 static ft_status find_clock(ft__device_query *a, ft_error *err)
 {
     const ft_device_facts *d = a->device;
 
+    if (!has_memory_clock(d, a->set.at.memory_hz))
+        return ft_fail(err, FT_ENOTFOUND, 0, "%s: its highest memory clock is %.0f MHz",
+                       d->name, d->memory_clock_hz / 1e6);
     a->clock_hz = a->set.at.clock_hz;
     if (isnan(a->clock_hz))
         return FT_OK;
@@ -467,9 +475,10 @@ ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op)
     return ft__is_widened(op, d) ? ft__op_widened(op).dtype : op->dtype;
 }
 
-bool ft__device_query_may(const ft_device_facts *d, double clock_hz)
+bool ft__device_query_may(const ft_device_facts *d, const ft__operating_point *at)
 {
-    return isnan(clock_hz) || (top_clock(d) > 0 && has_clock(d, clock_hz));
+    return has_memory_clock(d, at->memory_hz) &&
+           (isnan(at->clock_hz) || (top_clock(d) > 0 && has_clock(d, at->clock_hz)));
 }
 
 static ft_status range_open(ft__device_query_range *out, const ft__device_use *on,
@@ -489,8 +498,7 @@ static ft_status range_open(ft__device_query_range *out, const ft__device_use *o
     if (!out->cap_w)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", n);
     for (size_t k = 0; k < n; k++) {
-        const bool open =
-            ft__device_query_may(out->a.device, operating_point[k].clock_hz);
+        const bool open = ft__device_query_may(out->a.device, &operating_point[k]);
 
         out->cap_w[k] =
             open ? cap_under(out->a.device, operating_point[k].power_w, &params)

@@ -201,7 +201,7 @@ static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predi
     for (size_t k = 0; k < m->n && !st && !(p && m->on->known); k++) {
         which[k] = !p || is_rescaled_on(d, &seen, m->operating_point[k]);
         if (which[k] && first == m->n &&
-            ft__device_query_may(d, m->operating_point[k].clock_hz))
+            ft__device_query_may(d, &m->operating_point[k]))
             first = k;
     }
     if (!st && first < m->n)

@@ -116,8 +116,8 @@ function drawScatter() {
       class: cls("dot", t) }), tipOf(t)));
   byId("scatter").replaceChildren(s);
   const f = data.fronts.find(v => v.workload === byId("workload").value);
-  byId("volume").textContent = f && f.hypervolume !== null ?
-    `Hypervolume ${f.hypervolume.toFixed(3)} of the box between the best and the worst of every objective.` : "";
+  byId("volume").textContent = "Orange: the Pareto front." + (f && f.hypervolume !== null ?
+    ` Hypervolume ${f.hypervolume.toFixed(3)} of the box between the best and the worst of every objective.` : "");
   if (data.trials.some(t => [x.key, y.key].some(k => errorOf(t, k))))
     byId("volume").textContent += " Lines: 95 % intervals.";
   byId("unknown").textContent = data.unknown.filter(u => u.workload === byId("workload").value).map(u =>
@@ -137,16 +137,15 @@ function drawEffects() {
   const rows = [...Object.entries(a.influence.main).map(([k, v]) => [k, v]),
     ...a.influence.pairs.map(p => [`${p.a} with ${p.b}`, p.share])]
     .filter(r => r[1] >= .005).sort((p, q) => q[1] - p[1]).slice(0, 12);
-  const w = 560, step = 26, s = svg("svg", { viewBox: `0 0 ${w} ${rows.length * step + 24}`, role: "img", "aria-label": "what decides the objective" });
+  const w = 560, step = 26, s = svg("svg", { viewBox: `0 0 ${w} ${rows.length * step}`, role: "img", "aria-label": "what decides the objective" });
   rows.forEach(([text, v], i) => s.append(
     svg("text", { x: 200, y: i * step + 17, "text-anchor": "end" }, text),
     svg("rect", { x: 208, y: i * step + 4, width: Math.max(1, v * 280), height: step - 8, rx: 3,
       class: a.influence.r2 > 0 ? "bar" : "bar weak" }),
     svg("text", { x: 214 + v * 280, y: i * step + 17, class: "faint" }, `${(100 * v).toFixed(1)} %`)));
-  s.append(svg("text", { x: 100, y: rows.length * step + 16, class: "faint" },
+  byId("effects").replaceChildren(s, html("p",
     `R2 of the forest ${(a.influence.r2 ?? NaN).toFixed(2)}, out of fold` +
-    (a.influence.r2 > 0 ? "" : ": worse than the mean, do not rely on it")));
-  byId("effects").replaceChildren(s);
+    (a.influence.r2 > 0 ? "." : ": worse than the mean, do not rely on it."), "note"));
 }
 
 function drawParallel() {

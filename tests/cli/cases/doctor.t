@@ -16,7 +16,7 @@ Where nothing was made yet the doctor says what makes it.
   store.state: "HOME is not set: foretell collect --quick --db FILE"
   predictor.state: "HOME is not set: foretell train --db FILE --out FILE.ftp"
   $ env -u HOME foretell predict models/sequence.onnx --dim seq=64 --device local
-  foretell predict: HOME is not set, so no predictor for this machine is found; two commands make one, for --predictor this.ftp:
+  foretell predict: no folder with a predictor for this machine is known (HOME is not set, or the program gave none); two commands make one, for --predictor this.ftp:
     foretell collect --quick --engine onednn --db this.db
     foretell train --engine onednn --db this.db --out this.ftp
   [4]

@@ -70,6 +70,9 @@ At other clocks, with the one that takes the least energy; under a cap.
   $ foretell predict data/models/resnet18.onnx --device a30 --clock 1.2
   foretell predict: a30: its highest clock is 1440 MHz, and none of its clocks is below 5 % of it
   [2]
+  $ foretell predict data/models/resnet50.onnx --device a30 --memory-clock 2430
+  foretell predict: a30: its highest memory clock is 1215 MHz
+  [2]
   $ foretell predict data/models/resnet50.onnx --device a30 --clock fast
   foretell predict: --clock wants a clock such as 1200MHz or 1.2GHz, not "fast"
   [2]

@@ -189,6 +189,8 @@ What a GPU would not run is predicted as if it did.
 
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=9 --device t4 --registers 12 | grep "^this"
   this PTX is for sm_80 and does not run there, on compute capability 7.5: predicted as if it did
+  $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --param 3=9 --shared 131072 --device rtx-4090 --registers 12 | grep "^a block"
+  a block does not run there, where an SM has 100 KiB of shared memory: predicted as if it did
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device b200 --registers 99 --json | pick estimate.runs_there
   estimate.runs_there: false
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 --device h100 --registers 99 --json | pick estimate.runs_there

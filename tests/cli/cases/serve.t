@@ -5,7 +5,7 @@ Language models that are served: continuous batching, by the steps that predict 
   assumed: 40 requests of 512 tokens that generate 32 (within 5 %), 4 under way, each followed by the next
   assumed: steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and N of the host between two (--step-overhead)
   assumed: requests that begin together may stay together: low .. high has both
-  assumed: what steps err by they have in common: low .. high is the run with all of them at an end
+  assumed: steps err alike: low .. high is the run with every step at its low or high end
   of a request  mean  low  high  p50  p90  p95  p99
   time to first token  N  N  N  N  N  N  N
   of all  estimate  low  high  basis
@@ -49,7 +49,7 @@ Prompts in groups of devices of their own, at a rate:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 32 --rate 2 --disaggregated 1:2 --json -q > groups; pick devices requests assumptions verify < groups
   devices: 3
   requests: 200
-  assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 group of devices for prompts, 2 for decoding, the cache sent over the link between them", "what steps err by they have in common: low .. high is the run with all of them at an end"]
+  assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 group of devices for prompts, 2 for decoding, the cache sent over the link between them", "steps err alike: low .. high is the run with every step at its low or high end"]
   verify: null
 
 Recorded requests, in CSV or JSON:
