@@ -12,11 +12,10 @@ double ft__share_of_one_chip(size_t n_rows)
     return FT__ONE_CHIP_SHARE * fmin(1, (double)n_rows / many_rows);
 }
 
-/* What a chip's rows scatter by about any estimate, and how many of them say as much as
- * all, which err alike. Chosen on NeuSight's GPUs left out (docs/notes/one-model.md).
- */
+/* What rows scatter by about any estimate, and how many independent ones a chip's tell
+ * as much as. Chosen on left-out devices (docs/notes/one-model.md). */
 static const double scatter = 0.1;
-enum { ROWS_OF_CHIP = 10 };
+enum { ROWS_OF_CHIP = 20 };
 
 static double log_likelihood(const ft__share_errors *chip, size_t n, int share)
 {
