@@ -241,6 +241,8 @@ TEST(products_of_one_call_fill_large_tiles)
                seconds(half, "p100-pcie-16gb", ""), 1e-6);
     CHECK(CMP(seconds(half, "p100-pcie-16gb", ""), <,
               0.7 * seconds(whole, "p100-pcie-16gb", "")));
+    CHECK_NEAR(seconds("matmul x=400x128x512 y=400x512x20", "t4", ""),
+               seconds("matmul x=400x128x512 y=400x512x64", "t4", ""), 1e-6);
     CHECK(CMP(seconds("matmul x=4x43x4096 y=4x4096x12", "a100-pcie-40gb", ""), >,
               2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
     CHECK(CMP(seconds("linear x=43x4096 out=12", "a100-pcie-40gb", ""), <,

@@ -18,7 +18,7 @@ static const double STEP_ROWS = 16;   /* fewest of a product of a recurrent laye
  * are fewer, and leave k whole. */
 static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->ampere);
+    return p->batched && p->size == 4 && !chip->tensor && !chip->amd;
 }
 
 /* Before Volta convolutions of 16 bits (P100), all products of 8 (GTX 1080 Ti) and
@@ -35,7 +35,8 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
     return (p->size < 2 || (p->size == 4 && chip->cuda <= 8)) && fmin(p->m, p->n) > 2;
 }
 
-/* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), since Ampere
+/* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), before
+ * Ampere those of 64 columns and more (NeuSight's of a T4), since then
  * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
  * and 128x32, weights' gradients on cores of 128 lanes (not on a P100)
  * 128x128_stridedB_splitK and 128x64 of output channels, but for 32 of them. */
@@ -50,6 +51,8 @@ static bool has_tile(const ft__op_kernel *p, const struct tile *t,
         return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
     if (chip->ampere)
         return t->halved == 0;
+    if (!chip->early)
+        return t->n >= 64;
     return t->halved == 0 ||
            (t->halved == 1 && (t->n == 128 || p->phase != FT_PHASE_FORWARD));
 }

@@ -9,6 +9,7 @@
 #include "base/prng.h"
 #include "base/stats.h"
 #include "graph/op_inside.h"
+#include "predict/data/hosts.h"
 #include "predict/data/shrinkage.h"
 
 /* Rows of a device and group that constants are fitted to, and fewest that a roofline
@@ -42,21 +43,14 @@ const char *ft__group_name(uint32_t group)
                                           : ft__class_name((ft_class)group);
 }
 
-static void chip_of(ft__hardware_spec *out, const ft__samples *s, uint32_t i)
-{
-    const ft__dataset *d = &s->dataset[s->v[i].dataset];
-
-    ft__hardware_spec_make(out, ft_device_get(d->file), d->setting, d->policy,
-                           &s->v[i].op);
-}
-
 static bool has_chip(const ft__samples *s, uint32_t i, ft__hardware_spec *chip)
 {
     const ft__dataset *d = &s->dataset[s->v[i].dataset];
 
     if (d->roof || !d->file)
         return false;
-    chip_of(chip, s, i);
+    ft__hardware_spec_make(chip, ft_device_get(d->file), d->setting, d->policy,
+                           &s->v[i].op);
     return ft__hardware_spec_lacks(chip) == NULL;
 }
 
@@ -78,9 +72,14 @@ static uint32_t first_of_device(const ft__samples *s, uint32_t dataset)
     return d;
 }
 
-static uint32_t device_of(const ft__samples *s, uint32_t i)
+static uint32_t first_of_chip(const ft__samples *s, uint32_t dataset)
 {
-    return first_of_device(s, s->v[i].dataset);
+    const char *chip = ft__dataset_chip(&s->dataset[dataset]);
+    uint32_t d = 0;
+
+    while (strcmp(ft__dataset_chip(&s->dataset[d]), chip) != 0)
+        d++;
+    return d;
 }
 
 /* Rows of chips that are known, as many as are wanted. */
@@ -103,18 +102,23 @@ static ft_status find_known(struct known_rows *k, const ft__samples *s,
         free(of);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     }
-    for (size_t i = 0; i < n; i++)
-        of[device_of(s, row[i])][ft__group_of(&s->v[row[i]].op)]++;
     for (size_t i = 0; i < n; i++) {
-        const size_t alike = of[device_of(s, row[i])][ft__group_of(&s->v[row[i]].op)];
+        const ft__sample *v = &s->v[row[i]];
 
-        if (!is_drawn(seed, row[i], alike) || !has_chip(s, row[i], &k->chip[k->n]))
+        of[first_of_device(s, v->dataset)][ft__group_of(&v->op)]++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const ft__sample *v = &s->v[row[i]];
+        const uint32_t device = first_of_device(s, v->dataset);
+
+        if (!is_drawn(seed, row[i], of[device][ft__group_of(&v->op)]) ||
+            !has_chip(s, row[i], &k->chip[k->n]))
             continue;
-        k->row[k->n] = (ft__physics_row){.op = &s->v[row[i]].op,
+        k->row[k->n] = (ft__physics_row){.op = &v->op,
                                          .chip = &k->chip[k->n],
-                                         .time_s = s->v[row[i]].value[FT__METRIC_TIME],
+                                         .time_s = v->value[FT__METRIC_TIME],
                                          .weight = 1,
-                                         .group = device_of(s, row[i])};
+                                         .group = device};
         k->n++;
     }
     free(of);
@@ -168,22 +172,6 @@ static double error_of(const ft__physics_params *params, const ft__physics_row *
     return m ? sum / (double)m : 0;
 }
 
-static bool is_chip(const ft__physics_row *row, const ft__samples *s, const char *chip)
-{
-    return strcmp(ft__dataset_chip(&s->dataset[row->group]), chip) == 0;
-}
-
-/* Is the row the first of its chip? */
-static bool is_first(const ft__physics_row *row, size_t i, const ft__samples *s)
-{
-    const char *chip = ft__dataset_chip(&s->dataset[row[i].group]);
-    size_t j = 0;
-
-    while (!is_chip(&row[j], s, chip))
-        j++;
-    return j == i;
-}
-
 static void take_host(ft__physics_params *out, const ft__physics_params *from)
 {
     static const int host[] = {FT__C_floor_s,    FT__C_floor_linear, FT__C_floor_conv,
@@ -234,32 +222,32 @@ static ft_status leave_out(ft__share_errors *out, ft__physics_params *fitted,
     return st;
 }
 
-/* Those of chip, behind those of the others. scratch: of n. */
-static ft_status leave_chip_out(ft__share_errors *out, ft__physics_params *fitted,
-                                const ft__physics_params *start,
-                                const ft__physics_row *row, size_t n,
-                                ft__physics_row *scratch, const ft__samples *s,
-                                const char *chip, uint64_t seed, ft_error *err)
+/* What rows are left out by: a chip, by its first dataset, or a group. */
+typedef uint32_t part_fn(const ft__samples *s, const ft__physics_row *row);
+
+static uint32_t chip_part(const ft__samples *s, const ft__physics_row *row)
+{
+    return first_of_chip(s, row->group);
+}
+
+static uint32_t group_part(const ft__samples *s, const ft__physics_row *row)
+{
+    (void)s;
+    return ft__group_of(row->op);
+}
+
+/* Rows of one part, behind those of the others; how many. out[n] */
+static size_t set_apart(ft__physics_row *out, const ft__physics_row *row, size_t n,
+                        const ft__samples *s, part_fn *part, uint32_t which)
 {
     size_t others = 0, own = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (is_chip(&row[i], s, chip))
-            scratch[n - ++own] = row[i];
+        if (part(s, &row[i]) == which)
+            out[n - ++own] = row[i];
         else
-            scratch[others++] = row[i];
-    return leave_out(out, fitted, start, scratch, others, own, seed, err);
-}
-
-/* To every dataset of the chip of dataset `at`. */
-static void spread(ft__own_base *own, ft__physics_params params, uint32_t at,
-                   const ft__samples *s)
-{
-    const char *chip = ft__dataset_chip(&s->dataset[at]);
-
-    for (uint32_t d = 0; d < s->n_datasets; d++)
-        if (strcmp(ft__dataset_chip(&s->dataset[d]), chip) == 0)
-            own[d].without = params;
+            out[others++] = row[i];
+    return own;
 }
 
 /* Is it of the type, GPU or processor, that most rows are of? Others say nothing of it.
@@ -273,17 +261,6 @@ static bool is_usual(const ft__physics_row *of, const ft__physics_row *row, size
     return 2 * alike >= n;
 }
 
-static size_t rows_of_chip(const ft__physics_row *of, const ft__physics_row *row,
-                           size_t n, const ft__samples *s)
-{
-    const char *chip = ft__dataset_chip(&s->dataset[of->group]);
-    size_t own = 0;
-
-    for (size_t i = 0; i < n; i++)
-        own += is_chip(&row[i], s, chip);
-    return own;
-}
-
 /* own[d]: of each dataset d whose chip has rows, where those of others remain, the
  * constants that they have in the share that is taken. */
 static ft_status share_of_fit(double *share, ft__own_base *own,
@@ -295,92 +272,28 @@ static ft_status share_of_fit(double *share, ft__own_base *own,
     ft__share_errors *error = calloc(s->n_datasets + 1u, sizeof(*error));
     ft_status st =
         scratch && error ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
-    size_t chips = 0, usual = 0;
+    size_t usual = 0;
 
-    for (size_t i = 0; i < n; i++)
-        chips += is_first(row, i, s);
-    for (size_t i = 0; i < n && chips > 1 && !st; i++)
-        if (is_first(row, i, s)) {
-            st = leave_chip_out(&error[usual], &own[row[i].group].without, start, row,
-                                n, scratch, s,
-                                ft__dataset_chip(&s->dataset[row[i].group]), seed, err);
-            usual += is_usual(&row[i], row, n) &&
-                     rows_of_chip(&row[i], row, n, s) >= CHIP_ROWS;
-        }
+    for (uint32_t c = 0; c < s->n_datasets && !st; c++) {
+        const size_t of_chip =
+            first_of_chip(s, c) == c ? set_apart(scratch, row, n, s, chip_part, c) : 0;
+
+        if (!of_chip || of_chip == n)
+            continue;
+        st = leave_out(&error[usual], &own[c].without, start, scratch, n - of_chip,
+                       of_chip, seed, err);
+        usual += of_chip >= CHIP_ROWS && is_usual(&scratch[n - 1], row, n);
+    }
     *share = st ? 0 : ft__share_of_learned(error, usual, n);
-    for (size_t i = 0; i < n && chips > 1 && !st; i++)
-        if (is_first(row, i, s))
-            spread(own, between(start, &own[row[i].group].without, *share),
-                   row[i].group, s);
+    for (uint32_t d = s->n_datasets; d-- > 0 && !st;) {
+        const ft__physics_params *left = &own[first_of_chip(s, d)].without;
+
+        if (left->v[0] > 0)
+            own[d].without = between(start, left, *share);
+    }
     free(error);
     free(scratch);
     return st;
-}
-
-/* Octaves that a host may be slower or faster than estimated, and steps of one. */
-enum { HOST_OCTAVES = 3, HOST_STEPS = 8 };
-/* Rows that say it is as estimated. */
-static const double usual_host_rows = 1.3;
-
-/* What the estimates of n rows err by that wait for a host which takes `times` as long:
- * others say nothing of it. */
-static double error_on_host(const ft__terms *t, const ft__physics_row *row, size_t n,
-                            uint32_t device, double times)
-{
-    double sum = usual_host_rows * fabs(log(times));
-
-    for (size_t i = 0; i < n; i++) {
-        ft__terms one = t[i];
-
-        if (row[i].group != device || !(one.launch_s > one.busy_s))
-            continue;
-        ft__physics_with_host(&one, times);
-        sum += fabs(log(one.total_s / row[i].time_s));
-    }
-    return sum;
-}
-
-/* How many times as long as estimated a device's host takes; NaN: no row waits for it.
- * t: scratch of n. */
-static double host_of(const ft__physics_row *row, size_t n, uint32_t device,
-                      const ft__physics_params *params, ft__terms *t)
-{
-    double least = INFINITY, best = 1;
-    bool any = false;
-
-    for (size_t i = 0; i < n; i++)
-        if (row[i].group == device) {
-            ft__physics(&t[i], row[i].op, row[i].chip, params);
-            any = any || t[i].launch_s > t[i].busy_s;
-        }
-    for (int k = -HOST_OCTAVES * HOST_STEPS; k <= HOST_OCTAVES * HOST_STEPS; k++) {
-        const double times = exp2((double)k / HOST_STEPS);
-        const double error = error_on_host(t, row, n, device, times);
-
-        if (error < least) {
-            least = error;
-            best = times;
-        }
-    }
-    return any ? best : NAN;
-}
-
-/* Fewer hosts say nothing of others: their times are their own affair. */
-enum { LEAST_HOSTS = 3 };
-
-/* Times of what the mean of several hosts takes, as far as they are known. */
-static void relate_to_mean(double *host, const ft__samples *s)
-{
-    double sum = 0;
-    int n = 0;
-
-    for (uint32_t d = 0; d < s->n_datasets; d++)
-        if (isfinite(host[d])) {
-            sum += log(host[d]);
-            n++;
-        }
-    for (uint32_t d = 0; d < s->n_datasets && n >= LEAST_HOSTS; d++)
-        host[d] /= exp(sum / n);
 }
 
 static double known_host(double times)
@@ -399,12 +312,12 @@ static ft_status find_hosts(ft__own_base *own, const ft__physics_params *params,
     ft_status st = t && host ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
 
     for (uint32_t d = 0; d < s->n_datasets && !st; d++) {
-        host[d] = host_of(row, n, d, params, t);
-        without[d] = host_of(row, n, d, &own[d].without, t);
+        host[d] = ft__host_of(row, n, d, params, t);
+        without[d] = ft__host_of(row, n, d, &own[d].without, t);
     }
     if (!st && !are_sessions(row, n)) {
-        relate_to_mean(host, s);
-        relate_to_mean(without, s);
+        ft__relate_hosts(host, s->n_datasets);
+        ft__relate_hosts(without, s->n_datasets);
     }
     for (uint32_t d = 0; d < s->n_datasets && !st; d++) {
         own[d].host = known_host(host[first_of_device(s, d)]);
@@ -428,7 +341,7 @@ static ft_status keep_hosts(ft__base *b, uint32_t group,
     if (!t)
         return ft_fail(err, FT_ENOMEM, 0, "training set");
     for (uint32_t d = 0; d < s->n_datasets; d++)
-        hosts += isfinite(host_of(row, n, d, start, t));
+        hosts += isfinite(ft__host_of(row, n, d, start, t));
     free(t);
     if (hosts != 2)
         return FT_OK;
@@ -472,8 +385,8 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
 /* How much of constants that one group shows others have: each group is left out in
  * turn. Kernels of one kind alone bend what all have in common. */
 static ft_status share_of_groups(double *share, const ft__physics_params *start,
-                                 const ft__physics_row *row, size_t n, uint64_t seed,
-                                 ft_error *err)
+                                 const ft__physics_row *row, size_t n,
+                                 const ft__samples *s, uint64_t seed, ft_error *err)
 {
     ft__physics_row *scratch = calloc(n + 1, sizeof(*scratch));
     ft__share_errors error[FT__N_GROUPS];
@@ -482,20 +395,24 @@ static ft_status share_of_groups(double *share, const ft__physics_params *start,
     size_t groups = 0;
 
     for (uint32_t g = 0; g < FT__N_GROUPS && !st; g++) {
-        size_t others = 0, own = 0;
+        const size_t own = set_apart(scratch, row, n, s, group_part, g);
 
-        for (size_t i = 0; i < n; i++)
-            if (ft__group_of(row[i].op) == g)
-                scratch[n - ++own] = row[i];
-            else
-                scratch[others++] = row[i];
-        if (own >= GROUP_ROWS && others >= LEAST_ROWS)
-            st = leave_out(&error[groups++], &fitted, start, scratch, others, own, seed,
-                           err);
+        if (own >= GROUP_ROWS && n - own >= LEAST_ROWS)
+            st = leave_out(&error[groups++], &fitted, start, scratch, n - own, own,
+                           seed, err);
     }
     *share = !st && groups > 1 ? ft__share_of_learned(error, groups, n) : 1;
     free(scratch);
     return st;
+}
+
+static bool is_of_one_chip(const ft__physics_row *row, size_t n, const ft__samples *s)
+{
+    size_t i = 0;
+
+    while (i < n && chip_part(s, &row[i]) == chip_part(s, &row[0]))
+        i++;
+    return i == n;
 }
 
 /* What groups with few rows have: of those apart only where there is nothing else; of
@@ -513,8 +430,8 @@ static ft_status fit_common(ft__physics_params *params, const struct known_rows 
     n = n >= LEAST_ROWS ? n : k->n;
     if (!st && n >= LEAST_ROWS)
         st = fit(params, of, n, seed, err);
-    if (!st && n >= LEAST_ROWS && rows_of_chip(of, of, n, k->s) < n)
-        st = share_of_groups(&share, &start, of, n, seed, err);
+    if (!st && n >= LEAST_ROWS && !is_of_one_chip(of, n, k->s))
+        st = share_of_groups(&share, &start, of, n, k->s, seed, err);
     *params = between(&start, params, share);
     free(own);
     return st;

@@ -4,27 +4,6 @@
 
 #include "predict/data/baseline.h"
 
-/* Errors below it are as good as none. */
-static const double least_error = 0.01;
-static const double least_gain = 0.03;
-
-static double gain_of(const ft__share_errors *chip, int share)
-{
-    return log((chip->of[0] + least_error) / (chip->of[share] + least_error));
-}
-
-/* Mean of the gain over two chips or more, less its standard error. */
-static double certain_gain(const ft__share_errors *chip, size_t n, int share)
-{
-    double mean = 0, squares = 0;
-
-    for (size_t c = 0; c < n; c++)
-        mean += gain_of(&chip[c], share) / (double)n;
-    for (size_t c = 0; c < n; c++)
-        squares += pow(gain_of(&chip[c], share) - mean, 2);
-    return mean - sqrt(squares / (double)(n - 1) / (double)n);
-}
-
 /* Rows that say as much of a chip as any number of them. Set, not fitted. */
 static const double many_rows = 300;
 
@@ -33,19 +12,35 @@ double ft__share_of_one_chip(size_t n_rows)
     return FT__ONE_CHIP_SHARE * fmin(1, (double)n_rows / many_rows);
 }
 
+/* What rows scatter by about any estimate, and how many independent ones a chip's tell
+ * as much as. Chosen on left-out devices (docs/notes/one-model.md). */
+static const double scatter = 0.1;
+enum { ROWS_OF_CHIP = 20 };
+
+static double log_likelihood(const ft__share_errors *chip, size_t n, int share)
+{
+    double sum = 0;
+
+    for (size_t c = 0; c < n; c++)
+        sum -= ROWS_OF_CHIP * log(chip[c].of[share] + scatter);
+    return sum;
+}
+
 double ft__share_of_learned(const ft__share_errors *chip, size_t n, size_t n_rows)
 {
-    double most = least_gain, best = 0;
+    double likelihood[FT__N_SHARES], most = -INFINITY, weights = 0, sum = 0;
 
     if (n < 2)
         return ft__share_of_one_chip(n_rows);
-    for (int i = 1; i < FT__N_SHARES; i++) {
-        const double gain = certain_gain(chip, n, i);
-
-        if (gain > most) {
-            most = gain;
-            best = ft__share(i);
-        }
+    for (int i = 0; i < FT__N_SHARES; i++) {
+        likelihood[i] = log_likelihood(chip, n, i);
+        most = fmax(most, likelihood[i]);
     }
-    return best;
+    for (int i = 0; i < FT__N_SHARES; i++) {
+        const double weight = exp(likelihood[i] - most);
+
+        weights += weight;
+        sum += weight * ft__share(i);
+    }
+    return sum / weights;
 }

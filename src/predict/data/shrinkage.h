@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* How much of what known chips show is taken to others: a share in quarters, chosen by
+/* How much of what known chips show is taken to others: a share, tried in quarters, by
  * what each known chip is missed by where the others alone were learned from. */
 enum { FT__N_SHARES = 5 };
 
@@ -18,9 +18,9 @@ typedef struct ft__share_errors {
     double of[FT__N_SHARES];
 } ft__share_errors;
 
-/* The share whose gain is most certain: over chips, the mean log of how many times
- * smaller errors are, less its standard error (the one-standard-error rule of Breiman
- * et al. 1984). 0 where none gains 3 % by that; ft__share_of_one_chip() of one chip. */
+/* The mean of the shares, each weighted by how likely it makes chips left out (stacking
+ * by pseudo-BMA, Yao et al. 2018): what changes little changes it little.
+ * ft__share_of_one_chip() of one chip. */
 double ft__share_of_learned(const ft__share_errors *chip, size_t n, size_t n_rows);
 /* Of one chip alone FT__ONE_CHIP_SHARE, less where its rows are few. */
 double ft__share_of_one_chip(size_t n_rows);

@@ -297,7 +297,7 @@ static void shrink(ft__fit *f, double share)
     if (share < 1) {
         size_t len = strlen(f->choice);
 
-        snprintf(f->choice + len, sizeof(f->choice) - len, ", x %g", share);
+        snprintf(f->choice + len, sizeof(f->choice) - len, ", x %.2g", share);
     }
 }
 
