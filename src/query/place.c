@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "graph/plan.h"
-#include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 #include "query/select.h"

@@ -2,7 +2,6 @@
  * record. */
 #include "cli/ask/tools.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Registers, spills and shared memory of kernels, as ptxas -v reports them. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>

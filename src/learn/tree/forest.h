@@ -2,7 +2,6 @@
 #define LEARN_TREE_FOREST_H
 
 #include <assert.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "learn/learn_inside.h"

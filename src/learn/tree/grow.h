@@ -1,8 +1,6 @@
 #ifndef LEARN_TREE_GROW_H
 #define LEARN_TREE_GROW_H
 
-#include <stdbool.h>
-
 #include "base/arena.h"
 #include "base/prng.h"
 #include "learn/learn_inside.h"

@@ -2,7 +2,6 @@
 #define PREDICT_MODEL_CLOCK_TREES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "foretell/error.h"

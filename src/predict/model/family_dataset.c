@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/pairs.h"
-#include "physics/setting.h"
 #include "predict/model/family.h"
 
 bool ft__is_named(const char *asked, const char *known)

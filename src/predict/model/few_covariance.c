@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/op_inside.h"
 #include "predict/data/features.h"
 
 const struct ft__few_scales ft__few_of_time = {.shared = 0.2,

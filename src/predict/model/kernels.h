@@ -1,8 +1,6 @@
 #ifndef PREDICT_MODEL_KERNELS_H
 #define PREDICT_MODEL_KERNELS_H
 
-#include <stdbool.h>
-
 #include "physics/kernel.h"
 #include "predict/file/image.h"
 #include "predict/model/fit.h"

@@ -6,7 +6,6 @@
 #include "base/stats.h"
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
-#include "predict/model/transfer.h"
 
 static ft_status open_stored(ft__fit *out, const ft__regressor *p, uint32_t width,
                              ft_error *err)
