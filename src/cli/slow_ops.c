@@ -1,6 +1,6 @@
 /* foretell validate --outliers: slow operations of a store, and what tuning them gains.
  */
-#include "cli/slow_ops.h"
+#include "cli/validate.h"
 
 #include <math.h>
 #include <stdlib.h>

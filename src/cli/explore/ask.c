@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/explore/explore.h"
-#include "cli/llm_train.h"
+#include "cli/predict.h"
 #include "cli/serve/serve.h"
 
 enum { MAX_GRAPHS = 512, KEY_MAX = 1200 };

@@ -1,6 +1,6 @@
 /* Names instead of paths, so that no request reaches a file that nobody offered. */
 #define _DEFAULT_SOURCE /* syscall */
-#include "cli/web/models.h"
+#include "cli/web/web.h"
 
 #include <dirent.h>
 #include <errno.h>

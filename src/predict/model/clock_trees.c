@@ -1,5 +1,5 @@
 /* Trees on what the formulae of clocks miss, with intervals from workloads held out. */
-#include "predict/model/clock_trees.h"
+#include "predict/model/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "graph/op_inside.h"
 #include "physics/setting.h"
 #include "predict/model/family.h"
-#include "predict/model/family_unseen.h"
 #include "predict/model/regressor.h"
 
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,

@@ -6,7 +6,7 @@
 #include "predict/model/dvfs.h"
 #include "predict/model/kernels.h"
 #include "predict/model/model_set.h"
-#include "predict/model/templates.h"
+#include "predict/model/others.h"
 
 /* Regressors for any device with a data sheet, learned from measurements on several. */
 typedef struct ft__family {
@@ -81,5 +81,13 @@ const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric
                                           const ft__dataset *on);
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err);
+
+/* Intervals reach a factor of `least` either way at least, and of `most` at most. */
+void ft__family_bound(ft__op_answer *out, size_t n, double least, double most);
+/* Answers as far as they concern a device that is not among those learned from, and how
+ * far they may be off there. */
+void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
+                              const ft__model_set *l, const ft__dataset *on,
+                              const ft__samples *s);
 
 #endif

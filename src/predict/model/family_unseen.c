@@ -1,6 +1,6 @@
 /* Intervals of devices that were not measured: what they have in common with those that
  * were, and how far off answers may be for what is not known of them. */
-#include "predict/model/family_unseen.h"
+#include "predict/model/family.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "predict/file/predictor.h"
 #include "predict/model/calibration_set.h"
 #include "predict/model/regressor.h"
-#include "predict/query/op_answers.h"
 #include "predict/query/op_list.h"
 #include "predict/query/op_query.h"
 #include "predict/query/query_context.h"

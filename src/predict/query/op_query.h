@@ -106,4 +106,19 @@ ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op);
 /* Can the device be asked about at this clock (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, double clock_hz);
 
+/* What operations were answered, of one device under one setting: the next step of a
+ * model has most of the operations of the one before. As many as there is room for, the
+ * newest. Not for two threads at once. */
+typedef struct ft__op_answered {
+    bool powered;     /* power was learned */
+    ft__op_task task; /* but its count */
+    ft_estimate estimate[FT__OP_ESTIMATES];
+} ft__op_answered;
+
+/* Of an operation in a network that runs as `phase`; NULL: it is not known. */
+const ft__op_answered *ft__op_answers_find(const ft__op_answers *a, const ft_op *op,
+                                           ft_phase phase);
+/* To be filled, of one that is not known. */
+ft__op_answered *ft__op_answers_add(ft__op_answers *a, const ft_op *op, ft_phase phase);
+
 #endif
