@@ -20,22 +20,15 @@ struct collect_options {
     const char *engine;
     uint64_t threads;
     bool quick;
-    double budget_s;
-    double op_time_s;
+    double budget_s, op_time_s;
     ft__texts without;
     bool again;
     const char *batches;
-    uint64_t rounds;
-    uint64_t redo;
-    const char *repeat_share;
-    const char *choose;
-    const char *until_error;
-    const char *power;
-    const char *power_share;
+    uint64_t rounds, redo;
+    const char *repeat_share, *choose, *until_error, *power, *power_share;
     double power_time_s;
     ft__texts notes;
-    bool lowered;
-    bool whole;
+    bool lowered, whole;
     const char *export;
     ft_step_names step;
     ft__clock_steps_options sweep;
@@ -102,8 +95,7 @@ static const ft__option options[] = {
  * treats differently. */
 struct wanted {
     struct gathered *to;
-    ft__ops models;
-    ft__ops lists;
+    ft__ops models, lists;
     ft_step step; /* of models; lists are as they are */
     uint32_t policy;
     uint64_t batch[FT__MAX_BATCHES]; /* one at least; 0: as the model has it */

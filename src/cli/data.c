@@ -13,9 +13,7 @@
 struct data_options {
     const char *out;
     bool readings;
-    const char *device;
-    const char *engine;
-    const char *metric;
+    const char *device, *engine, *metric;
     ft__texts renames;
     bool same;
     const char *from;
@@ -45,19 +43,16 @@ enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
 struct data_group {
     char *key[N_KEYS];
     uint64_t rows;
-    int64_t first;
-    int64_t last;
+    int64_t first, last;
     bool repeated;    /* some key more than once, at times that are known */
     ft_repeats again; /* of those */
 };
 
 /* Parts of networks, as one source lists them for one phase. */
 struct network_list {
-    char *source;
-    char *phase;
+    char *source, *phase;
     char *last; /* network seen */
-    uint64_t networks;
-    uint64_t parts;
+    uint64_t networks, parts;
 };
 
 struct store_summary {

@@ -34,14 +34,10 @@ static const ft__option options[] = {
 
 /* Everything that is found out, before anything is printed. */
 struct findings {
-    char data_dir[FT__PATH_MAX];
-    char plugin_dir[FT__PATH_MAX];
-    char store[FT__PATH_MAX];
-    char predictor[FT__PATH_MAX];
-    char store_state[LINE_MAX_BYTES];
+    char data_dir[FT__PATH_MAX], plugin_dir[FT__PATH_MAX], store[FT__PATH_MAX];
+    char predictor[FT__PATH_MAX], store_state[LINE_MAX_BYTES];
     char predictor_state[LINE_MAX_BYTES];
-    bool store_good;
-    bool predictor_good;
+    bool store_good, predictor_good;
     ft_device *device;
     ft_sensors *sensors;
     ft_meter *meter; /* NULL: no source works */

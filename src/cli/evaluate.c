@@ -12,31 +12,20 @@
 #include "report/units.h"
 
 struct evaluate_options {
-    const char *where;
-    const char *metric;
+    const char *where, *metric;
     uint64_t folds;
-    const char *share;
-    const char *leave_out;
+    const char *share, *leave_out;
     uint64_t correct;
     bool chosen;
-    const char *test;
-    const char *methods;
-    bool mix;
-    bool single;
-    bool curve;
+    const char *test, *methods;
+    bool mix, single, curve;
     const char *choose;
     uint64_t seeds;
-    const char *by;
-    const char *rank;
+    const char *by, *rank;
     bool clocks;
-    const char *kernels;
-    const char *networks;
-    const char *lists;
-    const char *rows;
-    const char *html;
+    const char *kernels, *networks, *lists, *rows, *html;
     bool siblings;
-    uint64_t size;
-    uint64_t seed;
+    uint64_t size, seed;
 };
 
 static const ft__option options[] = {

@@ -15,15 +15,8 @@ struct place_options {
     ft__model_options model;
     ft_step_names step;
     ft__operating_options use;
-    const char *devices;
-    const char *by;
-    const char *link;
-    const char *latency;
-    const char *link_energy;
-    const char *limit;
-    const char *predictor;
-    const char *method;
-    const char *engine;
+    const char *devices, *by, *link, *latency, *link_energy, *limit, *predictor;
+    const char *method, *engine;
     ft__query_options asked;
 };
 

@@ -24,23 +24,14 @@ typedef struct ft__llm_train_options {
 /* What is asked of predict. */
 typedef struct ft__predict_options {
     ft__model_options model;
-    const char *device;
-    const char *predictor;
-    const char *method;
-    const char *engine;
-    uint64_t threads;
-    uint64_t top;
+    const char *device, *predictor, *method, *engine;
+    uint64_t threads, top;
     bool summary;
     ft_step_names step;
     ft__operating_options use;
-    const char *clocks;
-    const char *power_caps;
-    const char *correct;
-    const char *html;
-    const char *trace;
+    const char *clocks, *power_caps, *correct, *html, *trace;
     ft__query_options asked;
-    bool max_batch;
-    bool must_fit;
+    bool max_batch, must_fit;
     ft__serve_options serve;
     ft__llm_train_options train;
 } ft__predict_options;

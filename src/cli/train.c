@@ -11,26 +11,17 @@
 #include "foretell/outliers.h"
 
 struct train_options {
-    const char *out;
-    const char *engine;
-    const char *device;
+    const char *out, *engine, *device;
     uint64_t threads;
-    const char *setting;
-    const char *methods;
+    const char *setting, *methods;
     bool mix;
     ft__texts without;
-    bool forget;
-    bool tune;
+    bool forget, tune;
     const char *layout;
     uint64_t size;
     const char *add;
-    bool importance;
-    bool family;
-    bool other_boards;
-    const char *where;
-    const char *networks;
-    const char *lists;
-    const char *kernels;
+    bool importance, family, other_boards;
+    const char *where, *networks, *lists, *kernels;
     uint64_t seed;
 };
 

@@ -14,21 +14,11 @@ struct validate_options {
     ft_step_names step;
     const char *engine;
     uint64_t threads;
-    double time_s;
-    double op_time_s;
-    uint64_t rounds;
-    uint64_t top;
-    bool again;
-    bool from_store;
-    bool forget;
-    bool outliers;
+    double time_s, op_time_s;
+    uint64_t rounds, top;
+    bool again, from_store, forget, outliers;
     uint64_t tune;
-    const char *device;
-    const char *setting;
-    const char *predictor;
-    const char *within;
-    const char *html;
-    const char *power;
+    const char *device, *setting, *predictor, *within, *html, *power;
     double power_time_s;
 };
 

@@ -42,8 +42,7 @@ static bool counts(const ft__explored *e, size_t i, uint32_t w)
 
 /* Rows of those trials of a workload that have objective k. */
 struct analysis_rows {
-    double *point;
-    double *y;
+    double *point, *y;
     size_t n;
 };
 

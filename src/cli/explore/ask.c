@@ -61,8 +61,7 @@ void ft__point_queries_free(ft__point_queries *a)
 
 /* The words of a point, parsed. */
 struct asked {
-    char **words;
-    char **argv;
+    char **words, **argv;
     ft__cli c;
     ft__predict_options *o;
     ft__predict_question q;

@@ -10,24 +10,15 @@
 enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12, VERIFIED = 3 };
 
 struct explore_options {
-    const char *design;
-    const char *search;
-    uint64_t points;
-    uint64_t seed;
-    uint64_t resolution;
-    uint64_t levels;
-    uint64_t max_runs;
+    const char *design, *search;
+    uint64_t points, seed, resolution, levels, max_runs;
     double budget_s;
     bool retry;
     const char *power;
     bool no_power;
     const char *build_dir;
     uint64_t top;
-    const char *html;
-    const char *notebook;
-    const char *shard;
-    const char *name;
-    const char *only;
+    const char *html, *notebook, *shard, *name, *only;
     ft__texts notes;
 };
 

@@ -12,8 +12,7 @@ struct measure_options {
     const char *engine;
     uint64_t threads;
     double time_s;
-    const char *predictor;
-    const char *html;
+    const char *predictor, *html;
     ft_step_names step;
     ft__clock_steps_options sweep;
     ft__commands_options commands;

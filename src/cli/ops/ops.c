@@ -12,17 +12,9 @@
 struct ops_options {
     ft__model_options model;
     ft_step_names step;
-    bool products;
-    bool graph;
-    bool dot;
-    bool diff;
-    bool list;
-    bool tree;
-    const char *device;
-    const char *lower;
-    uint64_t depth;
-    uint64_t top;
-    uint64_t few;
+    bool products, graph, dot, diff, list, tree;
+    const char *device, *lower;
+    uint64_t depth, top, few;
 };
 
 static const ft__option options[] = {

@@ -12,8 +12,7 @@ struct web_options {
     uint64_t port;
     ft__texts hosts;
     const char *token_file;
-    uint64_t threads;
-    uint64_t upload_mib;
+    uint64_t threads, upload_mib;
     const char *idle;
 };
 

@@ -9,8 +9,7 @@
 #define TOOLS "/v1/"
 
 static const struct route {
-    const char *path;
-    const char *method;
+    const char *path, *method;
     ft__web_route route;
     bool is_open; /* needs no token: holds nothing that is not in the program */
 } routes[] = {

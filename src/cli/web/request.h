@@ -9,12 +9,7 @@
 
 /* What a request says, before anything is done for it. NULL: it has no such header. */
 typedef struct ft__web_request {
-    const char *method;
-    const char *path;
-    const char *host;
-    const char *origin;
-    const char *content_type;
-    const char *authorization;
+    const char *method, *path, *host, *origin, *content_type, *authorization;
 } ft__web_request;
 
 /* Who may ask. */
