@@ -9,10 +9,7 @@
 
 /* What samples share: measured on one device, set and driven in one way. */
 typedef struct ft__dataset {
-    char *device;
-    char *setting;
-    char *engine;
-    char *engine_version;
+    char *device, *setting, *engine, *engine_version;
     char *policy;    /* on dtypes */
     size_t n;        /* samples */
     ft_device *file; /* what is known of the device; NULL: nothing */
@@ -40,8 +37,7 @@ bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d);
 
 /* What tells devices apart, and which are alike. */
 typedef struct ft__hardware {
-    char vendor[24];
-    char chip[40];
+    char vendor[24], chip[40];
     char type[8];      /* "gpu", "cpu"; "": there is no file */
     double capability; /* NVIDIA's compute capability; NaN: not known */
 } ft__hardware;

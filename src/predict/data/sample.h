@@ -41,8 +41,7 @@ typedef struct ft__sample {
 
 typedef struct ft__samples {
     ft__sample *v;
-    size_t n;
-    size_t cap;
+    size_t n, cap;
     ft__dataset *dataset;
     uint32_t n_datasets;
     const struct ft__terms *terms; /* of v[], by the model set that is asked; NULL: are

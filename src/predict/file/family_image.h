@@ -48,12 +48,8 @@ typedef struct ft__regressor_image {
     uint32_t scope;
     uint32_t pooled; /* tenths of the answer that the regressor of all kinds gives */
     uint64_t n_rows;
-    double learned[FT__N_ERRORS];
-    double constant[FT__N_ERRORS];
-    double physics[FT__N_ERRORS];
-    double low;
-    double high;
-    double typical;
+    double learned[FT__N_ERRORS], constant[FT__N_ERRORS], physics[FT__N_ERRORS];
+    double low, high, typical;
     ft__mixture_image mixture;
 } ft__regressor_image;
 

@@ -35,11 +35,8 @@ enum ft__section_type {
 };
 
 typedef struct ft__section_image {
-    uint32_t type;
-    uint32_t reserved;
-    uint64_t offset;
-    uint64_t bytes;
-    uint64_t checksum;
+    uint32_t type, reserved;
+    uint64_t offset, bytes, checksum;
 } ft__section_image;
 
 /* Does the text of a fixed field end inside it? */
@@ -82,8 +79,7 @@ ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *m
 typedef struct ft__writer {
     ft__buf body;
     ft__section_image *section;
-    uint32_t n_sections;
-    uint32_t cap_sections;
+    uint32_t n_sections, cap_sections;
 } ft__writer;
 
 /* Bytes, and zeros up to the next multiple of FT__ALIGNMENT. */

@@ -34,10 +34,8 @@ enum { FT__PREDICTOR_VERSION = 2 };
 
 typedef struct ft__header_image {
     char magic[8];
-    uint32_t version;
-    uint32_t n_sections;
-    uint64_t file_bytes;
-    uint64_t table_checksum;
+    uint32_t version, n_sections;
+    uint64_t file_bytes, table_checksum;
 } ft__header_image;
 
 struct ft_predictor {

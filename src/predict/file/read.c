@@ -22,8 +22,7 @@ enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
 struct section_cursor {
     const unsigned char *at;
     size_t left;
-    bool bad;
-    bool no_memory;
+    bool bad, no_memory;
 };
 
 static const void *get(struct section_cursor *c, size_t len)

@@ -132,8 +132,7 @@ struct cv_subset {
     uint32_t n_folds;
     double *predicted[N_CANDIDATES]; /* out of fold, NULL: not tried */
     double *best;                    /* of the choice */
-    double *residual;
-    double *residual_scale;
+    double *residual, *residual_scale;
     ft__matrix m;
     bool few; /* groups */
 };

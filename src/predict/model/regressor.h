@@ -17,8 +17,7 @@ struct regressor_rows {
     size_t n;
     const uint32_t *index; /* of samples */
     float *x;              /* all columns */
-    double *y;
-    double *scale;
+    double *y, *scale;
     double *shift; /* added to y: the target, had the base not known the row's chip */
     double *busy; /* of times: the device's share of the base; the rest is the host's */
     double *out;  /* out of fold */
@@ -35,9 +34,7 @@ struct regressor_rows {
     bool by_kind;   /* group: the kinds, of a part that answers for others */
     bool blocks;    /* group: layers in blocks by the power of two of their weights */
     uint32_t sizes; /* how many of these intervals are to know of; 0: of no number */
-    double *pout;
-    double *presidual_scale;
-    double *ppooled;
+    double *pout, *presidual_scale, *ppooled;
     double *punused; /* residual scales that nobody asks for */
 };
 

@@ -38,9 +38,7 @@ typedef struct ft__network_estimate {
                              operation repeated alone */
     uint32_t n_ops;
     uint32_t n_measured; /* unique operations by basis */
-    uint32_t n_learned;
-    uint32_t n_scaled;
-    uint32_t n_roofline;
+    uint32_t n_learned, n_scaled, n_roofline;
     uint32_t n_known; /* measurements of the device that corrected a family's times */
     uint32_t n_unused_power; /* readings beside them, which corrected nothing */
     /* Where host and device were distinguished (docs/networks.md), otherwise NaN: what

@@ -119,8 +119,7 @@ static ft_status by_graph(ft_brief *out, const ft__op_costs *x, const ft__listed
 
 /* The next line of text; without its comment, and its count cut off. */
 struct list_cursor {
-    const char *at, *end;
-    const char *line;
+    const char *at, *end, *line;
     size_t len;
     double count; /* 0: it is none that is understood here */
 };

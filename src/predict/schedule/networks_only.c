@@ -292,8 +292,7 @@ struct weights_fitting {
     const ft__network_samples *w;
     struct measured_network *item;
     size_t n;
-    uint32_t n_sets;
-    uint32_t n_architectures;
+    uint32_t n_sets, n_architectures;
     struct category_sums *some; /* scratch */
     ft__category_weights *own;  /* of every set */
     double *residual;

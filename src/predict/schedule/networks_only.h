@@ -22,11 +22,7 @@ typedef struct ft__category_weights {
 
 /* In a file as it is here: of one dataset, passes or training steps. */
 typedef struct ft__alone {
-    char device[128];
-    char setting[128];
-    char engine[32];
-    char version[32];
-    char policy[32];
+    char device[128], setting[128], engine[32], version[32], policy[32];
     char phase[24];   /* "forward", "step": all others */
     uint32_t n;       /* networks */
     uint32_t bits;    /* of an element of their products */

@@ -270,8 +270,7 @@ struct template
 {
     uint64_t hash;
     size_t order; /* of its row: means do not depend on how sorting breaks ties */
-    double ratio;
-    double error;
+    double ratio, error;
 };
 
 static int by_hash(const void *a, const void *b)

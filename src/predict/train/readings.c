@@ -24,8 +24,7 @@ struct reading {
     uint32_t at; /* sample */
     uint32_t dataset;
     uint64_t hash;
-    double log_s;
-    double error;
+    double log_s, error;
     double learned;       /* log of what is learned of others, */
     double learned_error; /* INFINITY: nothing is */
 };
