@@ -39,8 +39,7 @@ struct operations_evaluation {
     const char **chip;            /* DEVICE only: of each split */
     ft__listed_networks networks; /* NETWORK only */
     double part;                  /* of the rows that are learned from */
-    uint32_t *train;
-    uint32_t *test;
+    uint32_t *train, *test;
     uint32_t *known; /* measured on the device left out, to correct answers by */
     ft__op_answer *answer;
 };

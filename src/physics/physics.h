@@ -27,8 +27,7 @@ typedef struct ft__hardware_spec {
     double clock_share;      /* clock_hz over the nominal clock */
     double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
                             apart */
-    double process_nm;
-    double year;
+    double process_nm, year;
     double vector_share; /* of peak_flops that vectors have, at any clock */
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double reads;        /* passes in which it reads, the weights' own among them */
@@ -41,8 +40,7 @@ typedef struct ft__hardware_spec {
                                 INFINITY: all */
     double launch_factor;    /* ft__launch_factor() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
-    int gpu;
-    int amd;
+    int gpu, amd;
     int stacked; /* its memory: HBM */
     int gddr;
     int early;      /* NVIDIA's, before Volta */
@@ -91,8 +89,7 @@ void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
                           double clock_hz, const char *policy, const ft_op *op);
 /* How a setting drives a device; NaN: as it comes. */
 typedef struct ft__operating_point {
-    double clock_hz;
-    double memory_hz;
+    double clock_hz, memory_hz;
     double power_w; /* cap */
 } ft__operating_point;
 ft__operating_point ft__operating_point_of(const char *setting);
@@ -231,8 +228,7 @@ double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip);
 typedef struct ft__physics_row {
     const ft_op *op;
     const ft__hardware_spec *chip;
-    double time_s;
-    double weight;
+    double time_s, weight;
     uint32_t group; /* its dataset, or device: 0, 1, 2, ... */
 } ft__physics_row;
 ft_status ft__physics_fit(ft__physics_params *params, const ft__physics_row *row,

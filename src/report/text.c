@@ -109,8 +109,7 @@ struct ft__table {
     size_t n_all, n_columns;
     size_t flexible; /* of those shown; MAX_COLUMNS: none */
     struct cell *cell;
-    size_t n;
-    size_t cap;
+    size_t n, cap;
     size_t next; /* column of the next cell */
     bool bad;
 };
