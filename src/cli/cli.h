@@ -18,8 +18,6 @@
 #include "report/record.h"
 #include "report/text.h"
 
-/* What every command shares: the global options, the log, the way out. */
-
 /* Exit codes, the same for every command. */
 enum {
     FT__EXIT_GOOD = 0,

@@ -91,8 +91,8 @@ static const ft__option options[] = {
     {0},
 };
 
-/* What is wanted: from models, and from lists of operations, which `--without`
- * treats differently. */
+/* Operations wanted from models and from lists, which `--without` treats differently.
+ */
 struct wanted {
     struct gathered *to;
     ft__ops models, lists;
@@ -109,7 +109,6 @@ static bool is_list(const char *path)
     return strcmp(path, "-") == 0 || (dot && strcmp(dot, ".ops") == 0);
 }
 
-/* The same file, however it is written. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -126,7 +125,6 @@ static bool is_left_out(const struct collect_options *o, const char *path)
     return false;
 }
 
-/* Operations, and the networks among their models that are measured whole. */
 enum { MOST_NETWORKS = 3, MOST_WHOLE = 100 };
 struct gathered {
     ft__ops ops;
@@ -296,7 +294,6 @@ static void subtract(struct wanted *w, const ft__ops *out)
     l->n = n;
 }
 
-/* Those of the models, then those of the lists; false: out of memory. */
 static bool join(ft__ops *out, const struct wanted *w)
 {
     const ft__ops *part[] = {&w->models, &w->lists};

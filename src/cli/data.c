@@ -38,7 +38,7 @@ static const ft__option options[] = {
     {0},
 };
 
-/* Measurements that differ in the operation only. */
+/* Keys of a group of measurements, which differ in their operations alone. */
 enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
 struct data_group {
     char *key[N_KEYS];
@@ -197,7 +197,6 @@ static const char *day(char *buf, size_t size, int64_t at)
     return buf;
 }
 
-/* How well what was measured twice agrees; nothing where nothing was. */
 static bool repeats_text(const struct store_summary *s)
 {
     ft__table *t =
@@ -371,7 +370,6 @@ static ft_status show_facts(ft__cli *c, ft_store *store, const ft_key *filter,
 /* What publishes tables that a program of tools/datasets converts. */
 static const char converters[] = "neusight, justus, aic, deepbench, thesis, dvfs, timm";
 
-/* Check --from, which may be NULL. Complains itself; the exit code. */
 static int check_from(ft__cli *c, const char *from)
 {
     const char *list = converters;

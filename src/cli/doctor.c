@@ -13,7 +13,6 @@
 #include "foretell/store.h"
 #include "report/units.h"
 
-/* A message with some words around it. */
 enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128, MOST_DEVICES = 8 };
 
 struct doctor_options {
@@ -32,7 +31,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* Everything that is found out, before anything is printed. */
 struct findings {
     char data_dir[FT__PATH_MAX], plugin_dir[FT__PATH_MAX], store[FT__PATH_MAX];
     char predictor[FT__PATH_MAX], store_state[LINE_MAX_BYTES];
@@ -230,7 +228,6 @@ static void describe(char text[LINE_BYTES], const ft_domain *d)
         add(text, ", ", d->note);
 }
 
-/* "  name      text" */
 static void put_named(const char *name, const char *text)
 {
     printf("  %-20s ", name);
@@ -436,7 +433,6 @@ static json_t *power_json(const ft_domain *d, const ft_power *w)
         w->integral_j, w->period_s, w->n_readings, w->n_fresh, w->reason, w->note);
 }
 
-/* Long enough for every domain, within reason. */
 static double seconds_for(const ft_meter *m)
 {
     double seconds = 2;
@@ -446,7 +442,7 @@ static double seconds_for(const ft_meter *m)
     return fmin(seconds, 10);
 }
 
-/* What the sources say of the next seconds. */
+/* Measures for a few seconds with these sources and prints what they read. */
 static int try_sources(ft__cli *c, const char *sources)
 {
     ft_meter_options how = {.sources = sources};

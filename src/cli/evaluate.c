@@ -95,7 +95,6 @@ static const ft__option options[] = {
 
 enum { CURVE_STEPS = 15 };
 
-/* "device", "device=h200" */
 static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text)
 {
     static const ft_protocol what[] = {FT_PROTOCOL_DEVICE,       FT_PROTOCOL_KIND,
@@ -269,7 +268,6 @@ static int check_choose(ft__cli *c, const struct evaluate_options *o)
     return ft__names_parse(c, &criteria, "choose", o->choose, FT_NAMES_CRITERION);
 }
 
-/* FT_CHOICE_PERCENT as text. */
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 #define PERCENT TEXT_OF(FT_CHOICE_PERCENT)

@@ -187,7 +187,6 @@ static void set(struct parser *p, const struct known *k, const char *value)
     }
 }
 
-/* NULL: none is called so. */
 static const struct known *find(const struct parser *p, const char *name, size_t len,
                                 char letter)
 {
@@ -326,7 +325,6 @@ static const char *output_of(const struct known *k)
     return k->o->type == FT__OPT_OUTPUT ? *(const char **)(void *)k->at : NULL;
 }
 
-/* Where the name of a file in its folder begins. */
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

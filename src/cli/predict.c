@@ -108,7 +108,6 @@ static int ask_all(ft__swept_answer *a, const ft__predict_question *q, ft_data *
     return code;
 }
 
-/* What --html draws. */
 static json_t *page_of(ft__cli *c, const ft__swept_answer *a, size_t n)
 {
     const ft_answer *answer[MAX_ANSWERS];
@@ -151,7 +150,7 @@ static int verdict(const ft__predict_question *q, const ft__swept_answer *a, siz
     return FT__EXIT_GOOD;
 }
 
-/* Of this machine an engine without a predictor is one that could make it. */
+/* An engine is wanted that has no predictor for this machine but could measure one. */
 static int check_engine(const ft__predict_question *q, const char *list)
 {
     const ft__predict_options *o = q->o;

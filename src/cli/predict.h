@@ -21,7 +21,6 @@ typedef struct ft__llm_train_options {
     bool recompute;
 } ft__llm_train_options;
 
-/* What is asked of predict. */
 typedef struct ft__predict_options {
     ft__model_options model;
     const char *device, *predictor, *method, *engine;

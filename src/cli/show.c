@@ -5,7 +5,6 @@
 
 #include "report/units.h"
 
-/* What was learned from. */
 static bool print_datasets(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
@@ -36,7 +35,6 @@ static double known_idle(const ft_predictor_schedule *s)
     return s->idle_w > 0 ? s->idle_w : NAN;
 }
 
-/* What networks showed of its devices. */
 static bool print_schedules(const ft_predictor *p, uint32_t n)
 {
     ft__table *t = ft__table_new(

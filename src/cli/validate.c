@@ -62,7 +62,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* All networks in all datasets. */
 struct validate_work {
     ft__cli *c;
     const struct validate_options *o;

@@ -146,7 +146,6 @@ static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *
     return code;
 }
 
-/* Behind a run of which nothing is known. */
 static int none_ran(ft__cli *c, const ft__explored *e)
 {
     return ft__cli_exit(c, FT__EXIT_NO,
@@ -295,7 +294,6 @@ static int show(ft__cli *c, const struct explore_options *o, const ft__explored 
     return ft__explored_show(c, e, o->top ? o->top : DEFAULT_TOP, o->html, o->notebook);
 }
 
-/* What is not known of the points that were run. */
 static bool find_unknown(ft__explored *e)
 {
     ft__rows r = {.point = malloc((e->t.n + 1) * sizeof(*r.point)),
@@ -381,7 +379,6 @@ static int ask(ft__point_queries *a, double *time_s, const ft_trial *t)
     return code;
 }
 
-/* Those of the front that can be measured here. */
 static void choose(unsigned char *may, ft__point_queries *a, const ft__explored *e)
 {
     char command[COMMAND_MAX];
@@ -433,7 +430,6 @@ static int verify_some(ft__cli *c, ft__point_queries *a, const ft__explored *e,
     return code ? code : ft__cli_done(c, ft__table_print_take(t, stdout));
 }
 
-/* Measures `most` points of the front at most. */
 static int design_verify(ft__cli *c, const ft__explored *e, uint64_t most)
 {
     ft__point_queries *a = ft__point_queries_new(c, e->x);

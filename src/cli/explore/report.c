@@ -327,7 +327,6 @@ static void front_line(const ft__explored *e, uint32_t w, size_t n)
     putchar('\n');
 }
 
-/* What is not on a front because nobody knows it. */
 static void print_unknown(const ft__explored *e, uint32_t w)
 {
     for (size_t i = 0; i < e->n_unknown; i++) {

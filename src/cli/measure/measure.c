@@ -182,7 +182,6 @@ static bool print_compared(const struct network_result *r)
     return ft__table_print_take(t, stdout);
 }
 
-/* The commands that make a predictor of what was run. */
 static void print_no_predictor(const ft__cli *c, const struct network_result *r,
                                const struct measure_options *o)
 {
@@ -450,7 +449,6 @@ static int measure_model(ft__cli *c, const struct measure_options *o)
     return code;
 }
 
-/* What would be ignored is refused. */
 static int check(ft__cli *c, const struct measure_options *o, bool commands)
 {
     const ft__option *alien = ft__option_given(commands ? of_models : of_commands, o);

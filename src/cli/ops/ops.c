@@ -185,7 +185,6 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
     return ft__table_print_take(t, shown ? stdout : NULL) && shown;
 }
 
-/* What the list needs to know beside the operations. */
 struct ops_list {
     const ft__cli *c;
     const ft_graph *g;
@@ -232,7 +231,6 @@ static bool print_phases(const struct ops_list *l)
     return ft__table_print_take(t, stdout);
 }
 
-/* One line: the peak and its parts. */
 static void print_memory(const ft_memory *m, const ft_graph *g)
 {
     const double cache = ft__cache_bytes(g);
@@ -368,7 +366,6 @@ static void print_spec(const ft_graph *g, uint32_t i)
     putchar('\n');
 }
 
-/* Those that take time. */
 static int print_few(ft__cli *c, const ft_graph *g, uint32_t want)
 {
     ft_op *op = calloc(g->n_ops + 1u, sizeof(*op));
@@ -435,7 +432,6 @@ static int check(ft__cli *c, const struct ops_options *o)
     return FT__EXIT_GOOD;
 }
 
-/* FT_POLICY_ bits of --lower. */
 static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
 {
     static const uint32_t policies[] = {FT_POLICY_STRIDED_VIEWS,
@@ -447,7 +443,6 @@ static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
     return code;
 }
 
-/* A model as it is asked for. */
 static int read_step(ft__cli *c, ft_graph **out, const char *path,
                      const struct ops_options *o, const ft_step *step)
 {

@@ -163,7 +163,6 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
     printf("; %.2f instructions a cycle and SM\n", e->ipc);
 }
 
-/* Without a bound: null. */
 static json_t *tally_json(const ft_ptx_tally *n)
 {
     return ft__json("low:u value:u high:m", n->low, n->value, n->high);
@@ -178,7 +177,6 @@ static void add_tally(ft_ptx_tally *sum, const ft_ptx_tally *n)
     sum->high = bounded ? sum->high + n->high : UINT64_MAX;
 }
 
-/* Of all classes. */
 static json_t *sum_json(const ft_ptx_counts *n)
 {
     ft_ptx_tally warp = {0}, thread = {0}, on = {0};

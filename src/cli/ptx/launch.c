@@ -266,7 +266,6 @@ static json_t *remarks_json(const ft__ptx_counted *v)
 static const char class_fields[] = "class:s warp:u warp_low:u warp_high:m thread:u "
                                    "thread_low:u thread_high:m on:u on_low:u on_high:m";
 
-/* One row a class. */
 static bool print_csv(const ft__ptx_counted *v)
 {
     const ft_ptx_counts *n = &v->counts;
@@ -289,7 +288,6 @@ static json_t *launch_json(const ft__ptx_counted *v)
     return ft__json_join_take(ft__ptx_counted_json(v, true), remarks);
 }
 
-/* To the end of the output; false: out of memory. */
 static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o)
 {
     if (!c->json)
@@ -390,7 +388,7 @@ static int line_json(ft__cli *c, json_t *line, const ft__ptx_options *o)
     return code == FT__EXIT_GOOD ? params_json(c, line, &o->params) : code;
 }
 
-/* Then what is wrong with a launch of it is wrong on the command line. */
+/* A wrong launch of a kernel that the file has is a mistake on the command line. */
 static bool has_kernel(const char *path, const char *entry)
 {
     ft_ptx **m;

@@ -87,7 +87,6 @@ static bool is_call(const struct library_calls *s, size_t i)
     return s->times[i] && !s->v[i].module;
 }
 
-/* That a call's operation cannot be read. */
 static void warn(const ft__cli *c, const ft_ptx_listed *v)
 {
     char text[1400];
@@ -137,7 +136,7 @@ static ft_status graph_of_all(ft_graph **out, const struct library_calls *s,
     return st;
 }
 
-/* What the device is busy with it: launches follow each other without a gap. */
+/* Device time of one library call: launches follow each other without a gap. */
 static ft_status price_one(ft_estimate *out, ft_data *data, const ft_query *family,
                            const char *spec, ft_error *err)
 {
@@ -429,7 +428,6 @@ static void print_missing(const struct launch_list *s)
     }
 }
 
-/* Where they are from, to the end of the line. */
 static void print_registers(const struct launch_list *s)
 {
     if (s->o->registers)

@@ -152,7 +152,6 @@ static void print_allocated(const struct shown_module *m, const ft_ptx_kernel *k
                                                       : "");
 }
 
-/* The classes of the text, most frequent first. */
 static uint64_t print_classes(const uint64_t *n)
 {
     const uint64_t *order[FT_PTX_CLASSES];

@@ -100,7 +100,6 @@ static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *
     return FT__EXIT_GOOD;
 }
 
-/* *asked but for network and device. */
 static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clock_hz,
                size_t b)
 {
@@ -183,7 +182,6 @@ static int by_file(ft__rank_question *q, size_t d, const ft__setting_options *us
     return code;
 }
 
-/* Is predictor i of device d? */
 static bool is_of(const ft__rank_question *q, size_t i, size_t d)
 {
     return strcmp(q->predictor_of[i], q->device[d]) == 0;

@@ -10,7 +10,6 @@
 
 enum { AT_ONCE = 256 }; /* networks that are priced together */
 
-/* One network on one device. */
 struct list_place {
     ft_brief brief;
     unsigned char state; /* ft_rank_state */
@@ -438,7 +437,6 @@ static const char *state_name(const struct rank_lists *s, size_t i)
     return s->network[i / s->q->n_devices].why ? "bad" : names[s->place[i].state];
 }
 
-/* In the order in which they came. */
 static void print_csv(const struct rank_lists *s)
 {
     static const char fields[] = "place:s network:s device:s state:s time_s:g "

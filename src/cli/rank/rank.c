@@ -52,7 +52,7 @@ static const ft__option options[] = {
     {0},
 };
 
-/* That may stand behind a quantity. */
+/* Units that a limit may be given in, by quantity. */
 static const char *const units[FT_RANK_BY_COUNT] = {
     [FT_RANK_BY_TIME] = FT__SECONDS_UNITS,
     [FT_RANK_BY_POWER] = "=1 W=1 mW=1e-3 kW=1e3",
@@ -425,7 +425,6 @@ static bool is_of_serving(const char *text, size_t len)
     return ft__index_of(FT__SERVED_QUANTITIES, text, len) >= 0;
 }
 
-/* By its options, --by or a limit. */
 static bool asks_for_serving(const ft__rank_options *o)
 {
     bool found = ft__serving_asked(&o->serve);
