@@ -28,7 +28,6 @@
 /* Regressors of rows that have neighbours (predict/model/neighbours.h) have the
  * image of these between their ranges and models. */
 
-/* Numbers of scopes in files. */
 static inline uint32_t ft__scope_number(ft__scope scope)
 {
     return (uint32_t)(scope + FT__N_SCOPES - 1) % FT__N_SCOPES;

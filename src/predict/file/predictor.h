@@ -50,7 +50,6 @@ struct ft_predictor {
  * use). */
 ft_status ft__predictor_load_image(ft_predictor **out, const void *image, size_t len,
                                    ft_error *err);
-/* A family as a predictor. */
 ft_status ft__predictor_of_family(ft_predictor **out, const struct ft__family *f,
                                   ft_error *err);
 

@@ -8,9 +8,9 @@
  * differ; of those that answer for kinds without rows the same of kinds. Both are found
  * by leaving each known one out. */
 
-/* How a part is fitted: l->opt.fit, or, for devices that are not among the rows, so
- * that each known chip is left out in turn (r->group) and a mixture with the constant
- * takes back what does not transfer. */
+/* The fit options of a regressor: l->opt.fit; for unknown devices each known chip is
+ * left out in turn (r->group), and a mixture with the constant shrinks what does not
+ * transfer. */
 ft__fit_options ft__transfer_how(const ft__model_set *l, struct regressor_rows *r,
                                  const ft__samples *s);
 /* r holds the rows of a part, r->group their chips, and what its regressor says of each
@@ -23,7 +23,7 @@ ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
  * r->group holds the kinds of those that it has, each left out in turn. */
 ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,
                                 const ft__samples *s, ft_error *err);
-/* l->low and l->high from the rows of all parts. */
+/* Sets l->low and l->high from the rows of all regressors. */
 ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
                              const ft__samples *s, ft_error *err);
 

@@ -1,7 +1,7 @@
 #ifndef PREDICT_QUERY_NETWORK_H
 #define PREDICT_QUERY_NETWORK_H
 
-/* Networks on devices, by what was selected to answer: what src/query asks. */
+/* Predictions of networks on a device, by the predictor that src/query selected. */
 #include <stdbool.h>
 
 #include "foretell/predictor.h"
@@ -64,19 +64,19 @@ const char *ft__run_mode_name(uint32_t bits);
 /* FT__NO_RUN_MODE: no run mode is called so. */
 uint32_t ft__run_mode_find(const char *name, size_t len);
 
-/* A few measurements of devices: every operation of a store with a time. */
+/* A few measurements of devices: the operations of a store that have a time. */
 typedef struct ft__calibration_set ft__calibration_set;
 ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
                                    ft_error *err);
 void ft__calibration_set_free(ft__calibration_set *k);
 
-/* What operations were answered before, of one device, one predictor and one way to ask
- * about them, for networks asked one after the other. NULL: no memory. */
+/* Cache of answered operations for one device, one predictor and one way of asking, for
+ * networks asked about in sequence. NULL: out of memory. */
 typedef struct ft__op_answers ft__op_answers;
 ft__op_answers *ft__op_answers_new(void);
 void ft__op_answers_free(ft__op_answers *a);
 
-/* A device, and how it is asked about. */
+/* A device, and the conditions asked about. */
 typedef struct ft__device_use {
     const ft_device *device; /* its file; borrowed. NULL: there is none, and `name` is
                                 that of a device a family was trained on */
@@ -104,8 +104,7 @@ typedef struct ft__device_use {
  * learned; 1 where networks of the device, of which no operation was, tell of g. */
 double ft__predictor_covers(const ft_predictor *p, const char *device,
                             const ft_graph *g);
-/* Can it say anything of the device? What was learned of GPUs alone says nothing of a
- * CPU. */
+/* Does the predictor apply to the device? One learned from GPUs does not to a CPU. */
 bool ft__predictor_serves(const ft_predictor *p, const ft_device *device);
 /* p NULL, or one that does not serve the device: from the specifications of a device
  * that nobody measured: the physical estimate of every operation (docs/physics.md) with

@@ -6,7 +6,8 @@
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 
-/* A device that a family learned at several core clocks, asked about at another one. */
+/* DVFS interpolation: a device measured at several core clocks, asked about at another.
+ */
 struct clock_interpolation {
     const ft__dataset
         *at[2]; /* measured at these clocks: on either side of the one asked
@@ -28,7 +29,7 @@ ft_status ft__clock_interpolation_query(ft__op_answer *out,
                                         const ft__dataset *on, const ft_op *ops,
                                         size_t n, ft_error *err);
 
-/* A network that is asked about: for the files that do so. */
+/* The state of one query about a network, private to the files of this folder. */
 typedef struct ft__query_context {
     const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;
@@ -95,7 +96,6 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
 /* The device's part of what was learned of operation i: eager measurements of the
  * device have launches, which a replayed graph has not. */
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i);
-/* The constants by which operation i is estimated. */
 const ft__physics_params *ft__query_context_params(const ft__query_context *q,
                                                    uint32_t i);
 /* How far the board that is asked about may be off those that were measured: 0 where

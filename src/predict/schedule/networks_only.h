@@ -6,14 +6,13 @@
 #include "predict/data/network_samples.h"
 #include "predict/query/network.h"
 
-/* Networks of devices of which no operation was measured: their operations' estimates
- * from specifications, added up by category, are the parts of a
- * mixture whose weights networks teach (docs/networks.md). */
+/* Devices of which only whole networks were measured: the estimates of a network's
+ * operations, summed by category, are weighted as the measured networks teach
+ * (docs/networks.md). */
 
 struct ft__family;
 
-/* A network as the sum over operation categories of weight x estimate, times a level.
- */
+/* time = level x sum over operation categories of weight x estimate. */
 enum { FT__CATEGORY_WEIGHTS = 23 };
 typedef struct ft__category_weights {
     double weight[FT__CATEGORY_WEIGHTS]; /* logarithms */
