@@ -80,7 +80,6 @@ static void make_grids(ft_serve_plan *p)
     grid_add(&p->before, most);
 }
 
-/* Its number in the list; FT_NONE: memory is short. */
 static uint32_t number_of(ft_serve_plan *p, const ft_op *op)
 {
     char spec[SPEC];
@@ -145,7 +144,6 @@ struct plan_model {
     uint32_t n_nodes;
 };
 
-/* As a network. */
 static ft_status whole_graph(ft_graph **out, struct plan_model *m, double batch,
                              double tokens, double context, ft_error *err)
 {
@@ -227,7 +225,7 @@ static ft_status find_common(struct plan_model *m, ft_error *err)
     return st;
 }
 
-/* Which nodes of a step that decodes. */
+/* Classes of the nodes of a decoding step. */
 typedef enum which { COMMON, HEAD, OWN } which;
 
 static ft_status add_nodes(ft_serve_plan *p, ft__serve_cell *cell,
@@ -420,7 +418,7 @@ static ft_status no_drafts(ft_error *err)
                    "--dim mtp is of one step, or 0");
 }
 
-/* Has it speculative layers, of which nothing is said? */
+/* Does the model have speculative layers whose acceptance rate is unknown? */
 static bool may_draft(struct plan_model *m)
 {
     ft_graph *g = NULL;

@@ -12,7 +12,7 @@ static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
                                (double)load->max_seqs);
 }
 
-/* What weights, a step and the cache have together. */
+/* Memory for weights, activations and the KV cache together. */
 static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
     return s->memory_bytes * (s->engine.shares_free ? 1 : load->memory_share);
@@ -81,7 +81,7 @@ static ft_estimate estimate(const ft_serve_steps *s, const double x[RUNS])
     return e;
 }
 
-/* What follows from a run. */
+/* Rates derived from a run. */
 struct rates {
     double tokens_per_s, user_tokens_per_s, device_tokens_per_s, requests_per_s;
     double power_w, token_j, prefill_j, decode_j, idle_j; /* of a token, but power */
@@ -104,7 +104,6 @@ static struct rates rates_of(const ft__serve_run *r)
 }
 
 _Static_assert(RUNS == 5, "OF names every run");
-/* Of all runs the same quantity. */
 #define OF(of, field)                                                                  \
     estimate(s, (const double[RUNS]){(of)[0].field, (of)[1].field, (of)[2].field,      \
                                      (of)[3].field, (of)[4].field})

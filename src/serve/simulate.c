@@ -15,8 +15,8 @@ enum { MOST_LEAP = 64 };
 /* Between devices without a link of their own: PCIe 4.0 with 16 lanes. */
 static const double pcie_bytes_per_s = 25e9;
 
-/* Its tokens are those of the prompt and those generated; `done` of them are in the
- * cache. A step that completes them generates another one. */
+/* A sequence of prompt and generated tokens, of which `done` are in the cache. A step
+ * that completes them generates another. */
 struct sequence {
     double arrival_s, first_s, last_s;
     double ready_s; /* it may be scheduled from here on */
@@ -24,7 +24,6 @@ struct sequence {
     bool preempted; /* and not begun again */
 };
 
-/* Numbers of sequences in order. */
 struct queue {
     uint32_t *at;
     size_t first, n, size; /* size: a power of two, at least all sequences */
@@ -98,7 +97,7 @@ static bool decodes(const struct sequence *s)
     return s->generated && s->done + 1 == tokens_of(s);
 }
 
-/* That a sequence needs blocks for as it begins. */
+/* Tokens that a sequence needs blocks for when it is scheduled first. */
 static uint64_t tokens_to_begin(const struct run *r, const struct sequence *s)
 {
     return r->steps->engine.reserves ? s->prompt + s->generate : tokens_of(s);
@@ -109,7 +108,7 @@ static uint64_t blocks_for(const struct run *r, uint64_t tokens)
     return (tokens + r->load->block - 1) / r->load->block;
 }
 
-/* From those freed first; of what a sequence freed its last blocks. */
+/* Evicts cached blocks, the first freed first; of one sequence its last blocks. */
 static void take_freed(const struct run *r, struct engine *e, uint64_t n)
 {
     e->free_blocks -= n;
@@ -144,7 +143,7 @@ static void give_blocks(struct run *r, struct engine *e, const struct freed *f)
     e->freed[e->n_freed++] = *f;
 }
 
-/* What is left of the blocks that it had before it was preempted. */
+/* Reuses the blocks that are left from before a preemption. */
 static void take_back(const struct run *r, struct engine *e, uint32_t i)
 {
     struct sequence *s = &r->seq[i];
@@ -168,7 +167,7 @@ static void take_back(const struct run *r, struct engine *e, uint32_t i)
     }
 }
 
-/* So that it has room for so many tokens. */
+/* Allocates blocks for that many tokens. */
 static bool take_blocks(const struct run *r, struct engine *e, struct sequence *s,
                         uint64_t tokens)
 {
@@ -212,7 +211,6 @@ static bool is_open(const ft_serve_load *load)
     return load->rate_per_s > 0 || load->n_recorded;
 }
 
-/* May another one begin? */
 static bool has_room(const struct run *r)
 {
     return r->n_begun < r->n_seqs &&
@@ -249,7 +247,6 @@ static void add_gap(struct run *r, double gap_s, double count)
     grown[r->n_gaps++] = (ft__serve_latency){gap_s, count};
 }
 
-/* What the next step of an engine does. */
 struct schedule {
     ft_serve_step step;
     double left;     /* tokens that it may still have */
@@ -257,7 +254,6 @@ struct schedule {
     bool preempted;
 };
 
-/* The youngest of those under way. */
 static void preempt(struct run *r, struct engine *e, struct schedule *x)
 {
     const uint32_t i = e->running[--e->n];
@@ -305,7 +301,7 @@ static void schedule_running(struct run *r, struct engine *e, struct schedule *x
     }
 }
 
-/* Of a prompt that others begin with, too, what is in the cache. */
+/* Finds the cached part of a prompt's shared prefix. */
 static void find_cached(const struct run *r, struct engine *e, struct sequence *s)
 {
     const uint64_t whole = (r->load->shared_prefix / r->load->block) * r->load->block;
@@ -317,7 +313,6 @@ static void find_cached(const struct run *r, struct engine *e, struct sequence *
     e->warm = true;
 }
 
-/* Can the first that waits be taken in? */
 static bool takes_next(const struct run *r, const struct engine *e)
 {
     const struct sequence *s =
@@ -352,7 +347,7 @@ static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x
     }
 }
 
-/* Steps that only decode, until one of them ends, or something else may happen. */
+/* The number of identical decoding steps until a sequence ends or another event. */
 static uint64_t alike(const struct run *r, const struct engine *e, double step_s)
 {
     uint64_t n = MOST_LEAP;
@@ -373,7 +368,7 @@ static uint64_t alike(const struct run *r, const struct engine *e, double step_s
     return n > 1 && e->free_blocks < e->n * (blocks_for(r, n) + 1) ? 1 : n;
 }
 
-/* What is left of prompts that an earlier step began. */
+/* Schedules the rest of chunked prompts. */
 static void schedule_begun(const struct run *r, struct engine *e, struct schedule *x)
 {
     for (size_t i = 0; i < e->n; i++)
@@ -414,7 +409,7 @@ static void token(struct run *r, struct engine *e, struct sequence *s, uint64_t 
     s->last_s = e->now_s;
 }
 
-/* From a group that takes prompts to one that decodes. */
+/* Hands a sequence from a prefill group to a decoding group (disaggregated serving). */
 static void move(struct run *r, struct engine *e, uint32_t i)
 {
     struct sequence *s = &r->seq[i];
@@ -527,7 +522,7 @@ static ft_status run_step(struct run *r, struct engine *e, ft_error *err)
     return r->bad ? ft_fail(err, FT_ENOMEM, 0, "serving") : FT_OK;
 }
 
-/* When it may next do something; infinity: it has nothing. */
+/* The time of the engine's next event; infinity: none. */
 static double next_of(const struct run *r, const struct engine *e)
 {
     if (e->n)
@@ -685,7 +680,6 @@ static void count_batches(ft__serve_run *out, const ft_serve_steps *s, uint64_t 
     out->most_batch *= n;
 }
 
-/* Batches of a pipeline share its cache. */
 static uint64_t blocks_of(const ft_serve_steps *s, const ft_serve_load *load,
                           double kv_tokens)
 {

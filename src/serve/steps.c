@@ -12,8 +12,8 @@
 
 static const double TILE = 128;
 
-/* Where x is among them: between i and i + 1, at `part`. Beyond the ends: as between
- * the last two. */
+/* The grid interval of x: between points i and i + 1, at `part`; beyond the ends it
+ * extrapolates from the last two. */
 struct place {
     size_t i, next;
     double part;
@@ -68,7 +68,7 @@ static double power_between(double a, double b, double part)
     return a > 0 && b > 0 ? a * pow(b / a, part) : a + part * (b - a);
 }
 
-/* By tokens a power law: what a token attends to grows with them. */
+/* Interpolates by a power law in tokens: the context per token grows with them. */
 static ft__serve_cost at_chunk(const ft__serve_cost *c, const ft_serve_steps *s,
                                double tokens, double before)
 {
@@ -347,7 +347,7 @@ static ft_status ask_network(ft_answer **a, ft_data *d, const ft_graph *g,
     return ft_query_ask(a, d, &one, err);
 }
 
-/* Time of each kind's operations: by itself, and in networks. */
+/* Adds up each kind's time, measured alone and fused in networks. */
 static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
                       const ft_serve_plan *p, const ft__serve_cost *op,
                       const ft_answer *a)
@@ -365,7 +365,7 @@ static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
     }
 }
 
-/* Operations of the plan, as far as they are left when a compiler has fused them. */
+/* Reduces the plan's operations to what is left after fusion. */
 static void fuse(ft__serve_cost *op, const ft_serve_plan *p, const struct networks *n)
 {
     double alone[FT_KIND_COUNT] = {0}, fused[FT_KIND_COUNT] = {0};
@@ -381,7 +381,6 @@ static void fuse(ft__serve_cost *op, const ft_serve_plan *p, const struct networ
     }
 }
 
-/* summed: by the tables. */
 static ft__serve_ends ends_of(const ft_estimate *e, double summed)
 {
     if (e->basis == FT_BASIS_UNAVAILABLE || !(summed > 0))
@@ -464,7 +463,6 @@ static const struct {
     double decode, prompt;
 } dense_reach = {1.1, 1.2}, mixture_reach = {1.25, 1.5};
 
-/* Independent of what steps err by. */
 static void reach(ft__serve_ends *e, double factor)
 {
     const double r = log(factor);
@@ -527,7 +525,7 @@ static ft_status summed_width(int64_t *width, const ft_serve_plan *p, ft_error *
     return st;
 }
 
-/* Kernels of its own in place of the device's. */
+/* Replaces the costs of operations for which the engine has its own kernels. */
 static ft_status take_engine(ft__serve_cost *op, ft_data *d, const ft_serve_plan *p,
                              const ft_serve_steps *s, ft_error *err)
 {
