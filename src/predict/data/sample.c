@@ -152,7 +152,7 @@ static ft__sample *new_sample(ft__samples *s, const ft_op *op, uint32_t dataset)
     return &s->v[s->n++];
 }
 
-/* A later run takes the place of what was measured of the key before. */
+/* A later run replaces the values of earlier runs of the key. */
 static void take_run(struct samples_reading *r, ft__metric metric, int64_t run)
 {
     if (r->n_of[metric] && r->run[metric] != run) {
@@ -297,7 +297,6 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
-/* What was measured as power and time is energy, too. */
 static void multiply(ft__sample *v)
 {
     double *value = v->value;
@@ -326,8 +325,8 @@ static int take_context(void *user, const ft_row *row)
     return 0;
 }
 
-/* What was collected beside the operations: memory of the engine itself, and how it
- * runs graphs. */
+/* Reads what was collected beside operations: the engine's own memory, and its lowering
+ * policy. */
 static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -438,7 +437,6 @@ static uint32_t probe_of(const ft_op *op, const ft_op *probe)
     return i;
 }
 
-/* The roofline from their measured times. */
 static ft__roof roof_from_probes(const double time_s[FT__N_PROBES])
 {
     ft_op op = ft__probe(FT__PROBE_PEAK);
@@ -514,7 +512,6 @@ static int by_dataset(const void *a, const void *b)
                              *(const ft__dataset *const *)b);
 }
 
-/* NaN behind all numbers. */
 static int compare_values(double a, double b)
 {
     return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);

@@ -188,7 +188,7 @@ static void describe_kernel_regressor(ft_regressor_info *out,
                                .interval_high = exp(r->fit.high * r->fit.typical)};
 }
 
-/* One behind the other, model set by model set; kernels last. */
+/* Regressors are numbered model set by model set; kernels come last. */
 void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
 {
     const ft__family *f = p->family;

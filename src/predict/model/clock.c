@@ -49,14 +49,14 @@ static const struct clock_range {
     [DRAWN] = {{0.97, 0.97, 0.97}, 0.85, 1.05},
     [DEMAND] = {{1, 1.3, 1.3}, 1, 2},
 };
-/* What few workloads say counts little against what GPUs have in common: added to the
- * mean error, times the squared shares of ranges that constants were moved by. */
+/* Regularisation towards constants common to GPUs: added to the mean error, times the
+ * squared moves as shares of each constant's range. */
 static const double MOVED = 0.1;
 enum { SWEEPS = 60 };
 static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
 
-/* From one row of a workload to another. */
+/* A workload's row at its highest clocks and another of its rows. */
 struct clock_pair {
     const ft__clock_row *from, *to;
 };
@@ -95,8 +95,8 @@ static double to_power(double v, double q)
     return q == 3 ? v * v * v : pow(v, q);
 }
 
-/* Of a workload, what no clock and no cap changes. Powers and clocks are shares; *_top:
- * of what. */
+/* Parameters of a workload that do not depend on clocks and cap. Powers and clocks are
+ * shares of *_top. */
 struct clock_state {
     const ft__clocks *c;
     double core_top, memory_top;
@@ -131,7 +131,6 @@ static double switched(const struct clock_state *s, double core, double time)
     return volt * volt * (v[CLOCKED] * core + (1 - v[CLOCKED]) * s->alone / time);
 }
 
-/* Of the busy part. */
 static struct clock_point point_at(const struct clock_state *s, double core,
                                    double memory)
 {
@@ -159,7 +158,7 @@ static double clock_under(const struct clock_state *s, double core, double memor
     return low;
 }
 
-/* What a ratio to one measurement is made of. */
+/* The reference measurement of a ratio, decomposed. */
 struct clock_start {
     struct clock_state state;
     double core, memory, cap, power; /* as measured */
@@ -396,7 +395,7 @@ static int higher(const ft__clock_row *a, const ft__clock_row *b)
     return x != y ? x > y : a->cap_w > b->cap_w;
 }
 
-/* Of most rows; of networks, capped if any is. */
+/* The class of most rows; networks are FT__CLOCK_CAPPED if any is. */
 static ft__clock_class class_of(const ft__clock_row *row, size_t n)
 {
     size_t rows[FT__N_CLOCK_CLASSES] = {0};

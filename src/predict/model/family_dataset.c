@@ -74,8 +74,8 @@ static double most_of_setting(const char *setting)
     return sum;
 }
 
-/* Of readings in loops of so many calls, which tell nothing of the steady state or of
- * other loops. */
+/* Was power read in loops of another length? Such readings do not apply to the steady
+ * state or to other loops. */
 static bool is_of_another_loop(const ft__dataset *on, const ft__dataset *d)
 {
     return !isnan(ft__loop_calls(d->setting)) &&

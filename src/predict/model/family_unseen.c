@@ -9,7 +9,7 @@
 #include "predict/data/baseline.h"
 #include "predict/model/regressor.h"
 
-/* Either way at least, of what is no GPU. */
+/* The least interval factor of devices other than GPUs. */
 static const double least_of_other_sort = 3;
 
 /* What the devices that a metric was learned of have in common with one that was not
@@ -55,15 +55,15 @@ static double least_reach(const struct relation *k, const ft__dataset *on)
     return k->maker && k->several ? 1 : FT__LEAST_REACH;
 }
 
-/* What devices of one maker show is in part their maker's affair: so much of it is
- * taken to those of others, and none to devices of another type. */
+/* The share of what was learned that applies: all to the same maker, a part to another
+ * maker, nothing to another type of device. */
 static double share_of_known(const struct relation *k)
 {
     return k->maker ? 1 : k->type ? FT__ONE_CHIP_SHARE : 0;
 }
 
-/* And at most, on whatever device: of kinds never measured the bounds of all kinds
- * reach without end. Chosen, not measured. */
+/* The largest interval factor on any device: intervals of kinds never measured have no
+ * bound of their own. Chosen, not measured. */
 static const double most_reach = 7;
 
 /* How known devices err says nothing of another type. */

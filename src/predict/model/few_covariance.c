@@ -43,7 +43,8 @@ const struct ft__few_scales ft__few_of_power = {.shared = 0.2,
 /* Octaves of the shorter side: libraries have kernels for single lengths of it. */
 static const double narrow_octaves = 0.25;
 
-/* Of products; counted up to the 64 that tiles are multiples of. */
+/* The power of two in the rows of a product, up to the 64 that tiles are multiples of.
+ */
 static double twos_in_rows(const ft_op *op)
 {
     ft_shape x = ft_op_shape(op, FT_K_x);
@@ -59,7 +60,7 @@ static double twos_in_rows(const ft_op *op)
     return twos;
 }
 
-/* Of the last product that the operation is made of. */
+/* Sets the sides of the operation's last product. */
 static void set_sides(struct ft__few_point *p, const ft_op *op)
 {
     ft_product list[FT_MAX_PRODUCTS];
@@ -162,7 +163,7 @@ double ft__few_covariance(const struct ft__few_scales *s, const struct ft__few_p
     return a->kind == b->kind ? sum + covariance_of_kind(s, a, b, d, shares) : sum;
 }
 
-/* Covariances that nothing measured explains, of all pairs. */
+/* The posterior covariance of all pairs, given the operations chosen so far. */
 struct choosing {
     uint32_t n;
     float *left; /* n x n */
@@ -180,7 +181,7 @@ static void choosing_start(struct choosing *c, const struct ft__few_point *at)
                 (float)ft__few_covariance(s, &at[i], &at[j]);
 }
 
-/* By how much the variances of all fall if i is measured. */
+/* The reduction of the sum of variances if i is measured. */
 static float gain_of(const struct choosing *c, uint32_t i)
 {
     const float *row = c->left + (size_t)i * c->n;
@@ -207,7 +208,6 @@ static void measure(struct choosing *c, uint32_t i, float *row)
     }
 }
 
-/* out[want], of c->n operations. */
 static void choose(uint32_t *out, struct choosing *c, bool *known, float *row,
                    uint32_t want)
 {
@@ -234,7 +234,7 @@ static uint32_t place_of(const struct choosing *c, uint32_t i, uint32_t n)
     return (uint32_t)((uint64_t)i * n / c->n);
 }
 
-/* Those that were not looked at, in order. */
+/* Appends the operations beyond FT_CHOOSE_MOST, in order. */
 static void add_rest(uint32_t *out, const struct choosing *c, uint32_t n, uint32_t want)
 {
     uint32_t k = c->n;

@@ -257,7 +257,8 @@ static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options 
                                     ft_method_available(c->method, &why));
 }
 
-/* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
+/* Out-of-fold predictions of every candidate, ordered from best to worst. order:
+ * N_CANDIDATES. */
 static ft_status try_all(struct cv_subset *l, uint32_t *order, uint32_t *n_order,
                          double *error, const ft__fit_options *o, ft_error *err)
 {
@@ -292,7 +293,7 @@ struct mixture {
     double error;
 };
 
-/* What a mixture says, to l->residual. */
+/* Writes the mixture's predictions to l->residual. */
 static void predict_mixed(struct cv_subset *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
@@ -371,7 +372,7 @@ static struct mixture trust(const struct mixture *m, const uint32_t *order,
     return *m;
 }
 
-/* What never weighs anything is not fitted. */
+/* Drops members of weight 0. */
 static void drop_empty(struct mixture *m)
 {
     uint32_t n = 0;
@@ -509,7 +510,7 @@ static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft__ma
     return st;
 }
 
-/* Tails as of so many rows. */
+/* Recalibrates the interval on rows held out of the full fit. */
 static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft__matrix *x,
                                  const double *y, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
@@ -537,7 +538,6 @@ static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft__matr
     return st;
 }
 
-/* The same residual scale everywhere. */
 static void be_even(ft__fit *f, struct cv_subset *l)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -569,7 +569,6 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out,
     return st;
 }
 
-/* Of the mixture that was chosen. */
 static ft_status find_importance(const struct cv_subset *l, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {

@@ -137,7 +137,7 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error 
     return ft__writer_end(w, FT__SECTION_KERNELS, begin, w->body.len - begin, err);
 }
 
-/* Sticky: after one part beyond the end there are no others. */
+/* A sticky reader of parts of the section. */
 struct section_parts {
     const unsigned char *at;
     size_t left;
@@ -338,7 +338,7 @@ static const char *bound_of(const ft_kernel_terms *t, double call_s)
     return call_s > t->device_s ? "host" : part[most].name;
 }
 
-/* What was learned that tells of the launch. */
+/* What the predictor knows of the launch's device and kernel. */
 struct learned_kernels {
     const ft__kernel_models *k; /* NULL: nothing */
     const ft__kernel_regressor *by;

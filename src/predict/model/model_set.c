@@ -38,7 +38,7 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
  * have rows enough to learn from. Else they hold operations. */
 enum { LEAST_LAYERS = 5, LEAST_OF_KIND = 2 };
 
-/* Where v is among seen[n]; n: it is not. */
+/* The index of v in seen[n]; n: it is not there. */
 static size_t find(const uint64_t *seen, size_t n, uint64_t v)
 {
     size_t i = 0;
@@ -276,7 +276,7 @@ static void name_column(const void *with, char out[48], uint32_t i)
     ft__columns_name(with, out, i);
 }
 
-/* Its range, of the rows of r. */
+/* Finds the range of each column over rows of r. */
 static ft_status find_range(ft__regressor *p, const float *x, size_t m, uint32_t width,
                             ft_error *err)
 {
@@ -334,7 +334,7 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
     return st;
 }
 
-/* A residual counts once, where it is most particular. */
+/* Each residual counts for the most specific regressor of its row. */
 static void take_residuals(struct regressor_rows *r, ft__scope scope)
 {
     for (size_t i = 0; i < r->m; i++)
@@ -416,7 +416,6 @@ static ft_status keep_regressors(ft__model_set *l, const ft__regressor *old,
                : keep_regressor(l, &b->part[neighbours], err);
 }
 
-/* Fit a part if there are rows enough. */
 static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
                                const ft__samples *s, const ft__regressor *wanted,
                                ft_error *err)
@@ -593,7 +592,6 @@ static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, s
  * at: a little beyond what was seen. */
 static const double below_least = 0.8, above_most = 1.1;
 
-/* How to learn targets y[n]. */
 static void know_targets(ft__model_set *l, const double *y, size_t n)
 {
     double least = INFINITY, most = -INFINITY;

@@ -15,7 +15,7 @@
 
 /* Values of an operation that may be sizes: as many as a mask has bits. */
 enum { MOST_VALUES = 64 };
-/* One of so many rows has to have a neighbour along a size. */
+/* An axis needs a neighbour for one in so many rows. */
 enum { LEAST_PART = 5 };
 
 static uint32_t values_of(const ft_op *op)
@@ -425,7 +425,7 @@ static double deviation_without(const struct wide *w, const struct regressor_row
     return sum / (double)n;
 }
 
-/* What it says of them out of fold, to r: nothing of those without neighbours. */
+/* Copies out-of-fold predictions to r; rows without neighbours get none. */
 static void tell(struct regressor_rows *r, const struct wide *w)
 {
     for (size_t i = 0; i < r->m; i++)
@@ -541,7 +541,7 @@ static bool is_better(const ft__fit *with, const ft__fit *without, double easier
            with->deviation < (1 - least_gain) * without->deviation * easier;
 }
 
-/* What its models take in a file. */
+/* The bytes of a fit's models in a predictor file. */
 static size_t bytes_of(const ft__fit *f)
 {
     size_t len = 0, sum = 0;
@@ -557,7 +557,7 @@ static size_t bytes_of(const ft__fit *f)
     return sum;
 }
 
-/* In the file, beside the kind's own, among m rows. */
+/* Is there room in the file for it beside the kind's own regressor? */
 static bool has_room(const ft__model_set *l, const ft__regressor *neighbours,
                      const ft__regressor *kind, size_t m)
 {

@@ -77,7 +77,7 @@ ft_status ft__templates_check(ft__templates *t, ft_error *err)
     return FT_OK;
 }
 
-/* Which one; t->n: it was not measured. */
+/* The index of an operation; t->n: it was not measured. */
 static size_t place_of(const ft__templates *t, uint64_t hash)
 {
     size_t low = 0, high = t->n;
@@ -100,7 +100,7 @@ double ft__templates_ratio(const ft__templates *t, uint64_t hash)
     return at < t->n ? (double)t->ratio[at] : (double)NAN;
 }
 
-/* What a file says may be anything. */
+/* Files are not trusted, so the error is bounded. */
 double ft__templates_error(const ft__templates *t, uint64_t hash)
 {
     const size_t at = place_of(t, hash);

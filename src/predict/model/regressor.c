@@ -73,7 +73,7 @@ uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op)
     return best;
 }
 
-/* Was all that was learned shrunk to the estimate? */
+/* Was the regressor shrunk to the physical estimate alone? */
 static bool is_shrunk(const ft__regressor *p)
 {
     const ft__mixture_image *m = p->stored.mixture;

@@ -18,7 +18,7 @@
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 
-/* Operations of one sort err alike in the estimate from specifications. */
+/* Categories of operations, whose estimates err alike. */
 enum category {
     CATEGORY_FIRST,      /* convolutions of images: four channels at most */
     CATEGORY_POINT,      /* of 1 x 1 */
@@ -256,8 +256,8 @@ ft_status ft__alone_add(ft__family *f, const ft__alone *a, bool *sound, ft_error
     return FT_OK;
 }
 
-/* What an operation takes by specifications; its sort. *time_s is 0 of one that costs
- * nothing. FT_ENOTFOUND: the device's file lacks a fact. */
+/* The estimate of an operation by specifications, and its category. *time_s is 0 of one
+ * that costs nothing. FT_ENOTFOUND: the device's file lacks a fact. */
 static ft_status price(double *time_s, enum category *category, const ft_op *op,
                        const ft_device_facts *d, const char *setting,
                        const char *policy, ft_error *err)
@@ -279,7 +279,6 @@ static ft_status price(double *time_s, enum category *category, const ft_op *op,
                                        d->name, d->name);
 }
 
-/* A network that was measured. */
 struct measured_network {
     uint32_t whole;
     uint32_t set;  /* its dataset, x 2, and whether it is more than a forward pass */
@@ -298,7 +297,6 @@ struct weights_fitting {
     double *residual;
 };
 
-/* False: the device's file lacks a fact. */
 static bool fill(struct measured_network *it, const ft__network_sample *w,
                  const ft__dataset *on)
 {

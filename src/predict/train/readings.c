@@ -7,7 +7,7 @@
 #include "base/stats.h"
 #include "predict/model/model_set.h"
 
-/* Of fewer readings nothing is learned that could doubt one. */
+/* With fewer readings no regressor is trained to check them. */
 enum { LEAST_READINGS = 40, TREES = 32 };
 /* Regressors are fitted without readings that scatter so much. */
 static const double too_rough = 0.2;
@@ -16,10 +16,9 @@ static const double too_rough = 0.2;
 static const double disturbed_share = 0.05, disturbed_width = 2.302585092994046;
 /* Readings this far apart, in their errors, or nearer than a tenth agree. */
 static const double agree_errors = 3, agree_least = 0.1;
-/* No regressor is known to be better. */
+/* The least error that a regressor is credited with. */
 static const double least_learned_error = 0.02;
 
-/* What is known of one reading. */
 struct reading {
     uint32_t at; /* sample */
     uint32_t dataset;
@@ -187,7 +186,6 @@ static void gather(struct weighing *w)
         qsort(w->reading, w->n, sizeof(*w->reading), by_operation);
 }
 
-/* Each operation by itself. */
 static void combine_all(ft__weighed *out, const struct weighing *w)
 {
     for (size_t from = 0, to; from < w->n; from = to) {
