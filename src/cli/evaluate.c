@@ -39,15 +39,13 @@ static const ft__option options[] = {
               "hold out each of N parts of the operations in turn; 5"),
     FT__TEXT(struct evaluate_options, share, "share", "P%",
              "learn from a random share of the operations, test on the rest"),
-    FT__TEXT(
-        struct evaluate_options, leave_out, "leave-out", "WHAT",
-        "hold out each device, kind, setting or network in turn, of --networks each "
-        "family, of --kernels each kernel or device; device=h200: this alone; layer: "
-        "five parts, all batches of a layer in one"),
-    FT__COUNT(
-        struct evaluate_options, correct, "correct", "N",
-        "with --leave-out device: N random measurements of it are known after all and "
-        "correct the predictions of the others"),
+    FT__TEXT(struct evaluate_options, leave_out, "leave-out", "WHAT",
+             "hold out each device, kind, setting or network in turn, of --networks "
+             "each family, of --kernels each kernel or device; device=h200: this "
+             "alone; layer: five parts, all batches of a layer in one"),
+    FT__COUNT(struct evaluate_options, correct, "correct", "N",
+              "with --leave-out device: N random measurements of it are known after "
+              "all and correct the predictions of the others"),
     FT__FLAG(struct evaluate_options, chosen, "chosen",
              "with --correct: of the operations that ops --few lists, not random ones"),
     FT__INPUT(struct evaluate_options, test, "test", "STORE",
@@ -84,11 +82,10 @@ static const ft__option options[] = {
              "with --leave-out device: other devices of its chip stay known"),
     FT__COUNT(struct evaluate_options, size, "size", "MB",
               "what the predictor's file may take, as train has it; 40"),
-    FT__TEXT(
-        struct evaluate_options, rows, "rows", "FILE.csv",
-        "write every tested row to this new file: measured and predicted value, "
-        "interval, "
-        "basis; with --choose the operations in the order in which they are measured"),
+    FT__TEXT(struct evaluate_options, rows, "rows", "FILE.csv",
+             "write every tested row to this new file: measured and predicted value, "
+             "interval, basis; with --choose the operations in the order in which they "
+             "are measured"),
     FT__COUNT(struct evaluate_options, seed, "seed", "N", "of the random choices; 1"),
     {0},
 };
@@ -224,8 +221,9 @@ static int check_networks(ft__cli *c, const struct evaluate_options *o)
     if (!o->networks)
         return o->lists ? ft__usage(c, "--lists goes with --networks") : FT__EXIT_GOOD;
     if (o->curve || o->share || o->test || o->folds || o->correct)
-        return ft__usage(c, "--networks are held out by --leave-out network, device or "
-                            "family alone");
+        return ft__usage(
+            c,
+            "--networks are held out by --leave-out network, device or family alone");
     return FT__EXIT_GOOD;
 }
 
@@ -244,9 +242,8 @@ static int check_kernels(ft__cli *c, const struct evaluate_options *o)
         (o->methods || o->curve || o->share || o->test || o->mix || o->single ||
          o->rank || o->networks || o->clocks || o->folds || o->correct || o->size ||
          (o->metric && strcmp(o->metric, "time") != 0)))
-        return ft__usage(c,
-                         "--kernels goes with --leave-out kernel or device, --where, "
-                         "--siblings, --by, --rows and --seed alone");
+        return ft__usage(c, "--kernels goes with --leave-out kernel or device, "
+                            "--where, --siblings, --by, --rows and --seed alone");
     return FT__EXIT_GOOD;
 }
 
@@ -482,15 +479,13 @@ const ft__command ft__evaluate_command = {
         "queried for the rest. Equal operations are never on both sides.\n",
     .examples =
         "  foretell evaluate --folds 5\n"
-        "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
-        "phase=forward' --metric "
-        "power\n"
+        "  foretell evaluate --db gpus.db --where 'device=a30,l4 phase=forward' "
+        "--metric power\n"
         "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
-        "  foretell evaluate --db gpus.db --where device=a30,l4 --metric energy "
-        "--rank device\n"
+        "  foretell evaluate --db gpus.db --where device=a30,l4 --metric energy --rank "
+        "device\n"
         "  foretell evaluate --db gpus.db --share 5% --curve --csv\n"
-        "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' "
-        "--where\n"
+        "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' --where\n"
         "      'device=a30 phase=forward_backward'\n",
     .has_csv = true,
     .options_size = sizeof(struct evaluate_options),

@@ -37,9 +37,10 @@ static double known_idle(const ft_predictor_schedule *s)
 
 static bool print_schedules(const ft_predictor *p, uint32_t n)
 {
-    ft__table *t = ft__table_new(
-        "networks of|policy|engine|phase|n>u|error>%|without>%|90 % interval>|conv>.2|"
-        "products>.2|others>.2|relaid>.2|bounded>.2|a launch>s|idle>W|energy>.2");
+    ft__table *t =
+        ft__table_new("networks of|policy|engine|phase|n>u|error>%|without>%|90 % "
+                      "interval>|conv>.2|products>.2|others>.2|relaid>.2|bounded>.2|a "
+                      "launch>s|idle>W|energy>.2");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_predictor_schedule s;
@@ -63,23 +64,20 @@ static void print_machine(const ft_predictor_info *i)
 
 static void print_explanation(const ft_predictor_info *i)
 {
-    puts(
-        "\nn: measurements, repeats of an operation among them. Errors are relative, "
-        "of "
-        "operations\nheld out in cross-validation; interval: measured over predicted; "
-        "constant and physics: of\nalways the same ratio to the physical estimate, and "
-        "of the estimate itself.");
+    puts("\nn: measurements, repeats of an operation among them. Errors are relative, "
+         "of operations\nheld out in cross-validation; interval: measured over "
+         "predicted; constant and physics: of\nalways the same ratio to the physical "
+         "estimate, and of the estimate itself.");
     if (!*i->device)
-        puts(
-            "Errors on devices that are not among these: foretell evaluate --leave-out "
-            "device.");
+        puts("Errors on devices that are not among these: foretell evaluate "
+             "--leave-out device.");
 }
 
 static bool print_regressors(const ft_predictor *p, uint32_t n)
 {
-    ft__table *t =
-        ft__table_new("kind|phase|metric|for devices|method|n>u|MAPE>%|median>%|p90>%|"
-                      "90 % interval>|constant MAPE>%|physics MAPE>%");
+    ft__table *t = ft__table_new(
+        "kind|phase|metric|for devices|method|n>u|MAPE>%|median>%|p90>%|90 % "
+        "interval>|constant MAPE>%|physics MAPE>%");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_regressor_info r;

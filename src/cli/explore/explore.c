@@ -66,8 +66,7 @@ static int plan_of(ft__cli *c, ft_explore_options *how, const struct explore_opt
     int code, d = FT_DESIGN_FULL, s = FT_SEARCH_COUNT;
 
     if (o->design && o->search)
-        return ft__usage(c, "--design and --search exclude each "
-                            "other");
+        return ft__usage(c, "--design and --search exclude each other");
     if (o->resolution && (o->resolution < 3 || o->resolution > 5))
         return ft__usage(c, "--resolution is 3, 4 or 5");
     code = o->search   ? ft__name_parse(c, &s, "search", o->search, FT_NAMES_SEARCHER)
@@ -137,11 +136,12 @@ static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *
     if (!fp)
         return ft__cli_done(c, false);
     print_command(fp, c, o, "run");
-    code = fclose(fp) ? ft__cli_done(c, false)
-                      : ft__cli_exit(c, FT__EXIT_MISSING,
-                                     "nothing of %s was run yet as the file stands; "
-                                     "begin with: %s",
-                                     name, text);
+    code = fclose(fp)
+               ? ft__cli_done(c, false)
+               : ft__cli_exit(
+                     c, FT__EXIT_MISSING,
+                     "nothing of %s was run yet as the file stands; begin with: %s",
+                     name, text);
     free(text);
     return code;
 }
@@ -458,8 +458,8 @@ static int front(ft__cli *c, const struct explore_options *o, const ft_explorati
         return code;
     if (!ft_exploration_get(x)->n_words)
         return ft__usage(c,
-                         "front is of what is predicted: %s has no predict; "
-                         "explore report shows the front of its runs",
+                         "front is of what is predicted: %s has no predict; explore "
+                         "report shows the front of its runs",
                          ft_exploration_get(x)->name);
     if (o->shard && (sscanf(o->shard, "%zu/%zu%c", &shard.i, &shard.n, &rest) != 2 ||
                      shard.i < 1 || shard.i > shard.n || shard.n > 1000000))
@@ -481,9 +481,8 @@ static int predict(ft__cli *c, const struct explore_options *o, const ft_explora
     if (code)
         return code;
     if (o->search)
-        return ft__usage(
-            c, "--search: predictions are quick, so that every point is asked "
-               "about: leave it out, or draw some with --design");
+        return ft__usage(c, "--search: predictions are quick, so that every point is "
+                            "asked about: leave it out, or draw some with --design");
     if (c->csv && !verify && (o->html || o->notebook))
         return ft__usage(c, "--csv of predictions is a table alone: leave it out for "
                             "--html and --notebook");
@@ -561,19 +560,16 @@ const ft__command ft__explore_command = {
     .arguments = "run|resume|report|verify|front SPACE.yaml [FRONT.csv...]",
     .summary =
         "design-space exploration: time, energy and memory over settings of a program",
-    .more =
-        "SPACE.yaml says what is run and what can be set where: environment, "
-        "arguments,\n"
-        "build steps, clocks and cores (docs/exploration.md). run: every point of a "
-        "design,\nor what a search asks for, each run until its figures are sure "
-        "enough; "
-        "every run is\nstored at once. resume: continue an interrupted run. report: "
-        "Pareto fronts,\nsensitivity, correlations, and the transfer of the best point "
-        "of one workload to\nanother. Where SPACE.yaml has\npredict, nothing is run: "
-        "every point is "
-        "predicted; "
-        "verify measures some of the front; front prints it as CSV,\nor that of a "
-        "--shard, or that of the fronts of all shards.",
+    .more = "SPACE.yaml says what is run and what can be set where: environment, "
+            "arguments,\n"
+            "build steps, clocks and cores (docs/exploration.md). run: every point of "
+            "a design,\nor what a search asks for, each run until its figures are sure "
+            "enough; every run is\nstored at once. resume: continue an interrupted "
+            "run. report: Pareto fronts,\nsensitivity, correlations, and the transfer "
+            "of the best point of one workload to\nanother. Where SPACE.yaml "
+            "has\npredict, nothing is run: every point is predicted; verify measures "
+            "some of the front; front prints it as CSV,\nor that of a --shard, or that "
+            "of the fronts of all shards.",
     .examples = "  foretell explore run space.yaml --budget 10min\n"
                 "  foretell explore run space.yaml --design sobol --points 100\n"
                 "  foretell explore run space.yaml --search model --points 40\n"

@@ -33,12 +33,10 @@ static const ft__option options[] = {
               "with --tree: how many levels of modules; all"),
     FT__FLAG(struct ops_options, list, "list",
              "as a list of operations, which every command reads as a model"),
-    FT__COUNT(
-        struct ops_options, few, "few", "N",
-        "with --list: only the N whose times on a device that nobody measured say "
-        "most of the others (predict --correct), best first; of more than 4096 as "
-        "many, "
-        "evenly spaced, are compared"),
+    FT__COUNT(struct ops_options, few, "few", "N",
+              "with --list: only the N whose times on a device that nobody measured "
+              "say most of the others (predict --correct), best first; of more than "
+              "4096 as many, evenly spaced, are compared"),
     FT__TEXT(
         struct ops_options, lower, "lower", "HOW",
         "as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)"),
@@ -168,9 +166,9 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
                    .bytes_written = sum->bytes_written};
     /* A step has phases where a pass has parameters: a spec that is shortened on a
      * narrow terminal would not say which it is. */
-    ft__table *t = ft__table_new("operation<|count>u|GFLOP>.4|MiB read>.2|"
-                                 "MiB written>.2|?phase|?parameters>.0",
-                                 is_training(g), !is_training(g));
+    ft__table *t = ft__table_new(
+        "operation<|count>u|GFLOP>.4|MiB read>.2|MiB written>.2|?phase|?parameters>.0",
+        is_training(g), !is_training(g));
     char *shown = heaviest(g, sum, top), unique[32];
     uint64_t count = 0;
 
@@ -283,9 +281,8 @@ static bool print_text(const struct ops_list *l, uint64_t top)
 /* Of all operations, as CSV where that is a file. */
 static json_t *ops_json(const ft_graph *g, FILE *csv)
 {
-    ft__records r = ft__records_begin("spec:s count:u flops:g bytes_read:g "
-                                      "bytes_written:g parameters:g",
-                                      csv);
+    ft__records r = ft__records_begin(
+        "spec:s count:u flops:g bytes_read:g bytes_written:g parameters:g", csv);
     char spec[FT__SPEC_MAX];
 
     for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -320,18 +317,18 @@ static bool print_json(const ft__cli *c, const struct ops_list *l)
     const char *const warning[] = {doubt(l, what, sizeof(what))};
 
     return ft__cli_json_take(
-        c, ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
-                    "bytes_read:g bytes_written:g parameters:g weight_bytes:g "
-                    "activation_bytes:u "
-                    "activation_least_bytes:u memory:o phases:o ops:o",
-                    l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
-                    ft_step_name(l->step, l->g),
-                    ft__json_texts(l->g->assumption, l->g->n_assumptions),
-                    ft__json_texts(l->g->bounded, l->g->n_bounded),
-                    ft__json_texts(warning, *warning[0] != '\0'), sum->flops,
-                    sum->bytes_read, sum->bytes_written, sum->parameters,
-                    sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
-                    ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)));
+        c,
+        ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
+                 "bytes_read:g bytes_written:g parameters:g weight_bytes:g "
+                 "activation_bytes:u activation_least_bytes:u memory:o phases:o ops:o",
+                 l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
+                 ft_step_name(l->step, l->g),
+                 ft__json_texts(l->g->assumption, l->g->n_assumptions),
+                 ft__json_texts(l->g->bounded, l->g->n_bounded),
+                 ft__json_texts(warning, *warning[0] != '\0'), sum->flops,
+                 sum->bytes_read, sum->bytes_written, sum->parameters,
+                 sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
+                 ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)));
 }
 
 static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64_t top)
@@ -414,9 +411,7 @@ static int check(ft__cli *c, const struct ops_options *o)
         first = view[i].given ? view[i].name : first;
     }
     if ((o->dot || o->list) && (c->json || c->csv))
-        return ft__usage(c,
-                         "%s is a format of its own: without "
-                         "--json and --csv",
+        return ft__usage(c, "%s is a format of its own: without --json and --csv",
                          o->dot ? "--dot" : "--list");
     if (!o->tree && (o->device || o->depth))
         return ft__usage(c, "--%s goes with --tree", o->device ? "device" : "depth");

@@ -17,9 +17,9 @@ const ft__option ft__serve_table[] = {
     FT__TEXT(
         ft__serve_options, rate, "rate", "R",
         "serving: requests a second, a Poisson process, in place of --concurrency"),
-    FT__INPUT(ft__serve_options, requests, "requests", "FILE",
-              "serving: these, CSV or JSON lines of arrival (s), prompt and output "
-              "tokens"),
+    FT__INPUT(
+        ft__serve_options, requests, "requests", "FILE",
+        "serving: these, CSV or JSON lines of arrival (s), prompt and output tokens"),
     FT__COUNT(ft__serve_options, n_requests, "num-requests", "N",
               "serving: how many; 10 times the concurrency"),
     FT__TEXT(ft__serve_options, vary, "vary", "SHARE",
@@ -44,10 +44,9 @@ const ft__option ft__serve_table[] = {
               "serving: tokens that prompts begin with, cached; none"),
     FT__COUNT(ft__serve_options, block, "block-size", "N",
               "serving: tokens of a block of the cache; 16"),
-    FT__TEXT(
-        ft__serve_options, memory_share, "gpu-memory-utilization", "SHARE",
-        "serving: of the device's memory, for the engine; with trtllm from 1.0 on of "
-        "what weights and a step leave, for the cache; 0.9"),
+    FT__TEXT(ft__serve_options, memory_share, "gpu-memory-utilization", "SHARE",
+             "serving: of the device's memory, for the engine; with trtllm from 1.0 on "
+             "of what weights and a step leave, for the cache; 0.9"),
     FT__COUNT(ft__serve_options, kv_tokens, "kv-tokens", "N",
               "serving: tokens that the cache holds; what memory leaves"),
     FT__TEXT(ft__serve_options, disaggregated, "disaggregated", "P:D",
@@ -118,10 +117,10 @@ static int read_list(ft__cli *c, uint64_t *out, size_t *n, const char *option,
     out[0] = 1;
     *n = 1;
     if (text && !ft__counts_from_text(out, n, FT__MAX_SERVED, text))
-        return ft__usage(c,
-                         "--%s wants whole numbers from 1 joined by commas, at most "
-                         "%d, not \"%s\"",
-                         option, FT__MAX_SERVED, text);
+        return ft__usage(
+            c,
+            "--%s wants whole numbers from 1 joined by commas, at most %d, not \"%s\"",
+            option, FT__MAX_SERVED, text);
     return FT__EXIT_GOOD;
 }
 
@@ -164,10 +163,8 @@ static int read_arrivals(ft__cli *c, ft__serving *out, const ft__serve_options *
 {
     if (o->rate && !ft__number_from_text(&out->load.rate_per_s, o->rate,
                                          "=1 /s=1 /min=1/60 /h=1/3600"))
-        return ft__usage(c,
-                         "--rate wants requests a second, such as 4 or 4/s, not "
-                         "\"%s\"",
-                         o->rate);
+        return ft__usage(
+            c, "--rate wants requests a second, such as 4 or 4/s, not \"%s\"", o->rate);
     if (o->rate && o->requests)
         return ft__usage(c, "--rate or --requests, not both");
     if (!o->requests)
