@@ -35,11 +35,6 @@ static json_t *facts_json(const ft_device_facts *f)
                     f->note);
 }
 
-static void csv_line(const ft_device_facts *f)
-{
-    ft__csv_row(stdout, fields, f->name, f->title, f->vendor, f->type FACTS(VALUE));
-}
-
 static void add(struct listing *l, const ft_device *d)
 {
     const ft_device_facts *f = ft_device_get(d);
@@ -47,7 +42,7 @@ static void add(struct listing *l, const ft_device *d)
     if (l->c->json)
         ft__json_append_take(&l->array, facts_json(f));
     else if (l->c->csv)
-        csv_line(f);
+        ft__csv_row(stdout, fields, f->name, f->title, f->vendor, f->type FACTS(VALUE));
     else {
         ft__table_row(l->table, f->name, f->title, f->cores, f->peak_fp32 / 1e12,
                       f->peak_fp16 / 1e12, f->bandwidth_bytes_per_s / 1e9,

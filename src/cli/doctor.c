@@ -50,14 +50,6 @@ struct findings {
     } * verdict;
 };
 
-static void list_devices(struct engine_verdict *v, const ft_engine *e,
-                         ft_engine_context *c)
-{
-    while (v->n_devices < MOST_DEVICES && e->device &&
-           e->device(c, v->n_devices, &v->device[v->n_devices], NULL) == FT_OK)
-        v->n_devices++;
-}
-
 /* Whether it opens, with the library below it where that is found. */
 static bool starts(struct engine_verdict *v, const ft_engine *e, const char *name,
                    ft_error *err)
@@ -68,7 +60,9 @@ static bool starts(struct engine_verdict *v, const ft_engine *e, const char *nam
 
     if (!ft__engine_choose(&choice, name) || e->open(&c, &how, err))
         return false;
-    list_devices(v, e, c);
+    while (v->n_devices < MOST_DEVICES && e->device &&
+           e->device(c, v->n_devices, &v->device[v->n_devices], NULL) == FT_OK)
+        v->n_devices++;
     e->close(c);
     return true;
 }

@@ -54,14 +54,6 @@ static bool print_schedules(const ft_predictor *p, uint32_t n)
     return ft__table_print_take(t, stdout);
 }
 
-static void print_machine(const ft_predictor_info *i)
-{
-    printf("machine  %s/s, %s/s, %s to launch an operation, %s before a network is "
-           "loaded\n",
-           ft__text_flops(i->peak_flops).s, ft__text_bytes(i->bandwidth).s,
-           ft__text_seconds(i->launch_s).s, ft__text_bytes(i->context_bytes).s);
-}
-
 static void print_explanation(const ft_predictor_info *i)
 {
     puts("\nn: measurements, repeats of an operation among them. Errors are relative, "
@@ -101,7 +93,10 @@ static bool print_text(const ft_predictor *p)
     good = print_datasets(p, info.n_datasets);
     putchar('\n');
     if (isfinite(info.peak_flops))
-        print_machine(&info);
+        printf("machine  %s/s, %s/s, %s to launch an operation, %s before a network is "
+               "loaded\n",
+               ft__text_flops(info.peak_flops).s, ft__text_bytes(info.bandwidth).s,
+               ft__text_seconds(info.launch_s).s, ft__text_bytes(info.context_bytes).s);
     printf("holds    %s, %s\n\n", ft__text_counted(info.n_regressors, "regressor").s,
            ft__text_counted(info.n_measured, "distinct measured operation").s);
     if (info.n_regressors) {

@@ -411,13 +411,6 @@ static ft_status not_of_one(ft_error *err)
                    "one");
 }
 
-static ft_status no_drafts(ft_error *err)
-{
-    return ft_fail(err, FT_EINVAL, 0,
-                   "serving knows nothing of how many drafted tokens are accepted: "
-                   "--dim mtp is of one step, or 0");
-}
-
 /* Does the model have speculative layers whose acceptance rate is unknown? */
 static bool may_draft(struct plan_model *m)
 {
@@ -459,7 +452,9 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
         if (strcmp(d->name, "tokens") == 0 || strcmp(d->name, "context") == 0)
             return not_of_one(err);
         if (strcmp(d->name, "mtp") == 0 && d->value > 0)
-            return no_drafts(err);
+            return ft_fail(err, FT_EINVAL, 0,
+                           "serving knows nothing of how many drafted tokens are "
+                           "accepted: --dim mtp is of one step, or 0");
         if (strcmp(d->name, "mtp") == 0) {
             m->never_drafts = true;
             continue;

@@ -222,11 +222,6 @@ static json_t *document(const ft__explored *e)
                     ft__json_texts((const char *const *)e->warning, e->n_warnings));
 }
 
-static bool print_json(const ft__explored *e)
-{
-    return ft__json_print_take(document(e), stdout);
-}
-
 static void print_csv(const ft__explored *e)
 {
     fputs("workload,", stdout);
@@ -578,7 +573,7 @@ int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const cha
     int code;
 
     if (c->json)
-        printed = print_json(e);
+        printed = ft__json_print_take(document(e), stdout);
     else if (c->csv)
         print_csv(e);
     else

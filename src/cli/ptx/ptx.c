@@ -272,11 +272,6 @@ struct shown_files {
     size_t n; /* kernels */
 };
 
-static bool meant(const struct shown_files *s, const ft_ptx_kernel *k)
-{
-    return !s->entry || ft_ptx_is_called(k, s->entry);
-}
-
 static void print_module(const struct shown_files *s, const struct shown_module *m)
 {
     const ft_ptx_facts *f = ft_ptx_get(m->ptx);
@@ -293,7 +288,7 @@ static void show_module(struct shown_files *s, const struct shown_module *m)
     size_t n = ft_ptx_get(m->ptx)->n_kernels, shown = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (!meant(s, &k[i]))
+        if (s->entry && !ft_ptx_is_called(&k[i], s->entry))
             continue;
         if (shown++ == 0 && !s->c->json && !s->c->csv)
             print_module(s, m);

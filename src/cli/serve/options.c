@@ -87,20 +87,18 @@ static bool is_of_one_step(const ft__serve_options *o, const ft__model_options *
     return sized && !ft__serving_asked(&others);
 }
 
-/* Of a closed load the lengths, where nothing is said: equal ones that begin together
- * end together, again and again, which no server's do. */
-static const double vary_followed = FT_SERVE_ALIKE;
-
 static bool is_followed(const ft_serve_load *l)
 {
     return !(l->rate_per_s > 0) && !l->n_recorded && l->concurrency > 1 &&
            (!l->n_requests || l->n_requests > l->concurrency);
 }
 
+/* Lengths of a closed load vary by default: equal requests that begin together would
+ * end together again and again, which no server's do. */
 void ft__serving_followed(const ft__serve_options *o, ft_serve_load *l)
 {
     if (!o->vary)
-        l->vary = is_followed(l) ? vary_followed : 0;
+        l->vary = is_followed(l) ? FT_SERVE_ALIKE : 0;
 }
 
 static int read_share(ft__cli *c, double *out, const char *option, const char *text)

@@ -87,11 +87,6 @@ static uint32_t methods_for(const ft__fit_options *o, size_t n)
     return o->methods ? o->methods : usual;
 }
 
-static bool is_mixed(const ft__fit_options *o)
-{
-    return o->mix || !o->methods;
-}
-
 static ft__learn_model_options options_of(const struct candidate *c, size_t n,
                                           const ft__fit_options *o)
 {
@@ -342,7 +337,7 @@ static struct mixture mix(struct cv_subset *l, const uint32_t *order, uint32_t n
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
     uint32_t part[FT__MAX_MIXED] = {0};
-    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order, o) : 1;
+    uint32_t n = o->mix || !o->methods ? best_of_methods(part, order, n_order, o) : 1;
 
     for (int a = 0; n > 1 && a <= 10; a++)
         for (int b = 0; b <= 10 - a; b++) {

@@ -198,14 +198,9 @@ static struct choice choose_axes(struct axis_entry *scratch, const ft__samples *
     return c;
 }
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 static size_t axis_bytes(size_t n)
 {
-    return n * (sizeof(uint64_t) + sizeof(int64_t)) + padded(n * sizeof(float));
+    return n * (sizeof(uint64_t) + sizeof(int64_t)) + (n + 1) / 2 * 2 * sizeof(float);
 }
 
 static void put_axis(unsigned char *at, const struct axis_entry *e, size_t n)
