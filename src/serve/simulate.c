@@ -364,21 +364,15 @@ static uint64_t alike(const struct run *r, const struct engine *e, double step_s
     return n > 1 && e->free_blocks < e->n * (blocks_for(r, n) + 1) ? 1 : n;
 }
 
-/* Schedules the rest of chunked prompts. */
-static void schedule_begun(const struct run *r, struct engine *e, struct schedule *x)
-{
-    for (size_t i = 0; i < e->n; i++)
-        if (!decodes(&r->seq[e->running[i]]))
-            add_prompt(r, x, &r->seq[e->running[i]]);
-}
-
 static void make_schedule(struct run *r, struct engine *e, struct schedule *x)
 {
     const bool alone = r->load->whole_prompts || r->steps->engine.prompts_alone;
 
     *x = (struct schedule){.left = (double)r->load->max_batched_tokens, .repeat = 1};
     if (alone) {
-        schedule_begun(r, e, x);
+        for (size_t i = 0; i < e->n; i++)
+            if (!decodes(&r->seq[e->running[i]]))
+                add_prompt(r, x, &r->seq[e->running[i]]);
         schedule_waiting(r, e, x);
     }
     if (x->step.prefill_tokens > 0)
@@ -405,16 +399,6 @@ static void token(struct run *r, struct engine *e, struct sequence *s, uint64_t 
     s->last_s = e->now_s;
 }
 
-/* Hands a sequence from a prefill group to a decoding group (disaggregated serving). */
-static void move(struct run *r, struct engine *e, uint32_t i)
-{
-    struct sequence *s = &r->seq[i];
-
-    release(r, e, s, NOBODY);
-    s->ready_s = e->now_s + r->transfer_s * (double)s->done;
-    hand_to(r, r->n_prompts, r->n_engines, i);
-}
-
 static void finish_step(struct run *r, struct engine *e, uint64_t n, double step_s)
 {
     const bool moves =
@@ -437,9 +421,11 @@ static void finish_step(struct run *r, struct engine *e, uint64_t n, double step
         e->n = kept + all - k - 1;
         if (s->generated == s->generate)
             end(r, e, s);
-        else if (moves && s->generated)
-            move(r, e, i);
-        else
+        else if (moves && s->generated) {
+            release(r, e, s, NOBODY);
+            s->ready_s = e->now_s + r->transfer_s * (double)s->done;
+            hand_to(r, r->n_prompts, r->n_engines, i);
+        } else
             e->running[kept++] = i;
     }
     e->n = kept;

@@ -155,15 +155,6 @@ static int none_ran(ft__cli *c, const ft__explored *e)
                         e->failed == 1 ? "it" : "them");
 }
 
-/* As it is kept for resume. */
-static void plan_text(char *buf, size_t size, const struct explore_options *o)
-{
-    snprintf(buf, size, "%s %s %llu %llu %llu %llu", o->design ? o->design : "-",
-             o->search ? o->search : "-", (unsigned long long)o->points,
-             (unsigned long long)o->seed, (unsigned long long)o->resolution,
-             (unsigned long long)o->levels);
-}
-
 /* The plan of before in place of what was not said now; texts stay in buf. */
 static int plan_again(ft__cli *c, struct explore_options *o, char *buf,
                       const ft_exploration *x, ft_store *store)
@@ -271,7 +262,10 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
     how.only = only;
     how.note = o->notes.v;
     how.n_notes = o->notes.n;
-    plan_text(plan, sizeof(plan), o);
+    snprintf(plan, sizeof(plan), "%s %s %llu %llu %llu %llu",
+             o->design ? o->design : "-", o->search ? o->search : "-",
+             (unsigned long long)o->points, (unsigned long long)o->seed,
+             (unsigned long long)o->resolution, (unsigned long long)o->levels);
     snprintf(build_dir, sizeof(build_dir), "%s.builds",
              ft_store_shown(NULL, 0, store_path) ? "exploration" : store_path);
     how.build_dir = o->build_dir ? o->build_dir : build_dir;

@@ -373,14 +373,6 @@ void ft__predicted_header(FILE *fp, const ft_exploration *x)
     fputs("answered_by,failure\n", fp);
 }
 
-static void print_csv(const ft__predicted_design *s)
-{
-    ft__predicted_header(stdout, s->x);
-    for (uint32_t w = 0; w < s->n_workloads; w++)
-        for (size_t i = 0; i < s->n; i++)
-            print_line(s, w, i);
-}
-
 /* Those on the front of their workload, the point's number in the design before them.
  */
 static ft_status print_front(const ft__predicted_design *s, ft_error *err)
@@ -424,7 +416,10 @@ int ft__predict_csv(ft__cli *c, const ft_exploration *x,
 
     if (code)
         return code;
-    print_csv(&s);
+    ft__predicted_header(stdout, s.x);
+    for (uint32_t w = 0; w < s.n_workloads; w++)
+        for (size_t i = 0; i < s.n; i++)
+            print_line(&s, w, i);
     ft__predicted_design_free(&s);
     return ft__cli_done(c, true);
 }

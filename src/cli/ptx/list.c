@@ -388,13 +388,6 @@ static ft_status count_launch(struct launch_list *s, size_t i, ft_error *err)
     return FT_OK;
 }
 
-static void leave_out(struct launch_list *s, size_t i)
-{
-    s->missing += s->times[i];
-    if (s->json)
-        ft__json_append_take(&s->json, not_counted_json(&s->v[i]));
-}
-
 static ft_status count_all(struct launch_list *s, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -405,9 +398,11 @@ static ft_status count_all(struct launch_list *s, ft_error *err)
     for (size_t i = 0; i < s->n && !st; i++) {
         if (!s->times[i])
             continue;
-        if (s->v[i].missing)
-            leave_out(s, i);
-        else if (s->v[i].module)
+        if (s->v[i].missing) {
+            s->missing += s->times[i];
+            if (s->json)
+                ft__json_append_take(&s->json, not_counted_json(&s->v[i]));
+        } else if (s->v[i].module)
             st = count_launch(s, i, err);
     }
     return st;

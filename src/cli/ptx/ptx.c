@@ -74,12 +74,6 @@ static ft_status open_module(struct shown_module *m, ft__cli *c, const ft_device
                : ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
 }
 
-static void close_module(struct shown_module *m)
-{
-    ft__ptxas_free(m->ptxas);
-    free(m->listed);
-}
-
 /* *registers 0: no GPU is asked about, or it is not known. */
 static const ft__ptxas_entry *
 allocated(uint32_t *registers, const struct shown_module *m, const ft_ptx_kernel *k)
@@ -315,7 +309,8 @@ static ft_status show_file(struct shown_files *s, const char *path, const ft_dev
         st = open_module(&one, s->c, d, o, err);
         if (!st)
             show_module(s, &one);
-        close_module(&one);
+        ft__ptxas_free(one.ptxas);
+        free(one.listed);
     }
     ft_ptx_modules_free(m, n);
     return st;

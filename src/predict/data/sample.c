@@ -297,14 +297,6 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
-static void multiply(ft__sample *v)
-{
-    double *value = v->value;
-
-    if (isnan(value[FT__METRIC_ENERGY]))
-        value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
-}
-
 struct context_reading {
     ft__samples *s;
     bool per_op;
@@ -371,8 +363,12 @@ static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
         if (err)
             *err = r.err;
     }
-    for (size_t i = begin; i < s->n; i++)
-        multiply(&s->v[i]);
+    for (size_t i = begin; i < s->n; i++) {
+        double *value = s->v[i].value;
+
+        if (isnan(value[FT__METRIC_ENERGY]))
+            value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
+    }
     return st ? st : read_engines(s, store, err);
 }
 

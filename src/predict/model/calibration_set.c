@@ -426,16 +426,6 @@ uint32_t ft__calibration_set_like(const ft__sample **of, const ft__calibration_s
     return n_taken;
 }
 
-static void take_known(struct correcting *c, const ft__calibration_set *k,
-                       const ft__dataset *d)
-{
-    c->n = ft__calibration_set_like(c->of, k, d, c->metric);
-    for (uint32_t i = 0; i < c->n; i++) {
-        c->session[i] = k->s.dataset[c->of[i]->dataset].setting;
-        c->op[i] = c->of[i]->op;
-    }
-}
-
 /* The session of the known rows in which `setting`, completed by what the family knows,
  * asks: the one with most pairs of those whose pairs it all has. */
 static const char *session_of(const struct correcting *c, const char *setting)
@@ -530,7 +520,11 @@ ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used
                        on->device);
     st = correcting_make(&c, known->s.n, n, err);
     if (!st) {
-        take_known(&c, known, d);
+        c.n = ft__calibration_set_like(c.of, known, d, c.metric);
+        for (uint32_t i = 0; i < c.n; i++) {
+            c.session[i] = known->s.dataset[c.of[i]->dataset].setting;
+            c.op[i] = c.of[i]->op;
+        }
         st = correct(&c, predicted, f, on, answered, ops, n, err);
     }
     *n_used = st ? 0 : c.n_used;

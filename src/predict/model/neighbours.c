@@ -420,17 +420,6 @@ static double deviation_without(const struct wide *w, const struct regressor_row
     return sum / (double)n;
 }
 
-/* Copies out-of-fold predictions to r; rows without neighbours get none. */
-static void tell(struct regressor_rows *r, const struct wide *w)
-{
-    for (size_t i = 0; i < r->m; i++)
-        r->pout[i] = r->presidual_scale[i] = NAN;
-    for (size_t i = 0; i < w->m; i++) {
-        r->pout[w->of[i]] = w->out[i];
-        r->presidual_scale[w->of[i]] = w->residual_scale[i];
-    }
-}
-
 static ft_status copy_range(ft__regressor *out, const ft__regressor *kind,
                             uint32_t width, ft_error *err)
 {
@@ -591,7 +580,12 @@ static ft_status fit_wide(ft__regressor *out, bool *made, struct wide *w,
     *made = true;
     ft__widen_for_few_sizes(&out->fit, r->sizes);
     say(&out->fit);
-    tell(r, w);
+    for (size_t i = 0; i < r->m; i++)
+        r->pout[i] = r->presidual_scale[i] = NAN;
+    for (size_t i = 0; i < w->m; i++) {
+        r->pout[w->of[i]] = w->out[i];
+        r->presidual_scale[w->of[i]] = w->residual_scale[i];
+    }
     st = copy_range(out, kind, l->columns.n, err);
     return st ? st : ft__regressor_errors(out, l, r, err);
 }
