@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/predict_print.h"
 #include "cli/serve/serve.h"
 #include "cli/session.h"
 #include "foretell/timeline.h"

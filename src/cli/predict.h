@@ -1,6 +1,7 @@
 #ifndef CLI_PREDICT_H
 #define CLI_PREDICT_H
 
+#include "cli/llm_memory.h"
 #include "cli/settings.h"
 
 /* What is asked of serving (cli/serve); texts are lists where a command has several. */
@@ -61,5 +62,23 @@ extern const ft__option ft__llm_train_table[]; /* of ft__llm_train_options */
 bool ft__llm_train_asked(const ft__llm_train_options *o);
 /* Prints, complains itself. */
 int ft__llm_train(ft__predict_question *q);
+
+/* One answer of several. */
+typedef struct ft__swept_answer {
+    ft_answer *x;
+    double point; /* clock or cap that was asked for; NaN: as it comes */
+    ft__server_memory server;
+} ft__swept_answer;
+
+/* What is swept. */
+typedef enum ft__sweep {
+    FT__SWEEP_NOTHING,
+    FT__SWEEP_CLOCKS,
+    FT__SWEEP_CAPS
+} ft__sweep;
+
+/* In the form that the global options ask for. False: out of memory. */
+bool ft__predict_print(ft__cli *c, const ft__swept_answer *a, size_t n, ft__sweep sweep,
+                       const ft__predict_options *o);
 
 #endif

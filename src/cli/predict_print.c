@@ -1,5 +1,5 @@
 /* What predict answers: text, JSON, CSV. */
-#include "cli/predict_print.h"
+#include "cli/predict.h"
 
 #include <inttypes.h>
 #include <math.h>

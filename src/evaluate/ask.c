@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "foretell/graph.h"
 #include "predict/file/predictor.h"
-#include "predict/query/op_list.h"
+#include "predict/query/network.h"
 
 static bool is_same_device(const ft__samples *s, uint32_t a, uint32_t b)
 {

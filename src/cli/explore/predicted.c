@@ -1,6 +1,6 @@
 /* Of a design that was predicted: fronts, points that are analysed, points that cannot
  * be compared; as CSV, or as what came of an exploration. */
-#include "cli/explore/predicted.h"
+#include "cli/explore/explore.h"
 
 #include <math.h>
 #include <stdlib.h>

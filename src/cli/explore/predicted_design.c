@@ -1,6 +1,6 @@
 /* Every point of a design, predicted: points that differ in clocks and cap alone are
  * asked about together. */
-#include "cli/explore/predicted.h"
+#include "cli/explore/explore.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/serve/record.h"
 #include "cli/serve/serve.h"
 
 const ft__option ft__serve_table[] = {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/serve/record.h"
 #include "cli/serve/serve.h"
 #include "cli/session.h"
 #include "report/units.h"

@@ -1,7 +1,7 @@
 /* GGUF: metadata and the list of tensors in front of the weights, which are never read.
  * Layers are read off the tensors' names and shapes, bytes of weights off their types.
  * The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md */
-#include "import/llm/gguf.h"
+#include "import/llm/llm.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include "learn/learn_inside.h"
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
-#include "predict/model/transfer.h"
 
 /* Above so many rows of a phase kinds say more than all of them together. */
 enum { POOLED_ROWS = 1500 };

@@ -1,6 +1,6 @@
 /* What is learned of known devices and kinds, taken to those that are not among them.
  */
-#include "predict/model/transfer.h"
+#include "predict/model/regressor.h"
 
 #include <math.h>
 #include <stdbool.h>

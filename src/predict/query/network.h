@@ -4,6 +4,7 @@
 /* Predictions of networks on a device, by the predictor that src/query selected. */
 #include <stdbool.h>
 
+#include "foretell/graph.h"
 #include "foretell/predictor.h"
 
 /* Estimates of an operation in ft__network_estimate: op_time[] and what follows it. */
@@ -141,5 +142,9 @@ ft_status ft__predict_network_roofline(ft__network_estimate *out,
 ft_status ft__predict_network_paleo(ft__network_estimate *out, const ft_device_facts *d,
                                     const ft_graph *g, ft_error *err);
 void ft__network_estimate_free(ft__network_estimate *e);
+
+/* A graph of these operations, in their order: one node each. */
+ft_status ft__op_list(ft_graph **out, const ft_op *const *op, uint32_t n,
+                      ft_error *err);
 
 #endif
