@@ -144,12 +144,6 @@ static bool texts_add(ft__texts *t, const char *value)
     return true;
 }
 
-/* Several may be named, joined by commas: of two lists none replaces the other. */
-static bool is_list(const ft__option *o)
-{
-    return o->value && strchr(o->value, ',');
-}
-
 static void set(struct parser *p, const struct known *k, const char *value)
 {
     const ft__option *o = k->o;
@@ -161,7 +155,8 @@ static void set(struct parser *p, const struct known *k, const char *value)
     case FT__OPT_TEXT:
     case FT__OPT_INPUT:
     case FT__OPT_OUTPUT:
-        if (*(const char **)at && is_list(o))
+        /* Of two lists none replaces the other. */
+        if (*(const char **)at && o->value && strchr(o->value, ','))
             complain(p, "--%s is given twice: it takes a list, such as --%s %s,%s",
                      o->name, o->name, *(const char **)at, value);
         *(const char **)at = value;

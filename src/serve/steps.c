@@ -106,12 +106,6 @@ static ft__serve_cost prefill_own(const ft_serve_steps *s, const ft_serve_step *
                at_chunk(s->cost[FT__SERVE_ATTENTION], s, n, before), share);
 }
 
-/* Products have tiles of 128 rows, which take as long whether they are full or not. */
-static double whole_tiles(double rows)
-{
-    return rows > TILE ? TILE * ceil(rows / TILE) : rows;
-}
-
 static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *step)
 {
     const double tokens = step->prefill_tokens + step->decode_seqs;
@@ -120,8 +114,11 @@ static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *
 
     if (!(tokens > 0))
         return p;
-    p.shared =
-        sum(s->launch, at1(s->cost[FT__SERVE_ROWS], &s->rows, whole_tiles(tokens)), 1);
+    /* Tiles have 128 rows, and take as long when they are not full. */
+    p.shared = sum(s->launch,
+                   at1(s->cost[FT__SERVE_ROWS], &s->rows,
+                       tokens > TILE ? TILE * ceil(tokens / TILE) : tokens),
+                   1);
     p.head = at1(s->cost[FT__SERVE_HEAD], &s->seqs, fmax(seqs, 1));
     if (step->prefill_tokens > 0)
         p.prefill = prefill_own(s, step);
@@ -158,12 +155,6 @@ static double issued_s(const ft_serve_steps *s, const ft_serve_step *step,
                 graph ? 0 : factor(&issue_reach, end) * (double)s->issued * issue_s);
 }
 
-/* No device draws more than it is built for, however operations add up. */
-static double held_share(const ft_serve_steps *s, double joules, double busy_s)
-{
-    return joules > s->most_w * busy_s ? s->most_w * busy_s / joules : 1;
-}
-
 ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step *step,
                                     ft__serve_end end)
 {
@@ -180,7 +171,10 @@ ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step
                              (share * shared.energy_j + p.prefill.energy_j);
     const double decode_j = factor(&s->decode_energy, end) *
                             ((1 - share) * shared.energy_j + p.decode.energy_j);
-    const double held = held_share(s, prefill_j + decode_j, busy_s);
+    /* No device draws more than it is built for, however operations add up. */
+    const double held = prefill_j + decode_j > s->most_w * busy_s
+                            ? s->most_w * busy_s / (prefill_j + decode_j)
+                            : 1;
 
     return (ft__serve_split){stages * fmax(busy_s, issued_s(s, step, end)),
                              stages * busy_s, busy_s > 0 ? prompts_s / busy_s : 0,

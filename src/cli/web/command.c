@@ -35,11 +35,6 @@ static const ft__option options[] = {
     {0},
 };
 
-static bool is_local(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
 /* The first line of a file. */
 static int read_token(ft__cli *c, char token[MOST_TOKEN], const char *path)
 {
@@ -92,7 +87,8 @@ static int run(ft__cli *c, const void *user)
             "silent for ever would hold one of few connections",
             o->idle);
     w.idle_s = (unsigned)ceil(idle_s);
-    if (!is_local(address) && !o->token_file)
+    if (strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0 &&
+        !o->token_file)
         return ft__usage(
             c, "--listen %s: others can reach it there, so it needs --token-file",
             address);

@@ -181,11 +181,6 @@ static ft__sample *sample_for(struct samples_reading *r, const ft_op *op,
     return &s->v[r->first + r->n_of[metric]++];
 }
 
-static bool is_workload_spec(const char *spec)
-{
-    return strncmp(spec, "network ", 8) == 0 || strncmp(spec, "kernel ", 7) == 0;
-}
-
 /* Activities that sources tell of a kernel while it ran. */
 static const char *const hints[] = {"dram_active", "fp32_active",   "fp64_active",
                                     "fp16_active", "tensor_active", "sm_active",
@@ -268,7 +263,8 @@ static int take_row(void *user, const ft_row *row)
 
     if (metric == FT__N_METRICS || !ft__where_has(r->where, &row->key))
         return 0;
-    if (is_workload_spec(row->key.spec) != r->workloads)
+    if ((strncmp(row->key.spec, "network ", 8) == 0 ||
+         strncmp(row->key.spec, "kernel ", 7) == 0) != r->workloads)
         return 0;
     if (r->workloads && !(ft__pair_number(row->key.setting, "clock") > 0) &&
         !(ft__pair_number(row->key.setting, "power") > 0))

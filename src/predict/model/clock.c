@@ -166,12 +166,6 @@ struct clock_start {
     struct clock_point busy;         /* there, by the formulae */
 };
 
-/* 0 well below what is drawn under a cap, 1 at it. */
-static double at_cap(double power, double drawn)
-{
-    return fmin(1, fmax(0, (power / drawn - 0.9) / 0.1));
-}
-
 /* What the measured power says of the busy part: its power, its share of the time. */
 static void split_power(struct clock_start *out, const double *v)
 {
@@ -206,7 +200,8 @@ static void start_of(struct clock_start *out, const ft__clocks *c,
                    ? relative(r->cap_w, c->power_w)
                    : INFINITY;
     split_power(out, v);
-    reached = at_cap(out->busy_w, v[DRAWN] * out->cap);
+    /* 0 well below the power drawn under a cap, 1 at it. */
+    reached = fmin(1, fmax(0, (out->busy_w / (v[DRAWN] * out->cap) - 0.9) / 0.1));
     demand = out->busy_w * (1 + (v[DEMAND] - 1) * reached);
     /* A workload that takes less than what is always taken has its own share of it. */
     s->level = fmin(level_at(v, 1, 1), 0.8 * demand);

@@ -55,22 +55,9 @@ static double least_reach(const struct relation *k, const ft__dataset *on)
     return k->maker && k->several ? 1 : FT__LEAST_REACH;
 }
 
-/* The share of what was learned that applies: all to the same maker, a part to another
- * maker, nothing to another type of device. */
-static double share_of_known(const struct relation *k)
-{
-    return k->maker ? 1 : k->type ? FT__ONE_CHIP_SHARE : 0;
-}
-
 /* The largest interval factor on any device: intervals of kinds never measured have no
  * bound of their own. Chosen, not measured. */
 static const double most_reach = 7;
-
-/* How known devices err says nothing of another type. */
-static double greatest_reach(const struct relation *k, double least)
-{
-    return k->type ? most_reach : least;
-}
 
 /* Times shrink to the estimate by constants that nothing was fitted to. */
 static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
@@ -167,10 +154,12 @@ void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
     }
     least = least_reach(&k, on);
     if (metric == FT__METRIC_TIME && on->file && !k.maker)
-        shrink_to_specification(out, l, s, share_of_known(&k));
+        /* A part of what was learned applies to other makers, nothing to other types.
+         */
+        shrink_to_specification(out, l, s, k.type ? FT__ONE_CHIP_SHARE : 0);
     if (metric == FT__METRIC_TIME)
         widen_for_unknown(out, &k, on, s);
-    ft__family_bound(out, s->n, least, greatest_reach(&k, least));
+    ft__family_bound(out, s->n, least, k.type ? most_reach : least);
     for (size_t i = 0; i < s->n; i++)
         out[i].far = out[i].far || !k.maker;
 }

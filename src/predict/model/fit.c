@@ -380,15 +380,11 @@ static void drop_empty(struct mixture *m)
     m->n = n;
 }
 
-static const char *name_of(const struct candidate *c)
-{
-    return c->min_leaf == WHOLE ? "constant" : ft_name(FT_NAMES_METHOD, c->method);
-}
-
 /* "extra leaf 3 columns 0.5" */
 static void put_candidate(ft__buf *b, const struct candidate *c)
 {
-    ft__buf_str(b, name_of(c));
+    ft__buf_str(b, c->min_leaf == WHOLE ? "constant"
+                                        : ft_name(FT_NAMES_METHOD, c->method));
     if (c->min_leaf > 1 && c->min_leaf != WHOLE)
         ft__buf_fmt(b, " leaf %u", c->min_leaf);
     if (c->columns > 0)

@@ -90,12 +90,6 @@ static uint32_t most_values(const ft__samples *s, const uint32_t *row, size_t n)
     return most;
 }
 
-/* Bits that no row has are of no size. */
-static uint64_t bits_below(uint32_t n)
-{
-    return n < MOST_VALUES ? (1ull << n) - 1 : ~0ull;
-}
-
 struct axis_entry {
     uint64_t rest;
     int64_t size;
@@ -186,7 +180,8 @@ static struct choice choose_axes(struct axis_entry *scratch, const ft__samples *
     struct choice c = {.n = 0};
 
     for (uint32_t at = 0; at < values; at++) {
-        uint64_t mask = mask_of(at, s, row, n) & bits_below(values);
+        uint64_t mask = mask_of(at, s, row, n) &
+                        (values < MOST_VALUES ? (1ull << values) - 1 : ~0ull);
         size_t paired;
 
         if (!mask)

@@ -411,11 +411,6 @@ static uint32_t fold_of(struct weights_fitting *y, size_t i)
     return y->n_architectures++ % FOLDS;
 }
 
-static bool is_usable(const ft__family *f, const ft__dataset *on)
-{
-    return on->file && !is_measured(f, on) && !ft__setting_differs(on->setting, "");
-}
-
 static void find_items(struct weights_fitting *y, const ft__family *f,
                        const bool *hidden)
 {
@@ -424,7 +419,8 @@ static void find_items(struct weights_fitting *y, const ft__family *f,
         const ft__dataset *on = &y->w->dataset[w->dataset];
         struct measured_network *it = &y->item[y->n];
 
-        if ((hidden && hidden[i]) || !is_usable(f, on))
+        if ((hidden && hidden[i]) || !on->file || is_measured(f, on) ||
+            ft__setting_differs(on->setting, ""))
             continue;
         *it = (struct measured_network){.whole = i,
                                         .time_s = w->value[FT__METRIC_TIME],

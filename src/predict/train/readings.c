@@ -117,13 +117,6 @@ bool ft__reading_disturbed(double slower, double error)
                (1 - disturbed_share) * student4(slower / error) / error;
 }
 
-static bool is_disturbed(const struct reading *r, size_t n, size_t i)
-{
-    return ft__reading_disturbed(r[i].log_s - r[i].learned,
-                                 hypot(r[i].error, r[i].learned_error)) &&
-           !agrees(r, n, i);
-}
-
 /* Inverse variances of logarithms. A reading whose rounds agree, or several that do, is
  * what was measured; of what scatters more than that others say their part, and all
  * where they say more than it. */
@@ -134,7 +127,10 @@ static void combine(ft__weighed *out, const struct reading *r, size_t n)
     bool known;
 
     for (size_t i = 0; i < n; i++) {
-        const bool disturbed = is_disturbed(r, n, i),
+        const bool disturbed =
+                       ft__reading_disturbed(r[i].log_s - r[i].learned,
+                                             hypot(r[i].error, r[i].learned_error)) &&
+                       !agrees(r, n, i),
                    is_rough = r[i].error > FT__ROUGH_READING;
         const double w = disturbed ? 0 : 1 / (r[i].error * r[i].error);
 
