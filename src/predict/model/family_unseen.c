@@ -154,8 +154,7 @@ void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
     }
     least = least_reach(&k, on);
     if (metric == FT__METRIC_TIME && on->file && !k.maker)
-        /* A part of what was learned applies to other makers, nothing to other types.
-         */
+        /* What was learned applies in part to other makers, not to other types. */
         shrink_to_specification(out, l, s, k.type ? FT__ONE_CHIP_SHARE : 0);
     if (metric == FT__METRIC_TIME)
         widen_for_unknown(out, &k, on, s);
