@@ -6,7 +6,7 @@
 /* Slots of an optimizer that no setting names. */
 #define FT__UNNAMED_SLOTS 1
 
-/* A parsed setting; members as in ft__hardware_spec. */
+/* What a setting says of a chip, found in one pass. Members: ft__hardware_spec. */
 typedef struct ft__chip_setting {
     ft__operating_point at;
     double threads; /* NaN: it does not say */
@@ -20,7 +20,7 @@ ft__chip_setting ft__setting_read(const char *setting);
 void ft__hardware_spec_set(ft__hardware_spec *out, const ft_device_facts *d,
                            const ft__chip_setting *set, const char *policy,
                            const ft_op *op);
-/* Does the setting name a run mode and nothing else that concerns the chip? */
+/* Does it change nothing of a chip but how an engine runs operations? */
 bool ft__is_run_mode_alone(const char *setting);
 
 #endif

@@ -80,6 +80,7 @@ static void make_grids(ft_serve_plan *p)
     grid_add(&p->before, most);
 }
 
+/* Its number in the list; FT_NONE: memory is short. */
 static uint32_t number_of(ft_serve_plan *p, const ft_op *op)
 {
     char spec[SPEC];

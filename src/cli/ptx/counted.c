@@ -108,6 +108,14 @@ static bool runs(const ft__ptx_counted *v)
     return has >= needs && (*suffix != 'f' || has / 10 == needs / 10);
 }
 
+static void print_target(const ft__ptx_counted *v)
+{
+    if (!runs(v))
+        printf("this PTX is for %s and does not run there, on compute capability %.1f: "
+               "predicted as if it did\n",
+               ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
+}
+
 /* What is read again comes from the caches. */
 static void print_assumed(const ft__ptx_counted *v)
 {
@@ -143,10 +151,7 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
     if (e->call_s > 0)
         printf("the host needs %s for each call (%s)\n", ft__text_seconds(e->call_s).s,
                v->launch->call);
-    if (!runs(v))
-        printf("this PTX is for %s and does not run there, on compute capability %.1f: "
-               "predicted as if it did\n",
-               ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
+    print_target(v);
     print_occupancy(v);
     printf("each alone  ");
     for (size_t i = 0; i < sizeof(terms) / sizeof(terms[0]); i++)

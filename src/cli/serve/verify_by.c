@@ -5,6 +5,7 @@
 
 #include "cli/serve/serve.h"
 
+/* 0: nobody says it. */
 static int64_t dim_of(const ft_query *q, const char *name)
 {
     for (size_t i = 0; i < q->n_dims; i++)
@@ -36,6 +37,7 @@ static const char *vllm_dtype(const char *dtype)
     return NULL;
 }
 
+/* Options of vLLM beside those of every line. */
 static void vllm_options(char *out, size_t size, const ft_query *q,
                          const ft_serve_load *load)
 {

@@ -99,7 +99,7 @@ static int64_t divisor_of(int64_t a, int64_t b)
     return b ? divisor_of(b, a % b) : a;
 }
 
-/* A rank's part of `all`, which ranks divide evenly. */
+/* A number that ranks share evenly. */
 static int64_t part_of(ft__llm_step *s, int64_t all, const char *what)
 {
     s->shared = divisor_of(s->shared, all);
@@ -110,7 +110,7 @@ static int64_t part_of(ft__llm_step *s, int64_t all, const char *what)
     return all / s->ranks;
 }
 
-/* Fails, naming the numbers of ranks that divide the model evenly. */
+/* Says which ranks would, those of a few machines. */
 static void check_divided(ft__llm_step *s)
 {
     enum { MOST = 64 };
@@ -167,7 +167,7 @@ static void divide(ft__llm_step *s)
                        s->stages, m->layers);
 }
 
-/* Quantised weights are trained in the type that they were quantised from. */
+/* What is packed for serving is trained as what it was packed from. */
 static void unpack(ft__llm_step *s)
 {
     ft__llm *m = &s->m;

@@ -30,7 +30,7 @@ static uint32_t dense(ft__llm_step *s, uint32_t x, int64_t size, ft__llm_part pa
                           m->mlp_bias == 1);
 }
 
-/* All-to-all: dispatches tokens to the ranks of their experts, or combines results. */
+/* Each token to where its experts are, or what they made of it back. */
 static uint32_t exchanged(ft__llm_step *s, const char *name, uint32_t x, int64_t size)
 {
     const int64_t picks = s->rows * s->m.topk, ranks = s->ranks * s->replicas;
@@ -44,7 +44,7 @@ static uint32_t exchanged(ft__llm_step *s, const char *name, uint32_t x, int64_t
     return x;
 }
 
-/* The experts, for the tokens of all replicas. */
+/* Experts of all replicas' tokens. */
 static uint32_t routed(ft__llm_step *s, uint32_t x, int64_t size)
 {
     const ft__llm *m = &s->m;
@@ -114,8 +114,7 @@ static uint32_t feed_forward(ft__llm_step *s, uint32_t x)
                                         : dense(s, x, size, FT__LLM_PART_DENSE);
 }
 
-/* All-reduce over tensor-parallel ranks; in training reduce-scatter and all-gather
- * (arXiv:2205.05198). */
+/* Each rank has a part of sums; trainers scatter and gather them (arXiv:2205.05198). */
 static uint32_t reduced(ft__llm_step *s, uint32_t x)
 {
     static const char *const names[] = {"all_reduce", "reduce_scatter", "all_gather"};
@@ -160,7 +159,7 @@ static void scope(ft__llm_step *s, int64_t layer, const char *part)
     ft__build_scope(s->b, name, (size_t)n);
 }
 
-/* The mixer of a layer, with the post-norm of models that have four norms. */
+/* What mixes tokens, with the norm behind it where there are four. */
 static uint32_t mixer_of(ft__llm_step *s, uint32_t x, int64_t layer)
 {
     uint32_t y;
@@ -205,7 +204,7 @@ static uint32_t layer_of(ft__llm_step *s, uint32_t x, int64_t layer)
     return x;
 }
 
-/* A built layer, copied for later layers that are alike. */
+/* A layer that was made, to be copied for others like it. */
 struct made {
     int64_t layer;
     ft__build_mark from, to;
@@ -312,7 +311,7 @@ static uint32_t embed(ft__llm_step *s)
     return ft__llm_add(s, "embed_positions", x, places);
 }
 
-/* The output head, for the last token of each sequence and for drafted tokens. */
+/* Of the last token of each sequence, and of those that were drafted for it. */
 static void head(ft__llm_step *s, uint32_t x)
 {
     const ft__llm *m = &s->m;
@@ -354,8 +353,8 @@ static void draft(ft__llm_step *s, uint32_t x)
     ft__build_repeat_from(s->b, first, (uint64_t)drafts);
 }
 
-/* A vision tower: patches, positions, transformer layers with biases and two norms, and
- * the projection of merged patches to the model. */
+/* Of a tower of transformer layers: patches, positions, layers with biases and two
+ * norms, and the products that bring merged patches to the model. */
 static void tower(ft__llm_step *s)
 {
     const ft__llm_vision *v = &s->m.vision;

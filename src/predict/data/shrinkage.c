@@ -4,7 +4,7 @@
 
 #include "predict/data/baseline.h"
 
-/* Added to errors, so that tiny ones have no large ratios. */
+/* Errors below it are as good as none. */
 static const double least_error = 0.01;
 static const double least_gain = 0.03;
 
@@ -25,7 +25,7 @@ static double certain_gain(const ft__share_errors *chip, size_t n, int share)
     return mean - sqrt(squares / (double)(n - 1) / (double)n);
 }
 
-/* With this many rows a chip has its full share. Set, not fitted. */
+/* Rows that say as much of a chip as any number of them. Set, not fitted. */
 static const double many_rows = 300;
 
 double ft__share_of_one_chip(size_t n_rows)

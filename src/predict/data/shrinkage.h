@@ -3,9 +3,8 @@
 
 #include <stddef.h>
 
-/* Shrinkage of what known chips teach towards the physical estimate of an unknown one:
- * a share in quarters, chosen by the error on each known chip when only the others were
- * learned from. */
+/* How much of what known chips show is taken to others: a share in quarters, chosen by
+ * what each known chip is missed by where the others alone were learned from. */
 enum { FT__N_SHARES = 5 };
 
 static inline double ft__share(int i)
@@ -13,7 +12,8 @@ static inline double ft__share(int i)
     return i / (FT__N_SHARES - 1.0);
 }
 
-/* Mean errors on one chip by share; the first is the error of the estimate alone. */
+/* Mean errors of one chip by each share; the first is of the estimate that nothing was
+ * learned for. */
 typedef struct ft__share_errors {
     double of[FT__N_SHARES];
 } ft__share_errors;
