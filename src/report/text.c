@@ -286,12 +286,6 @@ static void print_rule(size_t width, FILE *fp)
     fputc('\n', fp);
 }
 
-static void pad(size_t n, FILE *fp)
-{
-    while (n--)
-        fputc(' ', fp);
-}
-
 /* `blank` columns are owed to the line; at its end they are not paid. */
 static void print_cell(const ft__table *t, size_t column, const struct cell *c,
                        size_t *blank, FILE *fp)
@@ -302,8 +296,8 @@ static void print_cell(const ft__table *t, size_t column, const struct cell *c,
     if (t->shown[column]->right)
         *blank += width - shown;
     if (shown) {
-        pad(*blank, fp);
-        *blank = 0;
+        for (; *blank; --*blank)
+            fputc(' ', fp);
     }
     if (c->width > width)
         fprintf(fp, "%.*s...", (int)width - 3, c->text);

@@ -301,7 +301,6 @@ static void schedule_running(struct run *r, struct engine *e, struct schedule *x
 static void find_cached(const struct run *r, struct engine *e, struct sequence *s)
 {
     const uint64_t whole = (r->load->shared_prefix / r->load->block) * r->load->block;
-
     const uint64_t cached = whole < s->prompt ? whole : s->prompt - 1;
 
     if (e->warm && s->done < cached)

@@ -14,10 +14,9 @@
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
 
-/* Above so many rows of a phase kinds say more than all of them together. */
-enum { POOLED_ROWS = 1500 };
-/* Fewer rows make no regressor of their own. */
-enum { LEAST_ROWS = 12 };
+/* Above so many rows of a phase kinds say more than all of them together; fewer than
+ * the least make no regressor of their own. */
+enum { POOLED_ROWS = 1500, LEAST_ROWS = 12 };
 
 /* About so many of n rows, equal operations together; what answers for rare kinds is
  * made of few of those that kinds are made of. */
