@@ -295,10 +295,8 @@ static void print_cell(const ft__table *t, size_t column, const struct cell *c,
 
     if (t->shown[column]->right)
         *blank += width - shown;
-    if (shown) {
-        for (; *blank; --*blank)
-            fputc(' ', fp);
-    }
+    for (; shown && *blank; --*blank)
+        fputc(' ', fp);
     if (c->width > width)
         fprintf(fp, "%.*s...", (int)width - 3, c->text);
     else

@@ -1,9 +1,8 @@
-/* Continuous batching, step by step, as vLLM documents its scheduler (V1): sequences
- * under way first, with one token or the next chunk of a prompt; then prompts that
- * wait, in order, until the step has its tokens. A sequence without a block for its
- * token ends the youngest one, which computes its tokens anew (preemption by
- * recomputation), but those whose blocks nobody took since (docs.vllm.ai, design of
- * prefix caching: the blocks freed first are taken first, of a sequence its last). */
+/* Continuous batching as vLLM V1 documents its scheduler: running sequences first, with
+ * one token or the next chunk of a prompt; then waiting prompts, in order, until the
+ * step has its tokens. A sequence without a free block preempts the youngest one, which
+ * recomputes its tokens except those whose blocks are still cached (docs.vllm.ai, prefix
+ * caching: blocks are evicted in the order they were freed, of a sequence its last). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

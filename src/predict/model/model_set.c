@@ -527,9 +527,8 @@ static ft_status add_regressors(ft__model_set *l, struct regressor_rows *r,
     return st;
 }
 
-/* Regressors with few rows know their middle but not their tails: there those of all
- * regressors count as if of EVEN_ROWS rows more. What is taken over has shared them,
- * and what kinds differ by is no residual of rows. */
+/* Tails of regressors with few rows are shrunk to those of all, as if of EVEN_ROWS more
+ * rows; not of stored ones, which were, nor of intervals between kinds. */
 enum { EVEN_ROWS = 40 };
 static void even_tails(ft__model_set *l)
 {
