@@ -1,8 +1,8 @@
 /* Continuous batching as vLLM V1 documents its scheduler: running sequences first, with
  * one token or the next chunk of a prompt; then waiting prompts, in order, until the
  * step has its tokens. A sequence without a free block preempts the youngest one, which
- * recomputes its tokens except those whose blocks are still cached (docs.vllm.ai, prefix
- * caching: blocks are evicted in the order they were freed, of a sequence its last). */
+ * recomputes its tokens except those whose blocks are still cached (docs.vllm.ai,
+ * prefix caching: blocks are evicted as they were freed, a sequence's last first). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
