@@ -15,7 +15,7 @@ typedef struct ft__serve_options {
     ft__texts prices;
 } ft__serve_options;
 
-/* What is asked of training over many devices (cli/llm_train.h). */
+/* What is asked of training over many devices. */
 typedef struct ft__llm_train_options {
     uint64_t devices, pp, interleave, sequence, micro_batch, global_batch, zero;
     const char *tokens;

@@ -14,8 +14,7 @@
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
 
-/* Above so many rows of a phase kinds say more than all of them together; fewer than
- * the least make no regressor of their own. */
+/* Rows of a phase above which kinds share no regressor; fewest rows of a regressor. */
 enum { POOLED_ROWS = 1500, LEAST_ROWS = 12 };
 
 /* About so many of n rows, equal operations together; what answers for rare kinds is
