@@ -81,42 +81,7 @@ TEST(a_batch_of_one_is_a_single_product)
     }
 }
 
-/* Products with scales, attention. */
-
 static const char replayed[] = "run_mode=graph";
-
-/* Of two chips that measured products by blocks, whose times tell nothing of each
- * other, one alone measured plain fp8: about half of what it shows is taken. */
-static double plain_fp8_s(double times)
-{
-    ft_store *s = empty();
-    ft_predictor *p;
-    double value;
-
-    for (unsigned i = 0; i < N_OPS; i++) {
-        char spec[128];
-
-        snprintf(spec, sizeof(spec), "linear x=%ux4096 out=8192 dtype=fp8e4m3",
-                 512 + 64 * i);
-        put(s, "gb200", replayed, spec, times * 4e-5 * (1 + i / 8.));
-        snprintf(spec, sizeof(spec),
-                 "linear x=%ux4096 out=8192 dtype=fp8e4m3 block=128", 512 + 64 * i);
-        put(s, "gb200", replayed, spec, (i % 2 ? 4e-4 : 4e-5) * (1 + i / 8.));
-        put(s, "h200-sxm", replayed, spec, (i % 2 ? 8e-5 : 8e-4) * (1 + i / 8.));
-    }
-    p = trained_by(s);
-    value =
-        asked_of(p, "l4", replayed, "linear x=3000x4096 out=8192 dtype=fp8e4m3").value;
-    ft_predictor_free(p);
-    return value;
-}
-
-TEST(products_by_blocks_are_learned_apart)
-{
-    const double change = plain_fp8_s(3) / plain_fp8_s(1);
-
-    CHECK(CMP(change, >, 1.3) && CMP(change, <, 2.4));
-}
 
 /* Learned from Ampere and Hopper: Ada lies between them, Blackwell is newer. */
 TEST(attention_of_a_newer_generation_may_be_further_off)

@@ -54,6 +54,20 @@ static bool print_schedules(const ft_predictor *p, uint32_t n)
     return ft__table_print_take(t, stdout);
 }
 
+static void print_explanation(const ft_predictor_info *i)
+{
+    puts(
+        "\nn: measurements, repeats of an operation among them. Errors are relative, "
+        "of "
+        "operations\nheld out in cross-validation; interval: measured over predicted; "
+        "constant and physics: of\nalways the same ratio to the physical estimate, and "
+        "of the estimate itself.");
+    if (!*i->device)
+        puts(
+            "Errors on devices that are not among these: foretell evaluate --leave-out "
+            "device.");
+}
+
 static bool print_regressors(const ft_predictor *p, uint32_t n)
 {
     ft__table *t = ft__table_new(
@@ -90,13 +104,7 @@ static bool print_text(const ft_predictor *p)
            ft__text_counted(info.n_measured, "distinct measured operation").s);
     if (info.n_regressors) {
         good = print_regressors(p, info.n_regressors) && good;
-        puts("\nn: measurements, repeats of an operation among them. Errors are "
-             "relative, of operations\nheld out in cross-validation; interval: "
-             "measured over predicted; constant and physics: of\nalways the same ratio "
-             "to the physical estimate, and of the estimate itself.");
-        if (!*info.device)
-            puts("Errors on devices that are not among these: foretell evaluate "
-                 "--leave-out device.");
+        print_explanation(&info);
     } else {
         puts("too few operations were measured to learn from; what was not measured is "
              "answered by\nrooflines, lower bounds");

@@ -106,6 +106,12 @@ static ft__serve_cost prefill_own(const ft_serve_steps *s, const ft_serve_step *
                at_chunk(s->cost[FT__SERVE_ATTENTION], s, n, before), share);
 }
 
+/* Products have tiles of 128 rows, which take as long whether they are full or not. */
+static double whole_tiles(double rows)
+{
+    return rows > TILE ? TILE * ceil(rows / TILE) : rows;
+}
+
 static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *step)
 {
     const double tokens = step->prefill_tokens + step->decode_seqs;
@@ -114,11 +120,8 @@ static struct step_parts parts_of(const ft_serve_steps *s, const ft_serve_step *
 
     if (!(tokens > 0))
         return p;
-    /* Tiles have 128 rows, and take as long when they are not full. */
-    p.shared = sum(s->launch,
-                   at1(s->cost[FT__SERVE_ROWS], &s->rows,
-                       tokens > TILE ? TILE * ceil(tokens / TILE) : tokens),
-                   1);
+    p.shared =
+        sum(s->launch, at1(s->cost[FT__SERVE_ROWS], &s->rows, whole_tiles(tokens)), 1);
     p.head = at1(s->cost[FT__SERVE_HEAD], &s->seqs, fmax(seqs, 1));
     if (step->prefill_tokens > 0)
         p.prefill = prefill_own(s, step);
