@@ -1,4 +1,4 @@
-#include "import/llm/gguf.h"
+#include "import/llm/llm.h"
 #include "sound.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

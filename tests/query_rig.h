@@ -10,6 +10,11 @@
 #include "check.h"
 #include "data_dir.h"
 
+/* The first line of measurements as CSV. */
+#define COLUMNS                                                                        \
+    "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,"        \
+    "value,error,mad,mean,std,n,iterations,taken_at,run\n"
+
 static const char LIST[] =
     "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 *3\n"
     "relu x=1x64x56x56 dtype=fp32\n";

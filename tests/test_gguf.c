@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "files.h"
-#include "import/llm/gguf.h"
+#include "import/llm/llm.h"
 
 enum { U32 = 4, TEXT = 8, ARRAY = 9, I32 = 5, F32 = 0, Q8_0 = 8, Q4_K = 12, Q6_K = 14 };
 

@@ -2,19 +2,11 @@
  * chip, of other makers, and about processors. What devices take is simulated, by
  * blocks of products on their cores; the simulation knows no formula of the estimate's.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/prng.h"
-#include "check.h"
-#include "data_dir.h"
-#include "predict/file/predictor.h"
-#include "predict/model/calibration_set.h"
 #include "predict/query/network.h"
-#include "store/store_inside.h"
+#include "unseen_rig.h"
 
-enum { N_OPS = 80, MANY_OPS = 400 };
+enum { MANY_OPS = 400 };
 
 static void make_op(ft_op *op, uint64_t seed, const char *dtype)
 {
@@ -74,26 +66,6 @@ static double simulated_s(const ft_op *op, const ft_device *device)
                                    (0.85 * d->bandwidth_bytes_per_s));
 }
 
-/* What was measured of PyTorch; a run of its own. */
-static void put_metric(ft_store *s, const char *device, const char *setting,
-                       const char *spec, const char *metric, const char *unit,
-                       double value)
-{
-    const ft_key key = {device, setting,   "torch", "2.3",
-                        spec,   "forward", "ieee",  metric};
-    const ft_measurement m = {.unit = unit, .value = value, .error = NAN, .n = 1};
-    int64_t run;
-
-    CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
-    CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
-}
-
-static void put(ft_store *s, const char *device, const char *setting, const char *spec,
-                double time_s)
-{
-    put_metric(s, device, setting, spec, "time", "s", time_s);
-}
-
 /* n operations of the type take so many times what is simulated, and every other one
  * `odd` times that. */
 static void fill_odd(ft_store *s, const char *device, const char *setting,
@@ -119,27 +91,6 @@ static void fill(ft_store *s, const char *device, const char *setting,
     fill_odd(s, device, setting, dtype, n, times, 1);
 }
 
-static ft_store *empty(void)
-{
-    ft_store *s = NULL;
-
-    CHECK_EQ(ft_store_open(&s, ":memory:", FT_STORE_WRITE, NULL), FT_OK);
-    return s;
-}
-
-static ft_predictor *trained_by(ft_store *s)
-{
-    const ft_train_options how = {.data_dir = data_dir,
-                                  .seed = 1,
-                                  .n_trees = 24,
-                                  .methods = 1u << FT_METHOD_EXTRA};
-    ft_predictor *p = NULL;
-
-    CHECK_EQ(ft_predictor_train(&p, s, &how, NULL), FT_OK);
-    ft_store_close(s);
-    return p;
-}
-
 /* Of three GPUs, which take so many times as long. */
 static ft_predictor *trained(double t4, double v100, double h100)
 {
@@ -149,29 +100,6 @@ static ft_predictor *trained(double t4, double v100, double h100)
     fill(s, "v100-sxm2-16gb", "", "fp32", N_OPS, v100);
     fill(s, "h100-sxm", "", "fp32", N_OPS, h100);
     return trained_by(s);
-}
-
-static ft__op_answer answer_to(const ft_predictor *p, const char *device,
-                               const char *setting, const ft_op *op)
-{
-    ft__dataset on = {
-        .device = (char *)device, .setting = (char *)setting, .policy = (char *)"ieee"};
-    ft__op_answer a = {0};
-
-    CHECK_EQ(ft_device_load(&on.file, data_dir, device, NULL), FT_OK);
-    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, op, NULL, 1, NULL),
-             FT_OK);
-    ft_device_free(on.file);
-    return a;
-}
-
-static ft__op_answer asked_of(const ft_predictor *p, const char *device,
-                              const char *setting, const char *spec)
-{
-    ft_op op;
-
-    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
-    return answer_to(p, device, setting, &op);
 }
 
 /* The prediction of an operation, and its simulated time. */
@@ -552,28 +480,6 @@ TEST(what_a_close_chip_took_for_an_operation_is_taken)
     ft_predictor_free(p);
 }
 
-/* What is later than 8.0.88 is as if no setting named it. */
-TEST(later_libraries_are_the_same)
-{
-    static const struct {
-        const char *a, *b;
-        bool same;
-    } v[] = {
-        {"", "cuda=12.4", true},
-        {"cuda=11.3", "cuda=12.1", true},
-        {"", "cuda=8.0.88", true},
-        {"cuda=8.0", "cuda=8.0.61 clock=1GHz", true},
-        {"", "cuda=8.0", false},
-        {"cuda=7.5", "cuda=8.0", false},
-        {"cuda=8.0", "cuda=8.0.88", false},
-        {"", "cuda=?", true},
-        {"activation=relu", "cuda=8.0.88", true},
-    };
-
-    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
-        CHECK(EQ(ft__is_same_library(v[i].a, v[i].b), v[i].same));
-}
-
 /* How much longer each other product of a P100 is answered than the rest (log), which
  * takes a P4 three times as long in that setting; too few to be learned by shape. */
 static double oddness_of_products(const char *setting)
@@ -606,64 +512,7 @@ TEST(products_of_another_library_say_nothing)
     CHECK(CMP(fabs(oddness_of_products("cuda=8.0")), <, 0.2));
 }
 
-/* As TensorRT-LLM's and vLLM's kernels are published, unless the store says otherwise.
- */
-TEST(settings_hold_what_kernels_of_an_engine_have_in_common)
-{
-    static const char *const engines[] = {"trtllm", "trtllm", "vllm", "vllm"};
-    static const char *const settings[] = {"", "cache=written", "", "picks=own"};
-    static const char *const read[] = {
-        "run_mode=graph cache=packed", "cache=written run_mode=graph",
-        "run_mode=graph picks=all", "picks=own run_mode=graph"};
-
-    for (int i = 0; i < 4; i++) {
-        const ft_key key = {"l4",         settings[i], engines[i], "1.0",
-                            "relu x=8x8", "forward",   "ieee",     "time"};
-        const ft_measurement m = {.unit = "s", .value = 1e-5, .error = NAN, .n = 1};
-        ft__calibration_set *known = NULL;
-        ft_store *s = empty();
-        int64_t run;
-
-        CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
-        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
-        CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
-        CHECK(SAME(known->s.dataset[0].setting, read[i]));
-        ft__calibration_set_free(known);
-        ft_store_close(s);
-    }
-}
-
-/* Of single products a batch of one is another, of three are not; of batches of several
- * the other way round. */
-TEST(a_batch_of_one_is_a_single_product)
-{
-    static const char *const form[] = {"matmul x=%ux256 y=256x512 dtype=fp32",
-                                       "matmul x=8x%ux256 y=8x256x512 dtype=fp32"};
-    static const char *const product[] = {"matmul x=1x300x256 y=1x256x512 dtype=fp32",
-                                          "matmul x=3x300x256 y=3x256x512 dtype=fp32"};
-    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
-
-    for (int batched = 0; batched < 2; batched++) {
-        ft_store *s = empty();
-        ft_predictor *p;
-
-        for (int i = 0; i < 3 * N_OPS; i++) {
-            char spec[200];
-
-            snprintf(spec, sizeof(spec), form[batched], 100u + (unsigned)i / 3);
-            put(s, gpu[i % 3], "", spec, 1e-5 * (10 + i));
-        }
-        p = trained_by(s);
-        for (int several = 0; several < 2; several++) {
-            const ft__op_answer a = asked_of(p, "a100-sxm-80gb", "", product[several]);
-
-            CHECK_EQ(a.unlike, several != batched);
-        }
-        ft_predictor_free(p);
-    }
-}
-
-/* Products with scales, attention. */
+/* Products with scales. */
 
 static const char replayed[] = "run_mode=graph";
 
@@ -698,52 +547,6 @@ TEST(products_by_blocks_are_learned_apart)
     const double change = plain_fp8_s(3) / plain_fp8_s(1);
 
     CHECK(CMP(change, >, 1.3) && CMP(change, <, 2.4));
-}
-
-/* Learned from Ampere and Hopper: Ada lies between them, Blackwell is newer. */
-TEST(attention_of_a_newer_generation_may_be_further_off)
-{
-    static const char *const spec =
-        "attention x=4x32x1x128 y=4x8x4096x128 z=4x8x4096x128 dtype=bf16";
-    ft_store *s = empty();
-    ft_predictor *p;
-    ft__op_answer newer, between;
-
-    for (unsigned i = 0; i < 2 * N_OPS; i++) {
-        char own[128];
-
-        snprintf(own, sizeof(own),
-                 "attention x=%ux32x1x128 y=%ux8x%ux128 z=%ux8x%ux128 dtype=bf16",
-                 1 + i % 8, 1 + i % 8, 512 + 64 * i, 1 + i % 8, 512 + 64 * i);
-        put(s, i % 2 ? "a100-sxm-80gb" : "h100-sxm", replayed, own,
-            2e-5 + 1e-7 * i * (1 + i % 8));
-    }
-    p = trained_by(s);
-    newer = asked_of(p, "gb200", replayed, spec);
-    between = asked_of(p, "l4", replayed, spec);
-    CHECK(CMP(log(newer.high / newer.value), >,
-              hypot(log(between.high / between.value), 0.39)));
-    ft_predictor_free(p);
-}
-
-/* Hosts that agree: beside a NeuSight P100's the same calls took 1.75 times as long. */
-TEST(another_host_may_take_much_longer)
-{
-    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
-    ft_store *s = empty();
-    ft_predictor *p;
-    ft__op_answer a;
-
-    for (unsigned i = 0; i < 3 * N_OPS; i++) {
-        char spec[64];
-
-        snprintf(spec, sizeof(spec), "relu x=%u dtype=fp32", 100 + i / 3);
-        put(s, gpu[i % 3], "", spec, 2.8e-5);
-    }
-    p = trained_by(s);
-    a = asked_of(p, "p100-pcie-16gb", "", "relu x=128 dtype=fp32");
-    CHECK(CMP(a.high, >, 1.75 * a.value) && CMP(a.low, <, a.value / 1.75));
-    ft_predictor_free(p);
 }
 
 /* Of many operations, of which every other one takes thrice as long on all GPUs, few

@@ -40,26 +40,16 @@
 enum { MOST_OTHERS = 8 };
 
 typedef struct options {
-    double noise;
-    double drift;
-    double burst_share, burst_factor;
-    double sleep;
-    double foreign;
-    double ahead;
-    double between_s;
+    double noise, drift, burst_share, burst_factor, sleep, foreign, ahead, between_s;
     double slow;
-    char slow_text[128];
-    char fail_kind[32];
-    char gpu[64];
-    uint64_t fail_after;
-    uint64_t oom_above;
+    char slow_text[128], fail_kind[32], gpu[64];
+    uint64_t fail_after, oom_above;
 } options;
 
 struct ft_engine_context {
     options opt;
     uint32_t threads;
-    uint64_t seed;
-    uint64_t runs;
+    uint64_t seed, runs;
     const ft_block *last; /* that ran */
     double clock_s;
     double behind_s; /* issued, not yet run */

@@ -204,11 +204,6 @@ void *ft__new_plan(ft_block *b, size_t bytes, ft_error *err)
     return b->plan;
 }
 
-static uint64_t padded(int64_t elements)
-{
-    return ft__align((uint64_t)elements * sizeof(float)) / sizeof(float);
-}
-
 const float *ft__weights(const ft_block *b, uint32_t instance, uint32_t k)
 {
     return b->weights + instance * b->weight_floats + b->weight_at[k];
@@ -268,7 +263,9 @@ ft_status ft__load_weights(ft_block *b, const float *const *params, ft_error *er
         return load_into_prim(b, params, err);
     for (uint32_t k = 0; k < b->n_params; k++) {
         b->weight_at[k] = b->weight_floats;
-        b->weight_floats += padded(param_elements(b, k, &p));
+        b->weight_floats +=
+            ft__align((uint64_t)param_elements(b, k, &p) * sizeof(float)) /
+            sizeof(float);
     }
     if (posix_memalign(&memory, 64, b->instances * b->weight_floats * sizeof(float)))
         return ft__no_memory(b, err);

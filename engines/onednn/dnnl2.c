@@ -16,8 +16,7 @@ typedef struct binding {
 } binding;
 
 typedef struct param {
-    dnnl_memory_desc_t plain;
-    dnnl_memory_desc_t stored;
+    dnnl_memory_desc_t plain, stored;
     dnnl_primitive_t pack; /* NULL: stored is plain */
 } param;
 
@@ -28,9 +27,7 @@ struct ft__prim {
     dnnl_primitive_t primitive;
     const char *name;
     uint64_t scratch_bytes;
-    uint32_t n_args;
-    uint32_t n_params;
-    uint32_t instances;
+    uint32_t n_args, n_params, instances;
     binding bind[MAX_ARGS];
     dnnl_exec_arg_t arg[MAX_ARGS];
     param params[MAX_PARAMS];

@@ -28,8 +28,7 @@ typedef struct ft__call {
 
 /* Sliding window of convolution and pooling, per spatial axis. */
 typedef struct ft__window {
-    int64_t kernel[3];
-    int64_t stride[3];
+    int64_t kernel[3], stride[3];
     int64_t dilation[3]; /* 1: dense */
     int64_t begin[3];    /* padding, may be negative at the end */
     int64_t end[3];

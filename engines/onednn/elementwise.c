@@ -4,8 +4,7 @@
 
 typedef struct eltwise {
     dnnl_alg_kind_t alg; /* dnnl_alg_kind_undef: none */
-    float alpha;
-    float beta;
+    float alpha, beta;
 } eltwise;
 
 static const eltwise eltwises[FT_KIND_COUNT] = {

@@ -1,7 +1,6 @@
 /* The plug-in: context, memory and the way from an operation to a block. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "host.h"
 #include "onednn.h"

@@ -10,8 +10,7 @@ typedef struct piece {
     ft__copy copy;
     uint32_t input; /* ZEROS: the constant 0 */
     uint32_t output;
-    int64_t from_at;
-    int64_t to_at;
+    int64_t from_at, to_at;
 } piece;
 
 #define ZEROS UINT32_MAX

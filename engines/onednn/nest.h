@@ -16,8 +16,7 @@ typedef void ft__row_fn(int64_t n, char *const *p, const int64_t *step);
 typedef struct ft__nest {
     uint32_t rank; /* at least 1 */
     uint32_t n;    /* operands */
-    int64_t dim[FT__RANK];
-    int64_t step[FT__OPERANDS][FT__RANK];
+    int64_t dim[FT__RANK], step[FT__OPERANDS][FT__RANK];
 } ft__nest;
 
 /* All operands have the same extents (ft__tensor_spread() makes them so). Rows

@@ -27,8 +27,7 @@ struct ft_block {
     ft_engine_context *ctx;
     ft_op op;
     ft__tensor x, y; /* its first operand, its first result */
-    uint32_t instances;
-    uint32_t n_params;
+    uint32_t instances, n_params;
     ft__run_fn *run;
     ft__prim *prim;
     void *plan;

@@ -252,8 +252,7 @@ typedef struct rms {
     const float *scale;
     const char *x;
     char *y;
-    int64_t size;
-    int64_t rows;
+    int64_t size, rows;
 } rms;
 
 static void rms_rows(void *arg, int64_t begin, int64_t end)

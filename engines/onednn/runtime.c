@@ -1,6 +1,5 @@
 #include "runtime.h"
 
-#include <stddef.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif

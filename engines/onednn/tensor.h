@@ -14,8 +14,7 @@ enum { FT__RANK = 12 };
 typedef struct ft__tensor {
     uint32_t rank;
     ft_dtype dtype;
-    int64_t dim[FT__RANK];
-    int64_t stride[FT__RANK];
+    int64_t dim[FT__RANK], stride[FT__RANK];
 } ft__tensor;
 
 ft__tensor ft__tensor_of(const ft_shape *s, ft_dtype t, ft_layout layout);

@@ -16,8 +16,7 @@ typedef struct wrapped {
     ft_block inner;
     uint32_t n_in; /* moved in, then moved out */
     uint32_t n_out;
-    moved *in;
-    moved *out;
+    moved *in, *out;
     const void *inputs[FT_OP_MAX_OPERANDS];
     void *outputs[FT_OP_MAX_OPERANDS];
 } wrapped;

@@ -23,8 +23,7 @@ typedef struct ft__model {
     uint32_t n_in, n_out;
     ft_shape in[FT_OP_MAX_OPERANDS]; /* as the model sees them: same elements */
     ft_shape out[FT_OP_MAX_OPERANDS];
-    ft_dtype in_type[FT_OP_MAX_OPERANDS];
-    ft_dtype out_type[FT_OP_MAX_OPERANDS];
+    ft_dtype in_type[FT_OP_MAX_OPERANDS], out_type[FT_OP_MAX_OPERANDS];
     uint64_t weight_bytes;
     int64_t opset;
     ft__repair repair; /* of operand `repair_operand` */

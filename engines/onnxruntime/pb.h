@@ -11,8 +11,7 @@
 /* Bytes that grow; zero to begin. Once `bad` (out of memory) it stays so. */
 typedef struct ft__pb {
     unsigned char *s;
-    size_t len;
-    size_t cap;
+    size_t len, cap;
     bool bad;
 } ft__pb;
 void ft__pb_free(ft__pb *b);
@@ -40,8 +39,7 @@ typedef struct ft__pb_field {
 } ft__pb_field;
 
 typedef struct ft__pb_reader {
-    const unsigned char *at;
-    const unsigned char *end;
+    const unsigned char *at, *end;
     bool bad; /* the bytes are no message */
 } ft__pb_reader;
 /* false: no field is left, or the message is bad. */

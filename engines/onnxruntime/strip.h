@@ -20,8 +20,7 @@ typedef struct ft__missing {
 
 typedef struct ft__weights_list {
     ft__missing *w; /* those without data in the model itself */
-    size_t n;
-    size_t cap;
+    size_t n, cap;
     uint64_t bytes;      /* of all weights, here or not */
     uint64_t file_bytes; /* of FT__WEIGHTS_FILE */
 } ft__weights_list;

@@ -115,8 +115,7 @@ typedef enum ft__slot_kind {
 
 /* A kernel argument that is another value in every run. */
 typedef struct ft__slot {
-    uint8_t arg;
-    uint8_t kind;
+    uint8_t arg, kind;
     uint16_t index;
 } ft__slot;
 
@@ -124,8 +123,7 @@ typedef struct ft__launch {
     cl_kernel kernel;
     cl_memory sizes; /* of the kernel's __constant argument, or NULL */
     ft__slot slot[FT__MAX_ARGS];
-    uint8_t n_slots, n_args;
-    uint8_t dims;
+    uint8_t n_slots, n_args, dims;
     uint8_t tunable; /* local sizes are the engine's to choose */
     size_t items[3]; /* that have work */
     size_t local[3];

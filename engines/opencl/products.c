@@ -1,7 +1,6 @@
 /* Matrix products. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "opencl.h"
 

@@ -1,6 +1,5 @@
 /* Tensors: buffers with users, kept in a pool when these have gone. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "opencl.h"
 #include "random.h"

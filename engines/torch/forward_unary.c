@@ -5,8 +5,7 @@
 /* Kinds that are one call with nothing but x: PyTorch's name and that of the form
  * that writes over x. */
 typedef struct simple {
-    const char *name;
-    const char *in_place;
+    const char *name, *in_place;
 } simple;
 
 static const simple *find_simple(ft_kind k)

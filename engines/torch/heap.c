@@ -15,8 +15,7 @@
 
 /* The functions that count are called by libc10, with no context of ours. */
 static struct {
-    atomic_llong now;
-    atomic_llong peak;
+    atomic_llong now, peak;
     bool watched;
 } heap;
 

@@ -45,8 +45,7 @@ void ft__api_close(ft__api *api);
 const char *ft__api_reason(const ft__api *api);
 
 typedef struct ft__options {
-    char lib[4096];
-    char without[512];
+    char lib[4096], without[512];
     int device; /* of CUDA; -1: the CPU */
     int tf32;   /* -1: as PyTorch has it */
 } ft__options;
@@ -183,8 +182,7 @@ typedef struct ft__arg {
 
 typedef struct ft__step {
     uint8_t kind;
-    const char *op;
-    const char *overload;
+    const char *op, *overload;
     void *fn;
     uint32_t first_arg, n_args;
     ft__reg first_result;
@@ -224,8 +222,7 @@ struct ft_block {
     ft__tensor **reg; /* while running; constants always */
     uint32_t n_regs, n_constants;
     ft__tensor *constant[FT__MAX_CONSTANTS];
-    ft__take out[FT_OP_MAX_OPERANDS];
-    ft__take kept[FT__MAX_KEPT];
+    ft__take out[FT_OP_MAX_OPERANDS], kept[FT__MAX_KEPT];
     uint32_t n_kept;
     void (*before_run)(ft_block *b); /* sets what differs from run to run, or NULL */
     uint64_t n_runs;                 /* counted by whoever needs it */

@@ -16,8 +16,7 @@ typedef struct ft__tvm {
     int (*release)(void *object);
     int (*from_dlpack)(dl_managed_tensor *from, int32_t alignment, int32_t contiguous,
                        void **out);
-    void *load_module;
-    void *get_function;
+    void *load_module, *get_function;
 } ft__tvm;
 
 enum { FT__TVM_PATH = 4096 };
@@ -61,8 +60,7 @@ tvm_any ft__tvm_number(int64_t number);
 /* A tensor in rows, of no memory yet. */
 typedef struct ft__tensor {
     dl_managed_tensor managed;
-    int64_t shape[FT_MAX_RANK];
-    int64_t strides[FT_MAX_RANK];
+    int64_t shape[FT_MAX_RANK], strides[FT_MAX_RANK];
 } ft__tensor;
 /* It stays where it is; false: TVM has no such type of elements. */
 bool ft__tensor_make(ft__tensor *out, const ft_shape *s, ft_dtype t);

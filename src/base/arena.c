@@ -13,8 +13,7 @@ enum { FIRST_BYTES = 960, BLOCK_BYTES = 64 * 1024 };
 
 struct ft__arena_block {
     ft__arena_block *next;
-    size_t cap;
-    size_t used;
+    size_t cap, used;
     bool lent;
     alignas(max_align_t) unsigned char data[];
 };

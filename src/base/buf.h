@@ -10,8 +10,7 @@
  * `bad` is set, later appends do nothing, and the caller tests once. */
 typedef struct ft__buf {
     char *s;
-    size_t len;
-    size_t cap;
+    size_t len, cap;
     bool bad;
 } ft__buf;
 

@@ -28,8 +28,7 @@ typedef struct ft__json_doc {
 
 typedef struct ft__json {
     ft__json_doc *doc;
-    const char *p;
-    const char *end;
+    const char *p, *end;
     uint32_t depth;
     bool fresh; /* an object or array was opened, nothing in it is read yet */
 } ft__json;

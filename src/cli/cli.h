@@ -18,8 +18,6 @@
 #include "report/record.h"
 #include "report/text.h"
 
-/* What every command shares: the global options, the log, the way out. */
-
 /* Exit codes, the same for every command. */
 enum {
     FT__EXIT_GOOD = 0,
@@ -104,8 +102,7 @@ typedef struct ft__command {
     const char *summary;   /* one line */
     const char *more;      /* paragraph for --help, "" for none */
     const char *examples;  /* lines, each ending in \n */
-    size_t least_args;
-    size_t most_args;
+    size_t least_args, most_args;
     const char *more_args; /* how to ask with more of them; may be NULL */
     bool has_csv;
     bool takes_commands; /* what stands behind "--" is not looked into: ft__cli.rest */
@@ -130,15 +127,9 @@ struct ft__cli {
     ft__texts args; /* positional */
     char **rest;    /* behind "--", for commands that take commands */
     size_t n_rest;
-    bool json;
-    bool csv;
-    bool quiet;
-    bool help;
-    bool version;
+    bool json, csv, quiet, help, version;
     unsigned verbose;
-    const char *data_dir;
-    const char *store;
-    const char *plugin_dir;
+    const char *data_dir, *store, *plugin_dir;
     char *line; /* the command line as it was given, for the record */
     ft_log log;
     ft__bar bar;
@@ -297,8 +288,7 @@ int ft__device_resolve(ft__cli *c, char *name, size_t size, bool say);
 bool ft__device_is_there(ft__cli *c, const char *name, double *memory_bytes);
 /* Where settings are held, recorded and guarded; `how` points into it. */
 typedef struct ft__this_machine {
-    char state_dir[FT__PATH_MAX];
-    char self[FT__PATH_MAX];
+    char state_dir[FT__PATH_MAX], self[FT__PATH_MAX];
     const char *guard[4];
     ft_settings_options how;
 } ft__this_machine;
@@ -390,8 +380,7 @@ json_t *ft__memory_json(const ft_memory *m);
 typedef struct ft__ops {
     ft_op *op;
     uint64_t *count;
-    size_t n;
-    size_t cap;
+    size_t n, cap;
 } ft__ops;
 void ft__ops_free(ft__ops *s);
 /* The operations of a model, or of its training step, lowered with `policy`; step NULL:

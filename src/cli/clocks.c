@@ -55,7 +55,7 @@ static void show_row(ft__table *t, const ft_setting_state *s)
                   s->writable ? "yes" : "no");
 }
 
-/* Why what cannot be set cannot, each reason with its remedy once. */
+/* Each reason why a setting cannot be changed, once, with its remedy. */
 static void show_reasons(const ft_settings_list *l)
 {
     const char *remedy = "", *reason = "";
@@ -124,7 +124,7 @@ static int show(ft__cli *c, const ft__this_machine *m)
     return ft__cli_done(c, printed);
 }
 
-/* Whom the signals are for that end programs. */
+/* The process that termination signals are passed on to. */
 static volatile sig_atomic_t running;
 
 static void pass_on(int signal)
@@ -155,7 +155,7 @@ static void give_signals(const struct sigaction before[N_SIGNALS])
         (void)sigaction(signals[i], &before[i], NULL);
 }
 
-/* Reports to its parent only when there is no such program. */
+/* Executes argv in place of this process; where that fails, writes errno to `tell`. */
 static void become(char **argv, int tell, const struct sigaction before[N_SIGNALS])
 {
     ssize_t said;
@@ -201,7 +201,8 @@ static int run_program(char **argv)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* What was asked for beside what was seen; on standard error, which is ours. */
+/* Clocks asked for and clocks observed, on standard error: standard output is the
+ * command's. */
 static void say(ft__cli *c, const ft_settings *held, const ft_conditions *seen)
 {
     char set[512], was[512];

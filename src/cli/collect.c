@@ -20,22 +20,15 @@ struct collect_options {
     const char *engine;
     uint64_t threads;
     bool quick;
-    double budget_s;
-    double op_time_s;
+    double budget_s, op_time_s;
     ft__texts without;
     bool again;
     const char *batches;
-    uint64_t rounds;
-    uint64_t redo;
-    const char *repeat_share;
-    const char *choose;
-    const char *until_error;
-    const char *power;
-    const char *power_share;
+    uint64_t rounds, redo;
+    const char *repeat_share, *choose, *until_error, *power, *power_share;
     double power_time_s;
     ft__texts notes;
-    bool lowered;
-    bool whole;
+    bool lowered, whole;
     const char *export;
     ft_step_names step;
     ft__clock_steps_options sweep;
@@ -55,24 +48,21 @@ static const ft__option options[] = {
               "leave out what only this model needs, to test on it later"),
     FT__FLAG(struct collect_options, again, "again",
              "measure also what the store already holds"),
-    FT__TEXT(
-        struct collect_options, batches, "batches", "N,N,...",
-        "models at each of these batch sizes, in ascending order; after a failure the "
-        "larger ones of an operation are left out"),
+    FT__TEXT(struct collect_options, batches, "batches", "N,N,...",
+             "models at each of these batch sizes, in ascending order; after a failure "
+             "the larger ones of an operation are left out"),
     FT__COUNT(
         struct collect_options, rounds, "rounds", "N",
         "repeats of each operation, with others between them; 5 unless said otherwise"),
-    FT__COUNT(
-        struct collect_options, redo, "redo", "N",
-        "disturbed repeats of an operation are run again, at most so many; as many as "
-        "--rounds, fewer where the machine is never quiet"),
+    FT__COUNT(struct collect_options, redo, "redo", "N",
+              "disturbed repeats of an operation are run again, at most so many; as "
+              "many as --rounds, fewer where the machine is never quiet"),
     FT__TEXT(
         struct collect_options, repeat_share, "repeat-share", "P%",
         "how many of the operations are measured once more at the end, at least 5; 3%"),
-    FT__TEXT(
-        struct collect_options, choose, "choose", "NAME",
-        "acquisition criterion: active (the default; largest expected reduction of "
-        "the error), spread (farthest from what was measured) or random"),
+    FT__TEXT(struct collect_options, choose, "choose", "NAME",
+             "acquisition criterion: active (the default; largest expected reduction "
+             "of the error), spread (farthest from what was measured) or random"),
     FT__TEXT(struct collect_options, until_error, "until-error", "P%",
              "stop when operations held out of what was measured are predicted so well "
              "(MAPE)"),
@@ -98,12 +88,11 @@ static const ft__option options[] = {
     {0},
 };
 
-/* What is wanted: from models, and from lists of operations, which `--without`
- * treats differently. */
+/* Operations wanted from models and from lists, which `--without` treats differently.
+ */
 struct wanted {
     struct gathered *to;
-    ft__ops models;
-    ft__ops lists;
+    ft__ops models, lists;
     ft_step step; /* of models; lists are as they are */
     uint32_t policy;
     uint64_t batch[FT__MAX_BATCHES]; /* one at least; 0: as the model has it */
@@ -117,7 +106,6 @@ static bool is_list(const char *path)
     return strcmp(path, "-") == 0 || (dot && strcmp(dot, ".ops") == 0);
 }
 
-/* The same file, however it is written. */
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -134,7 +122,6 @@ static bool is_left_out(const struct collect_options *o, const char *path)
     return false;
 }
 
-/* Operations, and the networks among their models that are measured whole. */
 enum { MOST_NETWORKS = 3, MOST_WHOLE = 100 };
 struct gathered {
     ft__ops ops;
@@ -304,7 +291,6 @@ static void subtract(struct wanted *w, const ft__ops *out)
     l->n = n;
 }
 
-/* Those of the models, then those of the lists; false: out of memory. */
 static bool join(ft__ops *out, const struct wanted *w)
 {
     const ft__ops *part[] = {&w->models, &w->lists};
@@ -353,14 +339,14 @@ static bool print_json(const ft_collect_report *r, const char *setting,
                        const char *store)
 {
     return ft__json_print_take(
-        ft__json("store:s setting:s wanted:u present:u measured:u refused:u failed:u "
-                 "left:u seconds:g too_large:u skipped:u repeated:u powered:u "
-                 "disturbed:u redone:u outliers:u why_no_power:s error:g reached:b "
-                 "networks:u doubted:u",
-                 store, setting, r->wanted, r->present, r->measured, r->refused,
-                 r->failed, r->left, r->seconds, r->too_large, r->skipped, r->repeated,
-                 r->powered, r->disturbed, r->redone, r->outliers, r->why_no_power,
-                 r->error, r->reached, r->networks, r->doubted),
+        ft__json(
+            "store:s setting:s wanted:u present:u measured:u refused:u failed:u left:u "
+            "seconds:g too_large:u skipped:u repeated:u powered:u disturbed:u redone:u "
+            "outliers:u why_no_power:s error:g reached:b networks:u doubted:u",
+            store, setting, r->wanted, r->present, r->measured, r->refused, r->failed,
+            r->left, r->seconds, r->too_large, r->skipped, r->repeated, r->powered,
+            r->disturbed, r->redone, r->outliers, r->why_no_power, r->error, r->reached,
+            r->networks, r->doubted),
         stdout);
 }
 
@@ -374,8 +360,8 @@ static void print_text(const ft__cli *c, const ft_collect_report *r,
     if (r->networks)
         printf("%s run whole: what this machine takes beside operations\n",
                ft__text_counted(r->networks, "network").s);
-    printf("%zu wanted: %zu were in the store before, %zu the engine does not run, "
-           "%zu failed, %zu left\n",
+    printf("%zu wanted: %zu were in the store before, %zu the engine does not run, %zu "
+           "failed, %zu left\n",
            r->wanted, r->present, r->refused, r->failed, r->left);
     if (r->too_large || r->skipped)
         printf("%zu too large, for a smaller one had no memory; %zu not tried, for a "
@@ -383,18 +369,16 @@ static void print_text(const ft__cli *c, const ft_collect_report *r,
                r->too_large, r->skipped);
     if (!isnan(r->error))
         printf("operations held out of what was measured are predicted with a mean "
-               "error of "
-               "%s%s\n",
+               "error of %s%s\n",
                ft__text_percent(r->error).s,
                r->reached ? ": that is enough" : ", more than asked for");
     if (r->repeated)
         printf("%zu measured once more; foretell data show says how well they agree\n",
                r->repeated);
     if (r->doubted)
-        printf(
-            "%zu measured once more, for they scatter or disagree with others of their "
-            "kind\n",
-            r->doubted);
+        printf("%zu measured once more, for they scatter or disagree with others of "
+               "their kind\n",
+               r->doubted);
     if (r->redone)
         printf("%zu rounds redone for other load or clocks; %zu measurements stay "
                "marked\n",
@@ -442,8 +426,8 @@ static volatile size_t kept_before;
 
 static void say_kept(int signal)
 {
-    static const char before[] = "\nforetell collect: interrupted; operations "
-                                 "measured, which are kept: ";
+    static const char before[] =
+        "\nforetell collect: interrupted; operations measured, which are kept: ";
     static const char behind[] = "; the same command again goes on with what is left\n";
     size_t n = kept_before + (under_way ? under_way->measured : 0);
     char digits[24], *at = digits + sizeof(digits);

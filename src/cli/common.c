@@ -214,7 +214,6 @@ static bool join(char *out, const char *fmt, ...)
     return false;
 }
 
-/* "" when the system does not say. */
 void ft__path_self(char *out)
 {
     ssize_t n = readlink("/proc/self/exe", out, FT__PATH_MAX - 1);
@@ -222,7 +221,6 @@ void ft__path_self(char *out)
     out[n > 0 ? n : 0] = '\0';
 }
 
-/* The folder this program lies in; "" when the system does not say. */
 static void own_folder(char *out)
 {
     char *slash;
@@ -268,7 +266,6 @@ static bool folder_of_user(char *out, const char *variable, const char *below)
     return home && *home && join(out, "%s/%s/foretell", home, below);
 }
 
-/* The folder of a user's own data: predictors, measurements. */
 static bool user_folder(char *out)
 {
     return folder_of_user(out, "XDG_DATA_HOME", ".local/share");

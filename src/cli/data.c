@@ -13,9 +13,7 @@
 struct data_options {
     const char *out;
     bool readings;
-    const char *device;
-    const char *engine;
-    const char *metric;
+    const char *device, *engine, *metric;
     ft__texts renames;
     bool same;
     const char *from;
@@ -40,24 +38,21 @@ static const ft__option options[] = {
     {0},
 };
 
-/* Measurements that differ in the operation only. */
+/* Keys of a group of measurements, which differ in their operations alone. */
 enum { DEVICE, SETTING, ENGINE, VERSION, POLICY, METRIC, N_KEYS };
 struct data_group {
     char *key[N_KEYS];
     uint64_t rows;
-    int64_t first;
-    int64_t last;
+    int64_t first, last;
     bool repeated;    /* some key more than once, at times that are known */
     ft_repeats again; /* of those */
 };
 
 /* Parts of networks, as one source lists them for one phase. */
 struct network_list {
-    char *source;
-    char *phase;
+    char *source, *phase;
     char *last; /* network seen */
-    uint64_t networks;
-    uint64_t parts;
+    uint64_t networks, parts;
 };
 
 struct store_summary {
@@ -202,7 +197,6 @@ static const char *day(char *buf, size_t size, int64_t at)
     return buf;
 }
 
-/* How well what was measured twice agrees; nothing where nothing was. */
 static bool repeats_text(const struct store_summary *s)
 {
     ft__table *t =
@@ -376,7 +370,6 @@ static ft_status show_facts(ft__cli *c, ft_store *store, const ft_key *filter,
 /* What publishes tables that a program of tools/datasets converts. */
 static const char converters[] = "neusight, justus, aic, deepbench, thesis, dvfs, timm";
 
-/* Check --from, which may be NULL. Complains itself; the exit code. */
 static int check_from(ft__cli *c, const char *from)
 {
     const char *list = converters;

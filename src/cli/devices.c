@@ -28,26 +28,18 @@ struct listing {
 #define VALUE(name) , f->name
 static const char fields[] = "name:s title:s vendor:s type:s" FACTS(FIELD);
 
-static json_t *facts_json(const ft_device_facts *f)
-{
-    return ft__json("name:s title:s vendor:s type:s" FACTS(FIELD) " source:s note:s",
-                    f->name, f->title, f->vendor, f->type FACTS(VALUE), f->source,
-                    f->note);
-}
-
-static void csv_line(const ft_device_facts *f)
-{
-    ft__csv_row(stdout, fields, f->name, f->title, f->vendor, f->type FACTS(VALUE));
-}
-
 static void add(struct listing *l, const ft_device *d)
 {
     const ft_device_facts *f = ft_device_get(d);
 
     if (l->c->json)
-        ft__json_append_take(&l->array, facts_json(f));
+        ft__json_append_take(
+            &l->array,
+            ft__json("name:s title:s vendor:s type:s" FACTS(FIELD) " source:s note:s",
+                     f->name, f->title, f->vendor, f->type FACTS(VALUE), f->source,
+                     f->note));
     else if (l->c->csv)
-        csv_line(f);
+        ft__csv_row(stdout, fields, f->name, f->title, f->vendor, f->type FACTS(VALUE));
     else {
         ft__table_row(l->table, f->name, f->title, f->cores, f->peak_fp32 / 1e12,
                       f->peak_fp16 / 1e12, f->bandwidth_bytes_per_s / 1e9,

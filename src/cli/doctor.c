@@ -13,7 +13,6 @@
 #include "foretell/store.h"
 #include "report/units.h"
 
-/* A message with some words around it. */
 enum { LINE_MAX_BYTES = sizeof(((ft_error *)0)->msg) + 128, MOST_DEVICES = 8 };
 
 struct doctor_options {
@@ -32,16 +31,11 @@ static const ft__option options[] = {
     {0},
 };
 
-/* Everything that is found out, before anything is printed. */
 struct findings {
-    char data_dir[FT__PATH_MAX];
-    char plugin_dir[FT__PATH_MAX];
-    char store[FT__PATH_MAX];
-    char predictor[FT__PATH_MAX];
-    char store_state[LINE_MAX_BYTES];
+    char data_dir[FT__PATH_MAX], plugin_dir[FT__PATH_MAX], store[FT__PATH_MAX];
+    char predictor[FT__PATH_MAX], store_state[LINE_MAX_BYTES];
     char predictor_state[LINE_MAX_BYTES];
-    bool store_good;
-    bool predictor_good;
+    bool store_good, predictor_good;
     ft_device *device;
     ft_sensors *sensors;
     ft_meter *meter; /* NULL: no source works */
@@ -56,14 +50,6 @@ struct findings {
     } * verdict;
 };
 
-static void list_devices(struct engine_verdict *v, const ft_engine *e,
-                         ft_engine_context *c)
-{
-    while (v->n_devices < MOST_DEVICES && e->device &&
-           e->device(c, v->n_devices, &v->device[v->n_devices], NULL) == FT_OK)
-        v->n_devices++;
-}
-
 /* Whether it opens, with the library below it where that is found. */
 static bool starts(struct engine_verdict *v, const ft_engine *e, const char *name,
                    ft_error *err)
@@ -74,7 +60,9 @@ static bool starts(struct engine_verdict *v, const ft_engine *e, const char *nam
 
     if (!ft__engine_choose(&choice, name) || e->open(&c, &how, err))
         return false;
-    list_devices(v, e, c);
+    while (v->n_devices < MOST_DEVICES && e->device &&
+           e->device(c, v->n_devices, &v->device[v->n_devices], NULL) == FT_OK)
+        v->n_devices++;
     e->close(c);
     return true;
 }
@@ -234,7 +222,6 @@ static void describe(char text[LINE_BYTES], const ft_domain *d)
         add(text, ", ", d->note);
 }
 
-/* "  name      text" */
 static void put_named(const char *name, const char *text)
 {
     printf("  %-20s ", name);
@@ -440,7 +427,6 @@ static json_t *power_json(const ft_domain *d, const ft_power *w)
         w->integral_j, w->period_s, w->n_readings, w->n_fresh, w->reason, w->note);
 }
 
-/* Long enough for every domain, within reason. */
 static double seconds_for(const ft_meter *m)
 {
     double seconds = 2;
@@ -450,7 +436,7 @@ static double seconds_for(const ft_meter *m)
     return fmin(seconds, 10);
 }
 
-/* What the sources say of the next seconds. */
+/* Measures for a few seconds with these sources and prints what they read. */
 static int try_sources(ft__cli *c, const char *sources)
 {
     ft_meter_options how = {.sources = sources};

@@ -2,38 +2,30 @@
 #include "cli/evaluate.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "foretell/names.h"
 #include "report/record.h"
+#include "report/units.h"
 
 struct evaluate_options {
-    const char *where;
-    const char *metric;
+    const char *where, *metric;
     uint64_t folds;
-    const char *share;
-    const char *leave_out;
+    const char *share, *leave_out;
     uint64_t correct;
     bool chosen;
-    const char *test;
-    const char *methods;
-    bool mix;
-    bool single;
-    bool curve;
+    const char *test, *methods;
+    bool mix, single, curve;
     const char *choose;
     uint64_t seeds;
-    const char *by;
-    const char *rank;
+    const char *by, *rank;
     bool clocks;
-    const char *kernels;
-    const char *networks;
-    const char *lists;
-    const char *rows;
-    const char *html;
+    const char *kernels, *networks, *lists, *rows, *html;
     bool siblings;
-    uint64_t size;
-    uint64_t seed;
+    uint64_t size, seed;
 };
 
 static const ft__option options[] = {
@@ -47,15 +39,13 @@ static const ft__option options[] = {
               "hold out each of N parts of the operations in turn; 5"),
     FT__TEXT(struct evaluate_options, share, "share", "P%",
              "learn from a random share of the operations, test on the rest"),
-    FT__TEXT(
-        struct evaluate_options, leave_out, "leave-out", "WHAT",
-        "hold out each device, kind, setting or network in turn, of --networks each "
-        "family, of --kernels each kernel or device; device=h200: this alone; layer: "
-        "five parts, all batches of a layer in one"),
-    FT__COUNT(
-        struct evaluate_options, correct, "correct", "N",
-        "with --leave-out device: N random measurements of it are known after all and "
-        "correct the predictions of the others"),
+    FT__TEXT(struct evaluate_options, leave_out, "leave-out", "WHAT",
+             "hold out each device, kind, setting or network in turn, of --networks "
+             "each family, of --kernels each kernel or device; device=h200: this "
+             "alone; layer: five parts, all batches of a layer in one"),
+    FT__COUNT(struct evaluate_options, correct, "correct", "N",
+              "with --leave-out device: N random measurements of it are known after "
+              "all and correct the predictions of the others"),
     FT__FLAG(struct evaluate_options, chosen, "chosen",
              "with --correct: of the operations that ops --few lists, not random ones"),
     FT__INPUT(struct evaluate_options, test, "test", "STORE",
@@ -92,18 +82,16 @@ static const ft__option options[] = {
              "with --leave-out device: other devices of its chip stay known"),
     FT__COUNT(struct evaluate_options, size, "size", "MB",
               "what the predictor's file may take, as train has it; 40"),
-    FT__TEXT(
-        struct evaluate_options, rows, "rows", "FILE.csv",
-        "write every tested row to this new file: measured and predicted value, "
-        "interval, "
-        "basis; with --choose the operations in the order in which they are measured"),
+    FT__TEXT(struct evaluate_options, rows, "rows", "FILE.csv",
+             "write every tested row to this new file: measured and predicted value, "
+             "interval, basis; with --choose the operations in the order in which they "
+             "are measured"),
     FT__COUNT(struct evaluate_options, seed, "seed", "N", "of the random choices; 1"),
     {0},
 };
 
 enum { CURVE_STEPS = 15 };
 
-/* "device", "device=h200" */
 static int read_leave_out(ft__cli *c, ft_evaluate_options *how, const char *text)
 {
     static const ft_protocol what[] = {FT_PROTOCOL_DEVICE,       FT_PROTOCOL_KIND,
@@ -233,8 +221,9 @@ static int check_networks(ft__cli *c, const struct evaluate_options *o)
     if (!o->networks)
         return o->lists ? ft__usage(c, "--lists goes with --networks") : FT__EXIT_GOOD;
     if (o->curve || o->share || o->test || o->folds || o->correct)
-        return ft__usage(c, "--networks are held out by --leave-out network, device or "
-                            "family alone");
+        return ft__usage(
+            c,
+            "--networks are held out by --leave-out network, device or family alone");
     return FT__EXIT_GOOD;
 }
 
@@ -253,9 +242,8 @@ static int check_kernels(ft__cli *c, const struct evaluate_options *o)
         (o->methods || o->curve || o->share || o->test || o->mix || o->single ||
          o->rank || o->networks || o->clocks || o->folds || o->correct || o->size ||
          (o->metric && strcmp(o->metric, "time") != 0)))
-        return ft__usage(c,
-                         "--kernels goes with --leave-out kernel or device, --where, "
-                         "--siblings, --by, --rows and --seed alone");
+        return ft__usage(c, "--kernels goes with --leave-out kernel or device, "
+                            "--where, --siblings, --by, --rows and --seed alone");
     return FT__EXIT_GOOD;
 }
 
@@ -275,6 +263,125 @@ static int check_choose(ft__cli *c, const struct evaluate_options *o)
     if (o->seeds > 1000)
         return ft__usage(c, "--seeds is 1 to 1000");
     return ft__names_parse(c, &criteria, "choose", o->choose, FT_NAMES_CRITERION);
+}
+
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
+#define PERCENT TEXT_OF(FT_CHOICE_PERCENT)
+
+static bool is_there(const ft_choice_curves *r, int by)
+{
+    return !isnan(r->area[by]);
+}
+
+static void put_row(ft__table *t, const char *name, const double *v)
+{
+    ft__table_row(t, name, v[FT_CRITERION_ACTIVE], v[FT_CRITERION_SPREAD],
+                  v[FT_CRITERION_RANDOM]);
+}
+
+static bool print_curves(const ft_choice_curves *r)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } rows[] = {
+        {"mean of the curve", offsetof(ft_choice_curves, area)},
+        {"less than random", offsetof(ft_choice_curves, better)},
+        {"error of all at", offsetof(ft_choice_curves, full_at)},
+        {"2 % above it at", offsetof(ft_choice_curves, close_at)},
+        {"5 % above it at", offsetof(ft_choice_curves, near_at)},
+        {PERCENT " % of them: above it", offsetof(ft_choice_curves, excess)},
+        {"standard error", offsetof(ft_choice_curves, excess_error)},
+    };
+    ft__table *t = ft__table_new(
+        "operations>|?active>%|?spread>%|?random>%", is_there(r, FT_CRITERION_ACTIVE),
+        is_there(r, FT_CRITERION_SPREAD), is_there(r, FT_CRITERION_RANDOM));
+
+    printf("MAPE of %zu held-out measurements, learned from some of %zu operations; "
+           "means of %u seeds\n\n",
+           r->n_tested, r->n_ops, r->n_seeds);
+    for (size_t k = 0; k < r->n_points; k++)
+        put_row(t, ft__text_in("1", r->point[k].ops).s, r->point[k].mape);
+    ft__table_rule(t);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        put_row(t, rows[i].name,
+                (const double *)(const void *)((const char *)r + rows[i].at));
+    if (!ft__table_print_take(t, stdout))
+        return false;
+    puts("\nmean of the curve: over the logarithm of the operations (its area); less "
+         "than random:\nshare of the seeds; error of all at: part of the operations "
+         "from which on the error is\nthat of learning from all of them; " PERCENT
+         " % of them: how far their error\nis above that, and the standard error of "
+         "this over seeds.");
+    return true;
+}
+
+static json_t *by_criterion(const ft_choice_curves *r, const double *v)
+{
+    json_t *all = json_object();
+
+    for (int by = 0; by < FT_CRITERION_COUNT; by++)
+        if (is_there(r, by))
+            ft__json_set_take(&all, ft_name(FT_NAMES_CRITERION, (uint32_t)by),
+                              ft__json_real(v[by]));
+    return all;
+}
+
+static json_t *curves_json(const ft_choice_curves *r)
+{
+    json_t *curve = json_array();
+
+    for (size_t k = 0; k < r->n_points; k++)
+        ft__json_append_take(&curve, ft__json("operations:g mape:o", r->point[k].ops,
+                                              by_criterion(r, r->point[k].mape)));
+    return ft__json("n_operations:u n_tested:u n_seeds:n curve:o area:o better:o "
+                    "full_at:o close_at:o near_at:o excess_at_" PERCENT
+                    ":o excess_error:o",
+                    r->n_ops, r->n_tested, r->n_seeds, curve, by_criterion(r, r->area),
+                    by_criterion(r, r->better), by_criterion(r, r->full_at),
+                    by_criterion(r, r->close_at), by_criterion(r, r->near_at),
+                    by_criterion(r, r->excess), by_criterion(r, r->excess_error));
+}
+
+static const char curve_fields[] =
+    "criterion:s operations:g mape:g area:g better:g full_at:g near_at:g";
+
+static bool print_curves_csv(const ft_choice_curves *r)
+{
+    ft__csv_head(stdout, curve_fields);
+    for (int by = 0; by < FT_CRITERION_COUNT; by++)
+        for (size_t k = 0; is_there(r, by) && k < r->n_points; k++)
+            ft__csv_row(stdout, curve_fields,
+                        ft_name(FT_NAMES_CRITERION, (ft_criterion)by), r->point[k].ops,
+                        r->point[k].mape[by], r->area[by], r->better[by],
+                        r->full_at[by], r->near_at[by]);
+    return true;
+}
+
+/* Prints the curves of `how` on the store at `path`; html (or NULL): also a page. */
+static int compare_choices(ft__cli *c, const char *path, const ft_choice_options *how,
+                           const char *html)
+{
+    ft_store *store = NULL;
+    ft_choice_curves r;
+    ft_status st = ft_store_open(&store, path, FT_STORE_READ, &c->err);
+    bool printed;
+    int code;
+
+    if (!st)
+        st = ft_choice_evaluate(&r, store, how, &c->err);
+    ft_store_close(store);
+    if (st)
+        return ft__cli_check_asked(c, st);
+    printed = c->json  ? ft__json_print_take(curves_json(&r), stdout)
+              : c->csv ? print_curves_csv(&r)
+                       : print_curves(&r);
+    code = ft__cli_done(c, printed);
+    if (!code && html)
+        code = ft__record_save_take(c, html, curves_json(&r));
+    ft_choice_curves_free(&r);
+    return code;
 }
 
 static int evaluate_choice(ft__cli *c, const char *path,
@@ -298,7 +405,7 @@ static int evaluate_choice(ft__cli *c, const char *path,
         what.chosen_user = rows;
     }
     if (!code)
-        code = ft__choices_compare(c, path, &what, o->html);
+        code = compare_choices(c, path, &what, o->html);
     return rows ? close_rows(c, rows, o->rows, code) : code;
 }
 
@@ -372,15 +479,13 @@ const ft__command ft__evaluate_command = {
         "queried for the rest. Equal operations are never on both sides.\n",
     .examples =
         "  foretell evaluate --folds 5\n"
-        "  foretell evaluate --db gpus.db --where 'device=a30,l4 "
-        "phase=forward' --metric "
-        "power\n"
+        "  foretell evaluate --db gpus.db --where 'device=a30,l4 phase=forward' "
+        "--metric power\n"
         "  foretell evaluate --db gpus.db --leave-out device --by device,kind\n"
-        "  foretell evaluate --db gpus.db --where device=a30,l4 --metric energy "
-        "--rank device\n"
+        "  foretell evaluate --db gpus.db --where device=a30,l4 --metric energy --rank "
+        "device\n"
         "  foretell evaluate --db gpus.db --share 5% --curve --csv\n"
-        "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' "
-        "--where\n"
+        "  foretell evaluate --db gpus.db --networks 'device=a30 phase=step' --where\n"
         "      'device=a30 phase=forward_backward'\n",
     .has_csv = true,
     .options_size = sizeof(struct evaluate_options),

@@ -11,9 +11,4 @@ bool ft__evaluation_print(const ft__cli *c, const ft_evaluation *e,
                           const ft_evaluate_options *how, uint32_t by);
 json_t *ft__evaluation_json(const ft_evaluation *e, const ft_evaluate_options *how);
 
-/* evaluate --choose: what choosing the operations to measure brings, on the store at
- * `path`, printed, and as a page where html is not NULL; an exit code. */
-int ft__choices_compare(ft__cli *c, const char *path, const ft_choice_options *how,
-                        const char *html);
-
 #endif

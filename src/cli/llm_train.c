@@ -1,5 +1,5 @@
 /* foretell predict of the training of a language model over many devices. */
-#include "cli/llm_train.h"
+#include "cli/predict.h"
 
 #include <inttypes.h>
 #include <math.h>

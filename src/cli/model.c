@@ -235,10 +235,10 @@ int ft__check_language_model(ft__cli *c, const char *path, const ft__option *ask
 {
     if (!asked || strcmp(path, "-") == 0 || ft__is_language_model(path))
         return FT__EXIT_GOOD;
-    return ft__usage(c,
-                     "--%s is for language models (a config.json or GGUF file), and "
-                     "\"%s\" is none",
-                     asked->name, path);
+    return ft__usage(
+        c,
+        "--%s is for language models (a config.json or GGUF file), and \"%s\" is none",
+        asked->name, path);
 }
 
 void ft__model_close(const ft__cli *c, ft_graph *g)
@@ -266,10 +266,9 @@ int ft__batches_parse(ft__cli *c, uint64_t *batch, size_t *n, const char *list,
     if (opt->batch)
         return ft__usage(c, "--batch or --batches, not both");
     if (!ft__counts_from_text(batch, n, FT__MAX_BATCHES, list))
-        return ft__usage(c,
-                         "--batches %s: whole numbers from 1, joined by commas, at "
-                         "most %d",
-                         list, FT__MAX_BATCHES);
+        return ft__usage(
+            c, "--batches %s: whole numbers from 1, joined by commas, at most %d", list,
+            FT__MAX_BATCHES);
     return FT__EXIT_GOOD;
 }
 
@@ -336,10 +335,9 @@ void ft__model_print_bounded(const ft_graph *g)
 
 void ft__memory_print_rules(double two_largest, double twice_mean)
 {
-    printf(
-        "rough rules of others, for comparison: the two largest layers %s, twice the "
-        "mean layer %s\n",
-        ft__text_bytes(two_largest).s, ft__text_bytes(twice_mean).s);
+    printf("rough rules of others, for comparison: the two largest layers %s, twice "
+           "the mean layer %s\n",
+           ft__text_bytes(two_largest).s, ft__text_bytes(twice_mean).s);
 }
 
 json_t *ft__memory_json(const ft_memory *m)

@@ -144,12 +144,6 @@ static bool texts_add(ft__texts *t, const char *value)
     return true;
 }
 
-/* Several may be named, joined by commas: of two lists none replaces the other. */
-static bool is_list(const ft__option *o)
-{
-    return o->value && strchr(o->value, ',');
-}
-
 static void set(struct parser *p, const struct known *k, const char *value)
 {
     const ft__option *o = k->o;
@@ -161,7 +155,8 @@ static void set(struct parser *p, const struct known *k, const char *value)
     case FT__OPT_TEXT:
     case FT__OPT_INPUT:
     case FT__OPT_OUTPUT:
-        if (*(const char **)at && is_list(o))
+        /* Of two lists none replaces the other. */
+        if (*(const char **)at && o->value && strchr(o->value, ','))
             complain(p, "--%s is given twice: it takes a list, such as --%s %s,%s",
                      o->name, o->name, *(const char **)at, value);
         *(const char **)at = value;
@@ -187,7 +182,6 @@ static void set(struct parser *p, const struct known *k, const char *value)
     }
 }
 
-/* NULL: none is called so. */
 static const struct known *find(const struct parser *p, const char *name, size_t len,
                                 char letter)
 {
@@ -326,7 +320,6 @@ static const char *output_of(const struct known *k)
     return k->o->type == FT__OPT_OUTPUT ? *(const char **)(void *)k->at : NULL;
 }
 
-/* Where the name of a file in its folder begins. */
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -15,23 +15,15 @@ struct place_options {
     ft__model_options model;
     ft_step_names step;
     ft__operating_options use;
-    const char *devices;
-    const char *by;
-    const char *link;
-    const char *latency;
-    const char *link_energy;
-    const char *limit;
-    const char *predictor;
-    const char *method;
-    const char *engine;
+    const char *devices, *by, *link, *latency, *link_energy, *limit, *predictor;
+    const char *method, *engine;
     ft__query_options asked;
 };
 
 static const ft__option options[] = {
-    FT__TEXT(
-        struct place_options, devices, "devices", "D,D,...",
-        "names that foretell devices lists; parts of one network go to them in this "
-        "order"),
+    FT__TEXT(struct place_options, devices, "devices", "D,D,...",
+             "names that foretell devices lists; parts of one network go to them in "
+             "this order"),
     FT__TEXT(struct place_options, by, "by", "WHAT",
              "the least time (the default), period (from pass to pass, one network "
              "alone) or energy"),
@@ -103,18 +95,16 @@ static int check(const struct place_question *p)
                                              : NULL;
 
     if (!p->o->devices)
-        return ft__usage(p->c,
-                         "--devices is missing: two or more that foretell devices "
-                         "lists");
+        return ft__usage(
+            p->c, "--devices is missing: two or more that foretell devices lists");
     if (several && of_one)
         return ft__usage(p->c, "--%s is for one network that is cut; several run whole",
                          of_one);
     if (several && p->by == FT_PLACE_BY_PERIOD)
         return ft__usage(p->c, "--by period is for one network");
     if (!several && !p->o->link)
-        return ft__usage(p->c,
-                         "one network is cut over the devices: --link says what joins "
-                         "them, such as --link 16GB/s");
+        return ft__usage(p->c, "one network is cut over the devices: --link says what "
+                               "joins them, such as --link 16GB/s");
     if (!several && p->o->limit)
         return ft__usage(p->c, "--limit is for several networks");
     return FT__EXIT_GOOD;
@@ -166,10 +156,9 @@ static int find_devices(struct place_question *p)
         const size_t i = p->n_devices;
 
         if (!*name || i == FT_PLACE_MAX_DEVICES)
-            return ft__usage(p->c,
-                             "--devices wants 1 to %d names joined by commas, not "
-                             "\"%s\"",
-                             FT_PLACE_MAX_DEVICES, p->o->devices);
+            return ft__usage(
+                p->c, "--devices wants 1 to %d names joined by commas, not \"%s\"",
+                FT_PLACE_MAX_DEVICES, p->o->devices);
         if (strcmp(name, "local") == 0)
             return ft__usage(p->c, "local: networks are placed by families of devices "
                                    "and data sheets, and it has neither");
@@ -489,12 +478,11 @@ const ft__command ft__place_command = {
         "runs\n"
         "its own in sequence and holds them all in memory. Branch and bound; the\n"
         "answer says whether it is proven optimal. Exit code 1: nothing fits.",
-    .examples =
-        "  foretell place vgg16.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency "
-        "1ms\n"
-        "  foretell place resnet50.onnx vit.onnx vgg16.onnx --devices l4,a30 --by "
-        "energy \\\n"
-        "                 --limit 20ms\n",
+    .examples = "  foretell place vgg16.onnx --devices jetson-tx2,a30 --link 1Gbit/s "
+                "--latency 1ms\n"
+                "  foretell place resnet50.onnx vit.onnx vgg16.onnx --devices l4,a30 "
+                "--by energy \\\n"
+                "                 --limit 20ms\n",
     .least_args = 1,
     .most_args = MAX_MODELS,
     .options_size = sizeof(struct place_options),

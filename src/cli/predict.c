@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/llm_train.h"
-#include "cli/predict_print.h"
 #include "cli/serve/serve.h"
 #include "cli/session.h"
 #include "foretell/timeline.h"
@@ -109,7 +107,6 @@ static int ask_all(ft__swept_answer *a, const ft__predict_question *q, ft_data *
     return code;
 }
 
-/* What --html draws. */
 static json_t *page_of(ft__cli *c, const ft__swept_answer *a, size_t n)
 {
     const ft_answer *answer[MAX_ANSWERS];
@@ -152,7 +149,7 @@ static int verdict(const ft__predict_question *q, const ft__swept_answer *a, siz
     return FT__EXIT_GOOD;
 }
 
-/* Of this machine an engine without a predictor is one that could make it. */
+/* An engine is wanted that has no predictor for this machine but could measure one. */
 static int check_engine(const ft__predict_question *q, const char *list)
 {
     const ft__predict_options *o = q->o;

@@ -1,6 +1,7 @@
 #ifndef CLI_PREDICT_H
 #define CLI_PREDICT_H
 
+#include "cli/llm_memory.h"
 #include "cli/settings.h"
 
 /* What is asked of serving (cli/serve); texts are lists where a command has several. */
@@ -14,33 +15,23 @@ typedef struct ft__serve_options {
     ft__texts prices;
 } ft__serve_options;
 
-/* What is asked of training over many devices (cli/llm_train.h). */
+/* What is asked of training over many devices. */
 typedef struct ft__llm_train_options {
     uint64_t devices, pp, interleave, sequence, micro_batch, global_batch, zero, lora;
     const char *tokens;
     bool recompute;
 } ft__llm_train_options;
 
-/* What is asked of predict. */
 typedef struct ft__predict_options {
     ft__model_options model;
-    const char *device;
-    const char *predictor;
-    const char *method;
-    const char *engine;
-    uint64_t threads;
-    uint64_t top;
+    const char *device, *predictor, *method, *engine;
+    uint64_t threads, top;
     bool summary;
     ft_step_names step;
     ft__operating_options use;
-    const char *clocks;
-    const char *power_caps;
-    const char *correct;
-    const char *html;
-    const char *trace;
+    const char *clocks, *power_caps, *correct, *html, *trace;
     ft__query_options asked;
-    bool max_batch;
-    bool must_fit;
+    bool max_batch, must_fit;
     ft__serve_options serve;
     ft__llm_train_options train;
 } ft__predict_options;
@@ -63,5 +54,31 @@ typedef struct ft__predict_question {
  */
 int ft__predict_read(ft__predict_question *q);
 void ft__predict_end(ft__predict_question *q);
+
+/* Training of a language model over many devices, as predict asks for it. */
+extern const ft__option ft__llm_train_table[]; /* of ft__llm_train_options */
+
+/* Was any of them given? */
+bool ft__llm_train_asked(const ft__llm_train_options *o);
+/* Prints, complains itself. */
+int ft__llm_train(ft__predict_question *q);
+
+/* One answer of several. */
+typedef struct ft__swept_answer {
+    ft_answer *x;
+    double point; /* clock or cap that was asked for; NaN: as it comes */
+    ft__server_memory server;
+} ft__swept_answer;
+
+/* What is swept. */
+typedef enum ft__sweep {
+    FT__SWEEP_NOTHING,
+    FT__SWEEP_CLOCKS,
+    FT__SWEEP_CAPS
+} ft__sweep;
+
+/* In the form that the global options ask for. False: out of memory. */
+bool ft__predict_print(ft__cli *c, const ft__swept_answer *a, size_t n, ft__sweep sweep,
+                       const ft__predict_options *o);
 
 #endif

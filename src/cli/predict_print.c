@@ -1,5 +1,5 @@
 /* What predict answers: text, JSON, CSV. */
-#include "cli/predict_print.h"
+#include "cli/predict.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -89,7 +89,6 @@ static void print_fit(const ft_answer *a)
                a->max_batch >= 1 << 20 ? " or more" : "");
 }
 
-/* Who sets the pace: the host that issues, or the device that executes. */
 static void print_pace(const ft_answer *a)
 {
     const bool named =
@@ -109,7 +108,6 @@ static uint32_t n_views(const ft_answer *a)
     return a->n_ops - a->n_measured - a->n_learned - a->n_scaled - a->n_roofline;
 }
 
-/* How far the figures can be trusted. */
 static void print_sureness(const ft_answer *a)
 {
     if (a->by == FT_ANSWERED_BY_FAMILY)
@@ -191,7 +189,7 @@ static bool print_heaviest(const ft_answer *a, uint64_t top)
     return ft__table_print_take(t, stdout);
 }
 
-/* Those of one kind; what goes behind each. */
+/* Prints the assumptions with this code, each followed by `more`. */
 static void print_assumptions(const ft_answer *a, ft_remark_code code, const char *more)
 {
     for (size_t i = 0; i < a->n_assumptions; i++)
@@ -242,7 +240,6 @@ static void print_of_runs(const ft__swept_answer *a, size_t n, ft_remark_code co
                 print_shared(a, n, i, a[i].x->assumption[k]);
 }
 
-/* Of all answers, each once. */
 static void print_all_assumptions(const ft__swept_answer *a, size_t n)
 {
     const ft_answer *allocated = NULL;
@@ -285,8 +282,8 @@ static bool warns(const ft_answer *a, const ft_remark *of)
     return false;
 }
 
-/* Of what was asked, before the figures; or of the figures, behind them; but what one
- * of the n answers before it said. */
+/* Warnings about the question, printed before the figures, or about the answer, printed
+ * behind them; without those that an earlier one of the n answers gave. */
 static void print_warnings(const ft_answer *a, bool before,
                            const ft__swept_answer *said, size_t n)
 {
@@ -418,7 +415,6 @@ static void print_all_best(const ft__swept_answer *a, size_t n, ft__sweep sweep)
     }
 }
 
-/* Several devices, or clocks or caps of them, beside each other. */
 static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
 {
     ft__table *t =
@@ -480,7 +476,6 @@ static json_t *memory_json(const ft_answer *a)
                     a->memory_planned ? "planned" : "allocated"));
 }
 
-/* null where the device's memory is not known. */
 static json_t *fit_json(const ft_answer *a)
 {
     double spare = spare_bytes(a);
@@ -518,7 +513,7 @@ static json_t *ops_json(const ft_answer *a)
     return all;
 }
 
-/* The model's and the device's; others have fields of their own. */
+/* Assumptions about the model and the device; others have fields of their own. */
 static json_t *assumptions_json(const ft_answer *a)
 {
     json_t *all = ft__json_texts(a->graph->assumption, a->graph->n_assumptions);
@@ -553,7 +548,6 @@ static json_t *answer_json(const ft__swept_answer *asked, bool summary)
     return all;
 }
 
-/* One line an operation. */
 static bool print_csv(const ft__swept_answer *a, size_t n)
 {
     static const char fields[] = "device:s spec:s count:u time_s:g low_s:g high_s:g "

@@ -14,10 +14,7 @@ typedef struct ft__engine_choice {
 bool ft__engine_choose(ft__engine_choice *out, const char *text); /* false: too long */
 
 typedef struct ft__clock_steps_options {
-    const char *clocks;
-    const char *memory_clock;
-    const char *power_cap;
-    const char *device;
+    const char *clocks, *memory_clock, *power_cap, *device;
 } ft__clock_steps_options;
 extern const ft__option ft__clock_steps_table[];
 /* The settings to measure at; one, without anything to set, when nothing was asked. */

@@ -116,19 +116,17 @@ const ft__option ft__query_table[] = {
              "optimizer=Adam\""),
     FT__TEXT(ft__query_options, engine_version, "engine-version", "V",
              "of --engine; the one whose measurements are most similar"),
-    FT__TEXT(
-        ft__query_options, run_mode, "run-mode", "MODE",
-        "eager (the host issues each operation), compiled (of what torch.compile "
-        "fused), graph (replayed as a CUDA graph, captured by hand), compiled-graph or "
-        "cudagraphs (torch.compile's backend, which copies weights); as the device was "
-        "measured, otherwise eager"),
+    FT__TEXT(ft__query_options, run_mode, "run-mode", "MODE",
+             "eager (the host issues each operation), compiled (of what torch.compile "
+             "fused), graph (replayed as a CUDA graph, captured by hand), "
+             "compiled-graph or cudagraphs (torch.compile's backend, which copies "
+             "weights); as the device was measured, otherwise eager"),
     FT__TEXT(ft__query_options, host, "host", "NAME",
              "the processor that issues launches, as datasets name it"),
-    FT__INPUT(
-        ft__query_options, launch_time, "launch-time", "TIME|CSV",
-        "the host takes this long to issue an operation like softmax, such as 9us "
-        "(elementwise ones 0.6 of it); or as long as models timed on it say "
-        "(columns model and time_s)"),
+    FT__INPUT(ft__query_options, launch_time, "launch-time", "TIME|CSV",
+              "the host takes this long to issue an operation like softmax, such as "
+              "9us (elementwise ones 0.6 of it); or as long as models timed on it say "
+              "(columns model and time_s)"),
     {0},
 };
 

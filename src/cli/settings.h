@@ -7,14 +7,7 @@
 
 /* What the options of settings say, as it stands; NULL: not given. */
 typedef struct ft__settings_texts {
-    const char *device;
-    const char *core;
-    const char *memory;
-    const char *power_cap;
-    const char *cpus;
-    const char *governor;
-    const char *turbo;
-    const char *affinity;
+    const char *device, *core, *memory, *power_cap, *cpus, *governor, *turbo, *affinity;
 } ft__settings_texts;
 
 enum { FT__MAX_CLOCKS = 64 };
@@ -29,16 +22,12 @@ json_t *ft__conditions_json(const ft_conditions *x);
 
 /* The operating point of a device: what is given of its clocks and power cap. */
 typedef struct ft__operating_options {
-    const char *clock;
-    const char *memory_clock;
-    const char *power_cap;
-    const char *policy;
+    const char *clock, *memory_clock, *power_cap, *policy;
 } ft__operating_options;
 extern const ft__option ft__operating_table[];
 typedef struct ft__setting_options {
     double clock_hz; /* NaN: as it comes */
-    double memory_hz;
-    double power_w;
+    double memory_hz, power_w;
     const char *policy; /* NULL: not said */
     char setting[96];   /* "clock=1200MHz power=250W"; "" when nothing is said */
 } ft__setting_options;
@@ -56,11 +45,7 @@ int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
 
 /* How a network is asked about, in the words of datasets. */
 typedef struct ft__query_options {
-    const char *setting;
-    const char *engine_version;
-    const char *run_mode;
-    const char *host;
-    const char *launch_time;
+    const char *setting, *engine_version, *run_mode, *host, *launch_time;
 } ft__query_options;
 extern const ft__option ft__query_table[];
 /* --launch-time into q->launch_s; text NULL: nothing. A table is of q->device; d NULL:

@@ -5,7 +5,6 @@
 
 #include "report/units.h"
 
-/* What was learned from. */
 static bool print_datasets(const ft_predictor *p, uint32_t n)
 {
     ft__table *t =
@@ -36,12 +35,12 @@ static double known_idle(const ft_predictor_schedule *s)
     return s->idle_w > 0 ? s->idle_w : NAN;
 }
 
-/* What networks showed of its devices. */
 static bool print_schedules(const ft_predictor *p, uint32_t n)
 {
-    ft__table *t = ft__table_new(
-        "networks of|policy|engine|phase|n>u|error>%|without>%|90 % interval>|conv>.2|"
-        "products>.2|others>.2|relaid>.2|bounded>.2|a launch>s|idle>W|energy>.2");
+    ft__table *t =
+        ft__table_new("networks of|policy|engine|phase|n>u|error>%|without>%|90 % "
+                      "interval>|conv>.2|products>.2|others>.2|relaid>.2|bounded>.2|a "
+                      "launch>s|idle>W|energy>.2");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_predictor_schedule s;
@@ -53,14 +52,6 @@ static bool print_schedules(const ft_predictor *p, uint32_t n)
                       known_idle(&s), s.dynamic);
     }
     return ft__table_print_take(t, stdout);
-}
-
-static void print_machine(const ft_predictor_info *i)
-{
-    printf("machine  %s/s, %s/s, %s to launch an operation, %s before a network is "
-           "loaded\n",
-           ft__text_flops(i->peak_flops).s, ft__text_bytes(i->bandwidth).s,
-           ft__text_seconds(i->launch_s).s, ft__text_bytes(i->context_bytes).s);
 }
 
 static void print_explanation(const ft_predictor_info *i)
@@ -78,9 +69,9 @@ static void print_explanation(const ft_predictor_info *i)
 
 static bool print_regressors(const ft_predictor *p, uint32_t n)
 {
-    ft__table *t =
-        ft__table_new("kind|phase|metric|for devices|method|n>u|MAPE>%|median>%|p90>%|"
-                      "90 % interval>|constant MAPE>%|physics MAPE>%");
+    ft__table *t = ft__table_new(
+        "kind|phase|metric|for devices|method|n>u|MAPE>%|median>%|p90>%|90 % "
+        "interval>|constant MAPE>%|physics MAPE>%");
 
     for (uint32_t i = 0; i < n; i++) {
         ft_regressor_info r;
@@ -104,7 +95,10 @@ static bool print_text(const ft_predictor *p)
     good = print_datasets(p, info.n_datasets);
     putchar('\n');
     if (isfinite(info.peak_flops))
-        print_machine(&info);
+        printf("machine  %s/s, %s/s, %s to launch an operation, %s before a network is "
+               "loaded\n",
+               ft__text_flops(info.peak_flops).s, ft__text_bytes(info.bandwidth).s,
+               ft__text_seconds(info.launch_s).s, ft__text_bytes(info.context_bytes).s);
     printf("holds    %s, %s\n\n", ft__text_counted(info.n_regressors, "regressor").s,
            ft__text_counted(info.n_measured, "distinct measured operation").s);
     if (info.n_regressors) {

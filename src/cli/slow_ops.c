@@ -1,6 +1,6 @@
 /* foretell validate --outliers: slow operations of a store, and what tuning them gains.
  */
-#include "cli/slow_ops.h"
+#include "cli/validate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,7 +146,6 @@ static int measure_with(struct retuning *r, ft_session *session, bool tuned)
     return ft__cli_check(r->c, st);
 }
 
-/* What the store has of the schedule already. */
 static int find_kept(struct retuning *r, ft_session *tuned)
 {
     ft_status st = read_times(r, ft_session_get(tuned));
@@ -285,7 +284,6 @@ static bool print_retuned(const ft__slow_ops *s)
     return true;
 }
 
-/* The command that tunes what was listed. */
 static void print_hint(const ft__cli *c, const ft__slow_ops *s)
 {
     size_t n = 0;

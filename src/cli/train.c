@@ -11,26 +11,17 @@
 #include "foretell/outliers.h"
 
 struct train_options {
-    const char *out;
-    const char *engine;
-    const char *device;
+    const char *out, *engine, *device;
     uint64_t threads;
-    const char *setting;
-    const char *methods;
+    const char *setting, *methods;
     bool mix;
     ft__texts without;
-    bool forget;
-    bool tune;
+    bool forget, tune;
     const char *layout;
     uint64_t size;
     const char *add;
-    bool importance;
-    bool family;
-    bool other_boards;
-    const char *where;
-    const char *networks;
-    const char *lists;
-    const char *kernels;
+    bool importance, family, other_boards;
+    const char *where, *networks, *lists, *kernels;
     uint64_t seed;
 };
 
@@ -56,8 +47,7 @@ static const ft__option options[] = {
              "policy=default\""),
     FT__TEXT(struct train_options, networks, "networks", "NAME=VALUE,...",
              "fit to these networks, measured whole, what host and device share of the "
-             "work, as "
-             "evaluate --networks does: \"device=a30 phase=step\""),
+             "work, as evaluate --networks does: \"device=a30 phase=step\""),
     FT__LISTS_OPTION(struct train_options, "those of data/workloads/networks"),
     FT__INPUT(struct train_options, kernels, "kernels", "FILE,...",
               "learn from " FT__TIMED_KERNELS
@@ -70,17 +60,15 @@ static const ft__option options[] = {
              "one regressor a kind, or single: one for all of them"),
     FT__COUNT(struct train_options, size, "size", "MB",
               "what the file may take, about; 40"),
-    FT__INPUT(
-        struct train_options, add, "add", "P.ftp",
-        "add what the store holds to this predictor: only what has new measurements is "
-        "learned again"),
-    FT__FLAG(struct train_options, importance, "importance",
-             "print the permutation importance of the features of each fitted "
-             "regressor"),
-    FT__TEXTS(
-        struct train_options, without, "without", "MODEL",
-        "leave out every operation of this model, to test on it later; with --kernels "
-        "every launch of this launch file"),
+    FT__INPUT(struct train_options, add, "add", "P.ftp",
+              "add what the store holds to this predictor: only what has new "
+              "measurements is learned again"),
+    FT__FLAG(
+        struct train_options, importance, "importance",
+        "print the permutation importance of the features of each fitted regressor"),
+    FT__TEXTS(struct train_options, without, "without", "MODEL",
+              "leave out every operation of this model, to test on it later; with "
+              "--kernels every launch of this launch file"),
     FT__FLAG(struct train_options, forget, "forget",
              "keep no measured values: every answer is learned"),
     FT__COUNT(struct train_options, seed, "seed", "N", "of the random choices; 1"),
@@ -376,16 +364,16 @@ const ft__command ft__train_command = {
     .arguments = "",
     .summary = "train a predictor on the measurements in the store",
     .more = "",
-    .examples = "  foretell train\n"
-                "  foretell train -o server.ftp --engine onednn --threads 8\n"
-                "  foretell train --without vgg16.onnx --forget -o honest.ftp\n"
-                "  foretell train --add server.ftp -o more.ftp\n"
-                "  foretell train --importance\n"
-                "  foretell train --family --where 'device=a30,l4 phase=forward' -o "
-                "gpus.ftp\n"
-                "  foretell train --family --where 'device=a30 "
-                "phase=forward_backward' --networks 'device=a30 phase=step'\n"
-                "  foretell train --kernels a30.jsonl,a100.jsonl\n",
+    .examples =
+        "  foretell train\n"
+        "  foretell train -o server.ftp --engine onednn --threads 8\n"
+        "  foretell train --without vgg16.onnx --forget -o honest.ftp\n"
+        "  foretell train --add server.ftp -o more.ftp\n"
+        "  foretell train --importance\n"
+        "  foretell train --family --where 'device=a30,l4 phase=forward' -o gpus.ftp\n"
+        "  foretell train --family --where 'device=a30 phase=forward_backward' "
+        "--networks 'device=a30 phase=step'\n"
+        "  foretell train --kernels a30.jsonl,a100.jsonl\n",
     .has_csv = true,
     .options_size = sizeof(struct train_options),
     .options = options,

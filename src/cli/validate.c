@@ -14,21 +14,11 @@ struct validate_options {
     ft_step_names step;
     const char *engine;
     uint64_t threads;
-    double time_s;
-    double op_time_s;
-    uint64_t rounds;
-    uint64_t top;
-    bool again;
-    bool from_store;
-    bool forget;
-    bool outliers;
+    double time_s, op_time_s;
+    uint64_t rounds, top;
+    bool again, from_store, forget, outliers;
     uint64_t tune;
-    const char *device;
-    const char *setting;
-    const char *predictor;
-    const char *within;
-    const char *html;
-    const char *power;
+    const char *device, *setting, *predictor, *within, *html, *power;
     double power_time_s;
 };
 
@@ -59,10 +49,9 @@ static const ft__option options[] = {
              "predict each network from the store without its own operations"),
     FT__FLAG(struct validate_options, outliers, "outliers",
              "operations there that take longer than others like them, too"),
-    FT__COUNT(
-        struct validate_options, tune, "tune", "N",
-        "with --from-store --outliers: retune the N slowest here, where the engine "
-        "has schedules (tvm)"),
+    FT__COUNT(struct validate_options, tune, "tune", "N",
+              "with --from-store --outliers: retune the N slowest here, where the "
+              "engine has schedules (tvm)"),
     FT__TEXT(struct validate_options, within, "must-be-within", "P%",
              "exit code 1 when a sum or prediction of time is further off"),
     FT__COUNT(struct validate_options, top, "top", "N",
@@ -72,7 +61,6 @@ static const ft__option options[] = {
     {0},
 };
 
-/* All networks in all datasets. */
 struct validate_work {
     ft__cli *c;
     const struct validate_options *o;
@@ -95,19 +83,18 @@ static int check_options(struct validate_work *w)
     const struct validate_options *o = w->o;
 
     if (!o->from_store && (o->device || o->setting))
-        return ft__usage(w->c,
-                         "--%s goes with --from-store; without it this machine is "
-                         "measured",
-                         o->device ? "device" : "setting");
+        return ft__usage(
+            w->c, "--%s goes with --from-store; without it this machine is measured",
+            o->device ? "device" : "setting");
     if (o->tune && !(o->outliers && o->from_store))
         return ft__usage(w->c, "--tune goes with --from-store --outliers");
     if (o->from_store && o->power)
         return ft__usage(w->c,
                          "--power measures; --from-store shows what was measured");
     if (o->forget && o->predictor)
-        return ft__usage(w->c,
-                         "--forget trains a predictor itself; --predictor does not "
-                         "go with it");
+        return ft__usage(
+            w->c,
+            "--forget trains a predictor itself; --predictor does not go with it");
     if (!w->c->args.n && !(o->from_store && o->outliers))
         return ft__usage(w->c,
                          "name models; only --from-store --outliers goes without");

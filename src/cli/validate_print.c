@@ -27,7 +27,6 @@ static const ft_figure *figure_of(const ft_validated *v, ft_quantity q, int whic
     return which == 0 ? &v->measured[q] : which == 1 ? &v->sum[q] : &v->predicted[q];
 }
 
-/* In the quantity's unit. */
 static ft__formatted quantity_text(ft_quantity q, double v)
 {
     return ft__text_in(ft_name(FT_NAMES_UNIT, q), v);
@@ -91,7 +90,6 @@ static void print_reasons(const ft__validations *a, ft_quantity q)
     }
 }
 
-/* Is any of it known? */
 static bool is_known(const ft__validations *a, ft_quantity q)
 {
     for (size_t i = 0; i < a->n; i++)

@@ -12,8 +12,7 @@ enum { MAX_SAMPLE = 1 << 16 };
 /* left 0: a leaf, `value` more steps on average; else x[column] > value goes to
  * left + 1, all else, missing values too, to left. */
 struct isolation_node {
-    uint32_t left;
-    uint32_t column;
+    uint32_t left, column;
     float value;
 };
 
@@ -22,8 +21,7 @@ struct isolation_growth {
     uint32_t *row;               /* all rows; the tree's sample comes first */
     uint32_t *varies;            /* columns */
     struct isolation_node *node; /* 2 x sample */
-    uint32_t n_nodes;
-    uint32_t deepest;
+    uint32_t n_nodes, deepest;
     ft__prng rng;
 };
 

@@ -36,8 +36,7 @@ typedef struct ft__policy {
     double nominal_hz;      /* without turbo; NaN: unknown */
     double step_hz[FT__MAX_STEPS];
     size_t n_steps; /* 0: any clock in between */
-    char governor[64];
-    char governors[256];
+    char governor[64], governors[256];
 } ft__policy;
 
 /* False: this CPU has no clock that could be set. */

@@ -25,8 +25,7 @@ static const char *const patterns[] = {
 };
 
 struct recorder {
-    const char *dir;
-    const char *root;
+    const char *dir, *root;
     ft__buf files; /* files.txt: mode, outcome, path */
     ft_record *out;
 };

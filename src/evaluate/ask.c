@@ -9,12 +9,7 @@
 #include "base/buf.h"
 #include "foretell/graph.h"
 #include "predict/file/predictor.h"
-#include "predict/query/op_list.h"
-
-static bool is_same_device(const ft__samples *s, uint32_t a, uint32_t b)
-{
-    return strcmp(s->dataset[a].device, s->dataset[b].device) == 0;
-}
+#include "predict/query/network.h"
 
 ft_status ft__evaluate_needs(ft__family_options *how, const ft__samples *s,
                              const uint32_t *train, size_t n_train,
@@ -34,7 +29,8 @@ ft_status ft__evaluate_needs(ft__family_options *how, const ft__samples *s,
         bool known = false;
 
         for (uint32_t b = 0; b < n && tested[a]; b++)
-            known = known || (trained[b] && is_same_device(s, a, b));
+            known = known || (trained[b] &&
+                              strcmp(s->dataset[a].device, s->dataset[b].device) == 0);
         how->no_known = how->no_known && !(tested[a] && known);
         how->no_unknown = how->no_unknown && !(tested[a] && !known);
     }

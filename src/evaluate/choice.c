@@ -34,11 +34,6 @@ struct playing {
     uint32_t *order; /* of the pool */
 };
 
-static const ft__sample *sample(const struct playing *p, size_t row)
-{
-    return &p->s.v[p->row[row]];
-}
-
 struct keyed {
     uint64_t hash;
     uint32_t row;
@@ -127,7 +122,7 @@ static void deal(struct playing *p, uint64_t seed)
     p->n_pool = p->n_test = 0;
     p->whole = NAN;
     for (size_t i = 0; i < p->n_ops; i++) {
-        const ft__sample *v = sample(p, p->first[i]);
+        const ft__sample *v = &p->s.v[p->row[p->first[i]]];
         ft__prng lot = ft__prng_stream(seed, v->hash);
         double drawn = ft__prng_unit(&lot);
 

@@ -39,8 +39,7 @@ struct operations_evaluation {
     const char **chip;            /* DEVICE only: of each split */
     ft__listed_networks networks; /* NETWORK only */
     double part;                  /* of the rows that are learned from */
-    uint32_t *train;
-    uint32_t *test;
+    uint32_t *train, *test;
     uint32_t *known; /* measured on the device left out, to correct answers by */
     ft__op_answer *answer;
 };
@@ -554,13 +553,6 @@ static ft_status read_samples(struct operations_evaluation *e, ft_store *store,
     return clocks ? find_top(e, err) : FT_OK;
 }
 
-/* What a predictor has to have learned to answer. */
-static uint32_t metrics_for(ft__metric metric)
-{
-    return 1u << FT__METRIC_TIME |
-           (metric == FT__METRIC_ENERGY ? 1u << FT__METRIC_POWER : 1u << metric);
-}
-
 static ft_status start(struct operations_evaluation *e, const ft_evaluate_options *opt,
                        const ft_store *test, ft_error *err)
 {
@@ -574,7 +566,10 @@ static ft_status start(struct operations_evaluation *e, const ft_evaluate_option
                                                     .threads = opt->threads},
                                             .single = opt->single != 0},
                                   .most_bytes = opt->most_bytes,
-                                  .metrics = metrics_for(e->metric)};
+                                  .metrics = 1u << FT__METRIC_TIME |
+                                             (e->metric == FT__METRIC_ENERGY
+                                                  ? 1u << FT__METRIC_POWER
+                                                  : 1u << e->metric)};
     if (e->metric == FT__N_METRICS)
         return ft_fail(err, FT_EINVAL, 0, "no metric is called \"%s\"", metric);
     if (opt->correct &&

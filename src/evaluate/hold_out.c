@@ -56,8 +56,7 @@ struct score_table {
     double *truth;
     double *predicted[3];
     double *width;
-    size_t n;
-    size_t covered;
+    size_t n, covered;
 };
 
 static void table_free(struct score_table *t)
@@ -215,8 +214,7 @@ enum { MAX_CHOICES = 64, DRAWS = 512 };
 
 /* Rows of one item and choice, added up. */
 struct choice_sums {
-    double truth, value, low, high;
-    double n;
+    double truth, value, low, high, n;
 };
 
 struct choice_table {

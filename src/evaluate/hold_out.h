@@ -10,8 +10,7 @@ typedef struct ft__tested {
     const ft__dataset *on;
     const ft_op *op;  /* NULL: measured whole */
     const char *spec; /* then */
-    const char *phase;
-    const char *kind;
+    const char *phase, *kind;
     uint32_t kind_order, device_order; /* of lines in tables */
     uint64_t hash; /* equal: the same operation or network, wherever it ran */
     double truth;
@@ -26,8 +25,7 @@ typedef struct ft__result {
 /* Zero to begin. */
 typedef struct ft__test_results {
     ft__result *v;
-    size_t n;
-    size_t n_splits;
+    size_t n, n_splits;
     size_t n_unanswered;  /* tested rows that the predictor has no answer for */
     char unanswered[240]; /* why, of the last of them */
     double n_learned;     /* rows learned from, over all splits */
@@ -69,9 +67,7 @@ typedef struct ft__rank_row {
     uint64_t item;
     const char *choice; /* "h200-sxm" */
     double truth;       /* measured; above 0, as the value */
-    double value;
-    double low;
-    double high;
+    double value, low, high;
 } ft__rank_row;
 
 /* Orders that were predicted against the true ones. A choice that an item has several

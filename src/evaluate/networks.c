@@ -70,18 +70,14 @@ static bool goes_with(const struct networks_evaluation *e, size_t i, uint32_t sp
     return false;
 }
 
-static bool has_part(const ft__network_sample *w, uint64_t key)
-{
-    return w->n_regressors &&
-           bsearch(&key, w->part, w->n_regressors, sizeof(key), ft__by_number);
-}
-
 static bool is_hidden_part(const struct networks_evaluation *e, size_t row)
 {
     const uint64_t key = ft__op_key(&e->s.v[row].op);
 
     for (size_t i = 0; i < e->w.n; i++)
-        if (e->hidden[i] && has_part(&e->w.v[i], key))
+        if (e->hidden[i] && e->w.v[i].n_regressors &&
+            bsearch(&key, e->w.v[i].part, e->w.v[i].n_regressors, sizeof(key),
+                    ft__by_number))
             return true;
     return false;
 }

@@ -8,8 +8,7 @@
 
 /* Names and what they stand for; ended by count. */
 typedef struct ft__names {
-    const char **name;
-    const char **value;
+    const char **name, **value;
     size_t n;
 } ft__names;
 

@@ -14,17 +14,14 @@ typedef struct ft__once {
     const ft_exploration *x;
     const ft_explore_options *opt;
     const double *point;
-    uint32_t workload;
-    uint32_t warmup;
+    uint32_t workload, warmup;
     bool energy; /* measured, where there is a meter */
     const ft__runner *runner;
 } ft__once;
 
 typedef struct ft__outcome {
     ft__arena arena; /* of the texts */
-    const char *failure;
-    const char *output;
-    const char *conditions;
+    const char *failure, *output, *conditions;
     ft__trial_value *value;
     size_t n_values;
 } ft__outcome;

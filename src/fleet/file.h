@@ -12,8 +12,7 @@ enum { MOST_OPTIONS = 100 }; /* of sbatch */
 /* A fleet's file, read. Texts are "" where the file says nothing, unless otherwise
  * noted. */
 typedef struct ft__fleet_kind {
-    const char *name;
-    const char *device;
+    const char *name, *device;
     const char *engine; /* with its options: "torch,device=cuda" */
     uint32_t threads;
     double *clock_hz; /* NaN, one: as it is */

@@ -26,14 +26,8 @@ typedef struct ft__parts {
     ft_op *op;
     uint64_t *op_count;
     uint32_t *output;
-    const char **assumption;
-    const char **bounded;
-    uint32_t n_tensors;
-    uint32_t n_nodes;
-    uint32_t n_ops;
-    uint32_t n_outputs;
-    uint32_t n_assumptions;
-    uint32_t n_bounded;
+    const char **assumption, **bounded;
+    uint32_t n_tensors, n_nodes, n_ops, n_outputs, n_assumptions, n_bounded;
     int64_t positions;
     const ft_graph *shown; /* by parts_show() */
     ft__graph_found found;
@@ -111,12 +105,7 @@ enum { SMALL_BYTES = 1000 };
 /* The graph grows in place; capacities live here until it is finished. */
 struct ft__build {
     ft__parts *g;
-    uint32_t cap_tensors;
-    uint32_t cap_nodes;
-    uint32_t cap_ops;
-    uint32_t cap_outputs;
-    uint32_t cap_counts;
-    uint32_t cap_assumptions;
+    uint32_t cap_tensors, cap_nodes, cap_ops, cap_outputs, cap_counts, cap_assumptions;
     uint32_t cap_bounded;
     ft__index index; /* of operations, by quick_hash() */
     ft_phase phase;

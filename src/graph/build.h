@@ -73,11 +73,7 @@ void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *b
 /* How far a graph has come, to take back what was made since. Tensors made since
  * must be forgotten by whoever knows them. */
 typedef struct ft__build_mark {
-    uint32_t n_tensors;
-    uint32_t n_nodes;
-    uint32_t n_ops;
-    uint32_t n_assumptions;
-    uint32_t n_bounded;
+    uint32_t n_tensors, n_nodes, n_ops, n_assumptions, n_bounded;
 } ft__build_mark;
 ft__build_mark ft__build_here(const ft__build *b);
 void ft__build_rollback(ft__build *b, const ft__build_mark *mark);

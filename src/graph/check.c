@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "graph/op.h"
 #include "graph/op_inside.h"
 #include "graph/result_rule.h"
 

@@ -24,8 +24,7 @@ static double elements(const ft_op *op, ft_key_id key)
 
 /* All results of the forward pass together. */
 struct results {
-    double elements;
-    double bytes;
+    double elements, bytes;
 };
 
 static struct results results_of(const ft_op *op)

@@ -9,8 +9,7 @@
 
 /* One call of a module: nodes first to last, both included. */
 struct call {
-    uint32_t first;
-    uint32_t last;
+    uint32_t first, last;
     uint32_t parent; /* the call it was made in, FT_NONE: the network's own */
 };
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/op.h"
 #include "graph/op_inside.h"
 
 uint32_t ft__grad_tensor(ft__train *t, ft_dtype dtype, const ft_shape *shape)

@@ -20,8 +20,7 @@ struct memory {
     ft__scratch *of_op; /* per operation */
     uint64_t always[FT_PART_COUNT];
     uint64_t held; /* through the forward phase: the last pass's results */
-    uint32_t n_nodes;
-    uint32_t n_tensors;
+    uint32_t n_nodes, n_tensors;
     uint32_t forward_end; /* the first node behind the forward phase */
 };
 

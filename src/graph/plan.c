@@ -139,8 +139,7 @@ bool ft__place_by_size(ft__piece *piece, uint32_t n, uint64_t base, uint64_t *en
 
 /* Free memory below the highest piece, in order of offset; no two touch. */
 struct hole {
-    uint64_t offset;
-    uint64_t bytes;
+    uint64_t offset, bytes;
 };
 
 struct heap {
@@ -268,8 +267,7 @@ enum { ALIGN = 64, MANY = 1024 };
 struct memory_plan {
     ft__piece *piece; /* largest first */
     ft__piece *other; /* a second arrangement of them */
-    uint32_t n;
-    uint32_t n_nodes;
+    uint32_t n, n_nodes;
 };
 
 /* At least one unit: no two pieces are at one place. */

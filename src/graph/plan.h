@@ -10,9 +10,7 @@
 typedef struct ft__piece {
     uint64_t bytes; /* above 0 */
     uint64_t offset;
-    uint32_t first;
-    uint32_t last;
-    uint32_t tensor;
+    uint32_t first, last, tensor;
 } ft__piece;
 
 /* Give every piece an offset from `base` on, so that none that are needed at the
@@ -30,8 +28,7 @@ bool ft__place_in_time(ft__piece *piece, uint32_t n, uint32_t n_nodes, uint64_t 
  * and its own stays empty. */
 typedef struct ft__life {
     uint64_t bytes;
-    uint32_t first;
-    uint32_t last;
+    uint32_t first, last;
 } ft__life;
 
 /* Inputs live throughout, outputs to the end. All bytes together are below 2^62.

@@ -14,8 +14,7 @@ static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_las
 
 struct out {
     char *buf;
-    size_t size;
-    size_t len;
+    size_t size, len;
 };
 
 /* As snprintf() does: cut off where the room ends, the length counted on. */
@@ -92,8 +91,7 @@ size_t ft_op_print(const ft_op *op, char *buf, size_t size)
 
 struct in {
     const char *text;
-    size_t len;
-    size_t pos;
+    size_t len, pos;
 };
 
 /* One value list per key of the kind, gathered in any order. */

@@ -427,12 +427,6 @@ static void close_train(ft__train *t)
     free(t->holders);
 }
 
-/* The name of the first result, for messages. */
-static const char *first_result(const ft_graph *g)
-{
-    return g->n_outputs ? g->tensor[g->output[0]].name : g->name;
-}
-
 static void derive_list(ft__train *t)
 {
     (void)find_trained(t);
@@ -457,7 +451,8 @@ static void derive_from(ft__train *t, const uint32_t *result, uint32_t n, ft_los
         ft__build_fail(t->b, FT_EINVAL, 0,
                        "%s has no gradient: no trained weight leads to it by "
                        "operations that can be differentiated",
-                       first_result(t->src));
+                       t->src->n_outputs ? t->src->tensor[t->src->output[0]].name
+                                         : t->src->name);
         return;
     }
     if (!has_dropout(t->src))

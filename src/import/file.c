@@ -13,7 +13,6 @@
 
 #include "base/limits.h"
 #include "import/graph_inside.h"
-#include "import/llm/gguf.h"
 #include "import/llm/llm.h"
 #include "import/onnx/onnx.h"
 

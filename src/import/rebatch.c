@@ -9,10 +9,8 @@
 #include "import/options.h"
 
 struct two_batches {
-    const ft_graph *a;
-    const ft_graph *b;
-    int64_t batch_a;
-    int64_t batch_b;
+    const ft_graph *a, *b;
+    int64_t batch_a, batch_b;
     bool views; /* are compared, too */
 };
 

@@ -37,9 +37,7 @@ struct tune {
     double *x;      /* each column over its length */
     double *kernel; /* n x n, lower triangles: */
     double *slope;  /* exp(-r) */
-    double *factor;
-    double *inverse;
-    double *scratch;
+    double *factor, *inverse, *scratch;
     double *alpha; /* (kernel + noise)^-1 y */
 };
 

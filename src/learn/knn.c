@@ -16,12 +16,7 @@ enum {
  * has its halves' nodes at 2 i + 1 and 2 i + 2; the first half is the smaller where
  * they differ, and holds the samples up to `cut`. One block needs no node. */
 struct knn {
-    uint32_t n_columns;
-    uint32_t n_rows;
-    uint32_t n_blocks;
-    uint32_t n_nodes;
-    uint32_t k;
-    uint32_t zero;
+    uint32_t n_columns, n_rows, n_blocks, n_nodes, k, zero;
 };
 
 struct node {
@@ -32,8 +27,7 @@ struct node {
 /* LANES samples; behind it their values, column by column. Lanes that only fill up the
  * last block have the id NONE. */
 struct block {
-    double y[LANES];
-    double w[LANES];
+    double y[LANES], w[LANES];
     uint32_t id[LANES];
 };
 

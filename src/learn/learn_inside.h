@@ -6,8 +6,7 @@
 /* n_rows x n_cols values, row-major; borrowed. NaN means "missing". */
 typedef struct ft__matrix {
     const float *x;
-    size_t n_rows;
-    size_t n_cols;
+    size_t n_rows, n_cols;
 } ft__matrix;
 
 /* A forest never changes after it is made; any number of threads may predict

@@ -26,8 +26,7 @@ enum {
 struct mlp {
     double mean; /* of the target */
     double sd;
-    uint32_t n_columns;
-    uint32_t units;
+    uint32_t n_columns, units;
     uint32_t layers; /* hidden */
     uint32_t zero;
 };
@@ -113,8 +112,7 @@ struct mlp_fit {
     uint32_t *order; /* rows learned from, then those that decide when to stop */
     uint32_t n_learn;
     size_t n_weights;
-    float *w, *best, *gradient, *momentum, *square;
-    float *act, *delta;
+    float *w, *best, *gradient, *momentum, *square, *act, *delta;
     float rate, decay;
     float power1, power2; /* of Adam's two betas, by the number of steps */
 };

@@ -139,10 +139,8 @@ static const double progress = 1e-5;
 struct walk {
     size_t n;
     double *x, *g; /* where it stands */
-    double *next_x, *next_g;
-    double *way;
-    double *step[MEMORY];
-    double *turn[MEMORY];
+    double *next_x, *next_g, *way;
+    double *step[MEMORY], *turn[MEMORY];
     uint32_t known;
 };
 

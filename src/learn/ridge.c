@@ -11,8 +11,7 @@
 /* The body of an image; columns and slopes of n of each follow. */
 struct ridge {
     double intercept;
-    uint32_t n;
-    uint32_t zero;
+    uint32_t n, zero;
 };
 
 static const ft__column *columns(const struct ridge *r)

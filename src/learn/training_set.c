@@ -5,7 +5,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static ft_status check_shape(const ft__matrix *x, ft_error *err)
 {

@@ -10,11 +10,8 @@
  * their values, column by column. */
 typedef struct ft__vectors {
     double mean; /* of the target */
-    double sd;
-    double scale;
-    double rho;
-    uint32_t n_columns;
-    uint32_t n_blocks;
+    double sd, scale, rho;
+    uint32_t n_columns, n_blocks;
 } ft__vectors;
 
 enum { FT__LANES = 8 };

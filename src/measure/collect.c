@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "base/prng.h"
 #include "foretell/evaluate.h"
 #include "graph/graph_inside.h"
 #include "graph/op_inside.h"

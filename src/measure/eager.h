@@ -13,9 +13,7 @@ typedef struct ft__eager ft__eager;
  * are at once. */
 typedef struct ft__eager_bytes {
     uint64_t weights; /* inputs too: they are there throughout */
-    uint64_t gradients;
-    uint64_t states;
-    uint64_t activations;
+    uint64_t gradients, states, activations;
 } ft__eager_bytes;
 
 /* Made ready, measured pass by pass, with the bytes of its parts; what the engine holds

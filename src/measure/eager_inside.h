@@ -22,8 +22,7 @@ typedef struct ft__eager_step {
     ft_block *block; /* NULL: nothing is run */
     void ***in;      /* cells; NULL: no operand */
     void ***out;     /* cells; NULL: dropped at once */
-    uint32_t n_in;
-    uint32_t n_out;
+    uint32_t n_in, n_out;
     uint64_t repeat;
     uint32_t first_drop; /* in drops[] */
     uint32_t n_drops;
@@ -58,10 +57,8 @@ typedef struct ft__eager_binding {
     ft__eager *e;
     const ft_node *n;
     const ft_op *op;
-    void **in[FT__EAGER_OPERANDS];
-    void **out[FT__EAGER_OPERANDS];
-    uint32_t n_in;
-    uint32_t n_out;
+    void **in[FT__EAGER_OPERANDS], **out[FT__EAGER_OPERANDS];
+    uint32_t n_in, n_out;
 } ft__eager_binding;
 
 /* Whole numbers that become indices stay in range, through what only moves them. */

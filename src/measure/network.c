@@ -26,10 +26,8 @@ struct ft__network {
     struct step *step; /* per node; block NULL: a view */
     void **pointers;   /* what the steps' in and out point into */
     void **constant;   /* per tensor: memory of a constant operand, or NULL */
-    void *arena;
-    void *workspace;
-    uint64_t weight_bytes;
-    uint64_t workspace_bytes;
+    void *arena, *workspace;
+    uint64_t weight_bytes, workspace_bytes;
 };
 
 void ft__network_free(ft__network *n)

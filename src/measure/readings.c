@@ -144,8 +144,7 @@ struct sums {
     double *round; /* medians of what was not disturbed in them */
     double *error; /* of these, relative */
     double *scratch;
-    size_t n_batches;
-    size_t n_rounds;
+    size_t n_batches, n_rounds;
 };
 
 static void gather(struct sums *s, ft_measurement *out, const ft_reading *r, size_t n)
@@ -261,8 +260,7 @@ static double unit_of(const ft__timed *t, uint32_t round)
 struct ratios {
     double *ratio;
     double *error; /* relative, by the scatter of batches */
-    double *unit;
-    double *scratch;
+    double *unit, *scratch;
     size_t n;
 };
 

@@ -16,8 +16,7 @@ typedef struct ft__calibrated {
 /* One of the things measured in rotation (ft__turn), while the rounds go on. */
 typedef struct ft__timed {
     ft__job job;
-    uint32_t calibrates;
-    uint32_t like;
+    uint32_t calibrates, like;
     ft_status st; /* not FT_OK: it broke, and the others go on */
     ft_error why;
     ft_reading *readings;       /* of a round together */

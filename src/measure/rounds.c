@@ -27,9 +27,7 @@ enum { DEFAULT_BATCHES = 5, DEFAULT_ROUNDS = 5 };
 static const double foreign_may_be = 0.1;
 
 struct plan {
-    double round_s;
-    double warmup_s;
-    double batch_s;
+    double round_s, warmup_s, batch_s;
     uint32_t rounds;
     uint32_t batches; /* of a round at least */
     uint32_t max_redone;

@@ -26,9 +26,7 @@ struct ft_session {
     uint64_t opened_bytes;  /* and after */
     ft_held_settings *held; /* or NULL */
     ft_session_facts facts;
-    char setting[64];
-    char dtype_policy[32];
-    char device[128];
+    char setting[64], dtype_policy[32], device[128];
     struct ft__pin *pin; /* the thread's CPUs before it was pinned; or NULL */
     bool clock_is_real;  /* the engine's; otherwise nothing here disturbs it */
     bool works_itself;   /* all work is that of the calling thread */
@@ -55,9 +53,7 @@ const ft__clock *ft__session_clock(const ft_session *s);
 /* Bytes of this process in memory: all, those of its own data (no files), and the most
  * there were at a time; 0 where /proc says nothing. */
 typedef struct ft__memory_use {
-    uint64_t resident;
-    uint64_t own;
-    uint64_t peak;
+    uint64_t resident, own, peak;
 } ft__memory_use;
 
 ft__memory_use ft__memory_now(void);

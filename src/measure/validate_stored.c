@@ -8,10 +8,7 @@
 
 /* A dataset in which the network was measured, and how its engine lowers. */
 struct dataset {
-    char device[128];
-    char setting[64];
-    char engine[32];
-    char engine_version[32];
+    char device[128], setting[64], engine[32], engine_version[32];
     uint32_t policy;
 };
 

@@ -175,8 +175,7 @@ ft_status ft__validation_newest(ft_row *row, ft__validation *k, const char *spec
 struct sum {
     double value;
     double squares; /* of errors: an operation's occurrences share one */
-    uint32_t n;
-    uint32_t missing;
+    uint32_t n, missing;
 };
 
 static void add(struct sum *s, const ft_row *row, double count)
@@ -244,8 +243,7 @@ static int by_count(const void *a, const void *b)
 }
 
 struct price_sums {
-    struct sum time;
-    struct sum energy;
+    struct sum time, energy;
     double workspace; /* the largest */
 };
 

@@ -9,8 +9,7 @@
 /* What a value is filled with: v scale + offset for v in [-1, 1), whole numbers and
  * conditions in [0, limit). */
 typedef struct ft__filling {
-    double scale;
-    double offset;
+    double scale, offset;
     int64_t limit;
     uint64_t seed;
 } ft__filling;

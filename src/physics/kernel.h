@@ -3,7 +3,7 @@
 
 #include "foretell/kernels.h"
 
-/* What a launch asks of a GPU: counts as numbers, 0 where there is nothing. */
+/* The work of a launch, as counts; 0 where there is none. */
 typedef struct ft__kernel_work {
     double blocks, warps, threads;
     double warp[FT_PTX_CLASSES]; /* instructions of warps */
@@ -33,11 +33,11 @@ typedef struct ft__kernel_space {
 } ft__kernel_space;
 void ft__kernel_work_make(ft__kernel_work *out, const ft_ptx_counts *counts,
                           const ft__kernel_space *space);
-/* What a launch asks for, as a query about it says. */
+/* The work of the launch in a query. */
 ft_status ft__kernel_work_of(ft__kernel_work *out, const ft_kernel_query *q,
                              ft_error *err);
 
-/* A GPU of NVIDIA's, as the time of a kernel depends on it. SI. */
+/* The parameters of an NVIDIA GPU that kernel times depend on, in SI units. */
 typedef struct ft__gpu {
     double sms, clock_hz;
     double slots;         /* instructions that an SM's schedulers issue in a clock */
@@ -46,9 +46,7 @@ typedef struct ft__gpu {
     double warps, blocks; /* most that an SM holds */
     double registers, shared_bytes; /* of an SM */
     double reserved_bytes; /* shared memory that a block costs beside its own */
-    double bandwidth, l2_bytes;
-    double peak_fp32, peak_fp64, peak_fp16, peak_tensor;
-    double power_w;
+    double bandwidth, l2_bytes, peak_fp32, peak_fp64, peak_fp16, peak_tensor, power_w;
     int stacked; /* HBM since 2017 */
 } ft__gpu;
 /* FT_EUNSUPPORTED, FT_ENOTFOUND as ft_kernel_ask(). */

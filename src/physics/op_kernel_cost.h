@@ -1,15 +1,15 @@
-/* What the files that price one kernel share: op_kernel_cost.c chooses among them. */
+/* Shared by the files that estimate one kernel; op_kernel_cost.c chooses among them. */
 #ifndef PHYSICS_OP_KERNEL_COST_H
 #define PHYSICS_OP_KERNEL_COST_H
 
 #include "physics/op_kernels.h"
 
-/* Beyond what rounding may bring. */
+/* A margin above rounding errors. */
 #define FT__SURELY (1 + 1e-9)
-/* Of the smallest product of tensor cores. */
+/* Rows of the smallest tensor-core product. */
 #define FT__TENSOR_ROWS 16.0
 
-/* One way of cutting a product into tiles, as far as no clock changes it. */
+/* A tiling of a product, as far as it does not depend on clocks. */
 struct tiling {
     double work;  /* FLOPs, with those that are lost */
     double drawn; /* B from the last-level cache, by so many cores: */
@@ -21,8 +21,8 @@ struct tiling {
     uint32_t split;  /* k, into so many parts */
 };
 
-/* One algorithm for a product or convolution: a product of its own, and passes over
- * memory before and behind it. */
+/* An algorithm for a product or convolution: a matrix product of its own, and memory
+ * passes before and after it. */
 struct ft__algorithm {
     ft__op_kernel op_kernel;
     double share;            /* of the rate of a plain product */
@@ -36,7 +36,6 @@ struct ft__algorithm {
 };
 enum { MAX_ALGORITHMS = 5, MAX_WAYS = 64 };
 
-/* ceil() of what is not negative, without a call. */
 static inline double ft__up(double v)
 {
     const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
@@ -52,7 +51,7 @@ static inline bool ft__has_vectors_of_16_bits(const ft__op_kernel *p,
     return chip->early && p->size == 2 && chip->vector_share < 1;
 }
 
-/* B of a step of k of a tile's operands, so many rows of each. */
+/* Bytes of a tile's operands for one step of k, with m and n rows. */
 static inline double ft__drawn_b(const ft__op_kernel *p, double m, double n)
 {
     const double packed = p->packed > 0 ? p->packed : p->size;
@@ -60,7 +59,7 @@ static inline double ft__drawn_b(const ft__op_kernel *p, double m, double n)
     return p->packed_last ? m * p->size + n * packed : m * packed + n * p->size;
 }
 
-/* Seconds to move `bytes` when as many are touched. */
+/* Seconds to move `bytes` with a working set of the same size. */
 double ft__cached_s(double bytes, const ft__pace *pace);
 /* Seconds to move all that a kernel reads, `again` B of it twice, and writes. */
 double ft__moved_s(const ft__op_kernel *p, double again, const ft__pace *pace);
@@ -68,9 +67,8 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
 void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 
-/* Is the operation attention as one kernel: where tensor cores serve, forward? */
+/* Is the operation a fused attention kernel (forward, on tensor cores)? */
 bool ft__is_one_attention(const ft_op *op, const ft__hardware_spec *chip);
-/* Then its sizes. */
 void ft__attention_kernel(ft__op_kernel *p, const ft_op *op);
 /* What stores the keys and values of an attention's new tokens, and queries where they
  * are packed with these, as a pass of its own. */
@@ -89,7 +87,7 @@ void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pa
 uint32_t ft__product_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
                           const ft__pace *pace);
 
-/* Is it of numbers of 16 bits at most, on tensor cores? */
+/* Does it run on tensor cores with elements of at most 16 bits? */
 int ft__tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip);
 /* Seconds of full power: what is lost to tiles that are not full draws less. useful_s:
  * of what is asked for. */
@@ -102,7 +100,7 @@ uint32_t ft__tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,
 /* Products of m x k with k x n: forward (0), the gradient of the data, of the weights.
  * A transposed convolution is another one's gradient of the data. */
 void ft__conv_kernel(ft__op_kernel *p, const ft_op *forward, int gradient);
-/* That a library starts to pad what p reads, its channels and those of its weights. */
+/* Kernels that a library launches to pad the channels of p's input and weights. */
 double ft__padding_kernels(const ft__op_kernel *p, const ft__hardware_spec *chip);
 /* The algorithms for a convolution, the plainest first; how many. */
 uint32_t ft__conv_algorithms(ft__algorithm *out, const ft__op_kernel *p,

@@ -86,7 +86,7 @@ typedef struct ft__op_kernel {
 } ft__op_kernel;
 
 enum { FT__MAX_OP_KERNELS = 24 };
-/* What the host does to start an operation. */
+/* Host work to start an operation. */
 typedef struct ft__calls {
     int floor;        /* FT__C_ of what the host's time is multiplied by, or -1 */
     double inner;     /* kernels beyond the first, which its library starts */
@@ -109,17 +109,17 @@ static inline bool ft__makes_products(const ft_op *op)
     return c == FT_CLASS_CONV || c == FT_CLASS_MATMUL;
 }
 
-/* Between the sum (power 1) and the larger (power infinite) of two times. */
+/* The p-norm of two times: their sum for power 1, the larger for an infinite power. */
 double ft__together(double a, double b, double power);
-/* Has the operation scales for blocks of its weights that tensor cores do not multiply
- * by? */
+/* Has the operation block scales of its weights that tensor cores do not apply? */
 bool ft__has_block_scales(const ft_op *op);
 ft__calls ft__calls_of(const ft_op *op, bool amd);
-/* Host time to start it once, as so many kernels: launch_s where there are launches. */
+/* Host time to start it once, as `kernels` launches. */
 double ft__host_s(const ft__calls *calls, double kernels,
                   const ft__physics_params *params);
 void ft__work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *chip);
-/* The estimate of what was made of an operation before: for many thetas. */
+/* The estimate from an operation's kernels, made once and evaluated with many sets of
+ * constants. */
 void ft__work_cost(ft__terms *out, const ft__work *w, const ft__hardware_spec *chip,
                    const ft__physics_params *params);
 
@@ -128,8 +128,7 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
 
 /* Sizes of tiles, each half as large as the one before. */
 enum { FT__N_TILE_SIZES = 5 };
-/* What a chip reaches, worked out once for many passes. Points to chip and constants.
- */
+/* Rates that a chip reaches, computed once for many kernels. */
 typedef struct ft__pace {
     const ft__hardware_spec *chip;
     const double *c;

@@ -9,8 +9,8 @@
 /* How long an operation takes on a device that nobody measured: a structured estimate
  * from its specifications. Regressors learn the ratio of what is measured to it. */
 
-/* What a device offers one operation: at the clock and under the cap of a setting, for
- * its dtype and the dtype policy. SI; NaN where nobody knows. */
+/* The hardware spec for one operation: at the clock and cap of a setting, for its dtype
+ * and dtype policy. SI units; NaN where unknown. */
 typedef struct ft__hardware_spec {
     double cores;        /* SMs, compute units; CPU: as many as threads */
     double clock_hz;     /* the setting's, otherwise the boost clock; CPU: under load */
@@ -27,8 +27,7 @@ typedef struct ft__hardware_spec {
     double clock_share;      /* clock_hz over the nominal clock */
     double tensor_flops; /* 16-bit, whatever the operation's dtype: tells generations
                             apart */
-    double process_nm;
-    double year;
+    double process_nm, year;
     double vector_share; /* of peak_flops that vectors have, at any clock */
     double slots;        /* the optimizer's numbers per weight; of "optimizer=adam" */
     double reads;        /* passes in which it reads, the weights' own among them */
@@ -41,8 +40,7 @@ typedef struct ft__hardware_spec {
                                 INFINITY: all */
     double launch_factor;    /* ft__launch_factor() */
     int inline_ecc;          /* error correction takes bandwidth of the same memory */
-    int gpu;
-    int amd;
+    int gpu, amd;
     int stacked; /* its memory: HBM */
     int gddr;
     int early;      /* NVIDIA's, before Volta */
@@ -86,17 +84,16 @@ static inline bool ft__has_gddr(const ft_device_facts *d)
  * alone), "tf32" (in all products), "ieee" (nowhere). */
 void ft__hardware_spec_make(ft__hardware_spec *out, const ft_device_facts *d,
                             const char *setting, const char *policy, const ft_op *op);
-/* The same at a clock alone; NaN: the nominal one. */
+/* The same at a clock; NaN: the nominal clock. */
 void ft__hardware_spec_at(ft__hardware_spec *out, const ft_device_facts *d,
                           double clock_hz, const char *policy, const ft_op *op);
-/* How a setting drives a device; NaN: as it comes. */
+/* The operating point of a setting; NaN: the device's default. */
 typedef struct ft__operating_point {
-    double clock_hz;
-    double memory_hz;
+    double clock_hz, memory_hz;
     double power_w; /* cap */
 } ft__operating_point;
 ft__operating_point ft__operating_point_of(const char *setting);
-/* Does one name a clock or a cap that the other has otherwise, or not at all? */
+/* Do they differ in a clock or cap that either names? */
 bool ft__operating_point_differs(const ft__operating_point *asked,
                                  const ft__operating_point *measured);
 bool ft__setting_differs(const char *asked, const char *measured);
@@ -111,8 +108,8 @@ bool ft__is_same_library(const char *a, const char *b);
  * "loop=3000"; NaN: it is that of the steady state. */
 double ft__loop_calls(const char *setting);
 bool ft__is_same_loop(const char *a, const char *b);
-/* A chip at any clock and under any cap: ft__hardware_spec_make() in two steps, of
- * which the second is quick. */
+/* ft__hardware_spec_make() in two steps for many clocks and caps; the second step is
+ * cheap. */
 typedef struct ft__hardware_range {
     ft__hardware_spec chip; /* what no clock and no cap changes */
     const ft_device_facts *facts;
@@ -132,14 +129,13 @@ static inline double ft__clocks_s(double clocks, const ft__hardware_spec *chip)
 {
     return chip->clock_hz > 0 ? clocks / chip->clock_hz : 0;
 }
-/* Held to a share of its clock. */
+/* Scales the spec to a share of its clock. */
 void ft__hardware_spec_hold(ft__hardware_spec *chip, double share);
 /* Share of bandwidth that its memory reaches, relative to HBM's. */
 double ft__stream_ratio(const ft__hardware_spec *chip);
 /* B/s of memory that a share of the nominal clock leaves. */
 double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share);
-/* The name of what is not known of a chip and has to be, or NULL: an estimate can be
- * made. */
+/* The name of a fact that an estimate needs and the chip lacks; NULL: none. */
 const char *ft__hardware_spec_lacks(const ft__hardware_spec *chip);
 
 /* Does the link join all devices of a machine that the operation has? */
@@ -153,7 +149,7 @@ bool ft__has_units(const ft_device_facts *d, ft_dtype t, bool tf32);
 bool ft__is_widened(const ft_op *op, const ft_device_facts *d);
 ft_op ft__op_widened(const ft_op *op); /* such a layer, as it is computed */
 
-/* The parts of an estimate: what a regressor sees of it, too. */
+/* The terms of an estimate, which are features of regressors as well. */
 typedef struct ft__terms {
     double compute_s; /* at the sustained rate, with waves and tiles */
     double cache_s;   /* from the last-level cache */
@@ -192,7 +188,7 @@ static inline double ft__cache_hit(double sizes)
     return 1 / (1 + square * square * sizes);
 }
 
-/* The device's share of the time; the rest is the host's. 1: it is not known. */
+/* The device's share of the time, the rest being the host's; 1 where unknown. */
 static inline double ft__device_share(const ft__terms *t)
 {
     return t->busy_s < t->total_s ? t->busy_s / t->total_s : 1;
@@ -215,11 +211,11 @@ ft__physics_params ft__physics_default(void);
 void ft__physics(ft__terms *out, const ft_op *op, const ft__hardware_spec *chip,
                  const ft__physics_params *params);
 
-/* The same estimate beside a host that takes `times` as long. */
+/* The same estimate with host times multiplied by `times`. */
 void ft__physics_with_host(ft__terms *t, double times);
 
-/* What no algorithm is faster than, s: FLOPs at the peak, where none may be saved, and
- * bytes that the last-level cache does not hold at the bandwidth. */
+/* A lower bound in s for any algorithm: FLOPs at the peak, unless the algorithm may
+ * save some, and bytes beyond the last-level cache at the bandwidth. */
 double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip);
 
 /* Fit those constants that the rows say something of: least mean of
@@ -231,8 +227,7 @@ double ft__physics_least(const ft_op *op, const ft__hardware_spec *chip);
 typedef struct ft__physics_row {
     const ft_op *op;
     const ft__hardware_spec *chip;
-    double time_s;
-    double weight;
+    double time_s, weight;
     uint32_t group; /* its dataset, or device: 0, 1, 2, ... */
 } ft__physics_row;
 ft_status ft__physics_fit(ft__physics_params *params, const ft__physics_row *row,

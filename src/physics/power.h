@@ -26,7 +26,7 @@ void ft__power_make(ft__power *out, const ft__terms *t, const ft__hardware_spec 
                     const ft__physics_params *params);
 /* W of an operation that takes busy_s at this clock; NaN: busy_s is not above 0. */
 double ft__power_at(const ft__power *p, double clock, double busy_s);
-/* How long it is busy at this clock. */
+/* The busy time at this clock. */
 double ft__busy_at(const ft__power *p, double clock);
 /* The clock, at most the chip's, at which the power is no more than cap_w. There is a
  * lowest clock: below what that draws, a cap is exceeded. */

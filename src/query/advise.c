@@ -85,11 +85,14 @@ bool ft__advise(ft__buf *b, const ft__question *a, const ft_graph *g, const char
     return true;
 }
 
+/* A clock is found for a cap to less than that. */
+static const double cap_rounding = 1.001;
+
 ft__cap ft__cap_of(const ft_device *device, const char *setting, double power_w)
 {
     const double cap_w = ft__pair_number(setting, "power");
 
-    if (device && cap_w > 1.001 * ft_device_get(device)->tdp_w)
+    if (device && cap_w > cap_rounding * ft_device_get(device)->tdp_w)
         return FT__CAP_ABOVE;
-    return power_w > 1.001 * cap_w ? FT__CAP_BELOW : FT__CAP_HOLDS;
+    return power_w > cap_rounding * cap_w ? FT__CAP_BELOW : FT__CAP_HOLDS;
 }

@@ -11,8 +11,7 @@
 struct answer {
     ft_answer a; /* what callers see */
     ft__arena arena;
-    ft_graph *imported;
-    ft_graph *lowered;
+    ft_graph *imported, *lowered;
     ft_totals asked; /* of the graph that was asked about */
     double *network_w;
     bool bad; /* memory was short: sticky */

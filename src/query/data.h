@@ -15,8 +15,7 @@ typedef struct ft__data_kept {
     struct ft__data_kept *next;
     void *thing;
     char name[FT__NAME]; /* of devices: that of the file */
-    char note[FT__NOTE];
-    char asked[];
+    char note[FT__NOTE], asked[];
 } ft__data_kept;
 
 /* Predictors for families of devices: the user's own, then those of the data folder. */
@@ -42,9 +41,7 @@ struct ft_data {
     pthread_mutex_t lock; /* of all that follows the folders */
     char *data_dir;
     char *user_dir; /* "": none */
-    ft__data_kept *device;
-    ft__data_kept *predictor;
-    ft__data_kept *known;
+    ft__data_kept *device, *predictor, *known;
     char *no_sensors;     /* NULL: not looked for yet */
     ft__remembered *idle; /* the last used first */
     ft__families families;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "graph/plan.h"
-#include "predict/file/predictor.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 #include "query/select.h"
@@ -358,8 +357,7 @@ ft_status ft__place_split(ft_split *out, ft_split *alone,
 
 struct split_owner {
     ft_split_answer a; /* what callers see */
-    ft_graph *imported;
-    ft_graph *lowered;
+    ft_graph *imported, *lowered;
     ft__selection found[FT_PLACE_MAX_DEVICES];
     char why[1000];
     ft_remark left_out;

@@ -23,8 +23,7 @@ static const char record[] = {
     , 0};
 
 static const struct page {
-    const char *title;
-    const char *script;
+    const char *title, *script;
 } pages[FT__PAGE_COUNT] = {
     [FT__PAGE_PREDICT] = {"foretell predict", predict},
     [FT__PAGE_EXPLORE] = {"foretell explore", explore},

@@ -109,8 +109,7 @@ struct ft__table {
     size_t n_all, n_columns;
     size_t flexible; /* of those shown; MAX_COLUMNS: none */
     struct cell *cell;
-    size_t n;
-    size_t cap;
+    size_t n, cap;
     size_t next; /* column of the next cell */
     bool bad;
 };
@@ -287,12 +286,6 @@ static void print_rule(size_t width, FILE *fp)
     fputc('\n', fp);
 }
 
-static void pad(size_t n, FILE *fp)
-{
-    while (n--)
-        fputc(' ', fp);
-}
-
 /* `blank` columns are owed to the line; at its end they are not paid. */
 static void print_cell(const ft__table *t, size_t column, const struct cell *c,
                        size_t *blank, FILE *fp)
@@ -302,10 +295,8 @@ static void print_cell(const ft__table *t, size_t column, const struct cell *c,
 
     if (t->shown[column]->right)
         *blank += width - shown;
-    if (shown) {
-        pad(*blank, fp);
-        *blank = 0;
-    }
+    for (; shown && *blank; --*blank)
+        fputc(' ', fp);
     if (c->width > width)
         fprintf(fp, "%.*s...", (int)width - 3, c->text);
     else

@@ -78,7 +78,7 @@ static const struct {
      {.step_s = 1e-3, .core_bytes = 5.5, .amd_core_bytes = 3.5, .no_dataset = true}},
 };
 
-/* "0.9" is before "0.14": numbers, not letters. */
+/* Compares versions numerically: "0.9" is before "0.14". */
 static bool is_before(const char *version, const char *than)
 {
     while (*version && *than) {

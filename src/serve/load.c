@@ -118,7 +118,7 @@ void ft__serve_bounds_of(ft__serve_bounds *out, const ft_serve_load *load)
     }
     if (load->concurrency && load->concurrency < out->seqs)
         out->seqs = load->concurrency;
-    /* A prompt that begins anew has what it generated before it, too. */
+    /* A preempted request recomputes the tokens it generated as part of its prompt. */
     if (out->tokens > out->most_context * out->seqs)
         out->tokens = out->most_context * out->seqs;
     if (load->whole_prompts && out->tokens < out->most_context)

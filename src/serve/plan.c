@@ -162,7 +162,6 @@ struct plan_model {
     uint32_t n_nodes;
 };
 
-/* As a network. */
 static ft_status whole_graph(ft_graph **out, struct plan_model *m, double batch,
                              double tokens, double context, ft_error *err)
 {
@@ -244,7 +243,7 @@ static ft_status find_common(struct plan_model *m, ft_error *err)
     return st;
 }
 
-/* Which nodes of a step that decodes. */
+/* Classes of the nodes of a decoding step. */
 typedef enum which { COMMON, HEAD, OWN } which;
 
 static ft_status add_nodes(ft_serve_plan *p, ft__serve_cell *cell,
@@ -420,14 +419,7 @@ static ft_status not_of_one(ft_error *err)
                    "one");
 }
 
-static ft_status no_drafts(ft_error *err)
-{
-    return ft_fail(err, FT_EINVAL, 0,
-                   "serving knows nothing of how many drafted tokens are accepted: "
-                   "--dim mtp is of one step, or 0");
-}
-
-/* Has it speculative layers, of which nothing is said? */
+/* Does the model have speculative layers whose acceptance rate is unknown? */
 static bool may_draft(struct plan_model *m)
 {
     ft_graph *g = NULL;
@@ -472,7 +464,9 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
         if (strcmp(d->name, "tokens") == 0 || strcmp(d->name, "context") == 0)
             return not_of_one(err);
         if (strcmp(d->name, "mtp") == 0 && d->value > 0)
-            return no_drafts(err);
+            return ft_fail(err, FT_EINVAL, 0,
+                           "serving knows nothing of how many drafted tokens are "
+                           "accepted: --dim mtp is of one step, or 0");
         if (strcmp(d->name, "mtp") == 0) {
             m->never_drafts = true;
             continue;

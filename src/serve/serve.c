@@ -1,6 +1,7 @@
 /* A load on steps that are known: what fits, the run at the value and at both ends of
  * its steps, and the answer. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "serve/serve.h"
@@ -11,7 +12,7 @@ static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
                                (double)load->max_seqs);
 }
 
-/* What weights, a step and the cache have together. */
+/* Memory for weights, activations and the KV cache together. */
 static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
     return s->memory_bytes * (s->engine.shares_free ? 1 : load->memory_share);
@@ -80,7 +81,7 @@ static ft_estimate estimate(const ft_serve_steps *s, const double x[RUNS])
     return e;
 }
 
-/* What follows from a run. */
+/* Rates derived from a run. */
 struct rates {
     double tokens_per_s, user_tokens_per_s, device_tokens_per_s, requests_per_s;
     double power_w, token_j, prefill_j, decode_j, idle_j; /* of a token, but power */
@@ -103,7 +104,6 @@ static struct rates rates_of(const ft__serve_run *r)
 }
 
 _Static_assert(RUNS == 5, "OF names every run");
-/* Of all runs the same quantity. */
 #define OF(of, field)                                                                  \
     estimate(s, (const double[RUNS]){(of)[0].field, (of)[1].field, (of)[2].field,      \
                                      (of)[3].field, (of)[4].field})
@@ -238,4 +238,37 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
         fill(out, s, r);
     }
     return st;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = ((const ft__serve_latency *)a)->s,
+                 y = ((const ft__serve_latency *)b)->s;
+
+    return (x > y) - (x < y);
+}
+
+void ft__serve_points(double out[FT_SERVE_POINT_COUNT], ft__serve_latency *v, size_t n)
+{
+    static const double share[FT_SERVE_POINT_COUNT] = {[FT_SERVE_P50] = 0.5,
+                                                       [FT_SERVE_P90] = 0.9,
+                                                       [FT_SERVE_P95] = 0.95,
+                                                       [FT_SERVE_P99] = 0.99};
+    double all = 0, sum = 0, seen = 0;
+    int p = FT_SERVE_P50;
+
+    for (int i = 0; i < FT_SERVE_POINT_COUNT; i++)
+        out[i] = NAN;
+    if (n)
+        qsort(v, n, sizeof(*v), by_value);
+    for (size_t i = 0; i < n; i++) {
+        all += v[i].count;
+        sum += v[i].s * v[i].count;
+    }
+    out[FT_SERVE_MEAN] = n ? sum / all : NAN;
+    for (size_t i = 0; i < n; i++) {
+        seen += v[i].count;
+        while (p < FT_SERVE_POINT_COUNT && seen >= share[p] * all * (1 - 1e-12))
+            out[p++] = v[i].s;
+    }
 }

@@ -11,7 +11,7 @@ static inline ft_status ft__serve_no_memory(ft_error *err)
 {
     return ft_fail(err, FT_ENOMEM, 0, "steps");
 }
-/* 0 is the default of every field. */
+/* Replaces 0, which stands for the default, by the default. */
 static inline void ft__serve_default(uint64_t *field, uint64_t otherwise)
 {
     if (!*field)
@@ -31,7 +31,7 @@ enum {
  * much memory. */
 ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
                               double memory_bytes, ft_error *err);
-/* Bounds of what its requests have, and how many run at once. */
+/* Bounds of the token counts of requests and of how many run at once. */
 typedef struct ft__serve_bounds {
     uint64_t least_prompt, most_prompt, most_context, seqs, tokens;
 } ft__serve_bounds;
@@ -42,7 +42,7 @@ ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n);
 
 enum { FT__SERVE_GRID = 48 };
 
-/* Where steps are asked for, ascending. */
+/* Grid points at which steps are estimated, ascending. */
 typedef struct ft__serve_grid {
     double at[FT__SERVE_GRID];
     size_t n;
@@ -57,7 +57,7 @@ typedef struct ft__serve_entry {
     double count;
 } ft__serve_entry;
 
-/* What a step is the sum of. */
+/* The parts that add up to a step. */
 typedef enum ft__serve_part {
     FT__SERVE_ROWS,    /* of every token, whoever it belongs to: by tokens */
     FT__SERVE_HEAD,    /* of every sequence: by sequences */
@@ -126,14 +126,14 @@ typedef struct ft__serve_engine {
 } ft__serve_engine;
 /* FT_EINVAL: no such name, or the version is not a number; each may be NULL. */
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);
-/* Of a name and a version, each NULL: any; the newest one's. */
+/* The engine of that name and version; NULL: any, which is the newest. */
 ft__serve_engine ft__serve_engine_of(const char *name, const char *version);
-/* A mixture whose weights of 8 bits have scales of blocks: it has kernels of its own.
- */
+/* Is it a mixture of experts with block-scaled 8-bit weights, which has kernels of its
+ * own? */
 bool ft__serve_block_experts(const ft_op *op);
 /* Names of engines that were measured, from 0 on; NULL: no more. */
 const char *ft__serve_engine_measured(size_t i);
-/* Has it kernels of its own? */
+/* Does the engine replace kernels of the estimate? */
 bool ft__serve_engine_changes(const ft__serve_engine *e);
 /* Change the cost of an operation as far as its kernels are its own. width: of what is
  * summed over ranks; 0: nothing is. */
@@ -141,7 +141,7 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
                            const ft_op *op, int64_t width, const ft_device_facts *f,
                            double idle_w);
 
-/* A factor of its value for steps of one sort. */
+/* The low and high ends of an interval, as factors of the value. */
 typedef struct ft__serve_ends {
     double value, low, high;
 } ft__serve_ends;
@@ -164,8 +164,7 @@ struct ft_serve_steps {
     double most_w; /* that it is built for; NaN: not known */
     double link_bytes_per_s;
     ft_basis basis;
-    char device[128], title[128], predictor[1024], run_mode[32];
-    char no_hardware[256];
+    char device[128], title[128], predictor[1024], run_mode[32], no_hardware[256];
     ft_dtype no_hardware_for;
     const char *no_hardware_ending; /* in no_hardware */
 };
@@ -176,7 +175,8 @@ typedef enum ft__serve_end {
     FT__SERVE_HIGH
 } ft__serve_end;
 
-/* Of all steps at this end of their intervals; what prompts and decoding draw of it. */
+/* The cost of a step at one end of the interval, with the energy of prefill and
+ * decoding. */
 typedef struct ft__serve_split {
     double time_s, busy_s;      /* busy: the device, while the host issues the rest */
     double prefill_share;       /* of busy_s */
@@ -184,11 +184,11 @@ typedef struct ft__serve_split {
 } ft__serve_split;
 ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step *step,
                                     ft__serve_end end);
-/* What a step is for the replica that has most of it, for which the others wait, those
- * without a prompt, too: sequences are spread over replicas evenly. */
+/* The step of the replica with the most work, for which all others wait. Sequences are
+ * spread evenly over replicas. */
 ft_serve_step ft__serve_replica_step(const ft_serve_steps *s, const ft_serve_step *step,
                                      ft__serve_end end);
-/* Of the time of a step, what a token of it takes where a token is drafted. */
+/* The share of a step's time that a token takes where tokens are drafted. */
 double ft__serve_drafted(const ft_serve_steps *s, ft__serve_end end);
 /* Of the device for sampling, and of the host until the next step; overhead_s 0: the
  * engine's, else it is all that there is. */
@@ -202,14 +202,14 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
                             const ft_serve_steps *s, const ft_serve_load *asked,
                             ft_error *err);
 
-/* s, which occur so often. */
+/* A latency in s and how often it occurs. */
 typedef struct ft__serve_latency {
     double s, count;
 } ft__serve_latency;
 /* By nearest rank; NaN: there are none. Sorts v. */
 void ft__serve_points(double out[FT_SERVE_POINT_COUNT], ft__serve_latency *v, size_t n);
 
-/* A group of devices, and what a run showed. */
+/* The result of a simulated run of a group of devices. */
 typedef struct ft__serve_run {
     double latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT];
     double duration_s, generated, busy_s;

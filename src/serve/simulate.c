@@ -1,9 +1,8 @@
-/* Continuous batching, step by step, as vLLM documents its scheduler (V1): sequences
- * under way first, with one token or the next chunk of a prompt; then prompts that
- * wait, in order, until the step has its tokens. A sequence without a block for its
- * token ends the youngest one, which computes its tokens anew (preemption by
- * recomputation), but those whose blocks nobody took since (docs.vllm.ai, design of
- * prefix caching: the blocks freed first are taken first, of a sequence its last). */
+/* Continuous batching as vLLM V1 documents its scheduler: running sequences first, with
+ * one token or the next chunk of a prompt; then waiting prompts, in order, until the
+ * step has its tokens. A sequence without a free block preempts the youngest one, which
+ * recomputes its tokens except those whose blocks are still cached (docs.vllm.ai,
+ * prefix caching: blocks are evicted as they were freed, a sequence's last first). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,8 @@ enum { MOST_LEAP = 64 };
 /* Between devices without a link of their own: PCIe 4.0 with 16 lanes. */
 static const double pcie_bytes_per_s = 25e9;
 
-/* Its tokens are those of the prompt and those generated; `done` of them are in the
- * cache. A step that completes them generates another one. */
+/* A sequence of prompt and generated tokens, of which `done` are in the cache. A step
+ * that completes them generates another. */
 struct sequence {
     double arrival_s, first_s, last_s;
     double ready_s; /* it may be scheduled from here on */
@@ -24,7 +23,6 @@ struct sequence {
     bool preempted; /* and not begun again */
 };
 
-/* Numbers of sequences in order. */
 struct queue {
     uint32_t *at;
     size_t first, n, size; /* size: a power of two, at least all sequences */
@@ -67,11 +65,6 @@ struct run {
     bool bad; /* memory is short */
 };
 
-static void push(struct queue *q, uint32_t i)
-{
-    q->at[(q->first + q->n++) & (q->size - 1)] = i;
-}
-
 static void push_front(struct queue *q, uint32_t i)
 {
     q->first = (q->first - 1) & (q->size - 1);
@@ -98,7 +91,7 @@ static bool decodes(const struct sequence *s)
     return s->generated && s->done + 1 == tokens_of(s);
 }
 
-/* That a sequence needs blocks for as it begins. */
+/* Tokens that a sequence needs blocks for when it is scheduled first. */
 static uint64_t tokens_to_begin(const struct run *r, const struct sequence *s)
 {
     return r->steps->engine.reserves ? s->prompt + s->generate : tokens_of(s);
@@ -109,7 +102,7 @@ static uint64_t blocks_for(const struct run *r, uint64_t tokens)
     return (tokens + r->load->block - 1) / r->load->block;
 }
 
-/* From those freed first; of what a sequence freed its last blocks. */
+/* Evicts cached blocks, the first freed first; of one sequence its last blocks. */
 static void take_freed(const struct run *r, struct engine *e, uint64_t n)
 {
     e->free_blocks -= n;
@@ -144,7 +137,7 @@ static void give_blocks(struct run *r, struct engine *e, const struct freed *f)
     e->freed[e->n_freed++] = *f;
 }
 
-/* What is left of the blocks that it had before it was preempted. */
+/* Reuses the blocks that are left from before a preemption. */
 static void take_back(const struct run *r, struct engine *e, uint32_t i)
 {
     struct sequence *s = &r->seq[i];
@@ -168,7 +161,7 @@ static void take_back(const struct run *r, struct engine *e, uint32_t i)
     }
 }
 
-/* So that it has room for so many tokens. */
+/* Allocates blocks for that many tokens. */
 static bool take_blocks(const struct run *r, struct engine *e, struct sequence *s,
                         uint64_t tokens)
 {
@@ -201,10 +194,11 @@ static struct engine *least_loaded(struct run *r, size_t from, size_t to)
 static void hand_to(struct run *r, size_t from, size_t to, uint32_t i)
 {
     struct engine *e = least_loaded(r, from, to);
+    struct queue *q = &e->waiting;
 
     if (e->n == 0 && e->waiting.n == 0)
         e->now_s = fmax(e->now_s, r->seq[i].ready_s);
-    push(&e->waiting, i);
+    q->at[(q->first + q->n++) & (q->size - 1)] = i;
 }
 
 static bool is_open(const ft_serve_load *load)
@@ -212,7 +206,6 @@ static bool is_open(const ft_serve_load *load)
     return load->rate_per_s > 0 || load->n_recorded;
 }
 
-/* May another one begin? */
 static bool has_room(const struct run *r)
 {
     return r->n_begun < r->n_seqs &&
@@ -249,7 +242,6 @@ static void add_gap(struct run *r, double gap_s, double count)
     grown[r->n_gaps++] = (ft__serve_latency){gap_s, count};
 }
 
-/* What the next step of an engine does. */
 struct schedule {
     ft_serve_step step;
     double left;     /* tokens that it may still have */
@@ -257,7 +249,6 @@ struct schedule {
     bool preempted;
 };
 
-/* The youngest of those under way. */
 static void preempt(struct run *r, struct engine *e, struct schedule *x)
 {
     const uint32_t i = e->running[--e->n];
@@ -305,11 +296,10 @@ static void schedule_running(struct run *r, struct engine *e, struct schedule *x
     }
 }
 
-/* Of a prompt that others begin with, too, what is in the cache. */
+/* Finds the cached part of a prompt's shared prefix. */
 static void find_cached(const struct run *r, struct engine *e, struct sequence *s)
 {
     const uint64_t whole = (r->load->shared_prefix / r->load->block) * r->load->block;
-
     const uint64_t cached = whole < s->prompt ? whole : s->prompt - 1;
 
     if (e->warm && s->done < cached)
@@ -317,7 +307,6 @@ static void find_cached(const struct run *r, struct engine *e, struct sequence *
     e->warm = true;
 }
 
-/* Can the first that waits be taken in? */
 static bool takes_next(const struct run *r, const struct engine *e)
 {
     const struct sequence *s =
@@ -352,7 +341,7 @@ static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x
     }
 }
 
-/* Steps that only decode, until one of them ends, or something else may happen. */
+/* The number of identical decoding steps until a sequence ends or another event. */
 static uint64_t alike(const struct run *r, const struct engine *e, double step_s)
 {
     uint64_t n = MOST_LEAP;
@@ -373,21 +362,15 @@ static uint64_t alike(const struct run *r, const struct engine *e, double step_s
     return n > 1 && e->free_blocks < e->n * (blocks_for(r, n) + 1) ? 1 : n;
 }
 
-/* What is left of prompts that an earlier step began. */
-static void schedule_begun(const struct run *r, struct engine *e, struct schedule *x)
-{
-    for (size_t i = 0; i < e->n; i++)
-        if (!decodes(&r->seq[e->running[i]]))
-            add_prompt(r, x, &r->seq[e->running[i]]);
-}
-
 static void make_schedule(struct run *r, struct engine *e, struct schedule *x)
 {
     const bool alone = r->load->whole_prompts || r->steps->engine.prompts_alone;
 
     *x = (struct schedule){.left = (double)r->load->max_batched_tokens, .repeat = 1};
     if (alone) {
-        schedule_begun(r, e, x);
+        for (size_t i = 0; i < e->n; i++)
+            if (!decodes(&r->seq[e->running[i]]))
+                add_prompt(r, x, &r->seq[e->running[i]]);
         schedule_waiting(r, e, x);
     }
     if (x->step.prefill_tokens > 0)
@@ -414,16 +397,6 @@ static void token(struct run *r, struct engine *e, struct sequence *s, uint64_t 
     s->last_s = e->now_s;
 }
 
-/* From a group that takes prompts to one that decodes. */
-static void move(struct run *r, struct engine *e, uint32_t i)
-{
-    struct sequence *s = &r->seq[i];
-
-    release(r, e, s, NOBODY);
-    s->ready_s = e->now_s + r->transfer_s * (double)s->done;
-    hand_to(r, r->n_prompts, r->n_engines, i);
-}
-
 static void finish_step(struct run *r, struct engine *e, uint64_t n, double step_s)
 {
     const bool moves =
@@ -446,9 +419,11 @@ static void finish_step(struct run *r, struct engine *e, uint64_t n, double step
         e->n = kept + all - k - 1;
         if (s->generated == s->generate)
             end(r, e, s);
-        else if (moves && s->generated)
-            move(r, e, i);
-        else
+        else if (moves && s->generated) {
+            release(r, e, s, NOBODY);
+            s->ready_s = e->now_s + r->transfer_s * (double)s->done;
+            hand_to(r, r->n_prompts, r->n_engines, i);
+        } else
             e->running[kept++] = i;
     }
     e->n = kept;
@@ -527,7 +502,7 @@ static ft_status run_step(struct run *r, struct engine *e, ft_error *err)
     return r->bad ? ft_fail(err, FT_ENOMEM, 0, "serving") : FT_OK;
 }
 
-/* When it may next do something; infinity: it has nothing. */
+/* The time of the engine's next event; infinity: none. */
 static double next_of(const struct run *r, const struct engine *e)
 {
     if (e->n)
@@ -685,7 +660,6 @@ static void count_batches(ft__serve_run *out, const ft_serve_steps *s, uint64_t 
     out->most_batch *= n;
 }
 
-/* Batches of a pipeline share its cache. */
 static uint64_t blocks_of(const ft_serve_steps *s, const ft_serve_load *load,
                           double kv_tokens)
 {

@@ -13,8 +13,8 @@
 
 static const double TILE = 128, FEW_ROWS = 384;
 
-/* Where x is among them: between i and i + 1, at `part`. Beyond the ends: as between
- * the last two. */
+/* The grid interval of x: between points i and i + 1, at `part`; beyond the ends it
+ * extrapolates from the last two. */
 struct place {
     size_t i, next;
     double part;
@@ -69,7 +69,7 @@ static double power_between(double a, double b, double part)
     return a > 0 && b > 0 ? a * pow(b / a, part) : a + part * (b - a);
 }
 
-/* By tokens a power law: what a token attends to grows with them. */
+/* Interpolates by a power law in tokens: the context per token grows with them. */
 static ft__serve_cost at_chunk(const ft__serve_cost *c, const ft_serve_steps *s,
                                double tokens, double before)
 {
@@ -162,12 +162,6 @@ static double issued_s(const ft_serve_steps *s, const ft_serve_step *step,
                 graph ? 0 : factor(&issue_reach, end) * (double)s->issued * issue_s);
 }
 
-/* No device draws more than it is built for, however operations add up. */
-static double held_share(const ft_serve_steps *s, double joules, double busy_s)
-{
-    return joules > s->most_w * busy_s ? s->most_w * busy_s / joules : 1;
-}
-
 ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step *step,
                                     ft__serve_end end)
 {
@@ -184,7 +178,10 @@ ft__serve_split ft__serve_step_cost(const ft_serve_steps *s, const ft_serve_step
                              (share * shared.energy_j + p.prefill.energy_j);
     const double decode_j = factor(&s->decode_energy, end) *
                             ((1 - share) * shared.energy_j + p.decode.energy_j);
-    const double held = held_share(s, prefill_j + decode_j, busy_s);
+    /* No device draws more than it is built for, however operations add up. */
+    const double held = prefill_j + decode_j > s->most_w * busy_s
+                            ? s->most_w * busy_s / (prefill_j + decode_j)
+                            : 1;
 
     return (ft__serve_split){stages * fmax(busy_s, issued_s(s, step, end)),
                              stages * busy_s, busy_s > 0 ? prompts_s / busy_s : 0,
@@ -358,7 +355,7 @@ static ft_status ask_network(ft_answer **a, ft_data *d, const ft_graph *g,
     return ft_query_ask(a, d, &one, err);
 }
 
-/* Time of each kind's operations: by itself, and in networks. */
+/* Adds up each kind's time, measured alone and fused in networks. */
 static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
                       const ft_serve_plan *p, const ft__serve_cost *op,
                       const ft_answer *a)
@@ -375,7 +372,7 @@ static void add_fused(double alone[FT_KIND_COUNT], double fused[FT_KIND_COUNT],
     }
 }
 
-/* Operations of the plan, as far as they are left when a compiler has fused them. */
+/* Reduces the plan's operations to what is left after fusion. */
 static void fuse(ft__serve_cost *op, const ft_serve_plan *p, const struct networks *n)
 {
     double alone[FT_KIND_COUNT] = {0}, fused[FT_KIND_COUNT] = {0};
@@ -391,7 +388,6 @@ static void fuse(ft__serve_cost *op, const ft_serve_plan *p, const struct networ
     }
 }
 
-/* summed: by the tables. */
 static ft__serve_ends ends_of(const ft_estimate *e, double summed)
 {
     if (e->basis == FT_BASIS_UNAVAILABLE || !(summed > 0))
@@ -474,7 +470,6 @@ static const struct {
     double decode, prompt;
 } dense_reach = {1.1, 1.2}, mixture_reach = {1.25, 1.5};
 
-/* Independent of what steps err by. */
 static void reach(ft__serve_ends *e, double factor)
 {
     const double r = log(factor);
@@ -530,7 +525,7 @@ static int64_t summed_width(const ft_serve_plan *p)
     return width;
 }
 
-/* Kernels of its own in place of the device's. */
+/* Replaces the costs of operations for which the engine has its own kernels. */
 static ft_status take_engine(ft__serve_cost *op, ft_data *d, const ft_serve_plan *p,
                              const ft_serve_steps *s, ft_error *err)
 {

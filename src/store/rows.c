@@ -273,17 +273,14 @@ ft_status ft_store_export_csv(ft_store *s, const char *path, const ft_key *filte
 /* Keys are long; of the row before only these are kept. */
 struct before {
     char *text; /* its key, parts joined */
-    double value;
-    double error;
-    double calibration_s;
+    double value, error, calibration_s;
     int64_t taken_at;
 };
 
 struct pairs {
     struct before last;
     double *raw; /* later / earlier - 1 */
-    double *calibrated;
-    double *apart;
+    double *calibrated, *apart;
     size_t n, n_calibrated, cap;
     size_t stated, covered; /* with errors; and within them */
     bool bad;

@@ -24,8 +24,7 @@ typedef struct ft__trial_value {
 } ft__trial_value;
 
 typedef struct ft__trial_run {
-    const char *workload;
-    const char *point;
+    const char *workload, *point;
     int64_t taken_at;    /* ns since 1970 */
     const char *failure; /* a sentence; "": none */
     const char *output;  /* of one that failed; "" */

@@ -95,7 +95,6 @@ static ft_graph *find(ft__models *m, const char *key)
     return found;
 }
 
-/* What is beyond the bounds and not in use goes. */
 static void drop_oldest(ft__models *m)
 {
     size_t n = 0, nodes = 0;

@@ -1,8 +1,7 @@
-/* In: a tool's arguments; on the way: a command line, checked as any other; out: its
- * record. */
+/* Runs a tool: its JSON arguments become a command line, which is parsed and checked
+ * like a user's, and the record of --json is the result. */
 #include "cli/ask/tools.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,7 +180,7 @@ static bool add_word(struct words *w, const char *name, const char *value)
     return true;
 }
 
-/* A text or a number as an option has it; false: it is neither. */
+/* The text of a JSON string or number; false: the value is neither. */
 static bool value_text(char *buf, size_t size, const char **out, const json_t *v)
 {
     *out = buf;
@@ -306,7 +305,6 @@ static int run_words(ft__reply *r, struct words *w)
     return code;
 }
 
-/* The fields of a tool, of one record or of each in a list. */
 static void select_fields(json_t *v, const char *fields)
 {
     const char *key;

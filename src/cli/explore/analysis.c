@@ -32,7 +32,7 @@ void ft__explored_free(ft__explored *e)
     *e = (ft__explored){0};
 }
 
-/* Does trial i say something of all points of workload w? */
+/* Does trial i count in statistics over the points of workload w? */
 static bool counts(const ft__explored *e, size_t i, uint32_t w)
 {
     const ft_trial *t = &e->t.v[i];
@@ -42,8 +42,7 @@ static bool counts(const ft__explored *e, size_t i, uint32_t w)
 
 /* Rows of those trials of a workload that have objective k. */
 struct analysis_rows {
-    double *point;
-    double *y;
+    double *point, *y;
     size_t n;
 };
 
@@ -181,7 +180,6 @@ static void column(double *out, const ft__explored *e, uint32_t w, size_t c)
     }
 }
 
-/* Of columns a and b. */
 static ft_status relation(ft__relation *r, const ft__explored *e, uint32_t w, size_t a,
                           size_t b, double *scratch, ft_error *err)
 {
@@ -223,7 +221,8 @@ static double cost(const ft__explored *e, const ft_trial *t, size_t k)
     return e->objective[k].maximize ? -t->value[k] : t->value[k];
 }
 
-/* In units of the box between the best and the worst of every objective. */
+/* Hypervolume as a share of the box between the best and the worst of every objective.
+ */
 static ft_status volume(double *out, const ft__explored *e, uint32_t w, ft_error *err)
 {
     double *y = malloc((e->t.n + 1) * e->n_objectives * sizeof(*y));

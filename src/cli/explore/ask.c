@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "cli/explore/explore.h"
-#include "cli/llm_train.h"
+#include "cli/predict.h"
 #include "cli/serve/serve.h"
 
 enum { MAX_GRAPHS = 512, KEY_MAX = 1200 };
 
-/* A model as it is read. */
 struct network {
     char *key;
     ft_graph *graph;
@@ -59,10 +58,8 @@ void ft__point_queries_free(ft__point_queries *a)
     free(a);
 }
 
-/* The words of a point, parsed. */
 struct asked {
-    char **words;
-    char **argv;
+    char **words, **argv;
     ft__cli c;
     ft__predict_options *o;
     ft__predict_question q;
@@ -200,7 +197,7 @@ static void add_key(char *key, const char *text)
     snprintf(key + len, KEY_MAX - len, "%s\n", text ? text : "");
 }
 
-/* What is cut could be taken for another. */
+/* Refuses a key that is too long: cut, it could be another point's. */
 static int check_key(const ft__point_queries *a, const char *key)
 {
     return strlen(key) + 1 < KEY_MAX
@@ -232,7 +229,7 @@ static void network_key(char *key, const struct asked *k)
         add_key(key, m->inputs.v[i]);
 }
 
-/* A free place, or that of the one that was not used for longest. */
+/* A free place, or the least recently used one. */
 static struct network *place_for(ft__point_queries *a)
 {
     struct network *oldest = &a->network[0];
@@ -344,7 +341,6 @@ struct line {
     bool whole;
 };
 
-/* A word, quoted. */
 static void add_word(struct line *l, const char *word)
 {
     l->whole = l->whole && l->len + 4 * strlen(word) + 4 < l->size;

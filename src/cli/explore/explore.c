@@ -10,24 +10,15 @@
 enum { PLAN_MAX = 256, DEFAULT_POINTS = 40, DEFAULT_TOP = 12, VERIFIED = 3 };
 
 struct explore_options {
-    const char *design;
-    const char *search;
-    uint64_t points;
-    uint64_t seed;
-    uint64_t resolution;
-    uint64_t levels;
-    uint64_t max_runs;
+    const char *design, *search;
+    uint64_t points, seed, resolution, levels, max_runs;
     double budget_s;
     bool retry;
     const char *power;
     bool no_power;
     const char *build_dir;
     uint64_t top;
-    const char *html;
-    const char *notebook;
-    const char *shard;
-    const char *name;
-    const char *only;
+    const char *html, *notebook, *shard, *name, *only;
     ft__texts notes;
 };
 
@@ -75,8 +66,7 @@ static int plan_of(ft__cli *c, ft_explore_options *how, const struct explore_opt
     int code, d = FT_DESIGN_FULL, s = FT_SEARCH_COUNT;
 
     if (o->design && o->search)
-        return ft__usage(c, "--design and --search exclude each "
-                            "other");
+        return ft__usage(c, "--design and --search exclude each other");
     if (o->resolution && (o->resolution < 3 || o->resolution > 5))
         return ft__usage(c, "--resolution is 3, 4 or 5");
     code = o->search   ? ft__name_parse(c, &s, "search", o->search, FT_NAMES_SEARCHER)
@@ -146,16 +136,16 @@ static int not_run_yet(ft__cli *c, const struct explore_options *o, const char *
     if (!fp)
         return ft__cli_done(c, false);
     print_command(fp, c, o, "run");
-    code = fclose(fp) ? ft__cli_done(c, false)
-                      : ft__cli_exit(c, FT__EXIT_MISSING,
-                                     "nothing of %s was run yet as the file stands; "
-                                     "begin with: %s",
-                                     name, text);
+    code = fclose(fp)
+               ? ft__cli_done(c, false)
+               : ft__cli_exit(
+                     c, FT__EXIT_MISSING,
+                     "nothing of %s was run yet as the file stands; begin with: %s",
+                     name, text);
     free(text);
     return code;
 }
 
-/* Behind a run of which nothing is known. */
 static int none_ran(ft__cli *c, const ft__explored *e)
 {
     return ft__cli_exit(c, FT__EXIT_NO,
@@ -163,15 +153,6 @@ static int none_ran(ft__cli *c, const ft__explored *e)
                         "again, once the reason is mended",
                         e->failed == 1 ? "the only run" : "every run",
                         e->failed == 1 ? "it" : "them");
-}
-
-/* As it is kept for resume. */
-static void plan_text(char *buf, size_t size, const struct explore_options *o)
-{
-    snprintf(buf, size, "%s %s %llu %llu %llu %llu", o->design ? o->design : "-",
-             o->search ? o->search : "-", (unsigned long long)o->points,
-             (unsigned long long)o->seed, (unsigned long long)o->resolution,
-             (unsigned long long)o->levels);
 }
 
 /* The plan of before in place of what was not said now; texts stay in buf. */
@@ -281,7 +262,10 @@ static int explore(ft__cli *c, const struct explore_options *o, const ft_explora
     how.only = only;
     how.note = o->notes.v;
     how.n_notes = o->notes.n;
-    plan_text(plan, sizeof(plan), o);
+    snprintf(plan, sizeof(plan), "%s %s %llu %llu %llu %llu",
+             o->design ? o->design : "-", o->search ? o->search : "-",
+             (unsigned long long)o->points, (unsigned long long)o->seed,
+             (unsigned long long)o->resolution, (unsigned long long)o->levels);
     snprintf(build_dir, sizeof(build_dir), "%s.builds",
              ft_store_shown(NULL, 0, store_path) ? "exploration" : store_path);
     how.build_dir = o->build_dir ? o->build_dir : build_dir;
@@ -304,7 +288,6 @@ static int show(ft__cli *c, const struct explore_options *o, const ft__explored 
     return ft__explored_show(c, e, o->top ? o->top : DEFAULT_TOP, o->html, o->notebook);
 }
 
-/* What is not known of the points that were run. */
 static bool find_unknown(ft__explored *e)
 {
     ft__rows r = {.point = malloc((e->t.n + 1) * sizeof(*r.point)),
@@ -390,7 +373,6 @@ static int ask(ft__point_queries *a, double *time_s, const ft_trial *t)
     return code;
 }
 
-/* Those of the front that can be measured here. */
 static void choose(unsigned char *may, ft__point_queries *a, const ft__explored *e)
 {
     char command[COMMAND_MAX];
@@ -442,7 +424,6 @@ static int verify_some(ft__cli *c, ft__point_queries *a, const ft__explored *e,
     return code ? code : ft__cli_done(c, ft__table_print_take(t, stdout));
 }
 
-/* Measures `most` points of the front at most. */
 static int design_verify(ft__cli *c, const ft__explored *e, uint64_t most)
 {
     ft__point_queries *a = ft__point_queries_new(c, e->x);
@@ -471,8 +452,8 @@ static int front(ft__cli *c, const struct explore_options *o, const ft_explorati
         return code;
     if (!ft_exploration_get(x)->n_words)
         return ft__usage(c,
-                         "front is of what is predicted: %s has no predict; "
-                         "explore report shows the front of its runs",
+                         "front is of what is predicted: %s has no predict; explore "
+                         "report shows the front of its runs",
                          ft_exploration_get(x)->name);
     if (o->shard && (sscanf(o->shard, "%zu/%zu%c", &shard.i, &shard.n, &rest) != 2 ||
                      shard.i < 1 || shard.i > shard.n || shard.n > 1000000))
@@ -494,9 +475,8 @@ static int predict(ft__cli *c, const struct explore_options *o, const ft_explora
     if (code)
         return code;
     if (o->search)
-        return ft__usage(
-            c, "--search: predictions are quick, so that every point is asked "
-               "about: leave it out, or draw some with --design");
+        return ft__usage(c, "--search: predictions are quick, so that every point is "
+                            "asked about: leave it out, or draw some with --design");
     if (c->csv && !verify && (o->html || o->notebook))
         return ft__usage(c, "--csv of predictions is a table alone: leave it out for "
                             "--html and --notebook");
@@ -574,19 +554,16 @@ const ft__command ft__explore_command = {
     .arguments = "run|resume|report|verify|front SPACE.yaml [FRONT.csv...]",
     .summary =
         "design-space exploration: time, energy and memory over settings of a program",
-    .more =
-        "SPACE.yaml says what is run and what can be set where: environment, "
-        "arguments,\n"
-        "build steps, clocks and cores (docs/exploration.md). run: every point of a "
-        "design,\nor what a search asks for, each run until its figures are sure "
-        "enough; "
-        "every run is\nstored at once. resume: continue an interrupted run. report: "
-        "Pareto fronts,\nsensitivity, correlations, and the transfer of the best point "
-        "of one workload to\nanother. Where SPACE.yaml has\npredict, nothing is run: "
-        "every point is "
-        "predicted; "
-        "verify measures some of the front; front prints it as CSV,\nor that of a "
-        "--shard, or that of the fronts of all shards.",
+    .more = "SPACE.yaml says what is run and what can be set where: environment, "
+            "arguments,\n"
+            "build steps, clocks and cores (docs/exploration.md). run: every point of "
+            "a design,\nor what a search asks for, each run until its figures are sure "
+            "enough; every run is\nstored at once. resume: continue an interrupted "
+            "run. report: Pareto fronts,\nsensitivity, correlations, and the transfer "
+            "of the best point of one workload to\nanother. Where SPACE.yaml "
+            "has\npredict, nothing is run: every point is predicted; verify measures "
+            "some of the front; front prints it as CSV,\nor that of a --shard, or that "
+            "of the fronts of all shards.",
     .examples = "  foretell explore run space.yaml --budget 10min\n"
                 "  foretell explore run space.yaml --design sobol --points 100\n"
                 "  foretell explore run space.yaml --search model --points 40\n"

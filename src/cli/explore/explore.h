@@ -68,8 +68,7 @@ typedef struct ft__explored {
     ft__unknown *unknown; /* of all points, also of those that are not among trials */
     size_t n_unknown;
     char **warning;
-    size_t n_warnings;
-    size_t runs, failed;
+    size_t n_warnings, runs, failed;
     /* 0 where points are run: how many were predicted, and how long that took. */
     size_t predicted;
     double seconds;
@@ -196,5 +195,28 @@ int ft__fronts_merge(ft__cli *c, const ft_exploration *x, const char *const *fil
 /* What came of every point predicted. Complains itself. */
 int ft__explored_predict(ft__cli *c, ft__explored *e, const ft_exploration *x,
                          const ft_design_options *design);
+
+enum { FT__REASON_SIZE = 256 };
+
+/* All points of a design, or of a shard of it. */
+typedef struct ft__predicted_design {
+    const ft_exploration *x;
+    size_t first;  /* point of the design */
+    double *point; /* n rows */
+    size_t n, n_params, n_objectives, n_workloads;
+    double *value;       /* [(workload * n + point) * n_objectives + objective] */
+    unsigned char *fits; /* of workload * n + point: the device's memory is enough */
+    uint16_t *why;       /* likewise: 0, or behind which reason it has no time */
+    char (*reason)[FT__REASON_SIZE];
+    size_t n_reasons;
+    uint16_t *method; /* likewise: behind which reason stands what answered */
+    unsigned char *learned;
+    double seconds;
+} ft__predicted_design;
+
+/* shard NULL: all of it. Complains itself; to be freed where it is good. */
+int ft__design_predict(ft__cli *c, ft__predicted_design *out, const ft_exploration *x,
+                       const ft_design_options *design, const ft__shard *shard);
+void ft__predicted_design_free(ft__predicted_design *s);
 
 #endif

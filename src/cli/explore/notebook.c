@@ -101,7 +101,6 @@ static void add_cell(table *t, const json_t *v)
                                                       : ft__json_text("-"));
 }
 
-/* The names of a list: parameters, objectives. */
 static void add_names(table *t, const json_t *list)
 {
     size_t i;
@@ -110,7 +109,6 @@ static void add_names(table *t, const json_t *list)
     json_array_foreach(list, i, one) add_cell(t, json_object_get(one, "name"));
 }
 
-/* What an object has under the names of a list. */
 static void add_named(table *t, const json_t *list, const json_t *values)
 {
     size_t i;
@@ -497,7 +495,6 @@ static void print_title(FILE *fp, json_t *doc)
         fprintf(fp, "- %s\n", json_string_value(one));
 }
 
-/* A cell of a Markdown table. */
 static void print_marked(FILE *fp, const char *text)
 {
     for (; *text; text++)
@@ -523,7 +520,6 @@ static void print_values(FILE *fp, const json_t *param)
                                                             : "");
 }
 
-/* What was asked, and how much is known. */
 static void print_space(FILE *fp, json_t *doc)
 {
     const long long predicted = json_integer_value(json_object_get(doc, "predicted"));

@@ -1,6 +1,6 @@
 /* Of a design that was predicted: fronts, points that are analysed, points that cannot
  * be compared; as CSV, or as what came of an exploration. */
-#include "cli/explore/predicted.h"
+#include "cli/explore/explore.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static bool known_anywhere(const ft__predicted_design *s, uint32_t w, size_t k)
     return false;
 }
 
-/* Rows to be small in everything that is known of any; NaN: out of question. */
+/* A row of objectives, to be minimised, for each point; NaN: the point is left out. */
 static double *rows_of(const ft__predicted_design *s, uint32_t w, size_t *n_columns)
 {
     double *y = malloc((s->n * s->n_objectives + 1) * sizeof(*y));
@@ -283,7 +283,6 @@ static void print_methods(FILE *fp, const ft__predicted_design *s, uint32_t w,
     }
 }
 
-/* False: out of memory. */
 static bool warn(ft__explored *e, const ft__predicted_design *s, uint32_t w,
                  const char *which, size_t n, size_t of)
 {
@@ -374,15 +373,6 @@ void ft__predicted_header(FILE *fp, const ft_exploration *x)
     fputs("answered_by,failure\n", fp);
 }
 
-/* A line a point and workload. */
-static void print_csv(const ft__predicted_design *s)
-{
-    ft__predicted_header(stdout, s->x);
-    for (uint32_t w = 0; w < s->n_workloads; w++)
-        for (size_t i = 0; i < s->n; i++)
-            print_line(s, w, i);
-}
-
 /* Those on the front of their workload, the point's number in the design before them.
  */
 static ft_status print_front(const ft__predicted_design *s, ft_error *err)
@@ -426,7 +416,10 @@ int ft__predict_csv(ft__cli *c, const ft_exploration *x,
 
     if (code)
         return code;
-    print_csv(&s);
+    ft__predicted_header(stdout, s.x);
+    for (uint32_t w = 0; w < s.n_workloads; w++)
+        for (size_t i = 0; i < s.n; i++)
+            print_line(&s, w, i);
     ft__predicted_design_free(&s);
     return ft__cli_done(c, true);
 }

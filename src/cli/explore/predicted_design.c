@@ -1,6 +1,6 @@
 /* Every point of a design, predicted: points that differ in clocks and cap alone are
  * asked about together. */
-#include "cli/explore/predicted.h"
+#include "cli/explore/explore.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -240,7 +240,6 @@ static uint16_t note_text(ft__predicted_design *o, const char *why)
     return (uint16_t)++o->n_reasons;
 }
 
-/* NaN: not known. */
 static double value_of(const ft__point_prediction *f, const ft_objective *o)
 {
     const double items = o->per_item ? f->items : 1;
@@ -306,7 +305,6 @@ static int ask_workload(struct sweep *s, uint32_t workload)
     return code;
 }
 
-/* Those points alone. */
 static void keep_shard(ft__predicted_design *s, const ft__shard *shard)
 {
     const size_t end = s->n * shard->i / shard->n;

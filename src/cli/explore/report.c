@@ -212,21 +212,14 @@ static json_t *unknown_json(const ft__explored *e)
 
 static json_t *document(const ft__explored *e)
 {
-    return ft__json(
-        "name:s points:u predicted:u runs:u failed:u parameters:o "
-        "objectives:o trials:o "
-        "fronts:o aspects:o correlations:o transfers:o in_short:o unknown:o "
-        "warnings:o",
-        ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs, e->failed,
-        parameters_json(e), objectives_json(e), trials_json(e), volumes_json(e),
-        aspects_json(e), correlations_json(e), transfers_json(e),
-        ft__explored_sentences(e), unknown_json(e),
-        ft__json_texts((const char *const *)e->warning, e->n_warnings));
-}
-
-static bool print_json(const ft__explored *e)
-{
-    return ft__json_print_take(document(e), stdout);
+    return ft__json("name:s points:u predicted:u runs:u failed:u parameters:o "
+                    "objectives:o trials:o fronts:o aspects:o correlations:o "
+                    "transfers:o in_short:o unknown:o warnings:o",
+                    ft_exploration_get(e->x)->name, e->t.n, e->predicted, e->runs,
+                    e->failed, parameters_json(e), objectives_json(e), trials_json(e),
+                    volumes_json(e), aspects_json(e), correlations_json(e),
+                    transfers_json(e), ft__explored_sentences(e), unknown_json(e),
+                    ft__json_texts((const char *const *)e->warning, e->n_warnings));
 }
 
 static void print_csv(const ft__explored *e)
@@ -327,7 +320,6 @@ static void front_line(const ft__explored *e, uint32_t w, size_t n)
     putchar('\n');
 }
 
-/* What is not on a front because nobody knows it. */
 static void print_unknown(const ft__explored *e, uint32_t w)
 {
     for (size_t i = 0; i < e->n_unknown; i++) {
@@ -427,8 +419,8 @@ static bool print_correlations(const ft__explored *e, uint32_t w)
 
 static bool print_transfers(const ft__explored *e, size_t k)
 {
-    ft__table *t = ft__table_new("best of<|used for<|ranks>|worse than its own best>|"
-                                 "learned from few>%|with the other's>%");
+    ft__table *t = ft__table_new("best of<|used for<|ranks>|worse than its own "
+                                 "best>|learned from few>%|with the other's>%");
 
     for (size_t i = 0; i < e->n_transfers; i++) {
         const ft_transfer *f = &e->transfer[k * e->n_transfers + i];
@@ -581,7 +573,7 @@ int ft__explored_show(ft__cli *c, const ft__explored *e, uint64_t top, const cha
     int code;
 
     if (c->json)
-        printed = print_json(e);
+        printed = ft__json_print_take(document(e), stdout);
     else if (c->csv)
         print_csv(e);
     else

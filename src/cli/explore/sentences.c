@@ -237,7 +237,6 @@ static bool is_flat_everywhere(const ft__explored *e, size_t k)
     return true;
 }
 
-/* A line each. */
 static void print_all(FILE *fp, const ft__explored *e)
 {
     for (uint32_t w = 0; w < e->n_workloads; w++) {

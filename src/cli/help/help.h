@@ -3,8 +3,6 @@
 
 #include "cli/cli.h"
 
-/* What the option tables say, in the forms that other programs read. */
-
 /* The page of a command, or with NULL foretell(1) itself, in man(7). */
 void ft__manual_print(const ft__command *command, FILE *fp);
 

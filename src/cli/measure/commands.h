@@ -6,27 +6,13 @@
 
 /* measure of any program. */
 typedef struct ft__commands_options {
-    uint64_t runs;
-    uint64_t least_runs;
-    uint64_t most_runs;
-    uint64_t warmup;
-    double timeout_s;
-    double power_time_s;
-    const char *power_error;
-    const char *power;
+    uint64_t runs, least_runs, most_runs, warmup;
+    double timeout_s, power_time_s;
+    const char *power_error, *power;
     bool no_power;
-    const char *setup;
-    const char *prepare;
-    const char *conclude;
-    const char *cleanup;
-    const char *input;
-    const char *markdown;
-    const char *reference;
-    bool show_output;
-    bool ignore_failure;
-    ft__texts names;
-    ft__texts shells;
-    ft__texts lists;
+    const char *setup, *prepare, *conclude, *cleanup, *input, *markdown, *reference;
+    bool show_output, ignore_failure;
+    ft__texts names, shells, lists;
 } ft__commands_options;
 extern const ft__option ft__commands_table[];
 extern const ft__option ft__power_table[]; /* of models and commands alike */

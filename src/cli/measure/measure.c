@@ -12,8 +12,7 @@ struct measure_options {
     const char *engine;
     uint64_t threads;
     double time_s;
-    const char *predictor;
-    const char *html;
+    const char *predictor, *html;
     ft_step_names step;
     ft__clock_steps_options sweep;
     ft__commands_options commands;
@@ -183,7 +182,6 @@ static bool print_compared(const struct network_result *r)
     return ft__table_print_take(t, stdout);
 }
 
-/* The commands that make a predictor of what was run. */
 static void print_no_predictor(const ft__cli *c, const struct network_result *r,
                                const struct measure_options *o)
 {
@@ -451,7 +449,6 @@ static int measure_model(ft__cli *c, const struct measure_options *o)
     return code;
 }
 
-/* What would be ignored is refused. */
 static int check(ft__cli *c, const struct measure_options *o, bool commands)
 {
     const ft__option *alien = ft__option_given(commands ? of_models : of_commands, o);

@@ -28,7 +28,6 @@ int ft__modules_engine(ft__cli *c, char *out, size_t size, const ft__modules *m)
     return FT__EXIT_GOOD;
 }
 
-/* How many were compiled and how many the engine does not run. */
 struct counts {
     size_t made, refused, networks;
 };

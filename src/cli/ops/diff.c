@@ -70,7 +70,6 @@ static int by_change(const void *a, const void *b)
     return f < 0 ? 1 : f > 0 ? -1 : m < 0 ? 1 : m > 0 ? -1 : by_spec(a, b);
 }
 
-/* Join what both have, keep what differs. */
 static void compare(struct ops_diff *d)
 {
     size_t n = 0;

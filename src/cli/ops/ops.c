@@ -12,17 +12,9 @@
 struct ops_options {
     ft__model_options model;
     ft_step_names step;
-    bool products;
-    bool graph;
-    bool dot;
-    bool diff;
-    bool list;
-    bool tree;
-    const char *device;
-    const char *lower;
-    uint64_t depth;
-    uint64_t top;
-    uint64_t few;
+    bool products, graph, dot, diff, list, tree;
+    const char *device, *lower;
+    uint64_t depth, top, few;
 };
 
 static const ft__option options[] = {
@@ -41,12 +33,10 @@ static const ft__option options[] = {
               "with --tree: how many levels of modules; all"),
     FT__FLAG(struct ops_options, list, "list",
              "as a list of operations, which every command reads as a model"),
-    FT__COUNT(
-        struct ops_options, few, "few", "N",
-        "with --list: only the N whose times on a device that nobody measured say "
-        "most of the others (predict --correct), best first; of more than 4096 as "
-        "many, "
-        "evenly spaced, are compared"),
+    FT__COUNT(struct ops_options, few, "few", "N",
+              "with --list: only the N whose times on a device that nobody measured "
+              "say most of the others (predict --correct), best first; of more than "
+              "4096 as many, evenly spaced, are compared"),
     FT__TEXT(
         struct ops_options, lower, "lower", "HOW",
         "as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)"),
@@ -176,9 +166,9 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
                    .bytes_written = sum->bytes_written};
     /* A step has phases where a pass has parameters: a spec that is shortened on a
      * narrow terminal would not say which it is. */
-    ft__table *t = ft__table_new("operation<|count>u|GFLOP>.4|MiB read>.2|"
-                                 "MiB written>.2|?phase|?parameters>.0",
-                                 is_training(g), !is_training(g));
+    ft__table *t = ft__table_new(
+        "operation<|count>u|GFLOP>.4|MiB read>.2|MiB written>.2|?phase|?parameters>.0",
+        is_training(g), !is_training(g));
     char *shown = heaviest(g, sum, top), unique[32];
     uint64_t count = 0;
 
@@ -193,7 +183,6 @@ static bool print_table(const ft_graph *g, const ft_totals *sum, uint64_t top)
     return ft__table_print_take(t, shown ? stdout : NULL) && shown;
 }
 
-/* What the list needs to know beside the operations. */
 struct ops_list {
     const ft__cli *c;
     const ft_graph *g;
@@ -240,7 +229,6 @@ static bool print_phases(const struct ops_list *l)
     return ft__table_print_take(t, stdout);
 }
 
-/* One line: the peak and its parts. */
 static void print_memory(const ft_memory *m, const ft_graph *g)
 {
     const double cache = ft__cache_bytes(g);
@@ -293,9 +281,8 @@ static bool print_text(const struct ops_list *l, uint64_t top)
 /* Of all operations, as CSV where that is a file. */
 static json_t *ops_json(const ft_graph *g, FILE *csv)
 {
-    ft__records r = ft__records_begin("spec:s count:u flops:g bytes_read:g "
-                                      "bytes_written:g parameters:g",
-                                      csv);
+    ft__records r = ft__records_begin(
+        "spec:s count:u flops:g bytes_read:g bytes_written:g parameters:g", csv);
     char spec[FT__SPEC_MAX];
 
     for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -330,18 +317,18 @@ static bool print_json(const ft__cli *c, const struct ops_list *l)
     const char *const warning[] = {doubt(l, what, sizeof(what))};
 
     return ft__cli_json_take(
-        c, ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
-                    "bytes_read:g bytes_written:g parameters:g weight_bytes:g "
-                    "activation_bytes:u "
-                    "activation_least_bytes:u memory:o phases:o ops:o",
-                    l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
-                    ft_step_name(l->step, l->g),
-                    ft__json_texts(l->g->assumption, l->g->n_assumptions),
-                    ft__json_texts(l->g->bounded, l->g->n_bounded),
-                    ft__json_texts(warning, *warning[0] != '\0'), sum->flops,
-                    sum->bytes_read, sum->bytes_written, sum->parameters,
-                    sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
-                    ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)));
+        c,
+        ft__json("model:s mode:s step:s assumptions:o bounded:o warnings:o flops:g "
+                 "bytes_read:g bytes_written:g parameters:g weight_bytes:g "
+                 "activation_bytes:u activation_least_bytes:u memory:o phases:o ops:o",
+                 l->g->name, ft_name(FT_NAMES_MODE, l->g->mode),
+                 ft_step_name(l->step, l->g),
+                 ft__json_texts(l->g->assumption, l->g->n_assumptions),
+                 ft__json_texts(l->g->bounded, l->g->n_bounded),
+                 ft__json_texts(warning, *warning[0] != '\0'), sum->flops,
+                 sum->bytes_read, sum->bytes_written, sum->parameters,
+                 sum->weight_bytes, l->plan.arena_bytes, l->plan.lower_bound_bytes,
+                 ft__memory_json(&l->memory), phases_json(l), ops_json(l->g, NULL)));
 }
 
 static int print_list(ft__cli *c, const ft_graph *g, const ft_step *step, uint64_t top)
@@ -376,7 +363,6 @@ static void print_spec(const ft_graph *g, uint32_t i)
     putchar('\n');
 }
 
-/* Those that take time. */
 static int print_few(ft__cli *c, const ft_graph *g, uint32_t want)
 {
     ft_op *op = calloc(g->n_ops + 1u, sizeof(*op));
@@ -425,9 +411,7 @@ static int check(ft__cli *c, const struct ops_options *o)
         first = view[i].given ? view[i].name : first;
     }
     if ((o->dot || o->list) && (c->json || c->csv))
-        return ft__usage(c,
-                         "%s is a format of its own: without "
-                         "--json and --csv",
+        return ft__usage(c, "%s is a format of its own: without --json and --csv",
                          o->dot ? "--dot" : "--list");
     if (!o->tree && (o->device || o->depth))
         return ft__usage(c, "--%s goes with --tree", o->device ? "device" : "depth");
@@ -443,7 +427,6 @@ static int check(ft__cli *c, const struct ops_options *o)
     return FT__EXIT_GOOD;
 }
 
-/* FT_POLICY_ bits of --lower. */
 static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
 {
     static const uint32_t policies[] = {FT_POLICY_STRIDED_VIEWS,
@@ -455,7 +438,6 @@ static int parse_lower(ft__cli *c, uint32_t *policy, const char *how)
     return code;
 }
 
-/* A model as it is asked for. */
 static int read_step(ft__cli *c, ft_graph **out, const char *path,
                      const struct ops_options *o, const ft_step *step)
 {

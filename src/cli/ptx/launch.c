@@ -68,9 +68,8 @@ static void put_class(ft__table *t, const char *name, const ft_ptx_tally *warp,
 
 static bool print_classes(const ft_ptx_counts *c)
 {
-    ft__table *t =
-        ft__table_new("instructions<|of warps>|share>%|of threads>|predicated on>|"
-                      "threads of 32>.1");
+    ft__table *t = ft__table_new(
+        "instructions<|of warps>|share>%|of threads>|predicated on>|threads of 32>.1");
     ft_ptx_tally warp = total(c->warp), thread = total(c->thread), on = total(c->on);
     const ft_ptx_tally *order[FT_PTX_CLASSES];
 
@@ -177,9 +176,8 @@ static void put_block(ft__table *t, const ft_ptx_block *b, uint64_t all)
 
 static bool print_blocks(const ft__ptx_counted *v, size_t most)
 {
-    ft__table *t =
-        ft__table_new("lines<|instructions>n|entered by warps>|threads of 32>.1|"
-                      "share>%|from<");
+    ft__table *t = ft__table_new(
+        "lines<|instructions>n|entered by warps>|threads of 32>.1|share>%|from<");
     const ft_ptx_block **b = calloc(most, sizeof(const ft_ptx_block *));
     size_t n = b ? ft__ptx_heaviest(b, most, v) : 0;
 
@@ -266,7 +264,6 @@ static json_t *remarks_json(const ft__ptx_counted *v)
 static const char class_fields[] = "class:s warp:u warp_low:u warp_high:m thread:u "
                                    "thread_low:u thread_high:m on:u on_low:u on_high:m";
 
-/* One row a class. */
 static bool print_csv(const ft__ptx_counted *v)
 {
     const ft_ptx_counts *n = &v->counts;
@@ -289,7 +286,6 @@ static json_t *launch_json(const ft__ptx_counted *v)
     return ft__json_join_take(ft__ptx_counted_json(v, true), remarks);
 }
 
-/* To the end of the output; false: out of memory. */
 static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o)
 {
     if (!c->json)
@@ -305,10 +301,9 @@ static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *
     json_t *dims;
 
     if (!ft__counts_from_text(v, &n, 3, text)) {
-        *code = ft__usage(c,
-                          "--%s wants up to three whole numbers such as 32,8, not "
-                          "\"%s\"",
-                          option, text);
+        *code = ft__usage(
+            c, "--%s wants up to three whole numbers such as 32,8, not \"%s\"", option,
+            text);
         return NULL;
     }
     dims = json_array();
@@ -357,11 +352,10 @@ static int params_json(ft__cli *c, json_t *line, const ft__texts *params)
 
         if (n == 0 || n >= sizeof(name) || !is[1]) {
             json_decref(all);
-            return ft__usage(
-                c,
-                "--param wants NAME=VALUE such as n=4096 or x=pointer:64MiB, "
-                "not \"%s\"",
-                text);
+            return ft__usage(c,
+                             "--param wants NAME=VALUE such as n=4096 or "
+                             "x=pointer:64MiB, not \"%s\"",
+                             text);
         }
         memcpy(name, text, n);
         name[n] = '\0';
@@ -390,7 +384,7 @@ static int line_json(ft__cli *c, json_t *line, const ft__ptx_options *o)
     return code == FT__EXIT_GOOD ? params_json(c, line, &o->params) : code;
 }
 
-/* Then what is wrong with a launch of it is wrong on the command line. */
+/* A wrong launch of a kernel that the file has is a mistake on the command line. */
 static bool has_kernel(const char *path, const char *entry)
 {
     ft_ptx **m;

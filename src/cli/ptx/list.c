@@ -87,7 +87,6 @@ static bool is_call(const struct library_calls *s, size_t i)
     return s->times[i] && !s->v[i].module;
 }
 
-/* That a call's operation cannot be read. */
 static void warn(const ft__cli *c, const ft_ptx_listed *v)
 {
     char text[1400];
@@ -137,7 +136,7 @@ static ft_status graph_of_all(ft_graph **out, const struct library_calls *s,
     return st;
 }
 
-/* What the device is busy with it: launches follow each other without a gap. */
+/* Device time of one library call: launches follow each other without a gap. */
 static ft_status price_one(ft_estimate *out, ft_data *data, const ft_query *family,
                            const char *spec, ft_error *err)
 {
@@ -389,13 +388,6 @@ static ft_status count_launch(struct launch_list *s, size_t i, ft_error *err)
     return FT_OK;
 }
 
-static void leave_out(struct launch_list *s, size_t i)
-{
-    s->missing += s->times[i];
-    if (s->json)
-        ft__json_append_take(&s->json, not_counted_json(&s->v[i]));
-}
-
 static ft_status count_all(struct launch_list *s, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -406,9 +398,11 @@ static ft_status count_all(struct launch_list *s, ft_error *err)
     for (size_t i = 0; i < s->n && !st; i++) {
         if (!s->times[i])
             continue;
-        if (s->v[i].missing)
-            leave_out(s, i);
-        else if (s->v[i].module)
+        if (s->v[i].missing) {
+            s->missing += s->times[i];
+            if (s->json)
+                ft__json_append_take(&s->json, not_counted_json(&s->v[i]));
+        } else if (s->v[i].module)
             st = count_launch(s, i, err);
     }
     return st;
@@ -429,7 +423,6 @@ static void print_missing(const struct launch_list *s)
     }
 }
 
-/* Where they are from, to the end of the line. */
 static void print_registers(const struct launch_list *s)
 {
     if (s->o->registers)

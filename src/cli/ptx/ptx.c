@@ -74,12 +74,6 @@ static ft_status open_module(struct shown_module *m, ft__cli *c, const ft_device
                : ft_fail(err, FT_ENOMEM, 0, "%s", m->path);
 }
 
-static void close_module(struct shown_module *m)
-{
-    ft__ptxas_free(m->ptxas);
-    free(m->listed);
-}
-
 /* *registers 0: no GPU is asked about, or it is not known. */
 static const ft__ptxas_entry *
 allocated(uint32_t *registers, const struct shown_module *m, const ft_ptx_kernel *k)
@@ -152,7 +146,6 @@ static void print_allocated(const struct shown_module *m, const ft_ptx_kernel *k
                                                       : "");
 }
 
-/* The classes of the text, most frequent first. */
 static uint64_t print_classes(const uint64_t *n)
 {
     const uint64_t *order[FT_PTX_CLASSES];
@@ -273,11 +266,6 @@ struct shown_files {
     size_t n; /* kernels */
 };
 
-static bool meant(const struct shown_files *s, const ft_ptx_kernel *k)
-{
-    return !s->entry || ft_ptx_is_called(k, s->entry);
-}
-
 static void print_module(const struct shown_files *s, const struct shown_module *m)
 {
     const ft_ptx_facts *f = ft_ptx_get(m->ptx);
@@ -294,7 +282,7 @@ static void show_module(struct shown_files *s, const struct shown_module *m)
     size_t n = ft_ptx_get(m->ptx)->n_kernels, shown = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (!meant(s, &k[i]))
+        if (s->entry && !ft_ptx_is_called(&k[i], s->entry))
             continue;
         if (shown++ == 0 && !s->c->json && !s->c->csv)
             print_module(s, m);
@@ -321,7 +309,8 @@ static ft_status show_file(struct shown_files *s, const char *path, const ft_dev
         st = open_module(&one, s->c, d, o, err);
         if (!st)
             show_module(s, &one);
-        close_module(&one);
+        ft__ptxas_free(one.ptxas);
+        free(one.listed);
     }
     ft_ptx_modules_free(m, n);
     return st;

@@ -10,14 +10,10 @@
 /* foretell ptx: what its files share. */
 
 typedef struct ft__ptx_options {
-    const char *entry;
-    const char *grid, *block, *cluster;
+    const char *entry, *grid, *block, *cluster;
     uint64_t shared;
     ft__texts params;
-    const char *launches;
-    const char *device;
-    const char *predictor;
-    const char *method;
+    const char *launches, *device, *predictor, *method;
     uint64_t registers;
     bool no_ptxas;
     double ptxas_s; /* 0: not given */

@@ -1,7 +1,6 @@
 /* Registers, spills and shared memory of kernels, as ptxas -v reports them. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -118,7 +117,6 @@ static bool room(struct printed *p)
     return true;
 }
 
-/* What runs. */
 struct child {
     pid_t pid;
     int fd; /* what it prints */
@@ -138,7 +136,7 @@ static bool has_ended(struct child *c)
     return c->ended;
 }
 
-/* Its time is over, or this process is asked to end and ends it first. */
+/* The child must end: its time is over, or this process received a signal to end. */
 static bool has_to_end(const struct child *c)
 {
     return is_asked_to_end(c->signals) || ft__monotonic_s() >= c->until_s;
@@ -280,7 +278,6 @@ static int order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* NULL: out of memory. */
 static ft__ptxas *new_ptxas(ft__cli *c, const ft_ptx_listed *v, size_t n,
                             double capability, double limit_s)
 {

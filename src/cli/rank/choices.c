@@ -6,11 +6,6 @@
 #include "cli/rank/rank.h"
 #include "foretell/names.h"
 
-static ft_estimate unavailable(const char *why)
-{
-    return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
-}
-
 static ft__choice *add_choice(ft__rank_question *q, size_t d, double clock_hz, size_t b)
 {
     ft__choice *all = realloc(q->r.choice, (q->r.n + 1) * sizeof(*all)), *x;
@@ -25,7 +20,8 @@ static ft__choice *add_choice(ft__rank_question *q, size_t d, double clock_hz, s
                       .limit_bytes = NAN,
                       .price_per_s = q->price_per_s[d],
                       .max_batch = -1};
-    x->time = x->energy = x->power = x->memory = unavailable("");
+    x->time = x->energy = x->power = x->memory =
+        (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, ""};
     snprintf(x->device, sizeof(x->device), "%s", q->device[d]);
     return x;
 }
@@ -100,7 +96,6 @@ static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *
     return FT__EXIT_GOOD;
 }
 
-/* *asked but for network and device. */
 static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clock_hz,
                size_t b)
 {
@@ -183,7 +178,6 @@ static int by_file(ft__rank_question *q, size_t d, const ft__setting_options *us
     return code;
 }
 
-/* Is predictor i of device d? */
 static bool is_of(const ft__rank_question *q, size_t i, size_t d)
 {
     return strcmp(q->predictor_of[i], q->device[d]) == 0;

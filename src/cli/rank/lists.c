@@ -10,7 +10,6 @@
 
 enum { AT_ONCE = 256 }; /* networks that are priced together */
 
-/* One network on one device. */
 struct list_place {
     ft_brief brief;
     unsigned char state; /* ft_rank_state */
@@ -273,8 +272,7 @@ static int read_all(struct rank_lists *s)
             if (s->cap_text >= MOST_TEXT)
                 return ft__cli_exit(
                     s->q->c, FT__EXIT_INPUT,
-                    "standard input: network %zu has more than 64 MiB of "
-                    "text",
+                    "standard input: network %zu has more than 64 MiB of text",
                     s->n + 1);
             grown = realloc(s->text, 2 * s->cap_text + 2 * BLOCK);
             if (!grown)
@@ -438,7 +436,6 @@ static const char *state_name(const struct rank_lists *s, size_t i)
     return s->network[i / s->q->n_devices].why ? "bad" : names[s->place[i].state];
 }
 
-/* In the order in which they came. */
 static void print_csv(const struct rank_lists *s)
 {
     static const char fields[] = "place:s network:s device:s state:s time_s:g "
@@ -538,14 +535,12 @@ static int check(const ft__rank_question *q)
     if (q->o->method && strcmp(q->o->method, "physics") != 0)
         return ft__usage(q->c, "--stdin: --method is physics, or left out");
     if (!q->o->devices)
-        return ft__usage(q->c,
-                         "--stdin wants --devices with names that foretell devices "
-                         "lists");
+        return ft__usage(
+            q->c, "--stdin wants --devices with names that foretell devices lists");
     for (size_t i = 0; i < q->n_devices; i++)
         if (strcmp(q->device[i], "local") == 0)
-            return ft__usage(q->c,
-                             "--stdin: networks are ranked by families of devices and "
-                             "data sheets; local has neither");
+            return ft__usage(q->c, "--stdin: networks are ranked by families of "
+                                   "devices and data sheets; local has neither");
     return FT__EXIT_GOOD;
 }
 

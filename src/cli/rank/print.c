@@ -44,7 +44,6 @@ static uint32_t place_of(const ft__ranking *r, size_t k)
     return (uint32_t)k + 1;
 }
 
-/* How many share the first place. */
 static size_t count_best(const ft__ranking *r)
 {
     size_t n = r->n_placed > 0;
@@ -231,7 +230,6 @@ static void put_more(FILE *fp, size_t n)
         fprintf(fp, " and %zu more", n - shown_of(n));
 }
 
-/* Devices of one reason beside each other. */
 static void print_unknown(FILE *fp, const ft__ranking *r)
 {
     for (size_t k = r->n_placed; k < r->n; k++) {
@@ -302,7 +300,6 @@ static bool is_bound(const ft__ranking *r, size_t k)
     return !isfinite(r->ranked[r->order[k]].value[r->how.by].high);
 }
 
-/* For which devices measurements corrected the predictions. */
 static void print_known(const ft__ranking *r)
 {
     const char *last = "";
@@ -318,7 +315,6 @@ static void print_known(const ft__ranking *r)
     }
 }
 
-/* Of those that share the first place. */
 static double most_regret(const ft__ranking *r)
 {
     double most = 0;
@@ -355,7 +351,6 @@ static void print_sureness(const ft__ranking *r)
         puts("its interval reaches beyond a limit");
 }
 
-/* What the stars are about. */
 static void print_aims(const ft__ranking *r)
 {
     static const ft_rank_by aim[] = {FT_RANK_BY_TIME, FT_RANK_BY_ENERGY,
@@ -432,7 +427,6 @@ static void print_said(const ft__ranking *r, size_t i, const char *what,
         printf("%s%s\n", *end ? "; " : "", end);
 }
 
-/* Before the figures. */
 static void print_warnings(const ft__ranking *r)
 {
     if (*r->folded)

@@ -12,10 +12,9 @@ static const ft__option options[] = {
     FT__TEXT(
         ft__rank_options, by, "by", "WHAT",
         "time (the default), energy, power, edp, memory, cost, co2; less is better"),
-    FT__TEXTS(
-        ft__rank_options, limits, "limit", "WHAT=MOST",
-        "of a pass at most: time=10ms, energy=2J, power=150W, memory=8GiB, cost=0.001, "
-        "co2=1mg; may be repeated"),
+    FT__TEXTS(ft__rank_options, limits, "limit", "WHAT=MOST",
+              "of a pass at most: time=10ms, energy=2J, power=150W, memory=8GiB, "
+              "cost=0.001, co2=1mg; may be repeated"),
     FT__TEXT(ft__rank_options, devices, "devices", "all|D,...",
              "all that have a file, or names of foretell devices and local; those of "
              "--predictor, or all and this machine once it has a predictor"),
@@ -52,7 +51,7 @@ static const ft__option options[] = {
     {0},
 };
 
-/* That may stand behind a quantity. */
+/* Units that a limit may be given in, by quantity. */
 static const char *const units[FT_RANK_BY_COUNT] = {
     [FT_RANK_BY_TIME] = FT__TIME_UNITS,
     [FT_RANK_BY_POWER] = "=1 W=1 mW=1e-3 kW=1e3",
@@ -95,12 +94,12 @@ static int read_limits(ft__rank_question *q)
 
         l->of = (ft_rank_by)of;
         if (of < 0 || !ft__number_from_text(&l->most, most, units[of]))
-            return ft__usage(q->c, "--limit %s: %s", t->v[i],
-                             *refused ? refused
-                                      : "it wants time, energy, power, edp, memory, "
-                                        "cost or co2 and the most of it, such as "
-                                        "time=10ms, or, of a language model that is "
-                                        "served, ttft, tpot, itl or e2e");
+            return ft__usage(
+                q->c, "--limit %s: %s", t->v[i],
+                *refused ? refused
+                         : "it wants time, energy, power, edp, memory, cost or co2 and "
+                           "the most of it, such as time=10ms, or, of a language model "
+                           "that is served, ttft, tpot, itl or e2e");
         q->r.limit_text[i] = t->v[i];
     }
     q->r.how.n_limits = (uint32_t)t->n;
@@ -113,8 +112,7 @@ static int read_rates(ft__rank_question *q)
     if (q->o->co2 && !ft__number_from_text(&q->co2_g_per_j, q->o->co2,
                                            "g/kWh=1/3.6e6 kg/kWh=1e3/3.6e6 =1/3.6e6"))
         return ft__usage(q->c,
-                         "--co2 %s: it wants grams per kilowatt hour, such as "
-                         "400g/kWh",
+                         "--co2 %s: it wants grams per kilowatt hour, such as 400g/kWh",
                          q->o->co2);
     q->r.co2 = q->o->co2 != NULL;
     if (q->r.how.by == FT_RANK_BY_COST && !q->o->prices.n)
@@ -313,10 +311,9 @@ static int name_devices(ft__rank_question *q)
     if (q->named) {
         while (good && ft__word_next(name, sizeof(name), &list)) {
             if (!*name)
-                return ft__usage(q->c,
-                                 "--devices wants names joined by commas, or all, not "
-                                 "\"%s\"",
-                                 q->o->devices);
+                return ft__usage(
+                    q->c, "--devices wants names joined by commas, or all, not \"%s\"",
+                    q->o->devices);
             good = add_device(q, name);
         }
         return good ? resolve_devices(q) : ft__cli_done(q->c, false);
@@ -428,7 +425,6 @@ static bool is_of_serving(const char *text, size_t len)
     return ft__index_of(FT__SERVED_QUANTITIES, text, len) >= 0;
 }
 
-/* By its options, --by or a limit. */
 static bool asks_for_serving(const ft__rank_options *o)
 {
     bool found = ft__serving_asked(&o->serve);
@@ -491,27 +487,25 @@ const ft__command ft__rank_command = {
         "Devices with a predictor are ranked by what it learned, others by one for a\n"
         "family of devices, or scaled from their data sheet (foretell predict "
         "--help).\n"
-        "What does not fit, misses a limit or is not known is "
-        "listed\n"
+        "What does not fit, misses a limit or is not known is listed\n"
         "apart. Exit code 1: nothing meets the limits.\n"
         "Of a language model's config.json with --prompt, --generate, --tp, "
         "--concurrency and\n"
         "the like: serving, --by cost, energy, power, ttft, tpot, itl, e2e, "
         "tokens-per-user or\n"
         "tokens-per-device.",
-    .examples =
-        "  foretell rank resnet50.onnx --devices a30,l4,t4 --batch 8\n"
-        "  foretell rank resnet50.onnx --by energy --predictor a30.ftp --predictor "
-        "l4.ftp\n"
-        "  foretell rank bert.onnx --dim seq=128 --by cost --price a30=0.6/h --price "
-        "l4=0.8/h \\\n"
-        "                --limit time=10ms --batches 1,8,32\n"
-        "  foretell rank config.json --devices h100,l40s --prompt 2048 --generate 256 "
-        "--by cost \\\n"
-        "                --price h100=2.49/h --price l40s=0.9/h --limit ttft=500ms "
-        "--limit tpot=30ms\n"
-        "  generate | foretell rank --stdin --devices a30,l4 --by energy --limit "
-        "time=2ms\n",
+    .examples = "  foretell rank resnet50.onnx --devices a30,l4,t4 --batch 8\n"
+                "  foretell rank resnet50.onnx --by energy --predictor a30.ftp "
+                "--predictor l4.ftp\n"
+                "  foretell rank bert.onnx --dim seq=128 --by cost --price a30=0.6/h "
+                "--price l4=0.8/h \\\n"
+                "                --limit time=10ms --batches 1,8,32\n"
+                "  foretell rank config.json --devices h100,l40s --prompt 2048 "
+                "--generate 256 --by cost \\\n"
+                "                --price h100=2.49/h --price l40s=0.9/h --limit "
+                "ttft=500ms --limit tpot=30ms\n"
+                "  generate | foretell rank --stdin --devices a30,l4 --by energy "
+                "--limit time=2ms\n",
     .most_args = 1,
     .more_args = "many networks are lists behind each other: --stdin",
     .has_csv = true,

@@ -16,10 +16,7 @@ typedef struct ft__choice {
     double limit_bytes; /* memory of the device; NaN: not known */
     int64_t max_batch;  /* of what does not fit; -1: not known */
     char why[1200];     /* why there is no energy, or nothing at all */
-    ft_estimate time;
-    ft_estimate energy;
-    ft_estimate power;
-    ft_estimate memory;
+    ft_estimate time, energy, power, memory;
     uint32_t n_known; /* measurements of the device that corrected its predictions */
     char no_hardware[40], no_hardware_end[80]; /* "no hardware for bf16", and what
                                                   becomes of products; "": it has */
@@ -35,21 +32,17 @@ typedef struct ft__ranking {
     const char *model;
     const ft_graph *graph; /* at the first batch */
     const char *step;      /* "one forward pass" */
-    const char *mode;
-    const char *dtype;
+    const char *mode, *dtype;
     char folded[512]; /* the warning of folded norms; "" */
     ft_rank_options how;
     const char *limit_text[FT_RANK_MAX_LIMITS]; /* as given: "time=10ms" */
-    bool several_batches;
-    bool several_clocks;
+    bool several_batches, several_clocks;
     bool several_engines; /* or settings */
-    bool priced;
-    bool co2;
+    bool priced, co2;
     ft__choice *choice;
     ft_ranked *ranked;
     size_t *order; /* of the choices: placed ones first, in order */
-    size_t n;
-    size_t n_placed;
+    size_t n, n_placed;
 } ft__ranking;
 
 /* Quantities that only what is served has. */
@@ -61,20 +54,15 @@ typedef struct ft__rank_options {
     ft__texts limits;
     const char *devices;
     ft__texts predictors;
-    const char *method;
-    const char *engine;
+    const char *method, *engine;
     uint64_t threads;
-    const char *batches;
-    const char *clocks;
-    const char *power_caps;
+    const char *batches, *clocks, *power_caps;
     ft__texts prices;
-    const char *co2;
-    const char *correct;
+    const char *co2, *correct;
     ft__query_options asked;
     const char *html;
     bool lists; /* --stdin */
-    uint64_t top;
-    uint64_t seed;
+    uint64_t top, seed;
     ft__operating_options use;
     ft_step_names step;
     ft__serve_options serve;

@@ -22,7 +22,6 @@ static const char *const metric_key[FT_SERVE_METRIC_COUNT] = {
     [FT_SERVE_E2E] = "e2e",
 };
 
-/* One device's. */
 struct served {
     ft_served s;
     ft_serve_load load;
@@ -531,7 +530,6 @@ static int verdict(const struct served *x, size_t n)
     return FT__EXIT_MISSING;
 }
 
-/* Each says its device. */
 static int none_fits(ft__cli *c, const struct served *x, size_t n)
 {
     char all[2 * sizeof(x->no_fit.msg)] = "";

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/serve/record.h"
 #include "cli/serve/serve.h"
 
 const ft__option ft__serve_table[] = {
@@ -17,9 +16,9 @@ const ft__option ft__serve_table[] = {
     FT__TEXT(
         ft__serve_options, rate, "rate", "R",
         "serving: requests a second, a Poisson process, in place of --concurrency"),
-    FT__INPUT(ft__serve_options, requests, "requests", "FILE",
-              "serving: these, CSV or JSON lines of arrival (s), prompt and output "
-              "tokens"),
+    FT__INPUT(
+        ft__serve_options, requests, "requests", "FILE",
+        "serving: these, CSV or JSON lines of arrival (s), prompt and output tokens"),
     FT__COUNT(ft__serve_options, n_requests, "num-requests", "N",
               "serving: how many; 10 times the concurrency"),
     FT__TEXT(ft__serve_options, vary, "vary", "SHARE",
@@ -44,10 +43,9 @@ const ft__option ft__serve_table[] = {
               "serving: tokens that prompts begin with, cached; none"),
     FT__COUNT(ft__serve_options, block, "block-size", "N",
               "serving: tokens of a block of the cache; 16"),
-    FT__TEXT(
-        ft__serve_options, memory_share, "gpu-memory-utilization", "SHARE",
-        "serving: of the device's memory, for the engine; with trtllm from 1.0 on of "
-        "what weights and a step leave, for the cache; 0.9"),
+    FT__TEXT(ft__serve_options, memory_share, "gpu-memory-utilization", "SHARE",
+             "serving: of the device's memory, for the engine; with trtllm from 1.0 on "
+             "of what weights and a step leave, for the cache; 0.9"),
     FT__COUNT(ft__serve_options, kv_tokens, "kv-tokens", "N",
               "serving: tokens that the cache holds; what memory leaves"),
     FT__TEXT(ft__serve_options, disaggregated, "disaggregated", "P:D",
@@ -88,20 +86,18 @@ static bool is_of_one_step(const ft__serve_options *o, const ft__model_options *
     return sized && !ft__serving_asked(&others);
 }
 
-/* Of a closed load the lengths, where nothing is said: equal ones that begin together
- * end together, again and again, which no server's do. */
-static const double vary_followed = FT_SERVE_ALIKE;
-
 static bool is_followed(const ft_serve_load *l)
 {
     return !(l->rate_per_s > 0) && !l->n_recorded && l->concurrency > 1 &&
            (!l->n_requests || l->n_requests > l->concurrency);
 }
 
+/* Lengths of a closed load vary by default: equal requests that begin together would
+ * end together again and again, which no server's do. */
 void ft__serving_followed(const ft__serve_options *o, ft_serve_load *l)
 {
     if (!o->vary)
-        l->vary = is_followed(l) ? vary_followed : 0;
+        l->vary = is_followed(l) ? FT_SERVE_ALIKE : 0;
 }
 
 static int read_share(ft__cli *c, double *out, const char *option, const char *text)
@@ -118,10 +114,10 @@ static int read_list(ft__cli *c, uint64_t *out, size_t *n, const char *option,
     out[0] = 1;
     *n = 1;
     if (text && !ft__counts_from_text(out, n, FT__MAX_SERVED, text))
-        return ft__usage(c,
-                         "--%s wants whole numbers from 1 joined by commas, at most "
-                         "%d, not \"%s\"",
-                         option, FT__MAX_SERVED, text);
+        return ft__usage(
+            c,
+            "--%s wants whole numbers from 1 joined by commas, at most %d, not \"%s\"",
+            option, FT__MAX_SERVED, text);
     return FT__EXIT_GOOD;
 }
 
@@ -164,10 +160,8 @@ static int read_arrivals(ft__cli *c, ft__serving *out, const ft__serve_options *
 {
     if (o->rate && !ft__number_from_text(&out->load.rate_per_s, o->rate,
                                          "=1 /s=1 /min=1/60 /h=1/3600"))
-        return ft__usage(c,
-                         "--rate wants requests a second, such as 4 or 4/s, not "
-                         "\"%s\"",
-                         o->rate);
+        return ft__usage(
+            c, "--rate wants requests a second, such as 4 or 4/s, not \"%s\"", o->rate);
     if (o->rate && o->requests)
         return ft__usage(c, "--rate or --requests, not both");
     if (!o->requests)

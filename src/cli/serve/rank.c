@@ -121,7 +121,6 @@ static int read_ranks(ft__serve_ranking *r, const char *text)
                            text);
 }
 
-/* Those with several values, and ranks. */
 static int read_dim_lists(ft__serve_ranking *r)
 {
     const ft__texts *dims = &r->q->o->model.dims;
@@ -195,7 +194,6 @@ static int read_options(ft__serve_ranking *r)
     return code;
 }
 
-/* Lists that were not given. */
 static void fill_lists(ft__serve_ranking *r)
 {
     static const uint64_t ranks[] = {1, 2, 4, 8};

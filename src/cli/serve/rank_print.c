@@ -44,7 +44,6 @@ static const char *precision_of(const ft__serve_way *w)
                                  : "as is";
 }
 
-/* The options of a way, but for its ranks. */
 static void say_way(char out[MORE], const ft__serve_way *w)
 {
     size_t n = 0;
@@ -104,7 +103,6 @@ static bool lacks_hardware(const ft__serve_setting *x, ft_dtype t)
            x->s.no_hardware_for == t;
 }
 
-/* One of the first n is of that device. */
 static bool is_said(const ft__serve_ranking *r, size_t n, const char *device,
                     ft_dtype t)
 {

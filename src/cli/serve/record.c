@@ -1,5 +1,5 @@
 /* Requests that were recorded, from a file. */
-#include "cli/serve/record.h"
+#include "cli/serve/serve.h"
 
 #include <errno.h>
 #include <math.h>

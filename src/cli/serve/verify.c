@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/serve/record.h"
 #include "cli/serve/serve.h"
 #include "cli/session.h"
 #include "report/units.h"
@@ -286,13 +285,6 @@ static int learn(ft__predict_question *q, ft_served *s, const ft_serve_steps *st
                 : ft__cli_check_asked(q->c, ft_serve_run(s, steps, load, &q->c->err));
 }
 
-static void say_learned(const ft__learned_row *row, const char *path)
-{
-    printf("\npredicted with steps corrected by this run: prompts take %.2f times as "
-           "long, decoding %.2f (in %s, for --correct)\n",
-           row->prompt_factor, row->decode_factor, path);
-}
-
 static int verify_one(ft__predict_question *q, ft_data *data, ft_serve_load *load,
                       const ft_serve_measured *m, json_t **all)
 {
@@ -318,7 +310,9 @@ static int verify_one(ft__predict_question *q, ft_data *data, ft_serve_load *loa
         else if (!print_text(m, load, &rows, &s))
             code = ft__cli_done(q->c, false);
         else if (o->learn)
-            say_learned(&row, o->learn);
+            printf("\npredicted with steps corrected by this run: prompts take %.2f "
+                   "times as long, decoding %.2f (in %s, for --correct)\n",
+                   row.prompt_factor, row.decode_factor, o->learn);
     }
     ft_serve_steps_close(steps);
     ft_serve_plan_close(plan);

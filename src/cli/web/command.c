@@ -12,8 +12,7 @@ struct web_options {
     uint64_t port;
     ft__texts hosts;
     const char *token_file;
-    uint64_t threads;
-    uint64_t upload_mib;
+    uint64_t threads, upload_mib;
     const char *idle;
 };
 
@@ -21,9 +20,9 @@ static const ft__option options[] = {
     FT__TEXT(struct web_options, listen, "listen", "ADDRESS",
              "IP address to listen at; 127.0.0.1. Any other needs --token-file"),
     FT__COUNT(struct web_options, port, "port", "N", "8127"),
-    FT__TEXTS(struct web_options, hosts, "host", "NAME",
-              "a name that browsers know this server by, beside localhost; may be "
-              "repeated"),
+    FT__TEXTS(
+        struct web_options, hosts, "host", "NAME",
+        "a name that browsers know this server by, beside localhost; may be repeated"),
     FT__INPUT(struct web_options, token_file, "token-file", "FILE",
               "its first line must come with requests: Authorization: Bearer ..."),
     FT__COUNT(struct web_options, threads, "threads", "N",
@@ -35,11 +34,6 @@ static const ft__option options[] = {
              "takes four times as long; more than 0, at most 1h; 15s"),
     {0},
 };
-
-static bool is_local(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
 
 /* The first line of a file. */
 static int read_token(ft__cli *c, char token[MOST_TOKEN], const char *path)
@@ -83,22 +77,21 @@ static int run(ft__cli *c, const void *user)
 
     if (o->port > UINT16_MAX || w.threads > 64 || o->upload_mib > 4096 ||
         o->hosts.n > MOST_HOSTS)
-        return ft__usage(c,
-                         "--port is at most 65535, --threads 64, --most-upload 4096, "
-                         "and there are at most 16 of --host");
+        return ft__usage(c, "--port is at most 65535, --threads 64, --most-upload "
+                            "4096, and there are at most 16 of --host");
     if (o->idle &&
         (!ft__seconds_from_text(&idle_s, o->idle) || !(idle_s > 0 && idle_s <= 3600)))
-        return ft__usage(c,
-                         "--idle wants more than 0 and at most 1h, such as 15s, not "
-                         "\"%s\": who is silent for ever would hold one of few "
-                         "connections",
-                         o->idle);
+        return ft__usage(
+            c,
+            "--idle wants more than 0 and at most 1h, such as 15s, not \"%s\": who is "
+            "silent for ever would hold one of few connections",
+            o->idle);
     w.idle_s = (unsigned)ceil(idle_s);
-    if (!is_local(address) && !o->token_file)
-        return ft__usage(c,
-                         "--listen %s: others can reach it there, so it needs "
-                         "--token-file",
-                         address);
+    if (strncmp(address, "127.", 4) != 0 && strcmp(address, "::1") != 0 &&
+        !o->token_file)
+        return ft__usage(
+            c, "--listen %s: others can reach it there, so it needs --token-file",
+            address);
     for (size_t i = 0; i < o->hosts.n; i++)
         host[w.rules.n_hosts++] = o->hosts.v[i];
     if (o->token_file)

@@ -1,6 +1,6 @@
 /* Names instead of paths, so that no request reaches a file that nobody offered. */
 #define _DEFAULT_SOURCE /* syscall */
-#include "cli/web/models.h"
+#include "cli/web/web.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,8 +14,7 @@
 #include "cli/web/request.h"
 
 struct offered {
-    char *name;
-    char *path;
+    char *name, *path;
 };
 
 struct upload {
@@ -28,8 +27,7 @@ struct ft__web_models {
     size_t n;
     pthread_rwlock_t lock; /* of uploads; read while their paths are in use */
     struct upload upload[FT__UPLOADS];
-    size_t n_uploads;
-    size_t oldest;
+    size_t n_uploads, oldest;
 };
 
 static bool offer(ft__web_models *m, const char *path)

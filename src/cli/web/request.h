@@ -5,15 +5,11 @@
 #include <stddef.h>
 
 #include "cli/ask/tools.h"
+#include "cli/cli.h"
 
 /* What a request says, before anything is done for it. NULL: it has no such header. */
 typedef struct ft__web_request {
-    const char *method;
-    const char *path;
-    const char *host;
-    const char *origin;
-    const char *content_type;
-    const char *authorization;
+    const char *method, *path, *host, *origin, *content_type, *authorization;
 } ft__web_request;
 
 /* Who may ask. */
@@ -49,5 +45,8 @@ json_t *ft__web_arguments(const char *body, size_t len, const char **why);
 /* A name for a model as users see it: of a name that came with an upload what is plain
  * text, without folders. */
 void ft__web_clean_name(char *out, size_t size, const char *name);
+
+/* The interface as OpenAPI 3.1; NULL: out of memory. */
+json_t *ft__openapi_json(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "cli/web/openapi.h"
+#include "cli/web/request.h"
 #include "cli/web/web.h"
 
 enum {

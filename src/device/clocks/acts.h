@@ -34,8 +34,7 @@ typedef struct ft__act {
 /* Zero-initialise. Failure is sticky. */
 typedef struct ft__acts {
     ft__act *act;
-    size_t n;
-    size_t cap;
+    size_t n, cap;
     ft__arena arena;
     bool bad; /* memory was short */
 } ft__acts;

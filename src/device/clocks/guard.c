@@ -53,8 +53,7 @@ static char hear(int fd, int timeout_ms)
 struct orders {
     char *text;
     long pid;
-    const char *nvml;
-    const char *state_dir;
+    const char *nvml, *state_dir;
     ft__machine machine;
     ft__acts restore;
 };

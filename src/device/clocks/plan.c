@@ -45,8 +45,7 @@ struct planning {
     const char *root;
     const ft_log *log;
     ft_error *err;
-    ft__cpus online;
-    ft__cpus present;
+    ft__cpus online, present;
     ft__cpus stay;    /* online also afterwards */
     double warned_hz; /* of a clock that was near; 0: not yet */
 };

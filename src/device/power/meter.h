@@ -18,8 +18,7 @@ struct ft__lane {
     /* The beginning and the end of a stretch: how many new values are awaited, and
      * until when at most. */
     unsigned fresh;
-    double patience;
-    double last_watts, last_joules;
+    double patience, last_watts, last_joules;
 };
 
 struct ft_meter {

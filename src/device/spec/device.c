@@ -80,8 +80,7 @@ static const cyaml_schema_value_t schema = {
 /* What libcyaml says while it loads: first the reason, then a backtrace, of
  * which the innermost line is kept. */
 struct complaint {
-    char what[200];
-    char key[64];
+    char what[200], key[64];
     unsigned long line;
 };
 
@@ -130,8 +129,7 @@ static unsigned long line_of(const char *key, const char *bytes, size_t len,
 
 /* The file being read, for messages. */
 struct device_text {
-    const char *file;
-    const char *bytes;
+    const char *file, *bytes;
     size_t len;
     ft_error *err;
 };

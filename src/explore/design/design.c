@@ -19,11 +19,6 @@ static ft_status keep(void *user, const double *point, ft_error *err)
     return FT_OK;
 }
 
-static ft_status full(ft__points *p, const ft_design_options *opt, ft_error *err)
-{
-    return ft__space_walk(p->s, opt->levels ? opt->levels : LEVELS, keep, p, err);
-}
-
 /* n of the points, drawn at random, in their order: the first ones would all have the
  * same value of most parameters. */
 static void thin(ft__points *p, size_t n, ft__prng *rng)
@@ -64,7 +59,7 @@ static ft_status make(ft__points *p, const ft_design_options *opt, ft_error *err
     ft_status st;
 
     if (opt->design == FT_DESIGN_FULL)
-        st = full(p, opt, err);
+        st = ft__space_walk(p->s, opt->levels ? opt->levels : LEVELS, keep, p, err);
     else if (opt->design == FT_DESIGN_FRACTIONAL)
         st =
             ft__fraction_points(p, opt->resolution ? opt->resolution : RESOLUTION, err);

@@ -18,8 +18,7 @@ enum {
 /* Parameter `param` has one of n values, given as indices: of the text, or value - low
  * of an INTEGER. A REAL has none, a parameter that has no say is among nothing. */
 typedef struct ft__among {
-    uint32_t param;
-    uint32_t n;
+    uint32_t param, n;
     const uint32_t *value;
 } ft__among;
 

@@ -4,7 +4,7 @@
 
 #include "import/llm/step.h"
 
-/* Tokens that a layer looks back on. */
+/* Tokens of context that a layer attends to. */
 static int64_t reach_of(const ft__llm_step *s, int64_t layer)
 {
     const bool windowed = s->m.layer[layer].mixer == FT__LLM_WINDOW;
@@ -13,7 +13,7 @@ static int64_t reach_of(const ft__llm_step *s, int64_t layer)
     return window > 0 && window < s->context ? window : s->context;
 }
 
-/* Keys or values of the context, which the caller holds. */
+/* A KV cache input, which the caller holds. */
 static uint32_t cache(ft__llm_step *s, const char *name, int64_t heads, int64_t reach,
                       int64_t size)
 {
@@ -32,8 +32,8 @@ static void store(ft__llm_step *s, uint32_t x, int64_t heads, int64_t size,
         ft__build_alias(s->b, out, cached);
 }
 
-/* New keys or values, where attention finds them: among those of the context, or, where
- * whole sequences are trained, where they were made. */
+/* Appends new keys or values to the cache; in training, where there is no cache,
+ * returns x. */
 static uint32_t kept(ft__llm_step *s, const char *name, uint32_t x, int64_t heads,
                      int64_t reach, int64_t size)
 {
@@ -62,8 +62,9 @@ static uint32_t by_heads(ft__llm_step *s, const char *name, const char *kind,
                         strcmp(kind, "rmsnorm") == 0 ? " norm=1" : "");
 }
 
-/* By its scores: two products, and a kernel that scales, masks and normalizes between
- * them. Queries that share keys are rows of one product; keys are read transposed. */
+/* Unfused attention: two products, with a kernel between them that scales, masks and
+ * normalises. Queries that share keys are rows of one product; keys are read
+ * transposed. */
 static uint32_t by_scores(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
                           int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size)
 {
@@ -135,7 +136,7 @@ uint32_t ft__llm_rotations(ft__llm_step *s)
                : FT_NONE;
 }
 
-/* As code of models has it: a complex product in fp32, with a table. */
+/* Rotary embedding as model code has it: a complex product in fp32, with a table. */
 static uint32_t turned_in_fp32(ft__llm_step *s, uint32_t x, int64_t heads)
 {
     const ft__llm_sizes all = SIZES(s->batch, heads, s->tokens, s->l->head);
@@ -211,7 +212,7 @@ uint32_t ft__llm_grouped(ft__llm_step *s, uint32_t x, int64_t layer)
     return output(s, x, l->v_head, m->o_bias);
 }
 
-/* A product with constants of each head, from so many features to so many. */
+/* A product with weights of each head. */
 static uint32_t each_head(ft__llm_step *s, const char *name, uint32_t x, int64_t from,
                           int64_t to)
 {
@@ -315,8 +316,8 @@ uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer)
     return output(s, x, m->v_head, false);
 }
 
-/* Of every `ratio` tokens one entry, weighed by gates (DeepSeek-V4). Ratios that
- * overlap make two. */
+/* Compresses every `ratio` tokens into one cache entry, weighted by gates
+ * (DeepSeek-V4). Overlapping ratios make two. */
 static void compress(ft__llm_step *s, uint32_t x, int64_t ratio, int64_t size,
                      uint32_t cached)
 {
@@ -337,7 +338,7 @@ static void compress(ft__llm_step *s, uint32_t x, int64_t ratio, int64_t size,
         ft__build_alias(s->b, x, cached);
 }
 
-/* Products of `groups` parts of x apart. */
+/* A grouped product. */
 static uint32_t in_groups(ft__llm_step *s, const char *name, uint32_t x, int64_t groups,
                           int64_t from, int64_t to)
 {

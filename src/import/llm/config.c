@@ -5,7 +5,7 @@
 
 #include "import/llm/read.h"
 
-/* A field of more says nothing about a model that runs anywhere. */
+/* Larger values are of no model that runs anywhere. */
 static const int64_t most = 100000000;
 
 static const struct config_number {
@@ -188,7 +188,7 @@ struct part_number {
     int64_t *to;
 };
 
-/* Of a list the first number, or how many there are. */
+/* Reads the first number of a list, or its length. */
 static void take_list(ft__json *j, int64_t *to, bool count)
 {
     int64_t n = 0;
@@ -204,7 +204,7 @@ static void take_list(ft__json *j, int64_t *to, bool count)
     *to = count ? n : *to < 0 || *to > most ? 0 : *to;
 }
 
-/* An object of which these numbers count. */
+/* Reads these numbers of an object. */
 static void take_part(ft__llm_reader *r, ft__json *j, const struct part_number *fields,
                       size_t n)
 {
@@ -259,7 +259,6 @@ static void take_vision(ft__llm_reader *r, ft__json *j)
     TAKE_PART(r, j, fields);
 }
 
-/* Kimi's linear attention. */
 static void take_linear(ft__llm_reader *r, ft__json *j)
 {
     ft__llm *m = r->m;
@@ -480,7 +479,7 @@ static const char *missing(const ft__llm *m)
     return has(m, FT__LLM_ATTENTION, FT__LLM_WINDOW) ? missing_of_attention(m) : NULL;
 }
 
-/* Fields of layers that none of its layers is. */
+/* The first field that belongs to a type of layer that the model lacks. */
 static const char *unused(const ft__llm *m)
 {
     if (m->mamba_state && !has(m, FT__LLM_MAMBA, FT__LLM_MAMBA1))

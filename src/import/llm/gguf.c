@@ -1,7 +1,7 @@
 /* GGUF: metadata and the list of tensors in front of the weights, which are never read.
  * Layers are read off the tensors' names and shapes, bytes of weights off their types.
  * The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md */
-#include "import/llm/gguf.h"
+#include "import/llm/llm.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static size_t size_of(uint32_t type)
     return type < sizeof(sizes) ? sizes[type] : 0;
 }
 
-/* A whole number; of another type 0, and it is passed by. */
+/* Reads an integer; a value of another type is skipped and reads as 0. */
 static int64_t take_whole(struct gguf *g, uint32_t type)
 {
     uint8_t b[8];
@@ -150,7 +150,7 @@ static void skip(struct gguf *g, uint32_t type, int depth)
         g->why = "a value of a type that is not known";
 }
 
-/* What it says, before tensors say more. */
+/* What the metadata say; tensors refine it. */
 struct header {
     ft__llm *m;
     ft__llm_layers layers;
@@ -274,7 +274,7 @@ static const struct block {
     [30] = {1, 2},     [34] = {256, 54},  [35] = {256, 66},  [39] = {32, 17},
 };
 
-/* What tensors say; bytes and elements by part. */
+/* What the list of tensors says: bytes and elements by part. */
 struct tensors {
     double bytes[FT__LLM_PARTS], elements[FT__LLM_PARTS];
     double table_bytes, table_elements;
@@ -416,7 +416,7 @@ static ft__llm_quant quant_of(double bytes, double elements)
                            false};
 }
 
-/* By the field's names, where those differ. */
+/* Maps ggml's names of architectures to Hugging Face's model_type. */
 static void name_type(ft__llm *m, ft__text architecture)
 {
     static const char *const other[][2] = {{"gptneox", "gpt_neox"},
@@ -482,7 +482,7 @@ static void name_layers(struct header *h, const struct tensors *t)
     }
 }
 
-/* What tensors show, in the place of what a type of models has. */
+/* Replaces what follows from the model's type by what tensors show. */
 static void override(ft__llm *m, const struct tensors *t, bool whole)
 {
     const ft__llm_quant table = quant_of(t->table_bytes, t->table_elements);
@@ -522,7 +522,7 @@ static void take_lists(ft__llm *m, const ft__llm_layer *said)
     }
 }
 
-/* Lists stand for the largest of their numbers. */
+/* The model's single value of a field that varies by layer is the largest. */
 static void largest(ft__llm *m, const ft__llm_layer *said)
 {
     for (int64_t i = 0; i < FT__LLM_LAYERS; i++) {

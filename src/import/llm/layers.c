@@ -92,7 +92,7 @@ static void take_pattern(ft__llm_reader *r, ft__json *j)
         r->m->layers = (int64_t)s.n;
 }
 
-/* What a list of numbers says. */
+/* Meanings of lists of numbers. */
 enum numbers {
     WINDOWS,   /* 1: a window */
     LINEARS,   /* 0: linear attention */
@@ -344,7 +344,7 @@ static int known_of(ft__llm *m)
     return has;
 }
 
-/* As it says, or as its type has it. */
+/* The configuration's value, or the default of the model type. */
 static bool is(int64_t said, int has, int bit)
 {
     return said == 1 || (said < 0 && has & bit);
@@ -432,7 +432,7 @@ static ft__llm_ffn ffn_of(const ft__llm *m, int64_t i)
     return m->parallel_experts == 1 ? FT__LLM_BOTH : FT__LLM_EXPERTS;
 }
 
-/* Heads of a layer, of which windows and the rest may have their own. */
+/* Fills in a layer's heads; sliding-window layers and others may differ. */
 static void complete_heads(const ft__llm *m, ft__llm_layer *l)
 {
     const bool window = l->mixer == FT__LLM_WINDOW;

@@ -150,4 +150,10 @@ ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
 ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
                           const ft_import_options *opt, ft_error *err);
 
+/* A GGUF file's header -> what a config.json says, with types of each part's weights as
+ * the file has them. Weights are not read. FT_EFORMAT: the header is damaged, or lacks
+ * what a model needs. */
+ft_status ft__llm_read_gguf(ft__llm *out, const uint8_t *data, size_t len,
+                            const char *name, ft_error *err);
+
 #endif

@@ -59,7 +59,7 @@ static uint32_t node_of_op(ft__llm_step *s, const char *name, const uint32_t *in
     return ft__build_failed(s->b) ? FT_NONE : out[0];
 }
 
-/* Of that spec, of the model's type unless it says another. */
+/* Makes a node of this spec, in the model's dtype unless the spec names one. */
 static uint32_t node_of(ft__llm_step *s, const char *name, const uint32_t *in,
                         uint32_t n_in, uint32_t tied, const char *fmt, va_list ap)
 {
@@ -226,7 +226,7 @@ uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t r
                : y;
 }
 
-/* As code of models has it: in fp32, operation by operation. A square is a
+/* A norm as model code has it: in fp32, operation by operation. A square is a
  * multiplication with one operand: `abs` takes as long. */
 static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
                              int64_t size)

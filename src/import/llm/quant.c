@@ -5,7 +5,7 @@
 
 #include "import/llm/read.h"
 
-/* A group of more weights, or more bits, says nothing. */
+/* Larger groups or widths are mistakes. */
 static const int64_t most = 100000000;
 
 struct scheme {
@@ -101,7 +101,7 @@ static void take_listed(struct scheme *s, ft__json *j)
     }
 }
 
-/* A name or an object of its bits. */
+/* The type of the KV cache: a name, or an object with its bits. */
 static void take_kv(struct scheme *s, ft__json *j)
 {
     struct scheme one = {0};
@@ -185,7 +185,7 @@ static void take_scheme(struct scheme *s, ft__json *j, bool activations, int dep
     }
 }
 
-/* Of all parts but those that are left as they are; NONE where it is not known. */
+/* The quantisation of all parts but those left as they are; NONE: unknown. */
 static ft__llm_quant scheme_of(const struct scheme *s)
 {
     const bool narrow = s->activation_bits == 8;

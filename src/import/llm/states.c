@@ -43,7 +43,7 @@ static uint32_t recur(ft__llm_step *s, uint32_t x, int64_t heads, int64_t keys,
     return ft__llm_as(s, y, SHAPE(s->rows, heads * values));
 }
 
-/* A short convolution over the tokens, whose last ones are held. */
+/* A short causal convolution over tokens with its state. */
 static uint32_t convolve(ft__llm_step *s, uint32_t x, int64_t wide, bool bias)
 {
     const int64_t held = s->m.conv - 1;

@@ -177,8 +177,7 @@ ft__onnx_value *ft__make_matmul(const ft__onnx_node *n, ft__onnx_value *x,
 /* Rows of a table at the places in x. */
 typedef struct ft__embedding_rows {
     ft__onnx_value *table;
-    int64_t rows;
-    int64_t dim;
+    int64_t rows, dim;
     ft_dtype dtype;   /* of the result */
     ft_dtype weights; /* NONE: that of the table */
 } ft__embedding_rows;
@@ -190,8 +189,7 @@ ft__onnx_value *ft__make_move(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
 
 /* x times constant weights of `columns` columns. */
 typedef struct ft__linear {
-    ft__onnx_value *weight;
-    ft__onnx_value *bias;
+    ft__onnx_value *weight, *bias;
     ft__onnx_value *scales[3]; /* and zero points and the like; NULL: none */
     int64_t columns;
     int64_t block;    /* weights that share a scale, 0: no scales */

@@ -20,8 +20,7 @@ struct model_input {
     ft_dtype dtype;
     uint32_t rank;
     struct dim dim[FT_MAX_RANK];
-    bool shaped;
-    bool tensor;
+    bool shaped, tensor;
     ft__bytes type;
     const ft_input_shape *given; /* by the options */
 };

@@ -14,8 +14,7 @@
 /* Operands from `first` to `last` are data; product: weights may be of another
  * type, and the result real. */
 struct quantised_layer {
-    uint32_t trait;
-    uint32_t first, last;
+    uint32_t trait, first, last;
     bool product;
 };
 
@@ -166,8 +165,7 @@ struct chain {
 
 /* What a chain can be; its scale and shift may be left out. */
 struct fused_layer {
-    const char *domain;
-    const char *op;
+    const char *domain, *op;
 };
 
 static const struct fused_layer gelu = {"com.microsoft", "Gelu"};

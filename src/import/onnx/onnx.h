@@ -122,16 +122,13 @@ enum { FT__RULES_SEEN = 256 };
 struct ft__onnx_node {
     ft__onnx *import; /* that it is a node of */
     const ft__operator_rule *rule;
-    ft__str op;
-    ft__str name;
-    ft__str domain;
+    ft__str op, name, domain;
     ft__bytes attrs;             /* the message from its first attribute on */
     const ft__onnx_node *caller; /* inside a function: the node that calls it */
     ft__bytes defaults;          /* and the FunctionProto, for default attributes */
     ft__onnx_value **in;         /* NULL: left out */
     ft__onnx_value **out;
-    uint32_t n_in;
-    uint32_t n_out;
+    uint32_t n_in, n_out;
     uint32_t norm; /* fused norms: how many trailing axes */
     ft_dtype to;   /* fused quantised products: the type of the result, else NONE */
     bool done;     /* folded, or part of a fused node */
@@ -164,8 +161,7 @@ typedef struct ft__binding {
 
 /* A FunctionProto of the model. */
 typedef struct ft__function {
-    ft__str name;
-    ft__str domain;
+    ft__str name, domain;
     ft__bytes body;
 } ft__function;
 

@@ -27,11 +27,9 @@ typedef struct ft__pb_doc {
  * has a length: a field of the wrong type reads as an empty one. */
 typedef struct ft__onnx_pb {
     ft__pb_doc *doc;
-    const uint8_t *p;
-    const uint8_t *end;
+    const uint8_t *p, *end;
     const uint8_t *start; /* of the field, its tag included */
-    uint32_t field;
-    uint32_t wire;
+    uint32_t field, wire;
     uint64_t num;
     ft__bytes bytes;
 } ft__onnx_pb;

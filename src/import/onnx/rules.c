@@ -14,14 +14,9 @@ const ft__rule_table *const ft__rule_tables[] = {
     &ft__rules_signal,       &ft__rules_window,    NULL,
 };
 
-static uint32_t domain_of(const ft__operator_rule *rule)
-{
-    return rule->traits & FT__DOMAIN;
-}
-
 static bool is_of(const ft__operator_rule *rule, uint32_t domain, ft__str op)
 {
-    return domain_of(rule) == domain && op.n && *rule->op == *op.s &&
+    return (rule->traits & FT__DOMAIN) == domain && op.n && *rule->op == *op.s &&
            ft__str_is(op, rule->op);
 }
 

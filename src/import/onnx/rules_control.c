@@ -33,8 +33,7 @@ static void take_back(ft__onnx *o, const struct place *p)
 struct branch {
     ft__bytes graph;
     ft__body body;
-    double flops;
-    double bytes;
+    double flops, bytes;
     bool good;
 };
 
@@ -134,9 +133,7 @@ struct body_loop {
     ft__body body;
     ft__onnx_value **arg;   /* of the body; carried ones from `first` on */
     ft__onnx_value **start; /* what the carried ones are before the first round */
-    uint32_t n_arg;
-    uint32_t first;
-    uint32_t n_carried;
+    uint32_t n_arg, first, n_carried;
     uint32_t given;  /* results of the body before the carried ones */
     int64_t trips;   /* as counted */
     bool exact;      /* and it is no guess */
@@ -459,8 +456,7 @@ struct scan {
     uint32_t n_scanned;
     ft__onnx_value **scanned;
     bool batched; /* opset 8: an axis before all others */
-    int64_t batch;
-    int64_t length;
+    int64_t batch, length;
 };
 
 static int64_t axis_of(const ft__onnx_node *n, const char *name, uint32_t i,

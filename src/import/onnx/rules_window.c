@@ -87,8 +87,7 @@ static bool read_window(const ft__onnx_node *n, const ft_shape *x, bool transpos
 
 /* A convolution with the node's window; x: batch, channels, axes. */
 struct convolution {
-    ft__onnx_value *x;
-    ft__onnx_value *weights;
+    ft__onnx_value *x, *weights;
     ft__onnx_value *bias; /* NULL: none */
     ft_shape filters;     /* out, in of a group, kernel */
     ft_dtype to;          /* NONE: that of x */

@@ -20,12 +20,6 @@ enum {
     SPARSE_DIMS = 3,
 };
 
-static void too_many_dims(ft__onnx *o, ft__bytes at)
-{
-    ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(at.p - o->doc.base),
-                   "a tensor has more than %d dimensions", FT_MAX_RANK);
-}
-
 /* -1: open. */
 static int64_t read_dim(ft__onnx *o, ft__bytes dim)
 {
@@ -125,7 +119,8 @@ void ft__onnx_read_type(ft__onnx *o, ft__bytes type, ft__onnx_value *like)
 static void add_dim(ft__onnx *o, ft__bytes tensor, ft_shape *s, uint64_t dim)
 {
     if (s->rank == FT_MAX_RANK)
-        too_many_dims(o, tensor);
+        ft__build_fail(o->b, FT_EUNSUPPORTED, (uint64_t)(tensor.p - o->doc.base),
+                       "a tensor has more than %d dimensions", FT_MAX_RANK);
     else
         s->dim[s->rank++] = (int64_t)dim;
 }

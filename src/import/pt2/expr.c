@@ -15,8 +15,7 @@
 
 struct expr_reader {
     ft__pt2 *p;
-    const char *s;
-    const char *end;
+    const char *s, *end;
     uint32_t depth;
     bool bad;             /* not of the grammar */
     bool data;            /* has a symbol that depends on data */

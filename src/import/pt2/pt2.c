@@ -487,12 +487,6 @@ static void run_body(ft__pt2 *p, ft__pt2_body *body)
         run_node(&body->node[i]);
 }
 
-static void want(ft__pt2_value *v)
-{
-    if (v)
-        v->wanted = true;
-}
-
 static bool is_view(const ft__pt2_node *n)
 {
     return n->rule && n->rule->traits & FT__PT2_VIEW;
@@ -516,7 +510,8 @@ static void find_phases(ft__pt2 *p, ft__pt2_body *body)
                 s->value->gradient = slot ? slot->value : NULL;
             }
         } else {
-            want(s->value);
+            if (s->value)
+                s->value->wanted = true;
         }
     }
     for (uint32_t i = body->n_nodes; joint && i-- > 0;) {

@@ -125,19 +125,14 @@ struct ft__pt2_node {
     ft__pt2_value *x;    /* the tensor that is the first argument, */
     ft__pt2_value *y;    /* and the second; set when its rule runs */
     ft__pt2_value **out; /* NULL: None */
-    uint32_t n_args;
-    uint32_t n_out;
-    bool in_place;
-    bool backward;
+    uint32_t n_args, n_out;
+    bool in_place, backward;
 };
 
 typedef struct ft__pt2_body {
     ft__pt2_node *node;
-    ft__pt2_value **in;
-    ft__pt2_value **out;
-    uint32_t n_nodes;
-    uint32_t n_in;
-    uint32_t n_out;
+    ft__pt2_value **in, **out;
+    uint32_t n_nodes, n_in, n_out;
 } ft__pt2_body;
 
 typedef struct ft__pt2_symbol {
@@ -151,8 +146,7 @@ typedef struct ft__pt2_symbol {
 typedef struct ft__pt2_expr {
     ft__text text;
     uint32_t number; /* its place in the list */
-    bool known;
-    bool data;
+    bool known, data;
     int64_t value;
 } ft__pt2_expr;
 
@@ -173,15 +167,11 @@ struct ft__pt2 {
     ft__pt2_value *lazy; /* constants in the graph, the last one first */
     ft__name_table operators;
     ft__name_table parameters; /* by the names that the signature has for them */
-    ft__name_table symbols;
-    ft__name_table exprs;
+    ft__name_table symbols, exprs;
     ft__pt2_expr **expr; /* by number */
-    uint32_t n_exprs;
-    uint32_t cap_exprs;
-    ft__pt2_spec *input;
-    ft__pt2_spec *output;
-    uint32_t n_inputs;
-    uint32_t n_outputs;
+    uint32_t n_exprs, cap_exprs;
+    ft__pt2_spec *input, *output;
+    uint32_t n_inputs, n_outputs;
     uint32_t n_nodes;                /* read so far, subgraphs each time */
     uint32_t depth;                  /* of subgraphs */
     size_t inlined;                  /* bytes of them all, each time */

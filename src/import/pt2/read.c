@@ -149,11 +149,6 @@ static void read_meta(ft__pt2 *p, ft__json *r, ft__pt2_value *v)
                        ft__shown(v->name.n, 100), v->name.s, FT_MAX_RANK);
 }
 
-static bool same_name(ft__text a, ft__text b)
-{
-    return ft__text_is(a, b.s, b.n);
-}
-
 static void read_tensor_values(ft__pt2 *p, ft__json *r)
 {
     ft__pt2_value *next = NULL;
@@ -163,7 +158,8 @@ static void read_tensor_values(ft__pt2 *p, ft__json *r)
         return;
     while (!ft__build_failed(p->b) && ft__json_member(r, &name)) {
         /* They mostly stand in the order in which the nodes made them. */
-        ft__pt2_value *v = next && same_name(next->name, name) ? next : NULL;
+        ft__pt2_value *v =
+            next && ft__text_is(next->name, name.s, name.n) ? next : NULL;
 
         if (!v)
             v = ft__pt2_name(p, name);

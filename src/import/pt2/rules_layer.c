@@ -345,11 +345,9 @@ static void aten_attention_grad(ft__pt2_node *n)
 
 struct stack {
     ft_kind kind;
-    uint32_t layers;
-    uint32_t directions;
+    uint32_t layers, directions;
     uint32_t per_cell; /* weights of one layer and direction */
-    bool bias;
-    bool batch_first;
+    bool bias, batch_first;
     ft_shape x; /* length x batch x features */
     int64_t hidden;
 };

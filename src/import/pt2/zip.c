@@ -164,10 +164,7 @@ static bool next_entry(struct zip_entry *e, struct archive *a)
 struct zip_found {
     struct zip_entry graph; /* the first */
     uint64_t n_graphs;
-    bool pickle;
-    bool script;
-    bool keras;
-    bool compiled;
+    bool pickle, script, keras, compiled;
 };
 
 static bool look(struct zip_found *f, struct archive *a)

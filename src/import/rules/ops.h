@@ -32,9 +32,7 @@ bool ft__broadcast(const ft_shape *a, const ft_shape *b, ft_shape *out);
 enum { FT__WINDOW_AXES = 3 };
 typedef struct ft__sliding_window {
     uint32_t axes;
-    int64_t kernel[FT__WINDOW_AXES];
-    int64_t stride[FT__WINDOW_AXES];
-    int64_t dilation[FT__WINDOW_AXES];
+    int64_t kernel[FT__WINDOW_AXES], stride[FT__WINDOW_AXES], dilation[FT__WINDOW_AXES];
     int64_t begin[FT__WINDOW_AXES]; /* padding */
     int64_t end[FT__WINDOW_AXES];
     int64_t outpad[FT__WINDOW_AXES]; /* transposed only */

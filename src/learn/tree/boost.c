@@ -163,8 +163,7 @@ static bool read_tree(struct convert *c, const char *text)
 
 /* Which of XGBoost's nodes stands where. */
 struct placed {
-    uint32_t id;
-    uint32_t at;
+    uint32_t id, at;
 };
 
 /* false: numbers that make no tree. */
@@ -245,11 +244,9 @@ struct boost_fit {
     const ft__task *t;
     ft__training_set l;
     ft__xgboost xgb;
-    void *matrix;
-    void *booster;
+    void *matrix, *booster;
     float *x; /* the rows of weight above 0 */
-    float *label;
-    float *weight;
+    float *label, *weight;
 };
 
 static void fit_free(struct boost_fit *f)

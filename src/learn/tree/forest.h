@@ -2,7 +2,6 @@
 #define LEARN_TREE_FOREST_H
 
 #include <assert.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "learn/learn_inside.h"
@@ -14,8 +13,7 @@
 typedef struct ft__node {
     float value;
     uint32_t left;
-    uint16_t col;
-    uint16_t missing_right;
+    uint16_t col, missing_right;
 } ft__node;
 
 typedef struct ft__tree {
@@ -55,10 +53,7 @@ static inline float ft__between(float low, float high)
  * first pair meet most, so that a walk touches few lines. */
 typedef struct ft__forest_header {
     char magic[4];
-    uint32_t version;
-    uint32_t width;
-    uint32_t n_trees;
-    uint32_t n_lines;
+    uint32_t version, width, n_trees, n_lines;
     uint32_t both; /* 1: nodes ask for columns in which missing is the greatest */
     double base;   /* a prediction is base + sum of the trees / share */
     double share;
@@ -66,8 +61,7 @@ typedef struct ft__forest_header {
 } ft__forest_header;
 
 typedef struct ft__cell {
-    uint32_t key;
-    uint32_t link;
+    uint32_t key, link;
 } ft__cell;
 
 #define FT__FOREST_MAGIC "FTFO"

@@ -132,10 +132,7 @@ void ft__train_free(ft__tree_training *d)
 
 /* A node that waits for its turn: rows at .. at + n - 1 of the splitter. */
 struct todo {
-    uint32_t at;
-    uint32_t n;
-    uint32_t node;
-    uint32_t depth;
+    uint32_t at, n, node, depth;
 };
 
 struct ft__grower {

@@ -1,8 +1,6 @@
 #ifndef LEARN_TREE_GROW_H
 #define LEARN_TREE_GROW_H
 
-#include <stdbool.h>
-
 #include "base/arena.h"
 #include "base/prng.h"
 #include "learn/learn_inside.h"
@@ -24,12 +22,10 @@ enum { FT__BLOCK = 8 };
 
 typedef struct ft__tree_training {
     ft__arena room;
-    uint32_t n_rows;
-    uint32_t n_cols;
+    uint32_t n_rows, n_cols;
     float *x;
     float *least; /* smallest present value of each column */
-    double *y;
-    double *w;
+    double *y, *w;
     int y_exp;    /* a target is y * 2^y_exp */
     ft__key *key; /* unless FT_FOREST_EXTRA: n_rows per column, ascending */
 } ft__tree_training;

@@ -170,8 +170,7 @@ struct random_cuts {
     uint32_t *spare; /* n_rows */
     float *yw;       /* of the node's rows: { w * (y - mean), w } */
     float *lo, *hi;  /* per column, whole blocks */
-    float *cut;
-    float *gain;
+    float *cut, *gain;
     uint32_t *cand; /* columns that are not constant */
 };
 

@@ -13,8 +13,7 @@ typedef struct ft__split {
 
 /* One node's rows, weighted. */
 typedef struct ft__sums {
-    double w;
-    double mean;
+    double w, mean;
     bool pure; /* all targets are equal */
 } ft__sums;
 

@@ -54,8 +54,8 @@ static double channels(const ft_op *op, bool out)
                                                       : 1;
 }
 
-/* Libraries choose kernels by what sizes are multiples of, as they load so many values
- * at once: the power of two in n, up to 64. */
+/* The power of two in n, up to 64: libraries choose kernels by the alignment of sizes.
+ */
 static float twos(double n)
 {
     uint64_t whole = n > 0 && n < 0x1p63 ? (uint64_t)n : 0;
@@ -162,9 +162,8 @@ static void fill_terms(float *f, const ft__terms *t)
     *f++ = (float)t->fill;
 }
 
-/* A process that knows every column by itself finds no differences of logarithms: how
- * busy an operation keeps arithmetic and memory, as a logarithm; and classes side by
- * side, of which none lies between two others. */
+/* A Gaussian process cannot form differences of columns, so it gets arithmetic and
+ * memory utilisation as logarithms, and classes one-hot encoded. */
 enum { N_LOGS = 4, N_COMMON = N_LOGS + FT_CLASS_COUNT };
 static const char *const log_names[N_LOGS] = {"log compute share", "log cache share",
                                               "log memory share", "log launch share"};
@@ -234,7 +233,7 @@ static const char *text_of(const char *name, const ft__samples *s, const ft__sam
     return ft__pair(d->setting, name, len);
 }
 
-/* Where a value stands, or would: *found says which. */
+/* The place of a value in a sorted list, where it stands (*found) or would. */
 static uint32_t place_of(const ft__code *c, const char *text, size_t len, bool *found)
 {
     uint32_t lo = 0, hi = c->n;

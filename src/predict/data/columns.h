@@ -24,7 +24,7 @@ typedef struct ft__columns {
     uint32_t n_codes;
 } ft__columns;
 
-/* Of every row: the width of its elements. */
+/* The column with the width of a row's elements in bits. */
 enum { FT__COLUMN_BITS = FT__N_FEATURES + 10 };
 
 /* unseen: the rows are to answer for devices that are not among them, so that nothing

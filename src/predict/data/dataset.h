@@ -7,19 +7,16 @@
 #include "foretell/store.h"
 #include "predict/data/features.h"
 
-/* What samples share: measured on one device, set and driven in one way. */
+/* What samples share: the device and how it was set and run. */
 typedef struct ft__dataset {
-    char *device;
-    char *setting;
-    char *engine;
-    char *engine_version;
+    char *device, *setting, *engine, *engine_version;
     char *policy;    /* on dtypes */
     size_t n;        /* samples */
     ft_device *file; /* what is known of the device; NULL: nothing */
     bool borrowed;   /* the file is another's */
     bool any_engine; /* asked: none was named, measurements by any of them answer */
     ft__roof *roof;  /* as its probes were measured; NULL: they were not */
-    /* Of engines of ours, as collections measured them: NaN and 0 otherwise. */
+    /* What collections measured of the engine itself; NaN and 0 otherwise. */
     double context_bytes;        /* of engine and process, */
     double context_per_op_bytes; /* and of every unique operation of a network */
     uint32_t lowering;           /* FT_POLICY_ bits: how its engine runs graphs */
@@ -30,23 +27,21 @@ typedef struct ft__dataset {
 uint32_t ft__dataset_of(ft__dataset **list, uint32_t *n, const ft_key *k,
                         const char *setting, bool add);
 void ft__dataset_free(ft__dataset *d);
-/* By device, engine and its version, policy and setting, as strcmp() has it. */
+/* Compares by device, engine, version, policy and setting, in the order of strcmp(). */
 int ft__dataset_order(const ft__dataset *a, const ft__dataset *b);
-/* The silicon that it was measured on; of a device without a file its name. */
+/* The chip that it was measured on, or the device's name where no file describes it. */
 const char *ft__dataset_chip(const ft__dataset *d);
-/* Without its roofline, the file borrowed; false: no memory, and *out is to be freed.
- */
+/* A copy without the roofline, which borrows the device file. False: out of memory, and
+ * *out must be freed. */
 bool ft__dataset_copy(ft__dataset *out, const ft__dataset *d);
 
-/* What tells devices apart, and which are alike. */
+/* The facts by which devices are compared. */
 typedef struct ft__hardware {
-    char vendor[24];
-    char chip[40];
+    char vendor[24], chip[40];
     char type[8];      /* "gpu", "cpu"; "": there is no file */
     double capability; /* NVIDIA's compute capability; NaN: not known */
 } ft__hardware;
 
-/* Of a device's file, or of none. */
 ft__hardware ft__hardware_of(const ft_device *file);
 
 #endif

@@ -146,7 +146,6 @@ static uint32_t counting_axes(const ft_op *op, const ft_shape *x)
     }
 }
 
-/* The operation with those axes as one. */
 static ft_op collapsed(const ft_op *op)
 {
     const ft_shape whole = ft_op_shape(op, FT_K_x);
@@ -181,7 +180,7 @@ static ft_op collapsed(const ft_op *op)
     return out;
 }
 
-/* What several columns are made of. */
+/* Quantities that several columns are computed from. */
 struct shapes {
     const ft_op *op;
     ft_shape x, y, out;
@@ -248,7 +247,6 @@ static void window_features(float *f, const struct shapes *p)
     f[FT__F_bias] = (float)ft_op_at(op, FT_K_bias, 0);
 }
 
-/* Of what runs along one axis, or moves axes. */
 static void axis_features(float *f, const struct shapes *p)
 {
     const ft_op *op = p->op;

@@ -17,7 +17,6 @@ typedef struct ft__roof {
     uint32_t reserved; /* 0: the struct is written to files as it is */
 } ft__roof;
 
-/* A roof with one bandwidth. */
 ft__roof ft__flat_roof(double peak_flops, double bandwidth, double launch_s);
 
 /* Seconds: max(FLOPs / peak, transcendentals x their time, activations / bandwidth at
@@ -46,7 +45,6 @@ enum {
 #undef FT__FEATURE
         FT__N_FEATURES
 };
-/* cost: ft_op_cost() of it. */
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cost,
                   const ft__roof *r);
 

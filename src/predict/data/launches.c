@@ -11,7 +11,7 @@
 #include "predict/data/sample.h"
 #include "predict/model/kernels.h"
 
-/* A line, as far as it is read. */
+/* The state of reading one line. */
 struct launch_line {
     ft__buf launch; /* the members that launch files have */
     char device[128];
@@ -190,7 +190,7 @@ static bool is_asked_for(const ft__kernel_file *f, const ft_ptx_listed *v,
     return ft__where_has(where, &key);
 }
 
-/* What was asked for stands in the file. */
+/* Adds file and line to an error. */
 static ft_status in_line(const ft__kernel_file *f, size_t i, ft_status st,
                          const ft_error *why, ft_error *err)
 {
@@ -259,7 +259,6 @@ static ft_status make_room(ft__kernel_rows *r, ft_error *err)
                : ft_fail(err, FT_ENOMEM, 0, "%zu launches", n);
 }
 
-/* "a.jsonl,b.jsonl" */
 static ft_status read_files(ft__kernel_rows *r, const char *paths, const char *data_dir,
                             ft_error *err)
 {

@@ -197,7 +197,6 @@ static void network_free(ft__network_sample *w)
     free(w->part);
 }
 
-/* Those without a time or without operations are left out. */
 static void keep_usable(ft__network_samples *w)
 {
     size_t n = 0;

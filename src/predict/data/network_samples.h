@@ -6,7 +6,7 @@
 #include "foretell/store.h"
 #include "predict/data/sample.h"
 
-/* Networks that were measured whole, and the operations they consist of. */
+/* Networks measured whole, with their operations. */
 
 typedef struct ft__network_sample {
     char *spec;             /* "network name=resnet18 x=32x3x224x224 dtype=fp32" */
@@ -22,7 +22,7 @@ typedef struct ft__network_sample {
     size_t n_regressors;
 } ft__network_sample;
 
-/* Of an operation in any phase, layout and place. */
+/* A hash of an operation without its phase, layout and whether it works in place. */
 uint64_t ft__op_key(const ft_op *op);
 
 typedef struct ft__network_samples {

@@ -152,7 +152,7 @@ static ft__sample *new_sample(ft__samples *s, const ft_op *op, uint32_t dataset)
     return &s->v[s->n++];
 }
 
-/* A later run takes the place of what was measured of the key before. */
+/* A later run replaces the values of earlier runs of the key. */
 static void take_run(struct samples_reading *r, ft__metric metric, int64_t run)
 {
     if (r->n_of[metric] && r->run[metric] != run) {
@@ -179,11 +179,6 @@ static ft__sample *sample_for(struct samples_reading *r, const ft_op *op,
     if (r->first + r->n_of[metric] == s->n && !new_sample(s, op, dataset))
         return NULL;
     return &s->v[r->first + r->n_of[metric]++];
-}
-
-static bool is_workload_spec(const char *spec)
-{
-    return strncmp(spec, "network ", 8) == 0 || strncmp(spec, "kernel ", 7) == 0;
 }
 
 /* Activities that sources tell of a kernel while it ran. */
@@ -268,7 +263,8 @@ static int take_row(void *user, const ft_row *row)
 
     if (metric == FT__N_METRICS || !ft__where_has(r->where, &row->key))
         return 0;
-    if (is_workload_spec(row->key.spec) != r->workloads)
+    if ((strncmp(row->key.spec, "network ", 8) == 0 ||
+         strncmp(row->key.spec, "kernel ", 7) == 0) != r->workloads)
         return 0;
     if (r->workloads && !(ft__pair_number(row->key.setting, "clock") > 0) &&
         !(ft__pair_number(row->key.setting, "power") > 0))
@@ -297,15 +293,6 @@ static int take_row(void *user, const ft_row *row)
     return 0;
 }
 
-/* What was measured as power and time is energy, too. */
-static void multiply(ft__sample *v)
-{
-    double *value = v->value;
-
-    if (isnan(value[FT__METRIC_ENERGY]))
-        value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
-}
-
 struct context_reading {
     ft__samples *s;
     bool per_op;
@@ -326,8 +313,8 @@ static int take_context(void *user, const ft_row *row)
     return 0;
 }
 
-/* What was collected beside the operations: memory of the engine itself, and how it
- * runs graphs. */
+/* Reads what was collected beside operations: the engine's own memory, and its lowering
+ * policy. */
 static ft_status read_engines(ft__samples *s, ft_store *store, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -372,8 +359,12 @@ static ft_status append(ft__samples *s, ft_store *store, const ft_key *filter,
         if (err)
             *err = r.err;
     }
-    for (size_t i = begin; i < s->n; i++)
-        multiply(&s->v[i]);
+    for (size_t i = begin; i < s->n; i++) {
+        double *value = s->v[i].value;
+
+        if (isnan(value[FT__METRIC_ENERGY]))
+            value[FT__METRIC_ENERGY] = value[FT__METRIC_POWER] * value[FT__METRIC_TIME];
+    }
     return st ? st : read_engines(s, store, err);
 }
 
@@ -438,7 +429,6 @@ static uint32_t probe_of(const ft_op *op, const ft_op *probe)
     return i;
 }
 
-/* The roofline from their measured times. */
 static ft__roof roof_from_probes(const double time_s[FT__N_PROBES])
 {
     ft_op op = ft__probe(FT__PROBE_PEAK);
@@ -514,7 +504,6 @@ static int by_dataset(const void *a, const void *b)
                              *(const ft__dataset *const *)b);
 }
 
-/* NaN behind all numbers. */
 static int compare_values(double a, double b)
 {
     return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);

@@ -22,7 +22,7 @@ typedef enum ft__metric {
 const char *ft__metric_name(ft__metric m);
 ft__metric ft__metric_from_name(const char *name); /* FT__N_METRICS: unknown */
 
-/* What was measured whole: a kernel or a network by name. */
+/* A kernel or network measured whole, known by its name alone. */
 enum { FT__WORKLOAD_HINTS = 8 };
 typedef struct ft__workload {
     char *spec;
@@ -41,8 +41,7 @@ typedef struct ft__sample {
 
 typedef struct ft__samples {
     ft__sample *v;
-    size_t n;
-    size_t cap;
+    size_t n, cap;
     ft__dataset *dataset;
     uint32_t n_datasets;
     const struct ft__terms *terms; /* of v[], by the model set that is asked; NULL: are
@@ -64,7 +63,7 @@ typedef struct ft__samples {
  * fails. */
 ft_status ft__samples_read(ft__samples *s, ft_store *store, const ft_key *filter,
                            const char *where, ft_error *err);
-/* What was measured whole, at clocks, instead of operations. */
+/* The same for workloads measured whole, at clocks and caps, in place of operations. */
 ft_status ft__samples_read_workloads(ft__samples *s, ft_store *store,
                                      const ft_key *filter, const char *where,
                                      ft_error *err);

@@ -28,7 +28,6 @@
 /* Regressors of rows that have neighbours (predict/model/neighbours.h) have the
  * image of these between their ranges and models. */
 
-/* Numbers of scopes in files. */
 static inline uint32_t ft__scope_number(ft__scope scope)
 {
     return (uint32_t)(scope + FT__N_SCOPES - 1) % FT__N_SCOPES;
@@ -48,12 +47,8 @@ typedef struct ft__regressor_image {
     uint32_t scope;
     uint32_t pooled; /* tenths of the answer that the regressor of all kinds gives */
     uint64_t n_rows;
-    double learned[FT__N_ERRORS];
-    double constant[FT__N_ERRORS];
-    double physics[FT__N_ERRORS];
-    double low;
-    double high;
-    double typical;
+    double learned[FT__N_ERRORS], constant[FT__N_ERRORS], physics[FT__N_ERRORS];
+    double low, high, typical;
     ft__mixture_image mixture;
 } ft__regressor_image;
 

@@ -146,11 +146,6 @@ bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left)
     return true;
 }
 
-static ft_status wrong_width(uint64_t pos, ft_error *err)
-{
-    return ft__predictor_damaged(pos, "a model of another width", err);
-}
-
 static ft_status open_model(ft__learn_model **out, const void *image, uint64_t bytes,
                             uint32_t width, uint64_t pos, ft_error *err)
 {
@@ -164,7 +159,9 @@ static ft_status open_model(ft__learn_model **out, const void *image, uint64_t b
         (own + FT__ALIGNMENT - 1) / FT__ALIGNMENT * FT__ALIGNMENT != bytes)
         own = bytes;
     st = ft__model_load(out, image, own, err);
-    return !st && ft__model_width(*out) != width ? wrong_width(pos, err) : st;
+    return !st && ft__model_width(*out) != width
+               ? ft__predictor_damaged(pos, "a model of another width", err)
+               : st;
 }
 
 ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,

@@ -35,21 +35,16 @@ enum ft__section_type {
 };
 
 typedef struct ft__section_image {
-    uint32_t type;
-    uint32_t reserved;
-    uint64_t offset;
-    uint64_t bytes;
-    uint64_t checksum;
+    uint32_t type, reserved;
+    uint64_t offset, bytes, checksum;
 } ft__section_image;
 
-/* Does the text of a fixed field end inside it? */
 static inline bool ft__is_text(const char *text, size_t size)
 {
     return memchr(text, 0, size) != NULL;
 }
 
 uint64_t ft__checksum(const void *data, size_t len);
-/* Does a part of a file still have its checksum? */
 bool ft__predictor_sound(const void *data, uint64_t len, uint64_t checksum);
 /* FT_EFORMAT that points at a place in the file. */
 ft_status ft__predictor_damaged(uint64_t pos, const char *what, ft_error *err);
@@ -72,7 +67,7 @@ typedef struct ft__mixture_image {
     uint64_t rows;                     /* which it was made of, as a sum of them */
 } ft__mixture_image;
 
-/* Can it be true, with `left` bytes of models behind it? */
+/* Is it consistent, with `left` bytes of models behind it? */
 bool ft__mixture_sound(const ft__mixture_image *m, uint64_t left);
 /* Its models into f: those that were opened are there also on failure. */
 ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *models,
@@ -82,8 +77,7 @@ ft_status ft__mixture_open(ft__fit *f, const ft__mixture_image *m, const void *m
 typedef struct ft__writer {
     ft__buf body;
     ft__section_image *section;
-    uint32_t n_sections;
-    uint32_t cap_sections;
+    uint32_t n_sections, cap_sections;
 } ft__writer;
 
 /* Bytes, and zeros up to the next multiple of FT__ALIGNMENT. */
@@ -91,7 +85,7 @@ void ft__writer_add(ft__writer *w, const void *data, size_t len);
 /* What was added since `begin` (w->body.len then) is one section of `bytes`. */
 ft_status ft__writer_end(ft__writer *w, uint32_t type, size_t begin, size_t bytes,
                          ft_error *err);
-/* Both. */
+/* ft__writer_add() and ft__writer_end(). */
 ft_status ft__writer_section(ft__writer *w, uint32_t type, const void *data, size_t len,
                              ft_error *err);
 /* The choice and the models of a fit, which are added; *m is to be written in front of

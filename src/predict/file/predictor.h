@@ -34,10 +34,8 @@ enum { FT__PREDICTOR_VERSION = 2 };
 
 typedef struct ft__header_image {
     char magic[8];
-    uint32_t version;
-    uint32_t n_sections;
-    uint64_t file_bytes;
-    uint64_t table_checksum;
+    uint32_t version, n_sections;
+    uint64_t file_bytes, table_checksum;
 } ft__header_image;
 
 struct ft_predictor {
@@ -52,7 +50,6 @@ struct ft_predictor {
  * use). */
 ft_status ft__predictor_load_image(ft_predictor **out, const void *image, size_t len,
                                    ft_error *err);
-/* A family as a predictor. */
 ft_status ft__predictor_of_family(ft_predictor **out, const struct ft__family *f,
                                   ft_error *err);
 

@@ -45,14 +45,10 @@ static uint32_t count_templates(const ft_predictor *p)
     return (uint32_t)n;
 }
 
-static uint32_t kernel_devices(const ft__family *f)
-{
-    return f->kernels ? f->kernels->devices.n : 0;
-}
-
 void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
 {
     const ft__dataset *d = ft__family_machine(p->family);
+    const ft__kernel_models *kernels = p->family->kernels;
 
     *out = (ft_predictor_info){.device = "",
                                .setting = "",
@@ -67,8 +63,8 @@ void ft_predictor_get_info(const ft_predictor *p, ft_predictor_info *out)
                                .n_measured = count_templates(p),
                                .n_datasets = p->family->n_datasets +
                                              p->family->n_alone + p->family->clocked.n +
-                                             kernel_devices(p->family),
-                               .n_launches = count_launches(p->family->kernels),
+                                             (kernels ? kernels->devices.n : 0),
+                               .n_launches = count_launches(kernels),
                                .n_schedules = p->family->n_device_schedules,
                                .unseen_part = NAN};
     if (p->family->unseen) {
@@ -188,7 +184,7 @@ static void describe_kernel_regressor(ft_regressor_info *out,
                                .interval_high = exp(r->fit.high * r->fit.typical)};
 }
 
-/* One behind the other, model set by model set; kernels last. */
+/* Regressors are numbered model set by model set; kernels come last. */
 void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info *out)
 {
     const ft__family *f = p->family;

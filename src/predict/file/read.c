@@ -15,15 +15,14 @@
 #include "predict/schedule/networks_only.h"
 #include "predict/schedule/schedule.h"
 
-/* No file of ours says more. */
+/* Limits above what ft_predictor_save() writes. */
 enum { MAX_TEXT = 1024, MAX_DATASETS = 100000 };
 
-/* Sticky: after one read beyond the end everything reads as nothing. */
+/* A sticky reader: after a read beyond the end it returns zeros. */
 struct section_cursor {
     const unsigned char *at;
     size_t left;
-    bool bad;
-    bool no_memory;
+    bool bad, no_memory;
 };
 
 static const void *get(struct section_cursor *c, size_t len)
@@ -118,7 +117,6 @@ static char *own_text(struct section_cursor *c)
     return own;
 }
 
-/* What reading came to. */
 static ft_status verdict(const struct section_cursor *c, const char *what, uint64_t pos,
                          ft_error *err)
 {
@@ -551,7 +549,6 @@ static ft_status open_boards(ft__family *f, const ft__section_image *s,
                : ft__predictor_damaged(s->offset, "how boards differ", err);
 }
 
-/* One section into p->family. */
 static ft_status open_section(ft_predictor *p, const ft__section_image *s,
                               ft_error *err)
 {

@@ -80,7 +80,7 @@ struct process {
     double reach;    /* in standard deviations */
 };
 
-/* A device takes at most so many times longer or shorter than answered (log). */
+/* The largest |log| by which other devices' times count as a feature. */
 static const double most_other = 1.5;
 
 static void set_other(struct ft__few_point *p, const double *others,
@@ -238,7 +238,6 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
     return set_reach(p, err);
 }
 
-/* Nothing is above `most`. */
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct ft__few_point *at, double most)
 {
@@ -281,7 +280,6 @@ static ft_status process_make(struct process *p, ft__metric metric, size_t n,
     return ft_fail(err, FT_ENOMEM, 0, "%zu measurements", n);
 }
 
-/* Known operations, then those asked. */
 struct correcting {
     ft__metric metric;
     const ft__sample **of; /* the known samples that are used */
@@ -307,7 +305,7 @@ static struct ft__few_point point_of(const struct correcting *c,
     return p;
 }
 
-/* Rows that say something: measured, answered. */
+/* Keeps rows that have both a measured value and a prediction. */
 static void take_residuals(struct process *p, double *residual,
                            const struct correcting *c, const ft__model_set *l)
 {
@@ -321,7 +319,7 @@ static void take_residuals(struct process *p, double *residual,
     }
 }
 
-/* No device takes more than its cap, as it was seen to hold it. */
+/* The highest power of a device: its cap, as it was seen to keep it. */
 static double most_of(const struct correcting *c)
 {
     const ft_device *file = c->s.dataset[c->s.v[0].dataset].file;
@@ -407,7 +405,7 @@ static bool is_taken(const ft__samples *s, size_t i, const ft__dataset *d,
     return is_alike(&s->dataset[s->v[i].dataset], d) && is_known(&s->v[i], metric);
 }
 
-/* Where there are too many, every so manieth of them. */
+/* Evenly spaced samples where there are too many. */
 uint32_t ft__calibration_set_like(const ft__sample **of, const ft__calibration_set *k,
                                   const ft__dataset *d, ft__metric metric)
 {
@@ -426,16 +424,6 @@ uint32_t ft__calibration_set_like(const ft__sample **of, const ft__calibration_s
         seen++;
     }
     return n_taken;
-}
-
-static void take_known(struct correcting *c, const ft__calibration_set *k,
-                       const ft__dataset *d)
-{
-    c->n = ft__calibration_set_like(c->of, k, d, c->metric);
-    for (uint32_t i = 0; i < c->n; i++) {
-        c->session[i] = k->s.dataset[c->of[i]->dataset].setting;
-        c->op[i] = c->of[i]->op;
-    }
 }
 
 /* The session of the known rows in which `setting`, completed by what the family knows,
@@ -465,7 +453,7 @@ static bool is_read_alike(const char *a, const char *b)
     return isnan(x) ? isnan(y) : fabs(x - y) < 1;
 }
 
-/* What was measured is known. */
+/* A measured operation is answered as measured. */
 static void take_measured(ft__op_answer *a, const struct correcting *c, const ft_op *op,
                           const char *setting)
 {
@@ -532,7 +520,11 @@ ft_status ft__calibration_set_correct(ft__op_answer *predicted, uint32_t *n_used
                        on->device);
     st = correcting_make(&c, known->s.n, n, err);
     if (!st) {
-        take_known(&c, known, d);
+        c.n = ft__calibration_set_like(c.of, known, d, c.metric);
+        for (uint32_t i = 0; i < c.n; i++) {
+            c.session[i] = known->s.dataset[c.of[i]->dataset].setting;
+            c.op[i] = c.of[i]->op;
+        }
         st = correct(&c, predicted, f, on, answered, ops, n, err);
     }
     *n_used = st ? 0 : c.n_used;

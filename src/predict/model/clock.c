@@ -49,14 +49,14 @@ static const struct clock_range {
     [DRAWN] = {{0.97, 0.97, 0.97}, 0.85, 1.05},
     [DEMAND] = {{1, 1.3, 1.3}, 1, 2},
 };
-/* What few workloads say counts little against what GPUs have in common: added to the
- * mean error, times the squared shares of ranges that constants were moved by. */
+/* Regularisation towards constants common to GPUs: added to the mean error, times the
+ * squared moves as shares of each constant's range. */
 static const double MOVED = 0.1;
 enum { SWEEPS = 60 };
 static const double FIRST_STEP = 0.2; /* of a range */
 static const double LAST_STEP = 0.002;
 
-/* From one row of a workload to another. */
+/* A workload's row at its highest clocks and another of its rows. */
 struct clock_pair {
     const ft__clock_row *from, *to;
 };
@@ -95,8 +95,8 @@ static double to_power(double v, double q)
     return q == 3 ? v * v * v : pow(v, q);
 }
 
-/* Of a workload, what no clock and no cap changes. Powers and clocks are shares; *_top:
- * of what. */
+/* Parameters of a workload that do not depend on clocks and cap. Powers and clocks are
+ * shares of *_top. */
 struct clock_state {
     const ft__clocks *c;
     double core_top, memory_top;
@@ -131,7 +131,6 @@ static double switched(const struct clock_state *s, double core, double time)
     return volt * volt * (v[CLOCKED] * core + (1 - v[CLOCKED]) * s->alone / time);
 }
 
-/* Of the busy part. */
 static struct clock_point point_at(const struct clock_state *s, double core,
                                    double memory)
 {
@@ -159,19 +158,13 @@ static double clock_under(const struct clock_state *s, double core, double memor
     return low;
 }
 
-/* What a ratio to one measurement is made of. */
+/* The reference measurement of a ratio, decomposed. */
 struct clock_start {
     struct clock_state state;
     double core, memory, cap, power; /* as measured */
     double busy_w;                   /* while busy */
     struct clock_point busy;         /* there, by the formulae */
 };
-
-/* 0 well below what is drawn under a cap, 1 at it. */
-static double at_cap(double power, double drawn)
-{
-    return fmin(1, fmax(0, (power / drawn - 0.9) / 0.1));
-}
 
 /* What the measured power says of the busy part: its power, its share of the time. */
 static void split_power(struct clock_start *out, const double *v)
@@ -207,7 +200,8 @@ static void start_of(struct clock_start *out, const ft__clocks *c,
                    ? relative(r->cap_w, c->power_w)
                    : INFINITY;
     split_power(out, v);
-    reached = at_cap(out->busy_w, v[DRAWN] * out->cap);
+    /* 0 well below the power drawn under a cap, 1 at it. */
+    reached = fmin(1, fmax(0, (out->busy_w / (v[DRAWN] * out->cap) - 0.9) / 0.1));
     demand = out->busy_w * (1 + (v[DEMAND] - 1) * reached);
     /* A workload that takes less than what is always taken has its own share of it. */
     s->level = fmin(level_at(v, 1, 1), 0.8 * demand);
@@ -396,7 +390,7 @@ static int higher(const ft__clock_row *a, const ft__clock_row *b)
     return x != y ? x > y : a->cap_w > b->cap_w;
 }
 
-/* Of most rows; of networks, capped if any is. */
+/* The class of most rows; networks are FT__CLOCK_CAPPED if any is. */
 static ft__clock_class class_of(const ft__clock_row *row, size_t n)
 {
     size_t rows[FT__N_CLOCK_CLASSES] = {0};

@@ -1,19 +1,49 @@
 #ifndef PREDICT_MODEL_CLOCK_H
 #define PREDICT_MODEL_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "foretell/error.h"
-#include "predict/model/clock_trees.h"
+#include "learn/learn_inside.h"
 
-/* What a device's clocks and power caps do to time and power, learned of workloads that
- * were measured at several of them, for one that was measured at one. docs/clocks.md
+/* Trees on the residual of the clock formulae, and trees on the whole ratio: formulae
+ * extrapolate to clocks that nobody measured, trees alone do better where the formulae
+ * are far off. */
+typedef struct ft__clock_trees {
+    ft__learn_model *miss;           /* NULL: nothing was learned */
+    ft__learn_model *whole;          /* or NULL: what is missed tells all */
+    ft__learn_model *residual_scale; /* NULL: too few workloads to hold any out */
+    double share;                    /* 0 to 1 of what they say counts */
+    double low; /* 90 % of what is missed after all, in residual scales */
+    double high;
+} ft__clock_trees;
+
+/* Fits trees to miss[], the log residuals of predicted[] on the rows of x. Folds keep
+ * equal group[0] together, or equal group[1] where the former are too few. whole: also
+ * fit trees to the whole ratio. */
+ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft__matrix *x,
+                              const double *predicted, const double *miss,
+                              const uint64_t *const group[2], bool whole, uint64_t seed,
+                              ft_error *err);
+void ft__clock_trees_free(ft__clock_trees *t);
+
+/* The logarithm of a ratio with its interval; without trees the formulae's value, and
+ * NaN. */
+typedef struct ft__log_ratio {
+    double value, low, high;
+} ft__log_ratio;
+ft__log_ratio ft__clock_trees_at(const ft__clock_trees *t, const float *row,
+                                 double predicted);
+
+/* How clocks and power caps of a device change time and power: learned from workloads
+ * measured at several of them, applied to a workload measured at one. docs/clocks.md
  * has the formulae. */
 
 enum { FT__CLOCK_HINTS = 8, FT__CLOCK_NAMES = 6, FT__CLOCK_CONSTANTS = 14 };
 
-/* What tells constants that nobody measured. */
+/* Classes of workloads, each with default constants of its own. */
 typedef enum ft__clock_class {
     FT__CLOCK_KERNEL,
     FT__CLOCK_NETWORK,
@@ -33,11 +63,11 @@ typedef struct ft__clock_row {
     /* Activities at these clocks, 0 to 1, NaN where unknown: memory first, the others
      * in any order that all rows share. */
     double hint[FT__CLOCK_HINTS];
-    /* Of what the workload is called: "gemm_512" says something of "gemm_1024". */
+    /* Features of the workload's name: "gemm_512" is like "gemm_1024". */
     float name[FT__CLOCK_NAMES];
 } ft__clock_row;
 
-/* What switches at a core clock, as GPUs have it in common: f V(f)^2, clocks as shares
+/* Dynamic power at a core clock by constants common to GPUs: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);
 
@@ -46,9 +76,8 @@ typedef struct ft__clocks {
     double core_hz, memory_hz, power_w; /* the largest; of power or cap */
     ft__clock_trees time, power;        /* what the formulae miss */
 } ft__clocks;
-/* Columns of the trees. */
 enum { FT__CLOCK_COLUMNS = 10 + FT__CLOCK_HINTS + FT__CLOCK_NAMES };
-/* Do constants and largest values lie where ft__clocks_fit() puts them? */
+/* Are constants and largest values within the ranges of ft__clocks_fit()? */
 int ft__clocks_sound(const ft__clocks *c);
 
 /* n rows of one device. Of fewer than two clocks or caps: constants that are common to
@@ -66,7 +95,9 @@ typedef struct ft__clock_ratio {
      * out; NaN otherwise. */
     double time_low, time_high, power_low, power_high;
 } ft__clock_ratio;
-/* What is NaN: as measured. */
+/* Time and power at other clocks and cap, over those measured; NaN means as measured.
+ */
 ft__clock_ratio ft__clocks_at(const ft__clocks *c, const ft__clock_row *measured,
                               double core_hz, double memory_hz, double cap_w);
+
 #endif

@@ -1,5 +1,5 @@
 /* Trees on what the formulae of clocks miss, with intervals from workloads held out. */
-#include "predict/model/clock_trees.h"
+#include "predict/model/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum {
     RESIDUAL_SCALE_LEAF = 5,
     FOLDS = 5
 };
-/* Measurements repeat no better. */
+/* Repeatability of measurements. */
 static const double LEAST_RESIDUAL_SCALE = 0.002;
 
 static ft__learn_model_options trees(uint32_t n, uint32_t leaf, uint64_t seed)
@@ -25,7 +25,6 @@ static ft__learn_model_options trees(uint32_t n, uint32_t leaf, uint64_t seed)
         .seed = seed};
 }
 
-/* Of one fit. */
 struct tree_fit {
     const ft__matrix *x;
     const double *predicted, *miss;
@@ -66,7 +65,7 @@ static double share_of(const struct tree_fit *l)
     return best;
 }
 
-/* What the models miss of workloads that they were not shown. */
+/* Out-of-fold residuals, with whole workloads left out. */
 static ft_status hold_out(ft__clock_trees *t, struct tree_fit *l, ft_error *err)
 {
     const ft__learn_model_options one = trees(TREES, LEAST_LEAF, l->seed),
@@ -123,7 +122,8 @@ void ft__clock_trees_free(ft__clock_trees *t)
     *t = (ft__clock_trees){0};
 }
 
-/* Of those called otherwise, otherwise of other workloads; false: there are too few. */
+/* Deals rows to folds by name, or by workload where there are too few names; false: too
+ * few of both. */
 static bool deal(struct tree_fit *l, const uint64_t *const group[2], uint64_t seed)
 {
     const size_t n = l->x->n_rows;

@@ -391,7 +391,6 @@ static bool is_sound(const struct clocks_image *h, size_t bytes)
     return left == 0;
 }
 
-/* Or not known. */
 static bool is_positive(double v)
 {
     return isnan(v) || (v > 0 && isfinite(v));
@@ -510,7 +509,7 @@ static ft_estimate around(double value, double low, double high, ft_basis basis)
                                            "it was not measured of this workload"};
 }
 
-/* As measured: between repeats. */
+/* A measured value, with the spread between repeats. */
 static ft_estimate as_measured(double value)
 {
     ft__op_answer a = {.value = value};
@@ -583,7 +582,7 @@ double ft__clocked_formulae(const ft__clocked_list *l, const ft__device_use *on,
     return (power ? 1 : row->r.time_s * r.time) * (time ? 1 : row->r.power_w * r.power);
 }
 
-/* What the workloads err by, as if all of them did in one way. */
+/* The residual of workloads, taken to be perfectly correlated. */
 static ft__log_residual residual_of(const ft__network_estimate *e, const ft_graph *g)
 {
     ft__log_residual s = {0};
@@ -608,7 +607,7 @@ static ft__log_residual residual_of(const ft__network_estimate *e, const ft_grap
     return s;
 }
 
-/* One behind the other. */
+/* Sums a sequence of workloads. */
 static ft_status add_up(ft__network_estimate *e, const ft_graph *g, ft_error *err)
 {
     const ft__schedule plain = ft__schedule_plain();

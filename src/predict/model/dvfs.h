@@ -7,9 +7,9 @@
 #include "predict/model/clock.h"
 #include "predict/query/network.h"
 
-/* What a predictor knows of a device's clocks and power caps: workloads that were
- * measured whole at them, and the model that these teach. In the predictor file:
- * ft__clocked_image, its rows, and the images of the models. */
+/* Measured points of workloads over clocks and power caps of a device, and the model
+ * fitted to them. In the predictor file: ft__clocked_image, its rows, and the images of
+ * the models. */
 
 /* A workload at one pair of clocks, under one cap. Numbers of texts:
  * ft__clocked_hash(). */
@@ -37,7 +37,7 @@ typedef struct ft__clocked_list {
  * first two and the last, NaN where there are fewer. NULL: no name. */
 void ft__clock_name(float out[FT__CLOCK_NAMES], const char *name);
 
-/* Of s, as ft__samples_read_workloads() reads them. */
+/* Fits the workloads of s, as read by ft__samples_read_workloads(). */
 ft_status ft__clocked_fit(ft__clocked_list *out, const ft__samples *s, uint64_t seed,
                           ft_error *err);
 /* Which samples are at the highest clocks and cap of their workload: top[s->n]. */
@@ -45,14 +45,15 @@ ft_status ft__clocked_top(bool *top, const ft__samples *s, ft_error *err);
 void ft__clocked_free(ft__clocked_list *l);
 
 ft_status ft__clocked_write(ft__writer *w, const ft__clocked *c, ft_error *err);
-/* One more, from a section of a file that is used where it lies. */
+/* Adds one from a section of a predictor file, used in place. */
 ft_status ft__clocked_open(ft__clocked_list *l, const void *section, size_t bytes,
                            uint64_t pos, ft_error *err);
 
-/* Share of its workloads that were measured on any device. */
+/* The share of g's workloads that were measured on any device. */
 double ft__clocked_covers(const ft__clocked_list *l, const ft_graph *g);
-/* A workload on a device at on->setting: as it was measured there, otherwise from the
- * clocks or cap at which it was. FT_ENOTFOUND: it was not measured on the device. */
+/* Predicts a workload on a device at on->setting: as measured there, otherwise scaled
+ * from the clocks or cap at which it was measured. FT_ENOTFOUND: it was not measured on
+ * the device. */
 ft_status ft__clocked_network(ft__network_estimate *out, const ft__clocked_list *l,
                               const ft__device_use *on, const ft_graph *g,
                               ft_error *err);

@@ -7,7 +7,6 @@
 #include "graph/op_inside.h"
 #include "physics/setting.h"
 #include "predict/model/family.h"
-#include "predict/model/family_unseen.h"
 #include "predict/model/regressor.h"
 
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
@@ -29,7 +28,7 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
     return FT_OK;
 }
 
-/* Nothing transfers to a device of which too little is known. */
+/* Refuses a device whose file lacks facts that transfer needs. */
 static ft_status check_device(const ft__family *f, const ft__dataset *on,
                               const ft_op *ops, size_t n, ft_error *err)
 {
@@ -115,7 +114,7 @@ static double ratio_of_sibling(bool *chip, const ft__family *f, const ft__hardwa
     return best;
 }
 
-/* Numbers of the datasets' devices. */
+/* Numbers the devices of the datasets. */
 static void number_devices(uint32_t *out, const ft__family *f)
 {
     uint32_t n = 0;
@@ -129,7 +128,7 @@ static void number_devices(uint32_t *out, const ft__family *f)
     }
 }
 
-/* Of the datasets of one device the mean. */
+/* The mean over datasets of one device. */
 static void take_others(double *out, const ft__family *f, const uint32_t *device,
                         const ft__dataset *on, uint64_t hash)
 {
@@ -221,7 +220,7 @@ static void take_other_engines(ft__op_answer *a, const ft__family *f, const bool
     a->high *= exp(most - sum / n);
 }
 
-/* Whose measurements of operations are used. */
+/* Datasets whose measured operations are used as templates. */
 struct templates {
     uint32_t own;  /* dataset; f->n_datasets: none is of the device */
     bool siblings; /* those of its architecture */
@@ -392,7 +391,8 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
     }
 }
 
-/* Nothing is faster than the device, unless another of its architecture showed it. */
+/* Bounds times by the hardware's peaks, unless a device of the same architecture was
+ * measured to be faster. */
 static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
                            const ft__samples *s)
 {

@@ -6,7 +6,7 @@
 #include "predict/model/dvfs.h"
 #include "predict/model/kernels.h"
 #include "predict/model/model_set.h"
-#include "predict/model/templates.h"
+#include "predict/model/others.h"
 
 /* Regressors for any device with a data sheet, learned from measurements on several. */
 typedef struct ft__family {
@@ -32,13 +32,14 @@ typedef struct ft__family {
 
 void ft__family_free(ft__family *f);
 
-/* How a device was driven when the dataset was measured. */
+/* The device, setting and run mode of a dataset as a query has them. */
 ft__device_use ft__dataset_use(const ft__dataset *d);
-/* Is it the one that was asked for? No, where nothing was (NULL). */
+/* Is `known` the name asked for? False where none was asked for (NULL). */
 bool ft__is_named(const char *asked, const char *known);
-/* Which dataset *on is, complete; n_datasets: none of them. */
+/* The index of the dataset with every field of *on; n_datasets: there is none. */
 uint32_t ft__family_index(const ft__family *f, const ft__dataset *on);
-/* A model set of the metric, whichever devices it is for; NULL: there is none. */
+/* The model set of the metric for the known devices, otherwise the one for others;
+ * NULL: none. */
 static inline const ft__model_set *ft__family_any(const ft__family *f,
                                                   ft__metric metric)
 {
@@ -47,10 +48,9 @@ static inline const ft__model_set *ft__family_any(const ft__family *f,
 /* The dataset of a family of one machine: its roofline was probed, or nothing but what
  * was measured is known of it. NULL: there are others, or a data sheet. */
 const ft__dataset *ft__family_machine(const ft__family *f);
-/* Pairs of a setting that another has as well. */
+/* The number of pairs that two settings have in common. */
 int ft__pairs_in_common(const char *a, const char *b);
-/* Is the operation's time among what was measured in that dataset? Of n_datasets and
- * more nothing is. */
+/* Was the operation's time measured in that dataset? False for n_datasets and above. */
 bool ft__family_holds(const ft__family *f, uint32_t dataset, const ft_op *op);
 /* log(measured / estimate) of operations on devices other than that of `on`, in the
  * same run mode: out[n][FT__MOST_OTHERS], by a number of the device; NaN: it was not
@@ -60,8 +60,8 @@ ft_status ft__family_others(double *out, const ft__family *f, const ft__dataset 
                             const ft_op *ops, size_t n, ft_error *err);
 /* Was the metric measured on the device of `on`? */
 bool ft__family_knows(const ft__family *f, ft__metric metric, const ft__dataset *on);
-/* *on with what it does not say as in the dataset that is most like it; its setting is
- * in *setting, which the caller frees and of which `bad` says that memory is short. */
+/* Completes *on from the dataset most like it. The setting is in *setting, which the
+ * caller frees; setting->bad: out of memory. */
 void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f,
                          const ft__dataset *on);
 /* n operations on one device, whose `file` is its data sheet; on->device may be one
@@ -81,5 +81,13 @@ const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric
                                           const ft__dataset *on);
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
                              const ft_op *ops, size_t n, ft_error *err);
+
+/* Widens or narrows intervals to a factor of `least` to `most` on either side. */
+void ft__family_bound(ft__op_answer *out, size_t n, double least, double most);
+/* Adjusts predictions and intervals for a device that is not among the training
+ * devices. */
+void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
+                              const ft__model_set *l, const ft__dataset *on,
+                              const ft__samples *s);
 
 #endif

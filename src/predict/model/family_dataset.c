@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/pairs.h"
-#include "physics/setting.h"
 #include "predict/model/family.h"
 
 bool ft__is_named(const char *asked, const char *known)
@@ -57,14 +56,6 @@ int ft__pairs_in_common(const char *a, const char *b)
     return n;
 }
 
-static double likeness_of_names(const ft__dataset *on, const ft__dataset *d)
-{
-    return 1000.0 * ft__is_named(on->device, d->device) +
-           300 * ft__is_named(on->engine, d->engine) +
-           100 * ft__is_named(on->engine_version, d->engine_version) +
-           50 * ft__is_named(on->policy, d->policy);
-}
-
 /* log10(rows) / 8 is below 3. */
 static double most_of_setting(const char *setting)
 {
@@ -75,8 +66,8 @@ static double most_of_setting(const char *setting)
     return sum;
 }
 
-/* Of readings in loops of so many calls, which tell nothing of the steady state or of
- * other loops. */
+/* Was power read in loops of another length? Such readings do not apply to the steady
+ * state or to other loops. */
 static bool is_of_another_loop(const ft__dataset *on, const ft__dataset *d)
 {
     return !isnan(ft__loop_calls(d->setting)) &&
@@ -92,7 +83,10 @@ static const ft__dataset *most_like(const ft__family *f, const ft__dataset *on)
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         const ft__dataset *d = &f->dataset[i];
-        double is = likeness_of_names(on, d);
+        double is = 1000.0 * ft__is_named(on->device, d->device) +
+                    300 * ft__is_named(on->engine, d->engine) +
+                    100 * ft__is_named(on->engine_version, d->engine_version) +
+                    50 * ft__is_named(on->policy, d->policy);
 
         if (is + of_setting <= most)
             continue;

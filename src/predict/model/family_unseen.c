@@ -1,6 +1,6 @@
 /* Intervals of devices that were not measured: what they have in common with those that
  * were, and how far off answers may be for what is not known of them. */
-#include "predict/model/family_unseen.h"
+#include "predict/model/family.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "predict/data/baseline.h"
 #include "predict/model/regressor.h"
 
-/* Either way at least, of what is no GPU. */
+/* The least interval factor of devices other than GPUs. */
 static const double least_of_other_sort = 3;
 
 /* What the devices that a metric was learned of have in common with one that was not
@@ -55,22 +55,9 @@ static double least_reach(const struct relation *k, const ft__dataset *on)
     return k->maker && k->several ? 1 : FT__LEAST_REACH;
 }
 
-/* What devices of one maker show is in part their maker's affair: so much of it is
- * taken to those of others, and none to devices of another type. */
-static double share_of_known(const struct relation *k)
-{
-    return k->maker ? 1 : k->type ? FT__ONE_CHIP_SHARE : 0;
-}
-
-/* And at most, on whatever device: of kinds never measured the bounds of all kinds
- * reach without end. Chosen, not measured. */
+/* The largest interval factor on any device: intervals of kinds never measured have no
+ * bound of their own. Chosen, not measured. */
 static const double most_reach = 7;
-
-/* How known devices err says nothing of another type. */
-static double greatest_reach(const struct relation *k, double least)
-{
-    return k->type ? most_reach : least;
-}
 
 /* Times shrink to the estimate by constants that nothing was fitted to. */
 static void shrink_to_specification(ft__op_answer *out, const ft__model_set *l,
@@ -167,10 +154,11 @@ void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
     }
     least = least_reach(&k, on);
     if (metric == FT__METRIC_TIME && on->file && !k.maker)
-        shrink_to_specification(out, l, s, share_of_known(&k));
+        /* What was learned applies in part to other makers, not to other types. */
+        shrink_to_specification(out, l, s, k.type ? FT__ONE_CHIP_SHARE : 0);
     if (metric == FT__METRIC_TIME)
         widen_for_unknown(out, &k, on, s);
-    ft__family_bound(out, s->n, least, greatest_reach(&k, least));
+    ft__family_bound(out, s->n, least, k.type ? most_reach : least);
     for (size_t i = 0; i < s->n; i++)
         out[i].far = out[i].far || !k.maker;
 }

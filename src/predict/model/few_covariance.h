@@ -3,9 +3,9 @@
 
 #include "predict/model/family.h"
 
-/* How log(measured / answer) of two operations on a device that others answer for is
- * correlated, before any of it was measured: of what a few measurements correct
- * (calibration_set.h), and which to take (few_choice.c). */
+/* The prior covariance of the log residuals log(measured / answer) of two operations on
+ * a device that was not measured. The few-shot correction (calibration_set.h) and the
+ * choice of what to measure (ft_choose_few()) use it. */
 
 enum { FT__FEW_SHARES = 4, FT__FEW_SIZES = 5 };
 

@@ -87,11 +87,6 @@ static uint32_t methods_for(const ft__fit_options *o, size_t n)
     return o->methods ? o->methods : usual;
 }
 
-static bool is_mixed(const ft__fit_options *o)
-{
-    return o->mix || !o->methods;
-}
-
 static ft__learn_model_options options_of(const struct candidate *c, size_t n,
                                           const ft__fit_options *o)
 {
@@ -132,8 +127,7 @@ struct cv_subset {
     uint32_t n_folds;
     double *predicted[N_CANDIDATES]; /* out of fold, NULL: not tried */
     double *best;                    /* of the choice */
-    double *residual;
-    double *residual_scale;
+    double *residual, *residual_scale;
     ft__matrix m;
     bool few; /* groups */
 };
@@ -258,7 +252,8 @@ static bool is_tried(const struct candidate *c, size_t n, const ft__fit_options 
                                     ft_method_available(c->method, &why));
 }
 
-/* Whatever is tried, out of fold; the best of it first. order: N_CANDIDATES. */
+/* Out-of-fold predictions of every candidate, ordered from best to worst. order:
+ * N_CANDIDATES. */
 static ft_status try_all(struct cv_subset *l, uint32_t *order, uint32_t *n_order,
                          double *error, const ft__fit_options *o, ft_error *err)
 {
@@ -293,7 +288,7 @@ struct mixture {
     double error;
 };
 
-/* What a mixture says, to l->residual. */
+/* Writes the mixture's predictions to l->residual. */
 static void predict_mixed(struct cv_subset *l, const struct mixture *m)
 {
     for (size_t i = 0; i < l->n; i++) {
@@ -342,7 +337,7 @@ static struct mixture mix(struct cv_subset *l, const uint32_t *order, uint32_t n
 {
     struct mixture best = {1, {order[0]}, {1}, error[order[0]]}, single = best;
     uint32_t part[FT__MAX_MIXED] = {0};
-    uint32_t n = is_mixed(o) ? best_of_methods(part, order, n_order, o) : 1;
+    uint32_t n = o->mix || !o->methods ? best_of_methods(part, order, n_order, o) : 1;
 
     for (int a = 0; n > 1 && a <= 10; a++)
         for (int b = 0; b <= 10 - a; b++) {
@@ -372,7 +367,7 @@ static struct mixture trust(const struct mixture *m, const uint32_t *order,
     return *m;
 }
 
-/* What never weighs anything is not fitted. */
+/* Drops members of weight 0. */
 static void drop_empty(struct mixture *m)
 {
     uint32_t n = 0;
@@ -385,15 +380,11 @@ static void drop_empty(struct mixture *m)
     m->n = n;
 }
 
-static const char *name_of(const struct candidate *c)
-{
-    return c->min_leaf == WHOLE ? "constant" : ft_name(FT_NAMES_METHOD, c->method);
-}
-
 /* "extra leaf 3 columns 0.5" */
 static void put_candidate(ft__buf *b, const struct candidate *c)
 {
-    ft__buf_str(b, name_of(c));
+    ft__buf_str(b, c->min_leaf == WHOLE ? "constant"
+                                        : ft_name(FT_NAMES_METHOD, c->method));
     if (c->min_leaf > 1 && c->min_leaf != WHOLE)
         ft__buf_fmt(b, " leaf %u", c->min_leaf);
     if (c->columns > 0)
@@ -510,7 +501,7 @@ static ft_status answer_held(struct cv_subset *l, const ft__fit *f, const ft__ma
     return st;
 }
 
-/* Tails as of so many rows. */
+/* Recalibrates the interval on rows held out of the full fit. */
 static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft__matrix *x,
                                  const double *y, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
@@ -538,7 +529,6 @@ static ft_status calibrate_again(ft__fit *f, struct cv_subset *l, const ft__matr
     return st;
 }
 
-/* The same residual scale everywhere. */
 static void be_even(ft__fit *f, struct cv_subset *l)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -570,7 +560,6 @@ static ft_status be_constant(ft__fit *f, const double *y, double *out,
     return st;
 }
 
-/* Of the mixture that was chosen. */
 static ft_status find_importance(const struct cv_subset *l, const struct mixture *m,
                                  const ft__fit_options *o, ft_error *err)
 {

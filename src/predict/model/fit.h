@@ -42,8 +42,7 @@ typedef struct ft__fit_options {
     ft_importance *importance; /* NULL, or of every column: what it is worth */
 } ft__fit_options;
 
-/* How targets of chips that were left out differ from what was predicted of them, mean
- * squares. */
+/* Variance components of the residuals on chips left out. */
 typedef struct ft__chip_effects {
     uint32_t chips;
     double between; /* what a chip's rows have in common */
@@ -78,7 +77,7 @@ typedef struct ft__fit {
 ft_status ft__fit_make(ft__fit *f, double *out, double *residual_scale,
                        const ft__matrix *x, const double *y, const uint64_t *group,
                        const ft__fit_options *opt, ft_error *err);
-/* value[n], residual_scale[n] of n rows; scratch[n]. */
+/* Predicts value[n] and residual_scale[n] of n rows; scratch[n]. */
 void ft__fit_predict(const ft__fit *f, const float *rows, size_t n, double *value,
                      double *residual_scale, double *scratch);
 /* `least` of a fit whose median residual scale this is. */

@@ -92,17 +92,6 @@ static void put_names(ft__writer *w, const ft__name_list *names)
     ft__buf_free(&b);
 }
 
-static void describe(struct kernel_regressor_image *out, const ft__kernel_regressor *r)
-{
-    *out = (struct kernel_regressor_image){.low = r->fit.low,
-                                           .high = r->fit.high,
-                                           .typical = r->fit.typical,
-                                           .n_rows = r->fit.n_rows};
-    ft__errors_put(out->learned, &r->learned);
-    ft__errors_put(out->constant, &r->constant);
-    ft__errors_put(out->physics, &r->physics);
-}
-
 ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error *err)
 {
     const ft__hosts *h = &k->hosts;
@@ -120,8 +109,15 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error 
     if (k->section) /* as it is */
         return ft__writer_section(w, FT__SECTION_KERNELS, k->section, k->bytes, err);
     memcpy(head.params, k->params.v, sizeof(head.params));
-    for (int i = 0; i < FT__N_REGRESSORS; i++)
-        describe(&head.of[i], &k->of[i]);
+    for (int i = 0; i < FT__N_REGRESSORS; i++) {
+        head.of[i] = (struct kernel_regressor_image){.low = k->of[i].fit.low,
+                                                     .high = k->of[i].fit.high,
+                                                     .typical = k->of[i].fit.typical,
+                                                     .n_rows = k->of[i].fit.n_rows};
+        ft__errors_put(head.of[i].learned, &k->of[i].learned);
+        ft__errors_put(head.of[i].constant, &k->of[i].constant);
+        ft__errors_put(head.of[i].physics, &k->of[i].physics);
+    }
     ft__writer_add(w, &head, sizeof(head));
     put_names(w, &k->devices);
     put_names(w, &k->kernels);
@@ -137,7 +133,7 @@ ft_status ft__kernels_write(ft__writer *w, const ft__kernel_models *k, ft_error 
     return ft__writer_end(w, FT__SECTION_KERNELS, begin, w->body.len - begin, err);
 }
 
-/* Sticky: after one part beyond the end there are no others. */
+/* A sticky reader of parts of the section. */
 struct section_parts {
     const unsigned char *at;
     size_t left;
@@ -338,7 +334,7 @@ static const char *bound_of(const ft_kernel_terms *t, double call_s)
     return call_s > t->device_s ? "host" : part[most].name;
 }
 
-/* What was learned that tells of the launch. */
+/* What the predictor knows of the launch's device and kernel. */
 struct learned_kernels {
     const ft__kernel_models *k; /* NULL: nothing */
     const ft__kernel_regressor *by;

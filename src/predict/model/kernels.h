@@ -1,8 +1,6 @@
 #ifndef PREDICT_MODEL_KERNELS_H
 #define PREDICT_MODEL_KERNELS_H
 
-#include <stdbool.h>
-
 #include "physics/kernel.h"
 #include "predict/file/image.h"
 #include "predict/model/fit.h"
@@ -26,7 +24,7 @@ static inline const char *ft__kernel_name_of(const ft_ptx_listed *v)
     return v->call ? v->call : v->kernel->name;
 }
 
-/* A launch and what came of it. */
+/* A launch with its measured time. */
 typedef struct ft__kernel_timed {
     double time_s;
     size_t line;      /* in the file */
@@ -58,7 +56,7 @@ typedef struct ft__kernel_rows {
 ft_status ft__kernel_rows_read(ft__kernel_rows *out, const char *paths,
                                const char *where, const char *data_dir, ft_error *err);
 void ft__kernel_rows_free(ft__kernel_rows *r);
-/* Its launch once more, counted, as the question about it. */
+/* Counts the launch of a row again and makes the query for it. */
 ft_status ft__kernel_rows_query(ft_kernel_query *out, ft_ptx_counts *counts,
                                 const ft__kernel_rows *r, size_t i, ft_error *err);
 
@@ -115,8 +113,8 @@ ft_status ft__kernels_train(ft__kernel_models **out, const ft__kernel_row *row,
                             const ft__kernels_options *opt, ft_error *err);
 void ft__kernels_free(ft__kernel_models *k); /* or NULL */
 
-/* What the host needs for the call, s, which may be off by e^low to e^high; NaN:
- * nothing is known of hosts. */
+/* The host time of a call in s, within a factor of e^low to e^high; NaN: no host is
+ * known. */
 typedef struct ft__kernel_call {
     double call_s, low, high;
 } ft__kernel_call;
@@ -132,7 +130,7 @@ ft_status ft__kernels_open(ft__kernel_models **out, const void *section, size_t 
  * default constants. */
 ft_status ft__predict_kernel(ft_kernel_estimate *out, const ft_predictor *p,
                              const ft_kernel_query *q, ft_error *err);
-/* The same of work: k NULL: physics. */
+/* The same of counted work; k NULL: the physical estimate alone. */
 ft_status ft__kernel_predict(ft_kernel_estimate *out, const ft__kernel_models *k,
                              const ft__kernel_work *work, const ft_device_facts *device,
                              const char *kernel, const char *call, ft_error *err);

@@ -13,12 +13,9 @@
 #include "learn/learn_inside.h"
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
-#include "predict/model/transfer.h"
 
-/* Above so many rows of a phase kinds say more than all of them together. */
-enum { POOLED_ROWS = 1500 };
-/* Fewer rows make no regressor of their own. */
-enum { LEAST_ROWS = 12 };
+/* Rows of a phase above which kinds share no regressor; fewest rows of a regressor. */
+enum { POOLED_ROWS = 1500, LEAST_ROWS = 12 };
 
 /* About so many of n rows, equal operations together; what answers for rare kinds is
  * made of few of those that kinds are made of. */
@@ -38,7 +35,7 @@ static bool is_drawn(const ft__model_set *l, const ft__regressor *part, uint64_t
  * have rows enough to learn from. Else they hold operations. */
 enum { LEAST_LAYERS = 5, LEAST_OF_KIND = 2 };
 
-/* Where v is among seen[n]; n: it is not. */
+/* The index of v in seen[n]; n: it is not there. */
 static size_t find(const uint64_t *seen, size_t n, uint64_t v)
 {
     size_t i = 0;
@@ -276,7 +273,7 @@ static void name_column(const void *with, char out[48], uint32_t i)
     ft__columns_name(with, out, i);
 }
 
-/* Its range, of the rows of r. */
+/* Finds the range of each column over rows of r. */
 static ft_status find_range(ft__regressor *p, const float *x, size_t m, uint32_t width,
                             ft_error *err)
 {
@@ -334,7 +331,7 @@ static ft_status fit_regressor(ft__regressor *p, const ft__model_set *l,
     return st;
 }
 
-/* A residual counts once, where it is most particular. */
+/* Each residual counts for the most specific regressor of its row. */
 static void take_residuals(struct regressor_rows *r, ft__scope scope)
 {
     for (size_t i = 0; i < r->m; i++)
@@ -416,7 +413,6 @@ static ft_status keep_regressors(ft__model_set *l, const ft__regressor *old,
                : keep_regressor(l, &b->part[neighbours], err);
 }
 
-/* Fit a part if there are rows enough. */
 static ft_status add_regressor(ft__model_set *l, struct regressor_rows *r,
                                const ft__samples *s, const ft__regressor *wanted,
                                ft_error *err)
@@ -530,9 +526,8 @@ static ft_status add_regressors(ft__model_set *l, struct regressor_rows *r,
     return st;
 }
 
-/* Regressors with few rows know their middle but not their tails: there those of all
- * regressors count as if of EVEN_ROWS rows more. What is taken over has shared them,
- * and what kinds differ by is no residual of rows. */
+/* Tails of regressors with few rows are shrunk to those of all, as if of EVEN_ROWS more
+ * rows; not of stored ones, which were, nor of intervals between kinds. */
 enum { EVEN_ROWS = 40 };
 static void even_tails(ft__model_set *l)
 {
@@ -593,7 +588,6 @@ static size_t usable(uint32_t *out, const ft__samples *s, const uint32_t *row, s
  * at: a little beyond what was seen. */
 static const double below_least = 0.8, above_most = 1.1;
 
-/* How to learn targets y[n]. */
 static void know_targets(ft__model_set *l, const double *y, size_t n)
 {
     double least = INFINITY, most = -INFINITY;

@@ -20,7 +20,7 @@
 /* The same of products of less than 16 bits, of which chips differ more. */
 #define FT__LEAST_NARROW_REACH 2
 
-/* What answers for rare kinds needs less. */
+/* The most rows of a regressor for a class or for all kinds. */
 static inline size_t ft__class_rows(size_t part_rows)
 {
     return part_rows < 2400 ? part_rows / 4 : 600;
@@ -52,7 +52,7 @@ typedef struct ft__model_set_options {
                   they were; or NULL. It outlives the model set */
 } ft__model_set_options;
 
-/* The most particular first. */
+/* Scopes of regressors, the most specific first. */
 typedef enum ft__scope {
     FT__SCOPE_NEIGHBOURS, /* rows of a kind that have neighbours (neighbours.h) */
     FT__SCOPE_KIND,
@@ -61,7 +61,7 @@ typedef enum ft__scope {
     FT__N_SCOPES
 } ft__scope;
 
-/* A regressor that lies in a file: its models are opened when first asked. */
+/* Where a regressor lies in a file; its models are opened at first use. */
 typedef struct ft__stored {
     const unsigned char *section; /* NULL: it does not */
     size_t bytes;
@@ -103,8 +103,8 @@ typedef struct ft__model_set {
     double high;
 } ft__model_set;
 
-/* Does what was measured in a dataset say anything of devices that are not in it? Power
- * that was read in short loops is its sensor's affair. */
+/* Is the dataset informative for devices outside it? Not power read in short loops,
+ * which depends on the sensor. */
 bool ft__tells_of_others(const ft__dataset *d, ft__metric metric);
 /* row[n]: what to learn from; ask[n_ask]: what will be asked for, so that no other
  * regressor is made (n_ask 0: all are). Rows without a value of the metric count for
@@ -118,7 +118,8 @@ void ft__model_set_free(ft__model_set *l);
 /* The tenths of `general` in the mixture with `own` that is nearest to y, all of them
  * out of fold; own[n] becomes that mixture. 0: none is worth it. */
 uint32_t ft__pooled_share(double *own, const double *pooled, const double *y, size_t n);
-/* The fit as one that errs like `predicted` and not like its own models. */
+/* Recalibrates the interval of a fit to the residuals of `predicted` in place of its
+ * own. */
 ft_status ft__pooled_recalibrate(ft__fit *f, uint32_t share, const double *predicted,
                                  const double *y, const double *residual_scale,
                                  size_t n, ft_error *err);

@@ -1,4 +1,3 @@
-/* What a model set says of operations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +5,6 @@
 #include "base/stats.h"
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
-#include "predict/model/transfer.h"
 
 static ft_status open_stored(ft__fit *out, const ft__regressor *p, uint32_t width,
                              ft_error *err)
@@ -181,7 +179,7 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
     a->measured = false;
 }
 
-/* What the regressor of all kinds says, as far as p listens to it. */
+/* Mixes in the prediction of the regressor of all kinds by p's share. */
 static ft_status add_share(const ft__model_set *l, const ft__regressor *p,
                            struct regressor_rows *r, ft_error *err)
 {

@@ -15,7 +15,7 @@
 
 /* Values of an operation that may be sizes: as many as a mask has bits. */
 enum { MOST_VALUES = 64 };
-/* One of so many rows has to have a neighbour along a size. */
+/* An axis needs a neighbour for one in so many rows. */
 enum { LEAST_PART = 5 };
 
 static uint32_t values_of(const ft_op *op)
@@ -88,12 +88,6 @@ static uint32_t most_values(const ft__samples *s, const uint32_t *row, size_t n)
         most = values > most ? values : most;
     }
     return most;
-}
-
-/* Bits that no row has are of no size. */
-static uint64_t bits_below(uint32_t n)
-{
-    return n < MOST_VALUES ? (1ull << n) - 1 : ~0ull;
 }
 
 struct axis_entry {
@@ -186,7 +180,8 @@ static struct choice choose_axes(struct axis_entry *scratch, const ft__samples *
     struct choice c = {.n = 0};
 
     for (uint32_t at = 0; at < values; at++) {
-        uint64_t mask = mask_of(at, s, row, n) & bits_below(values);
+        uint64_t mask = mask_of(at, s, row, n) &
+                        (values < MOST_VALUES ? (1ull << values) - 1 : ~0ull);
         size_t paired;
 
         if (!mask)
@@ -198,14 +193,9 @@ static struct choice choose_axes(struct axis_entry *scratch, const ft__samples *
     return c;
 }
 
-static size_t padded(size_t bytes)
-{
-    return (bytes + 7) / 8 * 8;
-}
-
 static size_t axis_bytes(size_t n)
 {
-    return n * (sizeof(uint64_t) + sizeof(int64_t)) + padded(n * sizeof(float));
+    return n * (sizeof(uint64_t) + sizeof(int64_t)) + (n + 1) / 2 * 2 * sizeof(float);
 }
 
 static void put_axis(unsigned char *at, const struct axis_entry *e, size_t n)
@@ -425,17 +415,6 @@ static double deviation_without(const struct wide *w, const struct regressor_row
     return sum / (double)n;
 }
 
-/* What it says of them out of fold, to r: nothing of those without neighbours. */
-static void tell(struct regressor_rows *r, const struct wide *w)
-{
-    for (size_t i = 0; i < r->m; i++)
-        r->pout[i] = r->presidual_scale[i] = NAN;
-    for (size_t i = 0; i < w->m; i++) {
-        r->pout[w->of[i]] = w->out[i];
-        r->presidual_scale[w->of[i]] = w->residual_scale[i];
-    }
-}
-
 static ft_status copy_range(ft__regressor *out, const ft__regressor *kind,
                             uint32_t width, ft_error *err)
 {
@@ -541,7 +520,7 @@ static bool is_better(const ft__fit *with, const ft__fit *without, double easier
            with->deviation < (1 - least_gain) * without->deviation * easier;
 }
 
-/* What its models take in a file. */
+/* The bytes of a fit's models in a predictor file. */
 static size_t bytes_of(const ft__fit *f)
 {
     size_t len = 0, sum = 0;
@@ -557,7 +536,7 @@ static size_t bytes_of(const ft__fit *f)
     return sum;
 }
 
-/* In the file, beside the kind's own, among m rows. */
+/* Is there room in the file for it beside the kind's own regressor? */
 static bool has_room(const ft__model_set *l, const ft__regressor *neighbours,
                      const ft__regressor *kind, size_t m)
 {
@@ -596,7 +575,12 @@ static ft_status fit_wide(ft__regressor *out, bool *made, struct wide *w,
     *made = true;
     ft__widen_for_few_sizes(&out->fit, r->sizes);
     say(&out->fit);
-    tell(r, w);
+    for (size_t i = 0; i < r->m; i++)
+        r->pout[i] = r->presidual_scale[i] = NAN;
+    for (size_t i = 0; i < w->m; i++) {
+        r->pout[w->of[i]] = w->out[i];
+        r->presidual_scale[w->of[i]] = w->residual_scale[i];
+    }
     st = copy_range(out, kind, l->columns.n, err);
     return st ? st : ft__regressor_errors(out, l, r, err);
 }

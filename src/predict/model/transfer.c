@@ -1,6 +1,6 @@
 /* What is learned of known devices and kinds, taken to those that are not among them.
  */
-#include "predict/model/transfer.h"
+#include "predict/model/regressor.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -71,7 +71,7 @@ struct left_out {
     const ft__samples *s;
 };
 
-/* Residuals of a chip's rows; how many. */
+/* Collects the residuals of a chip's rows; returns their number. */
 static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
 {
     size_t n = 0;
@@ -118,7 +118,7 @@ static bool same_maker(const struct left_out *h, uint64_t a, uint64_t b)
     return same_type(h, a, b) && (!x || strcmp(x->vendor, y->vendor) == 0);
 }
 
-/* Does a chip say something of another? NULL: each of all. */
+/* Is a chip informative for another? NULL: every chip is for all. */
 typedef bool alike_fn(const struct left_out *h, uint64_t a, uint64_t b);
 
 static bool counts(const struct left_out *h, alike_fn *alike, uint32_t group,
@@ -241,7 +241,7 @@ static ft_status left_out_make(struct left_out *h, size_t n, const ft__samples *
     return FT_OK;
 }
 
-/* Elements of less than 16 bits have regressors of their own. */
+/* The width class of a sample: below 16 bits or not, which have separate regressors. */
 static uint32_t width_of(const ft__samples *s, uint32_t i)
 {
     const uint32_t bits = ft_dtype_bits(s->v[i].op.dtype);
@@ -365,7 +365,6 @@ static double mean_of_other_chips(const struct regressor_rows *r, const ft__samp
     return sum / weights;
 }
 
-/* out[r->m] */
 static ft_status find_templates(double *out, const struct regressor_rows *r,
                                 const ft__samples *s, ft_error *err)
 {
@@ -423,7 +422,7 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
     return st;
 }
 
-/* Of what a part learned so much is taken; how far off its answers are then. */
+/* Shrinks a regressor by this share, and finds its residuals then. */
 static ft_status shrink_to_share(ft__regressor *p, ft__chip_effects *e,
                                  struct regressor_rows *r, struct left_out *h,
                                  double share, alike_fn *alike, ft_error *err)
@@ -436,7 +435,7 @@ static ft_status shrink_to_share(ft__regressor *p, ft__chip_effects *e,
     return find_effects(e, h, alike, least_reach(p), err);
 }
 
-/* Of a part whose rows are grouped by chip: its share of the answer, its interval. */
+/* Shrinks a regressor whose rows are grouped by chip, and sets its interval. */
 static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
                                   const ft__samples *s, ft_error *err)
 {
@@ -456,7 +455,8 @@ static ft_status shrink_and_cover(ft__regressor *p, struct regressor_rows *r,
     return st ? st : mix_templates(p, r, s, err);
 }
 
-/* As of chips. All answers are far: what doubles their intervals is taken out here. */
+/* As ft__transfer_part() with kinds in place of chips. All rows count as far, so
+ * FT__FAR_FACTOR is divided out here. */
 ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,
                                 const ft__samples *s, ft_error *err)
 {
@@ -481,7 +481,6 @@ ft_status ft__transfer_to_kinds(ft__regressor *p, struct regressor_rows *r,
     return st;
 }
 
-/* Of a part that one chip alone has rows of. */
 static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
 {
     const double share = ft__share_of_one_chip(r->m);

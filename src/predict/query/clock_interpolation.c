@@ -1,6 +1,6 @@
 /* A device that was measured at several core clocks, at another one: the two that
  * serve, and what lies between and beyond them. */
-#include "predict/query/clock_interpolation.h"
+#include "predict/query/query_context.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,9 +8,7 @@
 #include "predict/query/network.h"
 #include "predict/schedule/schedule.h"
 
-/* Parts of an estimate that every way to one shares. */
-
-/* low, high: in log, from the value. */
+/* low and high are logarithms relative to the value. */
 static inline ft_estimate ft__around(double value, double low, double high,
                                      ft_basis basis)
 {
@@ -23,7 +21,6 @@ ft_status ft__estimate_start(ft__network_estimate *out, const ft_graph *g,
 void ft__estimate_op_energy(ft__network_estimate *e, uint32_t i);
 /* n_measured and the like from op_time[]. */
 void ft__estimate_count(ft__network_estimate *e);
-/* Says why energy is missing, where it is. */
 void ft__estimate_why_no_power(ft__network_estimate *e, const ft_device_facts *d);
 /* memory. On a machine of ours, whose dataset `engine` says what its engine takes
  * beside: a forward pass lies at the offsets that ft_plan_make() finds; a training
@@ -40,14 +37,14 @@ static inline ft_estimate ft__unavailable(const char *why)
 {
     return (ft_estimate){NAN, NAN, NAN, FT_BASIS_UNAVAILABLE, why};
 }
-/* Is nothing in the graph an operation, everything measured whole? */
+/* Does the graph consist of workloads measured whole alone? */
 bool ft__graph_is_workload(const ft_graph *g);
-/* FT_ENOTFOUND: one of g was, of which nothing but measurements tells anything. */
+/* FT_ENOTFOUND: g has a workload measured whole, which has no estimate. */
 ft_status ft__check_operations(const ft_graph *g, ft_error *err);
-/* Views; and what was measured whole, of which no estimate is made. */
+/* True for views, and for workloads measured whole, which have no estimate. */
 bool ft__costs_nothing(const ft_op *op);
 
-/* Logarithm of measured over estimate of networks: 90 % between these. */
+/* The 90 % interval of log(measured / estimate) of networks. */
 typedef struct ft__log_residual {
     double time_low, time_high; /* of the device's part, where the host has its own */
     double host_low, host_high; /* of a launch; both 0: time_low and time_high are of
@@ -64,7 +61,7 @@ ft_status ft__estimate_assemble(ft__network_estimate *e, const ft_graph *g,
                                 const ft__op_task *task, const ft__schedule *s,
                                 double cap_w, double call,
                                 const ft__log_residual *residual, ft_error *err);
-/* The values of the same, but memory; from sums. */
+/* The same values without memory, from sums. */
 void ft__estimate_brief(ft_brief *out, const ft__network_load *load,
                         const ft__schedule *s);
 

@@ -1,9 +1,10 @@
 #ifndef PREDICT_QUERY_NETWORK_H
 #define PREDICT_QUERY_NETWORK_H
 
-/* Networks on devices, by what was selected to answer: what src/query asks. */
+/* Predictions of networks on a device, by the predictor that src/query selected. */
 #include <stdbool.h>
 
+#include "foretell/graph.h"
 #include "foretell/predictor.h"
 
 /* Estimates of an operation in ft__network_estimate: op_time[] and what follows it. */
@@ -38,9 +39,7 @@ typedef struct ft__network_estimate {
                              operation repeated alone */
     uint32_t n_ops;
     uint32_t n_measured; /* unique operations by basis */
-    uint32_t n_learned;
-    uint32_t n_scaled;
-    uint32_t n_roofline;
+    uint32_t n_learned, n_scaled, n_roofline;
     uint32_t n_known; /* measurements of the device that corrected a family's times */
     uint32_t n_unused_power; /* readings beside them, which corrected nothing */
     /* Where host and device were distinguished (docs/networks.md), otherwise NaN: what
@@ -66,19 +65,19 @@ const char *ft__run_mode_name(uint32_t bits);
 /* FT__NO_RUN_MODE: no run mode is called so. */
 uint32_t ft__run_mode_find(const char *name, size_t len);
 
-/* A few measurements of devices: every operation of a store with a time. */
+/* A few measurements of devices: the operations of a store that have a time. */
 typedef struct ft__calibration_set ft__calibration_set;
 ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
                                    ft_error *err);
 void ft__calibration_set_free(ft__calibration_set *k);
 
-/* What operations were answered before, of one device, one predictor and one way to ask
- * about them, for networks asked one after the other. NULL: no memory. */
+/* Cache of answered operations for one device, one predictor and one way of asking, for
+ * networks asked about in sequence. NULL: out of memory. */
 typedef struct ft__op_answers ft__op_answers;
 ft__op_answers *ft__op_answers_new(void);
 void ft__op_answers_free(ft__op_answers *a);
 
-/* A device, and how it is asked about. */
+/* A device, and the conditions asked about. */
 typedef struct ft__device_use {
     const ft_device *device; /* its file; borrowed. NULL: there is none, and `name` is
                                 that of a device a family was trained on */
@@ -106,8 +105,7 @@ typedef struct ft__device_use {
  * learned; 1 where networks of the device, of which no operation was, tell of g. */
 double ft__predictor_covers(const ft_predictor *p, const char *device,
                             const ft_graph *g);
-/* Can it say anything of the device? What was learned of GPUs alone says nothing of a
- * CPU. */
+/* Does the predictor apply to the device? One learned from GPUs does not to a CPU. */
 bool ft__predictor_serves(const ft_predictor *p, const ft_device *device);
 /* p NULL, or one that does not serve the device: from the specifications of a device
  * that nobody measured: the physical estimate of every operation (docs/physics.md) with
@@ -144,5 +142,9 @@ ft_status ft__predict_network_roofline(ft__network_estimate *out,
 ft_status ft__predict_network_paleo(ft__network_estimate *out, const ft_device_facts *d,
                                     const ft_graph *g, ft_error *err);
 void ft__network_estimate_free(ft__network_estimate *e);
+
+/* A graph of these operations, in their order: one node each. */
+ft_status ft__op_list(ft_graph **out, const ft_op *const *op, uint32_t n,
+                      ft_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Operations that were answered before. */
-#include "predict/query/op_answers.h"
+#include "predict/query/op_query.h"
 
 #include <stddef.h>
 #include <stdlib.h>

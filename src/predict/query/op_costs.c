@@ -11,6 +11,7 @@
 #include "graph/op_inside.h"
 #include "predict/file/predictor.h"
 #include "predict/model/family.h"
+#include "predict/query/network.h"
 #include "predict/query/op_costs.h"
 #include "predict/query/op_query.h"
 
@@ -119,8 +120,7 @@ static ft_status by_graph(ft_brief *out, const ft__op_costs *x, const ft__listed
 
 /* The next line of text; without its comment, and its count cut off. */
 struct list_cursor {
-    const char *at, *end;
-    const char *line;
+    const char *at, *end, *line;
     size_t len;
     double count; /* 0: it is none that is understood here */
 };
@@ -445,5 +445,28 @@ ft_status ft__op_costs_of_lists(ft__op_costs *x, ft__listed *list, size_t n,
         if (list[i].status == FT_ENOMEM)
             st = ft_fail(err, FT_ENOMEM, 0, "%s", why.msg);
     }
+    return st;
+}
+
+ft_status ft__op_list(ft_graph **out, const ft_op *const *op, uint32_t n, ft_error *err)
+{
+    ft__buf text = {0};
+    ft_status st;
+
+    for (uint32_t i = 0; i < n; i++) {
+        char spec[1024];
+
+        ft_op_print(op[i], spec, sizeof(spec));
+        ft__buf_fmt(&text, "%s\n", spec);
+    }
+    st = text.bad ? ft_fail(err, FT_ENOMEM, 0, "%u operations", n)
+                  : ft_import_ops(out, text.s, text.len, "list", err);
+    ft__buf_free(&text);
+    if (st || (*out)->n_nodes == n)
+        return st;
+    st = ft_fail(err, FT_EUNSUPPORTED, 0, "a list of %u operations has %u nodes", n,
+                 (*out)->n_nodes);
+    ft_graph_free(*out);
+    *out = NULL;
     return st;
 }

@@ -6,7 +6,7 @@
 #include "physics/setting.h"
 #include "predict/query/estimate.h"
 
-/* A device that operations are asked of by its specifications. */
+/* A device whose specifications answer for operations. */
 typedef struct ft__device_query {
     const ft_device_facts *device; /* NULL: it has no file; operations are added up */
     const char *setting;
@@ -45,7 +45,7 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
  * ft__device_query_terms() said of it, or NULL. */
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
                               const ft__terms *t);
-/* The less of both; NaN where w is. */
+/* The smaller of both; NaN if w is NaN. */
 static inline double ft__at_most(double w, double cap_w)
 {
     return w > cap_w ? cap_w : w;
@@ -57,7 +57,7 @@ bool ft__is_idle_cap(const ft_device_facts *d, double power_w);
 double ft__device_query_idle(const ft__device_query *a, double clock_hz);
 /* W that it draws while it waits, at the clock asked for; NaN: not known. */
 double ft__device_query_idle_power(const ft__device_query *a);
-/* What another clock adds to the error: half a 90 % interval of the logarithm. Formulae
+/* The added error of DVFS rescaling: half a 90 % interval of the logarithm. Formulae
  * alone erred 7 to 12 % on benchmarks left out (docs/notes/clocks-model.md). */
 #define FT__RESCALING_ERROR 0.2
 
@@ -85,7 +85,7 @@ typedef struct ft__device_query_range {
     double *cap_w; /* by operating_point: what the device draws at most; NaN:
                       ft__device_query_open() would fail */
 } ft__device_query_range;
-/* By which constants an operation is priced. */
+/* The constants for an operation's time and power. */
 typedef struct ft__priced_by {
     const ft__physics_params *time, *power;
 } ft__priced_by;
@@ -105,5 +105,19 @@ bool ft__device_has_units(const ft_device_facts *d, ft_dtype t, bool tf32);
 ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op);
 /* Can the device be asked about at these clocks (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, const ft__operating_point *at);
+
+/* An answered operation, for one device at one setting: the next step of a model has
+ * most of the operations of the one before. The cache keeps the newest; not
+ * thread-safe. */
+typedef struct ft__op_answered {
+    bool powered;     /* power was learned */
+    ft__op_task task; /* but its count */
+    ft_estimate estimate[FT__OP_ESTIMATES];
+} ft__op_answered;
+
+/* Looks up an operation in a network that runs as `phase`; NULL: it is not cached. */
+const ft__op_answered *ft__op_answers_find(const ft__op_answers *a, const ft_op *op,
+                                           ft_phase phase);
+ft__op_answered *ft__op_answers_add(ft__op_answers *a, const ft_op *op, ft_phase phase);
 
 #endif

@@ -3,11 +3,33 @@
 
 #include "graph/fuse.h"
 #include "predict/model/family.h"
-#include "predict/query/clock_interpolation.h"
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 
-/* A network that is asked about: for the files that do so. */
+/* DVFS interpolation: a device measured at several core clocks, asked about at another.
+ */
+struct clock_interpolation {
+    const ft__dataset
+        *at[2]; /* measured at these clocks: on either side of the one asked
+                   for where there are such, otherwise the nearest two */
+    double clock_hz[2];
+    double asked_hz;
+    double top_hz; /* the highest of the device */
+    double reach;  /* |log(asked / nearest)| outside of what was measured; 0: between */
+};
+
+/* False: it was measured at fewer than two clocks, or a memory clock or cap is asked
+ * for under which it was not. */
+bool ft__clock_interpolation_find(struct clock_interpolation *out, const ft__family *f,
+                                  const ft__dataset *asked);
+/* As ft__family_query(); on->setting is not looked at. */
+ft_status ft__clock_interpolation_query(ft__op_answer *out,
+                                        const struct clock_interpolation *s,
+                                        const ft__family *f, ft__metric metric,
+                                        const ft__dataset *on, const ft_op *ops,
+                                        size_t n, ft_error *err);
+
+/* The state of one query about a network, private to the files of this folder. */
 typedef struct ft__query_context {
     const ft__family *f; /* NULL: from specifications; most of the rest is unused */
     ft__dataset on;
@@ -74,7 +96,6 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
 /* The device's part of what was learned of operation i: eager measurements of the
  * device have launches, which a replayed graph has not. */
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i);
-/* The constants by which operation i is estimated. */
 const ft__physics_params *ft__query_context_params(const ft__query_context *q,
                                                    uint32_t i);
 /* How far the board that is asked about may be off those that were measured: 0 where

@@ -18,7 +18,7 @@
 #include "predict/query/op_query.h"
 #include "predict/schedule/schedule.h"
 
-/* Operations of one sort err alike in the estimate from specifications. */
+/* Categories of operations, whose estimates err alike. */
 enum category {
     CATEGORY_FIRST,      /* convolutions of images: four channels at most */
     CATEGORY_POINT,      /* of 1 x 1 */
@@ -256,8 +256,8 @@ ft_status ft__alone_add(ft__family *f, const ft__alone *a, bool *sound, ft_error
     return FT_OK;
 }
 
-/* What an operation takes by specifications; its sort. *time_s is 0 of one that costs
- * nothing. FT_ENOTFOUND: the device's file lacks a fact. */
+/* The estimate of an operation by specifications, and its category. *time_s is 0 of one
+ * that costs nothing. FT_ENOTFOUND: the device's file lacks a fact. */
 static ft_status price(double *time_s, enum category *category, const ft_op *op,
                        const ft_device_facts *d, const char *setting,
                        const char *policy, ft_error *err)
@@ -279,7 +279,6 @@ static ft_status price(double *time_s, enum category *category, const ft_op *op,
                                        d->name, d->name);
 }
 
-/* A network that was measured. */
 struct measured_network {
     uint32_t whole;
     uint32_t set;  /* its dataset, x 2, and whether it is more than a forward pass */
@@ -292,14 +291,12 @@ struct weights_fitting {
     const ft__network_samples *w;
     struct measured_network *item;
     size_t n;
-    uint32_t n_sets;
-    uint32_t n_architectures;
+    uint32_t n_sets, n_architectures;
     struct category_sums *some; /* scratch */
     ft__category_weights *own;  /* of every set */
     double *residual;
 };
 
-/* False: the device's file lacks a fact. */
 static bool fill(struct measured_network *it, const ft__network_sample *w,
                  const ft__dataset *on)
 {
@@ -414,11 +411,6 @@ static uint32_t fold_of(struct weights_fitting *y, size_t i)
     return y->n_architectures++ % FOLDS;
 }
 
-static bool is_usable(const ft__family *f, const ft__dataset *on)
-{
-    return on->file && !is_measured(f, on) && !ft__setting_differs(on->setting, "");
-}
-
 static void find_items(struct weights_fitting *y, const ft__family *f,
                        const bool *hidden)
 {
@@ -427,7 +419,8 @@ static void find_items(struct weights_fitting *y, const ft__family *f,
         const ft__dataset *on = &y->w->dataset[w->dataset];
         struct measured_network *it = &y->item[y->n];
 
-        if ((hidden && hidden[i]) || !is_usable(f, on))
+        if ((hidden && hidden[i]) || !on->file || is_measured(f, on) ||
+            ft__setting_differs(on->setting, ""))
             continue;
         *it = (struct measured_network){.whole = i,
                                         .time_s = w->value[FT__METRIC_TIME],

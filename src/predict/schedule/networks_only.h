@@ -6,14 +6,13 @@
 #include "predict/data/network_samples.h"
 #include "predict/query/network.h"
 
-/* Networks of devices of which no operation was measured: their operations' estimates
- * from specifications, added up by category, are the parts of a
- * mixture whose weights networks teach (docs/networks.md). */
+/* Devices of which only whole networks were measured: the estimates of a network's
+ * operations, summed by category, are weighted as the measured networks teach
+ * (docs/networks.md). */
 
 struct ft__family;
 
-/* A network as the sum over operation categories of weight x estimate, times a level.
- */
+/* time = level x sum over operation categories of weight x estimate. */
 enum { FT__CATEGORY_WEIGHTS = 23 };
 typedef struct ft__category_weights {
     double weight[FT__CATEGORY_WEIGHTS]; /* logarithms */
@@ -22,11 +21,7 @@ typedef struct ft__category_weights {
 
 /* In a file as it is here: of one dataset, passes or training steps. */
 typedef struct ft__alone {
-    char device[128];
-    char setting[128];
-    char engine[32];
-    char version[32];
-    char policy[32];
+    char device[128], setting[128], engine[32], version[32], policy[32];
     char phase[24];   /* "forward", "step": all others */
     uint32_t n;       /* networks */
     uint32_t bits;    /* of an element of their products */

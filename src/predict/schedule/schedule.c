@@ -49,7 +49,7 @@ double ft__schedule_device(const ft__op_task *w)
     return w->alone_s <= w->floor_s ? fmin(w->alone_s, w->bare_s) : w->alone_s;
 }
 
-/* What it takes longer with all its weights in memory than it took alone. */
+/* The extra time when all weights come from memory rather than the cache. */
 static double reread(const ft__op_task *w)
 {
     return fmax(0, w->weights_s - ft__schedule_device(w));

@@ -126,9 +126,7 @@ enum { FT__MOST_SESSIONS = 8 };
 
 /* In a file as it is here (family_image.h). */
 typedef struct ft__device_schedule {
-    char device[128];
-    char policy[32];
-    char engine[32];
+    char device[128], policy[32], engine[32];
     char phase[24]; /* "forward", "forward_backward", "step" */
     uint64_t n;     /* networks */
     ft__schedule schedule;

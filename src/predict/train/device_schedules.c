@@ -13,7 +13,7 @@
 #include "predict/train/readings.h"
 #include "predict/train/train.h"
 
-/* What is known of a schedule before, in networks. */
+/* The weight of the prior schedule, in networks. */
 static const double pull = 1;
 
 enum { MAX_FITTED = FT__N_TASK_GROUPS + 2 };
@@ -59,7 +59,7 @@ static double residual(const struct schedule_search *q, const ft__schedule *s,
  * (docs/notes/this-machine.md). */
 static const double rough = 0.05, loose = 0.2, strict = 30;
 
-/* How much a factor is held to 1. */
+/* The strength of the prior of factor j. */
 static double hold(const struct schedule_search *q, int j)
 {
     if (!q->energy && q->n && q->network[0].load.in_turn > 0)
@@ -418,7 +418,7 @@ static double mean_square(const double *residual, size_t n)
     return sum / (double)n;
 }
 
-/* Nobody's residuals are known to be less. */
+/* The least mean square residual. */
 static const double least_square = 1e-6;
 
 /* Each weighs as much as its errors of networks are small, as independent errors are
@@ -510,7 +510,7 @@ static ft_status fit_places(ft__family *to, struct schedules_fitting *f,
     return st;
 }
 
-/* Those of places where none was fitted. */
+/* Keeps earlier schedules of devices for which none was fitted. */
 static ft_status keep_before(ft__family *to, const struct schedules_fitting *f,
                              ft_error *err)
 {

@@ -117,7 +117,8 @@ static double median_known(double *scratch, const double *v, size_t n)
     return ft__median(scratch, known);
 }
 
-/* Levels and parts in turn, each as medians of what the other leaves. */
+/* Alternates between host levels and call parts, each the median of what the other
+ * leaves. */
 static void part_from_level(ft__hosts *h, double *left, double *scratch)
 {
     enum { ROUNDS = 10 };
@@ -188,7 +189,6 @@ static ft_status choose_usual(ft__hosts *h, double *scratch, ft_error *err)
     return st;
 }
 
-/* How far off is a call of which nothing is known? */
 static ft_status spread_parts(ft__hosts *h, ft_error *err)
 {
     h->part_low = h->part_high = 0;
@@ -230,7 +230,6 @@ static ft_status hosts_make(ft__hosts *out, const double *known, uint32_t n_devi
 
 static const uint32_t no_call = UINT32_MAX;
 
-/* A launch to learn from. */
 struct launch {
     const ft__kernel_row *row;
     uint32_t device, chip, kernel, call;
@@ -422,7 +421,7 @@ static double fill(float *x, const struct kernel_sample *v,
     return ft__kernel_time(&t, v->call_s, params);
 }
 
-/* What constants that were fitted without a row's fold miss of it. */
+/* Residuals of the estimate with constants fitted to the other folds. */
 static ft_status misses(struct kernel_lesson *l, uint32_t n_folds, int of_gpu,
                         ft_error *err)
 {

@@ -14,7 +14,7 @@ enum { FULL_TREES = 64, FEW_TREES = 24 };
 /* What a row of a regressor takes in a file, about: its leaf in every tree and what
  * leads there, and in the trees of its residual scale; and a template. */
 enum { TREE_BYTES = 17, SPREAD_BYTES = 70, PROCESS_BYTES = 400 };
-/* And boosting, of however many rows. */
+/* Bytes of a boosted regressor, whatever its rows. */
 static const double boost_bytes = 1.6e6;
 enum { TEMPLATE_BYTES = sizeof(uint64_t) + sizeof(float) };
 /* Of the room, for devices among the datasets; the rest is for others. */
@@ -30,7 +30,7 @@ static size_t at_most(size_t n, size_t most)
     return n < most ? n : most;
 }
 
-/* Rows of all regressors, of each at most so many. */
+/* The total rows of all regressors with at most `most` each. */
 static size_t rows_in_all(size_t (*count)[FT_PHASE_COUNT], size_t most)
 {
     size_t sum = 0;
@@ -50,7 +50,6 @@ static size_t rows_in_all(size_t (*count)[FT_PHASE_COUNT], size_t most)
     return sum;
 }
 
-/* Regressors that are boosted. */
 static size_t boosted(size_t (*count)[FT_PHASE_COUNT], size_t most)
 {
     size_t n = 0;
@@ -270,8 +269,7 @@ struct template
 {
     uint64_t hash;
     size_t order; /* of its row: means do not depend on how sorting breaks ties */
-    double ratio;
-    double error;
+    double ratio, error;
 };
 
 static int by_hash(const void *a, const void *b)

@@ -19,7 +19,7 @@ struct residuals {
     size_t n;
 };
 
-/* One that cannot be asked about says nothing. */
+/* Adds a network's residual; one that cannot be predicted is skipped. */
 static ft_status add_network(struct residuals *r, ft__unseen *sum, const ft__family *f,
                              const ft__network_sample *w, const ft__dataset *on,
                              ft_error *err)
@@ -189,7 +189,6 @@ static ft_status learn_networks(ft__family *f, const ft__samples *s,
     return st;
 }
 
-/* As it was before rows were added. */
 static ft_status keep_networks(ft__family *f, const ft__family *before, ft_error *err)
 {
     ft_status st = FT_OK;
@@ -324,7 +323,6 @@ ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
     return st;
 }
 
-/* All of its operations are. */
 static bool is_network_left_out(const ft_train_options *opt, const ft_graph *g)
 {
     uint32_t n = 0;
@@ -360,7 +358,7 @@ static ft_status read_networks(ft__network_samples *out, bool **hidden, ft_store
     return st;
 }
 
-/* There have to be some of use where networks are asked for. */
+/* Fails where networks were asked for and none could be used. */
 static ft_status check_networks(const ft__schedules_found *found, ft_error *err)
 {
     if (!found->usable)

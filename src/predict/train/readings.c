@@ -7,7 +7,7 @@
 #include "base/stats.h"
 #include "predict/model/model_set.h"
 
-/* Of fewer readings nothing is learned that could doubt one. */
+/* With fewer readings no regressor is trained to check them. */
 enum { LEAST_READINGS = 40, TREES = 32 };
 /* Regressors are fitted without readings that scatter so much. */
 static const double too_rough = 0.2;
@@ -16,16 +16,14 @@ static const double too_rough = 0.2;
 static const double disturbed_share = 0.05, disturbed_width = 2.302585092994046;
 /* Readings this far apart, in their errors, or nearer than a tenth agree. */
 static const double agree_errors = 3, agree_least = 0.1;
-/* No regressor is known to be better. */
+/* The least error that a regressor is credited with. */
 static const double least_learned_error = 0.02;
 
-/* What is known of one reading. */
 struct reading {
     uint32_t at; /* sample */
     uint32_t dataset;
     uint64_t hash;
-    double log_s;
-    double error;
+    double log_s, error;
     double learned;       /* log of what is learned of others, */
     double learned_error; /* INFINITY: nothing is */
 };
@@ -119,13 +117,6 @@ bool ft__reading_disturbed(double slower, double error)
                (1 - disturbed_share) * student4(slower / error) / error;
 }
 
-static bool is_disturbed(const struct reading *r, size_t n, size_t i)
-{
-    return ft__reading_disturbed(r[i].log_s - r[i].learned,
-                                 hypot(r[i].error, r[i].learned_error)) &&
-           !agrees(r, n, i);
-}
-
 /* Inverse variances of logarithms. A reading whose rounds agree, or several that do, is
  * what was measured; of what scatters more than that others say their part, and all
  * where they say more than it. */
@@ -136,7 +127,10 @@ static void combine(ft__weighed *out, const struct reading *r, size_t n)
     bool known;
 
     for (size_t i = 0; i < n; i++) {
-        const bool disturbed = is_disturbed(r, n, i),
+        const bool disturbed =
+                       ft__reading_disturbed(r[i].log_s - r[i].learned,
+                                             hypot(r[i].error, r[i].learned_error)) &&
+                       !agrees(r, n, i),
                    is_rough = r[i].error > FT__ROUGH_READING;
         const double w = disturbed ? 0 : 1 / (r[i].error * r[i].error);
 
@@ -188,7 +182,6 @@ static void gather(struct weighing *w)
         qsort(w->reading, w->n, sizeof(*w->reading), by_operation);
 }
 
-/* Each operation by itself. */
 static void combine_all(ft__weighed *out, const struct weighing *w)
 {
     for (size_t from = 0, to; from < w->n; from = to) {

@@ -3,8 +3,8 @@
 
 #include "predict/data/sample.h"
 
-/* Readings of machines of ours, weighed by their errors against what is learned of all
- * other operations (docs/measuring.md). */
+/* Readings of this machine, weighted by their errors against what the regressors learn
+ * from all other operations (docs/measuring.md). */
 
 /* A reading whose error is larger is weighed; a smaller one is taken as measured. */
 #define FT__ROUGH_READING 0.05
@@ -17,8 +17,8 @@ typedef struct ft__weighed {
     bool learned_of; /* it tells regressors something */
 } ft__weighed;
 
-/* Was it more likely disturbed than what is expected is wrong? slower: logarithm of
- * measured over expected; error: of both, one sigma of that. */
+/* Is a disturbed reading more likely than a wrong expectation? slower: log(measured /
+ * expected); error: one sigma of it. */
 bool ft__reading_disturbed(double slower, double error);
 /* out[s->n]. Readings of one operation of a dataset have one value. Those without an
  * error, or of datasets whose roofline was not probed, stay as they are; where there

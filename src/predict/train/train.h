@@ -5,8 +5,7 @@
 #include "predict/model/family.h"
 #include "predict/schedule/schedule.h"
 
-/* Training: samples -> what a predictor holds. Operations first, then what networks
- * that were measured whole say beside them. */
+/* Training of a predictor: first from operations, then from networks measured whole. */
 
 typedef struct ft__schedules_found {
     uint32_t
@@ -37,17 +36,16 @@ typedef struct ft__family_options {
 ft_status ft__family_train(ft__family *out, const ft__samples *s,
                            const ft__family_options *opt, ft_error *err);
 
-/* The same as a predictor, of rows row[n] of s alone. */
+/* The same as a predictor, trained on rows row[n] of s. */
 ft_status ft__family_of_rows(ft_predictor **out, const ft__samples *s,
                              const uint32_t *row, size_t n,
                              const ft__family_options *opt, ft_error *err);
 
-/* A predictor of nothing but kernels, as ft__kernels_train() learns them. */
 ft_status ft__family_of_kernels(ft_predictor **out, const ft__kernel_row *row,
                                 const uint32_t *use, size_t n,
                                 const ft__kernels_options *opt, ft_error *err);
 
-/* out: its datasets, the regressors and templates of their operations. */
+/* Trains the regressors and templates of operations, and fills the datasets of *out. */
 ft_status ft__train_operations(ft__family *out, const ft__samples *s,
                                const ft__family_options *opt, ft_error *err);
 /* f->device_schedule: one for every device that operations were learned of, policy,
@@ -58,7 +56,6 @@ ft_status ft__device_schedules_fit(ft__family *f, const ft__network_samples *w,
                                    const ft__family_options *opt,
                                    ft__schedules_found *found, ft_error *err);
 
-/* A network that was measured whole. */
 typedef struct ft__known_network {
     ft__network_load load;
     double time_s;

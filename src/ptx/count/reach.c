@@ -4,7 +4,6 @@
 #include "ptx/count/reach.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { SECTOR = 32 };
 

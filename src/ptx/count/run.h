@@ -128,8 +128,7 @@ typedef struct ft__run {
     bool crowded; /* some loop is plain */
     bool stopped, short_of_memory;
     const char *why; /* counts are not exact: the first reason */
-    uint32_t why_line;
-    uint32_t depth;
+    uint32_t why_line, depth;
 } ft__run;
 
 static inline bool ft__set_any(const ft__run *r, const ft__set *s)

@@ -12,8 +12,7 @@ struct launch_reader {
     ft__json_doc doc;
     const char *name, *folder;
     ft__ptx_value *value; /* of the launch in hand */
-    uint32_t n_values;
-    uint32_t line;
+    uint32_t n_values, line;
     bool no_memory;
     char why[256]; /* what the JSON reader cannot know; "": it says itself */
 };

@@ -314,12 +314,6 @@ static ft_status open_loop(struct dump *d, size_t indent, uint64_t id)
     return FT_OK;
 }
 
-static void close_loops(struct dump *d, size_t indent)
-{
-    while (d->n_loops && d->loop[d->n_loops - 1].indent >= indent)
-        d->n_loops--;
-}
-
 /* From here on lines are of the body of the innermost loop that had none so far. */
 static void begin_body(struct dump *d)
 {
@@ -444,7 +438,8 @@ static ft_status read_line(struct dump *d, const char *line, uint32_t number)
     kind = ft__arena_strndup(d->rows->arena, s + 2, strcspn(s + 2, " \t"));
     if (!kind)
         return ft_fail(d->err, FT_ENOMEM, 0, "%s", d->path);
-    close_loops(d, indent);
+    while (d->n_loops && d->loop[d->n_loops - 1].indent >= indent)
+        d->n_loops--;
     if (strcmp(kind, "kWhile") == 0)
         return open_loop(d, indent, id);
     return add_thunk(d, line, kind, id, number);

@@ -1,8 +1,6 @@
 #ifndef PTX_SYNTAX_LEX_H
 #define PTX_SYNTAX_LEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* PTX as tokens. Punctuation is its own character; the end is met again and again. */

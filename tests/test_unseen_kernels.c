@@ -1,0 +1,137 @@
+/* Devices that nobody measured: kernels of other libraries, settings and generations
+ * say less of them, and so do hosts. */
+#include "unseen_rig.h"
+
+/* What is later than 8.0.88 is as if no setting named it. */
+TEST(later_libraries_are_the_same)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } v[] = {
+        {"", "cuda=12.4", true},
+        {"cuda=11.3", "cuda=12.1", true},
+        {"", "cuda=8.0.88", true},
+        {"cuda=8.0", "cuda=8.0.61 clock=1GHz", true},
+        {"", "cuda=8.0", false},
+        {"cuda=7.5", "cuda=8.0", false},
+        {"cuda=8.0", "cuda=8.0.88", false},
+        {"", "cuda=?", true},
+        {"activation=relu", "cuda=8.0.88", true},
+    };
+
+    for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+        CHECK(EQ(ft__is_same_library(v[i].a, v[i].b), v[i].same));
+}
+
+/* As TensorRT-LLM's and vLLM's kernels are published, unless the store says otherwise.
+ */
+TEST(settings_hold_what_kernels_of_an_engine_have_in_common)
+{
+    static const char *const engines[] = {"trtllm", "trtllm", "vllm", "vllm"};
+    static const char *const settings[] = {"", "cache=written", "", "picks=own"};
+    static const char *const read[] = {
+        "run_mode=graph cache=packed", "cache=written run_mode=graph",
+        "run_mode=graph picks=all", "picks=own run_mode=graph"};
+
+    for (int i = 0; i < 4; i++) {
+        const ft_key key = {"l4",         settings[i], engines[i], "1.0",
+                            "relu x=8x8", "forward",   "ieee",     "time"};
+        const ft_measurement m = {.unit = "s", .value = 1e-5, .error = NAN, .n = 1};
+        ft__calibration_set *known = NULL;
+        ft_store *s = empty();
+        int64_t run;
+
+        CHECK_EQ(ft__store_begin_run(s, &run, "test", "{}", NULL), FT_OK);
+        CHECK_EQ(ft__store_put(s, run, &key, &m, NULL, 0, NULL), FT_OK);
+        CHECK_EQ(ft__calibration_set_read(&known, s, NULL), FT_OK);
+        CHECK(SAME(known->s.dataset[0].setting, read[i]));
+        ft__calibration_set_free(known);
+        ft_store_close(s);
+    }
+}
+
+/* Of single products a batch of one is another, of three are not; of batches of several
+ * the other way round. */
+TEST(a_batch_of_one_is_a_single_product)
+{
+    static const char *const form[] = {"matmul x=%ux256 y=256x512 dtype=fp32",
+                                       "matmul x=8x%ux256 y=8x256x512 dtype=fp32"};
+    static const char *const product[] = {"matmul x=1x300x256 y=1x256x512 dtype=fp32",
+                                          "matmul x=3x300x256 y=3x256x512 dtype=fp32"};
+    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
+
+    for (int batched = 0; batched < 2; batched++) {
+        ft_store *s = empty();
+        ft_predictor *p;
+
+        for (int i = 0; i < 3 * N_OPS; i++) {
+            char spec[200];
+
+            snprintf(spec, sizeof(spec), form[batched], 100u + (unsigned)i / 3);
+            put(s, gpu[i % 3], "", spec, 1e-5 * (10 + i));
+        }
+        p = trained_by(s);
+        for (int several = 0; several < 2; several++) {
+            const ft__op_answer a = asked_of(p, "a100-sxm-80gb", "", product[several]);
+
+            CHECK_EQ(a.unlike, several != batched);
+        }
+        ft_predictor_free(p);
+    }
+}
+
+static const char replayed[] = "run_mode=graph";
+
+/* Learned from Ampere and Hopper: Ada lies between them, Blackwell is newer. */
+TEST(attention_of_a_newer_generation_may_be_further_off)
+{
+    static const char *const spec =
+        "attention x=4x32x1x128 y=4x8x4096x128 z=4x8x4096x128 dtype=bf16";
+    ft_store *s = empty();
+    ft_predictor *p;
+    ft__op_answer newer, between;
+
+    for (unsigned i = 0; i < 2 * N_OPS; i++) {
+        char own[128];
+
+        snprintf(own, sizeof(own),
+                 "attention x=%ux32x1x128 y=%ux8x%ux128 z=%ux8x%ux128 dtype=bf16",
+                 1 + i % 8, 1 + i % 8, 512 + 64 * i, 1 + i % 8, 512 + 64 * i);
+        put(s, i % 2 ? "a100-sxm-80gb" : "h100-sxm", replayed, own,
+            2e-5 + 1e-7 * i * (1 + i % 8));
+    }
+    p = trained_by(s);
+    newer = asked_of(p, "gb200", replayed, spec);
+    between = asked_of(p, "l4", replayed, spec);
+    CHECK(CMP(log(newer.high / newer.value), >,
+              hypot(log(between.high / between.value), 0.39)));
+    ft_predictor_free(p);
+}
+
+/* Hosts that agree: beside a NeuSight P100's the same calls took 1.75 times as long. */
+TEST(another_host_may_take_much_longer)
+{
+    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
+    ft_store *s = empty();
+    ft_predictor *p;
+    ft__op_answer a;
+
+    for (unsigned i = 0; i < 3 * N_OPS; i++) {
+        char spec[64];
+
+        snprintf(spec, sizeof(spec), "relu x=%u dtype=fp32", 100 + i / 3);
+        put(s, gpu[i % 3], "", spec, 2.8e-5);
+    }
+    p = trained_by(s);
+    a = asked_of(p, "p100-pcie-16gb", "", "relu x=128 dtype=fp32");
+    CHECK(CMP(a.high, >, 1.75 * a.value) && CMP(a.low, <, a.value / 1.75));
+    ft_predictor_free(p);
+}
+
+int main(int argc, char **argv)
+{
+    take_folder(argc, argv);
+    check_all();
+    CHECK_DONE();
+}
