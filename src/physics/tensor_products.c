@@ -45,9 +45,9 @@ static double tile_area(const ft__op_kernel *p, const struct tensor_tile *t)
                : t->m * fmin(t->n, ft__up(p->n / FT__TENSOR_ROWS) * FT__TENSOR_ROWS);
 }
 
-/* Of the last wave what others fill, as a core holds several tiles at once. Those of 128
- * x 128 and more leave no room for that until Hopper, whose kernels load the next tile
- * and store the last one meanwhile. */
+/* Of the last wave what others fill, as a core holds several tiles at once. Those of
+ * 128 x 128 and more leave no room for that until Hopper, whose kernels load the next
+ * tile and store the last one meanwhile. */
 static double filled(const struct tensor_tile *t, const ft__pace *pace)
 {
     return t->halved <= 1 && !pace->chip->hopper ? 0 : pace->c[FT__C_tensor_even];
