@@ -35,6 +35,15 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
     return (p->size < 2 || (p->size == 4 && chip->cuda <= 8)) && fmin(p->m, p->n) > 2;
 }
 
+/* Kepler's (cores of 192 lanes): a weight of Justus' layers on a K80 takes 32 ps with 8
+ * rows and 74 with 9 to 32 as with 64, whatever k, so that tiles have 64 of both
+ * (sgemm_sm35_ldg_nn_64x16x64x16x16) and leave k whole. */
+static bool has_wide_tiles(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    return chip->early && chip->lanes > 140 && p->what == FT__OP_KERNEL_PRODUCT &&
+           fmin(p->m, p->n) > 8;
+}
+
 /* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), before
  * Ampere those of 64 columns and more (NeuSight's of a T4), since then
  * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
@@ -47,6 +56,8 @@ static bool has_tile(const ft__op_kernel *p, const struct tile *t,
         return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size >= 2);
     if (p->atomic && chip->lanes > 100)
         return p->m <= 32 ? t->m == 32 && t->n == 128 : t->m == 128 && t->n >= 64;
+    if (has_wide_tiles(p, chip))
+        return fmin(t->m, t->n) >= 64;
     if (!is_batched_call(p, chip))
         return !chip->early || p->what != FT__OP_KERNEL_CONV || fmax(t->m, t->n) == 128;
     if (chip->ampere)
@@ -177,7 +188,7 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     uint32_t split = 1;
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
-        is_batched_call(p, pace->chip))
+        is_batched_call(p, pace->chip) || has_wide_tiles(p, pace->chip))
         return 1;
     while (split < most && p->k / (2 * split) >= least_depth(p, pace->chip))
         split *= 2;
