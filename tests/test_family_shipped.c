@@ -41,34 +41,8 @@ TEST(shipped_predictors_open)
     ft_device_free(on.file);
 }
 
-/* NeuSight measured layer norms and no batch norms: what is learned of norms is shrunk
- * to nothing on other devices, and constants of layer norms are not batch norms'. */
-TEST(a_kind_that_nobody_measured_is_answered_by_the_physical_estimate)
-{
-    static const char spec[] = "batchnorm x=32x64x112x112 dtype=fp32";
-    const ft__physics_params params = ft__physics_default();
-    ft__dataset on = {.device = (char *)"rtx-2080-ti"};
-    ft__hardware_spec chip;
-    ft__op_answer a;
-    ft_predictor *p;
-    ft__terms t;
-    ft_op op;
-    char path[4200];
-
-    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
-    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
-    CHECK_EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK);
-    CHECK_EQ(ft_op_parse(&op, spec, strlen(spec), NULL), FT_OK);
-    ft__hardware_spec_make(&chip, ft_device_get(on.file), "", "", &op);
-    ft__physics(&t, &op, &chip, &params);
-    CHECK_EQ(ft__family_query(&a, p->family, FT__METRIC_TIME, &on, &op, NULL, 1, NULL),
-             FT_OK);
-    CHECK_NEAR(a.value / t.total_s, 1, 0.001);
-    ft_device_free(on.file);
-    ft_predictor_free(p);
-}
-
-/* NeuSight measured batched products and softmax along the last axis: other kernels. */
+/* NeuSight measured batched products, softmax along the last axis and layer norms:
+ * other kernels and kinds. */
 TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
 {
     static const struct {
@@ -79,6 +53,8 @@ TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
         {"matmul x=16x1024x1024 y=16x1024x768 dtype=fp32", true},
         {"softmax x=128x64x33x33 axis=1 dtype=fp32", false},
         {"softmax x=8192x1024 axis=1 dtype=fp32", true},
+        {"batchnorm x=32x64x112x112 dtype=fp32", false},
+        {"layernorm x=8192x1024 norm=1 dtype=fp32", true},
     };
     ft_predictor *p;
     ft_device *d;

@@ -73,26 +73,11 @@ uint32_t ft__model_set_regressor(const ft__model_set *l, const ft_op *op)
     return best;
 }
 
-/* Was the regressor shrunk to the physical estimate alone? */
-static bool is_shrunk(const ft__regressor *p)
-{
-    const ft__mixture_image *m = p->stored.mixture;
-    const double *weight = m ? m->weight : p->fit.weight;
-    double sum = (m ? m->n_models : p->fit.n_models) ? 0 : fabs(p->fit.centre);
-
-    for (uint32_t k = 0; k < FT__MAX_MIXED; k++)
-        sum += weight[k];
-    return sum == 0 && p->pooled == 0;
-}
-
 const ft__physics_params *ft__model_set_params(const ft__model_set *l, const ft_op *op)
 {
-    const uint32_t i = ft__model_set_regressor(l, op);
-
-    if (i == l->n_regressors ||
-        (l->part[i].scope > FT__SCOPE_KIND && is_shrunk(&l->part[i])))
-        return ft__physics_defaults();
-    return &l->base.params[ft__group_of(op)];
+    return ft__model_set_regressor(l, op) < l->n_regressors
+               ? &l->base.params[ft__group_of(op)]
+               : ft__physics_defaults();
 }
 
 uint32_t ft__model_set_pooled(const ft__model_set *l, ft_phase phase)
