@@ -36,6 +36,7 @@ struct ft__algorithm {
 };
 enum { MAX_ALGORITHMS = 5, MAX_WAYS = 64 };
 
+/* ceil() of a number that is not negative. */
 static inline double ft__up(double v)
 {
     const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
