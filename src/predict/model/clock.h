@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "foretell/error.h"
-#include "learn/learn_inside.h"
 
 /* How clocks and power caps of a device change time and power: learned from workloads
  * measured at several of them, applied to a workload measured at one. docs/clocks.md
@@ -41,6 +40,9 @@ typedef struct ft__clock_row {
 /* Dynamic power at a core clock by constants common to GPUs: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);
+
+typedef struct ft__matrix ft__matrix;
+typedef struct ft__learn_model ft__learn_model;
 
 /* Trees on the residual of the clock formulae, and trees on the whole ratio: formulae
  * extrapolate to clocks that nobody measured, trees alone do better where the formulae
