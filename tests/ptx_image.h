@@ -50,4 +50,16 @@ static inline void image_drop(image *im)
         free(im->memory[i].bytes);
 }
 
+/* Is launch i one of those that are run: of each kernel the first, and each every-th?
+ * (A file may list kernels in turn, so that each every-th row would miss some.) */
+static inline int launch_is_run(const launches *all, size_t i, size_t every)
+{
+    size_t before = 0;
+
+    for (size_t k = 0; k < i; k++)
+        before += strcmp(all->row[k].kernel, all->row[i].kernel) == 0 &&
+                  strcmp(all->row[k].module, all->row[i].module) == 0;
+    return before % every == 0;
+}
+
 #endif

@@ -98,9 +98,7 @@ static void show_smallest(uint64_t seed, int depends)
     printf("// %u statements: %s\n", size, what);
 }
 
-static uint64_t every = 1;
-
-static void try_seeds(uint64_t from, uint64_t to, int depends)
+static void try_seeds(uint64_t from, uint64_t to, uint64_t every, int depends)
 {
     int shown = 0;
 
@@ -117,17 +115,18 @@ static void try_seeds(uint64_t from, uint64_t to, int depends)
     }
 }
 
-static void counts_are_those_of_running(void)
+static void counts_are_those_of_running(uint64_t every)
 {
-    try_seeds(0, PROGRAMS, 0);
+    try_seeds(0, PROGRAMS, every, 0);
 }
 
-static void bounds_hold_where_data_decides(void)
+static void bounds_hold_where_data_decides(uint64_t every)
 {
-    try_seeds(0, DEPENDING, 1);
-    try_seeds(1789, 1790, 1);   /* returns from several places, nobody knows which */
-    try_seeds(53894, 53895, 1); /* a guess has fewer sectors than there are for sure */
-    try_seeds(7546, 7547, 1);   /* ends in a function, where an unknown index leads */
+    try_seeds(0, DEPENDING, every, 1);
+    try_seeds(1789, 1790, 1, 1); /* returns from several places, nobody knows which */
+    try_seeds(53894, 53895, 1,
+              1);                /* a guess has fewer sectors than there are for sure */
+    try_seeds(7546, 7547, 1, 1); /* ends in a function, where an unknown index leads */
 }
 
 /* Launches of one kernel after each other. */
@@ -181,7 +180,7 @@ static void count_twice(const ft_ptx *m, ft__ptx_counter *used, const ptx_random
     ft__ptx_counter_free(own);
 }
 
-static void launches_before_make_no_difference(void)
+static void launches_before_make_no_difference(uint64_t every)
 {
     uint64_t repeated = 0;
 
@@ -208,15 +207,16 @@ static void launches_before_make_no_difference(void)
 
 int main(int argc, char **argv)
 {
-    every = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    const uint64_t every = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+
     if (argc > 2) {
         const uint64_t seed = strtoull(argv[2], NULL, 10);
 
-        try_seeds(seed, seed + 1, argc > 3);
+        try_seeds(seed, seed + 1, 1, argc > 3);
         CHECK_DONE();
     }
-    counts_are_those_of_running();
-    bounds_hold_where_data_decides();
-    launches_before_make_no_difference();
+    counts_are_those_of_running(every);
+    bounds_hold_where_data_decides(every);
+    launches_before_make_no_difference(every);
     CHECK_DONE();
 }

@@ -40,7 +40,9 @@
 enum { MOST_OTHERS = 8 };
 
 typedef struct options {
-    double noise, drift, burst_share, burst_factor, sleep, foreign, ahead, between_s;
+    double noise, drift;
+    double burst_share, burst_factor;
+    double sleep, foreign, ahead, between_s;
     double slow;
     char slow_text[128], fail_kind[32], gpu[64];
     uint64_t fail_after, oom_above;

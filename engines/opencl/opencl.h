@@ -123,7 +123,8 @@ typedef struct ft__launch {
     cl_kernel kernel;
     cl_memory sizes; /* of the kernel's __constant argument, or NULL */
     ft__slot slot[FT__MAX_ARGS];
-    uint8_t n_slots, n_args, dims;
+    uint8_t n_slots, n_args;
+    uint8_t dims;
     uint8_t tunable; /* local sizes are the engine's to choose */
     size_t items[3]; /* that have work */
     size_t local[3];

@@ -25,7 +25,8 @@ struct collect_options {
     bool again;
     const char *batches;
     uint64_t rounds, redo;
-    const char *repeat_share, *choose, *until_error, *power, *power_share;
+    const char *repeat_share, *choose, *until_error;
+    const char *power, *power_share;
     double power_time_s;
     ft__texts notes;
     bool lowered, whole;
@@ -291,6 +292,7 @@ static void subtract(struct wanted *w, const ft__ops *out)
     l->n = n;
 }
 
+/* False: out of memory. */
 static bool join(ft__ops *out, const struct wanted *w)
 {
     const ft__ops *part[] = {&w->models, &w->lists};

@@ -214,6 +214,7 @@ static bool join(char *out, const char *fmt, ...)
     return false;
 }
 
+/* "" where the system does not say. */
 void ft__path_self(char *out)
 {
     ssize_t n = readlink("/proc/self/exe", out, FT__PATH_MAX - 1);
@@ -221,6 +222,7 @@ void ft__path_self(char *out)
     out[n > 0 ? n : 0] = '\0';
 }
 
+/* The folder of this program; "" likewise. */
 static void own_folder(char *out)
 {
     char *slash;

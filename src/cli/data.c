@@ -370,6 +370,7 @@ static ft_status show_facts(ft__cli *c, ft_store *store, const ft_key *filter,
 /* What publishes tables that a program of tools/datasets converts. */
 static const char converters[] = "neusight, justus, aic, deepbench, thesis, dvfs, timm";
 
+/* `from` may be NULL. Complains itself; the exit code. */
 static int check_from(ft__cli *c, const char *from)
 {
     const char *list = converters;

@@ -10,5 +10,8 @@
 bool ft__evaluation_print(const ft__cli *c, const ft_evaluation *e,
                           const ft_evaluate_options *how, uint32_t by);
 json_t *ft__evaluation_json(const ft_evaluation *e, const ft_evaluate_options *how);
+/* Of --choose, likewise. */
+bool ft__choice_curves_print(const ft__cli *c, const ft_choice_curves *r);
+json_t *ft__choice_curves_json(const ft_choice_curves *r);
 
 #endif

@@ -182,6 +182,7 @@ static void set(struct parser *p, const struct known *k, const char *value)
     }
 }
 
+/* NULL: there is none. */
 static const struct known *find(const struct parser *p, const char *name, size_t len,
                                 char letter)
 {

@@ -15,8 +15,8 @@ struct place_options {
     ft__model_options model;
     ft_step_names step;
     ft__operating_options use;
-    const char *devices, *by, *link, *latency, *link_energy, *limit, *predictor;
-    const char *method, *engine;
+    const char *devices, *by, *link, *latency, *link_energy, *limit;
+    const char *predictor, *method, *engine;
     ft__query_options asked;
 };
 

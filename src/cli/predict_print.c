@@ -334,7 +334,7 @@ static ft__formatted point_text(ft__sweep sweep, double v)
 /* The device draws no more than the cap, which a driver would take. */
 static bool holds(const ft__swept_answer *a, ft__sweep sweep)
 {
-    /* A clock is found for a cap to less than that (as in ft__cap_of). */
+    /* A margin for rounding, as in ft__cap_of(). */
     static const double rounding = 1.001;
 
     return sweep != FT__SWEEP_CAPS || !(a->x->power.value > rounding * a->point);
@@ -476,6 +476,7 @@ static json_t *memory_json(const ft_answer *a)
                     a->memory_planned ? "planned" : "allocated"));
 }
 
+/* null where the device's memory is not known. */
 static json_t *fit_json(const ft_answer *a)
 {
     double spare = spare_bytes(a);

@@ -7,7 +7,8 @@
 
 /* What the options of settings say, as it stands; NULL: not given. */
 typedef struct ft__settings_texts {
-    const char *device, *core, *memory, *power_cap, *cpus, *governor, *turbo, *affinity;
+    const char *device, *core, *memory, *power_cap;
+    const char *cpus, *governor, *turbo, *affinity;
 } ft__settings_texts;
 
 enum { FT__MAX_CLOCKS = 64 };

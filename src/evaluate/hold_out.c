@@ -214,7 +214,8 @@ enum { MAX_CHOICES = 64, DRAWS = 512 };
 
 /* Rows of one item and choice, added up. */
 struct choice_sums {
-    double truth, value, low, high, n;
+    double truth, value, low, high;
+    double n;
 };
 
 struct choice_table {

@@ -14,7 +14,8 @@ typedef struct ft__once {
     const ft_exploration *x;
     const ft_explore_options *opt;
     const double *point;
-    uint32_t workload, warmup;
+    uint32_t workload;
+    uint32_t warmup;
     bool energy; /* measured, where there is a meter */
     const ft__runner *runner;
 } ft__once;

@@ -14,7 +14,8 @@ enum { MANY_IMAGES = 16 };
 /* A convolution's tensors in bytes, plain and as the kernel wants them; 0 where
  * it takes the plain one. */
 struct conv {
-    uint64_t x, w, y, xb, wb, yb;
+    uint64_t x, w, y;
+    uint64_t xb, wb, yb;
     bool strided, depthwise;
     int64_t kernel;
 };

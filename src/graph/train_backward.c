@@ -319,7 +319,8 @@ enum { MAX_IN = FT_OP_MAX_OPERANDS + 8, MAX_OUT = 16 };
 struct kernel {
     const ft_node *n;
     ft_op op;
-    uint32_t n_operands, wrt;
+    uint32_t n_operands;
+    uint32_t wrt;
 };
 
 /* Whether operand i is kept: of products only what a gradient needs. */

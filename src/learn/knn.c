@@ -16,7 +16,8 @@ enum {
  * has its halves' nodes at 2 i + 1 and 2 i + 2; the first half is the smaller where
  * they differ, and holds the samples up to `cut`. One block needs no node. */
 struct knn {
-    uint32_t n_columns, n_rows, n_blocks, n_nodes, k, zero;
+    uint32_t n_columns, n_rows, n_blocks, n_nodes;
+    uint32_t k, zero;
 };
 
 struct node {

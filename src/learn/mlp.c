@@ -112,7 +112,8 @@ struct mlp_fit {
     uint32_t *order; /* rows learned from, then those that decide when to stop */
     uint32_t n_learn;
     size_t n_weights;
-    float *w, *best, *gradient, *momentum, *square, *act, *delta;
+    float *w, *best, *gradient, *momentum, *square;
+    float *act, *delta;
     float rate, decay;
     float power1, power2; /* of Adam's two betas, by the number of steps */
 };

@@ -34,7 +34,8 @@ struct ft__collection {
     double end_s;           /* INFINITY: no limit */
     bool hasty;             /* the budget is short for what is wanted */
     ft__choosing choosing;  /* among those from `from` on */
-    size_t from, networks_tried;
+    size_t from;
+    size_t networks_tried;
     size_t judged;   /* how many were known when the error was last looked at */
     double judge_at; /* and when it is again */
 };

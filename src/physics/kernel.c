@@ -21,7 +21,8 @@ ft__kernel_params ft__kernel_default(void)
 
 static const struct generation {
     double from; /* compute capability */
-    double slots, special_lanes, warps, blocks, registers, reserved_bytes;
+    double slots, special_lanes;
+    double warps, blocks, registers, reserved_bytes;
 } generations[] = {
     {12.0, 4, 16, 48, 24, 65536, 1024}, {10.0, 4, 16, 64, 32, 65536, 1024},
     {9.0, 4, 16, 64, 32, 65536, 1024},  {8.9, 4, 16, 48, 24, 65536, 1024},

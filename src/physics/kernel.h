@@ -46,7 +46,9 @@ typedef struct ft__gpu {
     double warps, blocks; /* most that an SM holds */
     double registers, shared_bytes; /* of an SM */
     double reserved_bytes; /* shared memory that a block costs beside its own */
-    double bandwidth, l2_bytes, peak_fp32, peak_fp64, peak_fp16, peak_tensor, power_w;
+    double bandwidth, l2_bytes;
+    double peak_fp32, peak_fp64, peak_fp16, peak_tensor;
+    double power_w;
     int stacked; /* HBM since 2017 */
 } ft__gpu;
 /* FT_EUNSUPPORTED, FT_ENOTFOUND as ft_kernel_ask(). */

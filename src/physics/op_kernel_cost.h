@@ -36,6 +36,7 @@ struct ft__algorithm {
 };
 enum { MAX_ALGORITHMS = 5, MAX_WAYS = 64 };
 
+/* ceil() of a number that is not negative. */
 static inline double ft__up(double v)
 {
     const double whole = v < 0x1p52 ? (double)(int64_t)v : v;
@@ -66,6 +67,31 @@ double ft__moved_s(const ft__op_kernel *p, double again, const ft__pace *pace);
 void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 void ft__cache_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
 void ft__collective_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pace);
+
+/* Elements of the operation's first input, and of its result. */
+static inline double ft__elements_of(const ft_op *op)
+{
+    ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return (double)ft_shape_elements(&x);
+}
+
+static inline double ft__result_elements(const ft_op *op)
+{
+    ft_shape s;
+    ft_dtype t;
+
+    ft_op_output(op, 0, &s, &t);
+    return (double)ft_shape_elements(&s);
+}
+
+/* Fills in *p, as one kernel that reads, writes and little else, by the kernels that
+ * frameworks have for the kind; forward: the operation it is of. */
+void ft__memory_pass_kernel(ft__op_kernel *p, const ft_op *op, const ft_op *forward,
+                            const ft__hardware_spec *chip);
+/* Blocks of threads that find the statistics of a channel each, or of a group; 0: no
+ * statistics are found so. */
+double ft__norm_blocks(const ft_op *op);
 
 /* Is the operation a fused attention kernel (forward, on tensor cores)? */
 bool ft__is_one_attention(const ft_op *op, const ft__hardware_spec *chip);

@@ -128,7 +128,8 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
 
 /* Sizes of tiles, each half as large as the one before. */
 enum { FT__N_TILE_SIZES = 5 };
-/* Rates that a chip reaches, computed once for many kernels. */
+/* Rates that a chip reaches, computed once for many kernels; chip and constants are
+ * borrowed. */
 typedef struct ft__pace {
     const ft__hardware_spec *chip;
     const double *c;

@@ -173,8 +173,7 @@ bool ft__is_as_it_comes(const char *setting)
     size_t i = 0;
 
     ft__pairs_find(v, setting, names, N_NAMES);
-    while (i < N_NAMES &&
-           (i == RUN_MODE || i == LOOP || i == PICKS || !v[i].s))
+    while (i < N_NAMES && (i == RUN_MODE || i == LOOP || i == PICKS || !v[i].s))
         i++;
     return i == N_NAMES;
 }

@@ -85,7 +85,8 @@ bool ft__advise(ft__buf *b, const ft__question *a, const ft_graph *g, const char
     return true;
 }
 
-/* A clock is found for a cap to less than that. */
+/* A margin for rounding: ft__clock_under_cap() halves the range of clocks 24 times, by
+ * which power is off by far less. */
 static const double cap_rounding = 1.001;
 
 ft__cap ft__cap_of(const ft_device *device, const char *setting, double power_w)

@@ -15,7 +15,8 @@ typedef struct ft__data_kept {
     struct ft__data_kept *next;
     void *thing;
     char name[FT__NAME]; /* of devices: that of the file */
-    char note[FT__NOTE], asked[];
+    char note[FT__NOTE];
+    char asked[];
 } ft__data_kept;
 
 /* Predictors for families of devices: the user's own, then those of the data folder. */

@@ -164,7 +164,8 @@ struct ft_serve_steps {
     double most_w; /* that it is built for; NaN: not known */
     double link_bytes_per_s;
     ft_basis basis;
-    char device[128], title[128], predictor[1024], run_mode[32], no_hardware[256];
+    char device[128], title[128], predictor[1024], run_mode[32];
+    char no_hardware[256];
     ft_dtype no_hardware_for;
     const char *no_hardware_ending; /* in no_hardware */
 };

@@ -65,6 +65,11 @@ struct run {
     bool bad; /* memory is short */
 };
 
+static void push(struct queue *q, uint32_t i)
+{
+    q->at[(q->first + q->n++) & (q->size - 1)] = i;
+}
+
 static void push_front(struct queue *q, uint32_t i)
 {
     q->first = (q->first - 1) & (q->size - 1);
@@ -194,11 +199,10 @@ static struct engine *least_loaded(struct run *r, size_t from, size_t to)
 static void hand_to(struct run *r, size_t from, size_t to, uint32_t i)
 {
     struct engine *e = least_loaded(r, from, to);
-    struct queue *q = &e->waiting;
 
     if (e->n == 0 && e->waiting.n == 0)
         e->now_s = fmax(e->now_s, r->seq[i].ready_s);
-    q->at[(q->first + q->n++) & (q->size - 1)] = i;
+    push(&e->waiting, i);
 }
 
 static bool is_open(const ft_serve_load *load)

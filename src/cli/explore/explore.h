@@ -68,7 +68,8 @@ typedef struct ft__explored {
     ft__unknown *unknown; /* of all points, also of those that are not among trials */
     size_t n_unknown;
     char **warning;
-    size_t n_warnings, runs, failed;
+    size_t n_warnings;
+    size_t runs, failed;
     /* 0 where points are run: how many were predicted, and how long that took. */
     size_t predicted;
     double seconds;

@@ -283,6 +283,7 @@ static void print_methods(FILE *fp, const ft__predicted_design *s, uint32_t w,
     }
 }
 
+/* False: out of memory. */
 static bool warn(ft__explored *e, const ft__predicted_design *s, uint32_t w,
                  const char *which, size_t n, size_t of)
 {

@@ -240,6 +240,7 @@ static uint16_t note_text(ft__predicted_design *o, const char *why)
     return (uint16_t)++o->n_reasons;
 }
 
+/* NaN: not known. */
 static double value_of(const ft__point_prediction *f, const ft_objective *o)
 {
     const double items = o->per_item ? f->items : 1;

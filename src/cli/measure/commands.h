@@ -10,7 +10,8 @@ typedef struct ft__commands_options {
     double timeout_s, power_time_s;
     const char *power_error, *power;
     bool no_power;
-    const char *setup, *prepare, *conclude, *cleanup, *input, *markdown, *reference;
+    const char *setup, *prepare, *conclude, *cleanup;
+    const char *input, *markdown, *reference;
     bool show_output, ignore_failure;
     ft__texts names, shells, lists;
 } ft__commands_options;

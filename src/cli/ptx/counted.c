@@ -177,6 +177,7 @@ void ft__ptx_estimate_print(const ft__ptx_counted *v)
     printf("; %.2f instructions a cycle and SM\n", e->ipc);
 }
 
+/* high is null without a bound. */
 static json_t *tally_json(const ft_ptx_tally *n)
 {
     return ft__json("low:u value:u high:m", n->low, n->value, n->high);
@@ -355,6 +356,10 @@ json_t *ft__ptx_counted_json(const ft__ptx_counted *v, bool blocks)
                                                      blocks_json(v), accesses_json(v)))
                   : all;
 }
+
+/* All launches of a list, on all cores: each thread reads the list anew, for what
+ * analyses keep belongs to a list. Counts do not depend on which launches were counted
+ * before. */
 
 enum { LAUNCHES_A_THREAD = 8 }; /* for fewer, reading the list is not worth it */
 

@@ -286,6 +286,7 @@ static json_t *launch_json(const ft__ptx_counted *v)
     return ft__json_join_take(ft__ptx_counted_json(v, true), remarks);
 }
 
+/* False: out of memory. */
 static bool show(const ft__cli *c, const ft__ptx_counted *v, const ft__ptx_options *o)
 {
     if (!c->json)

@@ -278,6 +278,7 @@ static int order(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+/* NULL: out of memory. */
 static ft__ptxas *new_ptxas(ft__cli *c, const ft_ptx_listed *v, size_t n,
                             double capability, double limit_s)
 {

@@ -96,6 +96,7 @@ static int not_found(const ft__rank_question *q, ft__choice *x, const ft_error *
     return FT__EXIT_GOOD;
 }
 
+/* *asked lacks network and device. */
 static int ask(ft__rank_question *q, size_t d, const ft_query *asked, double clock_hz,
                size_t b)
 {

@@ -6,6 +6,7 @@
 #include "cli/serve/serve.h"
 
 /* 0: nobody says it. */
+/* 0: not given. */
 static int64_t dim_of(const ft_query *q, const char *name)
 {
     for (size_t i = 0; i < q->n_dims; i++)

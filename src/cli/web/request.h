@@ -9,7 +9,8 @@
 
 /* What a request says, before anything is done for it. NULL: it has no such header. */
 typedef struct ft__web_request {
-    const char *method, *path, *host, *origin, *content_type, *authorization;
+    const char *method, *path;
+    const char *host, *origin, *content_type, *authorization;
 } ft__web_request;
 
 /* Who may ask. */

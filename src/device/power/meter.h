@@ -18,7 +18,8 @@ struct ft__lane {
     /* The beginning and the end of a stretch: how many new values are awaited, and
      * until when at most. */
     unsigned fresh;
-    double patience, last_watts, last_joules;
+    double patience;
+    double last_watts, last_joules;
 };
 
 struct ft_meter {

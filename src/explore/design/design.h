@@ -23,7 +23,8 @@ enum { FT__SOBOL_DIMENSIONS = 64, FT__SOBOL_BITS = 32 };
 typedef struct ft__sobol {
     uint32_t dimensions;
     uint32_t index; /* of the point to come */
-    uint32_t direction[FT__SOBOL_DIMENSIONS][FT__SOBOL_BITS], at[FT__SOBOL_DIMENSIONS];
+    uint32_t direction[FT__SOBOL_DIMENSIONS][FT__SOBOL_BITS];
+    uint32_t at[FT__SOBOL_DIMENSIONS];
 } ft__sobol;
 
 /* shift: of the digits of each dimension, NULL: none. FT_EINVAL: more than 64. */

@@ -21,7 +21,8 @@ static void broadcast_strides(const ft_shape *x, const ft_shape *out, int64_t *s
 
 struct element_walk {
     const ft_shape *shape;
-    int64_t at[FT_MAX_RANK], stride[3][FT_MAX_RANK], offset[3];
+    int64_t at[FT_MAX_RANK];
+    int64_t stride[3][FT_MAX_RANK], offset[3];
 };
 
 static void step(struct element_walk *w)

@@ -6,7 +6,8 @@
 
 /* Heads and sizes of one attention. */
 struct heads {
-    int64_t batch, heads, kv_heads, queries, keys;
+    int64_t batch, heads, kv_heads;
+    int64_t queries, keys;
     int64_t size;  /* of a query and a key */
     int64_t value; /* of a value */
     bool causal, mask;
@@ -212,7 +213,8 @@ static void rule_packed_attention(ft__onnx_node *n)
 }
 
 struct sources {
-    ft__onnx_value *q, *k, *v, *bias, *past_k, *past_v;
+    ft__onnx_value *q, *k, *v;
+    ft__onnx_value *bias, *past_k, *past_v;
     bool shared;    /* the past's buffers hold all steps */
     int64_t total;  /* so many of them are used; -1: all */
     int64_t length; /* of keys and values that are given */

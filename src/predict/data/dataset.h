@@ -42,6 +42,6 @@ typedef struct ft__hardware {
     double capability; /* NVIDIA's compute capability; NaN: not known */
 } ft__hardware;
 
-ft__hardware ft__hardware_of(const ft_device *file);
+ft__hardware ft__hardware_of(const ft_device *file); /* or NULL */
 
 #endif

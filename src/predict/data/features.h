@@ -45,6 +45,7 @@ enum {
 #undef FT__FEATURE
         FT__N_FEATURES
 };
+/* cost: ft_op_cost() of it. */
 void ft__features(float row[FT__N_FEATURES], const ft_op *op, const ft_cost *cost,
                   const ft__roof *r);
 

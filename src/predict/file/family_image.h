@@ -28,6 +28,7 @@
 /* Regressors of rows that have neighbours (predict/model/neighbours.h) have the
  * image of these between their ranges and models. */
 
+/* As files have it. */
 static inline uint32_t ft__scope_number(ft__scope scope)
 {
     return (uint32_t)(scope + FT__N_SCOPES - 1) % FT__N_SCOPES;

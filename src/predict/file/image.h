@@ -39,6 +39,7 @@ typedef struct ft__section_image {
     uint64_t offset, bytes, checksum;
 } ft__section_image;
 
+/* Does the text of a fixed field end inside it? */
 static inline bool ft__is_text(const char *text, size_t size)
 {
     return memchr(text, 0, size) != NULL;

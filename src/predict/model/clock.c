@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "learn/learn_inside.h"
 
 /* Shares are of the largest power or cap that was seen, clocks of the highest. With
  * one clock, kernels are taken to spend a tenth of their time on memory, not overlapped

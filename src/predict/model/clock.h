@@ -6,36 +6,6 @@
 #include <stdint.h>
 
 #include "foretell/error.h"
-#include "learn/learn_inside.h"
-
-/* Trees on the residual of the clock formulae, and trees on the whole ratio: formulae
- * extrapolate to clocks that nobody measured, trees alone do better where the formulae
- * are far off. */
-typedef struct ft__clock_trees {
-    ft__learn_model *miss;           /* NULL: nothing was learned */
-    ft__learn_model *whole;          /* or NULL: what is missed tells all */
-    ft__learn_model *residual_scale; /* NULL: too few workloads to hold any out */
-    double share;                    /* 0 to 1 of what they say counts */
-    double low; /* 90 % of what is missed after all, in residual scales */
-    double high;
-} ft__clock_trees;
-
-/* Fits trees to miss[], the log residuals of predicted[] on the rows of x. Folds keep
- * equal group[0] together, or equal group[1] where the former are too few. whole: also
- * fit trees to the whole ratio. */
-ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft__matrix *x,
-                              const double *predicted, const double *miss,
-                              const uint64_t *const group[2], bool whole, uint64_t seed,
-                              ft_error *err);
-void ft__clock_trees_free(ft__clock_trees *t);
-
-/* The logarithm of a ratio with its interval; without trees the formulae's value, and
- * NaN. */
-typedef struct ft__log_ratio {
-    double value, low, high;
-} ft__log_ratio;
-ft__log_ratio ft__clock_trees_at(const ft__clock_trees *t, const float *row,
-                                 double predicted);
 
 /* How clocks and power caps of a device change time and power: learned from workloads
  * measured at several of them, applied to a workload measured at one. docs/clocks.md
@@ -70,6 +40,38 @@ typedef struct ft__clock_row {
 /* Dynamic power at a core clock by constants common to GPUs: f V(f)^2, clocks as shares
  * of the highest. */
 double ft__clock_swing(double core);
+
+typedef struct ft__matrix ft__matrix;
+typedef struct ft__learn_model ft__learn_model;
+
+/* Trees on the residual of the clock formulae, and trees on the whole ratio: formulae
+ * extrapolate to clocks that nobody measured, trees alone do better where the formulae
+ * are far off. */
+typedef struct ft__clock_trees {
+    ft__learn_model *miss;           /* NULL: nothing was learned */
+    ft__learn_model *whole;          /* or NULL: what is missed tells all */
+    ft__learn_model *residual_scale; /* NULL: too few workloads to hold any out */
+    double share;                    /* 0 to 1 of what they say counts */
+    double low; /* 90 % of what is missed after all, in residual scales */
+    double high;
+} ft__clock_trees;
+
+/* Fits trees to miss[], the log residuals of predicted[] on the rows of x. Folds keep
+ * equal group[0] together, or equal group[1] where the former are too few. whole: also
+ * fit trees to the whole ratio. */
+ft_status ft__clock_trees_fit(ft__clock_trees *t, const ft__matrix *x,
+                              const double *predicted, const double *miss,
+                              const uint64_t *const group[2], bool whole, uint64_t seed,
+                              ft_error *err);
+void ft__clock_trees_free(ft__clock_trees *t);
+
+/* The logarithm of a ratio with its interval; without trees the formulae's value, and
+ * NaN. */
+typedef struct ft__log_ratio {
+    double value, low, high;
+} ft__log_ratio;
+ft__log_ratio ft__clock_trees_at(const ft__clock_trees *t, const float *row,
+                                 double predicted);
 
 typedef struct ft__clocks {
     double v[FT__CLOCK_CONSTANTS];      /* of the formulae, in the order of clock.c */

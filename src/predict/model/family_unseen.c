@@ -166,8 +166,8 @@ void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
         return;
     }
     least = least_reach(&k, on);
+    /* What was learned applies in part to other makers, not to other types. */
     if (metric == FT__METRIC_TIME && on->file && !k.maker)
-        /* What was learned applies in part to other makers, not to other types. */
         shrink_to_specification(out, l, s, k.type ? FT__ONE_CHIP_SHARE : 0);
     if (metric == FT__METRIC_TIME)
         widen_for_unknown(out, &k, on, s);

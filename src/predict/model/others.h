@@ -5,9 +5,10 @@
 
 #include "predict/data/sample.h"
 
-/* Template matching across chips: the time of the same operation on other chips, used
- * on a device that was not measured. Its share in the prediction is chosen by leaving
- * each known chip out. The few-shot correction looks templates up, too. */
+/* Templates: measured operations of a dataset, and their use on chips that were not
+ * measured: the time of the same operation on other chips. Its share in the prediction
+ * is chosen by leaving each known chip out. The few-shot correction looks templates up,
+ * too. */
 
 struct ft__family;
 struct ft__model_set;
@@ -56,6 +57,7 @@ typedef struct ft__templates {
 ft_status ft__templates_check(ft__templates *t, ft_error *err);
 /* log(measured / estimate) of an operation by its hash; NaN: it was not measured. */
 double ft__templates_ratio(const ft__templates *t, uint64_t hash);
+/* One sigma of that; 0: not known. */
 double ft__templates_error(const ft__templates *t, uint64_t hash);
 
 #endif

@@ -118,6 +118,7 @@ typedef struct ft__op_answered {
 /* Looks up an operation in a network that runs as `phase`; NULL: it is not cached. */
 const ft__op_answered *ft__op_answers_find(const ft__op_answers *a, const ft_op *op,
                                            ft_phase phase);
+/* To be filled, of an operation that is not cached. */
 ft__op_answered *ft__op_answers_add(ft__op_answers *a, const ft_op *op, ft_phase phase);
 
 #endif
