@@ -37,7 +37,8 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
 
 /* Kepler's (cores of 192 lanes): a weight of Justus' layers on a K80 takes 32 ps with 8
  * rows and 74 with 9 to 32 as with 64, whatever k, so that tiles have 64 of both
- * (sgemm_sm35_ldg_nn_64x16x64x16x16) and leave k whole. */
+ * (sgemm_sm35_ldg_nn_64x16x64x16x16). Of his layers, with 500 outputs and more, k is
+ * whole: it is cut where all parts have a core each. */
 static bool has_wide_tiles(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     return chip->early && chip->lanes > 140 && p->what == FT__OP_KERNEL_PRODUCT &&
@@ -185,12 +186,15 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     const uint32_t most = pace->chip->early && p->what == FT__OP_KERNEL_PRODUCT
                               ? EARLY_SPLIT
                               : MOST_SPLIT;
+    const double most_parts =
+        has_wide_tiles(p, pace->chip) ? pace->chip->cores : INFINITY;
     uint32_t split = 1;
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
-        is_batched_call(p, pace->chip) || has_wide_tiles(p, pace->chip))
+        is_batched_call(p, pace->chip))
         return 1;
-    while (split < most && p->k / (2 * split) >= least_depth(p, pace->chip))
+    while (split < most && 2 * split * blocks <= most_parts &&
+           p->k / (2 * split) >= least_depth(p, pace->chip))
         split *= 2;
     return split;
 }
