@@ -247,6 +247,8 @@ TEST(products_of_one_call_fill_large_tiles)
               2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
     CHECK(CMP(seconds("linear x=43x4096 out=12", "a100-pcie-40gb", ""), <,
               2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
+    CHECK(CMP(seconds("matmul x=400x128x512 y=400x512x20", "mali-t628-mp6", ""), <,
+              0.6 * seconds("matmul x=400x128x512 y=400x512x64", "mali-t628-mp6", "")));
 }
 
 TEST(a_huge_tensor_streams_at_the_bandwidth)

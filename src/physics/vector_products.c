@@ -15,10 +15,10 @@ static const double ENOUGH_WAVES = 2; /* then it is not */
 static const double STEP_ROWS = 16;   /* fewest of a product of a recurrent layer */
 
 /* Is an fp32 product cut as cuBLAS cuts those of one batched call? Its kernels for that
- * are fewer, and leave k whole. */
+ * are fewer. */
 static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    return p->batched && p->size == 4 && !chip->tensor && !chip->amd;
+    return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->volta);
 }
 
 /* Before Volta convolutions of 16 bits (P100), all products of 8 (GTX 1080 Ti) and
