@@ -330,6 +330,12 @@ TEST(products_of_keplers_have_no_narrow_tiles)
     CHECK(CMP(s8, <, 0.6 * s16));
 }
 
+TEST(a_column_less_of_a_batch_is_no_slower_on_a_kepler)
+{
+    CHECK(CMP(seconds("matmul x=32x512x128 y=32x128x8", "k80", ""), <=,
+              seconds("matmul x=32x512x128 y=32x128x9", "k80", "")));
+}
+
 /* One tile of k would keep 12 of 13 cores idle. */
 TEST(keplers_cut_k_for_idle_cores)
 {

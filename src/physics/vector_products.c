@@ -42,11 +42,11 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
 static bool has_wide_tiles(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     return chip->early && chip->lanes > 140 && p->what == FT__OP_KERNEL_PRODUCT &&
-           fmin(p->m, p->n) > 8;
+           (is_batched_call(p, chip) || fmin(p->m, p->n) > 8);
 }
 
-/* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), before
- * Ampere those of 64 columns and more (NeuSight's of a T4), since then
+/* Batched on Maxwell and Pascal maxwell_sgemm_128x128 and 128x64 (columns by rows),
+ * before Ampere those of 64 columns and more (NeuSight's of a T4), since then
  * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
  * and 128x32, weights' gradients on cores of 128 lanes (not on a P100)
  * 128x128_stridedB_splitK and 128x64 of output channels, but for 32 of them. */
