@@ -176,7 +176,8 @@ static double least_depth(const ft__op_kernel *p, const ft__hardware_spec *chip)
     return p->size == 4 ? 16384 : INFINITY;
 }
 
-/* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
+/* Into how many parts k is split at most: one batched call's is not, but by Volta and
+ * Turing, of which nothing says so. Cores that are busy anyway gain nothing by
  * parts, whatever the way costs: then a faster device never leaves one out that a
  * slower one takes. */
 static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
@@ -191,7 +192,7 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     uint32_t split = 1;
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
-        is_batched_call(p, pace->chip))
+        (is_batched_call(p, pace->chip) && (pace->chip->early || pace->chip->ampere)))
         return 1;
     while (split < most && 2 * split * blocks <= most_parts &&
            p->k / (2 * split) >= least_depth(p, pace->chip))
