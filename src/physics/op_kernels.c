@@ -491,19 +491,25 @@ static const double AWAITED_RESULTS = 2.8, RESULT_FLOPS = 14;
 /* PyTorch's own elementwise kernels, as measured on Ampere and Hopper: a B200 makes
  * five results of 8 bits a clock (pytorch/pytorch 174553); before Ampere memory is
  * slower. Copies in networks are of permuted tensors: without them EnergAIzer's in bf16
- * on an A100 err by 13.0 %, with them 12.3. */
-static void wait_for_loads(ft__op_kernel *p, const ft_op *op,
+ * on an A100 err by 13.0 %, with them 12.3. Each gradient has such a kernel, but those
+ * of sums, differences and copies, which are the result's. */
+static void wait_for_loads(ft__op_kernel *p, const ft_op *op, const ft_op *forward,
                            const ft__hardware_spec *chip)
 {
     const ft_class class = ft_kind_class(op->kind);
+    const bool back = op->phase == FT_PHASE_BACKWARD;
+    const double results = result_elements(forward) * (back ? ft_op_n_outputs(op) : 1);
 
+    if (back && (op->kind == FT_KIND_add || op->kind == FT_KIND_sub ||
+                 op->kind == FT_KIND_copy))
+        return;
     if (!chip->ampere || chip->blackwell || chip->fused || chip->tensorflow ||
         p->size < 2 ||
         (class != FT_CLASS_UNARY && class != FT_CLASS_BINARY &&
          op->kind != FT_KIND_copy))
         return;
-    p->waits = result_elements(op) / AWAITED_RESULTS / chip->cores;
-    p->lanes += RESULT_FLOPS * result_elements(op);
+    p->waits = results / AWAITED_RESULTS / chip->cores;
+    p->lanes += RESULT_FLOPS * results;
 }
 
 /* Clocks until a number has come from memory: A100 290, T4 296 (microbenchmarks of
@@ -691,8 +697,8 @@ static void one_phase(ft__work *w, const ft_op *op, const ft_op *forward,
         if (op->kind == FT_KIND_cross_entropy)
             p->waits = target_clocks(op, chip);
         one_by_one(p, op);
+        wait_for_loads(p, op, forward, chip);
         if (!back) {
-            wait_for_loads(p, op, chip);
             p->unfused = unfused_b(op);
         } else if (gpu && !chip->fused)
             unfused_gradient(p, op, forward);
