@@ -196,6 +196,17 @@ TEST(a_chip_that_needs_nothing_learned_does_not_undo_what_serves_the_others)
                0.05);
 }
 
+/* INFINITY: by that share no row has an estimate. */
+TEST(shares_without_estimates_are_not_taken)
+{
+    const ft__share_errors last = {{0.4, 0.3, 0.2, 0.1, INFINITY}},
+                           none = {{INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}};
+    const ft__share_errors two[] = {last, last}, nothing[] = {none, none};
+
+    CHECK_NEAR(ft__share_of_learned(two, 2, 1000), 0.75, 0.05);
+    CHECK_NEAR(ft__share_of_learned(nothing, 2, 1000), 0, 0);
+}
+
 TEST(of_one_chip_half_is_taken_where_rows_are_many)
 {
     const ft__share_errors chip = errors_from(0.5, 0.1);

@@ -151,7 +151,7 @@ static ft__physics_params between(const ft__physics_params *from,
     return p;
 }
 
-/* Mean |estimate / time - 1|. */
+/* Mean |estimate / time - 1|; INFINITY of no row. */
 static double error_of(const ft__physics_params *params, const ft__physics_row *row,
                        size_t n)
 {
@@ -169,7 +169,7 @@ static double error_of(const ft__physics_params *params, const ft__physics_row *
             m++;
         }
     }
-    return m ? sum / (double)m : 0;
+    return m ? sum / (double)m : INFINITY;
 }
 
 static void take_host(ft__physics_params *out, const ft__physics_params *from)

@@ -36,6 +36,8 @@ double ft__share_of_learned(const ft__share_errors *chip, size_t n, size_t n_row
         likelihood[i] = log_likelihood(chip, n, i);
         most = fmax(most, likelihood[i]);
     }
+    if (!isfinite(most))
+        return 0;
     for (int i = 0; i < FT__N_SHARES; i++) {
         const double weight = exp(likelihood[i] - most);
 
