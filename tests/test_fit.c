@@ -196,6 +196,13 @@ TEST(a_chip_that_needs_nothing_learned_does_not_undo_what_serves_the_others)
                0.05);
 }
 
+TEST(of_shares_that_change_nothing_half_is_taken)
+{
+    const ft__share_errors chip[] = {errors_from(0.2, 0.2), errors_from(0.3, 0.3)};
+
+    CHECK_NEAR(ft__share_of_learned(chip, 2, 1000), 0.5, 1e-12);
+}
+
 /* INFINITY: by that share no row has an estimate. */
 TEST(shares_without_estimates_are_not_taken)
 {
