@@ -175,6 +175,17 @@ TEST(what_harms_most_chips_left_out_is_hardly_taken)
     CHECK(CMP(ft__share_of_learned(chip, 3, 1000), <, 0.05));
 }
 
+TEST(a_large_gain_outweighs_two_chips_harmed)
+{
+    const ft__share_errors chip[] = {errors_from(0.6, 0.2), errors_from(0.2, 0.4),
+                                     errors_from(0.3, 0.4)};
+    const ft__share_errors harmed[] = {errors_from(0.6, 0.3), errors_from(0.2, 0.4),
+                                       errors_from(0.3, 0.4)};
+
+    CHECK_NEAR(ft__share_of_learned(chip, 3, 1000), 0.7, 0.05);
+    CHECK(CMP(ft__share_of_learned(harmed, 3, 1000), <, 0.25));
+}
+
 TEST(a_hundredth_of_an_error_hardly_changes_the_share)
 {
     const ft__share_errors chip[] = {errors_from(0.2, 0.1935),
