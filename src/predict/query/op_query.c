@@ -314,7 +314,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
     out->short_loop = out->set.short_loop;
     out->loop_calls = is_nvidia(out) ? ft__loop_calls(out->setting) : (double)NAN;
     out->capped = isfinite(cap) && !ft__is_idle_cap(out->device, cap);
-    out->as_it_comes = ft__is_as_it_comes(out->setting);
+    out->is_default = ft__has_default_hardware(out->setting);
     out->cap_w = cap_under(out->device, cap, params);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
@@ -423,7 +423,7 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
     run_as_asked(&chip, a);
     if (!chip.gpu || ft__costs_nothing(op))
         return nothing;
-    if (known && a->as_it_comes && !(a->set.masked && depends_on_picks(op)))
+    if (known && a->is_default && !(a->set.masked && depends_on_picks(op)))
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);
