@@ -31,7 +31,9 @@ static inline ft_device_facts facts_of(const char *name)
     if (ft_device_load(&d, data_dir, name, NULL) != FT_OK)
         exit(1);
     f = *ft_device_get(d);
-    f.vendor = strncmp(f.vendor, "AMD", 3) == 0 ? "AMD" : "NVIDIA";
+    f.vendor = strncmp(f.vendor, "AMD", 3) == 0      ? "AMD"
+               : strncmp(f.vendor, "NVIDIA", 6) == 0 ? "NVIDIA"
+                                                     : "another";
     f.type = strcmp(f.type, "gpu") == 0 ? "gpu" : "cpu";
     f.name = f.title = f.source = f.note = "";
     ft_device_free(d);

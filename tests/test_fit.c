@@ -175,6 +175,17 @@ TEST(what_harms_most_chips_left_out_is_hardly_taken)
     CHECK(CMP(ft__share_of_learned(chip, 3, 1000), <, 0.05));
 }
 
+TEST(a_large_gain_outweighs_two_chips_harmed)
+{
+    const ft__share_errors chip[] = {errors_from(0.6, 0.2), errors_from(0.2, 0.4),
+                                     errors_from(0.3, 0.4)};
+    const ft__share_errors harmed[] = {errors_from(0.6, 0.3), errors_from(0.2, 0.4),
+                                       errors_from(0.3, 0.4)};
+
+    CHECK_NEAR(ft__share_of_learned(chip, 3, 1000), 0.7, 0.05);
+    CHECK(CMP(ft__share_of_learned(harmed, 3, 1000), <, 0.25));
+}
+
 TEST(a_hundredth_of_an_error_hardly_changes_the_share)
 {
     const ft__share_errors chip[] = {errors_from(0.2, 0.1935),
@@ -194,6 +205,24 @@ TEST(a_chip_that_needs_nothing_learned_does_not_undo_what_serves_the_others)
 
     CHECK_NEAR(ft__share_of_learned(chip, 6, 1000), ft__share_of_learned(chip, 5, 1000),
                0.05);
+}
+
+TEST(of_shares_that_change_nothing_half_is_taken)
+{
+    const ft__share_errors chip[] = {errors_from(0.2, 0.2), errors_from(0.3, 0.3)};
+
+    CHECK_NEAR(ft__share_of_learned(chip, 2, 1000), 0.5, 1e-12);
+}
+
+/* INFINITY: by that share no row has an estimate. */
+TEST(shares_without_estimates_are_not_taken)
+{
+    const ft__share_errors last = {{0.4, 0.3, 0.2, 0.1, INFINITY}},
+                           none = {{INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}};
+    const ft__share_errors two[] = {last, last}, nothing[] = {none, none};
+
+    CHECK_NEAR(ft__share_of_learned(two, 2, 1000), 0.75, 0.05);
+    CHECK_NEAR(ft__share_of_learned(nothing, 2, 1000), 0, 0);
 }
 
 TEST(of_one_chip_half_is_taken_where_rows_are_many)

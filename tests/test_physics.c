@@ -226,7 +226,7 @@ TEST(a_huge_product_runs_at_the_sustained_peak)
 }
 
 /* Products of one call of cuBLAS fill tiles of 128 columns and, since Ampere, 128 rows,
- * before Volta 64 at least; their k is not split. */
+ * before Volta 64 at least; their k is not split, but by Volta and Turing. */
 TEST(products_of_one_call_fill_large_tiles)
 {
     const char *narrow = "matmul x=400x17x512 y=400x512x90",
@@ -247,6 +247,10 @@ TEST(products_of_one_call_fill_large_tiles)
               2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
     CHECK(CMP(seconds("linear x=43x4096 out=12", "a100-pcie-40gb", ""), <,
               2.0 * 128 * 128 * 4096 / (19.5e12 / 108)));
+    CHECK(CMP(seconds("matmul x=2x64x2048 y=2x2048x64", "t4", ""), <,
+              2 * seconds("matmul x=1x64x2048 y=1x2048x64", "t4", "")));
+    CHECK(CMP(seconds("matmul x=400x128x512 y=400x512x20", "mali-t628-mp6", ""), <,
+              0.6 * seconds("matmul x=400x128x512 y=400x512x64", "mali-t628-mp6", "")));
 }
 
 /* 1 x 7 in steps of 1, which no fast algorithm serves. */

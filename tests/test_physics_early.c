@@ -330,6 +330,23 @@ TEST(products_of_keplers_have_no_narrow_tiles)
     CHECK(CMP(s8, <, 0.6 * s16));
 }
 
+TEST(a_column_less_of_a_batch_is_no_slower_on_a_kepler)
+{
+    CHECK(CMP(seconds("matmul x=32x512x128 y=32x128x8", "k80", ""), <=,
+              seconds("matmul x=32x512x128 y=32x128x9", "k80", "")));
+}
+
+/* One tile of k would keep 12 of 13 cores idle. */
+TEST(keplers_cut_k_for_idle_cores)
+{
+    static const char sheet[] = "activation=none run_mode=graph";
+
+    CHECK(CMP(seconds("linear x=9x8192 out=64", "k80", sheet), <,
+              0.25 * seconds("linear x=832x8192 out=64", "k80", sheet)));
+    CHECK(CMP(seconds("linear x=64x3000 out=512", "k80", sheet), >,
+              0.9 * seconds("linear x=64x3000 out=832", "k80", sheet)));
+}
+
 /* Calls of Session.run(), which were estimated as those of PyTorch. */
 TEST(sessions_of_tensorflow_1_take_the_host_longer)
 {

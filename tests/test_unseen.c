@@ -547,8 +547,8 @@ static double plain_fp8_s(double times)
         put(s, "gb200", replayed, spec, times * 4e-5 * (1 + i / 32.));
         snprintf(spec, sizeof(spec),
                  "linear x=%ux4096 out=8192 dtype=fp8e4m3 block=128", 512 + 16 * i);
-        put(s, "gb200", replayed, spec, (i % 2 ? 4e-5 : 4e-6) * (1 + i / 32.));
-        put(s, "h200-sxm", replayed, spec, (i % 2 ? 8e-6 : 8e-5) * (1 + i / 32.));
+        put(s, "gb200", replayed, spec, (i % 2 ? 4e-4 : 4e-5) * (1 + i / 32.));
+        put(s, "h200-sxm", replayed, spec, (i % 2 ? 8e-5 : 8e-4) * (1 + i / 32.));
     }
     p = trained_by(s);
     value =

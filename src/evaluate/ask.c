@@ -10,6 +10,7 @@
 #include "foretell/graph.h"
 #include "predict/file/predictor.h"
 #include "predict/query/network.h"
+#include "predict/query/op_costs.h"
 
 ft_status ft__evaluate_needs(ft__family_options *how, const ft__samples *s,
                              const uint32_t *train, size_t n_train,

@@ -246,7 +246,7 @@ static double summed_inside_s(double bytes, double devices, double rate,
 static double exchanged_inside_s(double bytes, double devices, double rate,
                                  const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    if (devices == 1 || !chip->nccl)
+    if (devices == 1 || !chip->volta)
         return bytes / devices * (devices - 1) / rate;
     return nccl_s(bytes, devices, rate, p, chip);
 }

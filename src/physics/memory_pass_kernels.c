@@ -141,26 +141,36 @@ static void one_by_one(ft__op_kernel *p, const ft_op *op)
         p->single = 2 * all;
 }
 
-/* Results that a core makes in a clock where threads ask for four numbers of each
- * operand and wait for them: vidur's additions in fp16 in an A100's cache 2.6 to 3.0,
- * gelu in bf16 on an H100 2.7 (pytorch/pytorch 141959). FLOPs in whose place the
- * instructions of one are issued: a load, a store and finding the place for every four;
- * opening, computing, closing. */
+/* Results of 16 and 32 bits that a core makes in a clock where threads wait for what
+ * they asked for: vidur's additions in fp16 in an A100's cache 2.6 to 3.0, gelu in bf16
+ * on what is taken for an H100 2.7 (pytorch/pytorch 141959). Those are of kernels that
+ * ask for four numbers at once; eight make relu 4 to 5 % faster (145746). FLOPs in
+ * whose place the instructions of one are issued: a load, a store and finding the place
+ * for every four; opening, computing, closing. */
 static const double AWAITED_RESULTS = 2.8, RESULT_FLOPS = 14;
 
-/* PyTorch's own elementwise kernels. Blackwell's ask for eight; before Ampere memory is
- * slower. */
-static void wait_for_four(ft__op_kernel *p, const ft_op *op,
-                          const ft__hardware_spec *chip)
+/* PyTorch's own elementwise kernels, as measured on Ampere and Hopper: a B200 makes
+ * five results of 8 bits a clock (pytorch/pytorch 174553); before Ampere memory is
+ * slower. Copies in networks are of permuted tensors. Each gradient has such a kernel,
+ * but those of sums, differences and copies, which are the result's. */
+static void wait_for_loads(ft__op_kernel *p, const ft_op *op, const ft_op *forward,
+                           const ft__hardware_spec *chip)
 {
     const ft_class class = ft_kind_class(op->kind);
+    const bool back = op->phase == FT_PHASE_BACKWARD;
+    const double results =
+        ft__result_elements(forward) * (back ? ft_op_n_outputs(op) : 1);
 
-    if (!chip->ampere || chip->blackwell || chip->fused ||
+    if (back && (op->kind == FT_KIND_add || op->kind == FT_KIND_sub ||
+                 op->kind == FT_KIND_copy))
+        return;
+    if (!chip->ampere || chip->blackwell || chip->fused || chip->tensorflow ||
+        p->size < 2 ||
         (class != FT_CLASS_UNARY && class != FT_CLASS_BINARY &&
          op->kind != FT_KIND_copy))
         return;
-    p->waits = ft__result_elements(op) / AWAITED_RESULTS / chip->cores;
-    p->lanes += RESULT_FLOPS * ft__result_elements(op);
+    p->waits = results / AWAITED_RESULTS / chip->cores;
+    p->lanes += RESULT_FLOPS * results;
 }
 
 /* Clocks until a number has come from memory: A100 290, T4 296 (microbenchmarks of
@@ -295,10 +305,10 @@ void ft__memory_pass_kernel(ft__op_kernel *p, const ft_op *op, const ft_op *forw
     if (op->kind == FT_KIND_cross_entropy)
         p->waits = target_clocks(op, chip);
     one_by_one(p, op);
-    if (!back) {
-        wait_for_four(p, op, chip);
+    wait_for_loads(p, op, forward, chip);
+    if (!back)
         p->unfused = unfused_b(op);
-    } else if (gpu && !chip->fused)
+    else if (gpu && !chip->fused)
         unfused_gradient(p, op, forward);
     if (!back && (class == FT_CLASS_BINARY || op->kind == FT_KIND_where))
         find_repeats(p, op, p->read + p->written, chip);

@@ -230,7 +230,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
         .pascal = is_since(d, 6) && !has_tensor_cores(d),
-        .nccl = is_since(d, 7),
+        .volta = is_since(d, 7),
         .cuda = set->cuda,
         .ampere = is_since(d, 8),
         .kernel_sum_bytes = kernel_sum_bytes(d, op, joined),

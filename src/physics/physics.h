@@ -45,7 +45,7 @@ typedef struct ft__hardware_spec {
     int gddr;
     int early;      /* NVIDIA's, before Volta */
     int pascal;     /* NVIDIA's, of capability 6 */
-    int nccl;       /* NVIDIA's, since Volta: collectives but small sums are NCCL's */
+    int volta;      /* NVIDIA's, since Volta: collectives but small sums are NCCL's */
     int ampere;     /* NVIDIA's, since Ampere */
     int hopper;     /* NVIDIA's of capability 9 to 11: data centres', and Jetson Thor */
     int blackwell;  /* those of 10 and 11 */

@@ -167,7 +167,7 @@ bool ft__is_same_loop(const char *a, const char *b)
     return of_a == of_b || (isnan(of_a) && isnan(of_b));
 }
 
-bool ft__is_as_it_comes(const char *setting)
+bool ft__has_default_hardware(const char *setting)
 {
     ft__pair_value v[N_NAMES];
     size_t i = 0;

@@ -22,6 +22,6 @@ void ft__hardware_spec_set(ft__hardware_spec *out, const ft_device_facts *d,
                            const ft_op *op);
 /* Does it change nothing of a chip but how an engine runs operations, in which loops,
  * and what it does with experts' picks? */
-bool ft__is_as_it_comes(const char *setting);
+bool ft__has_default_hardware(const char *setting);
 
 #endif

@@ -46,11 +46,14 @@ static double tile_area(const ft__op_kernel *p, const struct tensor_tile *t)
 }
 
 /* Of the last wave what others fill, as a core holds several tiles at once. Those of
- * 128 x 128 and more leave no room for that until Hopper, whose kernels load the next
- * tile and store the last one meanwhile. */
+ * 128 x 128 and more leave no room for that on NVIDIA's until Hopper, whose kernels
+ * load the next tile and store the last one meanwhile. Capability 12 has instructions
+ * of sm_80 alone (mma and cp.async, no wgmma: pytorch/pytorch 155991). */
 static double filled(const struct tensor_tile *t, const ft__pace *pace)
 {
-    return t->halved <= 1 && !pace->chip->hopper ? 0 : pace->c[FT__C_tensor_even];
+    const bool full = t->halved <= 1 && pace->chip->volta && !pace->chip->hopper;
+
+    return full ? 0 : pace->c[FT__C_tensor_even];
 }
 
 /* One tile after the other on every core. */

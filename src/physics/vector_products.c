@@ -15,10 +15,10 @@ static const double ENOUGH_WAVES = 2; /* then it is not */
 static const double STEP_ROWS = 16;   /* fewest of a product of a recurrent layer */
 
 /* Is an fp32 product cut as cuBLAS cuts those of one batched call? Its kernels for that
- * are fewer, and leave k whole. */
+ * are fewer. */
 static bool is_batched_call(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    return p->batched && p->size == 4 && !chip->tensor && !chip->amd;
+    return p->batched && p->size == 4 && !chip->tensor && (chip->early || chip->volta);
 }
 
 /* Before Volta convolutions of 16 bits (P100), all products of 8 (GTX 1080 Ti) and
@@ -37,15 +37,16 @@ static bool has_large_tiles_only(const ft__op_kernel *p, const ft__hardware_spec
 
 /* Kepler's (cores of 192 lanes): a weight of Justus' layers on a K80 takes 32 ps with 8
  * rows and 74 with 9 to 32 as with 64, whatever k, so that tiles have 64 of both
- * (sgemm_sm35_ldg_nn_64x16x64x16x16) and leave k whole. */
+ * (sgemm_sm35_ldg_nn_64x16x64x16x16). Of his layers, with 500 outputs and more, k is
+ * whole: it is cut where all parts have a core each. */
 static bool has_wide_tiles(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     return chip->early && chip->lanes > 140 && p->what == FT__OP_KERNEL_PRODUCT &&
-           fmin(p->m, p->n) > 8;
+           (is_batched_call(p, chip) || fmin(p->m, p->n) > 8);
 }
 
-/* Batched before Volta maxwell_sgemm_128x128 and 128x64 (columns by rows), before
- * Ampere those of 64 columns and more (NeuSight's of a T4), since then
+/* Batched on Maxwell and Pascal maxwell_sgemm_128x128 and 128x64 (columns by rows),
+ * before Ampere those of 64 columns and more (NeuSight's of a T4), since then
  * ampere_sgemm_128x128 alone; convolutions before Volta maxwell_scudnn_128x128, 128x64
  * and 128x32, weights' gradients on cores of 128 lanes (not on a P100)
  * 128x128_stridedB_splitK and 128x64 of output channels, but for 32 of them. */
@@ -175,7 +176,8 @@ static double least_depth(const ft__op_kernel *p, const ft__hardware_spec *chip)
     return p->size == 4 ? 16384 : INFINITY;
 }
 
-/* Into how many parts k is split at most. Cores that are busy anyway gain nothing by
+/* Into how many parts k is split at most: one batched call's is not, but by Volta and
+ * Turing, of which nothing says so. Cores that are busy anyway gain nothing by
  * parts, whatever the way costs: then a faster device never leaves one out that a
  * slower one takes. */
 static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
@@ -185,12 +187,15 @@ static uint32_t most_split(const ft__op_kernel *p, const struct tile *t,
     const uint32_t most = pace->chip->early && p->what == FT__OP_KERNEL_PRODUCT
                               ? EARLY_SPLIT
                               : MOST_SPLIT;
+    const double most_parts =
+        has_wide_tiles(p, pace->chip) ? pace->chip->cores : INFINITY;
     uint32_t split = 1;
 
     if (!(blocks / pace->chip->cores <= ENOUGH_WAVES) || p->count > 1 ||
-        is_batched_call(p, pace->chip) || has_wide_tiles(p, pace->chip))
+        (is_batched_call(p, pace->chip) && (pace->chip->early || pace->chip->ampere)))
         return 1;
-    while (split < most && p->k / (2 * split) >= least_depth(p, pace->chip))
+    while (split < most && 2 * split * blocks <= most_parts &&
+           p->k / (2 * split) >= least_depth(p, pace->chip))
         split *= 2;
     return split;
 }

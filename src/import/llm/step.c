@@ -450,8 +450,7 @@ ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
     ft_status st;
 
     memset(s, 0, offsetof(ft__llm_step, m));
-    memcpy(&s->m, m,
-           offsetof(ft__llm, layer) + (size_t)m->layers * sizeof(*m->layer));
+    memcpy(&s->m, m, offsetof(ft__llm, layer) + (size_t)m->layers * sizeof(*m->layer));
     s->embedding = FT_NONE;
     *out = NULL;
     s->b = ft__build_new(name);

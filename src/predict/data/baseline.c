@@ -87,6 +87,7 @@ struct known_rows {
     ft__physics_row *row;
     ft__hardware_spec *chip;
     size_t n;
+    uint32_t *first; /* of each dataset: the first of its chip */
     const ft__samples *s;
 };
 
@@ -97,11 +98,14 @@ static ft_status find_known(struct known_rows *k, const ft__samples *s,
 
     *k = (struct known_rows){.row = calloc(n + 1, sizeof(*k->row)),
                              .chip = calloc(n + 1, sizeof(*k->chip)),
+                             .first = calloc(s->n_datasets + 1u, sizeof(*k->first)),
                              .s = s};
-    if (!k->row || !k->chip || !of) {
+    if (!k->row || !k->chip || !k->first || !of) {
         free(of);
         return ft_fail(err, FT_ENOMEM, 0, "training set of %zu rows", n);
     }
+    for (uint32_t d = 0; d < s->n_datasets; d++)
+        k->first[d] = first_of_chip(s, d);
     for (size_t i = 0; i < n; i++) {
         const ft__sample *v = &s->v[row[i]];
 
@@ -151,7 +155,7 @@ static ft__physics_params between(const ft__physics_params *from,
     return p;
 }
 
-/* Mean |estimate / time - 1|. */
+/* Mean |estimate / time - 1|; INFINITY of no row. */
 static double error_of(const ft__physics_params *params, const ft__physics_row *row,
                        size_t n)
 {
@@ -169,7 +173,7 @@ static double error_of(const ft__physics_params *params, const ft__physics_row *
             m++;
         }
     }
-    return m ? sum / (double)m : 0;
+    return m ? sum / (double)m : INFINITY;
 }
 
 static void take_host(ft__physics_params *out, const ft__physics_params *from)
@@ -223,27 +227,27 @@ static ft_status leave_out(ft__share_errors *out, ft__physics_params *fitted,
 }
 
 /* What rows are left out by: a chip, by its first dataset, or a group. */
-typedef uint32_t part_fn(const ft__samples *s, const ft__physics_row *row);
+typedef uint32_t part_fn(const struct known_rows *k, const ft__physics_row *row);
 
-static uint32_t chip_part(const ft__samples *s, const ft__physics_row *row)
+static uint32_t chip_part(const struct known_rows *k, const ft__physics_row *row)
 {
-    return first_of_chip(s, row->group);
+    return k->first[row->group];
 }
 
-static uint32_t group_part(const ft__samples *s, const ft__physics_row *row)
+static uint32_t group_part(const struct known_rows *k, const ft__physics_row *row)
 {
-    (void)s;
+    (void)k;
     return ft__group_of(row->op);
 }
 
 /* Rows of one part, behind those of the others; how many. out[n] */
 static size_t set_apart(ft__physics_row *out, const ft__physics_row *row, size_t n,
-                        const ft__samples *s, part_fn *part, uint32_t which)
+                        const struct known_rows *k, part_fn *part, uint32_t which)
 {
     size_t others = 0, own = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (part(s, &row[i]) == which)
+        if (part(k, &row[i]) == which)
             out[n - ++own] = row[i];
         else
             out[others++] = row[i];
@@ -261,38 +265,47 @@ static bool is_usual(const ft__physics_row *of, const ft__physics_row *row, size
     return 2 * alike >= n;
 }
 
-/* own[d]: of each dataset d whose chip has rows, where those of others remain, the
- * constants that they have in the share that is taken. */
-static ft_status share_of_fit(double *share, ft__own_base *own,
+/* *params: what chips that nobody measured have, of *fitted in the share that serves
+ * chips left out. own[d]: of each dataset the same of what others of another chip show,
+ * *params where its chip or the others have no rows. */
+static ft_status share_of_fit(ft__physics_params *params, ft__own_base *own,
                               const ft__physics_params *start,
+                              const ft__physics_params *fitted,
                               const ft__physics_row *row, size_t n,
-                              const ft__samples *s, uint64_t seed, ft_error *err)
+                              const struct known_rows *k, uint64_t seed, ft_error *err)
 {
     ft__physics_row *scratch = calloc(n + 1, sizeof(*scratch));
-    ft__share_errors *error = calloc(s->n_datasets + 1u, sizeof(*error));
+    ft__share_errors *error = calloc(k->s->n_datasets + 1u, sizeof(*error));
+    bool *left = calloc(k->s->n_datasets + 1u, sizeof(*left));
     ft_status st =
-        scratch && error ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+        scratch && error && left ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training set");
+    double share;
     size_t usual = 0;
 
-    for (uint32_t c = 0; c < s->n_datasets && !st; c++) {
+    for (uint32_t c = 0; c < k->s->n_datasets && !st; c++) {
         const size_t of_chip =
-            first_of_chip(s, c) == c ? set_apart(scratch, row, n, s, chip_part, c) : 0;
+            k->first[c] == c ? set_apart(scratch, row, n, k, chip_part, c) : 0;
 
-        if (!of_chip || of_chip == n)
+        left[c] = of_chip && of_chip < n;
+        if (!left[c])
             continue;
         st = leave_out(&error[usual], &own[c].without, start, scratch, n - of_chip,
                        of_chip, seed, err);
         usual += of_chip >= CHIP_ROWS && is_usual(&scratch[n - 1], row, n);
     }
-    *share = st ? 0 : ft__share_of_learned(error, usual, n);
-    for (uint32_t d = s->n_datasets; d-- > 0 && !st;) {
-        const ft__physics_params *left = &own[first_of_chip(s, d)].without;
+    share = st ? 0 : ft__share_of_learned(error, usual, n);
+    *params = between(start, fitted, share);
+    for (uint32_t c = 0; c < k->s->n_datasets && !st; c++) {
+        const ft__physics_params without =
+            left[c] ? between(start, &own[c].without, share) : *params;
 
-        if (left->v[0] > 0)
-            own[d].without = between(start, left, *share);
+        for (uint32_t d = c; d < k->s->n_datasets; d++)
+            if (k->first[d] == c)
+                own[d].without = without;
     }
     free(error);
     free(scratch);
+    free(left);
     return st;
 }
 
@@ -362,17 +375,14 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
         const ft__physics_params start = ft__physics_default();
         ft__physics_params fitted = start;
         ft__own_base *own = b->own + g * (size_t)b->n_datasets;
-        double share = 1;
 
+        for (uint32_t d = 0; d < b->n_datasets; d++)
+            own[d].without = b->params[g];
         if (n >= GROUP_ROWS)
             st = fit(&fitted, row, n, seed, err);
-        if (n >= GROUP_ROWS && !st) {
-            st = share_of_fit(&share, own, &start, row, n, k->s, seed, err);
-            b->params[g] = between(&start, &fitted, share);
-        }
-        for (uint32_t d = 0; d < b->n_datasets; d++)
-            if (!(own[d].without.v[0] > 0))
-                own[d].without = b->params[g];
+        if (n >= GROUP_ROWS && !st)
+            st =
+                share_of_fit(&b->params[g], own, &start, &fitted, row, n, k, seed, err);
         if (!st && n >= GROUP_ROWS)
             st = keep_hosts(b, g, &start, row, n, k->s, err);
         if (!st)
@@ -386,7 +396,8 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
  * turn. Kernels of one kind alone bend what all have in common. */
 static ft_status share_of_groups(double *share, const ft__physics_params *start,
                                  const ft__physics_row *row, size_t n,
-                                 const ft__samples *s, uint64_t seed, ft_error *err)
+                                 const struct known_rows *k, uint64_t seed,
+                                 ft_error *err)
 {
     ft__physics_row *scratch = calloc(n + 1, sizeof(*scratch));
     ft__share_errors error[FT__N_GROUPS];
@@ -395,7 +406,7 @@ static ft_status share_of_groups(double *share, const ft__physics_params *start,
     size_t groups = 0;
 
     for (uint32_t g = 0; g < FT__N_GROUPS && !st; g++) {
-        const size_t own = set_apart(scratch, row, n, s, group_part, g);
+        const size_t own = set_apart(scratch, row, n, k, group_part, g);
 
         if (own >= GROUP_ROWS && n - own >= LEAST_ROWS)
             st = leave_out(&error[groups++], &fitted, start, scratch, n - own, own,
@@ -406,11 +417,12 @@ static ft_status share_of_groups(double *share, const ft__physics_params *start,
     return st;
 }
 
-static bool is_of_one_chip(const ft__physics_row *row, size_t n, const ft__samples *s)
+static bool is_of_one_chip(const ft__physics_row *row, size_t n,
+                           const struct known_rows *k)
 {
     size_t i = 0;
 
-    while (i < n && chip_part(s, &row[i]) == chip_part(s, &row[0]))
+    while (i < n && chip_part(k, &row[i]) == chip_part(k, &row[0]))
         i++;
     return i == n;
 }
@@ -430,8 +442,8 @@ static ft_status fit_common(ft__physics_params *params, const struct known_rows 
     n = n >= LEAST_ROWS ? n : k->n;
     if (!st && n >= LEAST_ROWS)
         st = fit(params, of, n, seed, err);
-    if (!st && n >= LEAST_ROWS && !is_of_one_chip(of, n, k->s))
-        st = share_of_groups(&share, &start, of, n, k->s, seed, err);
+    if (!st && n >= LEAST_ROWS && !is_of_one_chip(of, n, k))
+        st = share_of_groups(&share, &start, of, n, k, seed, err);
     *params = between(&start, params, share);
     free(own);
     return st;
@@ -451,6 +463,7 @@ static ft_status fit_parameters(ft__base *b, const ft__samples *s, const uint32_
         st = fit_groups(b, &k, seed, err);
     free(k.row);
     free(k.chip);
+    free(k.first);
     return st;
 }
 

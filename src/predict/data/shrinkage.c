@@ -12,17 +12,17 @@ double ft__share_of_one_chip(size_t n_rows)
     return FT__ONE_CHIP_SHARE * fmin(1, (double)n_rows / many_rows);
 }
 
-/* What rows scatter by about any estimate, and how many independent ones a chip's tell
- * as much as. Chosen on left-out devices (docs/notes/one-model.md). */
+/* What rows scatter by about any estimate, and how many independent ones a chip's, or
+ * a group's, tell as much as. Chosen on left-out devices (docs/notes/one-model.md). */
 static const double scatter = 0.1;
-enum { ROWS_OF_CHIP = 20 };
+enum { INDEPENDENT_ROWS = 20 };
 
 static double log_likelihood(const ft__share_errors *chip, size_t n, int share)
 {
     double sum = 0;
 
     for (size_t c = 0; c < n; c++)
-        sum -= ROWS_OF_CHIP * log(chip[c].of[share] + scatter);
+        sum -= INDEPENDENT_ROWS * log(chip[c].of[share] + scatter);
     return sum;
 }
 
@@ -36,6 +36,8 @@ double ft__share_of_learned(const ft__share_errors *chip, size_t n, size_t n_row
         likelihood[i] = log_likelihood(chip, n, i);
         most = fmax(most, likelihood[i]);
     }
+    if (!isfinite(most))
+        return 0;
     for (int i = 0; i < FT__N_SHARES; i++) {
         const double weight = exp(likelihood[i] - most);
 

@@ -18,9 +18,10 @@ typedef struct ft__share_errors {
     double of[FT__N_SHARES];
 } ft__share_errors;
 
-/* The mean of the shares, each weighted by how likely it makes chips left out (stacking
- * by pseudo-BMA, Yao et al. 2018): what changes little changes it little.
- * ft__share_of_one_chip() of one chip. */
+/* The mean of the shares, each weighted by how likely it makes chips left out
+ * (pseudo-BMA weights, Yao et al. 2018): what changes little changes it little. 0.5
+ * where all are alike, 0 where none has an estimate. ft__share_of_one_chip() of one
+ * chip. */
 double ft__share_of_learned(const ft__share_errors *chip, size_t n, size_t n_rows);
 /* Of one chip alone FT__ONE_CHIP_SHARE, less where its rows are few. */
 double ft__share_of_one_chip(size_t n_rows);

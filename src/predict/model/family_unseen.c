@@ -110,9 +110,11 @@ static double generations_beyond(const struct relation *k, const ft__dataset *on
 static double beside_host(const ft__terms *t, double times)
 {
     ft__terms other = *t;
+    double change;
 
     ft__physics_with_host(&other, times);
-    return ft__device_share(t) < 1 ? log(other.total_s / t->total_s) : 0;
+    change = log(other.total_s / t->total_s);
+    return isfinite(change) ? change : 0;
 }
 
 /* An eager operation may have another host, of those that are known to be; what its

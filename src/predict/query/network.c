@@ -13,6 +13,7 @@
 #include "predict/model/calibration_set.h"
 #include "predict/model/regressor.h"
 #include "predict/query/network.h"
+#include "predict/query/op_costs.h"
 #include "predict/query/op_query.h"
 #include "predict/query/query_context.h"
 #include "predict/schedule/networks_only.h"

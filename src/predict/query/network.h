@@ -143,8 +143,4 @@ ft_status ft__predict_network_paleo(ft__network_estimate *out, const ft_device_f
                                     const ft_graph *g, ft_error *err);
 void ft__network_estimate_free(ft__network_estimate *e);
 
-/* A graph of these operations, in their order: one node each. */
-ft_status ft__op_list(ft_graph **out, const ft_op *const *op, uint32_t n,
-                      ft_error *err);
-
 #endif

@@ -28,4 +28,8 @@ typedef struct ft__listed {
 ft_status ft__op_costs_of_lists(ft__op_costs *p, ft__listed *list, size_t n,
                                 ft_error *err);
 
+/* A graph of these operations, in their order: one node each. */
+ft_status ft__op_list(ft_graph **out, const ft_op *const *op, uint32_t n,
+                      ft_error *err);
+
 #endif

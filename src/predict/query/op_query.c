@@ -198,8 +198,9 @@ static double top_clock(const ft_device_facts *d)
 }
 
 /* The lowest clocks that drivers set are 8 % of the highest and more (Jetson TX1 77 of
- * 998 MHz, RTX 4090 210 of 2520): below 5 % it is another unit's number. */
-static const double least_clock = 0.05;
+ * 998 MHz, RTX 4090 210 of 2520), of memory 4 % (RTX 3090 405 of 9751): below 5 and
+ * 2.5 % it is another unit's number. */
+static const double least_clock = 0.05, least_memory_clock = 0.025;
 
 static bool has_clock(const ft_device_facts *d, double clock_hz)
 {
@@ -208,7 +209,8 @@ static bool has_clock(const ft_device_facts *d, double clock_hz)
 
 static bool has_memory_clock(const ft_device_facts *d, double clock_hz)
 {
-    return !(clock_hz > 1.001 * d->memory_clock_hz);
+    return !(clock_hz > 1.001 * d->memory_clock_hz ||
+             clock_hz < least_memory_clock * d->memory_clock_hz);
 }
 
 static ft_status find_clock(ft__device_query *a, ft_error *err)
@@ -216,8 +218,12 @@ static ft_status find_clock(ft__device_query *a, ft_error *err)
     const ft_device_facts *d = a->device;
 
     if (!has_memory_clock(d, a->set.at.memory_hz))
-        return ft_fail(err, FT_ENOTFOUND, 0, "%s: its highest memory clock is %.0f MHz",
-                       d->name, d->memory_clock_hz / 1e6);
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "%s: its highest memory clock is %.0f MHz%s", d->name,
+                       d->memory_clock_hz / 1e6,
+                       a->set.at.memory_hz < d->memory_clock_hz
+                           ? ", and none of its memory clocks is below 2.5 % of it"
+                           : "");
     a->clock_hz = a->set.at.clock_hz;
     if (isnan(a->clock_hz))
         return FT_OK;
@@ -308,7 +314,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
     out->short_loop = out->set.short_loop;
     out->loop_calls = is_nvidia(out) ? ft__loop_calls(out->setting) : (double)NAN;
     out->capped = isfinite(cap) && !ft__is_idle_cap(out->device, cap);
-    out->as_it_comes = ft__is_as_it_comes(out->setting);
+    out->is_default = ft__has_default_hardware(out->setting);
     out->cap_w = cap_under(out->device, cap, params);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
@@ -417,7 +423,7 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
     run_as_asked(&chip, a);
     if (!chip.gpu || ft__costs_nothing(op))
         return nothing;
-    if (known && a->as_it_comes && !(a->set.masked && depends_on_picks(op)))
+    if (known && a->is_default && !(a->set.masked && depends_on_picks(op)))
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);

@@ -15,7 +15,7 @@ typedef struct ft__device_query {
     ft__physics_params params;
     double cap_w;      /* INFINITY: not known */
     bool capped;       /* by the setting, below its TDP */
-    bool as_it_comes;  /* ft__is_as_it_comes(): its setting */
+    bool is_default;   /* ft__has_default_hardware(): its setting */
     double clock_hz;   /* NaN: as it comes */
     double call;       /* of the network by its host, in launches */
     double launch_s;   /* host time of one launch; 0: not known */
