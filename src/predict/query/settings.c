@@ -185,7 +185,8 @@ static ft_status by_rescaling(ft_brief *out, struct settings_batch *m,
 }
 
 /* From specifications all of them; by a family those at which the device was not
- * measured. */
+ * measured. Memory clocks of a device whose highest is not known are asked one by one.
+ */
 static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predictor *p,
                          ft_error *err)
 {
@@ -199,7 +200,8 @@ static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predi
     if (!st && p)
         st = see(&seen, p->family, &asked, err);
     for (size_t k = 0; k < m->n && !st && !(p && m->on->known); k++) {
-        which[k] = !p || is_rescaled_on(d, &seen, m->operating_point[k]);
+        which[k] = (isnan(m->operating_point[k].memory_hz) || d->memory_clock_hz > 0) &&
+                   (!p || is_rescaled_on(d, &seen, m->operating_point[k]));
         if (which[k] && first == m->n &&
             ft__device_query_may(d, &m->operating_point[k]))
             first = k;
