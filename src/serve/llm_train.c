@@ -266,27 +266,24 @@ static double trained_experts(const struct passes *p, const ft_llm_train *how)
     return how->lora ? 0 : p->experts;
 }
 
-/* s of a sum of each replica's `all` bytes, experts among them, over all of them. */
-static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
-                         const struct passes *p, const ft_llm_train *how, double all,
-                         double experts, uint64_t replicas, ft_error *err)
+/* s of a sum of so many bytes over n devices, each `stride` devices from the next. */
+static ft_status ask_collective(double *out, ft_data *d, const ft_query *q, bool fp32,
+                                const ft_llm_train *how, double bytes, uint64_t n,
+                                uint64_t stride, ft_error *err)
 {
-    const double bytes =
-        (all - (expert_replicas(how) > 1 ? 0 : experts)) / (double)how->pp;
-    const uint64_t beside = how->tp < how->node ? how->node / how->tp : 1;
-    const uint64_t nodes = (replicas + beside - 1) / beside;
+    const uint64_t beside = stride < how->node ? how->node / stride : 1;
     ft_query list = {.size = sizeof(list)};
     char spec[128];
     ft_answer *a;
     ft_status st;
 
     *out = 0;
-    if (replicas == 1)
+    if (n == 1 || !(bytes > 0))
         return FT_OK;
     snprintf(spec, sizeof(spec),
              "collective x=%.0f ranks=%" PRIu64 " nodes=%" PRIu64 " dtype=%s\n",
-             fmax(1, ceil(bytes / (p->fp32 ? 4 : 2))), replicas, nodes,
-             p->fp32 ? "fp32" : "bf16");
+             ceil(bytes / (fp32 ? 4 : 2)), n, (n + beside - 1) / beside,
+             fp32 ? "fp32" : "bf16");
     list.model = "sum of gradients";
     list.list = spec;
     list.list_len = strlen(spec);
@@ -301,6 +298,24 @@ static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
     *out = a->time.value;
     ft_answer_free(a);
     return FT_OK;
+}
+
+/* s of the sums of each replica's `all` bytes over all of them; experts among them have
+ * fewer replicas where ep is wider than tp. */
+static ft_status ask_sums(double *out, ft_data *d, const ft_query *q,
+                          const struct passes *p, const ft_llm_train *how, double all,
+                          double experts, uint64_t replicas, ft_error *err)
+{
+    const double apart = how->ep > how->tp ? experts : 0, pp = (double)how->pp;
+    double experts_s = 0;
+    ft_status st = ask_collective(out, d, q, p->fp32, how, (all - apart) / pp, replicas,
+                                  how->tp, err);
+
+    if (!st && apart > 0)
+        st = ask_collective(&experts_s, d, q, p->fp32, how, apart / pp,
+                            (uint64_t)expert_replicas(how), how->ep, err);
+    *out += experts_s;
+    return st;
 }
 
 static ft_estimate around(double value, double low, double high, ft_basis basis)
@@ -424,11 +439,11 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
         st = ft_fail(err, FT_EINVAL, 0, "%" PRIu64 " stages, and %" PRIu64 " layers",
                      how.pp * how.interleave, p.layers);
     if (!st)
-        st = ask_sum(&sum_s, d, &q, &p, &how, p.trained, trained_experts(&p, &how),
-                     out->replicas, err);
+        st = ask_sums(&sum_s, d, &q, &p, &how, p.trained, trained_experts(&p, &how),
+                      out->replicas, err);
     if (!st && how.zero > 2)
-        st = ask_sum(&gather_s, d, &q, &p, &how, p.weights, p.experts, out->replicas,
-                     err);
+        st = ask_sums(&gather_s, d, &q, &p, &how, p.weights, p.experts, out->replicas,
+                      err);
     if (st)
         return st;
     out->global_batch = how.global_batch;
