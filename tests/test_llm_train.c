@@ -465,6 +465,29 @@ TEST(what_does_not_divide_is_refused)
     }
 }
 
+TEST(dimensions_that_training_sets_are_refused)
+{
+    static const char *const own[] = {"train", "tokens", "context", "tp",   "pp",
+                                      "dp",    "ep",     "lora",    "once", "mtp"};
+    const ft_llm_train how = {.size = sizeof(how), .devices = 8};
+    ft_dim_value dim = {.value = 1};
+    ft_query q = about_model();
+    ft_data *d = NULL;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    q.dims = &dim;
+    q.n_dims = 1;
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        ft_error err = {0};
+        ft_llm_trained a;
+
+        dim.name = own[i];
+        CHECK_EQ(ft_llm_train_ask(&a, d, &q, &how, &err), FT_EINVAL);
+        CHECK(strstr(err.msg, "training over devices "));
+    }
+    ft_data_close(d);
+}
+
 int main(int argc, char **argv)
 {
     take_model(argc, argv);

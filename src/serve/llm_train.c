@@ -181,6 +181,27 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
     return read ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training");
 }
 
+/* What training over devices says itself. */
+static ft_status check_dims(const ft_query *q, ft_error *err)
+{
+    static const struct {
+        const char *dim, *instead;
+    } own[] = {{"tokens", "has --sequence"}, {"context", "has --sequence"},
+               {"tp", "has --tp"},           {"pp", "has --pp"},
+               {"dp", "has --gpus"},         {"ep", "has --ep"},
+               {"lora", "has --lora"},       {"train", "goes without it"},
+               {"once", "goes without it"},  {"mtp", "goes without it"}};
+
+    if (q->n_dims > MAX_DIMS)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS);
+    for (size_t i = 0; i < q->n_dims; i++)
+        for (size_t k = 0; k < sizeof(own) / sizeof(*own); k++)
+            if (strcmp(q->dims[i].name, own[k].dim) == 0)
+                return ft_fail(err, FT_EINVAL, 0, "--dim %s: training over devices %s",
+                               own[k].dim, own[k].instead);
+    return FT_OK;
+}
+
 static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
                             const ft_llm_train *how, ft_error *err)
 {
@@ -189,10 +210,10 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
     ft_query one = *q;
     const ft__data_kept *kept;
     ft_answer *a;
-    ft_status st;
+    ft_status st = check_dims(q, err);
 
-    if (q->n_dims > MAX_DIMS)
-        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS);
+    if (st)
+        return st;
     if (q->n_dims)
         memcpy(dim, q->dims, q->n_dims * sizeof(*dim));
     dim[q->n_dims] = (ft_dim_value){"train", 1};
