@@ -96,6 +96,9 @@ typedef struct ft_llm_trained {
     uint64_t global_batch;      /* sequences */
     ft_basis basis;
     uint32_t fp32;              /* 1: weights, gradients and states are in fp32 */
+    uint32_t states_8_bits;     /* 1: of the optimizer */
+    char no_hardware[256];      /* as in ft_served */
+    char assumed[2048];         /* of the model: sentences, a line each */
 } ft_llm_trained;
 
 /* Of q: model, device, dtype, predictor and the like; no batch, and none of train, tokens,

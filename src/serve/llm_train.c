@@ -181,6 +181,26 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
     return read ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training");
 }
 
+/* What was assumed of the model, not of one device's step, and what is warned of. */
+static void take_said(ft_llm_trained *out, const ft_answer *a)
+{
+    static const char step[] = "whole sequences ";
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < a->graph->n_assumptions; i++) {
+        const char *text = a->graph->assumption[i];
+
+        if (strncmp(text, step, strlen(step)) &&
+            len + strlen(text) + 1 < sizeof(out->assumed))
+            len += (size_t)snprintf(out->assumed + len, sizeof(out->assumed) - len,
+                                    "%s\n", text);
+    }
+    for (size_t i = 0; i < a->n_warnings; i++)
+        if (a->warning[i]->code == FT_REMARK_NO_HARDWARE)
+            snprintf(out->no_hardware, sizeof(out->no_hardware), "%s",
+                     a->warning[i]->text);
+}
+
 /* What training over devices says itself. */
 static ft_status check_dims(const ft_query *q, ft_error *err)
 {
@@ -202,8 +222,8 @@ static ft_status check_dims(const ft_query *q, ft_error *err)
     return FT_OK;
 }
 
-static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
-                            const ft_llm_train *how, ft_error *err)
+static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
+                            const ft_query *q, const ft_llm_train *how, ft_error *err)
 {
     ft_dim_value dim[MAX_DIMS + MORE_DIMS];
     const ft__physics_params params = ft__physics_default();
@@ -253,6 +273,7 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
         .basis = a->time.basis,
         .narrow = strcmp(one.optimizer, "adamw8bit") == 0,
     };
+    take_said(out, a);
     st = take_graph(p, a->graph, (double)how->tp, err);
     if (!st)
         st = ft__data_device(&kept, d, a->device, true, err);
@@ -416,6 +437,7 @@ static void fill(ft_llm_trained *out, const struct passes *p, const ft_llm_train
 
     out->basis = p->basis;
     out->fp32 = p->fp32;
+    out->states_8_bits = p->narrow;
     out->step_s = around(step_s, p->low, p->high, p->basis);
     out->tokens_per_s = around(tokens / step_s, 1 / p->high, 1 / p->low, p->basis);
     out->tokens_per_s_per_device =
@@ -445,7 +467,8 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
     st = ft__query_read(&q, asked, err);
     if (!st)
         st = read_how(&how, in, &q, &out->replicas, err);
-    if (!st && q.optimizer && strncmp(q.optimizer, "adamw", strlen("adamw")) != 0)
+    if (!st && q.optimizer && strcmp(q.optimizer, "adamw") != 0 &&
+        strcmp(q.optimizer, "adamw8bit") != 0)
         st = ft_fail(err, FT_EINVAL, 0,
                      "training over devices has --optimizer adamw or adamw8bit, not "
                      "%s",
@@ -455,7 +478,7 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
             err, FT_EINVAL, 0,
             "training has --micro-batch and --global-batch in place of a batch");
     if (!st)
-        st = ask_passes(&p, d, &q, &how, err);
+        st = ask_passes(&p, out, d, &q, &how, err);
     if (!st && how.pp * how.interleave > p.layers)
         st = ft_fail(err, FT_EINVAL, 0, "%" PRIu64 " stages, and %" PRIu64 " layers",
                      how.pp * how.interleave, p.layers);

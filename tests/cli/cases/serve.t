@@ -356,10 +356,17 @@ Trained over many devices:
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --precision amp-bf16 -q | grep -E '^assumed|^a device' | cut -d, -f1-3
   assumed: weights, gradients and states of AdamW in fp32; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: cast from bf16 to fp32: weights, activations and arithmetic
+  assumed: mixed precision as by torch.autocast: products and convolutions in bf16, norms, softmax and losses in fp32
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 162 GiB: weights 29.9 GiB, gradients 29.9 GiB, states 59.8 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100 --gpus 64 --tp 2 --zero 1 --sequence 4096 --run-tokens 1T --price 2/h -q | sed -E 's/[0-9.]+(e[+][0-9]+)? ?([num]?[sJW]|[KMG]iB|%|kJ)?( |$|,|;)/N\3/g; s/ {2,}/ /g; s/-{5,}/-/; s/ (learned|scaled)$//'
   examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batch in a step of N sequences
   assumed: weights and gradients in N bits, AdamW with an fpN copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: one of N ranks of tensor parallelism
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the N classes of logits
   
   training estimate low high basis
   -
@@ -383,10 +390,18 @@ Trained over many devices:
   it does not fit: --recompute, --tp, --pp or more --gpus take less
   $ L=examples/llm/llama-3-8b.json; for o in "--lora 16" "--lora 16 --dim weight_bits=4" "--optimizer adamw8bit"; do foretell predict $L --device h100-sxm --gpus 1 --recompute $o -q | grep -E '^assumed|^a device' | cut -d, -f1-3; done
   assumed: adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 20.0 GiB: weights 15.0 GiB, gradients 80.0 MiB, states 480 MiB
   assumed: adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 10.5 GiB: weights 5.49 GiB, gradients 80.0 MiB, states 480 MiB
   assumed: weights and gradients in their type, AdamW in 8 bits; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 49.3 GiB: weights 15.0 GiB, gradients 15.0 GiB, states 15.0 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
   devices: 64
@@ -394,6 +409,12 @@ Trained over many devices:
   micro_batches: 4
   global_batch: 64
   fits: true
+  $ foretell predict examples/llm/llama-3-8b.json --device v100-sxm2-32gb --gpus 8 --lora 16 --dtype bf16 --json -q | pick assumptions warnings
+  assumptions: ["adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass", "LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen", "no dropout: models exported for evaluation have none", "loss: cross entropy over the 128256 classes of logits"]
+  warnings: ["NVIDIA Tesla V100 SXM2 32 GB has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses"]
+  $ foretell predict examples/llm/llama-3-8b.json --device v100-sxm2-32gb --gpus 8 --lora 16 --dtype bf16 -q | grep -E '^(assumed: LoRA|warning)'
+  assumed: LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen
+  warning: NVIDIA Tesla V100 SXM2 32 GB has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --pp 4
   foretell predict: --gpus is missing: on how many is it trained?
   [2]
