@@ -284,9 +284,13 @@ static void put_no_hardware(struct remarks *to, const ft__question *q)
     if (!device)
         return;
     x = lacking_of(to->x, ft_device_get(device), tf32);
+    if (x.dtype == FT_DTYPE_NONE && q->half)
+        x.dtype = FT_DTYPE_bf16;
     if (x.dtype == FT_DTYPE_NONE)
         return;
-    if (x.dtype == FT_DTYPE_fp32)
+    if (x.dtype == FT_DTYPE_bf16 && q->half)
+        snprintf(how, sizeof(how), "computed in fp16, as servers do there");
+    else if (x.dtype == FT_DTYPE_fp32)
         snprintf(how, sizeof(how), "products are computed, and priced, in fp32");
     else if (x.in != FT_DTYPE_NONE)
         snprintf(how, sizeof(how), "products are computed in %s, weights read in %s",

@@ -167,6 +167,7 @@ struct ft_serve_steps {
     char device[128], title[128], predictor[1024], run_mode[32], no_hardware[256];
     ft_dtype no_hardware_for;
     const char *no_hardware_ending; /* in no_hardware */
+    bool half;                      /* as in ft_answer */
 };
 
 typedef enum ft__serve_end {

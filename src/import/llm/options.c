@@ -250,7 +250,7 @@ static void say_assumed(ft__llm_step *s)
                          s->attention_alone ? "attention"
                                             : "the layers but routers and experts",
                          s->lora);
-    ft__build_positions(s->b, m->positions, s->context);
+    ft__build_language_model(s->b, m->positions, s->context);
     if (s->drafts)
         ft__build_assume(s->b,
                          "%" PRId64 " tokens of each sequence are drafted by a "

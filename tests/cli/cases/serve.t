@@ -167,8 +167,11 @@ What no setting reaches:
   --dtype float16
   time per output
   time to first t
-  $ foretell predict examples/llm/llama-3-8b.json --device t4 --precision fp8 --prompt 512 --generate 32 -q | grep warning
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --precision fp8 --prompt 512 --generate 32 -q | grep -oE '^warning.*|--dtype float16'
   warning: NVIDIA T4 has no hardware for fp8e4m3: products are computed in fp16, weights read in fp8e4m3
+  --dtype float16
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --gpus 8 -q | grep warning
+  warning: NVIDIA T4 has no hardware for bf16: computed in fp16, as servers do there
   $ foretell rank examples/llm/llama-3-8b.json --devices a100-sxm-80gb --concurrency 8 --tp 1 --precision fp8 -q | grep warning
   warning: no hardware for fp8e4m3: a100-sxm-80gb; products are computed in bf16, weights read in fp8e4m3
 
@@ -324,7 +327,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   llama-3-8b.json by time of one forward pass
   assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
   assumed: inference, bf16
-  warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
+  warning: no hardware for bf16: t4; computed in fp16, as servers do there
   
   does not fit: t4, 15.6 GiB of 15.0 GiB; not even batch 1 does
   foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
