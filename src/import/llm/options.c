@@ -274,12 +274,15 @@ static void say_assumed(ft__llm_step *s)
         ft__build_assume(s->b,
                          "the vision tower's weights are counted, not run; images "
                          "are tokens like others");
-    if (m->named_type && !s->weight_bits)
+    if (m->named_type && !s->weight_bits && (!s->whole || s->lora)) {
+        const char *fp = strstr(m->named_type, "fp"); /* others say how in the file */
+
         ft__build_assume(s->b,
                          "weights in %s: the configuration says no other type, though "
-                         "its path has \"%s\": --precision %s",
-                         s->type, m->named_type,
-                         strcmp(m->named_type, "fp8") == 0 ? "fp8" : "fp4");
+                         "its path has \"%s\": %s%s",
+                         s->type, m->named_type, fp ? "--precision " : "",
+                         fp ? fp : "quantization_config of the checkpoint is missing");
+    }
     if (m->like_llama)
         ft__build_assume(s->b, "layers like Llama's: model_type \"%s\" is not known",
                          m->type);
