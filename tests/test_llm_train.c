@@ -322,14 +322,19 @@ TEST(states_of_8_bits_have_no_copy)
     const ft_llm_train how = {.size = sizeof(how), .devices = 1, .sequence = 2048};
     const ft_llm_trained wide = trained(how);
     ft_query q = about_model();
-    ft_llm_trained a;
+    ft_llm_trained a, of_fp32;
     ft_data *d = NULL;
 
     CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
     q.optimizer = "adamw8bit";
     CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
     CHECK_NEAR(a.weights + a.gradients + a.states, 6 * 8030261248.0, 1);
-    CHECK(CMP(a.optimizer_s, <, wide.optimizer_s));
+    CHECK_NEAR(a.optimizer_s, wide.optimizer_s / 28 * 10, 1e-9);
+    q.dtype = "fp32";
+    CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
+    q.optimizer = NULL;
+    CHECK(!ft_llm_train_ask(&of_fp32, d, &q, &how, NULL));
+    CHECK_NEAR(a.optimizer_s, of_fp32.optimizer_s / 28 * 16, 1e-9);
     q.optimizer = "sgd";
     CHECK_EQ(ft_llm_train_ask(&a, d, &q, &how, NULL), FT_EINVAL);
     ft_data_close(d);

@@ -14,11 +14,13 @@
 /* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
  * copy, 12 B of a weight; of weights in fp32 the moments; in 8 bits (bitsandbytes) two
  * moments of a byte, without a copy. An answer's has moments of the weights' type: 14 B
- * of a 16-bit weight through memory, not 28. Products that make gradients of several
+ * of a 16-bit weight through memory, not 28, and 28 B of one in fp32; with states of 8
+ * bits they are 10 and 16. Products that make gradients of several
  * micro-batches add them up in fp32, in place: 6 B more than a 16-bit gradient that is
  * written, 4 B more than one in fp32, of 28 B. */
 static const double states_beside_copy = 6, states_of_fp32 = 2, states_of_8_bits = 1;
-static const double more_optimizer = 2, added_gradient = 6.0 / 14,
+static const double more_optimizer = 2, narrow_optimizer = 10.0 / 14,
+                    narrow_optimizer_of_fp32 = 16.0 / 28, added_gradient = 6.0 / 14,
                     added_gradient_of_fp32 = 4.0 / 28;
 enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32 };
 
@@ -393,6 +395,14 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
     out->memory_bytes = p->memory;
 }
 
+/* Of an answer's, whose states have the weights' type. */
+static double optimizer_share(const struct passes *p)
+{
+    if (p->narrow)
+        return p->fp32 ? narrow_optimizer_of_fp32 : narrow_optimizer;
+    return p->fp32 ? 1 : more_optimizer;
+}
+
 /* sum_s: of all gradients once; gather_s: of all weights for both passes. */
 static double fill_times(ft_llm_trained *out, const struct passes *p,
                          const ft_llm_train *how, double sum_s, double gather_s)
@@ -410,7 +420,7 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
     out->exchange_s = how->zero > 2 ? m * fmax(0, gather_s + sum_s / 2 - stage_s)
                                     : fmax(0, sum_s - backward / pp);
     out->optimizer_s =
-        (p->fp32 || p->narrow ? 1 : more_optimizer) * p->optimizer_s / pp *
+        optimizer_share(p) * p->optimizer_s / pp *
         (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained
                    : 1);
     return out->compute_s + out->bubble_s + out->exchange_s + out->optimizer_s;
