@@ -364,6 +364,10 @@ void ft__answer_put_verify(struct answer *x, const ft__question *q)
     else if (x->a.graph->mode == FT_MODE_TRAINING && strncmp(by, "torch", 5) != 0)
         x->a.unverified = "to verify it takes an engine that runs training steps: "
                           "--engine torch";
+    else if (x->a.graph->mode == FT_MODE_TRAINING &&
+             q->step.how.optimizer == FT_OPTIMIZER_ADAMW8BIT)
+        x->a.unverified = "to verify it: no engine of foretell has optimizers with "
+                          "states of 8 bits";
     else if (lacks && ft__engine_lacks_kind(by, lacks->kind))
         x->a.unverified = ft__answer_text(x, "to verify it: %.*s does not run %s", name,
                                           by, ft__answer_spec(x, lacks));
