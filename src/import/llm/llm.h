@@ -106,7 +106,7 @@ typedef struct ft__llm {
     int64_t table_block;          /* likewise, as ft__llm_quant.block */
     ft_dtype dtype, kv, state;    /* kv: of the cache; state: of linear layers */
     ft__llm_quant quant[FT__LLM_PARTS];
-    bool gptq; /* the checkpoint's are, of 4 bits */
+    bool gptq; /* the checkpoint's are */
     ft__llm_norm_kind norm;
     ft__llm_linear_kind linear;
     bool dropout; /* of attention's weights, where it is trained by its scores */
