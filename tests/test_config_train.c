@@ -211,6 +211,34 @@ TEST(frozen_weights_of_few_bits_are_unpacked_for_each_product)
     }
 }
 
+/* 22 B of a weight, of whichever type the product is. */
+TEST(unpacking_moves_as_many_bytes_for_wider_products)
+{
+    static const char *const of[] = {"", ", \"torch_dtype\": \"float32\""};
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"lora", 2}};
+    const ft_import_options own = {.dims = dims, .n_dims = 3};
+    double bytes[2];
+
+    for (int i = 0; i < 2; i++) {
+        char gptq[256];
+        ft_graph *g;
+        ft_cost cost;
+        ft_op op;
+
+        snprintf(gptq, sizeof(gptq),
+                 ", \"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": "
+                 "4, \"group_size\": 32}%s",
+                 of[i]);
+        g = imported(small, gptq, &own);
+        op = op_of(g, FT_KIND_generic);
+        ft_op_cost(&op, &cost);
+        bytes[i] = cost.bytes_read + cost.bytes_written;
+        CHECK_EQ((uint64_t)bytes[i] % 22, 0);
+        ft_graph_free(g);
+    }
+    CHECK_NEAR(bytes[1], bytes[0], 0);
+}
+
 static const char experts[] = ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2";
 
 /* There and back in both passes of each layer; the experts' weights are divided. */
