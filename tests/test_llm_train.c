@@ -457,6 +457,9 @@ TEST(what_does_not_divide_is_refused)
         {{.devices = 64, .pp = 64, .sequence = 16}, "64 stages, and 32 layers"},
         {{.devices = 1, .tokens = -1}, "a number of tokens"},
         {{.devices = 7, .tp = 7}, "does not divide"},
+        {{.devices = 8, .ep = 8}, "ep=8: the model has no experts"},
+        {{.devices = 1, .lora = 16777217}, "a rank is at most hidden_size, 4096"},
+        {{.devices = 1, .lora = UINT64_MAX}, "no model is so wide"},
     };
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {

@@ -65,6 +65,11 @@ static int check(const ft__predict_question *q)
 
     others.tp = NULL;
     others.ep = 0;
+    if (!q->o->train.devices && q->o->train.lora)
+        return ft__usage(q->c,
+                         "--gpus is missing: on how many is it trained? (of one "
+                         "device's step: --dim lora=%" PRIu64 ")",
+                         q->o->train.lora);
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
     if (others.precision)

@@ -68,13 +68,16 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
     ft__serve_default(&out->ep, 1);
     if (out->devices > MOST || out->tp > MOST || out->pp > MOST ||
         out->sequence > MOST || out->micro_batch > MOST || out->global_batch > MOST ||
-        out->interleave > MOST || out->ep > MOST || out->lora > MOST || out->zero > 3 ||
+        out->interleave > MOST || out->ep > MOST || out->zero > 3 ||
         out->recompute > 1 || !(out->tokens >= 0) || !isfinite(out->tokens))
         return ft_fail(
             err, FT_EINVAL, 0,
             "training has at most %d devices and sequences, zero 0 to 3, and "
             "a number of tokens",
             MOST);
+    if (out->lora > INT64_MAX)
+        return ft_fail(err, FT_EINVAL, 0, "lora=%" PRIu64 ": no model is so wide",
+                       out->lora);
     if (out->devices % (out->tp * out->pp))
         return ft_fail(err, FT_EINVAL, 0,
                        "%" PRIu64 " devices: not a multiple of tp x pp = %" PRIu64,

@@ -164,8 +164,10 @@ static void divide(ft__llm_step *s)
     m->shared_ffn = part_of(s, m->shared_ffn, "features of the shared experts");
     m->vocab = ft__llm_rounded_up(m->vocab, s->ranks);
     check_divided(s);
-    if (all % s->expert_ranks || m->experts % s->expert_ranks ||
-        (s->expert_ranks > 1 && !m->experts))
+    if (s->expert_ranks > 1 && !m->experts)
+        ft__build_fail(s->b, FT_EINVAL, 0, "ep=%" PRId64 ": the model has no experts",
+                       s->expert_ranks);
+    else if (all % s->expert_ranks || m->experts % s->expert_ranks)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "ep=%" PRId64 " does not divide tp x dp=%" PRId64
                        " and the %" PRId64 " experts",

@@ -67,7 +67,7 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   1
   1
   $ foretell ops examples/llm/llama-3-8b.json --dim tp=4 --dim ep=4
-  foretell ops: llama-3-8b.json: ep=4 does not divide tp x dp=4 and the 0 experts
+  foretell ops: llama-3-8b.json: ep=4: the model has no experts
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim tp=2 -q | grep -E 'assumed: one|^peak|weights'
   assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
