@@ -58,6 +58,12 @@ Recorded requests, in CSV or JSON:
   $ printf '{"arrival_time": 10, "input_toks": 300, "output_toks": 8}\n{"arrival_time": 10.5, "input_toks": 200, "output_toks": 4}\n' > r.jsonl
   $ for f in csv jsonl; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests r.$f --json -q > $f; done; cmp csv jsonl && pick requests < csv
   requests: 2
+  $ printf '{"timestamp": 0, "input_length": 300, "output_length": 8, "hash_ids": [0]}\n{"timestamp": 2500, "input_length": 200, "output_length": 4, "hash_ids": [1]}\n' > mooncake
+  $ printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2024-02-29 23:59:59.0000000,300,8\n2024-03-01 00:00:01.5000000,200,4\n' > azure
+  $ printf 'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,300,8,308,API log\n7.5,GPT-4,200,4,204,API log\n' > burst
+  $ for f in mooncake azure burst; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests $f --json -q > $f.json; done; cmp mooncake.json azure.json && cmp azure.json burst.json && pick requests assumptions.0 < burst.json
+  requests: 2
+  assumptions.0: "2 recorded requests"
   $ printf 'arrival,prompt\n1,2\n' > r.csv; foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests r.csv
   foretell predict: r.csv: no column "output": requests want arrival, prompt and output
   [3]
