@@ -184,27 +184,59 @@ static uint32_t unpacked_in(const ft_graph *g, bool by_operations)
 }
 
 /* For each product, and none is kept until its gradient: it is made again. */
-TEST(frozen_weights_of_4_bits_are_unpacked_for_each_product)
+TEST(frozen_weights_of_few_bits_are_unpacked_for_each_product)
 {
     static const char nf4[] = ", \"quantization_config\": {\"quant_method\": "
                               "\"bitsandbytes\", \"load_in_4bit\": true}";
     static const char gptq[] = ", \"quantization_config\": {\"quant_method\": "
                                "\"gptq\", \"bits\": 4, \"group_size\": 32}";
+    static const char wide[] = ", \"quantization_config\": {\"quant_method\": "
+                               "\"gptq\", \"bits\": 8, \"group_size\": 32}";
     const ft_dim_value dims[] = {
         {"train", 1}, {"tokens", 8}, {"lora", 2}, {"weight_bits", 4}};
     const ft_import_options own = {.dims = dims, .n_dims = 3},
                             asked = {.dims = dims, .n_dims = 4};
     ft_graph *g[] = {imported(small, nf4, &own), imported(small, "", &asked),
-                     imported(small, gptq, &own), imported(small, gptq, &asked)};
+                     imported(small, gptq, &own), imported(small, gptq, &asked),
+                     imported(small, wide, &own)};
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
+        const bool by_operations = i == 2 || i == 4;
         ft_graph *step = step_of(g[i], FT_OPTIMIZER_ADAMW);
 
-        CHECK_EQ(unpacked_in(g[i], i == 2), 2 * 4);
-        CHECK_EQ(unpacked_in(step, i == 2), 2 * 4 + 2 * 4 - 1);
+        CHECK_EQ(unpacked_in(g[i], by_operations), 2 * 4);
+        CHECK_EQ(unpacked_in(step, by_operations), 2 * 4 + 2 * 4 - 1);
         ft_graph_free(step);
         ft_graph_free(g[i]);
     }
+}
+
+/* 22 B of a weight, of whichever type the product is. */
+TEST(unpacking_moves_as_many_bytes_for_wider_products)
+{
+    static const char *const of[] = {"", ", \"torch_dtype\": \"float32\""};
+    const ft_dim_value dims[] = {{"train", 1}, {"tokens", 8}, {"lora", 2}};
+    const ft_import_options own = {.dims = dims, .n_dims = 3};
+    double bytes[2];
+
+    for (int i = 0; i < 2; i++) {
+        char gptq[256];
+        ft_graph *g;
+        ft_cost cost;
+        ft_op op;
+
+        snprintf(gptq, sizeof(gptq),
+                 ", \"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": "
+                 "4, \"group_size\": 32}%s",
+                 of[i]);
+        g = imported(small, gptq, &own);
+        op = op_of(g, FT_KIND_generic);
+        ft_op_cost(&op, &cost);
+        bytes[i] = cost.bytes_read + cost.bytes_written;
+        CHECK_EQ((uint64_t)bytes[i] % 22, 0);
+        ft_graph_free(g);
+    }
+    CHECK_NEAR(bytes[1], bytes[0], 0);
 }
 
 static const char experts[] = ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2";

@@ -322,33 +322,34 @@ TEST(states_of_8_bits_have_no_copy)
     const ft_llm_train how = {.size = sizeof(how), .devices = 1, .sequence = 2048};
     const ft_llm_trained wide = trained(how);
     ft_query q = about_model();
-    ft_llm_trained a;
+    ft_llm_trained a, of_fp32;
     ft_data *d = NULL;
 
     CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
     q.optimizer = "adamw8bit";
     CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
     CHECK_NEAR(a.weights + a.gradients + a.states, 6 * 8030261248.0, 1);
-    CHECK(CMP(a.optimizer_s, <, wide.optimizer_s));
+    CHECK_NEAR(a.optimizer_s, wide.optimizer_s / 28 * 10, 1e-9);
+    q.dtype = "fp32";
+    CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
+    q.optimizer = NULL;
+    CHECK(!ft_llm_train_ask(&of_fp32, d, &q, &how, NULL));
+    CHECK_NEAR(a.optimizer_s, of_fp32.optimizer_s / 28 * 16, 1e-9);
     q.optimizer = "sgd";
     CHECK_EQ(ft_llm_train_ask(&a, d, &q, &how, NULL), FT_EINVAL);
     ft_data_close(d);
 }
 
-/* Of a device an eighth of them, alone: replicas divide no more of their states, and
- * rows go there and back. */
-TEST(devices_divide_experts)
+static const double experts = 4 * 8 * 3 * 1024 * 2048.0;
+
+static ft_query about_mixture(void)
 {
     static const char mixture[] =
         "{\"model_type\": \"mixtral\", \"hidden_size\": 1024, \"intermediate_size\": "
         "2048, \"num_hidden_layers\": 4, \"num_attention_heads\": 8, \"vocab_size\": "
         "1000, \"num_local_experts\": 8, \"num_experts_per_tok\": 2}";
-    const double experts = 4 * 8 * 3 * 1024 * 2048.0;
-    ft_llm_train how = {.size = sizeof(how), .devices = 8, .sequence = 512};
+    static struct path file;
     ft_query q = about_model();
-    ft_llm_trained a[2];
-    struct path file;
-    ft_data *d = NULL;
     FILE *fp;
 
     make_scratch();
@@ -358,6 +359,18 @@ TEST(devices_divide_experts)
     fputs(mixture, fp);
     fclose(fp);
     q.model = file.s;
+    return q;
+}
+
+/* Of a device an eighth of them, alone: replicas divide no more of their states, and
+ * rows go there and back. */
+TEST(devices_divide_experts)
+{
+    ft_llm_train how = {.size = sizeof(how), .devices = 8, .sequence = 512};
+    const ft_query q = about_mixture();
+    ft_llm_trained a[2];
+    ft_data *d = NULL;
+
     CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
     for (how.zero = 0; how.zero < 2; how.zero++) {
         for (int i = 0; i < 2; i++) {
@@ -370,6 +383,53 @@ TEST(devices_divide_experts)
     }
     how.ep = 3;
     CHECK_EQ(ft_llm_train_ask(&a[0], d, &q, &how, NULL), FT_EINVAL);
+    ft_data_close(d);
+    remove_scratch();
+}
+
+static double collective_s(ft_data *d, double elements, int ranks, int nodes)
+{
+    ft_query q = about_model();
+    ft_answer *a = NULL;
+    char list[128];
+    double s;
+
+    q.model = "sum";
+    q.run_mode = "graph";
+    q.list = list;
+    q.list_len = (size_t)snprintf(list, sizeof(list),
+                                  "collective x=%.0f ranks=%d nodes=%d dtype=bf16\n",
+                                  elements, ranks, nodes);
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    s = a->time.value;
+    ft_answer_free(a);
+    return s;
+}
+
+/* Two machines of eight: of an expert one replica in each, of all else sixteen. */
+TEST(gradients_of_experts_go_between_machines)
+{
+    const ft_dim_value dims[] = {
+        {"train", 1}, {"tokens", 64}, {"node", 8}, {"ep", 8}, {"dp", 8}};
+    ft_llm_train how = {.size = sizeof(how), .devices = 16, .ep = 8, .sequence = 64};
+    const ft_query q = about_mixture();
+    ft_query one = about_training(dims, 5);
+    ft_llm_trained a;
+    ft_answer *x = NULL;
+    ft_data *d = NULL;
+    double others;
+
+    one.model = q.model;
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
+    CHECK(!ft_query_ask(&x, d, &one, NULL));
+    others = a.gradients / 2 - experts / 8;
+    CHECK(CMP(a.exchange_s, >, 0));
+    CHECK_NEAR(a.exchange_s,
+               collective_s(d, others, 16, 2) + collective_s(d, experts / 8, 2, 2) -
+                   x->phase_time[FT_PHASE_BACKWARD].value,
+               1e-9);
+    ft_answer_free(x);
     ft_data_close(d);
     remove_scratch();
 }
@@ -397,6 +457,9 @@ TEST(what_does_not_divide_is_refused)
         {{.devices = 64, .pp = 64, .sequence = 16}, "64 stages, and 32 layers"},
         {{.devices = 1, .tokens = -1}, "a number of tokens"},
         {{.devices = 7, .tp = 7}, "does not divide"},
+        {{.devices = 8, .ep = 8}, "ep=8: the model has no experts"},
+        {{.devices = 1, .lora = 16777217}, "a rank is at most hidden_size, 4096"},
+        {{.devices = 1, .lora = UINT64_MAX}, "no model is so wide"},
     };
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -408,6 +471,29 @@ TEST(what_does_not_divide_is_refused)
         CHECK_EQ(ask(&a, &how, &err), FT_EINVAL);
         CHECK(strstr(err.msg, bad[i].what));
     }
+}
+
+TEST(dimensions_that_training_sets_are_refused)
+{
+    static const char *const own[] = {"train", "tokens", "context", "tp",   "pp",
+                                      "dp",    "ep",     "lora",    "once", "mtp"};
+    const ft_llm_train how = {.size = sizeof(how), .devices = 8};
+    ft_dim_value dim = {.value = 1};
+    ft_query q = about_model();
+    ft_data *d = NULL;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    q.dims = &dim;
+    q.n_dims = 1;
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        ft_error err = {0};
+        ft_llm_trained a;
+
+        dim.name = own[i];
+        CHECK_EQ(ft_llm_train_ask(&a, d, &q, &how, &err), FT_EINVAL);
+        CHECK(strstr(err.msg, "training over devices "));
+    }
+    ft_data_close(d);
 }
 
 int main(int argc, char **argv)

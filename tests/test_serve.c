@@ -592,6 +592,48 @@ TEST(settings_are_ranked_as_they_are_predicted)
     ft_data_close(d);
 }
 
+/* A step that is asked for alone, and the steps of a server of one user. */
+TEST(a_model_in_bf16_is_computed_in_fp16_where_there_are_units_for_that_alone)
+{
+    static const struct {
+        const char *device, *dtype, *in;
+    } asked[] = {{"v100-sxm2-32gb", NULL, "fp16"},
+                 {"v100-sxm2-32gb", "bf16", "bf16"},
+                 {"m40", NULL, "bf16"},
+                 {"a100-sxm-80gb", NULL, "bf16"}};
+    const ft_dim_value dims[] = {{"context", 512}};
+    const ft_serve_load l = small_load();
+    ft_data *d = NULL;
+
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+        const bool half = i == 0;
+        ft_query q = about_model();
+        ft_estimate time, energy;
+        ft_serve_steps *s;
+        ft_answer *a = NULL;
+        ft_error err = {0};
+
+        q.device = asked[i].device;
+        q.dtype = asked[i].dtype;
+        q.run_mode = "graph";
+        s = steps_for(&q, &l, 1);
+        CHECK_EQ(s->half, half);
+        ft_serve_step_ask(&time, &energy, s,
+                          &(ft_serve_step){.decode_seqs = 1, .decode_context = 512});
+        q.dims = dims;
+        q.n_dims = 1;
+        if (ft_query_ask(&a, d, &q, &err))
+            fprintf(stderr, "%s\n", err.msg);
+        CHECK_EQ(a->half, half);
+        CHECK(strcmp(a->dtype, asked[i].in) == 0);
+        CHECK_NEAR(time.value / a->time.value, 1, 0.03);
+        ft_answer_free(a);
+        ft_serve_steps_close(s);
+    }
+    ft_data_close(d);
+}
+
 int main(int argc, char **argv)
 {
     take_model(argc, argv);

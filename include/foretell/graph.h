@@ -98,6 +98,7 @@ typedef struct ft_graph {
     struct ft__parts *parts; /* private */
     int64_t positions; /* of a language model: its maximum context length, tokens
                           (max_position_embeddings); 0: the file does not say */
+    uint32_t language_model; /* 1: of a config.json or GGUF file */
 } ft_graph;
 
 FT_API void ft_graph_free(ft_graph *g);

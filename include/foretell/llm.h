@@ -96,14 +96,18 @@ typedef struct ft_llm_trained {
     uint64_t global_batch;      /* sequences */
     ft_basis basis;
     uint32_t fp32;              /* 1: weights, gradients and states are in fp32 */
+    uint32_t states_8_bits;     /* 1: of the optimizer */
+    char no_hardware[256];      /* as in ft_served */
+    char assumed[2048];         /* of the model: sentences, a line each */
 } ft_llm_trained;
 
-/* Of q: model, device, dtype, predictor and the like; no batch, `tokens`, `tp`, `pp` or
- * `train` among dims. Weights and gradients in 16 bits, AdamW with an fp32 copy of the
- * weights; of a model in fp32 (its own type, dtype "fp32" or "amp-") all in fp32, without
- * a copy; optimizer "adamw8bit": states of 8 bits, without a copy. Weights frozen by lora
- * have the checkpoint's few bits, or 4 with weight_bits=4 among dims (QLoRA). FT_EINVAL: devices or sequences do not divide, or training of the model is not
- * supported (docs/llm.md); otherwise as ft_query_ask(). */
+/* Of q: model, device, dtype, predictor and the like; no batch, and none of train, tokens,
+ * context, tp, pp, dp, ep, lora, once and mtp among dims. Weights and gradients in 16 bits,
+ * AdamW with an fp32 copy of the weights; of a model in fp32 (its own type, dtype "fp32" or
+ * "amp-") all in fp32, without a copy; optimizer "adamw8bit": states of 8 bits, without a
+ * copy. Weights frozen by lora have the checkpoint's few bits, or 4 with weight_bits=4 among
+ * dims (QLoRA). FT_EINVAL: devices or sequences do not divide, a dim is one of these, or
+ * training of the model is not supported (docs/llm.md); otherwise as ft_query_ask(). */
 FT_API ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *q,
                                   const ft_llm_train *how, ft_error *err);
 

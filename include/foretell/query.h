@@ -232,6 +232,8 @@ typedef struct ft_answer {
                                parts */
     const char *unverified; /* why there is no command that measures it: "to verify it:
                                no engine ..."; otherwise "" */
+    uint32_t half; /* 1: a language model in bf16, computed in fp16, for the device has
+                      units for that alone and the query names no type */
 } ft_answer;
 
 /* *out is freed by ft_answer_free(); it outlives d and q, but not q->graph and

@@ -176,6 +176,7 @@ typedef struct ft_served {
                           prompt and answer are longer, or answer them badly */
     int shares_free;   /* 1: memory_share is of what weights and a step leave */
     const char *no_hardware_ending; /* as ft_remark.ending of no_hardware; or "" */
+    uint32_t half; /* as in ft_answer */
 } ft_served;
 
 /* FT_EINVAL: the load is malformed, or larger than the plan's; FT_ENOTFOUND: it does

@@ -65,6 +65,11 @@ static int check(const ft__predict_question *q)
 
     others.tp = NULL;
     others.ep = 0;
+    if (!q->o->train.devices && q->o->train.lora)
+        return ft__usage(q->c,
+                         "--gpus is missing: on how many is it trained? (of one "
+                         "device's step: --dim lora=%" PRIu64 ")",
+                         q->o->train.lora);
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
     if (others.precision)
@@ -137,14 +142,39 @@ static ft_estimate cost_of(const ft_llm_trained *a, double per_s)
     return times(a->device_hours, 3600 * per_s);
 }
 
+enum { MAX_SAID = 64 };
+
+/* Own sentences and the model's, which are cut out of a->assumed. */
+static size_t assumed_of(const char *said[MAX_SAID], ft_llm_trained *a, char own[256],
+                         const ft_llm_train *how)
+{
+    size_t n = 0;
+
+    snprintf(
+        own, 256,
+        "%s%s; one pass forward, one back (1F1B); sums of gradients run beside the "
+        "backward pass",
+        how->lora ? "adapters alone are trained: " : "",
+        a->states_8_bits ? "weights and gradients in their type, AdamW in 8 bits"
+        : a->fp32        ? "weights, gradients and states of AdamW in fp32"
+                  : "weights and gradients in 16 bits, AdamW with an fp32 copy of "
+                    "the weights");
+    said[n++] = own;
+    for (char *at = a->assumed, *end; n < MAX_SAID && (end = strchr(at, '\n'));
+         at = end + 1) {
+        *end = '\0';
+        said[n++] = at;
+    }
+    return n;
+}
+
 static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
-                       const ft_llm_trained *a, const char *device, double per_s)
+                       const ft_llm_trained *a, const char *const *assumed,
+                       size_t n_assumed, const char *device, double per_s)
 {
     ft__table *t = ft__table_new("training|estimate>|low>|high>|basis");
     const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
     const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
-    const char *optimizer = q->query.optimizer;
-    const bool narrow = optimizer && strcmp(optimizer, "adamw8bit") == 0;
 
     printf("%s on %" PRIu64 " x %s: tp %" PRIu64 ", pp %" PRIu64 ", %s, %" PRIu64
            " micro-batch%s in a step of %s\n",
@@ -152,13 +182,9 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            ft__text_counted(a->replicas, "replica").s, a->micro_batches,
            a->micro_batches == 1 ? "" : "es",
            ft__text_counted(a->global_batch, "sequence").s);
-    printf("assumed: %s%s; one pass forward, one back (1F1B); sums of gradients run "
-           "beside the backward pass\n\n",
-           how->lora ? "adapters alone are trained: " : "",
-           narrow    ? "weights and gradients in their type, AdamW in 8 bits"
-           : a->fp32 ? "weights, gradients and states of AdamW in fp32"
-                     : "weights and gradients in 16 bits, AdamW with an fp32 copy of "
-                       "the weights");
+    for (size_t i = 0; i < n_assumed; i++)
+        ft__put_line(stdout, "assumed: ", assumed[i]);
+    putchar('\n');
     row(t, "time of a step", &a->step_s, "s");
     row(t, "tokens/s", &a->tokens_per_s, "");
     row(t, "  of a device", &a->tokens_per_s_per_device, "");
@@ -186,6 +212,8 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
                how->recompute ? "" : "--recompute, ");
     else
         puts("it fits");
+    if (*a->no_hardware)
+        ft__put_line(stdout, "warning: ", a->no_hardware);
     puts("to verify it: no engine of foretell trains over several devices; hold the "
          "time "
          "of a step against the trainer's log");
@@ -193,15 +221,18 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
 }
 
 static json_t *answer_json(const ft__predict_question *q, const ft_llm_trained *a,
+                           const char *const *assumed, size_t n_assumed,
                            const char *device, double per_s)
 {
     const ft_estimate cost = cost_of(a, per_s);
+    const char *const warned[] = {a->no_hardware};
 
     return ft__json(
         "model:s device:s devices:u replicas:u micro_batches:u global_batch:u "
         "step:e(s) tokens_per_s:e(1/s) tokens_per_s_per_device:e(1/s) step_energy:e(J) "
         "power:e(W) run:e(s) device_hours:e(h) run_energy:e(J) run_cost:e() mfu:g "
-        "compute_s:g bubble_s:g exchange_s:g optimizer_s:g memory:o fits:b",
+        "compute_s:g bubble_s:g exchange_s:g optimizer_s:g memory:o fits:b "
+        "assumptions:o warnings:o",
         q->c->args.v[0], device, q->o->train.devices, a->replicas, a->micro_batches,
         a->global_batch, &a->step_s, &a->tokens_per_s, &a->tokens_per_s_per_device,
         &a->step_j, &a->power_w, &a->run_s, &a->device_hours, &a->run_j, &cost, a->mfu,
@@ -209,12 +240,15 @@ static json_t *answer_json(const ft__predict_question *q, const ft_llm_trained *
         ft__json("weights:g gradients:g states:g activations:g all:g device:g",
                  a->weights, a->gradients, a->states, a->activations, a->bytes,
                  a->memory_bytes),
-        !(a->bytes > a->memory_bytes));
+        !(a->bytes > a->memory_bytes), ft__json_texts(assumed, n_assumed),
+        ft__json_texts(warned, *a->no_hardware != '\0'));
 }
 
 int ft__llm_train(ft__predict_question *q)
 {
-    char device[MAX_NAME], setting[FT__SETTING_MAX];
+    char device[MAX_NAME], setting[FT__SETTING_MAX], own[256];
+    const char *assumed[MAX_SAID];
+    size_t n = 0;
     ft_data *data = NULL;
     ft_llm_trained a;
     ft_llm_train how;
@@ -249,11 +283,13 @@ int ft__llm_train(ft__predict_question *q)
     if (!code)
         code = ft__cli_check_asked(
             q->c, ft_llm_train_ask(&a, data, &q->query, &how, &q->c->err));
+    if (!code)
+        n = assumed_of(assumed, &a, own, &how);
     if (!code && q->c->json)
-        code = ft__cli_done(q->c,
-                            ft__cli_json_take(q->c, answer_json(q, &a, device, per_s)));
+        code = ft__cli_done(q->c, ft__cli_json_take(q->c, answer_json(q, &a, assumed, n,
+                                                                      device, per_s)));
     else if (!code)
-        code = ft__cli_done(q->c, print_text(q, &how, &a, device, per_s));
+        code = ft__cli_done(q->c, print_text(q, &how, &a, assumed, n, device, per_s));
     ft_data_close(data);
     return code;
 }

@@ -29,6 +29,7 @@ typedef struct ft__parts {
     const char **assumption, **bounded;
     uint32_t n_tensors, n_nodes, n_ops, n_outputs, n_assumptions, n_bounded;
     int64_t positions;
+    bool language_model;
     const ft_graph *shown; /* by parts_show() */
     ft__graph_found found;
 } ft__parts;
@@ -87,6 +88,7 @@ static ft_graph *parts_show(ft__parts *p)
             .n_bounded = p->n_bounded,
             .parts = p,
             .positions = p->positions,
+            .language_model = p->language_model,
         };
     p->shown = g;
     return g;
@@ -648,10 +650,11 @@ void ft__build_assume(ft__build *b, const char *fmt, ...)
     va_end(ap);
 }
 
-void ft__build_positions(ft__build *b, int64_t positions, int64_t context)
+void ft__build_language_model(ft__build *b, int64_t positions, int64_t context)
 {
     if (b->failed)
         return;
+    b->g->language_model = true;
     b->g->positions = positions;
     if (positions > 0 && context > positions)
         ft__build_assume(b,

@@ -87,9 +87,9 @@ void ft__build_copy(ft__build *b, const ft__build_mark *from, const ft__build_ma
                     uint32_t in, uint32_t instead, const char *was, const char *now);
 
 FT_PRINTF(2, 3) void ft__build_assume(ft__build *b, const char *fmt, ...);
-/* Of a language model whose sequences have so much context: how much they may have, and
- * an assumption where that is less. */
-void ft__build_positions(ft__build *b, int64_t positions, int64_t context);
+/* It is one, whose sequences have so much context: how much they may have (0: nobody
+ * knows), and an assumption where that is less. */
+void ft__build_language_model(ft__build *b, int64_t positions, int64_t context);
 FT_PRINTF(2, 3) void ft__build_bounded(ft__build *b, const char *fmt, ...);
 
 /* The assumptions of another graph, and what it says is bounded. */

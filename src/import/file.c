@@ -154,19 +154,41 @@ static void open_beside(struct content *out, const char *config, size_t before,
         out->n = 0;
 }
 
+/* A file and its folder: those above may be anyone's. */
+static const char *last_two(const char *path)
+{
+    const char *at = path + strlen(path);
+
+    for (int slashes = 0; at > path && (slashes += at[-1] == '/') < 2;)
+        at--;
+    return at;
+}
+
+static size_t word_length(const char *s)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
 /* The type that the path of a checkpoint has of weights, where its configuration has
  * none of any part: NVIDIA publishes some without quantization_config. */
 static const char *named_type(const ft__llm *m, const char *path)
 {
-    static const char *const words[] = {"fp4", "fp8", "int4", "awq", "gptq"};
+    static const char *const words[] = {"nvfp4", "fp4", "fp8", "int4", "awq", "gptq"};
 
     for (int part = 0; part < FT__LLM_PARTS; part++)
         if (m->quant[part].weights != FT_DTYPE_NONE)
             return NULL;
-    for (; *path; path++)
+    path = last_two(path);
+    for (size_t n; *path; path += n ? n : 1) {
+        n = word_length(path);
         for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-            if (strncasecmp(path, words[i], strlen(words[i])) == 0)
+            if (n == strlen(words[i]) && strncasecmp(path, words[i], n) == 0)
                 return words[i];
+    }
     return NULL;
 }
 

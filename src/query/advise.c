@@ -76,7 +76,7 @@ bool ft__advise(ft__buf *b, const ft__question *a, const ft_graph *g, const char
     ft__advise_option(b, "--optimizer", q->optimizer);
     ft__advise_option(b, "--loss", q->loss);
     ft__advise_option(b, "--loss-on", q->loss_on);
-    ft__advise_option(b, "--dtype", q->dtype);
+    ft__advise_option(b, "--dtype", a->half ? "fp16" : q->dtype);
     ft__advise_count(b, "--threads", a->s.threads);
     ft__advise_count(b, "--batch", (uint64_t)q->batch);
     ft__advise_count(b, "--trips", (uint64_t)q->trips);

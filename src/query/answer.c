@@ -321,6 +321,7 @@ ft_status ft__answer_make(ft_answer **out, ft__question *q, ft_error *err)
         ft_answer_free(&x->a);
         return ft_fail(err, FT_ENOMEM, 0, "answer");
     }
+    x->a.half = q->half;
     x->imported = q->imported;
     x->lowered = q->lowered;
     q->imported = q->lowered = NULL;

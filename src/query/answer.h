@@ -18,6 +18,7 @@ typedef struct ft__question {
     const ft_graph *graph; /* as imported: the query's, or: */
     ft_graph *imported;
     ft_graph *lowered; /* NULL: it is the imported one */
+    bool half;         /* the graph was cast from bf16 to fp16 */
     ft__selection s;
     ft__network_estimate e;
     const char

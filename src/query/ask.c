@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/graph_inside.h"
+#include "predict/query/op_query.h"
 #include "query/answer.h"
 #include "query/select.h"
 
@@ -230,6 +231,31 @@ static const char *first_set(const ft_query *q)
     return i < q->n_settings ? q->settings[i] : "";
 }
 
+/* A language model in bf16 on a device that has units for fp16 alone, where no type is
+ * asked for: in fp16, as servers compute it there (vLLM: "Falling back to
+ * torch.float16"; before 0.9 it asks for --dtype float16), and people train it. */
+static ft_status take_half(ft__question *a, ft_error *err)
+{
+    const ft_device *device = a->s.source.on.device;
+    ft_graph *made;
+    bool bf16 = false;
+    ft_status st;
+
+    for (uint32_t i = 0; a->graph->language_model && i < a->graph->n_tensors; i++)
+        bf16 |= a->graph->tensor[i].dtype == FT_DTYPE_bf16;
+    if (!bf16 || a->q.dtype || !device ||
+        ft__device_has_units(ft_device_get(device), FT_DTYPE_bf16, false) ||
+        !ft__device_has_units(ft_device_get(device), FT_DTYPE_fp16, false))
+        return FT_OK;
+    st = ft__graph_cast_from(&made, a->graph, FT_DTYPE_bf16, FT_DTYPE_fp16, err);
+    if (st)
+        return st;
+    ft_graph_free(a->imported);
+    a->graph = a->imported = made;
+    a->half = true;
+    return FT_OK;
+}
+
 static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
 {
     const bool local = !a->q.device || strcmp(a->q.device, "local") == 0;
@@ -239,6 +265,8 @@ static ft_status ask_settings(ft__question *a, ft_data *d, ft_error *err)
 
     a->q.setting = local ? "" : first_set(&a->q);
     st = ft__select(&a->s, d, &a->q, a->graph, err);
+    if (!st)
+        st = take_half(a, err);
     issue_what_is_not_replayed(a);
     *a->s.setting = '\0';
     if (!st)
@@ -479,6 +507,8 @@ static ft_status ask_one(ft__question *a, ft_data *d, ft_error *err)
     ft_status st = ft__select(&a->s, d, &a->q, a->graph, err);
     ft__remembered *r;
 
+    if (!st)
+        st = take_half(a, err);
     if (st)
         return st;
     issue_what_is_not_replayed(a);

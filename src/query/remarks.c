@@ -284,9 +284,13 @@ static void put_no_hardware(struct remarks *to, const ft__question *q)
     if (!device)
         return;
     x = lacking_of(to->x, ft_device_get(device), tf32);
+    if (x.dtype == FT_DTYPE_NONE && q->half)
+        x.dtype = FT_DTYPE_bf16;
     if (x.dtype == FT_DTYPE_NONE)
         return;
-    if (x.dtype == FT_DTYPE_fp32)
+    if (x.dtype == FT_DTYPE_bf16 && q->half)
+        snprintf(how, sizeof(how), "computed in fp16, as servers do there");
+    else if (x.dtype == FT_DTYPE_fp32)
         snprintf(how, sizeof(how), "products are computed, and priced, in fp32");
     else if (x.in != FT_DTYPE_NONE)
         snprintf(how, sizeof(how), "products are computed in %s, weights read in %s",
@@ -360,6 +364,10 @@ void ft__answer_put_verify(struct answer *x, const ft__question *q)
     else if (x->a.graph->mode == FT_MODE_TRAINING && strncmp(by, "torch", 5) != 0)
         x->a.unverified = "to verify it takes an engine that runs training steps: "
                           "--engine torch";
+    else if (x->a.graph->mode == FT_MODE_TRAINING &&
+             q->step.how.optimizer == FT_OPTIMIZER_ADAMW8BIT)
+        x->a.unverified = "to verify it: no engine of foretell has optimizers with "
+                          "states of 8 bits";
     else if (lacks && ft__engine_lacks_kind(by, lacks->kind))
         x->a.unverified = ft__answer_text(x, "to verify it: %.*s does not run %s", name,
                                           by, ft__answer_spec(x, lacks));

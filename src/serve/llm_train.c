@@ -14,11 +14,13 @@
 /* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
  * copy, 12 B of a weight; of weights in fp32 the moments; in 8 bits (bitsandbytes) two
  * moments of a byte, without a copy. An answer's has moments of the weights' type: 14 B
- * of a 16-bit weight through memory, not 28. Products that make gradients of several
+ * of a 16-bit weight through memory, not 28, and 28 B of one in fp32; with states of 8
+ * bits they are 10 and 16. Products that make gradients of several
  * micro-batches add them up in fp32, in place: 6 B more than a 16-bit gradient that is
  * written, 4 B more than one in fp32, of 28 B. */
 static const double states_beside_copy = 6, states_of_fp32 = 2, states_of_8_bits = 1;
-static const double more_optimizer = 2, added_gradient = 6.0 / 14,
+static const double more_optimizer = 2, narrow_optimizer = 10.0 / 14,
+                    narrow_optimizer_of_fp32 = 16.0 / 28, added_gradient = 6.0 / 14,
                     added_gradient_of_fp32 = 4.0 / 28;
 enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32 };
 
@@ -66,13 +68,16 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
     ft__serve_default(&out->ep, 1);
     if (out->devices > MOST || out->tp > MOST || out->pp > MOST ||
         out->sequence > MOST || out->micro_batch > MOST || out->global_batch > MOST ||
-        out->interleave > MOST || out->ep > MOST || out->lora > MOST || out->zero > 3 ||
+        out->interleave > MOST || out->ep > MOST || out->zero > 3 ||
         out->recompute > 1 || !(out->tokens >= 0) || !isfinite(out->tokens))
         return ft_fail(
             err, FT_EINVAL, 0,
             "training has at most %d devices and sequences, zero 0 to 3, and "
             "a number of tokens",
             MOST);
+    if (out->lora > INT64_MAX)
+        return ft_fail(err, FT_EINVAL, 0, "lora=%" PRIu64 ": no model is so wide",
+                       out->lora);
     if (out->devices % (out->tp * out->pp))
         return ft_fail(err, FT_EINVAL, 0,
                        "%" PRIu64 " devices: not a multiple of tp x pp = %" PRIu64,
@@ -181,18 +186,59 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
     return read ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training");
 }
 
-static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
-                            const ft_llm_train *how, ft_error *err)
+/* What was assumed of the model, not of one device's step, and what is warned of. */
+static void take_said(ft_llm_trained *out, const ft_answer *a)
+{
+    static const char step[] = "whole sequences ";
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < a->graph->n_assumptions; i++) {
+        const char *text = a->graph->assumption[i];
+
+        if (strncmp(text, step, strlen(step)) &&
+            len + strlen(text) + 1 < sizeof(out->assumed))
+            len += (size_t)snprintf(out->assumed + len, sizeof(out->assumed) - len,
+                                    "%s\n", text);
+    }
+    for (size_t i = 0; i < a->n_warnings; i++)
+        if (a->warning[i]->code == FT_REMARK_NO_HARDWARE)
+            snprintf(out->no_hardware, sizeof(out->no_hardware), "%s",
+                     a->warning[i]->text);
+}
+
+/* What training over devices says itself. */
+static ft_status check_dims(const ft_query *q, ft_error *err)
+{
+    static const struct {
+        const char *dim, *instead;
+    } own[] = {{"tokens", "has --sequence"}, {"context", "has --sequence"},
+               {"tp", "has --tp"},           {"pp", "has --pp"},
+               {"dp", "has --gpus"},         {"ep", "has --ep"},
+               {"lora", "has --lora"},       {"train", "goes without it"},
+               {"once", "goes without it"},  {"mtp", "goes without it"}};
+
+    if (q->n_dims > MAX_DIMS)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS);
+    for (size_t i = 0; i < q->n_dims; i++)
+        for (size_t k = 0; k < sizeof(own) / sizeof(*own); k++)
+            if (strcmp(q->dims[i].name, own[k].dim) == 0)
+                return ft_fail(err, FT_EINVAL, 0, "--dim %s: training over devices %s",
+                               own[k].dim, own[k].instead);
+    return FT_OK;
+}
+
+static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
+                            const ft_query *q, const ft_llm_train *how, ft_error *err)
 {
     ft_dim_value dim[MAX_DIMS + MORE_DIMS];
     const ft__physics_params params = ft__physics_default();
     ft_query one = *q;
     const ft__data_kept *kept;
     ft_answer *a;
-    ft_status st;
+    ft_status st = check_dims(q, err);
 
-    if (q->n_dims > MAX_DIMS)
-        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS);
+    if (st)
+        return st;
     if (q->n_dims)
         memcpy(dim, q->dims, q->n_dims * sizeof(*dim));
     dim[q->n_dims] = (ft_dim_value){"train", 1};
@@ -232,6 +278,7 @@ static ft_status ask_passes(struct passes *p, ft_data *d, const ft_query *q,
         .basis = a->time.basis,
         .narrow = strcmp(one.optimizer, "adamw8bit") == 0,
     };
+    take_said(out, a);
     st = take_graph(p, a->graph, (double)how->tp, err);
     if (!st)
         st = ft__data_device(&kept, d, a->device, true, err);
@@ -266,27 +313,24 @@ static double trained_experts(const struct passes *p, const ft_llm_train *how)
     return how->lora ? 0 : p->experts;
 }
 
-/* s of a sum of each replica's `all` bytes, experts among them, over all of them. */
-static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
-                         const struct passes *p, const ft_llm_train *how, double all,
-                         double experts, uint64_t replicas, ft_error *err)
+/* s of a sum of so many bytes over n devices, each `stride` devices from the next. */
+static ft_status ask_collective(double *out, ft_data *d, const ft_query *q, bool fp32,
+                                const ft_llm_train *how, double bytes, uint64_t n,
+                                uint64_t stride, ft_error *err)
 {
-    const double bytes =
-        (all - (expert_replicas(how) > 1 ? 0 : experts)) / (double)how->pp;
-    const uint64_t beside = how->tp < how->node ? how->node / how->tp : 1;
-    const uint64_t nodes = (replicas + beside - 1) / beside;
+    const uint64_t beside = stride < how->node ? how->node / stride : 1;
     ft_query list = {.size = sizeof(list)};
     char spec[128];
     ft_answer *a;
     ft_status st;
 
     *out = 0;
-    if (replicas == 1)
+    if (n == 1 || !(bytes > 0))
         return FT_OK;
     snprintf(spec, sizeof(spec),
              "collective x=%.0f ranks=%" PRIu64 " nodes=%" PRIu64 " dtype=%s\n",
-             fmax(1, ceil(bytes / (p->fp32 ? 4 : 2))), replicas, nodes,
-             p->fp32 ? "fp32" : "bf16");
+             ceil(bytes / (fp32 ? 4 : 2)), n, (n + beside - 1) / beside,
+             fp32 ? "fp32" : "bf16");
     list.model = "sum of gradients";
     list.list = spec;
     list.list_len = strlen(spec);
@@ -301,6 +345,24 @@ static ft_status ask_sum(double *out, ft_data *d, const ft_query *q,
     *out = a->time.value;
     ft_answer_free(a);
     return FT_OK;
+}
+
+/* s of the sums of each replica's `all` bytes over all of them; experts among them have
+ * fewer replicas where ep is wider than tp. */
+static ft_status ask_sums(double *out, ft_data *d, const ft_query *q,
+                          const struct passes *p, const ft_llm_train *how, double all,
+                          double experts, uint64_t replicas, ft_error *err)
+{
+    const double apart = how->ep > how->tp ? experts : 0, pp = (double)how->pp;
+    double experts_s = 0;
+    ft_status st = ask_collective(out, d, q, p->fp32, how, (all - apart) / pp, replicas,
+                                  how->tp, err);
+
+    if (!st && apart > 0)
+        st = ask_collective(&experts_s, d, q, p->fp32, how, apart / pp,
+                            (uint64_t)expert_replicas(how), how->ep, err);
+    *out += experts_s;
+    return st;
 }
 
 static ft_estimate around(double value, double low, double high, ft_basis basis)
@@ -336,6 +398,14 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
     out->memory_bytes = p->memory;
 }
 
+/* Of an answer's, whose states have the weights' type. */
+static double optimizer_share(const struct passes *p)
+{
+    if (p->narrow)
+        return p->fp32 ? narrow_optimizer_of_fp32 : narrow_optimizer;
+    return p->fp32 ? 1 : more_optimizer;
+}
+
 /* sum_s: of all gradients once; gather_s: of all weights for both passes. */
 static double fill_times(ft_llm_trained *out, const struct passes *p,
                          const ft_llm_train *how, double sum_s, double gather_s)
@@ -353,7 +423,7 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
     out->exchange_s = how->zero > 2 ? m * fmax(0, gather_s + sum_s / 2 - stage_s)
                                     : fmax(0, sum_s - backward / pp);
     out->optimizer_s =
-        (p->fp32 || p->narrow ? 1 : more_optimizer) * p->optimizer_s / pp *
+        optimizer_share(p) * p->optimizer_s / pp *
         (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained
                    : 1);
     return out->compute_s + out->bubble_s + out->exchange_s + out->optimizer_s;
@@ -380,6 +450,7 @@ static void fill(ft_llm_trained *out, const struct passes *p, const ft_llm_train
 
     out->basis = p->basis;
     out->fp32 = p->fp32;
+    out->states_8_bits = p->narrow;
     out->step_s = around(step_s, p->low, p->high, p->basis);
     out->tokens_per_s = around(tokens / step_s, 1 / p->high, 1 / p->low, p->basis);
     out->tokens_per_s_per_device =
@@ -409,7 +480,8 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
     st = ft__query_read(&q, asked, err);
     if (!st)
         st = read_how(&how, in, &q, &out->replicas, err);
-    if (!st && q.optimizer && strncmp(q.optimizer, "adamw", strlen("adamw")) != 0)
+    if (!st && q.optimizer && strcmp(q.optimizer, "adamw") != 0 &&
+        strcmp(q.optimizer, "adamw8bit") != 0)
         st = ft_fail(err, FT_EINVAL, 0,
                      "training over devices has --optimizer adamw or adamw8bit, not "
                      "%s",
@@ -419,16 +491,16 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
             err, FT_EINVAL, 0,
             "training has --micro-batch and --global-batch in place of a batch");
     if (!st)
-        st = ask_passes(&p, d, &q, &how, err);
+        st = ask_passes(&p, out, d, &q, &how, err);
     if (!st && how.pp * how.interleave > p.layers)
         st = ft_fail(err, FT_EINVAL, 0, "%" PRIu64 " stages, and %" PRIu64 " layers",
                      how.pp * how.interleave, p.layers);
     if (!st)
-        st = ask_sum(&sum_s, d, &q, &p, &how, p.trained, trained_experts(&p, &how),
-                     out->replicas, err);
+        st = ask_sums(&sum_s, d, &q, &p, &how, p.trained, trained_experts(&p, &how),
+                      out->replicas, err);
     if (!st && how.zero > 2)
-        st = ask_sum(&gather_s, d, &q, &p, &how, p.weights, p.experts, out->replicas,
-                     err);
+        st = ask_sums(&gather_s, d, &q, &p, &how, p.weights, p.experts, out->replicas,
+                      err);
     if (st)
         return st;
     out->global_batch = how.global_batch;

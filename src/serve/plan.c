@@ -126,6 +126,7 @@ static ft_status make_list(ft_serve_plan *p, ft_error *err)
         return ft__serve_no_memory(err);
     for (uint32_t i = 0; i < p->n_ops; i++)
         ft__list_op(b, "", 0, &p->op[i], 1);
+    ft__build_language_model(b, 0, 0);
     return ft__build_finish_take(&p->list, b, err);
 }
 

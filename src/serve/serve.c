@@ -161,6 +161,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->run_mode = s->run_mode;
     out->no_hardware = s->no_hardware;
     out->no_hardware_for = s->no_hardware_for;
+    out->half = s->half;
     out->no_hardware_ending = s->no_hardware_ending ? s->no_hardware_ending : "";
     out->positions = s->sizes.positions;
     out->basis = s->basis;

@@ -168,6 +168,7 @@ struct ft_serve_steps {
     char no_hardware[256];
     ft_dtype no_hardware_for;
     const char *no_hardware_ending; /* in no_hardware */
+    bool half;                      /* as in ft_answer */
 };
 
 typedef enum ft__serve_end {

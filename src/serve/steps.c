@@ -260,7 +260,6 @@ static ft_query query_of(const ft_query *q)
     out.batch = 0;
     out.dims = NULL;
     out.n_dims = 0;
-    out.dtype = NULL;
     out.graph = NULL;
     out.totals = 0;
     if (!out.run_mode)
@@ -508,6 +507,7 @@ static ft_status read_device(ft_serve_steps *s, ft_data *d, const ft_answer *a,
         s->most_w = f->tdp_w > 0 ? f->tdp_w : NAN;
         s->link_bytes_per_s = f->link_bytes_per_s;
     }
+    s->half = a->half;
     s->memory_bytes = a->limit_bytes;
     s->basis = a->time.basis;
     s->host_s = isfinite(a->host_s) ? a->host_s : 0;
@@ -580,44 +580,6 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
     return st;
 }
 
-static ft_status cast_half(ft_graph **out, const ft_graph *g, ft_error *err)
-{
-    return ft__graph_cast_from(out, g, FT_DTYPE_bf16, FT_DTYPE_fp16, err);
-}
-
-/* A model in bf16 on a device without units for it: servers compute in fp16 there
- * (vLLM: "Falling back to torch.float16"; before 0.9 it asks for --dtype float16). */
-static ft_status make_half(ft_serve_steps *s, ft_data *d, const ft_serve_plan *p,
-                           const ft_query *q, ft_error *err)
-{
-    ft_serve_plan half = *p;
-    ft_status st;
-
-    half.list = half.prefill = NULL;
-    st = cast_half(&half.decode, p->decode, err);
-    if (!st)
-        st = cast_half(&half.prefill, p->prefill, err);
-    if (!st)
-        st = cast_half(&half.list, p->list, err);
-    if (!st) {
-        s->no_hardware_for = FT_DTYPE_NONE;
-        st = make_tables(s, d, &half, q, err);
-    }
-    ft_graph_free(half.decode);
-    ft_graph_free(half.prefill);
-    ft_graph_free(half.list);
-    if (!st && s->no_hardware_for == FT_DTYPE_NONE) {
-        const int before = snprintf(s->no_hardware, sizeof(s->no_hardware),
-                                    "%s has no hardware for bf16: ", s->title);
-
-        snprintf(s->no_hardware + before, sizeof(s->no_hardware) - (size_t)before,
-                 "computed in fp16, as servers do there");
-        s->no_hardware_for = FT_DTYPE_bf16;
-        s->no_hardware_ending = s->no_hardware + before;
-    }
-    return st;
-}
-
 ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_plan *p,
                               const ft_query *asked, ft_error *err)
 {
@@ -652,8 +614,6 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
         s->sizes = p->sizes;
         s->kv_bytes_per_token = p->kv_bytes_per_token;
         st = make_tables(s, d, p, &q, err);
-        if (!st && !q.dtype && s->no_hardware_for == FT_DTYPE_bf16)
-            st = make_half(s, d, p, &q, err);
     }
     if (st)
         ft_serve_steps_close(s);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LINE = 1 << 20, MOST_FIELDS = 64, MOST = 1000000 };
 
@@ -18,10 +19,15 @@ enum field {
     N_FIELDS,
     N_NEEDED = QUEUED
 };
-static const char *const names[N_FIELDS][6] = {
+/* Azure's traces have TIMESTAMP, ContextTokens and GeneratedTokens, BurstGPT's
+ * Timestamp, Request tokens and Response tokens. */
+enum { NAMES = 7 };
+static const char *const names[N_FIELDS][NAMES] = {
     [ARRIVAL] = {"arrival", "arrival_s", "arrival_time", "timestamp"},
-    [PROMPT] = {"prompt", "prompt_tokens", "input_toks", "input_length"},
-    [OUTPUT] = {"output", "output_tokens", "output_toks", "output_length", "generate"},
+    [PROMPT] = {"prompt", "prompt_tokens", "input_toks", "input_length",
+                "contexttokens", "request tokens"},
+    [OUTPUT] = {"output", "output_tokens", "output_toks", "output_length", "generate",
+                "generatedtokens", "response tokens"},
     [QUEUED] = {"queued_ts"},
     [FIRST] = {"first_token", "first_token_ts"},
     [LAST] = {"last_token", "last_token_ts"},
@@ -46,8 +52,8 @@ struct record {
 static int field_of(const char *name, size_t len)
 {
     for (int f = 0; f < N_FIELDS; f++)
-        for (int i = 0; i < 6 && names[f][i]; i++)
-            if (strlen(names[f][i]) == len && memcmp(names[f][i], name, len) == 0)
+        for (int i = 0; i < NAMES && names[f][i]; i++)
+            if (strlen(names[f][i]) == len && strncasecmp(names[f][i], name, len) == 0)
                 return f;
     return -1;
 }
@@ -118,16 +124,35 @@ static int read_head(struct record *r, char *line)
     return FT__EXIT_GOOD;
 }
 
+/* A number, or s of "2023-11-16 18:15:46.6805900", UTC; NaN: neither. */
+static double number_of(const char *text)
+{
+    int y, m, d, hour, minute, used = 0;
+    double s, days;
+    char *end;
+    const double x = strtod(text, &end);
+
+    if (end != text && !*end)
+        return x;
+    if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%lf%n", &y, &m, &d, &hour, &minute, &s,
+               &used) != 6 ||
+        (text[used] && strcmp(text + used, "+00:00") != 0))
+        return NAN;
+    y -= m <= 2; /* years from March on: their months' days are regular */
+    m += m <= 2 ? 9 : -3;
+    days = 365.0 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + d;
+    return ((days * 24 + hour) * 60 + minute) * 60 + s;
+}
+
 static int read_csv(struct record *r, char *line)
 {
     double value[N_FIELDS] = {NAN, NAN, NAN, NAN, NAN, NAN};
 
     for (int i = 0; i < MOST_FIELDS && *line; i++) {
-        char *text = next_field(&line), *end;
-        const double x = strtod(text, &end);
+        const double x = number_of(next_field(&line));
 
         for (int f = 0; f < N_FIELDS; f++)
-            if (r->column[f] == i && end != text && !*end)
+            if (r->column[f] == i)
                 value[f] = x;
     }
     return add(r, value);
@@ -150,6 +175,9 @@ static int read_json(struct record *r, const char *line)
         if (f >= 0 && json_is_number(of))
             value[f] = json_number_value(of);
     }
+    /* Mooncake's traces have ms. */
+    if (json_object_get(object, "hash_ids") && json_object_get(object, "timestamp"))
+        value[ARRIVAL] /= 1000;
     json_decref(object);
     return add(r, value);
 }

@@ -42,9 +42,7 @@ static const char *vllm_dtype(const char *dtype)
 static void vllm_options(char *out, size_t size, const ft_query *q, const ft_served *s,
                          const ft_serve_load *load)
 {
-    const char *dtype = q->dtype                              ? vllm_dtype(q->dtype)
-                        : s->no_hardware_for == FT_DTYPE_bf16 ? "float16"
-                                                              : NULL;
+    const char *dtype = q->dtype ? vllm_dtype(q->dtype) : s->half ? "float16" : NULL;
     const struct {
         const char *name;
         double value;

@@ -126,14 +126,30 @@ static bool is_same_word(const char *name, const char *asked, size_t n)
     return n == len && strncasecmp(name, asked, n) == 0;
 }
 
-/* Of the word "80GB" 80; 0: it is none of memory. */
-static double gib_of(const char *s, size_t n)
+/* The length of "80GB", "80 GB" or "80GiB" at s, and its GiB; 0: there is no memory. */
+static size_t memory_length(const char *s, double *gib)
 {
     const size_t digits = strspn(s, "0123456789");
+    const char *unit = s + digits + strspn(s + digits, " ");
 
-    return digits && n == digits + 2 && strncasecmp(s + digits, "gb", 2) == 0
-               ? strtod(s, NULL)
-               : 0;
+    *gib = 0;
+    if (!digits || (!is_word(unit, "gb") && !is_word(unit, "gib")))
+        return 0;
+    *gib = strtod(s, NULL);
+    return (size_t)(unit - s) + word_length(unit);
+}
+
+/* The most of all its words; 0: none is of memory. */
+static double gib_of(const char *s)
+{
+    double most = 0, gib;
+
+    for (size_t n; *s; s += n + (s[n] != '\0')) {
+        n = memory_length(s, &gib);
+        n = n ? n : word_length(s);
+        most = fmax(most, gib);
+    }
+    return most;
 }
 
 /* Whether each word of `asked` is one of the name's: "A100 80GB" of "a100-sxm-80gb";
@@ -157,16 +173,23 @@ static bool has_words(const char *name, const char *asked)
     return has && numbered;
 }
 
-/* Leaves out memory: has_memory() looks at that. */
-static const char *without_memory(char out[MAX_KEY], const char *asked)
+/* Memory as names of files have it, or left out: has_memory() looks at that. */
+static const char *words_of(char out[MAX_KEY], const char *asked, bool with_memory)
 {
     size_t len = 0;
+    double gib;
 
     for (size_t n; *asked; asked += n + (asked[n] != '\0')) {
-        n = word_length(asked);
-        if (gib_of(asked, n) == 0 && len + n + 1 < MAX_KEY)
-            len += (size_t)snprintf(out + len, MAX_KEY - len, "%s%.*s", len ? "-" : "",
-                                    (int)n, asked);
+        const size_t memory = memory_length(asked, &gib);
+        const char *gap = len ? "-" : "";
+
+        n = memory ? memory : word_length(asked);
+        if (len + n + 2 >= MAX_KEY || (memory && !with_memory))
+            continue;
+        len +=
+            (size_t)(memory ? snprintf(out + len, MAX_KEY - len, "%s%.0fgb", gap, gib)
+                            : snprintf(out + len, MAX_KEY - len, "%s%.*s", gap, (int)n,
+                                       asked));
     }
     out[len] = '\0';
     return out;
@@ -182,8 +205,7 @@ static enum match match(const char *name, const char *asked)
                          : is_word(name, "rx")                        ? 2
                                                                       : 0;
     char wanted[MAX_KEY], key[MAX_KEY], rest[MAX_KEY];
-    const char *product = strstr(name, "gb") ? product_of(asked)
-                                             : without_memory(rest, product_of(asked));
+    const char *product = words_of(rest, product_of(asked), gib_of(name) > 0);
     const size_t len = strlen(name);
 
     key_of(wanted, product, strlen(product));
@@ -494,13 +516,10 @@ static void say_variant(char *note, size_t size, const char *asked, const char *
  * drivers take off is at most 12 % ("24GB": A10G 22.2 GiB). */
 static bool has_memory(const ft_device_facts *d, const char *asked)
 {
-    double gib = 0;
+    const double gib = gib_of(asked);
 
-    for (size_t n; *asked; asked += n + (asked[n] != '\0')) {
-        n = word_length(asked);
-        gib = fmax(gib, gib_of(asked, n));
-    }
-    return !(gib > 0) || fabs(d->memory_bytes / (1 << 30) / gib - 1) < 0.12;
+    return !(gib > 0) || !(d->memory_bytes > 0) ||
+           fabs(d->memory_bytes / (1 << 30) / gib - 1) < 0.12;
 }
 
 static ft_status find_variant(char *name, size_t size, char *note, size_t note_size,

@@ -106,7 +106,7 @@ typedef struct ft__llm {
     int64_t table_block;          /* likewise, as ft__llm_quant.block */
     ft_dtype dtype, kv, state;    /* kv: of the cache; state: of linear layers */
     ft__llm_quant quant[FT__LLM_PARTS];
-    bool gptq; /* the checkpoint's are, of 4 bits */
+    bool gptq; /* weights of few bits are packed by GPTQ */
     ft__llm_norm_kind norm;
     ft__llm_linear_kind linear;
     bool dropout; /* of attention's weights, where it is trained by its scores */
@@ -118,7 +118,8 @@ typedef struct ft__llm {
     bool guessed_ffn;  /* nothing says how wide its feed-forward layers are */
     char type[64];
     double checkpoint_bytes; /* that its index says; 0: nothing does */
-    const char *named_type;  /* of weights by its path, where it says none; or NULL */
+    const char *named_type;  /* type of weights that the path names where the
+                                configuration names none; NULL */
     ft__llm_vision vision;
     ft__llm_layer layer[FT__LLM_LAYERS];
 } ft__llm;

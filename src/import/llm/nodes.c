@@ -159,10 +159,9 @@ void ft__llm_put_types(char out[96], const ft__llm_step *s)
         snprintf(out, 96, " weights=%s%s", ft_dtype_name(q->weights), block);
 }
 
-/* Frozen weights of few bits, as wide as they are multiplied for each product. GPTQ's
- * are unpacked by operations of PyTorch (AutoGPTQ's modules): shifted as int32,
- * narrowed, masked, moved and scaled, 22 B of a weight, which are ten numbers of 16
- * bits that are read and one that is written. */
+/* Dequantizes frozen weights to the dtype of the product, for each product. GPTQ's are
+ * unpacked by operations of PyTorch (AutoGPTQ's modules): shifted as int32, narrowed,
+ * masked, moved and scaled, 22 B of a weight. */
 static uint32_t dequantized(ft__llm_step *s, int64_t from, int64_t to)
 {
     const ft__llm_quant *q = &s->m.quant[s->part];
@@ -172,9 +171,12 @@ static uint32_t dequantized(ft__llm_step *s, int64_t from, int64_t to)
 
     if (q->block)
         ft__llm_weight(s, SHAPE(ft__llm_rounded_up(from * to, q->block)));
-    if (s->m.gptq)
+    if (s->m.gptq) {
+        const int64_t moved = 22 * from * to * 8 / (int64_t)ft_dtype_bits(s->m.dtype);
+
         return ft__llm_node(s, "dequantize", packed, "generic read=%s out=%s",
-                            X(10 * from * to), all.s);
+                            X(moved - from * to), all.s);
+    }
     return ft__llm_node(s, "dequantize", packed, "cast x=%s to=%s dtype=%s", all.s,
                         s->type, ft_dtype_name(q->weights));
 }

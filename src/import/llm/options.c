@@ -164,8 +164,10 @@ static void divide(ft__llm_step *s)
     m->shared_ffn = part_of(s, m->shared_ffn, "features of the shared experts");
     m->vocab = ft__llm_rounded_up(m->vocab, s->ranks);
     check_divided(s);
-    if (all % s->expert_ranks || m->experts % s->expert_ranks ||
-        (s->expert_ranks > 1 && !m->experts))
+    if (s->expert_ranks > 1 && !m->experts)
+        ft__build_fail(s->b, FT_EINVAL, 0, "ep=%" PRId64 ": the model has no experts",
+                       s->expert_ranks);
+    else if (all % s->expert_ranks || m->experts % s->expert_ranks)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "ep=%" PRId64 " does not divide tp x dp=%" PRId64
                        " and the %" PRId64 " experts",
@@ -250,7 +252,7 @@ static void say_assumed(ft__llm_step *s)
                          s->attention_alone ? "attention"
                                             : "the layers but routers and experts",
                          s->lora);
-    ft__build_positions(s->b, m->positions, s->context);
+    ft__build_language_model(s->b, m->positions, s->context);
     if (s->drafts)
         ft__build_assume(s->b,
                          "%" PRId64 " tokens of each sequence are drafted by a "
@@ -274,12 +276,15 @@ static void say_assumed(ft__llm_step *s)
         ft__build_assume(s->b,
                          "the vision tower's weights are counted, not run; images "
                          "are tokens like others");
-    if (m->named_type && !s->weight_bits)
+    if (m->named_type && !s->weight_bits && (!s->whole || s->lora)) {
+        const char *fp = strstr(m->named_type, "fp"); /* others say how in the file */
+
         ft__build_assume(s->b,
                          "weights in %s: the configuration says no other type, though "
-                         "its path has \"%s\": --precision %s",
-                         s->type, m->named_type,
-                         strcmp(m->named_type, "fp8") == 0 ? "fp8" : "fp4");
+                         "its path has \"%s\": %s%s",
+                         s->type, m->named_type, fp ? "--precision " : "",
+                         fp ? fp : "quantization_config of the checkpoint is missing");
+    }
     if (m->like_llama)
         ft__build_assume(s->b, "layers like Llama's: model_type \"%s\" is not known",
                          m->type);

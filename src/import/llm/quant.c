@@ -219,7 +219,7 @@ static void take_all(ft__llm_reader *r, const struct scheme *s)
     const ft__llm_quant q = scheme_of(s);
     ft__llm *m = r->m;
 
-    m->gptq = FT__IS(s->method, "gptq") && s->bits == 4;
+    m->gptq = FT__IS(s->method, "gptq");
     if (q.weights == FT_DTYPE_NONE && !s->listed)
         ft__llm_refuse(r, "is of a method, or of bits, that are not known",
                        "quantization_config");

@@ -57,13 +57,17 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   server.concurrency: 1
   server.most: "cache"
   $ mkdir 8B-NVFP4; cp examples/llm/llama-3-8b.json 8B-NVFP4/config.json; for d in batch=1 "dim weight_bits=4"; do foretell ops 8B-NVFP4 --$d --top 1 2>&1 | grep path; done
-  assumed: weights in bf16: the configuration says no other type, though its path has "fp4": --precision fp4
+  assumed: weights in bf16: the configuration says no other type, though its path has "nvfp4": --precision fp4
   [1]
+  $ for d in rawqwen gptq-user/8B/it Qwen-AWQ; do mkdir -p $d; cp examples/llm/llama-3-8b.json $d/config.json; foretell ops $d --top 1 2>&1 | grep path; done
+  assumed: weights in bf16: the configuration says no other type, though its path has "awq": quantization_config of the checkpoint is missing
+  $ for d in "" "--dim lora=16"; do foretell ops 8B-NVFP4 --mode training --dim train=1 --dim tokens=16 $d --top 1 2>&1 | grep path; done
+  assumed: weights in bf16: the configuration says no other type, though its path has "nvfp4": --precision fp4
   $ foretell rank 8B-NVFP4 --devices h100-sxm --tp 1 --concurrency 1 --prompt 512 --generate 32 -q | grep -c path; foretell predict 8B-NVFP4 --device h100-sxm,l4 --prompt 512 --generate 32 -q | grep -c path
   1
   1
   $ foretell ops examples/llm/llama-3-8b.json --dim tp=4 --dim ep=4
-  foretell ops: llama-3-8b.json: ep=4 does not divide tp x dp=4 and the 0 experts
+  foretell ops: llama-3-8b.json: ep=4: the model has no experts
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim tp=2 -q | grep -E 'assumed: one|^peak|weights'
   assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)

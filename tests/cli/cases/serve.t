@@ -58,6 +58,12 @@ Recorded requests, in CSV or JSON:
   $ printf '{"arrival_time": 10, "input_toks": 300, "output_toks": 8}\n{"arrival_time": 10.5, "input_toks": 200, "output_toks": 4}\n' > r.jsonl
   $ for f in csv jsonl; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests r.$f --json -q > $f; done; cmp csv jsonl && pick requests < csv
   requests: 2
+  $ printf '{"timestamp": 0, "input_length": 300, "output_length": 8, "hash_ids": [0]}\n{"timestamp": 2500, "input_length": 200, "output_length": 4, "hash_ids": [1]}\n' > mooncake
+  $ printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2024-02-29 23:59:59.0000000,300,8\n2024-03-01 00:00:01.5000000,200,4\n' > azure
+  $ printf 'Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n5,ChatGPT,300,8,308,API log\n7.5,GPT-4,200,4,204,API log\n' > burst
+  $ for f in mooncake azure burst; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests $f --json -q > $f.json; done; cmp mooncake.json azure.json && cmp azure.json burst.json && pick requests assumptions.0 < burst.json
+  requests: 2
+  assumptions.0: "2 recorded requests"
   $ printf 'arrival,prompt\n1,2\n' > r.csv; foretell predict examples/llm/llama-3-8b.json --device h100-sxm --requests r.csv
   foretell predict: r.csv: no column "output": requests want arrival, prompt and output
   [3]
@@ -167,8 +173,11 @@ What no setting reaches:
   --dtype float16
   time per output
   time to first t
-  $ foretell predict examples/llm/llama-3-8b.json --device t4 --precision fp8 --prompt 512 --generate 32 -q | grep warning
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --precision fp8 --prompt 512 --generate 32 -q | grep -oE '^warning.*|--dtype float16'
   warning: NVIDIA T4 has no hardware for fp8e4m3: products are computed in fp16, weights read in fp8e4m3
+  --dtype float16
+  $ foretell predict examples/llm/llama-3-8b.json --device t4 --gpus 8 -q | grep warning
+  warning: NVIDIA T4 has no hardware for bf16: computed in fp16, as servers do there
   $ foretell rank examples/llm/llama-3-8b.json --devices a100-sxm-80gb --concurrency 8 --tp 1 --precision fp8 -q | grep warning
   warning: no hardware for fp8e4m3: a100-sxm-80gb; products are computed in bf16, weights read in fp8e4m3
 
@@ -324,7 +333,7 @@ Engines have a host of their own, and options that nothing uses are refused:
   llama-3-8b.json by time of one forward pass
   assumed: one step: tokens=1 new of each sequence, context=1024 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
   assumed: inference, bf16
-  warning: no hardware for bf16: t4; libraries convert it, or refuse to run; the times are guesses
+  warning: no hardware for bf16: t4; computed in fp16, as servers do there
   
   does not fit: t4, 15.6 GiB of 15.0 GiB; not even batch 1 does
   foretell rank: nothing can be placed on one device; with --tp or --concurrency it is served, over several
@@ -356,10 +365,17 @@ Trained over many devices:
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --precision amp-bf16 -q | grep -E '^assumed|^a device' | cut -d, -f1-3
   assumed: weights, gradients and states of AdamW in fp32; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: cast from bf16 to fp32: weights, activations and arithmetic
+  assumed: mixed precision as by torch.autocast: products and convolutions in bf16, norms, softmax and losses in fp32
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 162 GiB: weights 29.9 GiB, gradients 29.9 GiB, states 59.8 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100 --gpus 64 --tp 2 --zero 1 --sequence 4096 --run-tokens 1T --price 2/h -q | sed -E 's/[0-9.]+(e[+][0-9]+)? ?([num]?[sJW]|[KMG]iB|%|kJ)?( |$|,|;)/N\3/g; s/ {2,}/ /g; s/-{5,}/-/; s/ (learned|scaled)$//'
   examples/llm/llama-3-8b.json on N x h100-sxm: tp N, pp N, N replicas, N micro-batch in a step of N sequences
   assumed: weights and gradients in N bits, AdamW with an fpN copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: one of N ranks of tensor parallelism
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the N classes of logits
   
   training estimate low high basis
   -
@@ -383,10 +399,18 @@ Trained over many devices:
   it does not fit: --recompute, --tp, --pp or more --gpus take less
   $ L=examples/llm/llama-3-8b.json; for o in "--lora 16" "--lora 16 --dim weight_bits=4" "--optimizer adamw8bit"; do foretell predict $L --device h100-sxm --gpus 1 --recompute $o -q | grep -E '^assumed|^a device' | cut -d, -f1-3; done
   assumed: adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 20.0 GiB: weights 15.0 GiB, gradients 80.0 MiB, states 480 MiB
   assumed: adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 10.5 GiB: weights 5.49 GiB, gradients 80.0 MiB, states 480 MiB
   assumed: weights and gradients in their type, AdamW in 8 bits; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
+  assumed: no dropout: models exported for evaluation have none
+  assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 49.3 GiB: weights 15.0 GiB, gradients 15.0 GiB, states 15.0 GiB
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
   devices: 64
@@ -394,8 +418,17 @@ Trained over many devices:
   micro_batches: 4
   global_batch: 64
   fits: true
+  $ foretell predict examples/llm/llama-3-8b.json --device v100-sxm2-32gb --gpus 8 --lora 16 --dtype bf16 --json -q | pick assumptions warnings
+  assumptions: ["adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass", "LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen", "no dropout: models exported for evaluation have none", "loss: cross entropy over the 128256 classes of logits"]
+  warnings: ["NVIDIA Tesla V100 SXM2 32 GB has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses"]
+  $ foretell predict examples/llm/llama-3-8b.json --device v100-sxm2-32gb --gpus 8 --lora 16 --dtype bf16 -q | grep -E '^(assumed: LoRA|warning)'
+  assumed: LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen
+  warning: NVIDIA Tesla V100 SXM2 32 GB has no hardware for bf16: libraries convert it, or refuse to run; the times are guesses
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --pp 4
   foretell predict: --gpus is missing: on how many is it trained?
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --mode training --dim train=1 --lora 16
+  foretell predict: --gpus is missing: on how many is it trained? (of one device's step: --dim lora=16)
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --concurrency 4
   foretell predict: training goes without options of serving but --tp and --ep

@@ -243,6 +243,8 @@ Foretold for a device: by phase, and memory by part.
   conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.94 ms   648 us   338 us  1.24 ms  scaled
   
   verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer momentum --batch 32
+  $ foretell predict data/models/resnet18.onnx --device a30 --mode training --optimizer adamw8bit -q | tail -1
+  to verify it: no engine of foretell has optimizers with states of 8 bits
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
   mode: "training"
   step: "one step of forward, backward and SGD"
