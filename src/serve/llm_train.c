@@ -419,9 +419,15 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
     out->compute_s = m * stage_s;
     out->bubble_s = (pp - 1) * stage_s / (double)how->interleave;
     /* Weights are gathered for both passes, and gradients scattered: half a sum each.
-     */
-    out->exchange_s = how->zero > 2 ? m * fmax(0, gather_s + sum_s / 2 - stage_s)
-                                    : fmax(0, sum_s - backward / pp);
+     * Of divided states updated weights are gathered beside the next step's forward
+     * pass (Megatron-LM, --overlap-param-gather). */
+    if (how->zero > 2)
+        out->exchange_s = m * fmax(0, gather_s + sum_s / 2 - stage_s);
+    else if (how->zero)
+        out->exchange_s =
+            fmax(0, sum_s / 2 - backward / pp) + fmax(0, sum_s / 2 - p->forward_s / pp);
+    else
+        out->exchange_s = fmax(0, sum_s - backward / pp);
     out->optimizer_s =
         optimizer_share(p) * p->optimizer_s / pp *
         (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained
