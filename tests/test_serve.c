@@ -626,7 +626,7 @@ TEST(a_model_in_bf16_is_computed_in_fp16_where_there_are_units_for_that_alone)
         if (ft_query_ask(&a, d, &q, &err))
             fprintf(stderr, "%s\n", err.msg);
         CHECK_EQ(a->half, half);
-        CHECK(strcmp(a->dtype, asked[i].in) == 0);
+        CHECK(SAME(a->dtype, asked[i].in));
         CHECK_NEAR(time.value / a->time.value, 1, 0.03);
         ft_answer_free(a);
         ft_serve_steps_close(s);
