@@ -75,6 +75,23 @@ TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
     ft_predictor_free(p);
 }
 
+/* NeuSight's small operations wait for their hosts, which says nothing of the device. */
+TEST(a_small_kernel_takes_a_device_no_more_than_it_does_in_a_graph)
+{
+    const char *small = "relu x=1x256x14x14 dtype=fp32";
+    ft_predictor *p;
+    ft_device *d;
+    char path[4200];
+
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
+    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, "a30", NULL), FT_OK);
+    CHECK_NEAR(ask_one(p, d, "", small).value,
+               ask_one(p, d, "run_mode=graph", small).value, 5e-7);
+    ft_device_free(d);
+    ft_predictor_free(p);
+}
+
 int main(int argc, char **argv)
 {
     take_folder(argc, argv);

@@ -52,6 +52,7 @@ same figures everywhere.
 
   $ foretell train --engine fake > table; grep -E '^(engine|written|next|kind)' table
   kind       phase    metric     for devices  method                                     n    MAPE  median     p90  90 % interval  constant MAPE  physics MAPE
+  kind: one kind of operation, a class of kinds (conv, norm; matmul and
   written: HOME/.local/share/foretell/local-fake.ftp
   next: foretell predict MODEL --device local --engine fake
 
@@ -190,8 +191,8 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  122 ms  113 ms  131 ms  -  # B  yes  measured
-  a30  1.23 ms  529 us  2.89 ms  86.2 mJ  # B  yes  scaled
-  h100-sxm  1.23 ms  435 us  2.89 ms  220 mJ  # B  yes  scaled
+  a30  1.23 ms  490 us  2.89 ms  86.7 mJ  # B  yes  scaled
+  h100-sxm  1.22 ms  434 us  2.89 ms  218 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in

@@ -55,14 +55,14 @@ A host in one module with its device issues at its own pace, which the answer sa
   > END
   $ python3 compare.py
   eager 2.60
-    0.35 to 2.36 150 W host of gh200: launches take 2.6 times those of an x86 server's; --launch-time replaces it
-    0.35 to 2.36 177 W
+    0.35 to 2.36 151 W host of gh200: launches take 2.6 times those of an x86 server's; --launch-time replaces it
+    0.35 to 2.36 178 W
   eager --launch-time 5us 1.00
+    0.80 to 1.64 294 W
     0.80 to 1.64 293 W
-    0.80 to 1.64 291 W
   graph 1.00
-    0.72 to 1.41 333 W
-    0.72 to 1.41 330 W
+    0.72 to 1.41 334 W
+    0.72 to 1.41 331 W
 
 Memory that a name leaves out, and short names.
 

@@ -84,16 +84,16 @@ what it has no answer for. A batch costs what its items cost.
   not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.99 ms  1.38 ms  2.95 ms     4013  308 mJ  618 MiB                   0.1384  *   66.2 %  scaled
-  2  l4      2.28 ms  1.57 ms  3.37 ms     3510  153 mJ  618 MiB                  0.07914  *~  33.8 %  scaled
+  1  a30     1.97 ms  1.36 ms  2.94 ms     4069  311 mJ  618 MiB                   0.1365  *   65.1 %  scaled
+  2  l4      2.24 ms  1.54 ms  3.32 ms     3578  152 mJ  618 MiB                  0.07763  *~  34.9 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1
   choices.0.place: 1
   choices.1.place: 2
-  choices.0.items_per_s: 4012.89511615257
-  choices.0.cost_per_item: 6.92212902997829e-08
-  choices.0.values.cost.value: 5.53770322398263e-07
+  choices.0.items_per_s: 4069.4152117405
+  choices.0.cost_per_item: 6.82598760078286e-08
+  choices.0.values.cost.value: 5.46079008062628e-07
 
 A device that lacks a fact keeps no network from the others.
 
@@ -102,7 +102,7 @@ A device that lacks a fact keeps no network from the others.
   
   #  network  device     time   energy   memory
   ------------------------------------------------
-  1  1        a30     56.8 us  1.87 mJ  520 MiB  *
+  1  1        a30     57.0 us  1.88 mJ  520 MiB  *
   
   *: Pareto-optimal in time, energy and memory
   foretell rank: iphone-6: its file does not say "peak_fp32", which an estimate needs
@@ -111,10 +111,10 @@ A device that lacks a fact keeps no network from the others.
   
   network        device     time   energy   memory
   ------------------------------------------------
-  resnet18.onnx  a30     1.23 ms  86.2 mJ  571 MiB
-  some.ops       a30     56.8 us  1.87 mJ  520 MiB
+  resnet18.onnx  a30     1.23 ms  86.7 mJ  571 MiB
+  some.ops       a30     57.0 us  1.88 mJ  520 MiB
   
-  all are done after 1.29 ms and have taken 88.1 mJ; no other way is better
+  all are done after 1.29 ms and have taken 88.5 mJ; no other way is better
   left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs
 
@@ -146,13 +146,13 @@ A predictor that cannot be read is left out where nobody named it, and the other
   choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, mi355x, h100-pcie, rtx-pro-6000 and 85 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
+  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, h100-pcie, rtx-pro-6000, mi355x and 84 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  all are done after 1.23 ms and have taken 87.8 mJ; no other way is better
+  all are done after 1.23 ms and have taken 88.3 mJ; no other way is better
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  alone on l4: 1.23 ms, 53.3 mJ
+  alone on l4: 1.23 ms, 53.5 mJ
 
 A product that comes in several variants is one of them, and commands say which.
 

@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.09 ms  1.29 ms   7.28 ms  scaled
-  energy           215 mJ  83.7 mJ    542 mJ  scaled
-  power            69.5 W   49.0 W    98.7 W  scaled
+  time            3.09 ms  1.19 ms   7.28 ms  scaled
+  energy           218 mJ  78.9 mJ    550 mJ  scaled
+  power            70.5 W   49.7 W     100 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,7 +18,7 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace    8.12 MiB
     process       512 MiB
   fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
-  the host issues everything in 3.08 ms, the device executes it in 1.27 ms: the host sets the time
+  the host issues everything in 3.08 ms, the device executes it in 1.18 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
@@ -38,12 +38,12 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  34.0 ms  22.6 ms  51.3 ms  87.4 W  2.97 J  930 MiB  yes   scaled
-  a30      900 MHz  27.1 ms  18.0 ms  40.8 ms   105 W  2.83 J  930 MiB  yes   scaled
-  a30     1.20 GHz  24.0 ms  16.0 ms  36.1 ms   146 W  3.51 J  930 MiB  yes   scaled
-  a30     1.44 GHz  22.8 ms  15.2 ms  34.2 ms   163 W  3.70 J  930 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 76.5 % of the energy and 119.0 % of the time at 1.44 GHz
-  least energy x time on a30: at 900 MHz, 76.5 % of the energy and 119.0 % of the time at 1.44 GHz
+  a30      600 MHz  34.1 ms  22.6 ms  51.6 ms  89.2 W  3.04 J  930 MiB  yes   scaled
+  a30      900 MHz  27.0 ms  18.0 ms  40.8 ms   107 W  2.90 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.9 ms  16.0 ms  36.1 ms   150 W  3.60 J  930 MiB  yes   scaled
+  a30     1.44 GHz  22.7 ms  15.1 ms  34.2 ms   165 W  3.73 J  930 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 77.6 % of the energy and 119.2 % of the time at 1.44 GHz
+  least energy x time on a30: at 900 MHz, 77.6 % of the energy and 119.2 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --clocks 600,900 --csv -q | grep -E '^device|x=32x3' | cut -d, -f1,3,7,8
   device,count,basis,setting
@@ -58,12 +58,12 @@ At other clocks, with the one that takes the least energy; under a cap.
   9 [] []
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.8694731688099
+  power.value: 99.9055932842164
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
   host_s: 0.0030762
-  busy_s: 0.0390853354877942
+  busy_s: 0.0390921724488711
   $ foretell predict data/models/resnet50.onnx --device a30 --clock 9GHz
   foretell predict: a30: its highest clock is 1440 MHz
   [2]
@@ -101,8 +101,8 @@ By what a dataset calls a device, and by the name of a product of which there ar
   
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
-  v100-sxm2-16gb  3.09 ms  1.92 ms  7.30 ms  609 mJ  627 MiB  yes   scaled
-  h100-sxm        3.08 ms  1.09 ms  7.28 ms  547 mJ  651 MiB  yes   scaled
+  v100-sxm2-16gb  3.09 ms  1.91 ms  7.30 ms  622 mJ  627 MiB  yes   scaled
+  h100-sxm        3.08 ms  1.09 ms  7.28 ms  544 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   

@@ -20,9 +20,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network     time   energy   memory
   ----------------------------------------
-  1  4        52.5 us  2.04 mJ  514 MiB  *
-  2  wide      236 us  19.9 mJ  542 MiB
-  3  deep     2.72 ms   176 mJ  521 MiB
+  1  4        50.7 us  2.05 mJ  514 MiB  *
+  2  wide      236 us  20.3 mJ  542 MiB
+  3  deep     2.72 ms   177 mJ  521 MiB
   
   *: Pareto-optimal in time, energy and memory
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
@@ -34,9 +34,9 @@ Many networks as lists of operations on standard input, each behind a line that 
   
   #  network  device     time   energy   memory
   ------------------------------------------------
-  1  4        l4      52.7 us  1.56 mJ  514 MiB  *
-  2  4        a30     52.5 us  2.04 mJ  514 MiB  *
-  3  wide     l4       234 us  9.95 mJ  542 MiB
+  1  4        l4      50.5 us  1.52 mJ  514 MiB  *
+  2  4        a30     50.7 us  2.05 mJ  514 MiB
+  3  wide     l4       234 us  10.1 mJ  542 MiB
   
   *: Pareto-optimal in time, energy and memory
   [3]
@@ -48,7 +48,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   ,broken,l4,bad,0,"list: line 2: unknown operation ""relo"""
   ,deep,a30,over limit,0,
   ,deep,l4,over limit,0,
-  2,4,a30,placed,1,
+  2,4,a30,placed,0,
   1,4,l4,placed,1,
   $ foretell rank --stdin --devices a30 --by edp --json <nets 2>/dev/null | pick networks placed skipped.0.number skipped.0.network best.0.network
   networks: 4
@@ -66,11 +66,11 @@ Names of files are no lists.
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value
-  time.value: 0.00272352747983657
+  time.value: 0.00272264398200434
   memory.total.value: 545849344.0
   $ foretell rank --stdin --devices a30 --json <nets 2>/dev/null | pick best.2.network best.2.time_s best.2.memory_bytes
   best.2.network: "deep"
-  best.2.time_s: 0.00272352747983657
+  best.2.time_s: 0.00272264398200434
   best.2.memory_bytes: 545849344.0
 
 One without a name is called by its number; nothing behind the last line is no network.
@@ -114,7 +114,7 @@ Mistakes, and what is not known.
   
   #  network  device     time   energy   memory
   ------------------------------------------------
-  1  4        l4      52.7 us  1.56 mJ  514 MiB  *
+  1  4        l4      50.5 us  1.52 mJ  514 MiB  *
   
   *: Pareto-optimal in time, energy and memory
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"

@@ -26,7 +26,7 @@ What networks measured whole show of host and device goes into the predictor of 
   $ ./learn -o with.ftp --networks phase=forward | sed -n '/networks of/,/^$/p'
   networks of  policy   engine  phase    n  error  without  90 % interval  conv  products  others  relaid  bounded  a launch    idle  energy
   ------------------------------------------------------------------------------------------------------------------------------------------
-  a30          default  test    forward  6  0.0 %   43.2 %   1.00 .. 1.00  1.00      1.00    0.68    1.00     1.00   64.8 us  31.3 W    1.00
+  a30          default  test    forward  6  0.0 %   43.3 %   1.00 .. 1.00  1.00      1.00    0.68    1.00     1.00   60.9 us  31.3 W    1.00
   
   $ foretell show with.ftp --json | pick schedules.# schedules.0.phase schedules.0.engine schedules.0.n
   schedules.#: 1
@@ -62,7 +62,7 @@ What networks measured whole show of host and device goes into the predictor of 
 What evaluate says of a network that it hides is what predict answers without it.
 
   $ foretell evaluate --db a.db --where phase=forward --networks phase=forward --method extra -q --leave-out network=net3 --rows rows.csv | grep '^network'
-  network  1  0.0 %   0.0 %  0.0 %      100.0 %   -  0.0 %     0.1 %   10.4 %  100.0 %      1.01
+  network  1  0.0 %   0.0 %  0.0 %      100.0 %   -  0.0 %     0.1 %   10.4 %  100.0 %      1.00
   $ cut -d, -f6-8,14 rows.csv
   spec,phase,metric,split
   network name=net3 x=1x4 dtype=fp32,forward,time,net3

@@ -91,13 +91,13 @@ What is asked for has to go together, and fit:
 Of several devices those that fit are answered, and the others named; none is a failure:
 
   $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q | cut -d' ' -f1-5 | tail -2
-  h100-sxm  1  25.8
+  h100-sxm  1  25.4
   t4: it does not fit:
   $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
       "fits": false,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q | cut -d' ' -f1-8 | tail -2
-  h100-sxm  1  25.8 ms  7.72
+  h100-sxm  1  25.4 ms  7.71
   epyc-7763: the memory of epyc-7763 is not known
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
       "fits": null,
@@ -188,10 +188,10 @@ Requests that come by themselves: their rate stands above, there are no users, a
   
   place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
   -------------------------------------------------------------------------------------------
-      1  l40s    1   1  as is    93.5 ms  32.5 ms            30.79     678.3   302 mJ  yes
-      2  l4      1   1  as is     54.9 s   103 ms            9.705     247.5   239 mJ  yes
+      1  l40s    1   1  as is    99.0 ms  33.0 ms             30.3     678.1   305 mJ  yes
+      2  l4      1   1  as is     55.5 s   104 ms            9.637     245.8   241 mJ  yes
   
-  the first: TTFT 63.2 ms .. 145 ms, TPOT 20.8 ms .. 53.5 ms, a device 651.3 .. 697.2 tokens/s; scaled
+  the first: TTFT 65.4 ms .. 154 ms, TPOT 20.9 ms .. 54.8 ms, a device 650.7 .. 697.1 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'
@@ -199,7 +199,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
-  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 54.9 s
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 55.5 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]

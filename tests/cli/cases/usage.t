@@ -108,7 +108,7 @@ Every command explains itself, with examples.
         --lower HOW            as an engine runs it: strided (PyTorch), channels-last (oneDNN), fused (TVM)
         --top N                how many operations to list, the heaviest; 40, with --diff 15
         --mode M               inference, or training: forward, loss, backward, optimizer
-        --optimizer O          with training: none, sgd (the default), momentum, adam, adamw
+        --optimizer O          with training: none, sgd (the default), momentum, adam, adamw, adamw8bit
         --loss L               with training: auto (the default), none, cross_entropy, mse
         --loss-on R            with training: first (the default) or all results
         --batch N              batch size, where the model leaves it open
