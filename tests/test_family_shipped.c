@@ -75,7 +75,8 @@ TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
     ft_predictor_free(p);
 }
 
-/* NeuSight's small operations wait for their hosts, which says nothing of the device. */
+/* NeuSight's small operations wait for their hosts, which says nothing of the device.
+ */
 TEST(a_small_kernel_takes_a_device_no_more_than_it_does_in_a_graph)
 {
     const char *small = "relu x=1x256x14x14 dtype=fp32";
