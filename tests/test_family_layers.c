@@ -80,7 +80,7 @@ static void put_value(struct measured *m, const char *spec, const char *metric,
     CHECK_EQ(ft__store_put(m->s, m->run, &key, &of, NULL, 0, NULL), FT_OK);
 }
 
-/* So many times as long as its arithmetic takes. */
+/* So many times as long as its arithmetic and the start of a kernel take. */
 static void put_factor(struct measured *m, char spec[200], double factor)
 {
     ft_cost c;
@@ -90,7 +90,7 @@ static void put_factor(struct measured *m, char spec[200], double factor)
     ft_op_cost(&op, &c);
     ft_op_print(&op, spec, 200);
     put_value(m, spec, "time", "s",
-              factor * (8e-6 + c.flops / (0.7 * ft_device_get(m->d)->peak_fp32)));
+              factor * (3e-6 + c.flops / (0.7 * ft_device_get(m->d)->peak_fp32)));
 }
 
 static void put_time(struct measured *m, enum what what, int layer, int batch)

@@ -89,11 +89,11 @@ TEST(a_short_graph_is_no_slower_than_its_launches)
     ft_data_close(d);
 }
 
-/* A ResNet-50 has 97 MiB of weights, an L4 48 MB of cache, and 0.48 GB/s with its
- * memory at 10 MHz. */
+/* A ResNet-50 has 97 MiB of weights, an L4 48 MB of cache, and 0.96 and 0.48 GB/s with
+ * its memory at 20 and 10 MHz. */
 TEST(memory_at_a_low_clock_reads_weights_slowly)
 {
-    static const char *const settings[] = {"memory=10MHz", "memory=5MHz"};
+    static const char *const settings[] = {"memory=20MHz", "memory=10MHz"};
     char path[4200];
     double one_s[2];
     ft_data *d = open_data();
@@ -112,7 +112,8 @@ TEST(memory_at_a_low_clock_reads_weights_slowly)
             one_s[i] = a->time.value;
             for (size_t k = 0; k < a->n_ops; k++)
                 share += a->op[k]->share;
-            CHECK(CMP(one_s[i], >, 0.17) && CMP(a->time.low, <, 0.9 * one_s[i]));
+            CHECK(CMP(one_s[i], >, 0.085 * (1 + i)) &&
+                  CMP(a->time.low, <, 0.9 * one_s[i]));
             CHECK_NEAR(share, a->busy_s / a->time.value, 0.02);
             ft_answer_free(a);
         }
@@ -168,8 +169,8 @@ TEST(an_operation_alone_is_a_network_of_one)
     ft_data_close(d);
 }
 
-/* Where weights set the time, more rows are no faster, whatever the schedule's factor.
- */
+/* Where weights set the time, more rows are no faster, whatever the schedule's factor,
+ * but for what is learned of what is left beside them. */
 TEST(more_rows_are_no_faster)
 {
     char text[80];
@@ -187,7 +188,7 @@ TEST(more_rows_are_no_faster)
         q.list_len = (size_t)snprintf(
             text, sizeof(text), "linear x=%dx512 out=1024 dtype=fp32 *64\n", rows);
         CHECK(!ft_query_ask(&a, d, &q, NULL));
-        CHECK(CMP(a->time.value, >=, before));
+        CHECK(CMP(a->time.value, >=, 0.999 * before));
         before = a->time.value;
         ft_answer_free(a);
     }

@@ -198,9 +198,9 @@ static double top_clock(const ft_device_facts *d)
 }
 
 /* The lowest clocks that drivers set are 8 % of the highest and more (Jetson TX1 77 of
- * 998 MHz, RTX 4090 210 of 2520), of memory 4 % (RTX 3090 405 of 9751): below 5 and
- * 2.5 % it is another unit's number. */
-static const double least_clock = 0.05, least_memory_clock = 0.025;
+ * 998 MHz, RTX 4090 210 of 2520): below 5 % it is another unit's number, of memory,
+ * which may be asked how slow it could be, at a thousandth: GHz for MHz. */
+static const double least_clock = 0.05, least_memory_clock = 0.0015;
 
 static bool has_clock(const ft_device_facts *d, double clock_hz)
 {
@@ -222,7 +222,7 @@ static ft_status find_clock(ft__device_query *a, ft_error *err)
                        "%s: its highest memory clock is %.0f MHz%s", d->name,
                        d->memory_clock_hz / 1e6,
                        a->set.at.memory_hz < d->memory_clock_hz
-                           ? ", and none of its memory clocks is below 2.5 % of it"
+                           ? ", and none of its memory clocks is below 0.15 % of it"
                            : "");
     a->clock_hz = a->set.at.clock_hz;
     if (isnan(a->clock_hz))

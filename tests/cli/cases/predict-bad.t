@@ -74,7 +74,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   foretell predict: a30: its highest memory clock is 1215 MHz
   [2]
   $ foretell predict data/models/resnet18.onnx --device a30 --memory-clock 1
-  foretell predict: a30: its highest memory clock is 1215 MHz, and none of its memory clocks is below 2.5 % of it
+  foretell predict: a30: its highest memory clock is 1215 MHz, and none of its memory clocks is below 0.15 % of it
   [2]
   $ foretell predict data/models/resnet18.onnx --device h200-sxm --memory-clock 99999
   foretell predict: h200-sxm: its file does not say "memory_clock_mhz", which another memory clock needs
