@@ -41,6 +41,16 @@ TEST(shipped_predictors_open)
     ft_device_free(on.file);
 }
 
+static ft_predictor *shipped(void)
+{
+    ft_predictor *p;
+    char path[4200];
+
+    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
+    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
+    return p;
+}
+
 /* NeuSight measured batched products, softmax along the last axis and layer norms:
  * other kernels and kinds. */
 TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
@@ -56,12 +66,9 @@ TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
         {"batchnorm x=32x64x112x112 dtype=fp32", false},
         {"layernorm x=8192x1024 norm=1 dtype=fp32", true},
     };
-    ft_predictor *p;
+    ft_predictor *p = shipped();
     ft_device *d;
-    char path[4200];
 
-    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
-    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
     CHECK_EQ(ft_device_load(&d, data_dir, "a10", NULL), FT_OK);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const ft_estimate learned = ask_one(p, d, "run_mode=graph", cases[i].spec);
@@ -80,12 +87,9 @@ TEST(a_kernel_that_nobody_measured_is_answered_by_the_data_sheet)
 TEST(a_small_kernel_takes_a_device_no_more_than_it_does_in_a_graph)
 {
     const char *small = "relu x=1x256x14x14 dtype=fp32";
-    ft_predictor *p;
+    ft_predictor *p = shipped();
     ft_device *d;
-    char path[4200];
 
-    snprintf(path, sizeof(path), "%s/predictors/nvidia-fp32.ftp", data_dir);
-    CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
     CHECK_EQ(ft_device_load(&d, data_dir, "a30", NULL), FT_OK);
     CHECK_NEAR(ask_one(p, d, "", small).value,
                ask_one(p, d, "run_mode=graph", small).value, 5e-7);
