@@ -113,7 +113,7 @@ static bool unary(struct machine *m, char c)
 
     if (!p)
         return false;
-    push(m, ft__call1(m->b, name[p - letters], "", pop(m)));
+    push(m, ft__call1(m->b, name[p - letters], pop(m)));
     return true;
 }
 
@@ -160,7 +160,7 @@ static const struct formula *find(ft_kind kind)
     return NULL;
 }
 
-ft_status ft__bwd_formula(ft_block *b, ft_error *err)
+ft_status ft__bwd_formula(ft_block *b)
 {
     static const ft_key_id keys[] = {FT_K_x, FT_K_y, FT_K_z};
     const struct formula *f = find(b->op.kind);
@@ -177,7 +177,7 @@ ft_status ft__bwd_formula(ft_block *b, ft_error *err)
         if (!ft__wants(b, bit))
             continue;
         if (!f || !f->operand[i])
-            return ft__unsupported(b, err, "it has no gradient for an operand");
+            return ft__unsupported(b, "it has no gradient for an operand");
         s = ft_op_shape(&b->op, keys[i]);
         ft__give(b, bit, ft__sum_to(b, evaluate(&m, f->operand[i]), &out, &s));
     }
@@ -272,9 +272,8 @@ static ft__reg activation(ft_block *b)
     }
 }
 
-ft_status ft__bwd_activation(ft_block *b, ft_error *err)
+ft_status ft__bwd_activation(ft_block *b)
 {
-    (void)err;
     ft__give(b, FT_WRT_X, activation(b));
     return FT_OK;
 }

@@ -40,11 +40,10 @@ static void batchnorm_cudnn(ft_block *b)
     give_three(b);
 }
 
-ft_status ft__bwd_batchnorm(ft_block *b, ft_error *err)
+ft_status ft__bwd_batchnorm(ft_block *b)
 {
     bool train = ft_op_at(&b->op, FT_K_train, 0);
 
-    (void)err;
     if (ft__norm_is_cudnn(b)) {
         batchnorm_cudnn(b);
         return FT_OK;
@@ -73,9 +72,8 @@ static void arg_normalised(ft_block *b)
     ft__arg_ints(b, x + n - axes, axes);
 }
 
-ft_status ft__bwd_layernorm(ft_block *b, ft_error *err)
+ft_status ft__bwd_layernorm(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::native_layer_norm_backward", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
@@ -89,12 +87,11 @@ ft_status ft__bwd_layernorm(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__bwd_groupnorm(ft_block *b, ft_error *err)
+ft_status ft__bwd_groupnorm(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x);
     int64_t inner = 1;
 
-    (void)err;
     for (uint32_t i = 2; i < x.rank; i++)
         inner *= x.dim[i];
     ft__call(b, "aten::native_group_norm_backward", "");
@@ -115,14 +112,13 @@ ft_status ft__bwd_groupnorm(ft_block *b, ft_error *err)
 /* PyTorch's CPU has no kernel for it: what autograd makes of
  * x * rsqrt(mean(x^2)) * scale.
  *   x' = x rstd;  scale: sum of g x';  x: rstd (h - x' mean(h x')), h = g scale */
-ft_status ft__bwd_rmsnorm(ft_block *b, ft_error *err)
+ft_status ft__bwd_rmsnorm(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), count = {0};
     uint32_t n = (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
     int64_t last[FT_MAX_RANK], lead[FT_MAX_RANK];
     ft__reg normal, rstd = ft__kept_in(b, 0), g = ft__in(b, 0), h, r;
 
-    (void)err;
     count.rank = n;
     for (uint32_t i = 0; i < n; i++) {
         last[i] = x.rank - n + i;
@@ -146,24 +142,21 @@ ft_status ft__bwd_rmsnorm(ft_block *b, ft_error *err)
 }
 
 /* y = x / |x|: (g - y sum(g y)) / |x|. */
-ft_status ft__bwd_l2norm(ft_block *b, ft_error *err)
+ft_status ft__bwd_l2norm(ft_block *b)
 {
     int64_t axis = ft_op_at(&b->op, FT_K_axis, 0);
     ft__reg g = ft__in(b, 0), x = ft__saved(b, FT_SAVE_X),
             y = ft__saved(b, FT_SAVE_OUT), length, r;
 
-    (void)err;
-    length =
-        ft__call1(b, "aten::sqrt", "", ft__sum(b, ft__mul(b, x, x), &axis, 1, true));
+    length = ft__call1(b, "aten::sqrt", ft__sum(b, ft__mul(b, x, x), &axis, 1, true));
     r = ft__sum(b, ft__mul(b, g, y), &axis, 1, true);
     r = ft__call_add(b, g, ft__mul(b, y, r), -1);
     ft__give(b, FT_WRT_X, ft__div(b, r, length));
     return FT_OK;
 }
 
-ft_status ft__bwd_softmax(ft_block *b, ft_error *err)
+ft_status ft__bwd_softmax(ft_block *b)
 {
-    (void)err;
     ft__call(b,
              b->op.kind == FT_KIND_softmax ? "aten::_softmax_backward_data"
                                            : "aten::_log_softmax_backward_data",
@@ -178,13 +171,12 @@ ft_status ft__bwd_softmax(ft_block *b, ft_error *err)
 
 /* As batchnorm over batch x channels; kept are the repeated scale, mean and
  * deviation. */
-ft_status ft__bwd_instancenorm(ft_block *b, ft_error *err)
+ft_status ft__bwd_instancenorm(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), one = x, rows;
     const int64_t batch = 0;
     ft__reg g, seen, r;
 
-    (void)err;
     one.dim[0] = 1;
     one.dim[1] = x.dim[0] * x.dim[1];
     rows = (ft_shape){.rank = 2, .dim = {x.dim[0], x.dim[1]}};
@@ -211,9 +203,8 @@ ft_status ft__bwd_instancenorm(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__bwd_dropout(ft_block *b, ft_error *err)
+ft_status ft__bwd_dropout(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::native_dropout_backward", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__kept_in(b, 0));
@@ -356,10 +347,10 @@ static void attention_flash_cuda(ft_block *b)
     give_operands(b, ft__results(b, 3));
 }
 
-ft_status ft__bwd_attention(ft_block *b, ft_error *err)
+ft_status ft__bwd_attention(ft_block *b)
 {
     if (ft_op_at(&b->op, FT_K_train, 0))
-        return ft__unsupported(b, err, "dropout of weights, or a mask that is trained");
+        return ft__unsupported(b, "dropout of weights, or a mask that is trained");
     switch (ft__attention_way(b)) {
     case FT__ATTENTION_FLASH: attention_flash(b); break;
     case FT__ATTENTION_FLASH_CUDA: attention_flash_cuda(b); break;

@@ -74,13 +74,13 @@ static void begin_pool(ft_block *b, const char *op, uint32_t n)
     arg_pad(b, n);
 }
 
-ft_status ft__bwd_maxpool(ft_block *b, ft_error *err)
+ft_status ft__bwd_maxpool(ft_block *b)
 {
     uint32_t n = ft__spatial(&b->op);
     ft__reg indices = ft__kept_in(b, 0);
 
     if (!even_padding(b, n))
-        return ft__unsupported(b, err, "padding that differs by side");
+        return ft__unsupported(b, "padding that differs by side");
     indices = widened(b, indices, n);
     begin_pool(b,
                n == 3 ? "aten::max_pool3d_with_indices_backward"
@@ -93,12 +93,12 @@ ft_status ft__bwd_maxpool(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__bwd_avgpool(ft_block *b, ft_error *err)
+ft_status ft__bwd_avgpool(ft_block *b)
 {
     uint32_t n = ft__spatial(&b->op);
 
     if (!even_padding(b, n) || ft_op_at(&b->op, FT_K_dilation, 0) != 1)
-        return ft__unsupported(b, err, "padding that differs by side, or dilation");
+        return ft__unsupported(b, "padding that differs by side, or dilation");
     begin_pool(b, n == 3 ? "aten::avg_pool3d_backward" : "aten::avg_pool2d_backward",
                n);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_ceil, 0));
@@ -148,12 +148,12 @@ static ft__reg of_extreme(ft_block *b, ft__reg g, ft__reg out, const int64_t *ax
 
 static ft__reg of_log_sum(ft_block *b, ft__reg g, ft__reg x, ft__reg out)
 {
-    ft__reg r = ft__call1(b, "aten::exp", "", ft__call_add(b, x, out, -1));
+    ft__reg r = ft__call1(b, "aten::exp", ft__call_add(b, x, out, -1));
 
     return ft__mul(b, g, r);
 }
 
-ft_status ft__bwd_reduce(ft_block *b, ft_error *err)
+ft_status ft__bwd_reduce(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), kept;
     int64_t axes[FT_MAX_RANK];
@@ -174,10 +174,10 @@ ft_status ft__bwd_reduce(ft_block *b, ft_error *err)
     case FT_KIND_reduce_max:
     case FT_KIND_reduce_min: g = of_extreme(b, g, out, axes, n); break;
     case FT_KIND_reduce_prod: g = ft__div(b, ft__mul(b, g, out), in); break;
-    case FT_KIND_reduce_l1: g = ft__mul(b, g, ft__call1(b, "aten::sgn", "", in)); break;
+    case FT_KIND_reduce_l1: g = ft__mul(b, g, ft__call1(b, "aten::sgn", in)); break;
     case FT_KIND_reduce_l2: g = ft__mul(b, in, ft__div(b, g, out)); break;
     case FT_KIND_reduce_logsumexp: g = of_log_sum(b, g, in, out); break;
-    default: return ft__unsupported(b, err, "no gradient is written down for it");
+    default: return ft__unsupported(b, "no gradient is written down for it");
     }
     ft__give(b, FT_WRT_X, g);
     return FT_OK;
@@ -191,12 +191,11 @@ static ft__reg flip(ft_block *b, ft__reg r, int64_t axis)
     return ft__result(b);
 }
 
-ft_status ft__bwd_cumsum(ft_block *b, ft_error *err)
+ft_status ft__bwd_cumsum(ft_block *b)
 {
     int64_t axis = ft_op_at(&b->op, FT_K_axis, 0);
     ft__reg r = flip(b, ft__in(b, 0), axis);
 
-    (void)err;
     ft__call(b, "aten::cumsum", "");
     ft__arg_tensor(b, r);
     ft__arg_int(b, axis);
@@ -216,12 +215,11 @@ static ft__reg zeros(ft_block *b, const ft_shape *s)
 }
 
 /* The second operand is the place of each result. */
-ft_status ft__bwd_topk(ft_block *b, ft_error *err)
+ft_status ft__bwd_topk(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x);
     ft__reg r = zeros(b, &x);
 
-    (void)err;
     ft__call(b, "aten::scatter", "src");
     ft__arg_tensor(b, r);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
@@ -231,9 +229,8 @@ ft_status ft__bwd_topk(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__bwd_embedding(ft_block *b, ft_error *err)
+ft_status ft__bwd_embedding(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::embedding_dense_backward", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
@@ -257,16 +254,15 @@ static const char *resize_name(const ft_op *op, uint32_t n)
     return n >= 1 && n <= 3 && mode >= 0 && mode <= 2 ? name[mode][n - 1] : NULL;
 }
 
-ft_status ft__bwd_resize(ft_block *b, ft_error *err)
+ft_status ft__bwd_resize(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), out = ft_op_shape(&b->op, FT_K_out);
     uint32_t n = ft__spatial(&b->op);
     const char *name = resize_name(&b->op, n);
 
     if (!name || out.dim[0] != x.dim[0] || out.dim[1] != x.dim[1])
-        return ft__unsupported(b, err,
-                               "PyTorch resizes one to three axes behind the "
-                               "channels");
+        return ft__unsupported(b, "PyTorch resizes one to three axes behind the "
+                                  "channels");
     ft__call(b, name, "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, out.dim + 2, n);
@@ -350,7 +346,7 @@ static ft__reg of_cast(ft_block *b)
     return ft__result(b);
 }
 
-ft_status ft__bwd_move(ft_block *b, ft_error *err)
+ft_status ft__bwd_move(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), out = ft_op_shape(&b->op, FT_K_out);
     ft__reg r;
@@ -362,11 +358,11 @@ ft_status ft__bwd_move(ft_block *b, ft_error *err)
     case FT_KIND_expand: r = ft__sum_to(b, ft__in(b, 0), &out, &x); break;
     case FT_KIND_slice:
         if (x.rank != out.rank && ft__axis_apart(&x, &out) == x.rank)
-            return ft__unsupported(b, err, "the number of axes changes");
+            return ft__unsupported(b, "the number of axes changes");
         r = of_slice(b, &x, &out);
         break;
     case FT_KIND_cast: r = of_cast(b); break;
-    default: return ft__unsupported(b, err, "no gradient is written down for it");
+    default: return ft__unsupported(b, "no gradient is written down for it");
     }
     ft__give(b, FT_WRT_X, r);
     return FT_OK;

@@ -40,7 +40,7 @@ static bool read_padding(const ft_block *b, int64_t *begin, int64_t *around, uin
     return even;
 }
 
-ft_status ft__bwd_conv(ft_block *b, ft_error *err)
+ft_status ft__bwd_conv(ft_block *b)
 {
     bool weights = ft__wants(b, FT_WRT_WEIGHTS), bias = ft_op_at(&b->op, FT_K_bias, 0);
     bool transposed = is_transposed(&b->op), even;
@@ -52,7 +52,7 @@ ft_status ft__bwd_conv(ft_block *b, ft_error *err)
 
     even = read_padding(b, begin, around, n);
     if (transposed && !even)
-        return ft__unsupported(b, err, "padding that differs by side");
+        return ft__unsupported(b, "padding that differs by side");
     if (!even)
         x = pad(b, x, around, n, 1);
     ft__call(b, "aten::convolution_backward", "");
@@ -106,16 +106,16 @@ static ft__reg matrix(ft_block *b, ft__reg x, const ft_shape *s)
 }
 
 /* Two products, and for the bias a sum over the rows. */
-ft_status ft__bwd_linear(ft_block *b, ft_error *err)
+ft_status ft__bwd_linear(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = x, bias;
     const int64_t rows = 0;
     ft__reg g, r;
 
     if (ft_op_at(&b->op, FT_K_to, 0) || ft_op_at(&b->op, FT_K_weights, 0))
-        return ft__unsupported(b, err, "operands of several types");
+        return ft__unsupported(b, "operands of several types");
     if (x.rank == 0)
-        return ft__unsupported(b, err, "x has no axes");
+        return ft__unsupported(b, "x has no axes");
     y.dim[y.rank - 1] = ft_op_at(&b->op, FT_K_out, 0);
     bias = (ft_shape){.rank = 1, .dim = {y.dim[y.rank - 1]}};
     g = matrix(b, ft__in(b, 0), &y);
@@ -153,7 +153,7 @@ static void fold(ft_block *b, const ft_shape *x, const ft_shape *y)
     }
 }
 
-ft_status ft__bwd_matmul(ft_block *b, ft_error *err)
+ft_status ft__bwd_matmul(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y), dx, dy;
     ft_op forward = b->op;
@@ -161,9 +161,9 @@ ft_status ft__bwd_matmul(ft_block *b, ft_error *err)
     ft__reg g = ft__in(b, 0), r;
 
     if (ft_op_at(&b->op, FT_K_to, 0) || ft_op_at(&b->op, FT_K_weights, 0))
-        return ft__unsupported(b, err, "operands of several types");
+        return ft__unsupported(b, "operands of several types");
     if (ft_op_at(&b->op, FT_K_order, 0))
-        return ft__unsupported(b, err, "operands that lie transposed");
+        return ft__unsupported(b, "operands that lie transposed");
     if (y.rank == 2) {
         fold(b, &x, &y);
         return FT_OK;

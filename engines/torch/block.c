@@ -172,9 +172,9 @@ ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
     return ft__result(b);
 }
 
-ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x)
+ft__reg ft__call1(ft_block *b, const char *op, ft__reg x)
 {
-    ft__call(b, op, overload);
+    ft__call(b, op, "");
     ft__arg_tensor(b, x);
     return ft__result(b);
 }
@@ -351,7 +351,7 @@ void ft__result_numbers(ft_block *b, uint32_t bits)
         b->step[b->n_steps - 1].numbers = bits;
 }
 
-ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...)
+ft_status ft__unsupported(const ft_block *b, const char *why, ...)
 {
     char spec[1024], text[512];
     va_list args;
@@ -360,7 +360,8 @@ ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...
     vsnprintf(text, sizeof(text), why, args);
     va_end(args);
     ft_op_print(&b->op, spec, sizeof(spec));
-    return ft_fail(err, FT_EUNSUPPORTED, 0, "torch: cannot run %.400s: %s", spec, text);
+    return ft_fail(b->err, FT_EUNSUPPORTED, 0, "torch: cannot run %.400s: %s", spec,
+                   text);
 }
 
 /* Where a register is used last, filled in from the back: the first that asks
@@ -436,7 +437,7 @@ static void name_calls(ft_block *b)
         snprintf(b->implementation, sizeof(b->implementation), "view");
 }
 
-ft_status ft__block_finish(ft_block *b, ft_error *err)
+ft_status ft__block_finish(ft_block *b)
 {
     bool *used = calloc(b->n_regs + 1u, sizeof(*used));
 
@@ -444,14 +445,14 @@ ft_status ft__block_finish(ft_block *b, ft_error *err)
     b->bad |= !used || !b->reg;
     if (b->missing) {
         free(used);
-        return ft__unsupported(b, err, "this libtorch has no %s", b->missing);
+        return ft__unsupported(b, "this libtorch has no %s", b->missing);
     }
     b->bad |= !results_are_there(b) || !natives_are_short(b);
     if (!b->bad)
         mark_last_uses(b, used);
     free(used);
     if (b->bad)
-        return ft_fail(err, FT_ENOMEM, 0, "torch: no room for %s",
+        return ft_fail(b->err, FT_ENOMEM, 0, "torch: no room for %s",
                        ft_kind_name(b->op.kind));
     for (uint32_t i = 0; i < b->n_constants; i++)
         b->reg[FT__FIRST_CONSTANT + i] = b->constant[i];

@@ -40,7 +40,7 @@ ft__reg ft__padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n, double with
     return ft__result(b);
 }
 
-ft_status ft__fwd_conv(ft_block *b, ft_error *err)
+ft_status ft__fwd_conv(ft_block *b)
 {
     static const char *const name[] = {"aten::conv1d", "aten::conv2d", "aten::conv3d"};
     uint32_t n = ft__spatial(&b->op);
@@ -48,7 +48,7 @@ ft_status ft__fwd_conv(ft_block *b, ft_error *err)
     ft__reg x;
 
     if (has_other_types(&b->op))
-        return ft__unsupported(b, err, "operands of several types");
+        return ft__unsupported(b, "operands of several types");
     x = ft__in(b, 0);
     if (!ft__pads(&b->op, pad, n))
         x = ft__padded(b, x, pad, n, 0);
@@ -63,7 +63,7 @@ ft_status ft__fwd_conv(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_conv_transpose(ft_block *b, ft_error *err)
+ft_status ft__fwd_conv_transpose(ft_block *b)
 {
     static const char *const name[] = {
         "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d"};
@@ -71,9 +71,9 @@ ft_status ft__fwd_conv_transpose(ft_block *b, ft_error *err)
     int64_t pad[FT_MAX_RANK];
 
     if (has_other_types(&b->op))
-        return ft__unsupported(b, err, "operands of several types");
+        return ft__unsupported(b, "operands of several types");
     if (!ft__pads(&b->op, pad, n))
-        return ft__unsupported(b, err, "padding differs from side to side");
+        return ft__unsupported(b, "padding differs from side to side");
     ft__call(b, name[n - 1], n == 1 ? "" : "input");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__param(b, 0));
@@ -86,10 +86,10 @@ ft_status ft__fwd_conv_transpose(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_linear(ft_block *b, ft_error *err)
+ft_status ft__fwd_linear(ft_block *b)
 {
     if (has_other_types(&b->op))
-        return ft__unsupported(b, err, "operands of several types");
+        return ft__unsupported(b, "operands of several types");
     ft__call(b, "aten::linear", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__param(b, 0));
@@ -97,10 +97,10 @@ ft_status ft__fwd_linear(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_matmul(ft_block *b, ft_error *err)
+ft_status ft__fwd_matmul(ft_block *b)
 {
     if (has_other_types(&b->op))
-        return ft__unsupported(b, err, "operands of several types");
+        return ft__unsupported(b, "operands of several types");
     ft__out(b, 0, ft__call2(b, "aten::matmul", "", ft__in(b, 0), ft__in(b, 1)));
     return FT_OK;
 }
@@ -207,13 +207,12 @@ ft__attention ft__attention_way(const ft_block *b)
     return ft_op_at(op, FT_K_train, 0) ? FT__ATTENTION_MATH : FT__ATTENTION_FLASH;
 }
 
-ft_status ft__fwd_attention(ft_block *b, ft_error *err)
+ft_status ft__fwd_attention(ft_block *b)
 {
     bool shared = ft_op_at(&b->op, FT_K_x, 1) != ft_op_at(&b->op, FT_K_y, 1);
     double dropout = ft_op_at(&b->op, FT_K_train, 0) & 1 ? 0.1 : 0;
     ft__reg mask = ft__attention_mask(b);
 
-    (void)err;
     if (b->how & FT_VALUES_KEEP) {
         switch (ft__attention_way(b)) {
         case FT__ATTENTION_FLASH: attention_flash(b, mask); break;
@@ -262,13 +261,13 @@ static ft__reg states_by_direction(ft_block *b, ft__reg y)
     return ft__result(b);
 }
 
-ft_status ft__fwd_rnn(ft_block *b, ft_error *err)
+ft_status ft__fwd_rnn(ft_block *b)
 {
     bool lstm = b->op.kind == FT_KIND_lstm;
     ft__reg state[2], weights[16], r;
 
     if (ft_op_at(&b->op, FT_K_weights, 0))
-        return ft__unsupported(b, err, "operands of several types");
+        return ft__unsupported(b, "operands of several types");
     state[0] = first_state(b);
     state[1] = lstm ? first_state(b) : 0;
     for (uint32_t i = 0; i < b->n_params && i < 16; i++)

@@ -27,23 +27,21 @@ static void arg_options(ft_block *b, ft_dtype t)
     ft__arg_none(b);
 }
 
-ft_status ft__fwd_transpose(ft_block *b, ft_error *err)
+ft_status ft__fwd_transpose(ft_block *b)
 {
     uint32_t n;
     const int64_t *perm = ft_op_get(&b->op, FT_K_perm, &n);
 
-    (void)err;
     ft__out(b, 0, permuted(b, ft__in(b, 0), perm, n));
     return FT_OK;
 }
 
-ft_status ft__fwd_split(ft_block *b, ft_error *err)
+ft_status ft__fwd_split(ft_block *b)
 {
     uint32_t n;
     const int64_t *sizes = ft_op_get(&b->op, FT_K_sizes, &n);
     ft__reg r;
 
-    (void)err;
     ft__call(b, "aten::split_with_sizes", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, sizes, n);
@@ -77,7 +75,7 @@ ft__reg ft__select_first(ft_block *b, ft__reg r, uint32_t axis)
     return ft__result(b);
 }
 
-ft_status ft__fwd_slice(ft_block *b, ft_error *err)
+ft_status ft__fwd_slice(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
@@ -89,7 +87,7 @@ ft_status ft__fwd_slice(ft_block *b, ft_error *err)
         return FT_OK;
     }
     if (x.rank != y.rank)
-        return ft__unsupported(b, err, "the number of axes changes");
+        return ft__unsupported(b, "the number of axes changes");
     for (uint32_t i = 0; i < x.rank; i++) {
         int64_t by = (y.dim[i] - 1) * step < x.dim[i] ? step : 1;
 
@@ -107,11 +105,10 @@ ft_status ft__fwd_slice(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_expand(ft_block *b, ft_error *err)
+ft_status ft__fwd_expand(ft_block *b)
 {
     ft_shape y = ft_op_shape(&b->op, FT_K_out);
 
-    (void)err;
     ft__call(b, "aten::expand", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, y.dim, y.rank);
@@ -133,24 +130,23 @@ static ft__reg front_part(ft_block *b, ft__reg x, const ft_shape *y)
     return ft__result(b);
 }
 
-ft_status ft__fwd_view(ft_block *b, ft_error *err)
+ft_status ft__fwd_view(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t from = ft_shape_elements(&x), to = ft_shape_elements(&y);
 
     if (to > from)
-        return ft__unsupported(b, err, "a view of more than there is");
+        return ft__unsupported(b, "a view of more than there is");
     ft__out(b, 0,
             from == to ? ft__reshaped(b, ft__in(b, 0), &y)
                        : front_part(b, ft__in(b, 0), &y));
     return FT_OK;
 }
 
-ft_status ft__fwd_concat(ft_block *b, ft_error *err)
+ft_status ft__fwd_concat(ft_block *b)
 {
     ft__reg part[FT_OP_MAX_OPERANDS];
 
-    (void)err;
     for (uint32_t i = 0; i < b->n_in; i++)
         part[i] = ft__in(b, i);
     ft__call(b, "aten::cat", "");
@@ -171,7 +167,7 @@ static ft_status unselect(ft_block *b, const ft_shape *y, uint32_t axis)
 }
 
 /* Halves rounded down in front; what goes beyond the end is cut off. */
-ft_status ft__fwd_pad(ft_block *b, ft_error *err)
+ft_status ft__fwd_pad(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t around[2 * FT_MAX_RANK];
@@ -180,7 +176,7 @@ ft_status ft__fwd_pad(ft_block *b, ft_error *err)
     if (axis < y.rank)
         return unselect(b, &y, axis);
     if (x.rank != y.rank)
-        return ft__unsupported(b, err, "the number of axes changes");
+        return ft__unsupported(b, "the number of axes changes");
     for (uint32_t i = 0; i < x.rank; i++) {
         uint32_t at = 2 * (x.rank - 1 - i);
 
@@ -195,20 +191,20 @@ ft_status ft__fwd_pad(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_tile(ft_block *b, ft_error *err)
+ft_status ft__fwd_tile(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t times[FT_MAX_RANK];
 
     if (y.rank < x.rank)
-        return ft__unsupported(b, err, "the number of axes falls");
+        return ft__unsupported(b, "the number of axes falls");
     for (uint32_t i = 0; i < y.rank; i++) {
         uint32_t extra = y.rank - x.rank;
         int64_t of = i < extra ? 1 : x.dim[i - extra];
 
         times[i] = of ? y.dim[i] / of : 1;
         if (times[i] * of != y.dim[i])
-            return ft__unsupported(b, err, "whole repetitions only");
+            return ft__unsupported(b, "whole repetitions only");
     }
     ft__call(b, "aten::repeat", "");
     ft__arg_tensor(b, ft__in(b, 0));
@@ -217,7 +213,7 @@ ft_status ft__fwd_tile(ft_block *b, ft_error *err)
 }
 
 /* Views around one copy, as pixel_shuffle() does it in another order. */
-ft_status ft__fwd_blocks(ft_block *b, ft_error *err)
+ft_status ft__fwd_blocks(ft_block *b)
 {
     static const int64_t to_space[6] = {0, 3, 4, 1, 5, 2},
                          to_depth[6] = {0, 3, 5, 1, 2, 4};
@@ -227,11 +223,11 @@ ft_status ft__fwd_blocks(ft_block *b, ft_error *err)
     int64_t s;
 
     if (x.rank != 4 || y.rank != 4)
-        return ft__unsupported(b, err, "two axes behind the channels");
+        return ft__unsupported(b, "two axes behind the channels");
     s = depth ? x.dim[2] / (y.dim[2] ? y.dim[2] : 1)
               : y.dim[2] / (x.dim[2] ? x.dim[2] : 1);
     if (s < 1 || x.dim[1] * (depth ? s * s : 1) != y.dim[1] * (depth ? 1 : s * s))
-        return ft__unsupported(b, err, "square blocks only");
+        return ft__unsupported(b, "square blocks only");
     if (depth)
         memcpy(apart.dim, (int64_t[]){x.dim[0], x.dim[1], y.dim[2], s, y.dim[3], s},
                6 * sizeof(int64_t));
@@ -247,9 +243,8 @@ ft_status ft__fwd_blocks(ft_block *b, ft_error *err)
 }
 
 /* Always in plain order, or channels-last where the operation says so. */
-ft_status ft__fwd_copy(ft_block *b, ft_error *err)
+ft_status ft__fwd_copy(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::clone", "");
     ft__arg_tensor(b, ft__in(b, 0));
     if (b->op.layout == FT_LAYOUT_PLAIN)
@@ -259,11 +254,10 @@ ft_status ft__fwd_copy(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_made(ft_block *b, ft_error *err)
+ft_status ft__fwd_made(ft_block *b)
 {
     ft_shape y = ft_op_shape(&b->op, FT_K_out);
 
-    (void)err;
     ft__call(b, b->op.kind == FT_KIND_random ? "aten::rand" : "aten::zeros", "");
     ft__arg_ints(b, y.dim, y.rank);
     arg_options(b, b->op.dtype);
@@ -279,13 +273,12 @@ static ft__reg indexed(ft_block *b, ft__reg x, const ft__reg *by, uint32_t n)
 }
 
 /* One index is a view; a row of them is index_select(), more are index(). */
-ft_status ft__fwd_gather(ft_block *b, ft_error *err)
+ft_status ft__fwd_gather(ft_block *b)
 {
     ft_shape y = ft_op_shape(&b->op, FT_K_y);
     uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
     ft__reg by[FT_MAX_RANK];
 
-    (void)err;
     if (y.rank > 1) {
         for (uint32_t i = 0; i < axis; i++)
             by[i] = FT__NO_REG;
@@ -303,10 +296,10 @@ ft_status ft__fwd_gather(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_embedding(ft_block *b, ft_error *err)
+ft_status ft__fwd_embedding(ft_block *b)
 {
     if (ft_op_at(&b->op, FT_K_weights, 0))
-        return ft__unsupported(b, err, "a table of another type");
+        return ft__unsupported(b, "a table of another type");
     ft__call(b, "aten::embedding", "");
     ft__arg_tensor(b, ft__param(b, 0));
     ft__arg_tensor(b, ft__in(b, 0));
@@ -316,9 +309,8 @@ ft_status ft__fwd_embedding(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_gather_elements(ft_block *b, ft_error *err)
+ft_status ft__fwd_gather_elements(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::gather", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
@@ -339,7 +331,7 @@ static bool is_nd(const ft_shape *x, const ft_shape *y, const ft_shape *out, uin
 
 /* Indices stand along y's last axis: as many tensors, one an axis of x. Else one index
  * stands for each element. */
-ft_status ft__fwd_gather_nd(ft_block *b, ft_error *err)
+ft_status ft__fwd_gather_nd(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y),
              out = ft_op_shape(&b->op, FT_K_out);
@@ -348,7 +340,7 @@ ft_status ft__fwd_gather_nd(ft_block *b, ft_error *err)
 
     if (!is_nd(&x, &y, &out, n)) {
         if (!ft_shape_equal(&y, &out))
-            return ft__unsupported(b, err, "indices of neither rows nor elements");
+            return ft__unsupported(b, "indices of neither rows nor elements");
         ft__out(b, 0, ft__call2(b, "aten::take", "", ft__in(b, 0), ft__in(b, 1)));
         return FT_OK;
     }
@@ -363,16 +355,16 @@ ft_status ft__fwd_gather_nd(ft_block *b, ft_error *err)
 }
 
 /* The specification has no indices: all updates go to the first place of axis 0. */
-ft_status ft__fwd_scatter(ft_block *b, ft_error *err)
+ft_status ft__fwd_scatter(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_y);
     ft__reg where;
 
     if (x.rank != y.rank)
-        return ft__unsupported(b, err, "updates with as many axes as x");
+        return ft__unsupported(b, "updates with as many axes as x");
     for (uint32_t i = 1; i < x.rank; i++)
         if (y.dim[i] > x.dim[i])
-            return ft__unsupported(b, err, "updates wider than x");
+            return ft__unsupported(b, "updates wider than x");
     where = ft__constant(b, ft__tensor_zeros(b->ctx, &y, FT_DTYPE_int64));
     ft__call(b, "aten::scatter", "src");
     ft__arg_tensor(b, ft__in(b, 0));
@@ -383,12 +375,12 @@ ft_status ft__fwd_scatter(ft_block *b, ft_error *err)
 }
 
 /* Classes as whole numbers, the new axis last. */
-ft_status ft__fwd_one_hot(ft_block *b, ft_error *err)
+ft_status ft__fwd_one_hot(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
 
     if (b->op.dtype != FT_DTYPE_int64 || y.rank != x.rank + 1)
-        return ft__unsupported(b, err, "int64, and the new axis last");
+        return ft__unsupported(b, "int64, and the new axis last");
     ft__call(b, "aten::one_hot", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_int(b, y.dim[x.rank]);

@@ -48,11 +48,10 @@ static void batchnorm_kept(ft_block *b, bool train)
     keep_rest(b, cudnn ? 4 : 3);
 }
 
-ft_status ft__fwd_batchnorm(ft_block *b, ft_error *err)
+ft_status ft__fwd_batchnorm(ft_block *b)
 {
     bool train = ft_op_at(&b->op, FT_K_train, 0) != 0;
 
-    (void)err;
     if (b->how & FT_VALUES_KEEP) {
         batchnorm_kept(b, train);
         return FT_OK;
@@ -67,11 +66,10 @@ ft_status ft__fwd_batchnorm(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_layernorm(ft_block *b, ft_error *err)
+ft_status ft__fwd_layernorm(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP;
 
-    (void)err;
     ft__call(b, keep ? "aten::native_layer_norm" : "aten::layer_norm", "");
     ft__arg_tensor(b, ft__in(b, 0));
     arg_trailing(b);
@@ -83,11 +81,10 @@ ft_status ft__fwd_layernorm(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_rmsnorm(ft_block *b, ft_error *err)
+ft_status ft__fwd_rmsnorm(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP;
 
-    (void)err;
     ft__call(b, keep ? "aten::_fused_rms_norm" : "aten::rms_norm", "");
     ft__arg_tensor(b, ft__in(b, 0));
     arg_trailing(b);
@@ -115,9 +112,8 @@ static void groupnorm_kept(ft_block *b)
     keep_rest(b, 3);
 }
 
-ft_status ft__fwd_groupnorm(ft_block *b, ft_error *err)
+ft_status ft__fwd_groupnorm(ft_block *b)
 {
-    (void)err;
     if (b->how & FT_VALUES_KEEP) {
         groupnorm_kept(b);
         return FT_OK;
@@ -163,9 +159,8 @@ static void instancenorm_kept(ft_block *b)
     ft__keep(b, (ft__reg)(r + 2));
 }
 
-ft_status ft__fwd_instancenorm(ft_block *b, ft_error *err)
+ft_status ft__fwd_instancenorm(ft_block *b)
 {
-    (void)err;
     if (b->how & FT_VALUES_KEEP) {
         instancenorm_kept(b);
         return FT_OK;
@@ -184,7 +179,7 @@ ft_status ft__fwd_instancenorm(ft_block *b, ft_error *err)
 
 /* x / (1 + 1e-4 mean of squares of neighbours)^0.75, in the steps of
  * torch.nn.functional.local_response_norm(): a mean pool over an axis in front. */
-ft_status ft__fwd_lrn(ft_block *b, ft_error *err)
+ft_status ft__fwd_lrn(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), seen = {.rank = 5};
     int64_t size = ft_op_at(&b->op, FT_K_size, 0), window[3] = {size, 1, 1};
@@ -193,7 +188,7 @@ ft_status ft__fwd_lrn(ft_block *b, ft_error *err)
     ft__reg r = ft__call2(b, "aten::mul", "Tensor", ft__in(b, 0), ft__in(b, 0));
 
     if (x.rank < 3)
-        return ft__unsupported(b, err, "an axis behind the channels is needed");
+        return ft__unsupported(b, "an axis behind the channels is needed");
     seen.dim[0] = x.dim[0];
     seen.dim[1] = 1;
     seen.dim[2] = x.dim[1];
@@ -228,13 +223,12 @@ ft_status ft__fwd_lrn(ft_block *b, ft_error *err)
 }
 
 /* x / max(norm, 1e-12), in the steps of torch.nn.functional.normalize(). */
-ft_status ft__fwd_l2norm(ft_block *b, ft_error *err)
+ft_status ft__fwd_l2norm(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x);
     int64_t axis = ft_op_at(&b->op, FT_K_axis, 0);
     ft__reg norm;
 
-    (void)err;
     norm = ft__norm2(b, &axis, 1, true);
     ft__call_native(b, "_ZN2at4_ops9clamp_min4callERKNS_6TensorERKN3c106ScalarE");
     ft__arg_tensor(b, norm);
@@ -249,9 +243,8 @@ ft_status ft__fwd_l2norm(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_softmax(ft_block *b, ft_error *err)
+ft_status ft__fwd_softmax(ft_block *b)
 {
-    (void)err;
     ft__call(b, b->op.kind == FT_KIND_softmax ? "aten::softmax" : "aten::log_softmax",
              "int");
     ft__arg_tensor(b, ft__in(b, 0));

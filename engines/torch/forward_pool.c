@@ -24,7 +24,7 @@ static bool pads_itself(const ft_op *op, int64_t *pad, uint32_t n)
     return ft__pads(op, pad, n) && small;
 }
 
-ft_status ft__fwd_maxpool(ft_block *b, ft_error *err)
+ft_status ft__fwd_maxpool(ft_block *b)
 {
     static const char *const plain[] = {"aten::max_pool1d", "aten::max_pool2d",
                                         "aten::max_pool3d"};
@@ -36,7 +36,6 @@ ft_status ft__fwd_maxpool(ft_block *b, ft_error *err)
     int64_t pad[FT_MAX_RANK];
     ft__reg x = ft__in(b, 0), r;
 
-    (void)err;
     if (!pads_itself(&b->op, pad, n))
         x = ft__padded(b, x, pad, n, (double)-INFINITY);
     ft__call(b, keep ? indexed[n - 1] : plain[n - 1], "");
@@ -53,7 +52,7 @@ ft_status ft__fwd_maxpool(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_avgpool(ft_block *b, ft_error *err)
+ft_status ft__fwd_avgpool(ft_block *b)
 {
     static const char *const name[] = {"aten::avg_pool1d", "aten::avg_pool2d",
                                        "aten::avg_pool3d"};
@@ -62,9 +61,9 @@ ft_status ft__fwd_avgpool(ft_block *b, ft_error *err)
 
     for (uint32_t i = 0; i < n; i++)
         if (ft_op_at(&b->op, FT_K_dilation, i) != 1)
-            return ft__unsupported(b, err, "windows with gaps");
+            return ft__unsupported(b, "windows with gaps");
     if (!ft__pads(&b->op, pad, n))
-        return ft__unsupported(b, err, "padding differs from side to side");
+        return ft__unsupported(b, "padding differs from side to side");
     ft__call(b, name[n - 1], "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_key(b, FT_K_kernel, n);
@@ -77,7 +76,7 @@ ft_status ft__fwd_avgpool(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_global_pool(ft_block *b, ft_error *err)
+ft_status ft__fwd_global_pool(ft_block *b)
 {
     static const char *const mean[] = {"aten::adaptive_avg_pool1d",
                                        "aten::adaptive_avg_pool2d",
@@ -91,7 +90,7 @@ ft_status ft__fwd_global_pool(ft_block *b, ft_error *err)
     ft__reg r;
 
     if (n < 1 || n > 3)
-        return ft__unsupported(b, err, "one to three axes behind the channels");
+        return ft__unsupported(b, "one to three axes behind the channels");
     ft__call(b, max ? most[n - 1] : mean[n - 1], "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_ints(b, ones, n);
@@ -167,7 +166,7 @@ static const char *resize_name(const ft_op *op, const resize *r)
     }
 }
 
-ft_status ft__fwd_resize(ft_block *b, ft_error *err)
+ft_status ft__fwd_resize(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     ft__reg at = ft__in(b, 0);
@@ -175,10 +174,10 @@ ft_status ft__fwd_resize(ft_block *b, ft_error *err)
     resize r;
 
     if (!plan_resize(&b->op, &r))
-        return ft__unsupported(b, err, "at most three axes in a row");
+        return ft__unsupported(b, "at most three axes in a row");
     name = resize_name(&b->op, &r);
     if (!name)
-        return ft__unsupported(b, err, "cubic is for two axes");
+        return ft__unsupported(b, "cubic is for two axes");
     if (!ft_shape_equal(&x, &r.from))
         at = ft__reshaped(b, at, &r.from);
     ft__call(b, name, "");
@@ -193,11 +192,10 @@ ft_status ft__fwd_resize(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_grid_sample(ft_block *b, ft_error *err)
+ft_status ft__fwd_grid_sample(ft_block *b)
 {
     static const int64_t modes[] = {1, 0, 2}; /* ours: nearest, linear, cubic */
 
-    (void)err;
     ft__call(b, "aten::grid_sampler", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__in(b, 1));
@@ -207,13 +205,13 @@ ft_status ft__fwd_grid_sample(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_max_unpool(ft_block *b, ft_error *err)
+ft_status ft__fwd_max_unpool(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), out = ft_op_shape(&b->op, FT_K_out);
     ft__reg where;
 
     if (x.rank != 4)
-        return ft__unsupported(b, err, "two axes behind the channels");
+        return ft__unsupported(b, "two axes behind the channels");
     where = ft__constant(b, ft__tensor_zeros(b->ctx, &x, FT_DTYPE_int64));
     ft__call(b, "aten::max_unpool2d", "");
     ft__arg_tensor(b, ft__in(b, 0));

@@ -57,47 +57,46 @@ static ft__reg summed(ft_block *b, const char *name, const char *overload, ft__r
     return ft__result(b);
 }
 
-static ft__reg plain(ft_block *b, const char *name, const char *overload, bool keep)
+static ft__reg plain(ft_block *b, const char *name, bool keep)
 {
-    ft__call(b, name, overload);
+    ft__call(b, name, "");
     ft__arg_tensor(b, ft__in(b, 0));
     arg_axes(b);
     ft__arg_int(b, keep);
     return ft__result(b);
 }
 
-ft_status ft__fwd_reduce(ft_block *b, ft_error *err)
+ft_status ft__fwd_reduce(ft_block *b)
 {
     bool keep = ft_op_at(&b->op, FT_K_keep, 0) != 0;
     ft__reg x = ft__in(b, 0), r;
     uint32_t n;
     const int64_t *axes = ft_op_get(&b->op, FT_K_axes, &n);
 
-    (void)err;
     switch (b->op.kind) {
     case FT_KIND_reduce_mean: r = summed(b, "aten::mean", "dim", x, keep); break;
     case FT_KIND_reduce_sum: r = summed(b, "aten::sum", "dim_IntList", x, keep); break;
     case FT_KIND_reduce_l1:
-        x = ft__call1(b, "aten::abs", "", x);
+        x = ft__call1(b, "aten::abs", x);
         r = summed(b, "aten::sum", "dim_IntList", x, keep);
         break;
-    case FT_KIND_reduce_max: r = plain(b, "aten::amax", "", keep); break;
-    case FT_KIND_reduce_min: r = plain(b, "aten::amin", "", keep); break;
+    case FT_KIND_reduce_max: r = plain(b, "aten::amax", keep); break;
+    case FT_KIND_reduce_min: r = plain(b, "aten::amin", keep); break;
     case FT_KIND_reduce_l2: r = ft__norm2(b, axes, n, keep); break;
-    case FT_KIND_reduce_logsumexp: r = plain(b, "aten::logsumexp", "", keep); break;
+    case FT_KIND_reduce_logsumexp: r = plain(b, "aten::logsumexp", keep); break;
     default: r = product(b, keep); break;
     }
     ft__out(b, 0, r);
     return FT_OK;
 }
 
-ft_status ft__fwd_arg(ft_block *b, ft_error *err)
+ft_status ft__fwd_arg(ft_block *b)
 {
     uint32_t n;
     const int64_t *axes = ft_op_get(&b->op, FT_K_axes, &n);
 
     if (n != 1)
-        return ft__unsupported(b, err, "one axis only");
+        return ft__unsupported(b, "one axis only");
     ft__call(b, b->op.kind == FT_KIND_argmax ? "aten::argmax" : "aten::argmin", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_opt_int(b, axes[0]);
@@ -105,9 +104,8 @@ ft_status ft__fwd_arg(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_cumsum(ft_block *b, ft_error *err)
+ft_status ft__fwd_cumsum(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::cumsum", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
@@ -118,11 +116,10 @@ ft_status ft__fwd_cumsum(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_topk(ft_block *b, ft_error *err)
+ft_status ft__fwd_topk(ft_block *b)
 {
     ft__reg r;
 
-    (void)err;
     ft__call(b, "aten::topk", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_int(b, ft_op_at(&b->op, FT_K_size, 0));
@@ -135,10 +132,9 @@ ft_status ft__fwd_topk(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_det(ft_block *b, ft_error *err)
+ft_status ft__fwd_det(ft_block *b)
 {
-    (void)err;
-    ft__out(b, 0, ft__call1(b, "aten::linalg_det", "", ft__in(b, 0)));
+    ft__out(b, 0, ft__call1(b, "aten::linalg_det", ft__in(b, 0)));
     return FT_OK;
 }
 
@@ -154,7 +150,7 @@ static ft__reg transform(ft_block *b, const char *name, ft__reg x)
 
 /* Along the last axis; complex numbers as a further axis of two, as in ONNX, or as
  * elements. */
-ft_status ft__fwd_fft(ft_block *b, ft_error *err)
+ft_status ft__fwd_fft(ft_block *b)
 {
     ft_shape x = ft_op_shape(&b->op, FT_K_x), y = ft_op_shape(&b->op, FT_K_out);
     int64_t n = ft_op_at(&b->op, FT_K_size, 0);
@@ -167,15 +163,15 @@ ft_status ft__fwd_fft(ft_block *b, ft_error *err)
         return FT_OK;
     }
     if (complex || y.rank < 2 || y.dim[y.rank - 1] != 2)
-        return ft__unsupported(b, err, "real to pairs, or pairs to pairs only");
+        return ft__unsupported(b, "real to pairs, or pairs to pairs only");
     if (y.rank == x.rank + 1 && y.dim[x.rank - 1] == n / 2 + 1) {
         r = transform(b, "aten::fft_rfft", r);
     } else if (ft_shape_equal(&x, &y) && x.dim[x.rank - 2] == n) {
-        r = ft__call1(b, "aten::view_as_complex", "", r);
+        r = ft__call1(b, "aten::view_as_complex", r);
         r = transform(b, "aten::fft_fft", r);
     } else {
-        return ft__unsupported(b, err, "along the last axis only");
+        return ft__unsupported(b, "along the last axis only");
     }
-    ft__out(b, 0, ft__call1(b, "aten::view_as_real", "", r));
+    ft__out(b, 0, ft__call1(b, "aten::view_as_real", r));
     return FT_OK;
 }

@@ -61,19 +61,17 @@ static bool writes_over(ft_block *b)
     return (b->in_place = b->how & FT_VALUES_IN_PLACE);
 }
 
-ft_status ft__fwd_unary(ft_block *b, ft_error *err)
+ft_status ft__fwd_unary(ft_block *b)
 {
     const simple *s = find_simple(b->op.kind);
     const char *name = s->in_place && writes_over(b) ? s->in_place : s->name;
 
-    (void)err;
-    ft__out(b, 0, ft__call1(b, name, "", ft__in(b, 0)));
+    ft__out(b, 0, ft__call1(b, name, ft__in(b, 0)));
     return FT_OK;
 }
 
-ft_status ft__fwd_gelu(ft_block *b, ft_error *err)
+ft_status ft__fwd_gelu(ft_block *b)
 {
-    (void)err;
     ft__call(b, writes_over(b) ? "aten::gelu_" : "aten::gelu", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_string(b, b->op.kind == FT_KIND_gelu ? "none" : "tanh");
@@ -81,7 +79,7 @@ ft_status ft__fwd_gelu(ft_block *b, ft_error *err)
 }
 
 /* Those with numbers: C++ names, and the numbers. */
-ft_status ft__fwd_scalars(ft_block *b, ft_error *err)
+ft_status ft__fwd_scalars(ft_block *b)
 {
     static const struct {
         const char *symbol, *in_place;
@@ -114,7 +112,6 @@ ft_status ft__fwd_scalars(ft_block *b, ft_error *err)
     };
     bool over = table[b->op.kind].in_place && writes_over(b);
 
-    (void)err;
     if (over)
         ft__call_native_over(b, table[b->op.kind].in_place);
     else
@@ -126,22 +123,20 @@ ft_status ft__fwd_scalars(ft_block *b, ft_error *err)
 }
 
 /* x / (1 + |x|), in the steps of torch.nn.functional.softsign(). */
-ft_status ft__fwd_softsign(ft_block *b, ft_error *err)
+ft_status ft__fwd_softsign(ft_block *b)
 {
-    ft__reg r = ft__call1(b, "aten::abs", "", ft__in(b, 0));
+    ft__reg r = ft__call1(b, "aten::abs", ft__in(b, 0));
 
-    (void)err;
     r = ft__call_add(b, r, ft__number(b, 1), 1);
     ft__out(b, 0, ft__call2(b, "aten::div", "Tensor", ft__in(b, 0), r));
     return FT_OK;
 }
 
-ft_status ft__fwd_dropout(ft_block *b, ft_error *err)
+ft_status ft__fwd_dropout(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP;
     ft__reg r;
 
-    (void)err;
     ft__call(b, keep ? "aten::native_dropout" : "aten::dropout", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_double(b, 0.5);
@@ -167,27 +162,27 @@ static ft__reg cast(ft_block *b, ft__reg x, ft_dtype to)
     return ft__result(b);
 }
 
-ft_status ft__fwd_cast(ft_block *b, ft_error *err)
+ft_status ft__fwd_cast(ft_block *b)
 {
     ft_dtype to = (ft_dtype)ft_op_at(&b->op, FT_K_to, 0);
 
     if (b->ctx->api.dtype[to] < 0)
-        return ft__unsupported(b, err, "PyTorch has no such element type");
+        return ft__unsupported(b, "PyTorch has no such element type");
     ft__out(b, 0, cast(b, ft__in(b, 0), to));
     return FT_OK;
 }
 
 /* With a scale of 1/16, in the steps of torch.ao's decomposed quantisation. */
-ft_status ft__fwd_quantize(ft_block *b, ft_error *err)
+ft_status ft__fwd_quantize(ft_block *b)
 {
     ft_dtype to = (ft_dtype)ft_op_at(&b->op, FT_K_to, 0);
     double low = to == FT_DTYPE_int8 ? -128 : 0;
     ft__reg r;
 
     if (to != FT_DTYPE_int8 && to != FT_DTYPE_uint8)
-        return ft__unsupported(b, err, "bytes only");
+        return ft__unsupported(b, "bytes only");
     r = ft__call2(b, "aten::mul", "Tensor", ft__in(b, 0), ft__number(b, 16));
-    r = ft__call1(b, "aten::round", "", r);
+    r = ft__call1(b, "aten::round", r);
     ft__call(b, "aten::clamp", "Tensor");
     ft__arg_tensor(b, r);
     ft__arg_opt_tensor(b, ft__number(b, low));
@@ -196,23 +191,22 @@ ft_status ft__fwd_quantize(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_dequantize(ft_block *b, ft_error *err)
+ft_status ft__fwd_dequantize(ft_block *b)
 {
     ft_dtype to = (ft_dtype)ft_op_at(&b->op, FT_K_to, 0);
     ft__reg r;
 
     if (b->ctx->api.dtype[to] < 0)
-        return ft__unsupported(b, err, "PyTorch has no such element type");
+        return ft__unsupported(b, "PyTorch has no such element type");
     r = cast(b, ft__in(b, 0), to);
     ft__out(b, 0, ft__call2(b, "aten::mul", "Tensor", r, ft__number(b, 1.0 / 16)));
     return FT_OK;
 }
 
-ft_status ft__fwd_add(ft_block *b, ft_error *err)
+ft_status ft__fwd_add(ft_block *b)
 {
     int alpha = b->op.kind == FT_KIND_sub ? -1 : 1;
 
-    (void)err;
     if (!writes_over(b)) {
         ft__out(b, 0, ft__call_add(b, ft__in(b, 0), ft__in(b, 1), alpha));
         return FT_OK;
@@ -228,7 +222,7 @@ ft_status ft__fwd_add(ft_block *b, ft_error *err)
     return ft__out_result(b);
 }
 
-ft_status ft__fwd_binary(ft_block *b, ft_error *err)
+ft_status ft__fwd_binary(ft_block *b)
 {
     static const struct {
         const char *name, *overload, *in_place;
@@ -253,7 +247,6 @@ ft_status ft__fwd_binary(ft_block *b, ft_error *err)
     };
     const char *name = table[b->op.kind].name;
 
-    (void)err;
     if (table[b->op.kind].in_place && writes_over(b))
         name = table[b->op.kind].in_place;
     if (b->op.kind == FT_KIND_mod && ft__is_whole(b->op.dtype))
@@ -271,9 +264,8 @@ ft_status ft__fwd_binary(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_where(ft_block *b, ft_error *err)
+ft_status ft__fwd_where(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::where", "self");
     for (uint32_t i = 0; i < 3; i++)
         ft__arg_tensor(b, ft__in(b, i));

@@ -45,12 +45,11 @@ static ft__reg rows_of(ft_block *b, ft__reg r, const ft_shape *rows)
     return ft_shape_equal(&x, rows) ? r : ft__reshaped(b, r, rows);
 }
 
-ft_status ft__fwd_cross_entropy(ft_block *b, ft_error *err)
+ft_status ft__fwd_cross_entropy(ft_block *b)
 {
     ft_shape rows = as_rows(&b->op);
     ft__reg target = labels(b, &rows), logs, r;
 
-    (void)err;
     r = rows_of(b, ft__in(b, 0), &rows);
     ft__call(b, "aten::_log_softmax", "");
     ft__arg_tensor(b, r);
@@ -72,12 +71,11 @@ ft_status ft__fwd_cross_entropy(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__bwd_cross_entropy(ft_block *b, ft_error *err)
+ft_status ft__bwd_cross_entropy(ft_block *b)
 {
     ft_shape rows = as_rows(&b->op), x = ft_op_shape(&b->op, FT_K_x);
     ft__reg logs = ft__kept_in(b, 0), r;
 
-    (void)err;
     ft__call(b,
              rows.rank == 4 ? "aten::nll_loss2d_backward" : "aten::nll_loss_backward",
              "");
@@ -99,9 +97,8 @@ ft_status ft__bwd_cross_entropy(ft_block *b, ft_error *err)
     return FT_OK;
 }
 
-ft_status ft__fwd_mse(ft_block *b, ft_error *err)
+ft_status ft__fwd_mse(ft_block *b)
 {
-    (void)err;
     ft__call(b, "aten::mse_loss", "");
     ft__arg_tensor(b, ft__in(b, 0));
     ft__arg_tensor(b, ft__in(b, 1));
@@ -119,9 +116,8 @@ static ft__reg mse_gradient(ft_block *b, uint32_t of, uint32_t other)
     return ft__result(b);
 }
 
-ft_status ft__bwd_mse(ft_block *b, ft_error *err)
+ft_status ft__bwd_mse(ft_block *b)
 {
-    (void)err;
     if (ft__wants(b, FT_WRT_X))
         ft__give(b, FT_WRT_X, mse_gradient(b, FT_SAVE_X, FT_SAVE_Y));
     if (ft__wants(b, FT_WRT_Y))

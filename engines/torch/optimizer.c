@@ -39,16 +39,14 @@ static void scale(ft_block *b, ft__reg to, double by)
     (void)ft__result(b);
 }
 
-ft_status ft__opt_sgd(ft_block *b, ft_error *err)
+ft_status ft__opt_sgd(ft_block *b)
 {
-    (void)err;
     add(b, ft__in(b, PARAMETER), ft__in(b, GRADIENT), -sgd_rate);
     return FT_OK;
 }
 
-ft_status ft__opt_momentum(ft_block *b, ft_error *err)
+ft_status ft__opt_momentum(ft_block *b)
 {
-    (void)err;
     scale(b, ft__in(b, STATE), momentum);
     add(b, ft__in(b, STATE), ft__in(b, GRADIENT), 1);
     add(b, ft__in(b, PARAMETER), ft__in(b, STATE), -sgd_rate);
@@ -65,12 +63,11 @@ static void next_step(ft_block *b)
     ft__set_scalar(b, b->varying[1], -adam_rate / (1 - pow(beta1, t)));
 }
 
-ft_status ft__opt_adam(ft_block *b, ft_error *err)
+ft_status ft__opt_adam(ft_block *b)
 {
     ft__reg g = ft__in(b, GRADIENT), m = ft__in(b, STATE), v = ft__in(b, SECOND_STATE);
     ft__reg r;
 
-    (void)err;
     ft__call_native_over(b, ADD_SCALAR);
     ft__arg_tensor(b, ft__number(b, 0));
     ft__arg_scalar(b, 1);
@@ -90,7 +87,7 @@ ft_status ft__opt_adam(ft_block *b, ft_error *err)
     ft__arg_tensor(b, g);
     ft__arg_scalar(b, 1 - beta2);
     (void)ft__result(b);
-    r = ft__call1(b, "aten::sqrt", "", v);
+    r = ft__call1(b, "aten::sqrt", v);
     ft__call_native(b, DIV_SCALAR);
     ft__arg_tensor(b, r);
     b->varying[0] = ft__arg_scalar(b, 1);

@@ -151,7 +151,7 @@ static inline ft_status ft__out_result(ft_block *b)
 }
 
 /* A call with only tensors in and one out. */
-ft__reg ft__call1(ft_block *b, const char *op, const char *overload, ft__reg x);
+ft__reg ft__call1(ft_block *b, const char *op, ft__reg x);
 ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,
                   ft__reg y);
 
@@ -168,8 +168,8 @@ ft__reg ft__constant(ft_block *b, ft__tensor *t); /* takes t; NULL: no memory */
 ft__reg ft__number(ft_block *b, double v);
 
 /* "torch: cannot run SPEC: why". */
-FT_PRINTF(3, 4)
-ft_status ft__unsupported(const ft_block *b, ft_error *err, const char *why, ...);
+FT_PRINTF(2, 3)
+ft_status ft__unsupported(const ft_block *b, const char *why, ...);
 
 typedef struct ft__arg {
     uint8_t kind;
@@ -228,6 +228,7 @@ struct ft_block {
     uint64_t n_runs;                 /* counted by whoever needs it */
     uint32_t varying[2];             /* arguments that before_run() sets */
     bool in_place;                   /* what FT_VALUES_IN_PLACE asks for is done */
+    ft_error *err;                   /* while it is built */
     const char *missing;             /* a symbol that libtorch lacks */
     bool bad;                        /* building ran out of memory or of room */
     bool tried;                      /* it has run once */
@@ -236,13 +237,13 @@ struct ft_block {
 
 /* The operation of ours through which C++ functions are called first. */
 void ft__run_guarded(ft__ivalue *stack, uint64_t n_args, uint64_t n_results);
-ft_status ft__block_finish(ft_block *b, ft_error *err);
+ft_status ft__block_finish(ft_block *b);
 ft_status ft__block_run(ft_block *b, uint32_t instance, const void *const *in,
                         void *const *out, void *workspace, ft_error *err);
 void ft__block_free(ft_block *b);
 
 /* FT_EUNSUPPORTED through ft__unsupported(); failures of building come later. */
-typedef ft_status ft__build_fn(ft_block *b, ft_error *err);
+typedef ft_status ft__build_fn(ft_block *b);
 /* NULL: a kind that is not listed in kinds.def. */
 ft__build_fn *ft__builder(const ft_op *op);
 

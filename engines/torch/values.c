@@ -204,17 +204,17 @@ ft_status ft__value_fill(ft_engine_context *c, void *value, ft_dtype dtype,
     return bad ? failed(c, "filling a tensor", err) : FT_OK;
 }
 
-static ft_status check_request(const ft_block *b, ft_error *err)
+static ft_status check_request(const ft_block *b)
 {
-    ft_status st = ft_op_check(&b->op, err);
+    ft_status st = ft_op_check(&b->op, b->err);
 
     if (st)
         return st;
     if (b->op.phase != FT_PHASE_FORWARD && b->op.phase != FT_PHASE_BACKWARD &&
         b->op.phase != FT_PHASE_OPTIMIZER)
-        return ft__unsupported(b, err, "several phases in one are a graph");
+        return ft__unsupported(b, "several phases in one are a graph");
     if (b->ctx->api.dtype[b->op.dtype] < 0)
-        return ft__unsupported(b, err, "PyTorch has no such element type");
+        return ft__unsupported(b, "PyTorch has no such element type");
     return FT_OK;
 }
 
@@ -267,9 +267,9 @@ static const char *why_none(ft_kind kind)
     }
 }
 
-static ft_status build(ft_block *b, ft_error *err)
+static ft_status build(ft_block *b)
 {
-    ft_status st = check_request(b, err);
+    ft_status st = check_request(b);
     ft__build_fn *fn;
 
     if (st)
@@ -280,11 +280,11 @@ static ft_status build(ft_block *b, ft_error *err)
         b->out[i].reg = FT__NO_REG;
     fn = ft__builder(&b->op);
     if (!fn)
-        return ft__unsupported(b, err, "%s", why_none(b->op.kind));
-    st = fn(b, err);
+        return ft__unsupported(b, "%s", why_none(b->op.kind));
+    st = fn(b);
     if (!st && (b->how & FT_VALUES_IN_PLACE) && !b->in_place)
-        return ft__unsupported(b, err, "it has no form that writes over its operand");
-    return st ? st : ft__block_finish(b, err);
+        return ft__unsupported(b, "it has no form that writes over its operand");
+    return st ? st : ft__block_finish(b);
 }
 
 static ft_status prepare(ft_engine_context *c, ft_block **out, ft_block_info *info,
@@ -299,7 +299,9 @@ static ft_status prepare(ft_engine_context *c, ft_block **out, ft_block_info *in
     b->ctx = c;
     b->op = *op;
     b->how = how;
-    st = build(b, err);
+    b->err = err;
+    st = build(b);
+    b->err = NULL;
     if (st) {
         ft__block_free(b);
         return st;
