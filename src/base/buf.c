@@ -86,3 +86,10 @@ void ft__buf_free(ft__buf *b)
     free(b->s);
     *b = (ft__buf){0};
 }
+
+const char *ft__base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}

@@ -21,4 +21,7 @@ void ft__buf_word(ft__buf *b, const char *s, size_t len);
 FT_PRINTF(2, 3) void ft__buf_fmt(ft__buf *b, const char *fmt, ...);
 void ft__buf_free(ft__buf *b);
 
+/* The part of a path behind its folders. */
+const char *ft__base_name(const char *path);
+
 #endif

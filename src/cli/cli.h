@@ -257,6 +257,8 @@ void ft__path_predictor(char *out, const char *engine, uint64_t threads);
 /* Where `what` that can be made again is kept. */
 void ft__path_cache(char *out, const char *what);
 bool ft__path_exists(const char *path);
+/* The part of a path behind its folders. */
+const char *ft__path_name(const char *path);
 /* Complain when the file a user did not name cannot be made for want of its folder. */
 int ft__home_needed(ft__cli *c, const char *given);
 /* A file; of one in a server opening it says. */

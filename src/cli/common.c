@@ -199,6 +199,13 @@ bool ft__path_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+const char *ft__path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 FT_PRINTF(2, 3)
 static bool join(char *out, const char *fmt, ...)
 {

@@ -9,7 +9,6 @@
 
 #include "foretell/names.h"
 #include "report/record.h"
-#include "report/units.h"
 
 struct evaluate_options {
     const char *where, *metric;

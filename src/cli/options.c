@@ -321,22 +321,15 @@ static const char *output_of(const struct known *k)
     return k->o->type == FT__OPT_OUTPUT ? *(const char **)(void *)k->at : NULL;
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static bool is_same_folder(const char *a, const char *b)
 {
     char folder[FT__PATH_MAX];
     struct stat of_a;
 
-    snprintf(folder, sizeof(folder), "%.*s.", (int)(name_of(a) - a), a);
+    snprintf(folder, sizeof(folder), "%.*s.", (int)(ft__path_name(a) - a), a);
     if (stat(folder, &of_a))
         return false;
-    snprintf(folder, sizeof(folder), "%.*s.", (int)(name_of(b) - b), b);
+    snprintf(folder, sizeof(folder), "%.*s.", (int)(ft__path_name(b) - b), b);
     return is_same(&of_a, folder);
 }
 
@@ -345,9 +338,9 @@ static bool is_one_file(const char *a, const char *b)
 {
     struct stat file;
 
-    return stat(a, &file) == 0
-               ? is_same(&file, b)
-               : strcmp(name_of(a), name_of(b)) == 0 && is_same_folder(a, b);
+    return stat(a, &file) == 0 ? is_same(&file, b)
+                               : strcmp(ft__path_name(a), ft__path_name(b)) == 0 &&
+                                     is_same_folder(a, b);
 }
 
 static const struct known *same_output(const struct parser *p, size_t before,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "foretell/graph.h"
 #include "predict/file/predictor.h"
 #include "predict/query/network.h"

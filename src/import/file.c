@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "import/graph_inside.h"
 #include "import/llm/llm.h"
@@ -229,18 +230,11 @@ static const char *file_of(char *buf, size_t cap, const char *path)
                : path;
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Of a file, or of a folder with a language model; close_content() in any case. */
 static ft_status open_model(struct content *c, char *buf, size_t cap, const char **path,
                             ft_error *err)
 {
-    const char *name = name_of(*path);
+    const char *name = ft__base_name(*path);
     ft_status st;
 
     *c = (struct content){0};
@@ -252,7 +246,7 @@ static ft_status open_model(struct content *c, char *buf, size_t cap, const char
 
 ft_status ft__import_read_llm(ft__llm *out, const char *path, ft_error *err)
 {
-    const char *name = name_of(path);
+    const char *name = ft__base_name(path);
     char inside[4096];
     struct content c;
     ft_status st = open_model(&c, inside, sizeof(inside), &path, err);
@@ -281,7 +275,7 @@ static ft_status import_llm(ft_graph **out, const struct content *c, const char 
 ft_status ft__import_file(ft_graph **out, const char *path,
                           const ft_import_options *opt, ft_error *err)
 {
-    const char *name = name_of(path);
+    const char *name = ft__base_name(path);
     char inside[4096];
     struct content c;
     ft_status st = open_model(&c, inside, sizeof(inside), &path, err);

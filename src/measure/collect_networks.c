@@ -19,7 +19,7 @@ enum { LEAST_PASSES = 5 };
 
 void ft__whole_spec(ft__buf *b, const char *name, const ft_graph *g)
 {
-    const char *slash = strrchr(name, '/'), *from = slash ? slash + 1 : name;
+    const char *from = ft__base_name(name);
     const char *dot = strrchr(from, '.');
     const char *end = dot && dot > from ? dot : from + strlen(from);
     uint32_t i = 0;

@@ -166,7 +166,7 @@ static void put_block(ft__table *t, const ft_ptx_block *b, uint64_t all)
     if (b->line != b->last_line)
         snprintf(lines + n, sizeof(lines) - (size_t)n, "-%u", b->last_line);
     if (b->source)
-        snprintf(from, sizeof(from), "%s:%u", ft__ptx_base(b->source), b->source_line);
+        snprintf(from, sizeof(from), "%s:%u", ft__path_name(b->source), b->source_line);
     else
         snprintf(from, sizeof(from), "%s", b->label ? b->label : "");
     ft__table_row(t, lines, b->instructions, tally_text(&b->warp).s,

@@ -199,7 +199,7 @@ static ft_status price(struct library_calls *s, ft_data *data, const ft_device *
         q.predictor = all->predictor;
     else
         q.method = "physics";
-    snprintf(s->by, sizeof(s->by), "%s", ft__ptx_base(all->predictor));
+    snprintf(s->by, sizeof(s->by), "%s", ft__path_name(all->predictor));
     st = price_all(s, data, &q, err);
     s->total.energy = s->total.time;
     s->total.energy.value *= all->power.value;

@@ -104,18 +104,10 @@ static inline uint64_t ft__ptx_global_bytes(const ft_ptx_counts *c)
            b[FT_PTX_GENERIC][0].value + b[FT_PTX_GENERIC][1].value;
 }
 
-/* The file's name without its folders. */
-static inline const char *ft__ptx_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* What answered: "data sheet", or the file of a predictor. */
 static inline const char *ft__ptx_by(const ft_kernel_estimate *e)
 {
-    return *e->predictor ? ft__ptx_base(e->predictor) : "data sheet";
+    return *e->predictor ? ft__path_name(e->predictor) : "data sheet";
 }
 
 /* "4096", "32 x 8" without what is 1. */

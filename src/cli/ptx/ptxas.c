@@ -516,7 +516,7 @@ static enum ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_
 static void explain(const ft__ptxas *p, const struct ptxas_kernel *k, enum ran ran,
                     const char *arch, char *text)
 {
-    const char *file = ft__ptx_base(k->path);
+    const char *file = ft__path_name(k->path);
 
     switch (ran) {
     case RAN_GOOD:

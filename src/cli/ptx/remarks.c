@@ -102,7 +102,7 @@ static ft__ptx_remark of_line(const ft__ptx_counted *v, ft_ptx_space space, int 
     if (a && a->source)
         snprintf(r.s, sizeof(r.s),
                  "; worst are those of %.100s:%u, %.1f instead of %.1f",
-                 ft__ptx_base(a->source), a->source_line,
+                 ft__path_name(a->source), a->source_line,
                  ft__ptx_ratio(a->took.low, a->requests.high), least);
     else if (a)
         snprintf(r.s, sizeof(r.s), "; worst are those of line %u, %.1f instead of %.1f",
@@ -201,7 +201,7 @@ static void on_block(struct remarks *s, const ft__ptx_counted *v)
     share = ft__ptx_ratio(ft__ptx_weight(b), ft__ptx_sum(v->counts.warp));
     if (share > 0.6 && v->parts.n_blocks > 1 && b->source)
         say(s, 0.3, "the %u instructions of lines %u to %u, from %s:%u, are %s of all",
-            b->instructions, b->line, b->last_line, ft__ptx_base(b->source),
+            b->instructions, b->line, b->last_line, ft__path_name(b->source),
             b->source_line, ft__text_percent(share).s);
     else if (share > 0.6 && v->parts.n_blocks > 1)
         say(s, 0.3, "the %u instructions of lines %u to %u are %s of all",

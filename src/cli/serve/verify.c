@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/serve/serve.h"
-#include "cli/session.h"
 #include "report/units.h"
 
 enum { MOST_RESULTS = 64, MOST_FILE = 1 << 24, MOST_ROWS = 24 };

@@ -32,7 +32,6 @@ struct ft__web_models {
 
 static bool offer(ft__web_models *m, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     struct offered *grown = realloc(m->offered, (m->n + 1) * sizeof(*grown));
     struct offered *o;
 
@@ -40,7 +39,7 @@ static bool offer(ft__web_models *m, const char *path)
         return false;
     m->offered = grown;
     o = &m->offered[m->n++];
-    o->name = strdup(slash ? slash + 1 : path);
+    o->name = strdup(ft__path_name(path));
     o->path = strdup(path);
     return o->name && o->path;
 }

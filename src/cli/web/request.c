@@ -150,10 +150,9 @@ json_t *ft__web_arguments(const char *body, size_t len, const char **why)
 
 void ft__web_clean_name(char *out, size_t size, const char *name)
 {
-    const char *slash = strrchr(name, '/');
     size_t n = 0;
 
-    for (const char *c = slash ? slash + 1 : name; *c && n + 1 < size; c++)
+    for (const char *c = ft__path_name(name); *c && n + 1 < size; c++)
         if (isalnum((unsigned char)*c) || (n && strchr("._-", *c)))
             out[n++] = *c;
     out[n] = '\0';

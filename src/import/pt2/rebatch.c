@@ -10,7 +10,6 @@
 
 #include "base/limits.h"
 #include "graph/op.h"
-#include "import/options.h"
 #include "import/pt2/pt2.h"
 #include "import/rules/ops.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/pairs.h"
 #include "base/stats.h"
 #include "predict/file/predictor.h"
 #include "predict/schedule/networks_only.h"

@@ -98,13 +98,6 @@ static bool read_args(struct code *c, struct inductor_kernel *k)
     return true;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Was this file compiled from the kernel's own Python file? */
 static ft_status comes_from(bool *out, struct code *c, const struct inductor_kernel *k,
                             const char *ptx)
@@ -124,7 +117,7 @@ static ft_status comes_from(bool *out, struct code *c, const struct inductor_ker
 static ft_status rank(int *out, struct code *c, const struct inductor_kernel *k,
                       const char *ptx)
 {
-    const char *base = base_name(ptx), *folder = base - 1;
+    const char *base = ft__base_name(ptx), *folder = base - 1;
     char *hash;
     bool from;
     ft_status st;
@@ -205,7 +198,7 @@ static ft_status add_kernel(struct code *c, const char *s, const char **next)
     if (!k->name || !k->source)
         return no_memory(c);
     path = path ? ft__arena_strndup(a, path, strcspn(path, "\n")) : NULL;
-    k->file = path ? base_name(path) : NULL;
+    k->file = path ? ft__base_name(path) : NULL;
     k->entry = word_behind(a, k->source, "\ndef ");
     k->grid_type = word_behind(a, k->source, "'grid_type': '");
     if (!k->entry)

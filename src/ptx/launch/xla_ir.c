@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "ptx/launch/reader.h"
 
@@ -29,9 +30,7 @@ struct ir_dump {
 /* The name of a file that XLA has dumped: "module_0001.jit_f...". */
 static bool is_dumped(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    return strncmp(slash ? slash + 1 : path, "module_", 7) == 0;
+    return strncmp(ft__base_name(path), "module_", 7) == 0;
 }
 
 /* From the line that defines a function to its end; NULL: it is not in this text. */
