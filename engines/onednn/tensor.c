@@ -14,7 +14,7 @@ ft__tensor ft__tensor_rows(uint32_t n, const int64_t *dim)
     return t;
 }
 
-ft__tensor ft__tensor_of(const ft_shape *s, ft_dtype dtype, ft_layout layout)
+static ft__tensor tensor_of(const ft_shape *s, ft_dtype dtype, ft_layout layout)
 {
     const int64_t one = 1;
     ft__tensor t =
@@ -37,7 +37,7 @@ ft__tensor ft__tensor_in(const ft_op *op, uint32_t i)
     ft_dtype t;
 
     ft_op_input(op, i, &s, &t);
-    return ft__tensor_of(&s, t, op->layout);
+    return tensor_of(&s, t, op->layout);
 }
 
 ft__tensor ft__tensor_out(const ft_op *op, uint32_t i)
@@ -46,7 +46,7 @@ ft__tensor ft__tensor_out(const ft_op *op, uint32_t i)
     ft_dtype t;
 
     ft_op_output(op, i, &s, &t);
-    return ft__tensor_of(&s, t, op->layout);
+    return tensor_of(&s, t, op->layout);
 }
 
 ft__tensor ft__tensor_widen(const ft__tensor *t, uint32_t rank)

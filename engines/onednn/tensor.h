@@ -17,7 +17,6 @@ typedef struct ft__tensor {
     int64_t dim[FT__RANK], stride[FT__RANK];
 } ft__tensor;
 
-ft__tensor ft__tensor_of(const ft_shape *s, ft_dtype t, ft_layout layout);
 ft__tensor ft__tensor_in(const ft_op *op, uint32_t i);
 ft__tensor ft__tensor_out(const ft_op *op, uint32_t i);
 /* Row-major over n axes. */

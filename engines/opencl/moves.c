@@ -48,12 +48,12 @@ int64_t ft__elements(const ft_shape *s, uint32_t first, uint32_t end)
     return n;
 }
 
-static ft_shape output(const ft_block *b, uint32_t i)
+static ft_shape output(const ft_block *b)
 {
     ft_shape s;
     ft_dtype t;
 
-    ft_op_output(&b->op, i, &s, &t);
+    ft_op_output(&b->op, 0, &s, &t);
     return s;
 }
 
@@ -114,7 +114,7 @@ static move move_of(const ft_shape *part, const ft_shape *x, const ft_shape *y)
 
 static void build_transpose(ft_block *b)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b);
     move m = move_of(&out, &out, &out);
     int32_t own[FT_MAX_RANK];
 
@@ -130,7 +130,7 @@ static void build_parts(ft_block *b, bool split)
 {
     uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
     uint32_t n = split ? b->n_out : ft_op_n_inputs(&b->op);
-    ft_shape whole = split ? ft_op_shape(&b->op, FT_K_x) : output(b, 0);
+    ft_shape whole = split ? ft_op_shape(&b->op, FT_K_x) : output(b);
     int64_t inner = ft__elements(&whole, axis + 1, whole.rank), at = 0;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -148,7 +148,7 @@ static void build_parts(ft_block *b, bool split)
 
 static void build_slice(ft_block *b)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b);
     int64_t step = ft_op_at(&b->op, FT_K_step, 0);
     move m = move_of(&out, &out, &out);
 
@@ -161,7 +161,7 @@ static void build_slice(ft_block *b)
 
 static void build_expand(ft_block *b)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b);
     move m = move_of(&out, &x, &out);
 
     launch_move(b, &m);
@@ -171,7 +171,7 @@ static void build_expand(ft_block *b)
  * block column, c, h, w of the deep tensor. */
 static void build_blocks(ft_block *b, bool to_space)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b);
     ft_shape wide = to_space ? out : x, deep = to_space ? x : out;
     int32_t s = (int32_t)(wide.dim[2] / deep.dim[2]), c = (int32_t)wide.dim[1];
     int32_t h = (int32_t)deep.dim[2], w = (int32_t)deep.dim[3];
@@ -187,7 +187,7 @@ static void build_blocks(ft_block *b, bool to_space)
 static void build_copy(ft_block *b)
 {
     move m = {.rank = 1, .stride = {{1}, {1}}};
-    ft_shape s = output(b, 0);
+    ft_shape s = output(b);
 
     m.size[0] = (int32_t)ft_shape_elements(&s);
     launch_move(b, &m);
@@ -196,7 +196,7 @@ static void build_copy(ft_block *b)
 /* Sizes of the result and the operand, whose axes stand under each other. */
 static void build_with_sizes(ft_block *b, const char *kernel)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0);
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b);
     int32_t sizes[32] = {0};
     int64_t n = ft_shape_elements(&out);
 
@@ -217,7 +217,7 @@ static void build_with_sizes(ft_block *b, const char *kernel)
 
 static void build_fill(ft_block *b)
 {
-    ft_shape s = output(b, 0);
+    ft_shape s = output(b);
 
     launch(b, "k_fill");
     ft__arg_out(b, 0);
@@ -227,7 +227,7 @@ static void build_fill(ft_block *b)
 
 static void build_gather(ft_block *b, bool embedding)
 {
-    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b, 0), picked = x;
+    ft_shape x = ft_op_shape(&b->op, FT_K_x), out = output(b), picked = x;
     uint32_t axis = (uint32_t)ft_op_at(&b->op, FT_K_axis, 0);
     ft_dtype t = FT_DTYPE_int64;
     int64_t extent = ft_op_at(&b->op, FT_K_rows, 0);

@@ -121,7 +121,7 @@ ft_status ft__tvm_check(const ft__tvm *t, int rc, ft_error *err)
     return st;
 }
 
-tvm_any ft__tvm_text(const char *text)
+static tvm_any text_of(const char *text)
 {
     return (tvm_any){.type = TVM_RAW_STR, .v.text = text};
 }
@@ -191,7 +191,7 @@ ft_status ft__tvm_global(const ft__tvm *t, void **out, const char *name, ft_erro
 ft_status ft__tvm_module(const ft__tvm *t, tvm_any *module, const char *path,
                          ft_error *err)
 {
-    tvm_any file = ft__tvm_text(path);
+    tvm_any file = text_of(path);
 
     *module = (tvm_any){.type = TVM_NONE};
     return ft__tvm_check(t, t->call(t->load_module, &file, 1, module), err);
@@ -200,7 +200,7 @@ ft_status ft__tvm_module(const ft__tvm *t, tvm_any *module, const char *path,
 ft_status ft__tvm_function(const ft__tvm *t, tvm_any *f, tvm_any *module,
                            const char *name, ft_error *err)
 {
-    tvm_any args[] = {*module, ft__tvm_text(name), {.type = TVM_BOOL, .v.number = 1}};
+    tvm_any args[] = {*module, text_of(name), {.type = TVM_BOOL, .v.number = 1}};
     ft_status st;
 
     *f = (tvm_any){.type = TVM_NONE};

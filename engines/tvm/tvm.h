@@ -55,7 +55,6 @@ ft_status ft__tvm_module(const ft__tvm *t, tvm_any *module, const char *path,
 ft_status ft__tvm_function(const ft__tvm *t, tvm_any *f, tvm_any *module,
                            const char *name, ft_error *err);
 void ft__tvm_release(const ft__tvm *t, tvm_any *value);
-tvm_any ft__tvm_text(const char *text);
 tvm_any ft__tvm_number(int64_t number);
 /* A tensor in rows, of no memory yet. */
 typedef struct ft__tensor {

@@ -94,7 +94,7 @@ ft__wanted_op *ft__part_find(const ft__part *p, const char *spec)
                                       : ft__part_at(p, ft__op_hash(&op));
 }
 
-ft_status ft__part_add(ft__part *p, const ft__wanted_op *o, ft_error *err)
+static ft_status add_op(ft__part *p, const ft__wanted_op *o, ft_error *err)
 {
     ft__wanted_op *grown = ft__list_grow(p->op, p->n_ops, &p->cap, sizeof(*grown));
 
@@ -112,7 +112,7 @@ ft_status ft__part_add_text(ft__part *p, ft__wanted_op o, const ft__buf *text,
     if (!o.text)
         return ft_fail(err, FT_ENOMEM, 0, "%zu operations", p->n_ops);
     o.hash = ft__hash_text(FT__HASH_BEGIN, o.text);
-    return ft__part_add(p, &o, err);
+    return add_op(p, &o, err);
 }
 
 static ft_status add_graph(ft__part *p, const ft_graph *g, ft_error *err)
@@ -126,7 +126,7 @@ static ft_status add_graph(ft__part *p, const ft_graph *g, ft_error *err)
             continue;
         ft__op_lower(&o.op, p->policy);
         o.hash = ft__op_hash(&o.op);
-        st = ft__part_add(p, &o, err);
+        st = add_op(p, &o, err);
     }
     return st;
 }

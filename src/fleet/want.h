@@ -65,7 +65,6 @@ ft__wanted_op *ft__part_named(const ft__part *p, const char *text);
 ft__wanted_op *ft__part_at(const ft__part *p, uint64_t hash);
 
 /* An operation more, at the end; what is none goes by its text. */
-ft_status ft__part_add(ft__part *p, const ft__wanted_op *o, ft_error *err);
 ft_status ft__part_add_text(ft__part *p, ft__wanted_op o, const ft__buf *text,
                             ft_error *err);
 

@@ -22,7 +22,8 @@ static const struct route {
     {TOOLS "models", "POST", FT__ROUTE_UPLOAD, false},
 };
 
-bool ft__web_has(const ft__tool *t)
+/* Is the tool asked by HTTP? */
+static bool is_asked(const ft__tool *t)
 {
     return t->words != FT__WORDS_FILES;
 }
@@ -100,7 +101,7 @@ static int find_route(const ft__web_request *r, ft__web_route *route,
         }
     if (strncmp(r->path, TOOLS, strlen(TOOLS)) == 0)
         *tool = ft__tool_find(r->path + strlen(TOOLS));
-    if (!*tool || !ft__web_has(*tool))
+    if (!*tool || !is_asked(*tool))
         return is_path ? 405 : 404;
     *route = FT__ROUTE_TOOL;
     return strcmp(r->method, "POST") == 0 ? 200 : 405;
@@ -219,7 +220,7 @@ json_t *ft__openapi_json(void)
     char path[64];
 
     for (const ft__tool *t = ft__tools; t->name; t++)
-        if (ft__web_has(t)) {
+        if (is_asked(t)) {
             snprintf(path, sizeof(path), "/v1/%s", t->name);
             ft__json_set_take(&paths, path, tool_json(t));
         }

@@ -37,9 +37,6 @@ typedef enum ft__web_route {
 int ft__web_check(const ft__web_request *r, const ft__web_rules *rules,
                   ft__web_route *route, const ft__tool **tool, const char **why);
 
-/* Is the tool asked by HTTP? */
-bool ft__web_has(const ft__tool *t);
-
 /* The arguments in a body; NULL: it is none, and *why says so. */
 json_t *ft__web_arguments(const char *body, size_t len, const char **why);
 

@@ -55,12 +55,12 @@ static void add_source(struct builder *w, ft__plan_step *s, ft__step_source sour
         w->part->source[s->source + s->n_source++] = source;
 }
 
-static uint32_t items(struct builder *w, uint32_t n)
+static uint32_t two_items(struct builder *w)
 {
     const uint32_t first = w->p->n_items;
 
     if (!w->count)
-        w->p->n_items += n;
+        w->p->n_items += 2;
     return first;
 }
 
@@ -226,7 +226,7 @@ static void access_steps(struct builder *w, uint32_t k)
             add_source(w, s, source_of(w, i, &w->part->f->operand[a->index]));
         if (!s)
             continue;
-        s->item = items(w, 2);
+        s->item = two_items(w);
         s->at = a->bits;
         s->space = t[e].space;
         if (s->space == FT_PTX_GLOBAL)
@@ -264,13 +264,13 @@ static void end_step(struct builder *w, uint32_t k)
     case FT__FLOW_BRANCH:
         s = add(w, FT__STEP_BRANCH, k);
         if (s)
-            s->item = items(w, 2);
+            s->item = two_items(w);
         break;
     case FT__FLOW_INDEX:
         s = add(w, FT__STEP_INDEX, k);
         index_source(w, s, i);
         if (s)
-            s->item = items(w, 2);
+            s->item = two_items(w);
         break;
     case FT__FLOW_LEAVE: add(w, FT__STEP_LEAVE, k); break;
     case FT__FLOW_CALL:
@@ -291,7 +291,7 @@ static void insn_steps(struct builder *w, uint32_t k)
     if (i->guard >= 0 && kind != FT__FLOW_BRANCH && kind != FT__FLOW_INDEX) {
         s = add(w, FT__STEP_ON, k);
         if (s)
-            s->item = items(w, 2);
+            s->item = two_items(w);
     }
     if (waits(w->part->f, i))
         add(w, FT__STEP_BARRIER, k);
@@ -308,7 +308,7 @@ static void block_steps(struct builder *w)
     for (uint32_t b = 0; b < flow->n; b++) {
         if (!w->count) {
             w->part->steps[b] = w->n_steps;
-            w->part->item[b] = items(w, 2);
+            w->part->item[b] = two_items(w);
         }
         for (uint32_t k = flow->block[b].first; k < flow->block[b].end; k++)
             insn_steps(w, k);
