@@ -231,6 +231,21 @@ Builds are made once for each text.
   built 1
   built 22
 
+Designs have as many points as their options say; builds are kept where they are wanted.
+
+  $ printf 'name: lv\ncommand: "echo {x}"\nparameters:\n  - {name: x, type: real, low: 0, high: 1}\nobjectives:\n  - {name: v, match: "(.*)"}\nruns: {least: 1, most: 1}\n' >levels.yaml
+  $ foretell explore run levels.yaml --db levels.db --design full --levels 3 -q --csv
+  workload,x,v,v_error,runs,front,failure
+  ,0,0,,1,1,
+  ,0.5,0.5,,1,0,
+  ,1,1,,1,0,
+  $ printf 'name: fr\ncommand: "echo {a}{b}{c}{d}{e}"\nparameters:\n' >fraction.yaml; for p in a b c d e; do echo "  - {name: $p, low: 0, high: 1}"; done >>fraction.yaml; printf 'objectives:\n  - {name: v, match: "(.*)"}\nruns: {least: 1, most: 1}\n' >>fraction.yaml
+  $ for r in 3 5; do foretell explore run fraction.yaml --db fraction$r.db --design fractional --resolution $r -q --csv | wc -l; done
+  9
+  17
+  $ foretell explore run build.yaml --db kept.db -q --csv --build-dir kept >/dev/null; ls -d kept/* | wc -l
+  2
+
 Points are run by their number in the design, on each machine under a name of its own.
 
   $ foretell explore run build.yaml --db parts.db -q --csv --only 4,1 --name build@n1 --note node=n1 | cut -d, -f2,3,8

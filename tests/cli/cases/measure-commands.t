@@ -21,6 +21,8 @@ Any command is measured; several take turns. Figures differ, their places do not
     median        T, 95 % below T, range T .. T, 1 run
     peak memory   T
     energy        unavailable: --no-power was given
+  $ foretell measure --no-power --min-runs 2 --max-runs 2 --setup 'printf s >>o' --prepare 'printf p >>o' --conclude 'printf c >>o' --cleanup 'printf e >>o' -- true >/dev/null; echo $(cat o)
+  spcpce
   $ foretell measure --no-power -r 1 -L 'n=1..3..2' --shell 'exit 0 # {n}' -- true | grep '^[0-9]'
   1: true
   2: exit 0 # 1
