@@ -412,6 +412,9 @@ Trained over many devices:
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 128256 classes of logits
   a device needs 49.3 GiB: weights 15.0 GiB, gradients 15.0 GiB, states 15.0 GiB
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --micro-batch 2 --global-batch 128 --json -q | pick micro_batches global_batch
+  micro_batches: 4
+  global_batch: 128
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --pp 4 --interleave 2 --recompute --json -q | pick devices replicas micro_batches global_batch fits
   devices: 64
   replicas: 16
@@ -448,6 +451,8 @@ Engines that nobody knows, and what is no version, are refused; so is training o
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 64 --generate 8 --engine foo
   foretell predict: --engine foo: no software that serves is called so; there are vllm, sglang, trtllm, transformers, llama.cpp
   [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --generate 64 --concurrency 8 --engine vllm --block-size 32 --vary 20% --json -q | pick verify
+  verify: "vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 --block-size 32 & vllm bench serve --model MODEL --dataset-name random --random-input-len 512 --random-output-len 64 --random-range-ratio 0.2 --num-prompts 80 --max-concurrency 8 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el --metric-percentiles 50,90,95,99 --save-result"
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 64 --generate 8 --engine vllm --engine-version x
   foretell predict: --engine-version x: want a number such as 0.11
   [2]
