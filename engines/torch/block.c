@@ -340,6 +340,15 @@ ft__reg ft__results(ft_block *b, uint32_t n)
     return take_results(b, n, false);
 }
 
+void ft__keep_rest(ft_block *b, uint32_t n)
+{
+    ft__reg r = ft__results(b, n);
+
+    ft__out(b, 0, r);
+    for (uint32_t i = 1; i < n; i++)
+        ft__keep(b, (ft__reg)(r + i));
+}
+
 ft__reg ft__result_list(ft_block *b, uint32_t n)
 {
     return take_results(b, n, true);

@@ -125,17 +125,13 @@ ft__reg ft__attention_mask(ft_block *b)
 /* The kernel that scaled_dot_product_attention() takes on the CPU when it can. */
 static void attention_flash(ft_block *b, ft__reg mask)
 {
-    ft__reg r;
-
     ft__call(b, "aten::_scaled_dot_product_flash_attention_for_cpu", "");
     attention_operands(b);
     ft__arg_double(b, 0);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
     ft__arg_opt_tensor(b, mask);
     ft__arg_none(b);
-    r = ft__results(b, 2);
-    ft__out(b, 0, r);
-    ft__keep(b, (ft__reg)(r + 1));
+    ft__keep_rest(b, 2);
 }
 
 /* On CUDA for 16 bits without a mask. */
@@ -160,8 +156,6 @@ static void attention_flash_cuda(ft_block *b, double dropout)
 /* On CUDA otherwise: log-sum-exp, seed and offset are kept. */
 static void attention_efficient(ft_block *b, ft__reg mask, double dropout)
 {
-    ft__reg r;
-
     ft__call(b, "aten::_scaled_dot_product_efficient_attention", "");
     attention_operands(b);
     ft__arg_opt_tensor(b, mask);
@@ -169,17 +163,12 @@ static void attention_efficient(ft_block *b, ft__reg mask, double dropout)
     ft__arg_double(b, dropout);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
     ft__arg_none(b);
-    r = ft__results(b, 4);
-    ft__out(b, 0, r);
-    for (uint32_t i = 1; i < 4; i++)
-        ft__keep(b, (ft__reg)(r + i));
+    ft__keep_rest(b, 4);
 }
 
 /* In single steps; the weights are kept. */
 static void attention_math(ft_block *b, ft__reg mask, double dropout, bool shared)
 {
-    ft__reg r;
-
     ft__call(b, "aten::_scaled_dot_product_attention_math", "");
     attention_operands(b);
     ft__arg_opt_tensor(b, mask);
@@ -188,9 +177,7 @@ static void attention_math(ft_block *b, ft__reg mask, double dropout, bool share
     ft__arg_none(b);
     ft__arg_none(b);
     ft__arg_int(b, shared);
-    r = ft__results(b, 2);
-    ft__out(b, 0, r);
-    ft__keep(b, (ft__reg)(r + 1));
+    ft__keep_rest(b, 2);
 }
 
 ft__attention ft__attention_way(const ft_block *b)

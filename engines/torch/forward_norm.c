@@ -18,16 +18,6 @@ static void arg_trailing(ft_block *b)
     ft__arg_ints(b, x.dim + x.rank - n, n);
 }
 
-/* Result 0 of n, the others kept. */
-static void keep_rest(ft_block *b, uint32_t n)
-{
-    ft__reg r = ft__results(b, n);
-
-    ft__out(b, 0, r);
-    for (uint32_t i = 1; i < n; i++)
-        ft__keep(b, (ft__reg)(r + i));
-}
-
 bool ft__norm_is_cudnn(const ft_block *b)
 {
     return b->ctx->opt.device >= 0 && b->op.dtype == FT_DTYPE_fp32 &&
@@ -35,35 +25,24 @@ bool ft__norm_is_cudnn(const ft_block *b)
 }
 
 /* What batch_norm() of PyTorch calls, with what autograd would keep. */
-static void batchnorm_kept(ft_block *b, bool train)
-{
-    bool cudnn = ft__norm_is_cudnn(b);
-
-    ft__call(b, cudnn ? "aten::cudnn_batch_norm" : "aten::native_batch_norm", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    arg_params(b, 4);
-    ft__arg_int(b, train);
-    ft__arg_double(b, 0.1);
-    ft__arg_double(b, epsilon);
-    keep_rest(b, cudnn ? 4 : 3);
-}
-
 ft_status ft__fwd_batchnorm(ft_block *b)
 {
-    bool train = ft_op_at(&b->op, FT_K_train, 0) != 0;
+    bool keep = b->how & FT_VALUES_KEEP, cudnn = keep && ft__norm_is_cudnn(b);
 
-    if (b->how & FT_VALUES_KEEP) {
-        batchnorm_kept(b, train);
-        return FT_OK;
-    }
-    ft__call(b, "aten::batch_norm", "");
+    ft__call(b,
+             cudnn  ? "aten::cudnn_batch_norm"
+             : keep ? "aten::native_batch_norm"
+                    : "aten::batch_norm",
+             "");
     ft__arg_tensor(b, ft__in(b, 0));
     arg_params(b, 4);
-    ft__arg_int(b, train);
+    ft__arg_int(b, ft_op_at(&b->op, FT_K_train, 0) != 0);
     ft__arg_double(b, 0.1);
     ft__arg_double(b, epsilon);
-    ft__arg_int(b, 1);
-    return ft__out_result(b);
+    if (!keep)
+        ft__arg_int(b, 1);
+    ft__keep_rest(b, cudnn ? 4 : keep ? 3 : 1);
+    return FT_OK;
 }
 
 ft_status ft__fwd_layernorm(ft_block *b)
@@ -77,7 +56,7 @@ ft_status ft__fwd_layernorm(ft_block *b)
     ft__arg_double(b, epsilon);
     if (!keep)
         ft__arg_int(b, 1);
-    keep_rest(b, keep ? 3 : 1);
+    ft__keep_rest(b, keep ? 3 : 1);
     return FT_OK;
 }
 
@@ -90,7 +69,7 @@ ft_status ft__fwd_rmsnorm(ft_block *b)
     arg_trailing(b);
     arg_params(b, 1);
     ft__arg_opt_double(b, epsilon);
-    keep_rest(b, keep ? 2 : 1);
+    ft__keep_rest(b, keep ? 2 : 1);
     return FT_OK;
 }
 
@@ -109,7 +88,7 @@ static void groupnorm_kept(ft_block *b)
     ft__arg_int(b, inner);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
     ft__arg_double(b, epsilon);
-    keep_rest(b, 3);
+    ft__keep_rest(b, 3);
 }
 
 ft_status ft__fwd_groupnorm(ft_block *b)

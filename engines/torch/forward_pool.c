@@ -34,7 +34,7 @@ ft_status ft__fwd_maxpool(ft_block *b)
     uint32_t n = axes_of(&b->op);
     bool keep = b->how & FT_VALUES_KEEP;
     int64_t pad[FT_MAX_RANK];
-    ft__reg x = ft__in(b, 0), r;
+    ft__reg x = ft__in(b, 0);
 
     if (!pads_itself(&b->op, pad, n))
         x = ft__padded(b, x, pad, n, (double)-INFINITY);
@@ -45,10 +45,7 @@ ft_status ft__fwd_maxpool(ft_block *b)
     ft__arg_ints(b, pad, n);
     ft__arg_key(b, FT_K_dilation, n);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_ceil, 0));
-    r = ft__results(b, keep ? 2 : 1);
-    ft__out(b, 0, r);
-    if (keep)
-        ft__keep(b, (ft__reg)(r + 1));
+    ft__keep_rest(b, keep ? 2 : 1);
     return FT_OK;
 }
 

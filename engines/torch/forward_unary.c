@@ -135,7 +135,6 @@ ft_status ft__fwd_softsign(ft_block *b)
 ft_status ft__fwd_dropout(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP;
-    ft__reg r;
 
     ft__call(b, keep ? "aten::native_dropout" : "aten::dropout", "");
     ft__arg_tensor(b, ft__in(b, 0));
@@ -144,10 +143,7 @@ ft_status ft__fwd_dropout(ft_block *b)
         ft__arg_opt_int(b, 1);
     else
         ft__arg_int(b, 1);
-    r = ft__results(b, keep ? 2 : 1);
-    ft__out(b, 0, r);
-    if (keep)
-        ft__keep(b, (ft__reg)(r + 1));
+    ft__keep_rest(b, keep ? 2 : 1);
     return FT_OK;
 }
 
