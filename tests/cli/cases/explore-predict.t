@@ -233,6 +233,9 @@ Mistakes.
   $ foretell explore run anywhere.yaml --search model
   foretell explore: --search: predictions are quick, so that every point is asked about: leave it out, or draw some with --design
   [2]
+  $ foretell explore run anywhere.yaml --budget 10s
+  foretell explore: --budget ends runs, and predictions run nothing: draw fewer points, such as with --design sobol --points 1000
+  [2]
 
 What was predicted of this machine can be measured: some points of the front.
 
