@@ -70,6 +70,17 @@ Modules for robots issue at the pace of their small CPUs: PyTorch in fp16 takes 
   time.value: 0.0189
   time.value: 0.0141
 
+A device of one's own is a file in a copy of the data folder.
+  $ mkdir -p my-data/devices; sed 's/^title.*/title: My board/; /^aliases/,$d' data/devices/raspberry-pi-5.yaml > my-data/devices/my-board.yaml
+  $ for t in 1 4; do foretell predict data/models/resnet18.onnx --data-dir my-data --device "My Board" --threads $t --json | pick device time.value | cut -c 1-18; done
+  device: "my-board"
+  time.value: 0.1030
+  device: "my-board"
+  time.value: 0.0277
+  $ sed -i '/^bandwidth/d' my-data/devices/my-board.yaml; foretell predict data/models/resnet18.onnx --data-dir my-data --device my-board
+  foretell predict: my-board: its file does not say "bandwidth", which an estimate needs
+  [4]
+
 Memory that a name leaves out, and short names.
 
   $ for d in 'H100 80GB' h100-94gb '4090 24GB' 'RTX 3060 8GB' 7900xtx 'Orin NX'; do foretell devices "$d" -q 2>&1 | grep -oE '^[a-z0-9]+-[a-z0-9-]+|no device "[^"]*"' | head -1; done
