@@ -104,6 +104,12 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --limit time
   foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
+  $ for of in memory=512MiB memory=512MB memory=600MB; do foretell rank data/models/resnet18.onnx --devices a30 --limit $of 2>&1 | grep -oE '^misses [^:]*|^1  a30'; done
+  misses memory=512MiB
+  misses memory=512MB
+  1  a30
+  $ echo 'relu x=8 dtype=fp32' | foretell rank --stdin --devices raspberry-pi-5 --by energy 2>&1 | tail -1
+  foretell rank: energy is not known of any; foretell predict says why
   $ foretell rank data/models/resnet50.onnx --limit memory=1000000GiB
   foretell rank: --limit memory=1000000GiB: it is too large: at most 1e15 in the base unit
   [2]
