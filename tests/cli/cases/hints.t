@@ -237,7 +237,7 @@ Names and options as other tools have them.
   [3]
   $ foretell rank data/models/resnet18.onnx --by cost --price a30=1/h | grep 'no price'
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 114 more: no price is given
+  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 115 more: no price is given
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dim tp=2 --concurrency 4 | grep -o 'tensor-parallel-size .'
   tensor-parallel-size 2
   $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8
