@@ -497,11 +497,10 @@ static int verdict(const struct rank_lists *s)
         return FT__EXIT_GOOD;
     if (count_state(s, FT_RANK_UNKNOWN) < s->n * s->q->n_devices)
         return FT__EXIT_NO;
-    return *s->unknown
-               ? FT__EXIT_MISSING
-               : ft__cli_exit(s->q->c, FT__EXIT_MISSING,
-                              "%s is not known of any; foretell predict says why",
-                              ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
+    return *s->unknown ? FT__EXIT_MISSING
+                       : ft__cli_exit(s->q->c, FT__EXIT_MISSING,
+                                      "%s is not known on any of the devices",
+                                      ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
 }
 
 static int print(const struct rank_lists *s)

@@ -109,7 +109,7 @@ What cannot be understood.
   misses memory=512MB
   1  a30
   $ echo 'relu x=8 dtype=fp32' | foretell rank --stdin --devices raspberry-pi-5 --by energy 2>&1 | tail -1
-  foretell rank: energy is not known of any; foretell predict says why
+  foretell rank: energy is not known on any of the devices
   $ foretell rank data/models/resnet50.onnx --limit memory=1000000GiB
   foretell rank: --limit memory=1000000GiB: it is too large: at most 1e15 in the base unit
   [2]
