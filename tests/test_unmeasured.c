@@ -111,6 +111,23 @@ TEST(the_busier_of_host_and_device_sets_the_time)
         CMP(e.time.value, <, e.host_s + e.busy_s)); /* the last operation is after it */
 }
 
+/* ONNX Runtime, one core of a Zen 4: four convolutions take 8.49 ms in 8 bits, 32.9 in
+ * fp32. */
+TEST(cpus_that_add_up_products_of_8_bits_are_faster_in_them)
+{
+    static const char *const devices[] = {"epyc-9654", "epyc-9354", "graviton-2",
+                                          "graviton-3", "xeon-platinum-8380"};
+    static const char of[][100] = {"conv2d x=1x256x28x28 out=256 kernel=3x3 stride=1x1 "
+                                   "pad=1x1 dtype=fp32\n",
+                                   "conv2d x=1x256x28x28 out=256 kernel=3x3 stride=1x1 "
+                                   "pad=1x1 dtype=int8\n"};
+
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+        CHECK_NEAR(totals(devices[i], "threads=1", NULL, of[0]).time.value /
+                       totals(devices[i], "threads=1", NULL, of[1]).time.value,
+                   3.9, 0.3);
+}
+
 /* Kernels of graphs have a least time of their own, however the graph is asked for. */
 TEST(a_graph_is_one_by_its_setting_and_by_its_run_mode)
 {

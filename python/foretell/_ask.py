@@ -12,11 +12,16 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from . import _hub, _library
 from ._answer import Prediction, Predictions
 from ._library import KEYWORDS, Error, call, check, ffi, lib, text
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._table import Record
 
 _TEXTS = (
     "dtype",
@@ -339,6 +344,56 @@ def files(
             raise error from None
 
 
+class _Asked(TypedDict, total=False):
+    """Keywords of predict(), for type checkers."""
+
+    batch: int | None
+    precision: Any
+    mode: str | None
+    optimizer: Any
+    loss: str | None
+    loss_on: str | None
+    run_mode: str | None
+    clock: Any
+    memory_clock: Any
+    power_cap: Any
+    setting: str | None
+    policy: str | None
+    engine: str | None
+    engine_version: str | None
+    host: str | None
+    threads: int | None
+    predictor: Any
+    method: str | None
+    correct: Any
+    dims: dict[str, int] | None
+    inputs: dict[str, Sequence[int]] | None
+    trips: int | None
+    data_dir: Any
+
+
+@overload
+def predict(
+    what: Any,
+    args: Any = (),
+    kwargs: dict | None = None,
+    *,
+    device: list | tuple,
+    **asked: Unpack[_Asked],
+) -> Predictions: ...
+@overload
+def predict(
+    what: Any,
+    args: Any = (),
+    kwargs: dict | None = None,
+    *,
+    device: Any = "local",
+    **asked: Unpack[_Asked],
+) -> Prediction: ...
+@overload
+def predict(
+    what: Any, args: Any = (), kwargs: dict | None = None, **options: Any
+) -> Record: ...
 def predict(
     what: Any,
     args: Any = (),
@@ -388,9 +443,12 @@ def predict(
     optimizer: "sgd", "momentum", "adam", "adamw", "adamw8bit", "none", or a class or object of torch.optim.
     run_mode: "eager", "compiled", "graph", "compiled-graph", "cudagraphs"; None: that of
     torch.compile, where it made the module, else the device's.
-    clock, memory_clock: MHz; power_cap: W. The others as of the command (docs/api.md). With further
-    options of it (prompt=, generate=, concurrency=, ...) its answer is returned, as llm() does.
-    Raises foretell.Error."""
+    clock, memory_clock: MHz; power_cap: W; inputs: {"x": (1, 3, 224, 224)}; dims: {"seq": 128}. The
+    others as of the command (docs/api.md).
+    -> a Prediction, of a list of devices Predictions: time in s, energy in J, power in W, memory in
+    B, each with its 90 % interval. With further options of the command (prompt=, generate=,
+    concurrency=, ...) its answer, a Record, as of llm().
+    Raises foretell.Error, whose status is "EINVAL", "ENOTFOUND", ... and whose hint a keyword."""
     what, run_mode = _uncompiled(what, run_mode)
     if "dtype" in options:  # the command's name of it
         if precision is not None:

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import html
+import inspect
 import json
 import math
 import os
@@ -466,6 +467,12 @@ def test_ctrl_c_ends_a_call_inside_the_library(tmp_path):
         foretell.predict(pipe, device="a30")
     over.set()
     interrupting.join()
+
+
+def test_type_checkers_know_the_keywords():
+    keywords = set(inspect.signature(foretell.predict).parameters)
+    other = {"what", "args", "kwargs", "device", "options"}
+    assert set(_ask._Asked.__annotations__) == keywords - other
 
 
 def test_errors_are_pickled():

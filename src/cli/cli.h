@@ -197,6 +197,7 @@ bool ft__number_from_text(double *out, const char *text, const char *units);
  * same; "": it is none. */
 const char *ft__number_refused(const char *text, const char *units);
 #define FT__TIME_UNITS "s=1 ms=1e-3 us=1e-6 ns=1e-9 m=60 min=60 h=3600"
+#define FT__BYTE_UNITS "=1 B=1 kB=1e3 MB=1e6 GB=1e9 KiB=1024 MiB=1048576 GiB=1073741824"
 #define FT__SECONDS_UNITS "=1 " FT__TIME_UNITS
 /* "1200", "1200MHz", "1.2GHz". */
 bool ft__hertz_from_text(double *hz, const char *text);

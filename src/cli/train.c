@@ -159,6 +159,11 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
                                 ? o->device
                                 : ft_device_get(local)->fingerprint;
         st = ft_predictor_train(out, store, &how, err);
+        /* Rows of others' files often do not say how many threads. */
+        if (st == FT_ENOTFOUND && o->device && !o->setting && !o->threads) {
+            how.filter.setting = "";
+            st = ft_predictor_train(out, store, &how, NULL);
+        }
         if (!st)
             tell_slow(c, store, &how);
     }

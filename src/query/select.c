@@ -311,7 +311,7 @@ static void take_engine(ft__selection *s, const struct selecting *a)
     if (strncmp(a->info.device, "cpu-", 4) != 0 &&
         (strcmp(engine, "torch") == 0 || strcmp(engine, "onnxruntime") == 0))
         run_on_gpu(s, engine, a->q->policy ? a->q->policy : d.policy);
-    else
+    else if (is_own_engine(engine))
         snprintf(s->run_by, sizeof(s->run_by), "%s", engine);
 }
 

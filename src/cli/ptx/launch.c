@@ -313,9 +313,6 @@ static json_t *dims_json(ft__cli *c, const char *option, const char *text, int *
     return dims;
 }
 
-static const char byte_units[] =
-    "=1 B=1 kB=1e3 MB=1e6 GB=1e9 KiB=1024 MiB=1048576 GiB=1073741824";
-
 /* "pointer:64MiB", "bytes:00ff", "0x1f", or JSON; another word is "pointer" or a
  * mistake, which the reader of launches reports. */
 static json_t *value_json(const char *text)
@@ -330,7 +327,8 @@ static json_t *value_json(const char *text)
     if (strncmp(text, bytes, strlen(bytes)) == 0)
         return ft__json("bytes:s", text + strlen(bytes));
     if (strncmp(text, pointer, strlen(pointer)) == 0 &&
-        ft__number_from_text(&size, text + strlen(pointer), byte_units) && size < 1e15)
+        ft__number_from_text(&size, text + strlen(pointer), FT__BYTE_UNITS) &&
+        size < 1e15)
         return ft__json("pointer:u", (uint64_t)size);
     if (strncmp(text, "0x", 2) == 0) {
         errno = 0;

@@ -495,8 +495,12 @@ static int verdict(const struct rank_lists *s)
         return FT__EXIT_INPUT;
     if (s->n_placed)
         return FT__EXIT_GOOD;
-    return count_state(s, FT_RANK_UNKNOWN) == s->n * s->q->n_devices ? FT__EXIT_MISSING
-                                                                     : FT__EXIT_NO;
+    if (count_state(s, FT_RANK_UNKNOWN) < s->n * s->q->n_devices)
+        return FT__EXIT_NO;
+    return *s->unknown ? FT__EXIT_MISSING
+                       : ft__cli_exit(s->q->c, FT__EXIT_MISSING,
+                                      "%s is not known on any of the devices",
+                                      ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
 }
 
 static int print(const struct rank_lists *s)

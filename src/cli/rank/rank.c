@@ -56,7 +56,7 @@ static const char *const units[FT_RANK_BY_COUNT] = {
     [FT_RANK_BY_TIME] = FT__TIME_UNITS,
     [FT_RANK_BY_POWER] = "=1 W=1 mW=1e-3 kW=1e3",
     [FT_RANK_BY_ENERGY] = "=1 J=1 mJ=1e-3 uJ=1e-6 kJ=1e3",
-    [FT_RANK_BY_MEMORY] = "=1 B=1 KiB=1024 MiB=1048576 GiB=1073741824 GB=1e9",
+    [FT_RANK_BY_MEMORY] = FT__BYTE_UNITS,
     [FT_RANK_BY_CO2] = "=1 g=1 mg=1e-3 ug=1e-6 kg=1e3",
     [FT_RANK_BY_EDP] = "=1",
     [FT_RANK_BY_COST] = "=1",

@@ -268,7 +268,7 @@ int ft__serving_dims(ft__cli *c, ft__model_values *v, ft_query *q,
 static int price_read(ft__cli *c, char *name, size_t size, double *per_s,
                       const char *text)
 {
-    static const char units[] = "/h=1/3600 /min=1/60 /s=1 /day=1/86400";
+    static const char units[] = "/h=1/3600 /hour=1/3600 /min=1/60 /s=1 /day=1/86400";
     const char *equals = strchr(text, '='), *number = equals ? equals + 1 : text;
     const char *refused = ft__number_refused(number, units);
 

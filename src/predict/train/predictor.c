@@ -380,7 +380,7 @@ static ft_status nothing_fits(const ft_key *wanted, ft_error *err)
     return ft_fail(err, FT_ENOTFOUND, 0,
                    "the store holds no measurements of %s with engine %s%s%s",
                    wanted->device ? wanted->device : "any device", wanted->engine,
-                   wanted->setting ? " and " : "",
+                   wanted->setting && *wanted->setting ? " and " : "",
                    wanted->setting ? wanted->setting : "");
 }
 

@@ -64,9 +64,30 @@ A host in one module with its device issues at its own pace, which the answer sa
     0.72 to 1.41 334 W
     0.72 to 1.41 331 W
 
+Modules for robots issue at the pace of their small CPUs: PyTorch in fp16 takes 7.41, 17.6 and 14 ms (torch2trt's benchmarks).
+  $ for of in "agx-xavier squeezenet1_1.onnx" "agx-xavier resnet50.pt2" "nano squeezenet1_1.onnx"; do set -- $of; foretell predict data/models/$2 --device jetson-$1 --dtype fp16 --run-mode eager --method physics --json -q | pick time.value; done | cut -c 1-18
+  time.value: 0.0068
+  time.value: 0.0189
+  time.value: 0.0141
+
+A Raspberry Pi 4 moves half of what its memory's data sheet says: MobileNetV2 takes 44 ms by XNNPACK.
+  $ foretell predict data/models/mobilenet_v2.onnx --device raspberry-pi-4 --json -q | pick time.value | cut -c 1-17
+  time.value: 0.035
+
+A device of one's own is a file in a copy of the data folder.
+  $ mkdir -p my-data/devices; sed 's/^title.*/title: My board/; /^aliases/,$d' data/devices/raspberry-pi-5.yaml > my-data/devices/my-board.yaml
+  $ for t in 1 4; do foretell predict data/models/resnet18.onnx --data-dir my-data --device "My Board" --threads $t --json | pick device time.value | cut -c 1-18; done
+  device: "my-board"
+  time.value: 0.1030
+  device: "my-board"
+  time.value: 0.0277
+  $ sed -i '/^bandwidth/d' my-data/devices/my-board.yaml; foretell predict data/models/resnet18.onnx --data-dir my-data --device my-board
+  foretell predict: my-board: its file does not say "bandwidth", which an estimate needs
+  [4]
+
 Memory that a name leaves out, and short names.
 
-  $ for d in 'H100 80GB' h100-94gb '4090 24GB' 'RTX 3060 8GB' 7900xtx 'Orin NX'; do foretell devices "$d" -q 2>&1 | grep -oE '^[a-z0-9]+-[a-z0-9-]+|no device "[^"]*"'; done
+  $ for d in 'H100 80GB' h100-94gb '4090 24GB' 'RTX 3060 8GB' 7900xtx 'Orin NX'; do foretell devices "$d" -q 2>&1 | grep -oE '^[a-z0-9]+-[a-z0-9-]+|no device "[^"]*"' | head -1; done
   h100-sxm
   h100-nvl
   rtx-4090

@@ -49,6 +49,20 @@ An engine that nobody has is refused, with those that there are.
   $ foretell train --engine foo --db some.db 2>&1 | sed 's/ onednn,//'
   foretell train: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
 
+Rows of one's own, of an engine that is not ours and without threads, are learned from; what no engine measures is not advised.
+
+  $ { echo device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value; for n in 1 2 4 8 16 32 64 128; do echo "my-board,,mine,1,linear x=${n}x1024 out=1024 dtype=fp32,forward,default,time,s,${n}e-5"; done; } > own.csv
+  $ foretell data import own.csv --db own.db 2>&1 | cut -d' ' -f 1,2
+  8 measurements
+  $ foretell train --db own.db --device my-board --engine mine -o own.ftp | tail -1
+  next: foretell predict MODEL --device my-board --predictor own.ftp
+  $ echo 'linear x=8x1024 out=1024 dtype=fp32' | foretell predict - --device my-board --predictor own.ftp | grep -oE '^time +[0-9.]+ us|foretell collect|verify.*'
+  time            80.0 us
+  verify it: no engine of foretell runs it on that device
+  $ foretell train --db own.db --device my-board --setting ''
+  foretell train: the store holds no measurements of my-board with engine onednn; foretell collect --quick --engine onednn --db own.db makes some there, --family learns from whatever devices it holds
+  [4]
+
 The engine, threads, store and file that were named stay.
 
   $ echo 'linear x=8x64 out=64 dtype=fp32' > some.ops
@@ -146,7 +160,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, h100-pcie, rtx-pro-6000, mi355x and 84 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
+  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, h100-pcie, rtx-pro-6000, mi355x and 82 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.23 ms and have taken 88.3 mJ; no other way is better
@@ -223,7 +237,7 @@ Names and options as other tools have them.
   [3]
   $ foretell rank data/models/resnet18.onnx --by cost --price a30=1/h | grep 'no price'
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 113 more: no price is given
+  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 115 more: no price is given
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dim tp=2 --concurrency 4 | grep -o 'tensor-parallel-size .'
   tensor-parallel-size 2
   $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8

@@ -104,6 +104,12 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --limit time
   foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
+  $ for of in memory=512MiB memory=512MB memory=600MB; do foretell rank data/models/resnet18.onnx --devices a30 --limit $of 2>&1 | grep -oE '^misses [^:]*|^1  a30'; done
+  misses memory=512MiB
+  misses memory=512MB
+  1  a30
+  $ echo 'relu x=8 dtype=fp32' | foretell rank --stdin --devices raspberry-pi-5 --by energy 2>&1 | tail -1
+  foretell rank: energy is not known on any of the devices
   $ foretell rank data/models/resnet50.onnx --limit memory=1000000GiB
   foretell rank: --limit memory=1000000GiB: it is too large: at most 1e15 in the base unit
   [2]
@@ -120,7 +126,7 @@ What cannot be understood.
   foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h, or 2.49/h for all
   [2]
   $ foretell rank data/models/resnet50.onnx --devices a30 --price a300=1/h
-  foretell rank: no device "a300"; there are a30, b300, gb300, mi300x; foretell devices lists all 127
+  foretell rank: no device "a300"; there are a30, b300, gb300, mi300x; foretell devices lists all 129
   [4]
   $ foretell rank data/models/resnet50.onnx --devices a30 --price 1/h --price l4=1/h 2>&1 >/dev/null
   warning: --price l4=1/h: l4 is not among the devices asked
