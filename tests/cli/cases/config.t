@@ -117,7 +117,7 @@ A step of the model at another precision, and one of several ranks: as dimension
   $ for p in bf16 fp8 fp4; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --precision $p --batch 16 --dim context=4096 --json -q | pick memory.weights; done
   memory.weights: 16060522496.0
   memory.weights: 9081200640.0
-  memory.weights: 5809643520.0
+  memory.weights: 6027747328.0
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --precision fp8 --tp 2 --batch 16 --json -q > options; foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --dim weight_bits=8 --dim tp=2 --batch 16 --json -q > dims; cmp options dims
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --tp 2 --dim tp=2 --batch 16
   foretell predict: --dim tp says what another option says
