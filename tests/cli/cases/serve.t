@@ -157,9 +157,12 @@ What no setting reaches:
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,h200x --concurrency 8 --tp 1 -q 2>&1 | cut -c1-40
   foretell rank: no device "h200x"; there 
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --tp 1 --csv
-  foretell rank: serving goes without --csv
-  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,t4 --concurrency 8,64 --tp 1 --limit ttft=50ms --csv -q | cut -d , -f 1-2,5,7,9-10
+  place,device,tp,concurrency,state,why
+  1,h100-sxm,1,8,placed,
+  0,h100-sxm,1,64,over limit,ttft=50ms
+  0,t4,1,8,does not fit,"it does not fit: 15.0 GiB of weights on each of 1 x t4
+  0,t4,1,64,does not fit,"it does not fit: 15.0 GiB of weights on each of 1 x t4
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1 -q
   examples/llm/llama-3-8b.json, served, by tokens-per-device
   assumed: requests of 1024 tokens that generate 256 (within 5 %)
