@@ -49,8 +49,8 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
   largest batch that fits: 7
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --batch 2 --max-batch -q | tail -2
-  a server's 20.2 GiB (90 % of the device): weights 15.0 GiB, activations 1.19 GiB, libraries 205 MiB, cache 3.90 GiB
-  it holds 31926 tokens: 3.90 requests of 8192 tokens, or 2 of 15952
+  a server's 20.2 GiB (90 % of the device): weights 15.0 GiB, activations 454 MiB, libraries 614 MiB, cache 4.24 GiB
+  it holds 34761 tokens: 4.24 requests of 8192 tokens, or 2 of 17376
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim tp=2 --dim pp=2 --dim kv_bits=8 --max-batch -q --json | pick server.weights server.context server.concurrency server.most
   server.weights: 4015267840.0
   server.context: 4096
