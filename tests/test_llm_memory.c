@@ -102,7 +102,8 @@ static const struct run {
      " \"torch_dtype\": \"bfloat16\"}",
      79.18, 0.9, 8192, 256, 2, 0, 54901, 1},
     /* vLLM 0.19 on H100, a report in llm-d-incubation/llm-d-planner pull request 205:
-     * Llama-3.1-8B on one, two and four, Qwen2.5-7B */
+     * Llama-3.1-8B on one, two and four (of its budget, less the parts listed),
+     * Qwen2.5-7B */
     {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.19, 0.95, 8192, 1024, 1, 58.11,
      0, 0},
     {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.19, 0.95, 8192, 1024, 2, 63.76,
