@@ -290,6 +290,65 @@ TEST(values_in_the_memory_of_keys_are_read_once)
     CHECK_NEAR(a.flops, b.flops, 0);
 }
 
+/* Fields of newer families, against the counts that they are published with: ERNIE 4.5
+ * 21B-A3B, Hunyuan-A13B (a list for each layer), Apertus 8B (no gate), Phi-3.5-MoE,
+ * Grok 2 (a dense layer beside the experts), Gemma 3 1B (whose class knows the rest)
+ * and two layers of Granite 4.0 Micro (sizes of Mamba, but no such layer). */
+TEST(parameters_of_newer_families_are_those_published)
+{
+    static const struct published {
+        double billions;
+        const char *config;
+    } all[] = {
+        {21.83,
+         "\"ernie4_5_moe\", \"hidden_size\": 2560, \"num_hidden_layers\": 28, "
+         "\"vocab_size\": 103424, \"num_attention_heads\": 20, "
+         "\"num_key_value_heads\": 4, \"intermediate_size\": 12288, "
+         "\"moe_intermediate_size\": 1536, \"moe_num_experts\": 64, \"moe_k\": 6, "
+         "\"moe_num_shared_experts\": 2, \"moe_layer_start_index\": 1, "
+         "\"tie_word_embeddings\": true}"},
+        {80.39, "\"hunyuan_v1_moe\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, "
+                "\"vocab_size\": 128167, \"num_attention_heads\": 32, "
+                "\"num_key_value_heads\": 8, \"intermediate_size\": 3072, "
+                "\"moe_intermediate_size\": [3072, 3072], \"num_experts\": 64, "
+                "\"moe_topk\": [8, 8], \"num_shared_expert\": [1, 1], "
+                "\"tie_word_embeddings\": true}"},
+        {8.053, "\"apertus\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, "
+                "\"vocab_size\": 131072, \"num_attention_heads\": 32, "
+                "\"num_key_value_heads\": 8, \"intermediate_size\": 21504}"},
+        {41.87, "\"phimoe\", \"attention_bias\": true, \"hidden_size\": 4096, "
+                "\"intermediate_size\": 6400, \"num_attention_heads\": 32, "
+                "\"num_key_value_heads\": 8, \"num_hidden_layers\": 32, "
+                "\"num_local_experts\": 16, \"num_experts_per_tok\": 2, "
+                "\"vocab_size\": 32064}"},
+        {269.5, "\"git\", \"hidden_size\": 8192, \"num_hidden_layers\": 64, "
+                "\"vocab_size\": 131072, \"num_attention_heads\": 64, "
+                "\"num_key_value_heads\": 8, \"intermediate_size\": 32768, "
+                "\"moe_intermediate_size\": 16384, \"num_local_experts\": 8, "
+                "\"num_experts_per_tok\": 2, \"residual_moe\": true}"},
+        {0.99989,
+         "\"gemma3_text\", \"hidden_size\": 1152, \"intermediate_size\": 6912, "
+         "\"num_attention_heads\": 4, \"num_hidden_layers\": 26, "
+         "\"num_key_value_heads\": 1, \"sliding_window\": 512}"},
+        {0.41423,
+         "\"granitemoehybrid\", \"hidden_size\": 2560, \"num_hidden_layers\": 2, "
+         "\"vocab_size\": 100352, \"num_attention_heads\": 40, "
+         "\"num_key_value_heads\": 8, \"intermediate_size\": 8192, "
+         "\"layer_types\": [\"attention\", \"attention\"], \"mamba_d_state\": 128, "
+         "\"mamba_n_heads\": 80, \"tie_word_embeddings\": true}"},
+    };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        char text[1000];
+
+        snprintf(text, sizeof(text), "{\"model_type\": %s", all[i].config);
+        CHECK_NEAR(parameters(text) / (1e9 * all[i].billions), 1, 0.005);
+    }
+    fails(", \"num_key_value_heads\": [2, 1]", NULL, FT_EUNSUPPORTED,
+          "num_key_value_heads");
+    fails(", \"zero_expert_num\": 8", NULL, FT_EUNSUPPORTED, "zero_expert_num");
+}
+
 /* Of a searched network: heads that share keys, and widths in steps of 256. */
 TEST(layers_of_a_searched_network_have_their_own_sizes)
 {

@@ -552,7 +552,9 @@ TEST(experts_cost_what_is_picked)
           5 * (3 * 2 * 16 * 4 + 6 * 4 + 2 * 16),
           5 * 16 * 4 + 2 * 3 * 16 * 4 * 4 * (1 - 1.0 / 32), 5 * 16 * 4);
     costs("moe x=1x16 hidden=12 experts=4 topk=4 to=bf16 block=16 dtype=fp4",
-          4 * (3 * 2 * 16 * 12 + 6 * 12 + 2 * 16), 8 + 4 * 3 * 12 * (8 + 0.5), 32);
+          4 * (3 * 2 * 16 * 12 + 6 * 12 + 2 * 16), 8 + 4 * 3 * 12 * (8 + 1.0), 32);
+    costs("moe x=1x16 hidden=32 experts=4 topk=4 weights=fp4 block=32 dtype=bf16",
+          4 * (3 * 2 * 16 * 32 + 6 * 32 + 2 * 16), 32 + 4 * 3 * 16 * (16 + 1.0), 32);
 }
 
 TEST(what_passes_its_operand_on_costs_nothing)

@@ -39,13 +39,15 @@ TEST(the_rest_of_the_budget_is_cache)
     CHECK(SAME(m.most, "weights"));
 }
 
-/* Llama-3.1-8B: on an H100 (79.18 GiB) 51.38 GiB, on an RTX 4090 41408 tokens of 2048
- * at once (docs/llm.md). */
+/* Llama-3.1-8B: on an H100 (79.18 GiB) 51.38 GiB by a vLLM that sorts logits, on an RTX
+ * 4090 41408 tokens of 2048 at once by 0.19 (docs/llm.md). */
 TEST(a_cache_is_as_large_as_vllm_logs_it)
 {
-    const ft_llm_memory h100 = asked(79.18 * GiB, NULL, NULL, 0);
-    const ft_llm_memory rtx = asked(25250627584.0, NULL, NULL, 0);
+    ft_llm_limits sorts = FT_LLM_LIMITS_INIT;
+    ft_llm_memory h100, rtx = asked(25250627584.0, NULL, NULL, 0);
 
+    sorts.sorts = 1;
+    h100 = asked(79.18 * GiB, &sorts, NULL, 0);
     CHECK_NEAR(h100.cache / GiB / 51.38, 1, 0.01);
     CHECK_NEAR(rtx.tokens / 41408, 1, 0.05);
 }
@@ -67,15 +69,17 @@ static const struct run {
     uint64_t tokens, seqs;
     int64_t tp;
     double cache, blocks;
+    int sorts;
 } runs[] = {
     /* Llama-3-8B, H100; vLLM pull request 10511 */
-    {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.22, 0.9, 8192, 256, 1, 53.29,
-     0},
+    {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.22, 0.9, 8192, 256, 1, 53.29, 0,
+     1},
     /* Llama-2-7B, A100 of 80 GB; pull request 2031 */
-    {DENSE("llama", 4096, 11008, 32, 32, 32, 32000), 79.15, 0.9, 4096, 256, 1, 0, 7351},
+    {DENSE("llama", 4096, 11008, 32, 32, 32, 32000), 79.15, 0.9, 4096, 256, 1, 0, 7351,
+     1},
     /* DeepSeek-R1-Distill-Qwen-14B, two RTX 4090; issue 13061 */
-    {DENSE("qwen2", 5120, 13824, 48, 40, 8, 152064), 23.55, 0.98, 2048, 256, 2, 0,
-     5096},
+    {DENSE("qwen2", 5120, 13824, 48, 40, 8, 152064), 23.55, 0.98, 2048, 256, 2, 0, 5096,
+     1},
     /* gpt-oss-20b, L40S; pull request 29830 */
     {"{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880, \"intermediate_size\": 2880,"
      " \"head_dim\": 64, \"num_attention_heads\": 64, \"num_key_value_heads\": 8,"
@@ -87,7 +91,7 @@ static const struct run {
      " {\"modules_to_not_convert\": [\"model.layers.*.self_attn\", "
      "\"model.layers.*.mlp."
      "router\", \"model.embed_tokens\", \"lm_head\"], \"quant_method\": \"mxfp4\"}}",
-     44.4, 0.9, 2048, 256, 1, 24.38, 0},
+     44.4, 0.9, 2048, 256, 1, 24.38, 0, 1},
     /* Qwen3-30B-A3B, two H100; issue 21524 */
     {"{\"model_type\": \"qwen3_moe\", \"hidden_size\": 2048, \"intermediate_size\": "
      "6144,"
@@ -96,7 +100,18 @@ static const struct run {
      " \"num_experts_per_tok\": 8, \"decoder_sparse_step\": 1, \"mlp_only_layers\": [],"
      " \"tie_word_embeddings\": false, \"vocab_size\": 151936,"
      " \"torch_dtype\": \"bfloat16\"}",
-     79.18, 0.9, 8192, 256, 2, 0, 54901},
+     79.18, 0.9, 8192, 256, 2, 0, 54901, 1},
+    /* vLLM 0.19 on H100, a report in llm-d-incubation/llm-d-planner pull request 205:
+     * Llama-3.1-8B on one, two and four (of its budget, less the parts listed),
+     * Qwen2.5-7B */
+    {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.19, 0.95, 8192, 1024, 1, 58.11,
+     0, 0},
+    {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.19, 0.95, 8192, 1024, 2, 63.76,
+     0, 0},
+    {DENSE("llama", 4096, 14336, 32, 32, 8, 128256), 79.19, 0.95, 8192, 1024, 4, 67.44,
+     0, 0},
+    {DENSE("qwen2", 3584, 18944, 28, 28, 4, 152064), 79.19, 0.95, 8192, 1024, 1, 58.53,
+     0, 0},
 };
 
 static void write_config(const char *text)
@@ -126,6 +141,7 @@ TEST(caches_of_published_runs_are_within_a_twentieth)
 
         l.share = r->share;
         l.seqs = r->seqs;
+        l.sorts = r->sorts;
         l.batched_tokens = r->tokens;
         write_config(r->config);
         m = asked(r->memory * GiB, &l, &tp, 1);

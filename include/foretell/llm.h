@@ -20,6 +20,7 @@ typedef struct ft_llm_limits {
     uint64_t context;        /* tokens of a request; 4096 */
     uint64_t concurrency;    /* requests at once, for ft_llm_memory.longest; 1 */
     uint64_t block;          /* tokens of a block of the cache; 16 */
+    int sorts;               /* 1: samples from sorted logits, as vLLM before 0.17 */
 } ft_llm_limits;
 #ifdef __cplusplus
 #define FT_LLM_LIMITS_INIT [] { ft_llm_limits l = {}; l.size = sizeof(l); return l; }()

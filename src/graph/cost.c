@@ -373,11 +373,13 @@ double ft_product_flops(const ft_product *p)
     return flops(&forward, results_of(&forward).elements) * (double)p->count;
 }
 
-/* In their own dtype, and a scale for every block of them. The bias of integer
- * operands is added to sums of 32 bits. */
+/* In their own dtype, and a scale for every block of them, of fp4 a byte (NVFP4; OCP
+ * Microscaling Formats 1.0). The bias of integer operands is added to sums of 32 bits.
+ */
 static double weight_bytes(const ft_op *op, double all)
 {
     int64_t own = ft_op_at(op, FT_K_weights, 0), block = ft_op_at(op, FT_K_block, 0);
+    const ft_dtype type = own ? (ft_dtype)own : op->dtype;
     uint32_t bits = ft_dtype_bits(op->dtype);
     double out = (double)ft_op_at(op, FT_K_out, 0), sum, scales = 0;
     double bias = (double)ft_op_at(op, FT_K_bias, 0) * out;
@@ -386,7 +388,8 @@ static double weight_bytes(const ft_op *op, double all)
         scales = all / (double)block;
     else if (block > 0)
         scales = ceil(ft__last_dim(op, FT_K_x) / (double)block) * out;
-    sum = (all - bias) * (own ? ft_dtype_bits((ft_dtype)own) : bits) + scales * bits;
+    sum =
+        (all - bias) * ft_dtype_bits(type) + scales * (type == FT_DTYPE_fp4 ? 8 : bits);
     return (sum + bias * (ft__dtype_is_byte(op->dtype) ? 32 : bits)) / 8;
 }
 

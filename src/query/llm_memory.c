@@ -9,12 +9,16 @@
 
 /* Devices with so much memory have larger steps. */
 static const double large_bytes = 70.0 * (1 << 30);
-/* Sorting the logits of every sequence for top-k and top-p: logits twice, sorted ones
- * and their places, probabilities and their sums, for each word of the vocabulary. Of
- * vLLM's memory profiles on an H100 (docs/llm.md). */
-static const double sampled_bytes = 38.4;
-/* What the driver, cuBLAS and collectives hold. */
-static const double alone_bytes = 0.2 * (1 << 30), together_bytes = 0.55 * (1 << 30);
+/* Of each word of the vocabulary and sequence: logits in 16 bits and in 32, their
+ * probabilities and the random numbers beside; where they are sorted for top-k and
+ * top-p, sorted ones, their places and sums, too. By vLLM's memory profiles on H100
+ * (docs/llm.md).
+ */
+static const double sampled_bytes = 14, sorted_bytes = 38.4;
+/* What the driver, cuBLAS and collectives hold; CUDA graphs, which servers that sort do
+ * not reserve memory for. */
+static const double alone_bytes = 0.2 * (1 << 30), together_bytes = 0.55 * (1 << 30),
+                    graph_bytes = 0.4 * (1 << 30);
 
 enum { MOST_TOKENS = 1 << 24 };
 
@@ -107,16 +111,18 @@ uint64_t ft__llm_step_tokens(double memory_bytes)
     return memory_bytes >= large_bytes ? 8192 : 2048;
 }
 
-double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs)
+double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs,
+                           bool sorts)
 {
     return fmax(tokens * (6 * s->hidden + s->widest),
-                sampled_bytes * fmin(seqs, tokens) * s->vocab * s->ranks +
+                (sorts ? sorted_bytes : sampled_bytes) * fmin(seqs, tokens) * s->vocab *
+                        s->ranks +
                     2 * tokens * s->hidden);
 }
 
-double ft__llm_workspace(const ft__llm_sizes *s)
+double ft__llm_workspace(const ft__llm_sizes *s, bool sorts)
 {
-    return s->ranks > 1 ? together_bytes : alone_bytes;
+    return (s->ranks > 1 ? together_bytes : alone_bytes) + (sorts ? 0 : graph_bytes);
 }
 
 static ft_status read_limits(ft_llm_limits *out, const ft_llm_limits *in, double memory,
@@ -222,8 +228,8 @@ ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q, double memory
     out->budget = l.share * memory_bytes;
     out->weights = s.weights;
     out->activations =
-        ft__llm_activations(&s, (double)l.batched_tokens, (double)l.seqs);
-    out->workspace = ft__llm_workspace(&s);
+        ft__llm_activations(&s, (double)l.batched_tokens, (double)l.seqs, l.sorts);
+    out->workspace = ft__llm_workspace(&s, l.sorts);
     out->cache = out->budget - out->weights - out->activations - out->workspace;
     out->request = s.cache;
     out->requests = fmax(0, out->cache / s.cache);

@@ -1,6 +1,8 @@
 #ifndef QUERY_LLM_MEMORY_H
 #define QUERY_LLM_MEMORY_H
 
+#include <stdbool.h>
+
 #include "foretell/llm.h"
 
 /* What a step of a language model says of a server's memory on one of its devices; B.
@@ -19,9 +21,11 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
 /* Sequences and tokens of a step of a device with so much memory, as vLLM has them. */
 uint64_t ft__llm_step_seqs(double memory_bytes);
 uint64_t ft__llm_step_tokens(double memory_bytes);
-/* That the largest step takes, with so many tokens and sequences, ... */
-double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs);
+/* That the largest step takes, with so many tokens and sequences (sorts: as in
+ * ft_llm_limits), ... */
+double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs,
+                           bool sorts);
 /* ... and libraries. */
-double ft__llm_workspace(const ft__llm_sizes *s);
+double ft__llm_workspace(const ft__llm_sizes *s, bool sorts);
 
 #endif

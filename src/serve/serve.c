@@ -9,7 +9,7 @@
 static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
     return ft__llm_activations(&s->sizes, (double)load->max_batched_tokens,
-                               (double)load->max_seqs);
+                               (double)load->max_seqs, s->engine.sorts);
 }
 
 /* Memory for weights, activations and the KV cache together. */
@@ -20,8 +20,8 @@ static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
 
 static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
-    const double used =
-        s->sizes.weights + activations_of(s, load) + ft__llm_workspace(&s->sizes);
+    const double used = s->sizes.weights + activations_of(s, load) +
+                        ft__llm_workspace(&s->sizes, s->engine.sorts);
     const double left =
         (memory_of(s, load) - used) * (s->engine.shares_free ? load->memory_share : 1);
 

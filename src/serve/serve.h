@@ -121,6 +121,7 @@ typedef struct ft__serve_engine {
     bool prompts_alone;    /* steps of prompts, before those that decode */
     bool all_experts; /* reads those that no token goes to, too, of block_experts */
     bool reserves;    /* blocks for all tokens that a request will have, as it begins */
+    bool sorts;       /* as in ft_llm_limits */
     bool keeps_freed; /* a preempted sequence finds its blocks that nobody took since */
     bool shares_free; /* memory_share is of what weights and a step leave, not of all */
 } ft__serve_engine;

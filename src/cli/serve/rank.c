@@ -158,7 +158,6 @@ static const char *unserved(const ft__rank_question *q)
            : o->co2               ? "--co2"
            : o->seed              ? "--seed"
            : o->asked.launch_time ? "--launch-time"
-           : q->c->csv            ? "--csv"
                                   : NULL;
 }
 
@@ -490,8 +489,9 @@ static int rank_all(ft__serve_ranking *r)
     ft__on_cores(work_on_settings, r, r->n_ways * r->q->n_devices);
     put_in_order(r);
     code = ft__cli_done(
-        r->q->c, r->q->c->json
-                     ? ft__cli_json_take(r->q->c, ft__serve_ranking_json(r))
+        r->q->c, r->q->c->json ? ft__cli_json_take(r->q->c, ft__serve_ranking_json(r))
+                 : r->q->c->csv
+                     ? ft__serve_ranking_csv(r)
                      : ft__serve_ranking_print(r, r->q->o->top ? r->q->o->top : 20));
     if (!code && r->q->o->html)
         code = ft__record_save_take(r->q->c, r->q->o->html, ft__serve_ranking_json(r));

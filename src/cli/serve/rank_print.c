@@ -295,22 +295,65 @@ bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top)
     return true;
 }
 
+static const char *const state_name[] = {"placed", "does not fit", "over limit",
+                                         "not known"};
+
+static bool is_answered(const ft__serve_setting *x)
+{
+    return x->state == FT__SERVE_PLACED || x->state == FT__SERVE_OVER_LIMIT;
+}
+
+/* Means; place 0: it is not placed, for this reason. */
+static const char setting_fields[] =
+    "place:u device:s clock_hz:g power_cap_w:g tp:u dims:z concurrency:m precision:z "
+    "state:s why:z ttft_s:g tpot_s:g itl_s:g e2e_s:g tokens_per_s_per_user:g "
+    "tokens_per_s_per_device:g joules_per_token:g power_w:g cost_per_1e6_tokens:g "
+    "pareto:b";
+
+static void csv_setting(const ft__serve_ranking *r, const ft__serve_setting *x,
+                        uint64_t place)
+{
+    const double at = x->way->clock_hz, cap = x->way->cap_w;
+    double v[FT__BY_DEVICE + 1];
+
+    for (int by = 0; by <= FT__BY_DEVICE; by++)
+        v[by] = is_answered(x) ? ft__serve_value_of(x, (ft__serve_by)by, FT_SERVE_MEAN)
+                               : NAN;
+    ft__csv_row(stdout, setting_fields, place, x->device, at > 0 ? at : NAN,
+                cap > 0 ? cap : NAN, x->way->tp, x->way->dims,
+                x->concurrency ? x->concurrency : UINT64_MAX,
+                x->way->weight_bits ? precision_of(x->way) : "", state_name[x->state],
+                x->state == FT__SERVE_OVER_LIMIT ? r->limit[x->limit].text : x->why,
+                v[FT__BY_TTFT], v[FT__BY_TPOT], v[FT__BY_ITL], v[FT__BY_E2E],
+                1 / v[FT__BY_USER], 1 / v[FT__BY_DEVICE], v[FT__BY_ENERGY],
+                v[FT__BY_POWER], v[FT__BY_COST], x->pareto);
+}
+
+bool ft__serve_ranking_csv(const ft__serve_ranking *r)
+{
+    ft__csv_head(stdout, setting_fields);
+    for (size_t i = 0; i < r->n_placed; i++)
+        csv_setting(r, &r->setting[r->order[i]], i + 1);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->setting[i].state != FT__SERVE_PLACED)
+            csv_setting(r, &r->setting[i], 0);
+    return true;
+}
+
 static json_t *setting_json(const ft__serve_ranking *r, const ft__serve_setting *x,
                             uint64_t place)
 {
-    static const char *const name[] = {"placed", "does not fit", "over limit",
-                                       "not known"};
     json_t *o = ft__json(
         "place:u device:s clock:g power_cap:g tp:u dims:z concurrency:m precision:z "
         "state:s limit:z why:z pareto:b",
         place, x->device, x->way->clock_hz > 0 ? x->way->clock_hz : NAN,
         x->way->cap_w > 0 ? x->way->cap_w : NAN, x->way->tp, x->way->dims,
         x->concurrency ? x->concurrency : UINT64_MAX,
-        x->way->weight_bits ? precision_of(x->way) : "", name[x->state],
+        x->way->weight_bits ? precision_of(x->way) : "", state_name[x->state],
         x->state == FT__SERVE_OVER_LIMIT ? r->limit[x->limit].text : "", x->why,
         x->pareto);
 
-    if (x->state == FT__SERVE_PLACED || x->state == FT__SERVE_OVER_LIMIT)
+    if (is_answered(x))
         ft__json_set_take(&o, "served", ft__served_json(&x->s, x->price_per_s));
     return o;
 }

@@ -102,6 +102,7 @@ double ft__serve_value_of(const ft__serve_setting *x, ft__serve_by of,
 
 /* False: out of memory. */
 bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top);
+bool ft__serve_ranking_csv(const ft__serve_ranking *r);
 json_t *ft__serve_ranking_json(const ft__serve_ranking *r);
 
 #endif

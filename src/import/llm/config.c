@@ -45,10 +45,13 @@ static const struct config_number {
     {"experts_per_token", offsetof(ft__llm, topk)},
     {"top_k_experts", offsetof(ft__llm, topk)},
     {"moe_topk", offsetof(ft__llm, topk)},
+    {"moe_k", offsetof(ft__llm, topk)},
     {"moe_intermediate_size", offsetof(ft__llm, expert_ffn)},
     {"expert_intermediate_size", offsetof(ft__llm, expert_ffn)},
     {"n_shared_experts", offsetof(ft__llm, shared)},
     {"num_shared_experts", offsetof(ft__llm, shared)},
+    {"num_shared_expert", offsetof(ft__llm, shared)},
+    {"moe_num_shared_experts", offsetof(ft__llm, shared)},
     {"shared_expert_intermediate_size", offsetof(ft__llm, shared_ffn)},
     {"moe_shared_expert_intermediate_size", offsetof(ft__llm, shared_ffn)},
     {"shared_intermediate_size", offsetof(ft__llm, shared_ffn)},
@@ -56,6 +59,7 @@ static const struct config_number {
     {"moe_latent_size", offsetof(ft__llm, expert_in)},
     {"routed_expert_hidden_size", offsetof(ft__llm, expert_in)},
     {"first_k_dense_replace", offsetof(ft__llm, dense_first)},
+    {"moe_layer_start_index", offsetof(ft__llm, dense_first)},
     {"decoder_sparse_step", offsetof(ft__llm, moe_every)},
     {"interleave_moe_layer_step", offsetof(ft__llm, moe_every)},
     {"full_attention_interval", offsetof(ft__llm, full_every)},
@@ -110,6 +114,8 @@ static const struct config_number {
     {"mla_use_output_gate", offsetof(ft__llm, out_gate)},
     {"attention_k_eq_v", offsetof(ft__llm, k_is_v)},
     {"enable_moe_block", offsetof(ft__llm, parallel_experts)},
+    {"residual_moe", offsetof(ft__llm, parallel_experts)},
+    {"parallel_attn_mlp_res", offsetof(ft__llm, parallel_experts)},
 };
 
 const ft__llm ft__llm_unsaid = {.tied = -1,
@@ -163,6 +169,25 @@ static void take_number(ft__llm_reader *r, ft__json *j, const char *key, int64_t
     } else {
         ft__json_skip(j, &skipped);
     }
+}
+
+/* One value for all layers, as a list. */
+static void take_alike(ft__llm_reader *r, ft__json *j, const char *key, int64_t *to)
+{
+    int64_t value = 0;
+    size_t n = 0;
+
+    ft__json_array(j);
+    while (ft__json_element(j)) {
+        int64_t one = 0;
+
+        take_number(r, j, key, &one);
+        if (n++ && one != value)
+            ft__llm_refuse(r, "differs from layer to layer, which is not known", key);
+        value = one;
+    }
+    if (n)
+        *to = value;
 }
 
 static ft_dtype dtype_called(ft__text s)
@@ -323,7 +348,7 @@ static void refuse_unknown(ft__llm_reader *r, ft__json j, ft__text name)
 {
     static const char *const unknown[] = {
         "num_kv_shared_layers", "hidden_size_per_layer_input", "cross_attention_layers",
-        "is_encoder_decoder"};
+        "is_encoder_decoder", "zero_expert_num"};
     const char next = ft__json_peek(&j);
     int64_t value = 0;
     bool yes = false;
@@ -350,9 +375,9 @@ static void take_member(ft__llm_reader *r, ft__json *j, ft__text name, int depth
     refuse_unknown(r, *j, name);
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        if (is_called(name, numbers[i].key) && ft__json_peek(j) != '[') {
-            take_number(r, j, numbers[i].key,
-                        (int64_t *)((char *)r->m + numbers[i].at));
+        if (is_called(name, numbers[i].key)) {
+            (ft__json_peek(j) == '[' ? take_alike : take_number)(
+                r, j, numbers[i].key, (int64_t *)((char *)r->m + numbers[i].at));
             return;
         }
     if (FT__IS(name, "text_config") || FT__IS(name, "llm_config") ||
@@ -482,6 +507,8 @@ static const char *missing(const ft__llm *m)
 /* The first field that belongs to a type of layer that the model lacks. */
 static const char *unused(const ft__llm *m)
 {
+    if (m->said_mixers)
+        return NULL;
     if (m->mamba_state && !has(m, FT__LLM_MAMBA, FT__LLM_MAMBA1))
         return "ssm_state_size";
     return m->linear_heads && m->linear != FT__LLM_LIGHTNING &&

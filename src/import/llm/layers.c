@@ -274,6 +274,7 @@ static const struct model_type {
     const char *begin;
     int has;
 } types[] = {
+    {"apertus", UNGATED | QK_NORM},
     {"baichuan", 0},
     {"bamba", 0},
     {"bloom", UNGATED | LAYER_NORM | BIASED | TIED | NO_ROPE | EMBED_NORM},
@@ -316,6 +317,7 @@ static const struct model_type {
     {"opt", UNGATED | LAYER_NORM | BIASED | TIED | NO_ROPE | LEARNED},
     {"phi", UNGATED | LAYER_NORM | BIASED | HEAD_BIAS | ONE_NORM},
     {"phi3", 0},
+    {"phimoe", LAYER_NORM | HEAD_BIAS},
     {"qwen2", QKV_BIAS},
     {"qwen2_moe", QKV_BIAS | SHARED_GATE},
     {"qwen3", QK_NORM},
@@ -374,8 +376,20 @@ static int64_t first(int64_t a, int64_t b)
     return a ? a : b;
 }
 
+/* What configurations of Gemma 3 leave to Transformers' Gemma3TextConfig. */
+static void complete_gemma3(ft__llm *m)
+{
+    m->vocab = first(m->vocab, 262208);
+    m->heads = first(m->heads, 8);
+    m->kv_heads = first(m->kv_heads, 4);
+    m->head = first(m->head, 256);
+    m->window_pattern = first(m->window_pattern, 6);
+}
+
 static void complete_sizes(ft__llm *m)
 {
+    if (strncmp(m->type, "gemma3", 6) == 0)
+        complete_gemma3(m);
     m->dtype = m->dtype ? m->dtype : FT_DTYPE_bf16;
     m->kv = m->kv ? m->kv : m->dtype;
     m->state = m->state ? m->state : FT_DTYPE_fp32;
@@ -480,9 +494,11 @@ void ft__llm_complete(ft__llm *m, const ft__llm_layers *said)
     know_type(m, has);
     complete_sizes(m);
     complete_vision(m);
+    m->said_mixers = true;
     for (int64_t i = 0; i < m->layers; i++) {
         ft__llm_layer *l = &m->layer[i];
 
+        m->said_mixers &= said->mixer[i] >= 0;
         l->mixer = as_said(said->mixer[i], (int)mixer_of(m, has, i));
         l->ffn = as_said(said->ffn[i], (int)ffn_of(m, i));
         if (said->alone && l->mixer != FT__LLM_NO_MIXER)

@@ -113,6 +113,7 @@ typedef struct ft__llm {
     bool gated, rope, qkv_bias, o_bias, one_norm, four_norms, head_bias;
     bool embed_norm, learned_positions, shared_gate, full_gate, fp4_experts;
     bool said_indexed; /* layers, which of them have indexers */
+    bool said_mixers;  /* what mixes tokens in each layer */
     bool searched;     /* layers have sizes of their own */
     bool like_llama;   /* its model_type is not known */
     bool guessed_ffn;  /* nothing says how wide its feed-forward layers are */

@@ -49,8 +49,8 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest
   largest batch that fits: 7
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --batch 2 --max-batch -q | tail -2
-  a server's 20.2 GiB (90 % of the device): weights 15.0 GiB, activations 1.19 GiB, libraries 205 MiB, cache 3.90 GiB
-  it holds 31926 tokens: 3.90 requests of 8192 tokens, or 2 of 15952
+  a server's 20.2 GiB (90 % of the device): weights 15.0 GiB, activations 454 MiB, libraries 614 MiB, cache 4.24 GiB
+  it holds 34761 tokens: 4.24 requests of 8192 tokens, or 2 of 17376
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim tp=2 --dim pp=2 --dim kv_bits=8 --max-batch -q --json | pick server.weights server.context server.concurrency server.most
   server.weights: 4015267840.0
   server.context: 4096
@@ -117,7 +117,7 @@ A step of the model at another precision, and one of several ranks: as dimension
   $ for p in bf16 fp8 fp4; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --precision $p --batch 16 --dim context=4096 --json -q | pick memory.weights; done
   memory.weights: 16060522496.0
   memory.weights: 9081200640.0
-  memory.weights: 5809643520.0
+  memory.weights: 6027747328.0
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --precision fp8 --tp 2 --batch 16 --json -q > options; foretell predict examples/llm/llama-3-8b.json --device h100-sxm --run-mode graph --dim weight_bits=8 --dim tp=2 --batch 16 --json -q > dims; cmp options dims
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --tp 2 --dim tp=2 --batch 16
   foretell predict: --dim tp says what another option says

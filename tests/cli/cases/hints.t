@@ -246,4 +246,4 @@ Names and options as other tools have them.
   $ foretell predict data/models/resnet50.pt2 --device rtx-4090 --mode training --batch 1024 | grep 'verify'
   to verify it: it does not fit; --max-batch says what does
   $ foretell predict data/models/resnet50.pt2 --device rtx-4090 --mode training --batch 1024 --max-batch | grep 'verify'
-  to verify it: it does not fit; --batch 289 does
+  to verify it: it does not fit; --batch 283 does

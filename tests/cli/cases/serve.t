@@ -157,9 +157,12 @@ What no setting reaches:
   nearest better setting: h100-sxm, --tp 1 --concurrency 8, meets all limits but one where tpot=1us may be N
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,h200x --concurrency 8 --tp 1 -q 2>&1 | cut -c1-40
   foretell rank: no device "h200x"; there 
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --tp 1 --csv
-  foretell rank: serving goes without --csv
-  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,t4 --concurrency 8,64 --tp 1 --limit ttft=50ms --csv -q | cut -d , -f 1-2,5,7,9-10
+  place,device,tp,concurrency,state,why
+  1,h100-sxm,1,8,placed,
+  0,h100-sxm,1,64,over limit,ttft=50ms
+  0,t4,1,8,does not fit,"it does not fit: 15.0 GiB of weights on each of 1 x t4
+  0,t4,1,64,does not fit,"it does not fit: 15.0 GiB of weights on each of 1 x t4
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1 -q
   examples/llm/llama-3-8b.json, served, by tokens-per-device
   assumed: requests of 1024 tokens that generate 256 (within 5 %)
@@ -189,7 +192,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
   -------------------------------------------------------------------------------------------
       1  l40s    1   1  as is    99.0 ms  33.0 ms             30.3     678.1   305 mJ  yes
-      2  l4      1   1  as is     55.5 s   104 ms            9.637     245.8   241 mJ  yes
+      2  l4      1   1  as is     50.4 s   106 ms            9.399     266.6   224 mJ  yes
   
   the first: TTFT 65.4 ms .. 154 ms, TPOT 20.9 ms .. 54.8 ms, a device 650.7 .. 697.1 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
@@ -199,7 +202,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
-  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 55.5 s
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 50.4 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
