@@ -46,6 +46,8 @@ typedef struct ft_tensor {
                            is inside; 0: a tensor */
     uint32_t trainable; /* 1: a weight that training changes */
     uint32_t detached;  /* 1: no gradient flows back from here */
+    uint32_t copies;    /* of a layer that stands for others like it: how many of its
+                           inputs and weights there are; otherwise 1 */
 } ft_tensor;
 
 /* in: activation operands in the operation's order (a constant operand is a

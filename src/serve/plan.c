@@ -163,27 +163,17 @@ struct plan_model {
     uint32_t n_nodes;
 };
 
-static ft_status whole_graph(ft_graph **out, struct plan_model *m, double batch,
-                             double tokens, double context, ft_error *err)
-{
-    m->dim[m->n_dims] = (ft_dim_value){"tokens", (int64_t)tokens};
-    m->dim[m->n_dims + 1] = (ft_dim_value){"context", (int64_t)context};
-    m->q.batch = (int64_t)batch;
-    m->q.dims = m->dim;
-    m->q.n_dims = m->n_dims + 2;
-    return ft__query_import(out, &m->q, m->read, err);
-}
-
-/* As operations with counts: layers that are alike stand once. */
+/* Layers that are alike stand once. */
 static ft_status step_graph(ft_graph **out, struct plan_model *m, double batch,
                             double tokens, double context, ft_error *err)
 {
-    ft_status st;
-
-    m->dim[m->n_dims++] = (ft_dim_value){"once", 1};
-    st = whole_graph(out, m, batch, tokens, context, err);
-    m->n_dims--;
-    return st;
+    m->dim[m->n_dims] = (ft_dim_value){"tokens", (int64_t)tokens};
+    m->dim[m->n_dims + 1] = (ft_dim_value){"context", (int64_t)context};
+    m->dim[m->n_dims + 2] = (ft_dim_value){"once", 1};
+    m->q.batch = (int64_t)batch;
+    m->q.dims = m->dim;
+    m->q.n_dims = m->n_dims + 3;
+    return ft__query_import(out, &m->q, m->read, err);
 }
 
 static bool is_head(const ft_node *n)
@@ -341,7 +331,7 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
             if (!st && i == p->seqs.n / 2 && k == p->context.n / 2) {
                 p->layers = layers_of(g);
                 st =
-                    whole_graph(&p->decode, m, p->seqs.at[i], 1, p->context.at[k], err);
+                    step_graph(&p->decode, m, p->seqs.at[i], 1, p->context.at[k], err);
                 p->decode_step =
                     (ft_serve_step){.decode_seqs = p->seqs.at[i],
                                     .decode_context = p->seqs.at[i] * p->context.at[k]};
@@ -370,7 +360,7 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
         if (!st && k == 0 && middle && !p->prefill) {
             p->issued = issued_of(g);
             p->block_experts = has_block_experts(g);
-            st = whole_graph(&p->prefill, m, 1, n, n, err);
+            st = step_graph(&p->prefill, m, 1, n, n, err);
             p->prefill_step = (ft_serve_step){.prefill_tokens = n,
                                               .prefill_pairs = n * (n + 1) / 2,
                                               .prefill_seqs = 1};
@@ -440,8 +430,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
 {
     ft_status st;
 
-    if (q->n_dims > MAX_DIMS - 3)
-        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 3);
+    if (q->n_dims > MAX_DIMS - 4)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 4);
     m->q = *q;
     m->q.graph = NULL;
     m->q.device = NULL;
