@@ -77,7 +77,7 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
             strcmp(q->dims[i].name, "once") != 0)
             dims[n++] = q->dims[i];
     dims[n++] = (ft_dim_value){"context", (int64_t)context};
-    dims[n++] = (ft_dim_value){"once", 1};
+    dims[n++] = (ft_dim_value){"once", 2};
     asked.graph = NULL;
     asked.batch = 1;
     asked.dims = dims;

@@ -146,7 +146,8 @@ ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
  *                   before FlashAttention; 0
  *   dim mtp=N       tokens that a speculative layer drafts for each sequence; 0
  *   dim once=1      layers that are alike, between others that are, stand once, with
- *                   ft_node.repeat and ft_tensor.copies: answers are the same; 0
+ *                   ft_node.repeat and ft_tensor.copies: answers are the same; 2: also
+ *                   those between others, which compilers would fuse otherwise; 0
  */
 ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
                           const ft_import_options *opt, ft_error *err);

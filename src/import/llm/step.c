@@ -272,7 +272,8 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
             .layer = i, .from = ft__build_here(s->b), .in = x, .times = 1};
 
         for (k = 0; k < n && !(s->once && is_like(&l[made[k].layer], &l[i]) &&
-                               is_between_like(&s->m, first, made[k].layer, i));)
+                               (s->once == 2 ||
+                                is_between_like(&s->m, first, made[k].layer, i)));)
             k++;
         if (k < n) {
             made[k].times++;
@@ -286,9 +287,9 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
             now.from.n_assumptions == now.to.n_assumptions &&
             now.from.n_bounded == now.to.n_bounded) {
             made[n++] = now;
-            if (!s->once)
+            if (s->once < 2)
                 ft__build_reserve(s->b, &now.from, &now.to,
-                                  (uint32_t)(s->m.layers - i));
+                                  (uint32_t)(s->once ? 2 : s->m.layers - i));
         }
     }
     for (k = 0; k < n && s->once; k++)
