@@ -3,8 +3,8 @@
  *   predict MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS [DIM]]]    "": the best there is
  *
  * The same network each time; DIM: another one each time, of which one size differs
- * ("batch", or a language model's "context"), a language model's with layers that are
- * alike once. */
+ * ("batch", or a language model's "context", a language model's with layers that are
+ * alike once), or "step": one of a server's from tables of steps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "base/stats.h"
 #include "cpu_time.h"
 #include "foretell/query.h"
+#include "foretell/serve.h"
 
 enum { ROUNDS = 2000 };
 
@@ -34,7 +35,7 @@ static ft_status ask(double *wall_s, double *work_s, uint32_t *n_ops, ft_data *d
 static void print(const char *what, double *t, int n)
 {
     ft__sort(t, (size_t)n);
-    printf("%s\tmedian %.1f us, 10 %% %.1f us, 90 %% %.1f us\n", what,
+    printf("%s\tmedian %.4g us, 10 %% %.4g us, 90 %% %.4g us\n", what,
            1e6 * ft__quantile(t, (size_t)n, 0.5), 1e6 * ft__quantile(t, (size_t)n, 0.1),
            1e6 * ft__quantile(t, (size_t)n, 0.9));
 }
@@ -90,6 +91,41 @@ static ft_status run(ft_data *data, ft_query *q, int rounds, const char *dim,
     return st;
 }
 
+/* Steps of up to 256 sequences and 8,192 tokens, of prompts of as many. */
+static ft_status run_steps(ft_data *data, const ft_query *q, int rounds, ft_error *err)
+{
+    static double t[ROUNDS];
+    ft_serve_load load = FT_SERVE_LOAD_INIT;
+    ft_serve_plan *plan;
+    ft_serve_steps *steps = NULL;
+    ft_estimate time, energy;
+    double begin = ft__now_s();
+    ft_status st;
+
+    load.prompt = load.max_batched_tokens = 8192;
+    load.generate = 2048;
+    load.concurrency = load.max_seqs = 256;
+    st = ft_serve_plan_open(&plan, q, &load, 1, err);
+    if (!st)
+        st = ft_serve_steps_open(&steps, data, plan, q, err);
+    printf("tables\t%.1f us\n", 1e6 * (ft__now_s() - begin));
+    for (int i = 0; i < rounds && !st; i++) {
+        begin = ft__now_s();
+        for (int k = 0; k < 1000; k++) {
+            const ft_serve_step step = {.decode_seqs = 1 + i % 256,
+                                        .decode_context = (1 + i % 256) * (1000. + k)};
+
+            ft_serve_step_ask(&time, &energy, steps, &step);
+        }
+        t[i] = (ft__now_s() - begin) / 1000;
+    }
+    if (!st)
+        print("step", t, rounds);
+    ft_serve_steps_close(steps);
+    ft_serve_plan_close(plan);
+    return st;
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 5 ? atoi(argv[5]) : ROUNDS;
@@ -108,7 +144,9 @@ int main(int argc, char **argv)
     q.predictor = argc > 4 && *argv[4] ? argv[4] : NULL;
     st = ft_data_open(&data, argv[3], NULL, &err);
     if (!st)
-        st = run(data, &q, rounds, argc > 6 ? argv[6] : NULL, &err);
+        st = argc > 6 && strcmp(argv[6], "step") == 0
+                 ? run_steps(data, &q, rounds, &err)
+                 : run(data, &q, rounds, argc > 6 ? argv[6] : NULL, &err);
     if (st)
         fprintf(stderr, "predict: %s\n", err.msg);
     ft_data_close(data);
