@@ -248,14 +248,16 @@ static bool is_like(const ft__llm_layer *a, const ft__llm_layer *b)
            a->size == b->size;
 }
 
-/* Are a later layer and an earlier one between such that are alike? Then compilers fuse
+/* Does a layer stand for a later one? Between others that are alike, compilers fuse
  * both alike. */
-static bool is_between_like(const ft__llm *m, int64_t first, int64_t a, int64_t later)
+static bool stands_for(const ft__llm_step *s, int64_t first, int64_t a, int64_t later)
 {
-    const ft__llm_layer *l = m->layer;
+    const ft__llm_layer *l = s->m.layer;
+    const bool between = a > first && later + 1 < s->m.layers &&
+                         is_like(&l[a - 1], &l[later - 1]) &&
+                         is_like(&l[a + 1], &l[later + 1]);
 
-    return a > first && later + 1 < m->layers && is_like(&l[a - 1], &l[later - 1]) &&
-           is_like(&l[a + 1], &l[later + 1]);
+    return is_like(&l[a], &l[later]) && (s->once == 2 || (s->once && between));
 }
 
 /* The layers of a pipeline stage, from number `first` on; one that is like an earlier
@@ -271,9 +273,7 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
         struct made now = {
             .layer = i, .from = ft__build_here(s->b), .in = x, .times = 1};
 
-        for (k = 0; k < n && !(s->once && is_like(&l[made[k].layer], &l[i]) &&
-                               (s->once == 2 ||
-                                is_between_like(&s->m, first, made[k].layer, i)));)
+        for (k = 0; k < n && !stands_for(s, first, made[k].layer, i);)
             k++;
         if (k < n) {
             made[k].times++;
@@ -286,10 +286,10 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
         if (n < KINDS && (k == n || s->once) &&
             now.from.n_assumptions == now.to.n_assumptions &&
             now.from.n_bounded == now.to.n_bounded) {
-            made[n++] = now;
-            if (s->once < 2)
+            if (k == n && s->once < 2)
                 ft__build_reserve(s->b, &now.from, &now.to,
-                                  (uint32_t)(s->once ? 2 : s->m.layers - i));
+                                  (uint32_t)(s->once ? 3 : s->m.layers - i));
+            made[n++] = now;
         }
     }
     for (k = 0; k < n && s->once; k++)
