@@ -64,7 +64,8 @@ typedef struct ft_tensor {
 typedef struct ft_node {
     const char *name;
     const char *scope;
-    uint64_t repeat; /* how often it runs in one pass: spec lists and loops */
+    uint64_t repeat; /* how often it runs in one pass: spec lists, loops, layers that
+                        stand for others */
     uint32_t op;     /* index of the unique operation */
     ft_phase phase;
     uint32_t n_in;
