@@ -3,7 +3,8 @@
  *   predict MODEL DEVICE DATA [PREDICTOR.ftp [ROUNDS [DIM]]]    "": the best there is
  *
  * The same network each time; DIM: another one each time, of which one size differs
- * ("batch", or a language model's "context"). */
+ * ("batch", or a language model's "context", a language model's with layers that are
+ * alike once), or "step": one of a server's from tables of steps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/stats.h"
 #include "cpu_time.h"
 #include "foretell/query.h"
+#include "foretell/serve.h"
 
 enum { ROUNDS = 2000 };
 
@@ -33,7 +35,7 @@ static ft_status ask(double *wall_s, double *work_s, uint32_t *n_ops, ft_data *d
 static void print(const char *what, double *t, int n)
 {
     ft__sort(t, (size_t)n);
-    printf("%s\tmedian %.1f us, 10 %% %.1f us, 90 %% %.1f us\n", what,
+    printf("%s\tmedian %.4g us, 10 %% %.4g us, 90 %% %.4g us\n", what,
            1e6 * ft__quantile(t, (size_t)n, 0.5), 1e6 * ft__quantile(t, (size_t)n, 0.1),
            1e6 * ft__quantile(t, (size_t)n, 0.9));
 }
@@ -51,7 +53,7 @@ static ft_status run(ft_data *data, ft_query *q, int rounds, const char *dim,
                      ft_error *err)
 {
     static double t[ROUNDS], imported[ROUNDS];
-    ft_dim_value size = {dim, 1000};
+    ft_dim_value dims[] = {{"once", 1}, {dim, 1000}};
     double wall_s, work_s;
     ft_graph *g;
     uint32_t n_ops = 0;
@@ -67,11 +69,12 @@ static ft_status run(ft_data *data, ft_query *q, int rounds, const char *dim,
                1e6 * wall_s, 1e6 * work_s);
     for (int i = 0; i < rounds && !st; i++) {
         if (dim) {
-            ft_graph_free(g);
-            size.value++;
+            q->n_dims = g->language_model;
             q->batch = strcmp(dim, "batch") == 0 ? 1 + i : 0;
-            q->dims = &size;
-            q->n_dims = q->batch ? 0 : 1;
+            q->dims = dims + !q->n_dims;
+            q->n_dims += q->batch ? 0 : 1;
+            dims[1].value++;
+            ft_graph_free(g);
             q->graph = NULL;
             st = import(&g, &imported[i], q, err);
             q->graph = g;
@@ -85,6 +88,41 @@ static ft_status run(ft_data *data, ft_query *q, int rounds, const char *dim,
     if (!st)
         print("question", t, rounds);
     ft_graph_free(g);
+    return st;
+}
+
+/* Steps of up to 256 sequences and 8,192 tokens, of prompts of as many. */
+static ft_status run_steps(ft_data *data, const ft_query *q, int rounds, ft_error *err)
+{
+    static double t[ROUNDS];
+    ft_serve_load load = FT_SERVE_LOAD_INIT;
+    ft_serve_plan *plan;
+    ft_serve_steps *steps = NULL;
+    ft_estimate time, energy;
+    double begin = ft__now_s();
+    ft_status st;
+
+    load.prompt = load.max_batched_tokens = 8192;
+    load.generate = 2048;
+    load.concurrency = load.max_seqs = 256;
+    st = ft_serve_plan_open(&plan, q, &load, 1, err);
+    if (!st)
+        st = ft_serve_steps_open(&steps, data, plan, q, err);
+    printf("tables\t%.1f us\n", 1e6 * (ft__now_s() - begin));
+    for (int i = 0; i < rounds && !st; i++) {
+        begin = ft__now_s();
+        for (int k = 0; k < 1000; k++) {
+            const ft_serve_step step = {.decode_seqs = 1 + i % 256,
+                                        .decode_context = (1 + i % 256) * (1000. + k)};
+
+            ft_serve_step_ask(&time, &energy, steps, &step);
+        }
+        t[i] = (ft__now_s() - begin) / 1000;
+    }
+    if (!st)
+        print("step", t, rounds);
+    ft_serve_steps_close(steps);
+    ft_serve_plan_close(plan);
     return st;
 }
 
@@ -106,7 +144,9 @@ int main(int argc, char **argv)
     q.predictor = argc > 4 && *argv[4] ? argv[4] : NULL;
     st = ft_data_open(&data, argv[3], NULL, &err);
     if (!st)
-        st = run(data, &q, rounds, argc > 6 ? argv[6] : NULL, &err);
+        st = argc > 6 && strcmp(argv[6], "step") == 0
+                 ? run_steps(data, &q, rounds, &err)
+                 : run(data, &q, rounds, argc > 6 ? argv[6] : NULL, &err);
     if (st)
         fprintf(stderr, "predict: %s\n", err.msg);
     ft_data_close(data);

@@ -2,6 +2,7 @@
  * the cache, what a rank has. */
 #include <stdlib.h>
 
+#include "graph/fuse.h"
 #include "llm_config.h"
 
 static double parameters_of(const char *more)
@@ -525,32 +526,71 @@ TEST(replicas_send_tokens_to_each_others_experts)
     ft_graph_free(g);
 }
 
+static uint32_t number_of(const ft_graph *g, const ft_op *op)
+{
+    uint32_t k = 0;
+
+    while (k < g->n_ops && !ft_op_equal(&g->op[k], op))
+        k++;
+    CHECK(CMP(k, <, g->n_ops));
+    return k;
+}
+
+static void is_as_large(const ft_graph *a, const ft_graph *b)
+{
+    const ft_memory_policy eager = {FT_POLICY_EAGER};
+    ft_memory all, once;
+    ft_totals of_all, of_once;
+
+    CHECK(EQ(ft_memory_make(&all, a, &eager, NULL), FT_OK) &&
+          EQ(ft_memory_make(&once, b, &eager, NULL), FT_OK));
+    for (int i = 0; i < FT_PART_COUNT; i++)
+        CHECK_EQ(all.part[i], once.part[i]);
+    CHECK_NEAR(all.two_largest_bytes, once.two_largest_bytes, 0);
+    CHECK_NEAR(all.twice_mean_bytes, once.twice_mean_bytes, 0);
+    ft_graph_totals(a, &of_all);
+    ft_graph_totals(b, &of_once);
+    CHECK_NEAR(of_all.parameters, of_once.parameters, 0);
+    CHECK_NEAR(of_all.weight_bytes, of_once.weight_bytes, 0);
+}
+
 /* Of three kinds of layers, each with operations of its own: as many of each as where
- * all layers stand. */
+ * all layers stand, as many bytes, and as much is fused. */
 TEST(layers_that_stand_once_count_as_often_as_there_are)
 {
     static const char kinds[] =
         ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
         "\"first_k_dense_replace\""
-        ": 1, \"num_hidden_layers\": 9, \"sliding_window\": 16, "
+        ": 1, \"num_hidden_layers\": 27, \"sliding_window\": 16, "
         "\"sliding_window_pattern\": 3";
     const ft_dim_value dims[] = {{"context", 64}, {"once", 1}};
+    const ft_dim_value counted[] = {{"context", 64}, {"once", 2}};
     const ft_import_options all = {.batch = 3, .dims = dims, .n_dims = 1};
     const ft_import_options once = {.batch = 3, .dims = dims, .n_dims = 2};
-    ft_graph *a = imported(small, kinds, &all), *b = imported(small, kinds, &once);
+    const ft_import_options alone = {.batch = 3, .dims = counted, .n_dims = 2};
+    ft_graph *a = imported(small, kinds, &all), *b = imported(small, kinds, &once),
+             *c = imported(small, kinds, &alone);
+    ft__fused *of_all, *of_once;
 
-    CHECK_EQ(a->n_ops, b->n_ops);
-    CHECK(CMP(2 * b->n_nodes, <, a->n_nodes));
+    CHECK(EQ(a->n_ops, b->n_ops) && EQ(a->n_ops, c->n_ops));
+    CHECK(CMP(2 * b->n_nodes, <, a->n_nodes) && CMP(c->n_nodes, <, b->n_nodes));
+    is_as_large(a, b);
+    is_as_large(a, c);
+    CHECK(EQ(ft__graph_fuse(&of_all, a, NULL), FT_OK) &&
+          EQ(ft__graph_fuse(&of_once, b, NULL), FT_OK));
     for (uint32_t i = 0; i < a->n_ops; i++) {
-        uint32_t k = 0;
+        const uint32_t k = number_of(b, &a->op[i]);
 
-        while (k < b->n_ops && !ft_op_equal(&a->op[i], &b->op[k]))
-            k++;
-        CHECK(CMP(k, <, b->n_ops));
-        CHECK_EQ(a->op_count[i], k < b->n_ops ? b->op_count[k] : 0);
+        CHECK_EQ(a->op_count[i], b->op_count[k]);
+        CHECK_EQ(a->op_count[i], c->op_count[number_of(c, &a->op[i])]);
+        CHECK_NEAR(of_all[i].moved, of_once[k].moved, 1e-12);
+        CHECK_NEAR(of_all[i].generated, of_once[k].generated, 1e-12);
     }
+    free(of_all);
+    free(of_once);
     ft_graph_free(a);
     ft_graph_free(b);
+    ft_graph_free(c);
 }
 
 /* Three tokens of each sequence are verified, then two drafted by one more layer. */

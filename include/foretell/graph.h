@@ -46,6 +46,8 @@ typedef struct ft_tensor {
                            is inside; 0: a tensor */
     uint32_t trainable; /* 1: a weight that training changes */
     uint32_t detached;  /* 1: no gradient flows back from here */
+    uint32_t copies;    /* of a layer that stands for others like it: how many of its
+                           inputs and weights there are; otherwise 1 */
 } ft_tensor;
 
 /* in: activation operands in the operation's order (a constant operand is a
@@ -62,7 +64,8 @@ typedef struct ft_tensor {
 typedef struct ft_node {
     const char *name;
     const char *scope;
-    uint64_t repeat; /* how often it runs in one pass: spec lists and loops */
+    uint64_t repeat; /* how often it runs in one pass: spec lists, loops, layers that
+                        stand for others */
     uint32_t op;     /* index of the unique operation */
     ft_phase phase;
     uint32_t n_in;

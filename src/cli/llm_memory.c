@@ -71,7 +71,8 @@ double ft__cache_bytes(const ft_graph *g)
             (strcmp(n->name, "cache") != 0 && strcmp(n->name, "state") != 0))
             continue;
         counted[at] = true;
-        bytes += (double)ft_tensor_bytes(&g->tensor[at].shape, g->tensor[at].dtype);
+        bytes += g->tensor[at].copies *
+                 (double)ft_tensor_bytes(&g->tensor[at].shape, g->tensor[at].dtype);
     }
     free(counted);
     return bytes;

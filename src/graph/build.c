@@ -210,7 +210,8 @@ uint32_t ft__build_tensor(ft__build *b, const char *name, size_t name_len, ft_ro
                      .role = role,
                      .shape = *shape,
                      .producer = FT_NONE,
-                     .storage = g->n_tensors};
+                     .storage = g->n_tensors,
+                     .copies = 1};
     t->name = ft__arena_strndup(&g->arena, name, name_len);
     return t->name ? g->n_tensors++ : out_of_memory(b);
 }
@@ -224,6 +225,7 @@ uint32_t ft__build_like(ft__build *b, const ft_tensor *like, ft_dtype dtype)
         b->g->tensor[t].layout = like->layout;
         b->g->tensor[t].open = like->open;
         b->g->tensor[t].container = like->container;
+        b->g->tensor[t].copies = like->copies;
     }
     return t;
 }
@@ -455,12 +457,7 @@ void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
                 n->repeat);
 }
 
-void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
-{
-    ft__build_repeat(b, first, b->g->n_nodes, times);
-}
-
-void ft__build_repeat(ft__build *b, uint32_t first, uint32_t end, uint64_t times)
+static void repeat(ft__build *b, uint32_t first, uint32_t end, uint64_t times)
 {
     const uint64_t most = (uint64_t)FT__MAX_ELEMENTS;
 
@@ -473,6 +470,19 @@ void ft__build_repeat(ft__build *b, uint32_t first, uint32_t end, uint64_t times
                            b->g->node[i].name);
         repeat_node(b, i, repeat * times);
     }
+}
+
+void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times)
+{
+    repeat(b, first, b->g->n_nodes, times);
+}
+
+void ft__build_stand_for(ft__build *b, const ft__build_mark *from,
+                         const ft__build_mark *to, uint32_t layers)
+{
+    repeat(b, from->n_nodes, to->n_nodes, layers);
+    for (uint32_t i = from->n_tensors; i < to->n_tensors && !b->failed; i++)
+        b->g->tensor[i].copies = layers;
 }
 
 void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *bytes)

@@ -65,8 +65,6 @@ void ft__build_again(ft__build *b, const ft_node *n, const ft_op *op,
 /* The same for all nodes from `first` on, times what they have; nothing after a
  * failure, which a product beyond the limit is. */
 void ft__build_repeat_from(ft__build *b, uint32_t first, uint64_t times);
-/* Of those before `end`. */
-void ft__build_repeat(ft__build *b, uint32_t first, uint32_t end, uint64_t times);
 /* What the nodes from `first` on cost. */
 void ft__build_cost(const ft__build *b, uint32_t first, double *flops, double *bytes);
 
@@ -77,6 +75,9 @@ typedef struct ft__build_mark {
 } ft__build_mark;
 ft__build_mark ft__build_here(const ft__build *b);
 void ft__build_rollback(ft__build *b, const ft__build_mark *mark);
+/* What was made between two marks is a layer that stands for so many like it. */
+void ft__build_stand_for(ft__build *b, const ft__build_mark *from,
+                         const ft__build_mark *to, uint32_t layers);
 /* Room for so many copies of what was made between two marks. */
 void ft__build_reserve(ft__build *b, const ft__build_mark *from,
                        const ft__build_mark *to, uint32_t copies);

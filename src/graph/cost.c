@@ -558,8 +558,8 @@ static void count_totals(const ft_graph *g, ft_totals *out)
         if (t->role != FT_ROLE_WEIGHT || t->storage != i)
             continue;
         if (t->dtype != FT_DTYPE_fp8e8m0) /* scales of others */
-            out->parameters += (double)ft_shape_elements(&t->shape);
-        out->weight_bytes += (double)ft_tensor_bytes(&t->shape, t->dtype);
+            out->parameters += t->copies * (double)ft_shape_elements(&t->shape);
+        out->weight_bytes += t->copies * (double)ft_tensor_bytes(&t->shape, t->dtype);
     }
 }
 

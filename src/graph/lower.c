@@ -68,7 +68,8 @@ static uint32_t add_moved(struct lower *l, uint32_t from, const char *name,
 {
     const ft_tensor t = *ft__build_get(l->b, from);
     const ft_tensor moved = {
-        .name = name, .role = FT_ROLE_ACTIVATION, .shape = *shape, .layout = layout};
+        .name = name, .role = FT_ROLE_ACTIVATION, .shape = *shape, .layout = layout,
+        .copies = t.copies};
     uint32_t to = ft__build_like(l->b, &moved, t.dtype);
     ft_op op;
 

@@ -133,6 +133,16 @@ static bool held_over(const struct memory *m, const ft_tensor *t)
     return part == FT_PART_ACTIVATIONS || part == FT_PART_SAVED;
 }
 
+/* Inputs and weights of all layers that theirs stands for; what is computed lives in one
+ * after the other. */
+static uint64_t bytes_of(const struct memory *m, uint32_t i)
+{
+    const bool all = m->part[i] == FT_PART_INPUTS || m->part[i] == FT_PART_WEIGHTS ||
+                     m->part[i] == FT_PART_STATE;
+
+    return m->life[i].bytes * (all ? m->g->tensor[i].copies : 1);
+}
+
 static void add_tensors(struct memory *m)
 {
     const bool eager = m->n_nodes && (m->bits & FT_POLICY_EAGER);
@@ -146,9 +156,9 @@ static void add_tensors(struct memory *m)
             live_eagerly(m, i);
         if (t->storage == i && (m->part[i] == FT_PART_WEIGHTS ||
                                 m->part[i] == FT_PART_STATE || !m->n_nodes))
-            m->always[m->part[i]] += p->bytes;
+            m->always[m->part[i]] += bytes_of(m, i);
         else if (p->first != FT_NONE)
-            add(m, p->bytes, p->first, p->last);
+            add(m, bytes_of(m, i), p->first, p->last);
         if (eager && held_over(m, t))
             m->held += m->life[t->storage].bytes;
     }
@@ -244,7 +254,7 @@ static void parts_at(const struct memory *m, uint32_t node, uint64_t *part)
 
         if (p->first <= node && node <= p->last && p->first != FT_NONE &&
             m->part[i] != FT_PART_WEIGHTS && m->part[i] != FT_PART_STATE)
-            part[m->part[i]] += p->bytes;
+            part[m->part[i]] += bytes_of(m, i);
     }
 }
 
@@ -281,26 +291,27 @@ static double layer_bytes(const struct memory *m, const ft_node *node)
 static void rough_rules(const struct memory *m, ft_memory *out)
 {
     double first = 0, second = 0, sum = 0;
-    uint32_t n = 0;
+    uint64_t n = 0;
 
     for (uint32_t i = 0; i < m->n_nodes; i++) {
         const ft_node *node = &m->g->node[i];
+        const uint32_t copies = node->n_out ? m->g->tensor[node->out[0]].copies : 1;
         double layer;
 
         if (ft_kind_class(m->g->op[node->op].kind) == FT_CLASS_VIEW)
             continue;
         layer = layer_bytes(m, node);
-        sum += layer;
-        n++;
+        sum += copies * layer;
+        n += copies;
         if (layer > first) {
-            second = first;
+            second = copies > 1 ? layer : first;
             first = layer;
         } else if (layer > second) {
             second = layer;
         }
     }
     out->two_largest_bytes = first + second;
-    out->twice_mean_bytes = n ? 2 * sum / n : 0;
+    out->twice_mean_bytes = n ? 2 * sum / (double)n : 0;
 }
 
 static bool allocate(struct memory *m)
@@ -385,8 +396,8 @@ static void parts_of_all(const struct memory *m, uint64_t (*part)[FT_PART_COUNT]
         const uint8_t k = m->part[i];
 
         if (p->first != FT_NONE && k != FT_PART_WEIGHTS && k != FT_PART_STATE) {
-            part[p->first][k] += p->bytes;
-            part[p->last + 1][k] -= p->bytes;
+            part[p->first][k] += bytes_of(m, i);
+            part[p->last + 1][k] -= bytes_of(m, i);
         }
     }
     for (uint32_t i = 1; i < m->n_nodes; i++)

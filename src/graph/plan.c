@@ -54,8 +54,8 @@ ft_status ft__lives_find(ft__life **out, const ft_graph *g, ft_error *err)
             continue;
         if (t->role == FT_ROLE_INPUT)
             life[i].first = 0, life[i].last = end;
-        all += life[i].bytes;
-        if (all >= MAX_BYTES) {
+        if (life[i].bytes >= MAX_BYTES / t->copies ||
+            (all += t->copies * life[i].bytes) >= MAX_BYTES) {
             free(life);
             return ft_fail(err, FT_EINVAL, 0, "the tensors of %s are larger than %s",
                            g->name, "4 EiB together; check its dimensions");

@@ -44,6 +44,8 @@ static ft_status system_error(const char *path, ft_error *err)
                        : "");
 }
 
+enum { READ_AT_ONCE = 65536 }; /* smaller files are not worth a mapping */
+
 static ft_status read_all(struct content *c, int fd, const char *path, ft_error *err)
 {
     size_t cap = 0;
@@ -55,7 +57,7 @@ static ft_status read_all(struct content *c, int fd, const char *path, ft_error 
                            "%s: no regular file, and more than 1 GiB came out of it",
                            path);
         if (c->n == cap) {
-            uint8_t *p = realloc(c->p, cap = cap ? cap * 2 : 65536);
+            uint8_t *p = realloc(c->p, cap = cap ? cap * 2 : READ_AT_ONCE);
 
             if (!p)
                 return ft_fail(err, FT_ENOMEM, 0, "%s", path);
@@ -82,7 +84,7 @@ static ft_status open_content(struct content *c, const char *path, ft_error *err
     } else if (S_ISDIR(st.st_mode)) {
         status = ft_fail(err, FT_EIO, 0,
                          "%s: a folder without config.json, not a model", path);
-    } else if (!S_ISREG(st.st_mode)) {
+    } else if (!S_ISREG(st.st_mode) || st.st_size < READ_AT_ONCE) {
         status = read_all(c, fd, path, err);
     } else if (st.st_size > 0) {
         p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -65,7 +65,7 @@ static void take_op(ft__llm_sizes *s, const ft_op *op, const char *name)
 ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double context,
                                ft_error *err)
 {
-    ft_dim_value *dims = calloc(q->n_dims + 2, sizeof(*dims));
+    ft_dim_value *dims = calloc(q->n_dims + 3, sizeof(*dims));
     ft_query asked = *q;
     ft_graph *g = NULL;
     ft_totals sum;
@@ -77,9 +77,11 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
         return ft_fail(err, FT_ENOMEM, 0, "memory of %s", q->model);
     for (size_t i = 0; i < q->n_dims; i++)
         if (strcmp(q->dims[i].name, "context") != 0 &&
-            strcmp(q->dims[i].name, "tokens") != 0)
+            strcmp(q->dims[i].name, "tokens") != 0 &&
+            strcmp(q->dims[i].name, "once") != 0)
             dims[n++] = q->dims[i];
     dims[n++] = (ft_dim_value){"context", (int64_t)context};
+    dims[n++] = (ft_dim_value){"once", 2};
     asked.graph = NULL;
     asked.batch = 1;
     asked.dims = dims;
@@ -94,6 +96,7 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (is_cache(&g->tensor[i]))
             out->cache +=
+                g->tensor[i].copies *
                 (double)ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype);
     for (uint32_t i = 0; i < g->n_nodes; i++)
         take_op(out, &g->op[g->node[i].op], g->node[i].name);

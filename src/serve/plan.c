@@ -163,27 +163,20 @@ struct plan_model {
     uint32_t n_nodes;
 };
 
-static ft_status whole_graph(ft_graph **out, struct plan_model *m, double batch,
-                             double tokens, double context, ft_error *err)
+/* Layers that are alike stand once: in a network that is asked (1), or where operations
+ * are counted alone (2). */
+enum { ASKED = 1, COUNTED };
+
+static ft_status step_graph(ft_graph **out, struct plan_model *m, int once,
+                            double batch, double tokens, double context, ft_error *err)
 {
     m->dim[m->n_dims] = (ft_dim_value){"tokens", (int64_t)tokens};
     m->dim[m->n_dims + 1] = (ft_dim_value){"context", (int64_t)context};
+    m->dim[m->n_dims + 2] = (ft_dim_value){"once", once};
     m->q.batch = (int64_t)batch;
     m->q.dims = m->dim;
-    m->q.n_dims = m->n_dims + 2;
+    m->q.n_dims = m->n_dims + 3;
     return ft__query_import(out, &m->q, m->read, err);
-}
-
-/* As operations with counts: layers that are alike stand once. */
-static ft_status step_graph(ft_graph **out, struct plan_model *m, double batch,
-                            double tokens, double context, ft_error *err)
-{
-    ft_status st;
-
-    m->dim[m->n_dims++] = (ft_dim_value){"once", 1};
-    st = whole_graph(out, m, batch, tokens, context, err);
-    m->n_dims--;
-    return st;
 }
 
 static bool is_head(const ft_node *n)
@@ -216,10 +209,10 @@ static ft_status find_common(struct plan_model *m, ft_error *err)
 {
     ft_graph *decode, *prefill = NULL;
     double *left = NULL;
-    ft_status st = step_graph(&decode, m, 2, 1, m->few, err);
+    ft_status st = step_graph(&decode, m, COUNTED, 2, 1, m->few, err);
 
     if (!st)
-        st = step_graph(&prefill, m, 1, 2, m->few, err);
+        st = step_graph(&prefill, m, COUNTED, 1, 2, m->few, err);
     if (!st) {
         m->n_nodes = decode->n_nodes;
         m->common = calloc(m->n_nodes + 1u, 1);
@@ -332,7 +325,7 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
             const double context = fmax(p->context.at[k], m->few);
             ft_graph *g;
 
-            st = step_graph(&g, m, p->seqs.at[i], 1, context, err);
+            st = step_graph(&g, m, COUNTED, p->seqs.at[i], 1, context, err);
             if (!st)
                 st = add_nodes(p, &p->cell[FT__SERVE_DECODE][i * p->context.n + k], m,
                                g, OWN, err);
@@ -340,8 +333,8 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
                 st = add_nodes(p, &p->cell[FT__SERVE_HEAD][i], m, g, HEAD, err);
             if (!st && i == p->seqs.n / 2 && k == p->context.n / 2) {
                 p->layers = layers_of(g);
-                st =
-                    whole_graph(&p->decode, m, p->seqs.at[i], 1, p->context.at[k], err);
+                st = step_graph(&p->decode, m, ASKED, p->seqs.at[i], 1,
+                                p->context.at[k], err);
                 p->decode_step =
                     (ft_serve_step){.decode_seqs = p->seqs.at[i],
                                     .decode_context = p->seqs.at[i] * p->context.at[k]};
@@ -362,7 +355,7 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
         const size_t at = i * p->before.n + k;
         ft_graph *g;
 
-        st = step_graph(&g, m, 1, n, n + p->before.at[k], err);
+        st = step_graph(&g, m, COUNTED, 1, n, n + p->before.at[k], err);
         if (!st)
             st = add_own(p, &p->cell[FT__SERVE_PREFILL][at], m, g, tokens, false, err);
         if (!st)
@@ -370,7 +363,7 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
         if (!st && k == 0 && middle && !p->prefill) {
             p->issued = issued_of(g);
             p->block_experts = has_block_experts(g);
-            st = whole_graph(&p->prefill, m, 1, n, n, err);
+            st = step_graph(&p->prefill, m, ASKED, 1, n, n, err);
             p->prefill_step = (ft_serve_step){.prefill_tokens = n,
                                               .prefill_pairs = n * (n + 1) / 2,
                                               .prefill_seqs = 1};
@@ -390,7 +383,7 @@ static ft_status plan_tokens(ft_serve_plan *p, struct plan_model *m, ft_error *e
     for (size_t i = 0; i < p->rows.n && !st; i++) {
         ft_graph *g;
 
-        st = step_graph(&g, m, p->rows.at[i], 1, m->few, err);
+        st = step_graph(&g, m, COUNTED, p->rows.at[i], 1, m->few, err);
         if (!st)
             st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
         if (!st && chunk < p->chunk.n && p->chunk.at[chunk] == p->rows.at[i])
@@ -429,7 +422,7 @@ static bool may_draft(struct plan_model *m)
     if (m->never_drafts)
         return false;
     m->dim[m->n_dims++] = (ft_dim_value){"mtp", 1};
-    has = step_graph(&g, m, 1, 1, FT__SERVE_PROMPT, NULL) == FT_OK;
+    has = step_graph(&g, m, COUNTED, 1, 1, FT__SERVE_PROMPT, NULL) == FT_OK;
     m->n_dims--;
     ft_graph_free(g);
     return has;
@@ -440,8 +433,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
 {
     ft_status st;
 
-    if (q->n_dims > MAX_DIMS - 3)
-        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 3);
+    if (q->n_dims > MAX_DIMS - 4)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 4);
     m->q = *q;
     m->q.graph = NULL;
     m->q.device = NULL;

@@ -146,8 +146,9 @@ ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
  *   dim scores=1    with train=1: attention by its scores, which go through memory, as
  *                   before FlashAttention; 0
  *   dim mtp=N       tokens that a speculative layer drafts for each sequence; 0
- *   dim once=1      layers that are alike stand once and are repeated: counts of
- *                   operations are right, tensors and their memory are not; 0
+ *   dim once=1      layers that are alike, between others that are, stand once, with
+ *                   ft_node.repeat and ft_tensor.copies: answers are the same; 2: also
+ *                   those between others, which compilers would fuse otherwise; 0
  */
 ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
                           const ft_import_options *opt, ft_error *err);

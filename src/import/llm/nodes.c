@@ -115,23 +115,38 @@ uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
     return out;
 }
 
-/* A third of all nodes: not by way of a spec. */
-uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, ft_shape from, ft_shape to)
+/* Most nodes: not by way of a spec. */
+static uint32_t node_of_kind(ft__llm_step *s, const char *name, const uint32_t *in,
+                             uint32_t n_in, uint32_t tied, const ft_op *op)
 {
+    char spec[256];
     ft_error err;
-    ft_op op;
 
     if (ft__build_failed(s->b))
         return FT_NONE;
-    ft__op_init(&op, FT_KIND_view, s->m.dtype);
-    ft__op_set_shape(&op, FT_K_x, &from);
-    ft__op_set_shape(&op, FT_K_out, &to);
-    if (ft_op_check(&op, &err)) {
-        ft__build_fail(s->b, FT_EFORMAT, 0, "view x=%s out=%s: %s",
-                       ft__llm_sizes_of(from).s, ft__llm_sizes_of(to).s, err.msg);
+    if (ft_op_check(op, &err)) {
+        ft_op_print(op, spec, sizeof(spec));
+        ft__build_fail(s->b, FT_EFORMAT, 0, "%s: %s", spec, err.msg);
         return FT_NONE;
     }
-    return node_of_op(s, "", &x, 1, FT_NONE, &op);
+    return node_of_op(s, name, in, n_in, tied, op);
+}
+
+static ft_op op_on(ft_kind kind, ft_dtype dtype, ft_shape x)
+{
+    ft_op op;
+
+    ft__op_init(&op, kind, dtype);
+    ft__op_set_shape(&op, FT_K_x, &x);
+    return op;
+}
+
+uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, ft_shape from, ft_shape to)
+{
+    ft_op op = op_on(FT_KIND_view, s->m.dtype, from);
+
+    ft__op_set_shape(&op, FT_K_out, &to);
+    return node_of_kind(s, "", &x, 1, FT_NONE, &op);
 }
 
 uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, ft_shape to)
@@ -216,13 +231,18 @@ uint32_t ft__llm_linear(ft__llm_step *s, const char *name, uint32_t x, int64_t r
 {
     const ft__llm_quant *q = &s->m.quant[s->part];
     const bool packed = s->lora && q->weights != FT_DTYPE_NONE && !q->activations;
-    char types[96];
+    ft_op op = op_on(FT_KIND_linear, q->activations ? q->weights : s->m.dtype,
+                     SHAPE(rows, from));
     uint32_t y;
 
-    ft__llm_put_types(types, s);
-    y = ft__llm_node_with(s, name, x, packed ? dequantized(s, from, to) : FT_NONE,
-                          "linear x=%s out=%s%s%s", X(rows, from), X(to),
-                          bias ? " bias=1" : "", packed ? "" : types);
+    ft__op_set1(&op, FT_K_out, to);
+    ft__op_set1(&op, FT_K_bias, bias);
+    if (q->weights != FT_DTYPE_NONE && !packed) {
+        ft__op_set1(&op, q->activations ? FT_K_to : FT_K_weights,
+                    q->activations ? s->m.dtype : q->weights);
+        ft__op_set1(&op, FT_K_block, q->block);
+    }
+    y = node_of_kind(s, name, &x, 1, packed ? dequantized(s, from, to) : FT_NONE, &op);
     return s->lora && (!s->attention_alone || s->part == FT__LLM_PART_ATTENTION)
                ? adapted(s, name, x, y, rows, from, to)
                : y;
@@ -250,17 +270,20 @@ static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
 
 uint32_t ft__llm_norm(ft__llm_step *s, const char *name, uint32_t x, int64_t size)
 {
+    ft_op op = op_on(s->m.norm == FT__LLM_RMS ? FT_KIND_rmsnorm : FT_KIND_layernorm,
+                     s->m.dtype, SHAPE(s->rows, size));
+
     if (s->unfused && s->m.norm == FT__LLM_RMS)
         return unfused_norm(s, name, x, size);
-    return ft__llm_node(s, name, x, "%s x=%s norm=1",
-                        s->m.norm == FT__LLM_RMS ? "rmsnorm" : "layernorm",
-                        X(s->rows, size));
+    ft__op_set1(&op, FT_K_norm, 1);
+    return node_of_kind(s, name, &x, 1, FT_NONE, &op);
 }
 
 uint32_t ft__llm_add(ft__llm_step *s, const char *name, uint32_t x, uint32_t y)
 {
-    const ft__llm_sizes sizes = SIZES(s->rows, s->m.hidden);
+    const ft_shape all = SHAPE(s->rows, s->m.hidden);
+    ft_op op = op_on(FT_KIND_add, s->m.dtype, all);
 
-    return ft__llm_node_on(s, name, (uint32_t[]){x, y}, 2, "add x=%s y=%s", sizes.s,
-                           sizes.s);
+    ft__op_set_shape(&op, FT_K_y, &all);
+    return node_of_kind(s, name, (uint32_t[]){x, y}, 2, FT_NONE, &op);
 }

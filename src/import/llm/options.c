@@ -56,7 +56,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->attention_alone = taken(opt, "lora_attention", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->unfused = taken(opt, "unfused", used, 0) == 1;
-    s->once = taken(opt, "once", used, 0) == 1;
+    s->once = (int)taken(opt, "once", used, 0);
     s->kv_bits = taken(opt, "kv_bits", used, 0);
     s->weight_bits = taken(opt, "weight_bits", used, 0);
     s->context =

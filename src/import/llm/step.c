@@ -227,7 +227,7 @@ struct made {
     int64_t layer;
     ft__build_mark from, to;
     uint32_t in, out;
-    uint64_t times; /* that it stands for, where layers that are alike stand once */
+    uint32_t times; /* that it stands for, where layers that are alike stand once */
 };
 
 static uint32_t copy_of(ft__llm_step *s, const struct made *like, uint32_t x,
@@ -248,11 +248,23 @@ static bool is_like(const ft__llm_layer *a, const ft__llm_layer *b)
            a->size == b->size;
 }
 
+/* Does a layer stand for a later one? Between others that are alike, compilers fuse
+ * both alike. */
+static bool stands_for(const ft__llm_step *s, int64_t first, int64_t a, int64_t later)
+{
+    const ft__llm_layer *l = s->m.layer;
+    const bool between = a > first && later + 1 < s->m.layers &&
+                         is_like(&l[a - 1], &l[later - 1]) &&
+                         is_like(&l[a + 1], &l[later + 1]);
+
+    return is_like(&l[a], &l[later]) && (s->once == 2 || (s->once && between));
+}
+
 /* The layers of a pipeline stage, from number `first` on; one that is like an earlier
- * one is a copy of it. */
+ * one is a copy of it, or is counted there. */
 static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
 {
-    enum { KINDS = 8 };
+    enum { KINDS = 16 };
     const ft__llm_layer *l = s->m.layer;
     struct made made[KINDS];
     int n = 0, k;
@@ -261,28 +273,27 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
         struct made now = {
             .layer = i, .from = ft__build_here(s->b), .in = x, .times = 1};
 
-        for (k = 0; k < n && !is_like(&l[made[k].layer], &l[i]); k++)
-            ;
-        if (k < n && s->once) {
+        for (k = 0; k < n && !stands_for(s, first, made[k].layer, i);)
+            k++;
+        if (k < n) {
             made[k].times++;
             continue;
         }
-        if (k < n) {
-            x = copy_of(s, &made[k], x, i);
-            continue;
-        }
-        x = now.out = layer_of(s, x, i);
+        for (k = 0; k < n && !is_like(&l[made[k].layer], &l[i]);)
+            k++;
+        x = now.out = k < n ? copy_of(s, &made[k], x, i) : layer_of(s, x, i);
         now.to = ft__build_here(s->b);
-        if (n < KINDS && now.from.n_assumptions == now.to.n_assumptions &&
+        if (n < KINDS && (k == n || s->once) &&
+            now.from.n_assumptions == now.to.n_assumptions &&
             now.from.n_bounded == now.to.n_bounded) {
-            made[n++] = now;
-            if (!s->once)
+            if (k == n && s->once < 2)
                 ft__build_reserve(s->b, &now.from, &now.to,
-                                  (uint32_t)(s->m.layers - i));
+                                  (uint32_t)(s->once ? 3 : s->m.layers - i));
+            made[n++] = now;
         }
     }
-    for (k = 0; k < n; k++)
-        ft__build_repeat(s->b, made[k].from.n_nodes, made[k].to.n_nodes, made[k].times);
+    for (k = 0; k < n && s->once; k++)
+        ft__build_stand_for(s->b, &made[k].from, &made[k].to, made[k].times);
     return x;
 }
 
@@ -405,7 +416,7 @@ static void say_unknown_part(ft__llm_step *s)
         const ft_tensor *t = ft__build_get(s->b, i);
 
         if (t->role == FT_ROLE_WEIGHT)
-            counted += (double)ft_tensor_bytes(&t->shape, t->dtype);
+            counted += t->copies * (double)ft_tensor_bytes(&t->shape, t->dtype);
     }
     if (said > 0 && whole && !s->repacked && fabs(counted / said - 1) > 0.05)
         ft__build_assume(s->b,
@@ -438,7 +449,7 @@ static void network(ft__llm_step *s)
     head(s, x);
     if (s->drafts)
         draft(s, x);
-    if (!ft__build_failed(s->b) && !s->once)
+    if (!ft__build_failed(s->b))
         say_unknown_part(s);
 }
 

@@ -11,6 +11,7 @@
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "graph/op_inside.h"
+#include "physics/op_kernels.h"
 #include "predict/model/calibration_set.h"
 
 static size_t likeness(const ft__dataset *on, const ft__dataset *d)
@@ -175,18 +176,21 @@ static void choose_form(ft__query_context *q, uint32_t i)
 
     *form = *op;
     q->share[i] = NAN;
+    if (ft__costs_nothing(op))
+        return;
     if (q->f)
         terms_of(&q->bare[i], q, op);
     else
         ft__device_query_terms(&q->bare[i], &q->a, op);
     q->bare_form[i] = q->bare[i];
-    if (ft__costs_nothing(op) || !q->f)
+    if (!q->f)
         return;
     if ((!q->tf32 && is_tf32(q, op)) || !is_own_kind(q, op)) {
         take_default(q, i);
         return;
     }
-    if (measured != &q->a) {
+    /* Short loops differ in the limit of tensor cores alone. */
+    if (q->rescaled || (q->from_short_loops && ft__makes_products(op))) {
         measured->params = q->a.params;
         ft__device_query_terms(&q->bare_form[i], measured, op);
     }
