@@ -354,7 +354,7 @@ static void collective(ft__work *w, const ft_op *op, const ft__hardware_spec *ch
     p->n = (double)ft_op_at(op, FT_K_nodes, 0);
     p->sums = ft_op_at(op, FT_K_mode, 0) == 0;
     if (chip->early && p->sums && !ft_op_shape(op, FT_K_nodes).rank)
-        p->n = ceil(p->m / 8);
+        p->n = fmax(1, p->m / 8);
     p->sends = ft_op_at(op, FT_K_mode, 0) == 2;
     p->read = p->written = p->size * ft__result_elements(op);
 }
