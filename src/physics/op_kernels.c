@@ -221,6 +221,7 @@ static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip
             p->count = 1;
         } else if (gpu && 2 * i + 1 >= n && ft__rnn_gates(op->kind)) {
             p->kernels = 1 + state_kernels(op, chip);
+            p->gates = (int)ft__rnn_gates(op->kind);
         }
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
