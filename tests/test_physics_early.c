@@ -422,6 +422,36 @@ TEST(steps_take_clocks_for_each_k)
               1.1 * seconds("lstm x=25x4x256 hidden=256", devices[1], settings[1])));
 }
 
+/* An LSTM's forward steps take longer, and so do those of up to 16 columns where a core
+ * has many rows: estimated 1.2 to 3.2 times too fast. More units or a larger batch are
+ * never faster. */
+TEST(steps_take_clocks_by_gates_and_rows)
+{
+    static const struct measured v[] = {
+        {"lstm x=150x64x256 hidden=256 phase=backward wrt=x", {0, 0, 15.88e-3, 0}},
+        {"lstm x=25x16x512 hidden=512", {1.478e-3, 1.259e-3, 2.56e-3, 1.322e-3}},
+        {"gru x=750x32x1536 hidden=1536", {180e-3, 148.2e-3, 0, 153.7e-3}},
+        {"rnn x=50x16x2560 hidden=2560 phase=backward wrt=x", {0, 9.17e-3, 0, 9.39e-3}},
+    };
+    static const char *const kinds[] = {"rnn", "gru", "lstm"};
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.27);
+    for (int i = 0; i < 3 * N_DEVICES * 2; i++) {
+        double last = 0;
+
+        for (int n = 5; n <= 70; n++) {
+            char spec[120];
+            double s;
+
+            snprintf(spec, sizeof(spec), "%s x=25x%dx1024 hidden=1024%s", kinds[i % 3],
+                     n, i / 3 / N_DEVICES ? " phase=backward wrt=x" : "");
+            s = seconds(spec, devices[i / 3 % N_DEVICES], settings[i / 3 % N_DEVICES]);
+            CHECK(CMP(s, >=, last));
+            last = s;
+        }
+    }
+}
+
 /* 8 images were estimated 1.5 to 1.8 times too fast. */
 TEST(convolutions_of_16_bits_take_16_images)
 {
@@ -490,6 +520,19 @@ TEST(sums_of_many_cross_machines)
     };
 
     check_measured(v, sizeof(v) / sizeof(*v), 0.5);
+}
+
+/* NCCL waits for each chunk, and a ring of more than four leaves their switch: they
+ * were estimated 1.3 to 2.2 times too fast. */
+TEST(sums_over_pcie_take_what_nccl_does)
+{
+    static const struct measured v[] = {
+        {"collective x=100000 ranks=4 dtype=fp32", {0, 91e-6, 0, 92e-6}},
+        {"collective x=100000 ranks=8 dtype=fp32", {0, 148e-6, 0, 150e-6}},
+        {"collective x=64500000 ranks=8 dtype=fp32", {0, 51.8e-3, 0, 51.3e-3}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.2);
 }
 
 /* Without bf16 in its tensor cores a T4 is no faster than in fp32; an RX 7900 XTX has

@@ -527,6 +527,48 @@ TEST(products_of_another_library_say_nothing)
     CHECK(CMP(fabs(oddness_of_products("cuda=8.0")), <, 0.2));
 }
 
+/* A sum over eight GTX 1080 Ti, which nobody measured; a P100's and a Maxwell's took
+ * so many times the rate of PCIe. */
+static ft_estimate sum_of_pascals(double times)
+{
+    static const char asked[] = "collective x=4194304 ranks=8 dtype=fp32";
+    ft_store *s = empty();
+    ft__network_estimate e;
+    ft_estimate out;
+    ft_predictor *p;
+    ft_device *d;
+    ft_graph *g;
+
+    for (unsigned i = 0; i < N_OPS; i++) {
+        const unsigned n = 1000000 + 100000 * i;
+        char spec[64];
+
+        snprintf(spec, sizeof(spec), "collective x=%u ranks=8 dtype=fp32", n);
+        put(s, "p100-pcie-16gb", "", spec, times * 7 * n / 12e9);
+        put(s, "titan-x-maxwell", "", spec, times * 7 * n / 12e9);
+    }
+    p = trained_by(s);
+    CHECK_EQ(ft_device_load(&d, data_dir, "gtx-1080-ti", NULL), FT_OK);
+    CHECK_EQ(ft_import_ops(&g, asked, strlen(asked), "list", NULL), FT_OK);
+    CHECK_EQ(ft__predict_network(&e, p, &(ft__device_use){.device = d}, g, NULL),
+             FT_OK);
+    out = e.op_device[0];
+    ft__network_estimate_free(&e);
+    ft_graph_free(g);
+    ft_device_free(d);
+    ft_predictor_free(p);
+    return out;
+}
+
+/* DeepBench's took 3.4 ms, and twice as long where the path was another one. */
+TEST(paths_of_other_machines_say_nothing)
+{
+    const ft_estimate e = sum_of_pascals(1);
+
+    CHECK_NEAR(sum_of_pascals(4).value / e.value, 1, 1e-12);
+    CHECK(CMP(e.low, <, 3.4e-3) && CMP(e.high, >, 6e-3));
+}
+
 /* Products with scales. */
 
 static const char replayed[] = "run_mode=graph";

@@ -221,6 +221,7 @@ static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip
             p->count = 1;
         } else if (gpu && 2 * i + 1 >= n && ft__rnn_gates(op->kind)) {
             p->kernels = 1 + state_kernels(op, chip);
+            p->gates = (int)ft__rnn_gates(op->kind);
         }
         p->flops = 2 * p->batch * p->m * p->k * p->n;
         p->weights = op->kind == FT_KIND_linear ? p->k * p->n * weight_size(op) : 0;
@@ -354,7 +355,7 @@ static void collective(ft__work *w, const ft_op *op, const ft__hardware_spec *ch
     p->n = (double)ft_op_at(op, FT_K_nodes, 0);
     p->sums = ft_op_at(op, FT_K_mode, 0) == 0;
     if (chip->early && p->sums && !ft_op_shape(op, FT_K_nodes).rank)
-        p->n = ceil(p->m / 8);
+        p->n = fmax(1, p->m / 8);
     p->sends = ft_op_at(op, FT_K_mode, 0) == 2;
     p->read = p->written = p->size * ft__result_elements(op);
 }

@@ -75,6 +75,7 @@ typedef struct ft__op_kernel {
     double lanes;    /* FLOPs of vectors, of what reads and writes */
     int batched;     /* several products in one call of a library */
     int scaled;      /* a product of floats below 16 bits, or with scales for blocks */
+    int gates;       /* of a recurrent layer, whose step it is */
     int grouped;     /* products of a mixture's experts, in one kernel */
     int crossed;     /* a product of rows with rows: both operands lie along k */
     int strided;     /* softmax along an axis that is not the last */

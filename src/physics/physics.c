@@ -95,29 +95,32 @@ bool ft__is_joined(const ft_device_facts *d, const ft_op *op)
 }
 
 /* PCIe 3.0, 4.0 and 5.0 (which Hopper has as well) with 16 lanes where nothing else
- * connects GPUs; CPUs by a network of 100 Gbit/s. */
-static double link_of(const ft_device_facts *d, bool joined)
+ * connects GPUs: of each switch four, and a ring of more goes by processors at 9 GB/s
+ * in place of 12 (NCCL's issue 406). CPUs by a network of 100 Gbit/s. */
+static double link_of(const ft_device_facts *d, const ft_op *op, bool joined)
 {
+    static const double by_processors = 0.8;
+    const bool far = ft_op_at(op, FT_K_ranks, 0) > 4 * ft_op_at(op, FT_K_nodes, 0);
     const double pcie = d->year < 2020                      ? 16e9
                         : d->year < 2025 && !is_since(d, 9) ? 32e9
                                                             : 64e9;
 
     return first_known(joined ? d->link_bytes_per_s : NAN,
-                       is(d->type, "gpu") ? pcie : 12.5e9);
+                       is(d->type, "gpu") ? pcie * (far ? by_processors : 1) : 12.5e9);
 }
 
-/* Kernels in which devices read each other's memory are limited on NVIDIA's GPUs since
- * Volta: they sum no numbers of 8 bits, and over PCIe no more than two devices' (vLLM's
- * custom all-reduce). */
+/* Kernels in which devices read each other's memory are limited on NVIDIA's GPUs: there
+ * are none before Volta, they sum no numbers of 8 bits, and over PCIe no more than two
+ * devices' (vLLM's custom all-reduce). */
 static double kernel_sum_bytes(const ft_device_facts *d, const ft_op *op, bool joined)
 {
     static const double nvlink = 1e11; /* B/s: more than PCIe has */
     const int64_t ranks = ft_op_at(op, FT_K_ranks, 0),
                   nodes = ft_op_at(op, FT_K_nodes, 0);
 
-    if (!is_since(d, 7))
+    if (!is(d->vendor, "NVIDIA"))
         return INFINITY;
-    if (ft_dtype_bits(op->dtype) <= 8)
+    if (!is_since(d, 7) || ft_dtype_bits(op->dtype) <= 8)
         return 0;
     if (joined && d->link_bytes_per_s > nvlink)
         return is_since(d, 9) ? 16 << 20 : 8 << 20;
@@ -238,7 +241,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .blackwell = is_since(d, 10) && !is_since(d, 12),
         .lanes = d->peak_fp32 / (2 * d->cores * rated),
         .threads = core_threads(d),
-        .link = link_of(d, joined),
+        .link = link_of(d, op, joined),
         .launch_factor = ft__launch_factor(d),
         .network = network_of(d),
         .inline_ecc = d->inline_ecc > 0,

@@ -284,26 +284,37 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
     return fmax(longer_s, multiplies_s + writes_s);
 }
 
-/* Clocks that steps take at least for each of k before Volta, whatever their rows and
- * a core's lanes, as DeepBench's LSTM, GRU and plain layers of 256 to 2816 rows have
- * them on a P100, a GTX 1080 Ti and both Titan X: forward 73 and more, back 37 and more
- * (of 8 in a tile's turn, memory's 360). Of more than 16 columns Pascals take 172 for
- * gradients of the data and 200 forward; a P100's vectors of 16 bits 190, forward 450
- * and more of 32 and 221 of 64. Gradients of the data of 64 columns in fp32 take 52 and
- * more and are estimated up to 3.1 times too slow: a larger batch is never faster.
- * Libraries have no 8-bit steps, which take fp32's; those of up to 4 columns are
- * faster. */
+/* Clocks that steps take at least for each of k before Volta, as DeepBench's LSTM, GRU
+ * and plain layers of 256 to 2816 rows have them on a P100, a GTX 1080 Ti and both
+ * Titan X, whatever a core's lanes. Of more than 16 columns Pascals take 155 to 200 for
+ * gradients of the data and forward 181 to 208 (plain), 200 to 241 (GRU) and 230 and
+ * more (LSTM); a P100's vectors of 16 bits 190, forward 450 and more of 32 and 195 of
+ * 64. Of 64 in fp32 gradients of the data take 52 and more, plain layers 91 and more,
+ * and are estimated up to 3.1 times too slow: a larger batch is never faster. Up to 16
+ * take 37 and more back, forward 70 to 80 and an LSTM's 145 to 158, and where a core
+ * has many rows so much for each of them and 16 columns. Maxwells take 46 to 73 back,
+ * of 64 columns 76 and more, forward 83 and more and an LSTM's 180. Libraries have no
+ * 8-bit steps, which take fp32's; those of up to 4 columns are faster. */
 static double step_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
-    const double columns = fmin(p->m, p->n);
+    static const double row_back = 1, row_forward = 1.4;
+    const double columns = fmin(p->m, p->n), rows = fmax(p->m, p->n) / chip->cores;
     const bool halves =
         p->size == 2 && chip->tensor_flops * chip->clock_share > chip->vector_flops;
+    const bool back = p->gradient, lstm = p->gates == 4;
+    const double most =
+        back ? (halves ? 190 : 160) : (halves ? 320 : 160) + 25 * (p->gates - 1);
 
     if (!chip->early || p->kernels < 2 || (columns <= 4 && p->size < 2))
         return 0;
-    if (chip->pascal && columns > 16)
-        return !halves ? 160 : p->gradient ? 190 : 320;
-    return p->gradient ? 45 : 80;
+    if (!chip->pascal)
+        return back ? (columns > 32 ? 75 : 50) : lstm ? 190 : 80;
+    if (columns > 16)
+        return most;
+    return fmin(most, fmax(back   ? 45
+                           : lstm ? 145
+                                  : 80,
+                           (back ? row_back : row_forward) * rows * columns / 16));
 }
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)

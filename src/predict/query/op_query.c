@@ -35,6 +35,12 @@ static const double reach_half_steps = 1.95;
 /* Over links of one machine, of all sizes: of the kinds of aiconfigurator's collectives
  * on an A100 and an H200 the one that errs most. */
 static const double reach_collective = 0.49;
+/* Over PCIe before Volta, of 256 KiB and more: of DeepBench's sums by whichever path.
+ * No device file says whether it goes through the host's memory, where NCCL has 6 GB/s
+ * in place of 12 (its issue 406; DeepBench's P100 and Maxwells, its Pascals have 12).
+ */
+static const double reach_pcie = 0.3, by_host_memory = 2;
+enum { LEAST_OF_PCIE = 256 << 10 };
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;
 
@@ -107,6 +113,16 @@ static double reach_of_images(const ft_op *op, const ft__device_query *a, bool p
     return tensor ? reach_tensor_conv : reach_product;
 }
 
+static bool goes_by_early_pcie(const ft_op *op, const ft__device_query *a)
+{
+    const ft_shape x = ft_op_shape(op, FT_K_x);
+
+    return op->kind == FT_KIND_collective && ft_op_at(op, FT_K_nodes, 0) <= 1 &&
+           is_nvidia(a) && a->device->compute_capability < 7 &&
+           !(a->device->link_bytes_per_s > 0) &&
+           ft_tensor_bytes(&x, op->dtype) >= LEAST_OF_PCIE;
+}
+
 static double reach_of(const ft_op *op, const ft__device_query *a)
 {
     const bool plain = op->phase == FT_PHASE_FORWARD && ft_dtype_bits(op->dtype) == 32;
@@ -126,6 +142,8 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
     case FT_KIND_conv_transpose2d: return reach_of_images(op, a, plain);
     case FT_KIND_conv3d: return reach_of_volumes(op, a, plain);
     case FT_KIND_collective:
+        if (goes_by_early_pcie(op, a))
+            return reach_pcie;
         return ft_op_at(op, FT_K_nodes, 0) <= 1 && a->device->link_bytes_per_s > 0 &&
                        ft__is_joined(a->device, op)
                    ? reach_collective
@@ -667,6 +685,7 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                            const ft__terms *t)
 {
     const double reach = reach_of(op, a);
+    const double longest = goes_by_early_pcie(op, a) ? by_host_memory : 1;
 
     *time = (ft_estimate){0, 0, 0, FT_BASIS_NONE, ""};
     task->group = ft__task_group_of(op);
@@ -681,5 +700,5 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                 ? (ft_estimate){t->busy_s, t->busy_s, bound_high * t->busy_s,
                                 FT_BASIS_ROOFLINE, ""}
                 : (ft_estimate){t->busy_s, t->busy_s * exp(-reach),
-                                t->busy_s * exp(reach), FT_BASIS_SCALED, ""};
+                                t->busy_s * exp(reach) * longest, FT_BASIS_SCALED, ""};
 }

@@ -127,14 +127,16 @@ static bool is_among_few(const ft__query_context *q, const ft_op *op)
 
 /* Of a device that nobody measured: was it the kind that was learned from? Constants
  * and regressors of a class say nothing of its other kinds there: KernelBench's
- * transposed convolutions and recurrent layers come out better by the data sheet. */
+ * transposed convolutions and recurrent layers come out better by the data sheet. What
+ * connects devices is of the machine that they were measured in, not of a chip. */
 static bool is_own_kind(const ft__query_context *q, const ft_op *op)
 {
     const ft__model_set *l = q->models;
     const uint32_t i = ft__model_set_regressor(l, op);
 
     return q->known || q->plain || q->few_on ||
-           (i < l->n_regressors && l->part[i].scope <= FT__SCOPE_KIND);
+           (op->kind != FT_KIND_collective && i < l->n_regressors &&
+            l->part[i].scope <= FT__SCOPE_KIND);
 }
 
 /* By its data sheet: nothing that was learned says anything of operation i, but how its
