@@ -107,10 +107,8 @@ static ft_status take_all(struct knowing *k, const ft_predictor *p,
     return st;
 }
 
-/* Rows of a name count as one network; `without` (or NULL) is left out. The number of
- * other names. */
-static size_t weigh(double *weight, const struct knowing *k, enum quantity q,
-                    const char *without)
+/* Rows of a name count as one network. The number of names. */
+static size_t weigh(double *weight, const struct knowing *k, enum quantity q)
 {
     double names = 0;
 
@@ -121,9 +119,7 @@ static size_t weigh(double *weight, const struct knowing *k, enum quantity q,
         for (size_t j = 0; j < k->n; j++)
             rows += isfinite(k->network[j].off[q]) &&
                     strcmp(a->name, k->network[j].name) == 0;
-        weight[i] = isfinite(a->off[q]) && !(without && strcmp(a->name, without) == 0)
-                        ? 1 / rows
-                        : 0;
+        weight[i] = isfinite(a->off[q]) ? 1 / rows : 0;
         names += weight[i];
     }
     return (size_t)lround(names);
@@ -160,7 +156,8 @@ static double left_over(const struct knowing *k, enum quantity q, size_t names,
 
         if (!(weight[i] > 0))
             continue;
-        weigh(others, k, q, a->name);
+        for (size_t j = 0; j < k->n; j++)
+            others[j] = strcmp(a->name, k->network[j].name) == 0 ? 0 : weight[j];
         fit(by_part, k, q, others);
         sum += weight[i] * pow(a->off[q] - ft__dot(by_part, a->part, PARTS), 2);
     }
@@ -172,7 +169,7 @@ static double left_over(const struct knowing *k, enum quantity q, size_t names,
 static bool correct(ft_estimate *v, const struct knowing *k, enum quantity q,
                     const double *part, double *weight)
 {
-    const size_t names = weigh(weight, k, q, NULL);
+    const size_t names = weigh(weight, k, q);
     double by_part[PARTS], change, reach;
 
     if (names < FT__LEAST_NETWORKS || !(v->value > 0))
@@ -227,7 +224,7 @@ ft_status ft__networks_known_correct(ft__network_estimate *e, const ft_predictor
 
     if (!st)
         st = take_all(&k, p, on, g, err);
-    if (!st && weigh(weight, &k, TIME, NULL) >= FT__LEAST_NETWORKS &&
+    if (!st && weigh(weight, &k, TIME) >= FT__LEAST_NETWORKS &&
         take_parts(part, e, g)) {
         correct_all(e, &k, part, weight, most_power(on));
         e->n_known += (uint32_t)k.n;
