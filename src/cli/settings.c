@@ -197,8 +197,9 @@ int ft__operating_setting(ft__cli *c, char out[FT__SETTING_MAX],
 int ft__nothing_corrected(ft__cli *c, const char *path)
 {
     return ft__cli_exit(c, FT__EXIT_INPUT,
-                        "--correct %s: it holds no operation of a device that is asked "
-                        "for and that a predictor for a family answers for",
+                        "--correct %s: it holds no operation, nor two networks in this "
+                        "element type, of a device that is asked for and that a "
+                        "predictor for a family answers for",
                         path);
 }
 

@@ -170,11 +170,14 @@ static ft_status known_open(ft__calibration_set **out, const char *path, ft_erro
     if (!st)
         st = ft__calibration_set_read(out, store, err);
     ft_store_close(store);
-    if (st || ft__calibration_set_count(*out, NULL, FT__METRIC_TIME))
+    if (st || ft__calibration_set_count(*out, NULL, FT__METRIC_TIME) ||
+        ft__calibration_set_networks(*out, NULL))
         return st;
     ft__calibration_set_free(*out);
     *out = NULL;
-    return ft_fail(err, FT_EFORMAT, 0, "--correct %s: it holds no operation's time",
+    return ft_fail(err, FT_EFORMAT, 0,
+                   "--correct %s: it holds no time of an operation, nor of a network "
+                   "with its operations",
                    path);
 }
 

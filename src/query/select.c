@@ -460,18 +460,21 @@ static ft_status select_any(ft__selection *s, const struct selecting *a, ft_erro
     s->limit_bytes = facts->memory_bytes;
     snprintf(s->title, sizeof(s->title), "%s", facts->title);
     snprintf(s->setting, sizeof(s->setting), "%s", q->setting ? q->setting : "");
-    s->source.on =
-        (ft__device_use){.device = device,
-                         .setting = q->setting,
-                         .policy = q->policy,
-                         .known = a->known && ft__calibration_set_count(
-                                                  a->known, s->device, FT__METRIC_TIME)
-                                      ? a->known
-                                      : NULL,
-                         .engine = q->engine,
-                         .engine_version = q->engine_version,
-                         .launch_s = q->launch_s,
-                         .run_mode = q->run_mode};
+    s->source.on = (ft__device_use){
+        .device = device,
+        .setting = q->setting,
+        .policy = q->policy,
+        .known =
+            a->known && ft__calibration_set_count(a->known, s->device, FT__METRIC_TIME)
+                ? a->known
+                : NULL,
+        .networks = a->known && ft__calibration_set_networks(a->known, s->device)
+                        ? a->known
+                        : NULL,
+        .engine = q->engine,
+        .engine_version = q->engine_version,
+        .launch_s = q->launch_s,
+        .run_mode = q->run_mode};
     if (a->named) {
         s->source.predictor = a->predictor;
         s->predictor = q->predictor ? q->predictor : "";

@@ -23,8 +23,10 @@ ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
     if (!k)
         return ft_fail(err, FT_ENOMEM, 0, "measurements");
     st = ft__samples_read(&k->s, store, NULL, NULL, err);
+    if (!st)
+        st = ft__network_samples_read(&k->networks, store, NULL, NULL, NULL, NULL, err);
     if (st) {
-        free(k);
+        ft__calibration_set_free(k);
         return st;
     }
     *out = k;
@@ -33,8 +35,10 @@ ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
 
 void ft__calibration_set_free(ft__calibration_set *k)
 {
-    if (k)
+    if (k) {
         ft__samples_free(&k->s);
+        ft__network_samples_free(&k->networks);
+    }
     free(k);
 }
 
@@ -51,6 +55,16 @@ size_t ft__calibration_set_count(const ft__calibration_set *k, const char *devic
     for (size_t i = 0; i < k->s.n; i++)
         n += is_known(&k->s.v[i], metric) &&
              (!device || strcmp(k->s.dataset[k->s.v[i].dataset].device, device) == 0);
+    return n;
+}
+
+size_t ft__calibration_set_networks(const ft__calibration_set *k, const char *device)
+{
+    const ft__network_samples *w = &k->networks;
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n; i++)
+        n += !device || strcmp(w->dataset[w->v[i].dataset].device, device) == 0;
     return n;
 }
 

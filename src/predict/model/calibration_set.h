@@ -1,6 +1,7 @@
 #ifndef PREDICT_MODEL_CALIBRATION_SET_H
 #define PREDICT_MODEL_CALIBRATION_SET_H
 
+#include "predict/data/network_samples.h"
 #include "predict/model/family.h"
 
 /* A few measurements of a device, for the few-shot correction of predictions for it.
@@ -9,12 +10,16 @@ enum { FT__LEAST_CALIBRATION = 5, FT__MOST_CALIBRATION = 1000 };
 
 struct ft__calibration_set {
     ft__samples s;
+    ft__network_samples networks; /* measured whole */
 };
 
 /* The number of operations of the device (NULL: of all devices) with a measured value
  * of the metric. */
 size_t ft__calibration_set_count(const ft__calibration_set *k, const char *device,
                                  ft__metric metric);
+
+/* The same of networks, whose operations it lists. */
+size_t ft__calibration_set_networks(const ft__calibration_set *k, const char *device);
 
 /* Writes to of[FT__MOST_CALIBRATION] the samples that have the metric, of dataset d and
  * of others measured under the same engine, clocks and cap; returns their number. */

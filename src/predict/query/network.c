@@ -13,6 +13,7 @@
 #include "predict/model/calibration_set.h"
 #include "predict/model/regressor.h"
 #include "predict/query/network.h"
+#include "predict/query/networks_known.h"
 #include "predict/query/op_costs.h"
 #include "predict/query/op_query.h"
 #include "predict/query/query_context.h"
@@ -760,6 +761,11 @@ ft_status ft__predict_network(ft__network_estimate *out, const ft_predictor *p,
     if (!st)
         st = predict(out, p, &on, g, err);
     ft__buf_free(&setting);
+    if (st || !asked->networks || ft__graph_is_workload(g))
+        return st;
+    st = ft__networks_known_correct(out, p, asked, g, err);
+    if (st)
+        ft__network_estimate_free(out);
     return st;
 }
 

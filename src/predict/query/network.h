@@ -65,7 +65,8 @@ const char *ft__run_mode_name(uint32_t bits);
 /* FT__NO_RUN_MODE: no run mode is called so. */
 uint32_t ft__run_mode_find(const char *name, size_t len);
 
-/* A few measurements of devices: the operations of a store that have a time. */
+/* A few measurements of devices: the operations of a store that have a time, and its
+ * networks. */
 typedef struct ft__calibration_set ft__calibration_set;
 ft_status ft__calibration_set_read(ft__calibration_set **out, ft_store *store,
                                    ft_error *err);
@@ -88,6 +89,8 @@ typedef struct ft__device_use {
     const ft__calibration_set *known; /* NULL, or what corrects a family's times of this
                               device, of which it holds some; borrowed */
     bool no_power_correction;         /* by it */
+    const ft__calibration_set *networks; /* NULL, or what corrects networks by those of
+                              this device that it holds; borrowed */
     ft__op_answers *answered; /* NULL, or of all else here without `known`; borrowed */
     const char *name;         /* without a file: as datasets name the device */
     const char *engine;       /* as datasets name it ("vllm"); NULL: that of the dataset

@@ -295,7 +295,7 @@ static ft_status answer(ft_brief *out, struct settings_batch *m, const ft_predic
         out[k] = unknown;
         drives = drives && is_drive(m->setting[k]);
     }
-    if (!st && drives && !(p && ft__graph_is_workload(m->g)))
+    if (!st && drives && !m->on->networks && !(p && ft__graph_is_workload(m->g)))
         st = at_once(out, m, p, err);
     if (st == FT_ENOTFOUND) /* of one setting perhaps, not of the others */
         st = FT_OK;

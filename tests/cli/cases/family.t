@@ -125,16 +125,16 @@ What cannot correct anything is refused.
   foretell predict: cannot read none.csv: No such file or directory
   [3]
   $ ./ask --device t4 --correct l4.csv
-  foretell predict: --correct l4.csv: it holds no operation of a device that is asked for and that a predictor for a family answers for
+  foretell predict: --correct l4.csv: it holds no operation, nor two networks in this element type, of a device that is asked for and that a predictor for a family answers for
   [3]
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4 --correct l4.csv
-  foretell rank: --correct l4.csv: it holds no operation of a device that is asked for and that a predictor for a family answers for
+  foretell rank: --correct l4.csv: it holds no operation, nor two networks in this element type, of a device that is asked for and that a predictor for a family answers for
   [3]
   $ ./ask --device l4 --clock 900 --correct l4.csv
   foretell predict: what was measured of l4 was so at other clocks, under another cap or with other TF32: ask for those (--clock, --memory-clock, --power-cap, --policy)
   [4]
   $ sed 2q l4.csv | sed '2s/,time,/,tme,/' > odd.csv; ./ask --device l4 --correct odd.csv
-  foretell predict: --correct odd.csv: it holds no operation's time
+  foretell predict: --correct odd.csv: it holds no time of an operation, nor of a network with its operations
   [3]
   $ echo 'device,value' > odd.csv; ./ask --device l4 --correct odd.csv
   foretell predict: odd.csv, line 1: there is no column "setting"; docs/data.md has the columns of a file of measurements, and the tools that make one of published tables

@@ -1,0 +1,52 @@
+Networks measured whole at a set clock correct others at any clock: here they take 1.5 times as long as is predicted, and twice the energy.
+
+  $ cat > make.py <<'END'
+  > import csv, json, subprocess, sys
+  > def ask(ops, *more):
+  >     open('net.ops', 'w').write(ops)
+  >     return json.loads(subprocess.run(['foretell', 'predict', 'net.ops', '--predictor', 'data/predictors/nvidia-fp32.ftp', '--json', '-q',
+  >                                       *(() if '--device' in more else ('--device', 'l4')), *more], stdout=subprocess.PIPE, check=True).stdout)
+  > def net(rows):
+  >     return [(f'linear x={rows}x1024 out=4096 dtype=fp32', 24), (f'gelu x={rows}x4096 dtype=fp32', 24), (f'linear x={rows}x4096 out=1024 dtype=fp32', 24)]
+  > def text(ops):
+  >     return ''.join(f'{op} *{n}\n' for op, n in ops)
+  > def store(path, sizes, energy=True):
+  >     out = csv.writer(open(path, 'w'))
+  >     out.writerow('device setting engine engine_version spec phase dtype_policy metric unit value'.split())
+  >     for rows in sizes:
+  >         spec, ops = f'network name=n{rows} x={rows}x1024 dtype=fp32', net(rows)
+  >         a = ask(text(ops), '--clock', '1500')
+  >         for metric, unit, value in [('time', 's', 1.5 * a['time']['value']), ('energy', 'J', 2 * a['energy']['value'])][:1 + energy]:
+  >             out.writerow(['l4', 'clock=1500MHz', 'torch', '', spec, 'forward', 'default', metric, unit, repr(value)])
+  >         for op, n in ops:
+  >             out.writerow(['', spec, 'torch', '', op, 'forward', '', 'member', '', n])
+  > END
+  $ python3 -c "
+  > from make import *
+  > store('nets.csv', (2048, 4096, 8192)); store('times.csv', (2048, 4096, 8192), False); store('one.csv', (2048,))
+  > wide, other = text(net(16384)), text([('conv2d x=64x256x28x28 out=256 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32', 20)])
+  > plain, known, times = ask(wide, '--clock', '900'), ask(wide, '--clock', '900', '--correct', 'nets.csv'), ask(wide, '--clock', '900', '--correct', 'times.csv')
+  > ratio = lambda a, b, k: a[k]['value'] / b[k]['value']
+  > print(known['corrected_by'], 1.35 < ratio(known, plain, 'time') < 1.5, 1.6 < ratio(known, plain, 'energy') < 2)
+  > print(abs(known['power']['value'] * known['time']['value'] / known['energy']['value'] - 1) < 1e-9)
+  > print(all(known[k]['high'] / known[k]['low'] < plain[k]['high'] / plain[k]['low'] and known[k]['low'] < known[k]['value'] < known[k]['high'] for k in ('time', 'energy')))
+  > print(times['time'] == known['time'], abs(ratio(times, plain, 'power') - 1) < 1e-9)
+  > print(round(ratio(ask(other, '--correct', 'nets.csv'), ask(other), 'time'), 2))
+  > at = lambda *more: [a['time']['value'] for a in ask(wide, '--clocks', '900,1500', *more)]
+  > print([abs(a / b - ratio(known, plain, 'time')) < 0.01 for a, b in zip(at('--correct', 'nets.csv'), at())])"
+  3 True True
+  True
+  True
+  True True
+  1.0
+  [True, True]
+
+One network alone, or networks in another element type, correct nothing.
+
+  $ python3 -c "from make import *; open('net.ops', 'w').write(text(net(4096))); open('half.ops', 'w').write(text(net(4096)).replace('fp32', 'fp16'))"
+  $ foretell predict net.ops --device l4 --correct one.csv
+  foretell predict: --correct one.csv: it holds no operation, nor two networks in this element type, of a device that is asked for and that a predictor for a family answers for
+  [3]
+  $ foretell predict half.ops --device l4 --correct nets.csv
+  foretell predict: --correct nets.csv: it holds no operation, nor two networks in this element type, of a device that is asked for and that a predictor for a family answers for
+  [3]
