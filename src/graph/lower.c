@@ -67,9 +67,11 @@ static uint32_t add_moved(struct lower *l, uint32_t from, const char *name,
                           const int64_t *perm, const ft_shape *shape, ft_layout layout)
 {
     const ft_tensor t = *ft__build_get(l->b, from);
-    const ft_tensor moved = {
-        .name = name, .role = FT_ROLE_ACTIVATION, .shape = *shape, .layout = layout,
-        .copies = t.copies};
+    const ft_tensor moved = {.name = name,
+                             .role = FT_ROLE_ACTIVATION,
+                             .shape = *shape,
+                             .layout = layout,
+                             .copies = t.copies};
     uint32_t to = ft__build_like(l->b, &moved, t.dtype);
     ft_op op;
 
