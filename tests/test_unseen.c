@@ -270,6 +270,21 @@ TEST(rows_of_another_width_widen_nothing)
     ft_predictor_free(beside);
 }
 
+/* One of three chips scatters by a factor of 20. A third of that is what the three do
+ * in the mean; the root mean square is 1.7 times as much. */
+TEST(one_chip_that_scatters_counts_as_one)
+{
+    ft_store *s = empty();
+    ft_predictor *p;
+
+    fill(s, "t4", "", "fp32", N_OPS, 1.5);
+    fill(s, "v100-sxm2-16gb", "", "fp32", N_OPS, 1.5);
+    fill_odd(s, "h100-sxm", "", "fp32", N_OPS, 1.5, 20);
+    p = trained_by(s);
+    CHECK(CMP(log(width(p)), <, 0.8 * log(20)));
+    ft_predictor_free(p);
+}
+
 /* Operations on an L4 in a setting, in times of what is simulated, corrected by what
  * the store measured there, which is closed; by how many rows. */
 static uint32_t corrected(double *times, const ft_predictor *p, ft_store *s,

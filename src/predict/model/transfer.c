@@ -91,8 +91,8 @@ static void add_chip(ft__chip_effects *e, double *residual, size_t n)
     ft__sort(residual, n);
     middle = ft__quantile(residual, n, 0.5);
     e->between += middle * middle;
-    e->below += pow(middle - ft__quantile(residual, n, tail), 2);
-    e->above += pow(ft__quantile(residual, n, 1 - tail) - middle, 2);
+    e->below += middle - ft__quantile(residual, n, tail);
+    e->above += ft__quantile(residual, n, 1 - tail) - middle;
     e->chips++;
 }
 
@@ -314,8 +314,8 @@ static void cover_effects(double *low, double *high, const ft__chip_effects *e,
     const double common = (n * e->between + EVEN_CHIPS * between) / (n + EVEN_CHIPS);
     const double chip = FT__Z90 * FT__Z90 * (1 + 1 / n) * common;
 
-    *low = -sqrt(chip + e->below);
-    *high = sqrt(chip + e->above);
+    *low = -hypot(sqrt(chip), e->below);
+    *high = hypot(sqrt(chip), e->above);
 }
 
 /* A row of a part, by its operation. */
