@@ -119,7 +119,8 @@ static const double PRODUCT_ADDS = 2;
 static bool adds_in_place(const ft__op_kernel *p, uint32_t split,
                           const ft__hardware_spec *chip)
 {
-    return p->atomic || (split > 1 && chip->early && p->what == FT__OP_KERNEL_PRODUCT);
+    return p->atomic || (split > 1 && chip->early && p->what == FT__OP_KERNEL_PRODUCT &&
+                         !has_wide_tiles(p, chip));
 }
 
 /* Clocks that all parts take for that. */
