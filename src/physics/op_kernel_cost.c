@@ -41,8 +41,9 @@ static const double FEW_CROSSED = 0.82, MOST_FEW = 128;
 
 static double few_share(double side, const ft__hardware_spec *chip)
 {
-    return chip->lanes > 100 && side >= LEAST_SIDE && side <= MOST_FEW ? FEW_CROSSED
-                                                                       : 1;
+    return chip->bare && chip->lanes > 100 && side >= LEAST_SIDE && side <= MOST_FEW
+               ? FEW_CROSSED
+               : 1;
 }
 
 /* Of cuBLAS before Volta, where both operands lie along k. Of many columns a P100 and a

@@ -111,16 +111,16 @@ static double start_of(const ft__algorithm *a, const ft__pace *pace)
  * in turn; why is not known. No number from 0.5 to 1 puts its rows beyond 22 %. */
 static const double ATOMIC_ADDS = 0.2, ADDS_IN_TURN = 0.7;
 
-/* Likewise of a product before Volta, whose parts no second kernel adds up: 512 x 512
- * by 32 takes a GTX 1080 Ti 6 us in all. DeepBench's of a P100 with 32 to 128 columns
- * would be 1.3 times too slow; they do not tell 2 from 4. */
+/* Likewise of a product by cuBLAS of before CUDA 9, which had no second kernel for its
+ * parts: 512 x 512 by 32 takes a GTX 1080 Ti 6 us in all. DeepBench's of a P100 with 32
+ * to 128 columns would be 1.3 times too slow; they do not tell 2 from 4. */
 static const double PRODUCT_ADDS = 2;
 
 static bool adds_in_place(const ft__op_kernel *p, uint32_t split,
                           const ft__hardware_spec *chip)
 {
-    return p->atomic || (split > 1 && chip->early && p->what == FT__OP_KERNEL_PRODUCT &&
-                         !has_wide_tiles(p, chip));
+    return p->atomic ||
+           (split > 1 && chip->early && chip->bare && p->what == FT__OP_KERNEL_PRODUCT);
 }
 
 /* Clocks that all parts take for that. */
