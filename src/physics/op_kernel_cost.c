@@ -33,10 +33,11 @@ static const double LEAST_SIDE = 32;
  * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). */
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
-/* Of few columns on cores of 128 lanes, whose shared memory gives a lane half of what a
- * P100's does: DeepBench's take 1.0 to 4 times a plain product's time on a GTX 1080 Ti,
- * a Titan X (Pascal) and a Titan X (Maxwell), by three libraries. At 0.8 one column
- * more would be faster, so that most of it is left to rows. */
+/* Of few columns on cores of 128 lanes (shared memory gives a lane half of what a
+ * P100's does, which may be why): DeepBench's take 1.0 to 4 times a plain product's
+ * time on a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell), by three
+ * libraries. At 0.8 one column more would be faster, so that most of it is left to
+ * rows. */
 static const double FEW_CROSSED = 0.82, MOST_FEW = 128;
 
 static double few_share(double side, const ft__hardware_spec *chip)

@@ -111,8 +111,8 @@ static double start_of(const ft__algorithm *a, const ft__pace *pace)
  * in turn; why is not known. No number from 0.5 to 1 puts its rows beyond 22 %. */
 static const double ATOMIC_ADDS = 0.2, ADDS_IN_TURN = 0.7;
 
-/* Likewise of a product by cuBLAS of before CUDA 9, which had no second kernel for its
- * parts: 512 x 512 by 32 takes a GTX 1080 Ti 6 us in all. DeepBench's of a P100 with 32
+/* Likewise of a product by cuBLAS before CUDA 9, as if no second kernel added its parts
+ * up: 512 x 512 by 32 takes a GTX 1080 Ti 6 us in all. DeepBench's of a P100 with 32
  * to 128 columns would be 1.3 times too slow; they do not tell 2 from 4. */
 static const double PRODUCT_ADDS = 2;
 
@@ -133,8 +133,9 @@ static double atomic_clocks(const ft__op_kernel *p, const struct tile *t,
            ((p->atomic ? ATOMIC_ADDS : PRODUCT_ADDS) * chip->cores);
 }
 
-/* One tile a core has half the rate. Of 8 bits 128 x 64: DeepBench's products of 4
- * columns take a GTX 1080 Ti as long for 4 tiles as for 28 and for 36 as for 48. */
+/* One tile a core has half the rate. Of 8 bits 128 x 64: for each of k DeepBench's
+ * products of 4 columns take a GTX 1080 Ti 19 ns by 4 to 24 tiles, 25 to 29 by 36 and
+ * 48, 48 to 50 by 60 and 66. */
 static bool needs_two(const ft__op_kernel *p, const struct tile *t,
                       const ft__hardware_spec *chip)
 {
