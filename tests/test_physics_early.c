@@ -260,6 +260,51 @@ TEST(crossed_products_of_old_libraries_are_slow)
     check_measured(late, sizeof(late) / sizeof(*late), 0.1);
 }
 
+/* Of 64 columns they take a GTX 1080 Ti 1.2 to 4 times as long as plain ones, and a
+ * P100 as long. */
+TEST(few_crossed_columns_are_slow_on_cores_of_128_lanes)
+{
+    static const char plain[] = "matmul x=2048x2048 y=2048x64",
+                      crossed[] = "matmul x=2048x2048 y=2048x64 order=1";
+
+    CHECK_NEAR(seconds(crossed, devices[0], settings[0]),
+               seconds(plain, devices[0], settings[0]), 1e-9);
+    CHECK(CMP(seconds(crossed, devices[1], settings[1]), >,
+              1.1 * seconds(plain, devices[1], settings[1])));
+}
+
+/* As written and added by a second kernel they were estimated 1.3 to 2.2 times too
+ * slow. */
+TEST(parts_of_products_are_added_in_place)
+{
+    static const struct measured v[] = {
+        {"matmul x=2048x2048 y=2048x64", {91e-6}},
+        {"matmul x=512x512 y=512x32", {11e-6}},
+    };
+    static const struct measured call[] = {
+        {"matmul x=512x512 y=512x32", {0, 6e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.25);
+    check_measured(call, sizeof(call) / sizeof(*call), 0.65);
+}
+
+/* Four were estimated twice too slow, by tiles of 128, one and two 3 to 6 times too
+ * fast. */
+TEST(products_of_8_bits_of_few_columns_have_kernels_of_their_own)
+{
+    static const struct measured v[] = {
+        {"matmul x=4608x1536 y=1536x4 dtype=int8 to=int32", {0, 39e-6, 0, 41e-6}},
+        {"matmul x=6144x2048 y=2048x4 dtype=int8 to=int32", {0, 59e-6, 0, 60e-6}},
+        {"matmul x=512x500000 y=500000x1 dtype=int8 to=int32",
+         {0, 3396e-6, 0, 3522e-6}},
+        {"matmul x=1024x500000 y=500000x2 dtype=int8 to=int32",
+         {0, 3770e-6, 0, 3871e-6}},
+    };
+
+    check_measured(v, sizeof(v) / sizeof(*v), 0.25);
+}
+
 /* A law of few columns answered 129 as 1.2 times faster than 128, and a GTX 1080 as
  * faster than a GTX 1080 Ti of more cores. */
 TEST(more_columns_or_fewer_cores_are_never_faster)

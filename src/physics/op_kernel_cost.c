@@ -33,8 +33,22 @@ static const double LEAST_SIDE = 32;
  * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). */
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
-/* Of cuBLAS before Volta, where both operands lie along k. A P100 and a GTX 1080 Ti,
- * measured by 8.0.88, lose nothing. */
+/* Of few columns on cores of 128 lanes (shared memory gives a lane half of what a
+ * P100's does, which may be why): DeepBench's take 1.0 to 4 times a plain product's
+ * time on a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell), by three
+ * libraries. At 0.8 one column more would be faster, so that most of it is left to
+ * rows. */
+static const double FEW_CROSSED = 0.82, MOST_FEW = 128;
+
+static double few_share(double side, const ft__hardware_spec *chip)
+{
+    return chip->bare && chip->lanes > 100 && side >= LEAST_SIDE && side <= MOST_FEW
+               ? FEW_CROSSED
+               : 1;
+}
+
+/* Of cuBLAS before Volta, where both operands lie along k. Of many columns a P100 and a
+ * GTX 1080 Ti, measured by 8.0.88, lose nothing. */
 static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
                             const double *c)
 {
@@ -43,10 +57,11 @@ static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chi
         pow(chip->bare ? side * row / DEEP_OPERAND : row / DEEP_ROW, DEEP_BEND);
 
     if (chip->bare != (chip->cuda <= 8))
-        return 1;
+        return few_share(side, chip);
     if (side < LEAST_SIDE || (chip->bare && fmod(row, BLOCK) == 0))
         deep = 0;
-    return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
+    return few_share(side, chip) * c[FT__C_crossed_share] *
+           (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
            (1 + DEEPEST * deep / (1 + deep));
 }
 

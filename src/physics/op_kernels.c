@@ -125,7 +125,7 @@ static bool is_crossed(const ft_op *op, const ft__hardware_spec *chip)
 }
 
 /* Matrices by vectors, and numbers by numbers, are sums of threads and no tiles: GPUs
- * are done when they have read them. */
+ * are done when they have read them, but those before Volta that add up 8 bits. */
 static void sums(ft__op_kernel *p)
 {
     p->what = FT__OP_KERNEL_STREAM;
@@ -235,7 +235,8 @@ static void products(ft__work *w, const ft_op *op, const ft__hardware_spec *chip
         if (p->batched && op->phase == FT_PHASE_FORWARD)
             lay_out(p, op);
         p->scaled = is_scaled(op);
-        if (gpu && op->kind == FT_KIND_matmul && fmin(p->m, p->n) == 1)
+        if (gpu && op->kind == FT_KIND_matmul && fmin(p->m, p->n) == 1 &&
+            !(chip->early && p->size < 2))
             sums(p);
     }
 }
@@ -483,7 +484,7 @@ static void work_make(ft__work *out, const ft_op *op, const ft__hardware_spec *c
                        : 0;
     out->calls = chip->tensorflow ? session_run : ft__calls_of(op, chip->amd);
     if (chip->bare)
-        out->calls.floor = -1;
+        out->calls.floor = FT__C_inner_start;
     forward.wrt = 0;
     forward.phase = FT_PHASE_FORWARD;
     results = ft__result_elements(&forward);

@@ -54,7 +54,8 @@ static bool has_tile(const ft__op_kernel *p, const struct tile *t,
                      const ft__hardware_spec *chip)
 {
     if (has_large_tiles_only(p, chip))
-        return t->halved == 0 || (t->halved == 1 && t->m == 128 && p->size >= 2);
+        return t->halved == 0 || (t->halved == 1 && t->m == 128 &&
+                                  (p->size >= 2 || p->what == FT__OP_KERNEL_PRODUCT));
     if (p->atomic && chip->lanes > 100)
         return p->m <= 32 ? t->m == 32 && t->n == 128 : t->m == 128 && t->n >= 64;
     if (has_wide_tiles(p, chip))
@@ -110,13 +111,36 @@ static double start_of(const ft__algorithm *a, const ft__pace *pace)
  * in turn; why is not known. No number from 0.5 to 1 puts its rows beyond 22 %. */
 static const double ATOMIC_ADDS = 0.2, ADDS_IN_TURN = 0.7;
 
+/* Likewise of a product by cuBLAS before CUDA 9, as if no second kernel added its parts
+ * up: 512 x 512 by 32 takes a GTX 1080 Ti 6 us in all. DeepBench's of a P100 with 32
+ * to 128 columns would be 1.3 times too slow; they do not tell 2 from 4. */
+static const double PRODUCT_ADDS = 2;
+
+static bool adds_in_place(const ft__op_kernel *p, uint32_t split,
+                          const ft__hardware_spec *chip)
+{
+    return p->atomic ||
+           (split > 1 && chip->early && chip->bare && p->what == FT__OP_KERNEL_PRODUCT);
+}
+
 /* Clocks that all parts take for that. */
 static double atomic_clocks(const ft__op_kernel *p, const struct tile *t,
                             uint32_t split, const ft__hardware_spec *chip)
 {
-    if (ft__has_vectors_of_16_bits(p, chip))
+    if (p->atomic && ft__has_vectors_of_16_bits(p, chip))
         return split * t->m * t->n / ADDS_IN_TURN;
-    return split * p->m * p->n * p->batch / (ATOMIC_ADDS * chip->cores);
+    return split * p->m * p->n * p->batch /
+           ((p->atomic ? ATOMIC_ADDS : PRODUCT_ADDS) * chip->cores);
+}
+
+/* One tile a core has half the rate. Of 8 bits 128 x 64: for each of k DeepBench's
+ * products of 4 columns take a GTX 1080 Ti 19 ns by 4 to 24 tiles, 25 to 29 by 36 and
+ * 48, 48 to 50 by 60 and 66. */
+static bool needs_two(const ft__op_kernel *p, const struct tile *t,
+                      const ft__hardware_spec *chip)
+{
+    return has_large_tiles_only(p, chip) &&
+           (p->size == 2 || (p->size < 2 && t->halved));
 }
 
 /* k in `split` parts, added up afterwards. */
@@ -131,14 +155,13 @@ static struct tiling way_of(const ft__algorithm *a, const struct tile *t,
     struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
 
     whole = ft__up(w.waves);
-    if (has_large_tiles_only(p, pace->chip) &&
-        p->size == 2) /* one a core has half the rate */
+    if (needs_two(p, t, pace->chip))
         whole = 2 * ft__up(w.waves / 2);
     w.work = (whole + c[FT__C_wave_tail]) * area_of(p, t, pace->chip) * 2 *
              (depth + start_of(a, pace)) * cores;
     w.drawn = blocks * ft__drawn_b(p, t->m, t->n) * depth;
     w.cores = fmin(cores, blocks);
-    if (p->atomic)
+    if (adds_in_place(p, split, pace->chip))
         w.clocks = atomic_clocks(p, t, split, pace->chip);
     else if (split > 1)
         w.extra =
@@ -284,6 +307,11 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
     return fmax(longer_s, multiplies_s + writes_s);
 }
 
+/* Of each of k, a product of 8 bits with one or two columns, whose rows a thread each
+ * adds up: DeepBench's with k of 500,000 on a GTX 1080 Ti and a Titan X (Pascal), of
+ * 512 rows as of 1,024. */
+static const double VECTOR_CLOCKS = 11;
+
 /* Clocks that steps take at least for each of k before Volta, as DeepBench's LSTM, GRU
  * and plain layers of 256 to 2816 rows have them on a P100, a GTX 1080 Ti and both
  * Titan X, whatever a core's lanes. Of more than 16 columns Pascals take 155 to 200 for
@@ -305,7 +333,11 @@ static double step_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
     const double most =
         back ? (halves ? 190 : 160) : (halves ? 320 : 160) + 25 * (p->gates - 1);
 
-    if (!chip->early || p->kernels < 2 || (columns <= 4 && p->size < 2))
+    if (!chip->early)
+        return 0;
+    if (p->kernels < 2)
+        return p->size < 2 && columns <= 2 ? VECTOR_CLOCKS : 0;
+    if (columns <= 4 && p->size < 2)
         return 0;
     if (!chip->pascal)
         return back ? (columns > 32 ? 75 : 50) : lstm ? 190 : 80;
