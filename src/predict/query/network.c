@@ -756,16 +756,17 @@ ft_status ft__predict_network(ft__network_estimate *out, const ft_predictor *p,
 {
     ft__device_use on = *asked;
     ft__buf setting = {0};
-    ft_status st = without_idle_cap(&setting, &on, p ? p->family : NULL, err);
+    ft__known_networks *known;
+    ft_status st = ft__known_networks_make(&known, p, asked, g, err);
 
     if (!st)
+        st = without_idle_cap(&setting, &on, p ? p->family : NULL, err);
+    if (!st)
         st = predict(out, p, &on, g, err);
+    if (!st)
+        ft__known_networks_correct(known, out, asked, g);
+    ft__known_networks_free(known);
     ft__buf_free(&setting);
-    if (st || !asked->networks || ft__graph_is_workload(g))
-        return st;
-    st = ft__networks_known_correct(out, p, asked, g, err);
-    if (st)
-        ft__network_estimate_free(out);
     return st;
 }
 

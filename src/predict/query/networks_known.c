@@ -25,15 +25,25 @@ static const double pull = 0.5;
 
 enum quantity { TIME, ENERGY, POWER, QUANTITIES };
 
-struct known {
+struct known_network {
     const char *name;
     double part[PARTS];
-    double off[QUANTITIES]; /* log(measured / predicted); NaN: one is not known */
+    double log_error[QUANTITIES]; /* log(measured / predicted); NaN: one is not known */
 };
 
-struct knowing {
-    struct known *network;
+/* What the known networks show of a quantity. */
+struct fit {
+    size_t names;            /* 0: too few, nothing */
+    double a[PARTS * PARTS]; /* its normal equations, factored */
+    double by_part[PARTS];   /* what each part takes more, as a logarithm */
+    double left_over;        /* what networks are off by, each told by the others */
+};
+
+struct ft__known_networks {
+    struct known_network *network;
     size_t n;
+    bool above_power; /* one drew more than the board may */
+    struct fit fit[QUANTITIES];
 };
 
 /* Whichever of host and device takes longer sets the time; near each other either may.
@@ -63,130 +73,42 @@ static bool is_like(const ft__network_sample *w, const ft__network_samples *of,
     const ft__dataset *d = &of->dataset[w->dataset];
 
     return strcmp(d->device, ft_device_get(on->device)->name) == 0 &&
+           (!on->engine || strcmp(d->engine, on->engine) == 0) &&
            strcmp(policy_of(d->policy), policy_of(on->policy)) == 0 &&
            ft__graph_phase(w->graph) == ft__graph_phase(g) &&
            strcmp(ft_name(FT_NAMES_PHASE, ft__graph_phase(g)), w->phase) == 0 &&
            ft__graph_dtype(w->graph) == ft__graph_dtype(g);
 }
 
-/* A setting that the device does not have says nothing. */
-static ft_status take_network(struct knowing *k, const ft__network_sample *w,
-                              const ft_predictor *p, const ft__device_use *on,
-                              ft_error *err)
+static size_t count_like(const ft__device_use *on, const ft_graph *g)
 {
-    struct known *to = &k->network[k->n];
-    ft__network_estimate e;
-    ft_error why = {0};
-    ft_status st = ft__predict_network(&e, p, on, w->graph, &why);
+    const ft__network_samples *of = &on->networks->networks;
+    size_t n = 0;
 
-    if (st)
-        return st == FT_ENOTFOUND ? FT_OK : ft_fail(err, st, why.pos, "%s", why.msg);
-    to->name = w->name;
-    to->off[TIME] = log(w->value[FT__METRIC_TIME] / e.time.value);
-    to->off[ENERGY] = log(w->value[FT__METRIC_ENERGY] / e.energy.value);
-    to->off[POWER] = to->off[ENERGY] - to->off[TIME];
-    k->n += take_parts(to->part, &e, w->graph) && isfinite(to->off[TIME]);
-    ft__network_estimate_free(&e);
-    return FT_OK;
+    for (size_t i = 0; i < of->n; i++)
+        n += is_like(&of->v[i], of, on, g);
+    return n;
 }
 
-static ft_status take_all(struct knowing *k, const ft_predictor *p,
-                          const ft__device_use *asked, const ft_graph *g, ft_error *err)
+/* Where no engine is asked for, the one by which most were measured. */
+static const char *engine_of(const ft__device_use *asked, const ft_graph *g)
 {
     const ft__network_samples *of = &asked->networks->networks;
-    ft__device_use on = *asked;
-    ft_status st = FT_OK;
+    const char *best = asked->engine;
+    size_t most = 0;
 
-    on.networks = NULL;
-    on.answered = NULL;
-    for (size_t i = 0; i < of->n && !st; i++) {
-        on.setting = of->dataset[of->v[i].dataset].setting;
-        if (is_like(&of->v[i], of, asked, g))
-            st = take_network(k, &of->v[i], p, &on, err);
-    }
-    return st;
-}
+    for (uint32_t i = 0; i < of->n_datasets && !asked->engine; i++) {
+        ft__device_use on = *asked;
+        size_t n;
 
-/* Rows of a name count as one network. The number of names. */
-static size_t weigh(double *weight, const struct knowing *k, enum quantity q)
-{
-    double names = 0;
-
-    for (size_t i = 0; i < k->n; i++) {
-        const struct known *a = &k->network[i];
-        double rows = 0;
-
-        for (size_t j = 0; j < k->n; j++)
-            rows += isfinite(k->network[j].off[q]) &&
-                    strcmp(a->name, k->network[j].name) == 0;
-        weight[i] = isfinite(a->off[q]) ? 1 / rows : 0;
-        names += weight[i];
-    }
-    return (size_t)lround(names);
-}
-
-/* Ridge regression: what each part takes more, as a logarithm. */
-static void fit(double *by_part, const struct knowing *k, enum quantity q,
-                const double *weight)
-{
-    double a[PARTS * PARTS] = {0}, b[PARTS] = {0};
-
-    for (int i = 0; i < PARTS; i++)
-        a[i * PARTS + i] = pull;
-    for (size_t n = 0; n < k->n; n++)
-        for (int i = 0; i < PARTS && weight[n] > 0; i++) {
-            const double x = weight[n] * k->network[n].part[i];
-
-            b[i] += x * k->network[n].off[q];
-            for (int j = 0; j <= i; j++)
-                a[i * PARTS + j] += x * k->network[n].part[j];
-        }
-    ft__cholesky(a, PARTS); /* positive definite: pull sees to it */
-    ft__cholesky_solve(by_part, a, b, PARTS);
-}
-
-/* The mean square of what networks of a name are off by, each told by the others. */
-static double left_over(const struct knowing *k, enum quantity q, size_t names,
-                        const double *weight, double *others)
-{
-    double by_part[PARTS], sum = 0;
-
-    for (size_t i = 0; i < k->n; i++) {
-        const struct known *a = &k->network[i];
-
-        if (!(weight[i] > 0))
+        on.engine = of->dataset[i].engine;
+        if (best && strcmp(on.engine, best) == 0)
             continue;
-        for (size_t j = 0; j < k->n; j++)
-            others[j] = strcmp(a->name, k->network[j].name) == 0 ? 0 : weight[j];
-        fit(by_part, k, q, others);
-        sum += weight[i] * pow(a->off[q] - ft__dot(by_part, a->part, PARTS), 2);
+        n = count_like(&on, g);
+        best = n > most ? on.engine : best;
+        most = n > most ? n : most;
     }
-    return sum / (double)names;
-}
-
-/* *v by what networks like it showed, no less certain than it was; false: they show
- * nothing of it. */
-static bool correct(ft_estimate *v, const struct knowing *k, enum quantity q,
-                    const double *part, double *weight)
-{
-    const size_t names = weigh(weight, k, q);
-    double by_part[PARTS], change, reach;
-
-    if (names < FT__LEAST_NETWORKS || !(v->value > 0))
-        return false;
-    fit(by_part, k, q, weight);
-    change = exp(ft__dot(by_part, part, PARTS));
-    reach = ft__student(names) * sqrt(left_over(k, q, names, weight, weight + k->n));
-    *v = (ft_estimate){v->value * change, change * fmax(v->low, v->value * exp(-reach)),
-                       change * fmin(v->high, v->value * exp(reach)), v->basis, ""};
-    return true;
-}
-
-static void scale(ft_estimate *v, double factor)
-{
-    v->value *= factor;
-    v->low *= factor;
-    v->high *= factor;
+    return best;
 }
 
 /* Its cap, or what it was told to keep to. */
@@ -197,39 +119,258 @@ static double most_power(const ft__device_use *on)
     return cap > 0 ? cap : ft_device_get(on->device)->tdp_w;
 }
 
-static void correct_all(ft__network_estimate *e, const struct knowing *k,
-                        const double *part, double *weight, double most_w)
+/* As it was run: what names no mode was issued by the host. */
+static const char *run_mode_of(const char *setting)
 {
-    const double before = e->time.value;
+    size_t len = 0;
+    const char *name = ft__pair(setting, "run_mode", &len);
+    const uint32_t mode = name ? ft__run_mode_find(name, len) : FT__RUN_EAGER;
 
-    correct(&e->time, k, TIME, part, weight);
-    if (!correct(&e->energy, k, ENERGY, part, weight))
-        scale(&e->energy, e->time.value / before);
-    correct(&e->power, k, POWER, part, weight);
-    scale(&e->energy, fmin(1, most_w * e->time.value / e->energy.value));
-    scale(&e->power, e->energy.value / e->time.value / e->power.value);
-    for (int i = 0; i < FT_PHASE_COUNT; i++)
-        scale(&e->phase_time[i], e->time.value / before);
+    return ft__run_mode_name(mode < FT__NO_RUN_MODE ? mode : FT__RUN_EAGER);
 }
 
-ft_status ft__networks_known_correct(ft__network_estimate *e, const ft_predictor *p,
-                                     const ft__device_use *on, const ft_graph *g,
-                                     ft_error *err)
+/* A setting that the device does not have says nothing. */
+static ft_status take_network(ft__known_networks *k, const ft__network_sample *w,
+                              const ft_predictor *p, const ft__device_use *on,
+                              ft_error *err)
 {
-    const size_t most = on->networks->networks.n;
-    struct knowing k = {.network = calloc(most + 1, sizeof(*k.network))};
-    double *weight = calloc(2 * most + 1, sizeof(*weight)), part[PARTS];
-    ft_status st =
-        k.network && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu networks", most);
+    struct known_network *to = &k->network[k->n];
+    ft__network_estimate e;
+    ft_error why = {0};
+    ft_status st = ft__predict_network(&e, p, on, w->graph, &why);
 
-    if (!st)
-        st = take_all(&k, p, on, g, err);
-    if (!st && weigh(weight, &k, TIME) >= FT__LEAST_NETWORKS &&
-        take_parts(part, e, g)) {
-        correct_all(e, &k, part, weight, most_power(on));
-        e->n_known += (uint32_t)k.n;
+    if (st)
+        return st == FT_ENOTFOUND ? FT_OK : ft_fail(err, st, why.pos, "%s", why.msg);
+    to->name = w->name;
+    to->log_error[TIME] = log(w->value[FT__METRIC_TIME] / e.time.value);
+    to->log_error[ENERGY] = log(w->value[FT__METRIC_ENERGY] / e.energy.value);
+    to->log_error[POWER] = to->log_error[ENERGY] - to->log_error[TIME];
+    if (take_parts(to->part, &e, w->graph) && isfinite(to->log_error[TIME])) {
+        k->n++;
+        k->above_power |=
+            w->value[FT__METRIC_ENERGY] > most_power(on) * w->value[FT__METRIC_TIME];
+    }
+    ft__network_estimate_free(&e);
+    return FT_OK;
+}
+
+/* Evenly spaced ones where there are too many. */
+static ft_status take_all(ft__known_networks *k, const ft_predictor *p,
+                          const ft__device_use *asked, const ft_graph *g, ft_error *err)
+{
+    const ft__network_samples *of = &asked->networks->networks;
+    ft__device_use on = *asked;
+    ft_status st = FT_OK;
+    size_t n, seen = 0, taken = 0, most;
+
+    on.engine = engine_of(asked, g);
+    n = count_like(&on, g);
+    most = n < FT__MOST_CALIBRATION ? n : FT__MOST_CALIBRATION;
+    k->network = calloc(most + 1, sizeof(*k->network));
+    if (!k->network)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu networks", most);
+    for (size_t i = 0; i < of->n && !st; i++) {
+        const ft__dataset *d = &of->dataset[of->v[i].dataset];
+        ft__device_use as = on;
+
+        if (!is_like(&of->v[i], of, &on, g) || taken >= ++seen * most / n)
+            continue;
+        taken++;
+        as.networks = NULL;
+        as.answered = NULL;
+        as.engine = asked->engine;
+        as.engine_version = asked->engine_version ? d->engine_version : NULL;
+        as.setting = d->setting;
+        as.run_mode = run_mode_of(d->setting);
+        st = take_network(k, &of->v[i], p, &as, err);
+    }
+    return st;
+}
+
+/* Rows of a name count as one network. The number of names. */
+static size_t weigh(double *weight, const ft__known_networks *k, enum quantity q)
+{
+    double names = 0;
+
+    for (size_t i = 0; i < k->n; i++) {
+        const struct known_network *a = &k->network[i];
+        double rows = 0;
+
+        for (size_t j = 0; j < k->n; j++)
+            rows += isfinite(k->network[j].log_error[q]) &&
+                    strcmp(a->name, k->network[j].name) == 0;
+        weight[i] = isfinite(a->log_error[q]) ? 1 / rows : 0;
+        names += weight[i];
+    }
+    return (size_t)lround(names);
+}
+
+/* Ridge regression. */
+static void solve(struct fit *f, const ft__known_networks *k, enum quantity q,
+                  const double *weight)
+{
+    double b[PARTS] = {0};
+
+    memset(f->a, 0, sizeof(f->a));
+    for (int i = 0; i < PARTS; i++)
+        f->a[i * PARTS + i] = pull;
+    for (size_t n = 0; n < k->n; n++)
+        for (int i = 0; i < PARTS && weight[n] > 0; i++) {
+            const double x = weight[n] * k->network[n].part[i];
+
+            b[i] += x * k->network[n].log_error[q];
+            for (int j = 0; j <= i; j++)
+                f->a[i * PARTS + j] += x * k->network[n].part[j];
+        }
+    ft__cholesky(f->a, PARTS); /* positive definite: pull sees to it */
+    ft__cholesky_solve(f->by_part, f->a, b, PARTS);
+}
+
+/* The root of the mean square over names. */
+static double left_over(const ft__known_networks *k, enum quantity q, size_t names,
+                        const double *weight, double *others)
+{
+    struct fit f;
+    double sum = 0;
+
+    for (size_t i = 0; i < k->n; i++) {
+        const struct known_network *a = &k->network[i];
+
+        if (!(weight[i] > 0))
+            continue;
+        for (size_t j = 0; j < k->n; j++)
+            others[j] = strcmp(a->name, k->network[j].name) == 0 ? 0 : weight[j];
+        solve(&f, k, q, others);
+        sum += weight[i] * pow(a->log_error[q] - ft__dot(f.by_part, a->part, PARTS), 2);
+    }
+    return sqrt(sum / (double)names);
+}
+
+static ft_status fit_all(ft__known_networks *k, ft_error *err)
+{
+    double *weight = calloc(2 * k->n + 1, sizeof(*weight));
+
+    if (!weight)
+        return ft_fail(err, FT_ENOMEM, 0, "%zu networks", k->n);
+    for (int q = 0; q < QUANTITIES; q++) {
+        const size_t names = weigh(weight, k, q);
+        struct fit *f = &k->fit[q];
+
+        if (names < FT__LEAST_NETWORKS)
+            continue;
+        f->names = names;
+        f->left_over = left_over(k, q, names, weight, weight + k->n);
+        solve(f, k, q, weight);
     }
     free(weight);
-    free(k.network);
+    return FT_OK;
+}
+
+/* Which share of the prediction's variance the known networks leave of this mixture. */
+static double unknown(const struct fit *f, const double *part)
+{
+    double x[PARTS];
+
+    ft__cholesky_solve(x, f->a, part, PARTS);
+    return pull * ft__dot(part, x, PARTS) / ft__dot(part, part, PARTS);
+}
+
+/* No wider than `before` where that holds what the known networks left over. */
+static double side(const struct fit *f, double before, double unknown)
+{
+    const double reach = ft__student(f->names) * f->left_over;
+
+    return fmax(reach, fmin(before, hypot(reach, before * sqrt(unknown))));
+}
+
+/* *v by what networks like it showed; false: they show nothing of it. */
+static bool correct(ft_estimate *v, const struct fit *f, const double *part)
+{
+    const double left = unknown(f, part);
+    double value;
+
+    if (!f->names || !(v->value > 0))
+        return false;
+    value = v->value * exp(ft__dot(f->by_part, part, PARTS));
+    *v = (ft_estimate){value, value * exp(-side(f, log(v->value / v->low), left)),
+                       value * exp(side(f, log(v->high / v->value), left)), v->basis,
+                       ""};
+    return true;
+}
+
+static void scale(ft_estimate *v, double factor)
+{
+    v->value *= factor;
+    v->low *= factor;
+    v->high *= factor;
+}
+
+static void clip(ft_estimate *v, double most, double high)
+{
+    if (v->value > most)
+        v->value = most;
+    if (v->high > high)
+        v->high = high;
+    if (v->low > v->value)
+        v->low = v->value;
+}
+
+static void scale_times(ft__network_estimate *e, double factor, double power)
+{
+    for (int i = 0; i < FT_PHASE_COUNT; i++)
+        scale(&e->phase_time[i], factor);
+    for (uint32_t i = 0; i < e->n_ops; i++) {
+        scale(&e->op_device[i], factor);
+        e->op_network_w[i] *= power;
+    }
+    e->host_s *= factor;
+    e->busy_s *= factor;
+}
+
+ft_status ft__known_networks_make(ft__known_networks **out, const ft_predictor *p,
+                                  const ft__device_use *on, const ft_graph *g,
+                                  ft_error *err)
+{
+    ft__known_networks *k;
+    ft_status st;
+
+    *out = NULL;
+    if (!on->networks || ft__graph_is_workload(g))
+        return FT_OK;
+    k = calloc(1, sizeof(*k));
+    st = k ? take_all(k, p, on, g, err) : ft_fail(err, FT_ENOMEM, 0, "networks");
+    if (!st)
+        st = fit_all(k, err);
+    if (!st && k->fit[TIME].names)
+        *out = k;
+    else
+        ft__known_networks_free(k);
     return st;
+}
+
+void ft__known_networks_free(ft__known_networks *k)
+{
+    if (k)
+        free(k->network);
+    free(k);
+}
+
+void ft__known_networks_correct(const ft__known_networks *k, ft__network_estimate *e,
+                                const ft__device_use *on, const ft_graph *g)
+{
+    const double time = e->time.value, power = e->power.value;
+    double part[PARTS], most_w;
+
+    if (!k || !take_parts(part, e, g))
+        return;
+    most_w = k->above_power ? INFINITY : most_power(on);
+    correct(&e->time, &k->fit[TIME], part);
+    if (!correct(&e->energy, &k->fit[ENERGY], part))
+        scale(&e->energy, e->time.value / time);
+    correct(&e->power, &k->fit[POWER], part);
+    scale(&e->power, e->energy.value / e->time.value / e->power.value);
+    clip(&e->energy, most_w * e->time.value, most_w * e->time.high);
+    clip(&e->power, most_w, most_w);
+    scale_times(e, e->time.value / time, e->power.value / power);
+    e->n_known += (uint32_t)k->n;
 }

@@ -7,6 +7,7 @@
 #include "base/pairs.h"
 #include "predict/file/predictor.h"
 #include "predict/model/regressor.h"
+#include "predict/query/networks_known.h"
 #include "predict/query/query_context.h"
 
 /* Settings that are worked on at a time, so that what is kept of them stays near. */
@@ -21,6 +22,7 @@ struct settings_batch {
     const ft__operating_point *operating_point;
     size_t n;
     const ft_graph *g;
+    const ft__known_networks *known; /* NULL: none */
     uint32_t n_ops;
     double *busy_s;      /* of operation i under setting k: [i * n + k] */
     double *weights_s;   /* likewise: to read its weights from memory */
@@ -222,11 +224,13 @@ static ft_status by_one(ft_brief *out, const struct settings_batch *m,
     ft_status st;
 
     on.setting = m->setting[k];
+    on.networks = NULL;
     st = ft__predict_network(&e, p, &on, m->g, &why);
     if (st && st != FT_ENOTFOUND)
         return ft_fail(err, st, why.pos, "%s", why.msg);
     if (st)
         return FT_OK;
+    ft__known_networks_correct(m->known, &e, &on, m->g);
     *out = (ft_brief){e.time.value,   e.energy.value, e.power.value,
                       e.memory.value, FT_OK,          ""};
     ft__network_estimate_free(&e);
@@ -295,7 +299,7 @@ static ft_status answer(ft_brief *out, struct settings_batch *m, const ft_predic
         out[k] = unknown;
         drives = drives && is_drive(m->setting[k]);
     }
-    if (!st && drives && !m->on->networks && !(p && ft__graph_is_workload(m->g)))
+    if (!st && drives && !m->known && !(p && ft__graph_is_workload(m->g)))
         st = at_once(out, m, p, err);
     if (st == FT_ENOTFOUND) /* of one setting perhaps, not of the others */
         st = FT_OK;
@@ -315,7 +319,8 @@ ft_status ft__predict_network_many(ft_brief *out, const ft_predictor *p,
                                    size_t n, const ft_graph *g, ft_error *err)
 {
     ft__operating_point operating_point[AT_ONCE];
-    ft_status st = FT_OK;
+    ft__known_networks *known;
+    ft_status st = ft__known_networks_make(&known, p, on, g, err);
 
     for (size_t i = 0; i < n && !st; i += AT_ONCE) {
         struct settings_batch m = {.on = on,
@@ -323,11 +328,13 @@ ft_status ft__predict_network_many(ft_brief *out, const ft_predictor *p,
                                    .operating_point = operating_point,
                                    .n = n - i < AT_ONCE ? n - i : AT_ONCE,
                                    .g = g,
+                                   .known = known,
                                    .n_ops = g->n_ops};
 
         for (size_t k = 0; k < m.n; k++)
             operating_point[k] = ft__operating_point_of(m.setting[k]);
         st = answer(out + i, &m, p, err);
     }
+    ft__known_networks_free(known);
     return st;
 }
