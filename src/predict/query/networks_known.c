@@ -29,6 +29,8 @@ struct known_network {
     const char *name;
     double part[PARTS];
     double log_error[QUANTITIES]; /* log(measured / predicted); NaN: one is not known */
+    double weight[QUANTITIES];    /* rows of a name count as one network */
+    double left_over[QUANTITIES]; /* of log_error, told by those of other names */
 };
 
 /* What the known networks show of a quantity. */
@@ -36,7 +38,7 @@ struct fit {
     size_t names;            /* 0: too few, nothing */
     double a[PARTS * PARTS]; /* its normal equations, factored */
     double by_part[PARTS];   /* what each part takes more, as a logarithm */
-    double left_over;        /* what networks are off by, each told by the others */
+    double left_over;        /* root of the mean square over names */
 };
 
 struct ft__known_networks {
@@ -187,83 +189,70 @@ static ft_status take_all(ft__known_networks *k, const ft_predictor *p,
     return st;
 }
 
-/* Rows of a name count as one network. The number of names. */
-static size_t weigh(double *weight, const ft__known_networks *k, enum quantity q)
+/* The number of names. */
+static size_t weigh(ft__known_networks *k, enum quantity q)
 {
     double names = 0;
 
     for (size_t i = 0; i < k->n; i++) {
-        const struct known_network *a = &k->network[i];
+        struct known_network *a = &k->network[i];
         double rows = 0;
 
         for (size_t j = 0; j < k->n; j++)
             rows += isfinite(k->network[j].log_error[q]) &&
                     strcmp(a->name, k->network[j].name) == 0;
-        weight[i] = isfinite(a->log_error[q]) ? 1 / rows : 0;
-        names += weight[i];
+        a->weight[q] = isfinite(a->log_error[q]) ? 1 / rows : 0;
+        names += a->weight[q];
     }
     return (size_t)lround(names);
 }
 
-/* Ridge regression. */
+/* Ridge regression on all names but one (NULL: on all). */
 static void solve(struct fit *f, const ft__known_networks *k, enum quantity q,
-                  const double *weight)
+                  const char *but)
 {
     double b[PARTS] = {0};
 
     memset(f->a, 0, sizeof(f->a));
     for (int i = 0; i < PARTS; i++)
         f->a[i * PARTS + i] = pull;
-    for (size_t n = 0; n < k->n; n++)
-        for (int i = 0; i < PARTS && weight[n] > 0; i++) {
-            const double x = weight[n] * k->network[n].part[i];
+    for (size_t n = 0; n < k->n; n++) {
+        const struct known_network *a = &k->network[n];
 
-            b[i] += x * k->network[n].log_error[q];
+        if (!(a->weight[q] > 0) || (but && strcmp(a->name, but) == 0))
+            continue;
+        for (int i = 0; i < PARTS; i++) {
+            const double x = a->weight[q] * a->part[i];
+
+            b[i] += x * a->log_error[q];
             for (int j = 0; j <= i; j++)
-                f->a[i * PARTS + j] += x * k->network[n].part[j];
+                f->a[i * PARTS + j] += x * a->part[j];
         }
+    }
     ft__cholesky(f->a, PARTS); /* positive definite: pull sees to it */
     ft__cholesky_solve(f->by_part, f->a, b, PARTS);
 }
 
-/* The root of the mean square over names. */
-static double left_over(const ft__known_networks *k, enum quantity q, size_t names,
-                        const double *weight, double *others)
+static void fit(ft__known_networks *k, enum quantity q)
 {
-    struct fit f;
+    struct fit *f = &k->fit[q];
+    const size_t names = weigh(k, q);
     double sum = 0;
 
+    if (names < FT__LEAST_NETWORKS)
+        return;
     for (size_t i = 0; i < k->n; i++) {
-        const struct known_network *a = &k->network[i];
+        struct known_network *a = &k->network[i];
 
-        if (!(weight[i] > 0))
+        if (!(a->weight[q] > 0))
             continue;
-        for (size_t j = 0; j < k->n; j++)
-            others[j] = strcmp(a->name, k->network[j].name) == 0 ? 0 : weight[j];
-        solve(&f, k, q, others);
-        sum += weight[i] * pow(a->log_error[q] - ft__dot(f.by_part, a->part, PARTS), 2);
+        solve(f, k, q, a->name);
+        a->left_over[q] = a->log_error[q] - ft__dot(f->by_part, a->part, PARTS);
+        sum += a->weight[q] * a->left_over[q] * a->left_over[q];
     }
-    return sqrt(sum / (double)names);
-}
-
-static ft_status fit_all(ft__known_networks *k, ft_error *err)
-{
-    double *weight = calloc(2 * k->n + 1, sizeof(*weight));
-
-    if (!weight)
-        return ft_fail(err, FT_ENOMEM, 0, "%zu networks", k->n);
-    for (int q = 0; q < QUANTITIES; q++) {
-        const size_t names = weigh(weight, k, q);
-        struct fit *f = &k->fit[q];
-
-        if (names < FT__LEAST_NETWORKS)
-            continue;
-        f->names = names;
-        f->left_over = left_over(k, q, names, weight, weight + k->n);
-        solve(f, k, q, weight);
-    }
-    free(weight);
-    return FT_OK;
+    f->names = names;
+    f->left_over = sqrt(sum / (double)names);
+    solve(f, k, q, NULL);
 }
 
 /* Which share of the prediction's variance the known networks leave of this mixture. */
@@ -275,25 +264,41 @@ static double unknown(const struct fit *f, const double *part)
     return pull * ft__dot(part, x, PARTS) / ft__dot(part, part, PARTS);
 }
 
-/* No wider than `before` where that holds what the known networks left over. */
-static double side(const struct fit *f, double before, double unknown)
+/* Would an interval that reaches so far hold most of the known networks? One of three
+ * may lie outside of nine in ten by chance, two hardly. */
+static bool holds_most(const ft__known_networks *k, enum quantity q, double reach)
 {
+    double outside = 0;
+
+    for (size_t i = 0; i < k->n; i++)
+        if (fabs(k->network[i].left_over[q]) > reach)
+            outside += k->network[i].weight[q];
+    return outside <= (double)k->fit[q].names / 2;
+}
+
+static double side(const ft__known_networks *k, enum quantity q, double before,
+                   double unknown)
+{
+    const struct fit *f = &k->fit[q];
     const double reach = ft__student(f->names) * f->left_over;
 
-    return fmax(reach, fmin(before, hypot(reach, before * sqrt(unknown))));
+    return holds_most(k, q, before) ? fmin(before, hypot(reach, before * sqrt(unknown)))
+                                    : fmax(before, reach);
 }
 
 /* *v by what networks like it showed; false: they show nothing of it. */
-static bool correct(ft_estimate *v, const struct fit *f, const double *part)
+static bool correct(ft_estimate *v, const ft__known_networks *k, enum quantity q,
+                    const double *part)
 {
-    const double left = unknown(f, part);
-    double value;
+    const struct fit *f = &k->fit[q];
+    double value, left;
 
     if (!f->names || !(v->value > 0))
         return false;
+    left = unknown(f, part);
     value = v->value * exp(ft__dot(f->by_part, part, PARTS));
-    *v = (ft_estimate){value, value * exp(-side(f, log(v->value / v->low), left)),
-                       value * exp(side(f, log(v->high / v->value), left)), v->basis,
+    *v = (ft_estimate){value, value * exp(-side(k, q, log(v->value / v->low), left)),
+                       value * exp(side(k, q, log(v->high / v->value), left)), v->basis,
                        ""};
     return true;
 }
@@ -339,8 +344,8 @@ ft_status ft__known_networks_make(ft__known_networks **out, const ft_predictor *
         return FT_OK;
     k = calloc(1, sizeof(*k));
     st = k ? take_all(k, p, on, g, err) : ft_fail(err, FT_ENOMEM, 0, "networks");
-    if (!st)
-        st = fit_all(k, err);
+    for (int q = 0; q < QUANTITIES && !st; q++)
+        fit(k, q);
     if (!st && k->fit[TIME].names)
         *out = k;
     else
@@ -364,10 +369,10 @@ void ft__known_networks_correct(const ft__known_networks *k, ft__network_estimat
     if (!k || !take_parts(part, e, g))
         return;
     most_w = k->above_power ? INFINITY : most_power(on);
-    correct(&e->time, &k->fit[TIME], part);
-    if (!correct(&e->energy, &k->fit[ENERGY], part))
+    correct(&e->time, k, TIME, part);
+    if (!correct(&e->energy, k, ENERGY, part))
         scale(&e->energy, e->time.value / time);
-    correct(&e->power, &k->fit[POWER], part);
+    correct(&e->power, k, POWER, part);
     scale(&e->power, e->energy.value / e->time.value / e->power.value);
     clip(&e->energy, most_w * e->time.value, most_w * e->time.high);
     clip(&e->power, most_w, most_w);
