@@ -180,7 +180,7 @@ static ft_status take_all(ft__known_networks *k, const ft_predictor *p,
         taken++;
         as.networks = NULL;
         as.answered = NULL;
-        as.engine = asked->engine;
+        as.engine = asked->engine; /* as what is asked is predicted */
         as.engine_version = asked->engine_version ? d->engine_version : NULL;
         as.setting = d->setting;
         as.run_mode = run_mode_of(d->setting);
@@ -207,9 +207,9 @@ static size_t weigh(ft__known_networks *k, enum quantity q)
     return (size_t)lround(names);
 }
 
-/* Ridge regression on all names but one (NULL: on all). */
+/* Ridge regression; left_out: NULL, or a name. */
 static void solve(struct fit *f, const ft__known_networks *k, enum quantity q,
-                  const char *but)
+                  const char *left_out)
 {
     double b[PARTS] = {0};
 
@@ -219,7 +219,7 @@ static void solve(struct fit *f, const ft__known_networks *k, enum quantity q,
     for (size_t n = 0; n < k->n; n++) {
         const struct known_network *a = &k->network[n];
 
-        if (!(a->weight[q] > 0) || (but && strcmp(a->name, but) == 0))
+        if (!(a->weight[q] > 0) || (left_out && strcmp(a->name, left_out) == 0))
             continue;
         for (int i = 0; i < PARTS; i++) {
             const double x = a->weight[q] * a->part[i];
@@ -277,12 +277,12 @@ static bool holds_most(const ft__known_networks *k, enum quantity q, double reac
 }
 
 static double side(const ft__known_networks *k, enum quantity q, double before,
-                   double unknown)
+                   double left)
 {
     const struct fit *f = &k->fit[q];
     const double reach = ft__student(f->names) * f->left_over;
 
-    return holds_most(k, q, before) ? fmin(before, hypot(reach, before * sqrt(unknown)))
+    return holds_most(k, q, before) ? fmin(before, hypot(reach, before * sqrt(left)))
                                     : fmax(before, reach);
 }
 

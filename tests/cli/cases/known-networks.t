@@ -77,6 +77,17 @@ Networks by another engine say nothing, whether one is asked for or most are by 
   [True, True]
   1.0 1.0
 
+Of more than 1,000 networks as many are taken, of each of them.
+
+  $ python3 -c "
+  > from make import *
+  > head, *rows = csv.reader(open('nets.csv'))
+  > csv.writer(open('many.csv', 'w')).writerows([head] + [r for r in rows if not r[0]] + [[r[0], f'{r[1]} session={i}', *r[2:]] for i in range(400) for r in rows if r[0]])
+  > one = text(net(16384))
+  > many, known = (ask(one, '--correct', f) for f in ('many.csv', 'nets.csv'))
+  > print(many['corrected_by'], round(many['time']['value'] / known['time']['value'], 2))"
+  1000 1.0
+
 Networks are compared with what is predicted in their run mode.
 
   $ python3 -c "
