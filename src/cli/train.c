@@ -165,33 +165,32 @@ static int take_setting(void *user, const ft_row *row)
     return 0;
 }
 
-/* Rows of others' files often do not say how many threads. Of several settings one has
- * to be named. */
+/* Rows of others' files often do not say how many threads. FT_ENOTFOUND: there are
+ * none; FT_EUNSUPPORTED: there are some at other settings, of which one has to be
+ * named. */
 static ft_status train_without_setting(ft_predictor **out, ft_store *store,
-                                       ft_train_options *how, bool *setting_needed,
-                                       ft_error *err)
+                                       ft_train_options *how, ft_error *err)
 {
     struct settings_there s = {0};
     ft_status st;
 
     how->filter.setting = "";
     st = ft_store_each(store, &how->filter, 0, take_setting, &s, err);
-    if (!st && s.n == 1 && !*s.last)
+    if (st || !s.n)
+        return st ? st : FT_ENOTFOUND;
+    if (s.n == 1 && !*s.last)
         return ft_predictor_train(out, store, how, err);
-    *setting_needed = !st && s.n;
-    if (*setting_needed)
-        snprintf(err->msg, sizeof(err->msg),
-                 "the store holds measurements of %s with engine %s at these settings: "
-                 "%s; --setting names one",
-                 how->filter.device, how->filter.engine, s.all);
-    return st ? st : FT_ENOTFOUND;
+    snprintf(err->msg, sizeof(err->msg),
+             "the store holds measurements of %s with engine %s at these settings: %s; "
+             "--setting names one",
+             how->filter.device, how->filter.engine, s.all);
+    return FT_EUNSUPPORTED;
 }
 
 /* Of one machine: which rows of the store. */
 static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
                            const struct train_options *o,
-                           const ft_train_options *common, bool *setting_needed,
-                           ft_error *err)
+                           const ft_train_options *common, ft_error *err)
 {
     ft_train_options how = *common;
     ft_device *local = NULL;
@@ -207,7 +206,7 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
             is_elsewhere(o) ? o->device : ft_device_get(local)->fingerprint;
         st = ft_predictor_train(out, store, &how, err);
         if (st == FT_ENOTFOUND && is_elsewhere(o) && !o->setting && !o->threads)
-            st = train_without_setting(out, store, &how, setting_needed, err);
+            st = train_without_setting(out, store, &how, err);
         if (!st)
             tell_slow(c, store, &how);
     }
@@ -237,7 +236,6 @@ static int train(ft__cli *c, ft_predictor **out, const char *store_path,
     int code = FT__EXIT_GOOD;
     ft_predictor *before = NULL;
     ft_store *store = NULL;
-    bool setting_needed = false;
     ft_status st =
         from_store(o) ? ft_store_open(&store, store_path, FT_STORE_READ, err) : FT_OK;
 
@@ -246,15 +244,14 @@ static int train(ft__cli *c, ft_predictor **out, const char *store_path,
         st = ft_predictor_load(&before, o->add, err);
     how.add = before;
     if (!st)
-        st = o->family || o->kernels
-                 ? ft_predictor_train(out, store, &how, err)
-                 : train_one(c, out, store, o, &how, &setting_needed, err);
+        st = o->family || o->kernels ? ft_predictor_train(out, store, &how, err)
+                                     : train_one(c, out, store, o, &how, err);
     ft_predictor_free(before);
     ft_store_close(store);
     /* What no engine measures is no reason to collect. */
-    if (st == FT_ENOTFOUND && from_store(o) && !o->family && !setting_needed)
+    if (st == FT_ENOTFOUND && from_store(o) && !o->family)
         code = ft__engine_needed(c, o->engine);
-    if (!code && st == FT_ENOTFOUND && from_store(o) && !o->networks && !setting_needed)
+    if (!code && st == FT_ENOTFOUND && from_store(o) && !o->networks)
         say_collect(c, o);
     return code ? code : ft__cli_check_asked(c, st);
 }
