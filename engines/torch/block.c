@@ -340,7 +340,7 @@ ft__reg ft__results(ft_block *b, uint32_t n)
     return take_results(b, n, false);
 }
 
-void ft__keep_rest(ft_block *b, uint32_t n)
+void ft__out_and_keep(ft_block *b, uint32_t n)
 {
     ft__reg r = ft__results(b, n);
 

@@ -131,7 +131,7 @@ static void attention_flash(ft_block *b, ft__reg mask)
     ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
     ft__arg_opt_tensor(b, mask);
     ft__arg_none(b);
-    ft__keep_rest(b, 2);
+    ft__out_and_keep(b, 2);
 }
 
 /* On CUDA for 16 bits without a mask. */
@@ -163,7 +163,7 @@ static void attention_efficient(ft_block *b, ft__reg mask, double dropout)
     ft__arg_double(b, dropout);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
     ft__arg_none(b);
-    ft__keep_rest(b, 4);
+    ft__out_and_keep(b, 4);
 }
 
 /* In single steps; the weights are kept. */
@@ -177,7 +177,7 @@ static void attention_math(ft_block *b, ft__reg mask, double dropout, bool share
     ft__arg_none(b);
     ft__arg_none(b);
     ft__arg_int(b, shared);
-    ft__keep_rest(b, 2);
+    ft__out_and_keep(b, 2);
 }
 
 ft__attention ft__attention_way(const ft_block *b)

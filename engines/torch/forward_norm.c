@@ -24,7 +24,7 @@ bool ft__norm_is_cudnn(const ft_block *b)
            ft_op_at(&b->op, FT_K_train, 0) && ft__spatial(&b->op) > 0;
 }
 
-/* What batch_norm() of PyTorch calls, with what autograd would keep. */
+/* Where results are kept, what batch_norm() of PyTorch calls. */
 ft_status ft__fwd_batchnorm(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP, cudnn = keep && ft__norm_is_cudnn(b);
@@ -41,7 +41,7 @@ ft_status ft__fwd_batchnorm(ft_block *b)
     ft__arg_double(b, epsilon);
     if (!keep)
         ft__arg_int(b, 1);
-    ft__keep_rest(b, cudnn ? 4 : keep ? 3 : 1);
+    ft__out_and_keep(b, cudnn ? 4 : keep ? 3 : 1);
     return FT_OK;
 }
 
@@ -56,7 +56,7 @@ ft_status ft__fwd_layernorm(ft_block *b)
     ft__arg_double(b, epsilon);
     if (!keep)
         ft__arg_int(b, 1);
-    ft__keep_rest(b, keep ? 3 : 1);
+    ft__out_and_keep(b, keep ? 3 : 1);
     return FT_OK;
 }
 
@@ -69,7 +69,7 @@ ft_status ft__fwd_rmsnorm(ft_block *b)
     arg_trailing(b);
     arg_params(b, 1);
     ft__arg_opt_double(b, epsilon);
-    ft__keep_rest(b, keep ? 2 : 1);
+    ft__out_and_keep(b, keep ? 2 : 1);
     return FT_OK;
 }
 
@@ -88,7 +88,7 @@ static void groupnorm_kept(ft_block *b)
     ft__arg_int(b, inner);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
     ft__arg_double(b, epsilon);
-    ft__keep_rest(b, 3);
+    ft__out_and_keep(b, 3);
 }
 
 ft_status ft__fwd_groupnorm(ft_block *b)

@@ -45,7 +45,7 @@ ft_status ft__fwd_maxpool(ft_block *b)
     ft__arg_ints(b, pad, n);
     ft__arg_key(b, FT_K_dilation, n);
     ft__arg_int(b, ft_op_at(&b->op, FT_K_ceil, 0));
-    ft__keep_rest(b, keep ? 2 : 1);
+    ft__out_and_keep(b, keep ? 2 : 1);
     return FT_OK;
 }
 

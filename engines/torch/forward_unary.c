@@ -143,7 +143,7 @@ ft_status ft__fwd_dropout(ft_block *b)
         ft__arg_opt_int(b, 1);
     else
         ft__arg_int(b, 1);
-    ft__keep_rest(b, keep ? 2 : 1);
+    ft__out_and_keep(b, keep ? 2 : 1);
     return FT_OK;
 }
 

@@ -143,8 +143,8 @@ ft__reg ft__result_list(ft_block *b, uint32_t n);
  * empty. */
 void ft__result_numbers(ft_block *b, uint32_t bits);
 
-/* The last call has n results: the operation's, and what is kept. */
-void ft__keep_rest(ft_block *b, uint32_t n);
+/* The last call's first result of n is the operation's; the others are kept. */
+void ft__out_and_keep(ft_block *b, uint32_t n);
 /* The last call's only result is the operation's. */
 static inline ft_status ft__out_result(ft_block *b)
 {

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from . import _hub, _library
@@ -349,6 +349,7 @@ class _Asked(TypedDict, total=False):
 
     batch: int | None
     precision: Any
+    dtype: Any
     mode: str | None
     optimizer: Any
     loss: str | None
@@ -372,13 +373,62 @@ class _Asked(TypedDict, total=False):
     data_dir: Any
 
 
+class _OfCommand(_Asked, total=False):
+    """Those of the command besides, with which it answers."""
+
+    precision_: Any
+    top: Any
+    summary: Any
+    html: Any
+    trace: Any
+    max_batch: Any
+    must_fit: Any
+    clocks: Any
+    power_caps: Any
+    launch_time: Any
+    prompt: Any
+    generate: Any
+    concurrency: Any
+    rate: Any
+    requests: Any
+    num_requests: Any
+    vary: Any
+    arrivals_seed: Any
+    tp: Any
+    ep: Any
+    max_num_seqs: Any
+    max_num_batched_tokens: Any
+    no_chunked_prefill: Any
+    shared_prefix: Any
+    block_size: Any
+    gpu_memory_utilization: Any
+    kv_tokens: Any
+    disaggregated: Any
+    step_overhead: Any
+    gpus: Any
+    pp: Any
+    interleave: Any
+    sequence: Any
+    micro_batch: Any
+    global_batch: Any
+    zero: Any
+    recompute: Any
+    lora: Any
+    run_tokens: Any
+    price: Any
+    quiet: Any
+    verbose: Any
+    db: Any
+    plugin_dir: Any
+
+
 @overload
 def predict(
     what: Any,
     args: Any = (),
     kwargs: dict | None = None,
     *,
-    device: list | tuple,
+    device: list | tuple | Set | Iterator,
     **asked: Unpack[_Asked],
 ) -> Predictions: ...
 @overload
@@ -392,7 +442,12 @@ def predict(
 ) -> Prediction: ...
 @overload
 def predict(
-    what: Any, args: Any = (), kwargs: dict | None = None, **options: Any
+    what: Any,
+    args: Any = (),
+    kwargs: dict | None = None,
+    *,
+    device: Any = "local",
+    **options: Unpack[_OfCommand],
 ) -> Record: ...
 def predict(
     what: Any,

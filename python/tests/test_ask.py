@@ -17,7 +17,7 @@ import threading
 import pytest
 
 import foretell
-from foretell import _ask, _library
+from foretell import _ask, _command, _library
 
 LINES = [
     "conv2d x=1x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32 *4",
@@ -472,7 +472,11 @@ def test_ctrl_c_ends_a_call_inside_the_library(tmp_path):
 def test_type_checkers_know_the_keywords():
     keywords = set(inspect.signature(foretell.predict).parameters)
     other = {"what", "args", "kwargs", "device", "options"}
-    assert set(_ask._Asked.__annotations__) == keywords - other
+    assert set(_ask._Asked.__annotations__) == keywords - other | {"dtype"}
+    options = {one.replace("-", "_") for one in _command._options_of("predict")}
+    options -= _command._NOT_HERE | {"device", "dim", "input"}
+    of_command = set(_ask._OfCommand.__annotations__)
+    assert of_command - {"precision_"} == options | set(_ask._Asked.__annotations__)
 
 
 def test_errors_are_pickled():

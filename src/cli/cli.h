@@ -17,6 +17,7 @@
 #include "report/html.h"
 #include "report/record.h"
 #include "report/text.h"
+#include "report/units.h"
 
 /* Exit codes, the same for every command. */
 enum {
@@ -193,9 +194,9 @@ int ft__verb_parse(ft__cli *c, int *out, const char *word, const char *names);
 bool ft__seconds_from_text(double *out, const char *text);
 /* A number above 0 and one of the units "=1 ms=1e-3 /h=1/3600" behind it. */
 bool ft__number_from_text(double *out, const char *text, const char *units);
-/* "it is 0 ...", "it is too large ...": why a number with a unit is refused all the
- * same; "": it is none. */
-const char *ft__number_refused(const char *text, const char *units);
+/* "it is 0 ...", "it is too large ...", "its units are ...": why a number is
+ * refused; "": it is none. */
+ft__formatted ft__number_refused(const char *text, const char *units);
 #define FT__TIME_UNITS "s=1 ms=1e-3 us=1e-6 ns=1e-9 m=60 min=60 h=3600"
 #define FT__BYTE_UNITS "=1 B=1 kB=1e3 MB=1e6 GB=1e9 KiB=1024 MiB=1048576 GiB=1073741824"
 #define FT__SECONDS_UNITS "=1 " FT__TIME_UNITS

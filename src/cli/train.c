@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/session.h"
+#include "cli/settings.h"
 #include "cli/show.h"
 #include "foretell/engine.h"
 #include "foretell/networks.h"
@@ -140,6 +141,52 @@ static void tell_slow(const ft__cli *c, ft_store *store, const ft_train_options 
     free(op);
 }
 
+static bool is_elsewhere(const struct train_options *o)
+{
+    return o->device && strcmp(o->device, "local") != 0;
+}
+
+/* Settings of rows that come ordered by them. */
+struct settings_there {
+    char all[512], last[FT__SETTING_MAX];
+    size_t n;
+};
+
+static int take_setting(void *user, const ft_row *row)
+{
+    struct settings_there *s = user;
+    const size_t len = strlen(s->all);
+
+    if (s->n && strcmp(s->last, row->key.setting) == 0)
+        return 0;
+    snprintf(s->last, sizeof(s->last), "%s", row->key.setting);
+    snprintf(s->all + len, sizeof(s->all) - len, "%s%s", s->n++ ? ", " : "",
+             *s->last ? s->last : "none");
+    return 0;
+}
+
+/* Rows of others' files often do not say how many threads. FT_ENOTFOUND: there are
+ * none; FT_EUNSUPPORTED: there are some at other settings, of which one has to be
+ * named. */
+static ft_status train_without_setting(ft_predictor **out, ft_store *store,
+                                       ft_train_options *how, ft_error *err)
+{
+    struct settings_there s = {0};
+    ft_status st;
+
+    how->filter.setting = "";
+    st = ft_store_each(store, &how->filter, 0, take_setting, &s, err);
+    if (st || !s.n)
+        return st ? st : FT_ENOTFOUND;
+    if (s.n == 1 && !*s.last)
+        return ft_predictor_train(out, store, how, err);
+    snprintf(err->msg, sizeof(err->msg),
+             "the store holds measurements of %s with engine %s at these settings: %s; "
+             "--setting names one",
+             how->filter.device, how->filter.engine, s.all);
+    return FT_EUNSUPPORTED;
+}
+
 /* Of one machine: which rows of the store. */
 static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
                            const struct train_options *o,
@@ -155,15 +202,11 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
                  (unsigned)(o->threads ? o->threads : 1));
         how.filter.engine = o->engine ? o->engine : FT_DEFAULT_ENGINE;
         how.filter.setting = o->setting ? o->setting : setting;
-        how.filter.device = o->device && strcmp(o->device, "local") != 0
-                                ? o->device
-                                : ft_device_get(local)->fingerprint;
+        how.filter.device =
+            is_elsewhere(o) ? o->device : ft_device_get(local)->fingerprint;
         st = ft_predictor_train(out, store, &how, err);
-        /* Rows of others' files often do not say how many threads. */
-        if (st == FT_ENOTFOUND && o->device && !o->setting && !o->threads) {
-            how.filter.setting = "";
-            st = ft_predictor_train(out, store, &how, NULL);
-        }
+        if (st == FT_ENOTFOUND && is_elsewhere(o) && !o->setting && !o->threads)
+            st = train_without_setting(out, store, &how, err);
         if (!st)
             tell_slow(c, store, &how);
     }
@@ -175,14 +218,13 @@ static ft_status train_one(ft__cli *c, ft_predictor **out, ft_store *store,
  */
 static void say_collect(ft__cli *c, const struct train_options *o)
 {
-    const bool elsewhere = o->device && strcmp(o->device, "local") != 0;
     const char *engine = o->engine ? o->engine : o->family ? NULL : FT_DEFAULT_ENGINE;
     char hint[2 * FT__PATH_MAX];
     size_t n = strlen(c->err.msg);
 
     ft__collect_hint(c, hint, sizeof(hint), engine, o->threads);
     snprintf(c->err.msg + n, sizeof(c->err.msg) - n, "; %s makes some%s%s", hint,
-             elsewhere ? " there" : "",
+             is_elsewhere(o) ? " there" : "",
              o->family ? "" : ", --family learns from whatever devices it holds");
 }
 

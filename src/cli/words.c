@@ -202,13 +202,26 @@ bool ft__number_from_text(double *out, const char *text, const char *units)
     return true;
 }
 
-const char *ft__number_refused(const char *text, const char *units)
+ft__formatted ft__number_refused(const char *text, const char *units)
 {
+    ft__formatted f = {""};
+    size_t n = 0;
     double v;
 
-    return !number_with_unit(&v, text, units) ? ""
-           : v > 0 ? "it is too large: at most 1e15 in the base unit"
-                   : "it is 0, and has to be more";
+    if (number_with_unit(&v, text, units))
+        snprintf(f.s, sizeof(f.s), "%s",
+                 v > 0 ? "it is too large: at most 1e15 in the base unit"
+                       : "it is 0, and has to be more");
+    else if (isdigit((unsigned char)*text))
+        for (const char *u = units; u; u = strchr(u + 1, ' ')) {
+            const char *name = u + (*u == ' ');
+            const int len = (int)strcspn(name, "=");
+
+            if (len && n < sizeof(f.s))
+                n += (size_t)snprintf(f.s + n, sizeof(f.s) - n, "%s%.*s",
+                                      n ? ", " : "its units are ", len, name);
+        }
+    return f;
 }
 
 bool ft__seconds_from_text(double *out, const char *text)

@@ -1,6 +1,7 @@
 /* The question, read and checked; its model, imported. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/pairs.h"
 #include "foretell/version.h"
 #include "graph/graph_inside.h"
@@ -198,11 +199,8 @@ static ft_status import(ft_graph **out, const ft_query *q, const ft__llm *read,
                                    .n_inputs = q->n_inputs,
                                    .trips = q->trips};
 
-    if (read) {
-        const char *slash = strrchr(q->model, '/');
-
-        return ft__llm_step_of(out, read, slash ? slash + 1 : q->model, &how, err);
-    }
+    if (read)
+        return ft__llm_step_of(out, read, ft__base_name(q->model), &how, err);
     if (!q->list)
         return ft__import_file(out, q->model, &how, err);
     if (q->batch || q->n_dims || q->n_inputs)

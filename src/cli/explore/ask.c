@@ -274,12 +274,10 @@ static int find_network(ft__point_queries *a, struct asked *k, struct network **
 /* What answered: a predictor, or a method that needs the data sheet alone. */
 static void note_method(ft__point_prediction *out, const ft_answer *answer)
 {
-    const char *slash = strrchr(answer->predictor, '/');
-
     out->learned = answer->by != FT_ANSWERED_BY_SPECIFICATION;
     if (out->learned && *answer->predictor)
         snprintf(out->method, sizeof(out->method), "%s (%.48s)", answer->method,
-                 slash ? slash + 1 : answer->predictor);
+                 ft__path_name(answer->predictor));
     else
         snprintf(out->method, sizeof(out->method), "%s", answer->method);
 }

@@ -478,10 +478,11 @@ static int predict(ft__cli *c, const struct explore_options *o, const ft_explora
         return ft__usage(c, "--search: predictions are quick, so that every point is "
                             "asked about: leave it out, or draw some with --design");
     if (o->budget_s > 0 || o->max_runs)
-        return ft__usage(c,
-                         "--%s ends runs, and predictions run nothing: draw fewer "
-                         "points, such as with --design sobol --points 1000",
-                         o->max_runs ? "max-runs" : "budget");
+        return ft__usage(c, "--%s ends runs, and %s",
+                         o->max_runs ? "max-runs" : "budget",
+                         verify ? "verify measures few points: --top says how many"
+                                : "predictions run nothing: draw fewer points, such as "
+                                  "with --design sobol --points 1000");
     if (c->csv && !verify && (o->html || o->notebook))
         return ft__usage(c, "--csv of predictions is a table alone: leave it out for "
                             "--html and --notebook");

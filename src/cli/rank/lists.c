@@ -42,6 +42,7 @@ struct rank_lists {
     size_t *order; /* of places, the best first */
     size_t n_placed;
     char unknown[256]; /* why nothing is known of a device, the first */
+    ft_rank_by missed; /* what is not known of the last network that was judged */
 };
 
 enum { SHOWN_BAD = 5, BLOCK = 1 << 20, MOST_TEXT = 64 << 20 };
@@ -63,7 +64,7 @@ static double quantity_of(const ft__rank_question *q, const ft_brief *b, size_t 
     return NAN;
 }
 
-static ft_rank_state judge(const struct rank_lists *s, const ft_brief *b, size_t d)
+static ft_rank_state judge(struct rank_lists *s, const ft_brief *b, size_t d)
 {
     const ft__rank_question *q = s->q;
     const ft_rank_options *how = &q->r.how;
@@ -73,11 +74,13 @@ static ft_rank_state judge(const struct rank_lists *s, const ft_brief *b, size_t
     for (uint32_t i = 0; i < how->n_limits; i++) {
         double v = quantity_of(q, b, d, how->limit[i].of);
 
+        s->missed = how->limit[i].of;
         if (isnan(v))
             return FT_RANK_UNKNOWN;
         if (v > how->limit[i].most)
             return FT_RANK_OVER_LIMIT;
     }
+    s->missed = how->by;
     return isnan(quantity_of(q, b, d, how->by)) ? FT_RANK_UNKNOWN : FT_RANK_PLACED;
 }
 
@@ -487,20 +490,19 @@ static json_t *lists_json(const struct rank_lists *s, uint64_t top)
 /* What is wrong with the input goes before "no", and that before what is missing. */
 static int verdict(const struct rank_lists *s)
 {
+    const bool none_known = count_state(s, FT_RANK_UNKNOWN) == s->n * s->q->n_devices;
+
     if (s->n_bad)
         print_bad(s);
     if (*s->unknown)
         ft__cli_exit(s->q->c, FT__EXIT_MISSING, "%s", s->unknown);
-    if (s->n_bad)
-        return FT__EXIT_INPUT;
-    if (s->n_placed)
-        return FT__EXIT_GOOD;
-    if (count_state(s, FT_RANK_UNKNOWN) < s->n * s->q->n_devices)
-        return FT__EXIT_NO;
-    return *s->unknown ? FT__EXIT_MISSING
-                       : ft__cli_exit(s->q->c, FT__EXIT_MISSING,
-                                      "%s is not known on any of the devices",
-                                      ft_name(FT_NAMES_RANK_BY, s->q->r.how.by));
+    else if (none_known)
+        ft__cli_exit(s->q->c, FT__EXIT_MISSING, "%s is not known on any of the devices",
+                     ft_name(FT_NAMES_RANK_BY, s->missed));
+    return s->n_bad      ? FT__EXIT_INPUT
+           : s->n_placed ? FT__EXIT_GOOD
+           : none_known  ? FT__EXIT_MISSING
+                         : FT__EXIT_NO;
 }
 
 static int print(const struct rank_lists *s)

@@ -90,16 +90,18 @@ static int read_limits(ft__rank_question *q)
 
         const int of = ft_from_name(FT_NAMES_RANK_BY, t->v[i], len);
         const char *most = t->v[i] + len + (t->v[i][len] == '=');
-        const char *refused = of < 0 ? "" : ft__number_refused(most, units[of]);
+        const ft__formatted refused =
+            ft__number_refused(most, of < 0 ? NULL : units[of]);
 
         l->of = (ft_rank_by)of;
         if (of < 0 || !ft__number_from_text(&l->most, most, units[of]))
             return ft__usage(
                 q->c, "--limit %s: %s", t->v[i],
-                *refused ? refused
-                         : "it wants time, energy, power, edp, memory, cost or co2 and "
-                           "the most of it, such as time=10ms, or, of a language model "
-                           "that is served, ttft, tpot, itl or e2e");
+                *refused.s
+                    ? refused.s
+                    : "it wants time, energy, power, edp, memory, cost or co2 and "
+                      "the most of it, such as time=10ms, or, of a language model "
+                      "that is served, ttft, tpot, itl or e2e");
         q->r.limit_text[i] = t->v[i];
     }
     q->r.how.n_limits = (uint32_t)t->n;

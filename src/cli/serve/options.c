@@ -270,15 +270,15 @@ static int price_read(ft__cli *c, char *name, size_t size, double *per_s,
 {
     static const char units[] = "/h=1/3600 /hour=1/3600 /min=1/60 /s=1 /day=1/86400";
     const char *equals = strchr(text, '='), *number = equals ? equals + 1 : text;
-    const char *refused = ft__number_refused(number, units);
+    const ft__formatted refused = ft__number_refused(number, units);
 
     snprintf(name, size, "%.*s", equals ? (int)(equals - text) : 0, text);
     if (ft__number_from_text(per_s, number, units))
         return FT__EXIT_GOOD;
     return ft__usage(c, "--price %s: %s", text,
-                     *refused ? refused
-                              : "it wants a device and what it costs, such as "
-                                "a30=2.49/h, or 2.49/h for all");
+                     *refused.s ? refused.s
+                                : "it wants a device and what it costs, such as "
+                                  "a30=2.49/h, or 2.49/h for all");
 }
 
 int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices, const char *device)

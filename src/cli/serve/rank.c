@@ -59,7 +59,7 @@ static int read_limit(ft__serve_ranking *r, const char *text)
     };
     ft__serve_limit *l = &r->limit[r->n_limits++];
     const size_t len = strcspn(text, "=");
-    const char *refused;
+    ft__formatted refused;
     char word[32] = "", *point;
     int of = -1;
 
@@ -78,13 +78,13 @@ static int read_limit(ft__serve_ranking *r, const char *text)
     l->of = (ft__serve_by)of;
     if (of >= 0 && ft__number_from_text(&l->most, text + len + 1, units[of]))
         return FT__EXIT_GOOD;
-    refused = of < 0 ? "" : ft__number_refused(text + len + 1, units[of]);
+    refused = ft__number_refused(text + len + 1, of < 0 ? NULL : units[of]);
     return ft__usage(
         r->q->c, "--limit %s: %s", text,
-        *refused ? refused
-                 : "of serving it wants ttft, tpot, itl or e2e, each also with -p50, "
-                   "-p90, -p95 or -p99, energy, power or cost, and the most of it, "
-                   "such as tpot=30ms");
+        *refused.s ? refused.s
+                   : "of serving it wants ttft, tpot, itl or e2e, each also with -p50, "
+                     "-p90, -p95 or -p99, energy, power or cost, and the most of it, "
+                     "such as tpot=30ms");
 }
 
 static bool is_ranks(const char *dim)

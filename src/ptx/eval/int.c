@@ -67,62 +67,68 @@ static bool sub(const ft__ptx_lanes *w)
     return true;
 }
 
-/* C of mad, 0 of mul, which has no third source. */
-static uint64_t addend_mask(const ft__ptx_lanes *w)
-{
-    return w->i->opcode == FT__PTX_MAD ? ~(uint64_t)0 : 0;
-}
-
 static void mad_high(const ft__ptx_lanes *w)
 {
-    const uint64_t m = addend_mask(w);
-
     if (ft__ptx_lanes_has(w, FT__MOD_SAT))
         EACH(w, saturated(((int64_t)(int32_t)A * (int32_t)B >> 32) + (int32_t)C));
     else if (w->bits == 16 && is_signed(w))
-        EACH(w, (uint16_t)(((int16_t)A * (int16_t)B >> 16) + (int16_t)(C & m)));
+        EACH(w, (uint16_t)(((int16_t)A * (int16_t)B >> 16) + (int16_t)C));
     else if (w->bits == 16)
-        EACH(w, (uint16_t)(((uint32_t)(uint16_t)A * (uint16_t)B >> 16) + (C & m)));
+        EACH(w, (uint16_t)(((uint32_t)(uint16_t)A * (uint16_t)B >> 16) + C));
     else if (w->bits == 32 && is_signed(w))
-        EACH(w,
-             (uint32_t)(((int64_t)(int32_t)A * (int32_t)B >> 32) + (int32_t)(C & m)));
+        EACH(w, (uint32_t)(((int64_t)(int32_t)A * (int32_t)B >> 32) + (int32_t)C));
     else if (w->bits == 32)
-        EACH(w, (uint32_t)(((uint64_t)(uint32_t)A * (uint32_t)B >> 32) + (C & m)));
+        EACH(w, (uint32_t)(((uint64_t)(uint32_t)A * (uint32_t)B >> 32) + C));
     else if (is_signed(w))
-        EACH(w, high_signed(A, B) + (C & m));
+        EACH(w, high_signed(A, B) + C);
     else
-        EACH(w, high_unsigned(A, B) + (C & m));
+        EACH(w, high_unsigned(A, B) + C);
 }
 
 static void mad_wide(const ft__ptx_lanes *w)
 {
-    const uint64_t m = addend_mask(w);
-
     if (w->bits == 16 && is_signed(w))
-        EACH(w, (uint32_t)((uint32_t)((int16_t)A * (int16_t)B) + (C & m)));
+        EACH(w, (uint32_t)((uint32_t)((int16_t)A * (int16_t)B) + C));
     else if (w->bits == 16)
-        EACH(w, (uint32_t)((uint32_t)(uint16_t)A * (uint16_t)B + (C & m)));
+        EACH(w, (uint32_t)((uint32_t)(uint16_t)A * (uint16_t)B + C));
     else if (is_signed(w))
-        EACH(w, (uint64_t)((int64_t)(int32_t)A * (int32_t)B) + (C & m));
+        EACH(w, (uint64_t)((int64_t)(int32_t)A * (int32_t)B) + C);
     else
-        EACH(w, (uint64_t)(uint32_t)A * (uint32_t)B + (C & m));
+        EACH(w, (uint64_t)(uint32_t)A * (uint32_t)B + C);
 }
 
 static bool mad(const ft__ptx_lanes *w)
 {
-    const uint64_t m = addend_mask(w);
-
     if (ft__ptx_lanes_has(w, FT__MOD_WIDE))
         mad_wide(w);
     else if (ft__ptx_lanes_has(w, FT__MOD_HI))
         mad_high(w);
     else if (w->bits == 16)
-        EACH(w, (uint16_t)(A * B + (C & m)));
+        EACH(w, (uint16_t)(A * B + C));
     else if (w->bits == 32)
-        EACH(w, (uint32_t)((uint32_t)A * (uint32_t)B + (uint32_t)(C & m)));
+        EACH(w, (uint32_t)((uint32_t)A * (uint32_t)B + (uint32_t)C));
     else
-        EACH(w, A * B + (C & m));
+        EACH(w, A * B + C);
     return true;
+}
+
+/* A mad that adds nothing. */
+static bool mul(const ft__ptx_lanes *w)
+{
+    enum { AT_ONCE = 256 };
+    static const uint64_t zero[AT_ONCE];
+    ft__ptx_lanes part = *w;
+
+    part.c = zero;
+    for (uint32_t left = w->n;; left -= part.n) {
+        part.n = left < AT_ONCE ? left : AT_ONCE;
+        mad(&part);
+        if (left == part.n)
+            return true;
+        part.d += part.n;
+        part.a += part.n;
+        part.b += part.n;
+    }
 }
 
 /* Products of 24 bits: .lo bits 0 .. 31 of 48, .hi bits 16 .. 47. */
@@ -304,7 +310,7 @@ static bool arithmetic(const ft__ptx_lanes *w)
     switch (w->i->opcode) {
     case FT__PTX_ADD: return add(w);
     case FT__PTX_SUB: return sub(w);
-    case FT__PTX_MUL:
+    case FT__PTX_MUL: return mul(w);
     case FT__PTX_MAD: return mad(w);
     case FT__PTX_MUL24:
     case FT__PTX_MAD24: return mad24(w);

@@ -87,7 +87,7 @@ A device of one's own is a file in a copy of the data folder.
 
 Memory that a name leaves out, and short names.
 
-  $ for d in 'H100 80GB' h100-94gb '4090 24GB' 'RTX 3060 8GB' 7900xtx 'Orin NX'; do foretell devices "$d" -q 2>&1 | grep -oE '^[a-z0-9]+-[a-z0-9-]+|no device "[^"]*"' | head -1; done
+  $ for d in 'H100 80GB' h100-94gb '4090 24GB' 'RTX 3060 8GB' 7900xtx 'Orin NX'; do foretell devices "$d" -q 2>&1 | grep -oE '^[a-z0-9]+-[a-z0-9-]+|no device "[^"]*"' | uniq; done
   h100-sxm
   h100-nvl
   rtx-4090

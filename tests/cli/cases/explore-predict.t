@@ -258,6 +258,9 @@ What was predicted of this machine can be measured: some points of the front.
   front point                  time predicted  measured  differs by
   -----------------------------------------------------------------
   model=squeezenet1_1 batch=2         59.8 ms   59.8 ms       0.0 %
+  $ foretell explore verify here.yaml --max-runs 3
+  foretell explore: --max-runs ends runs, and verify measures few points: --top says how many
+  [2]
   $ foretell explore verify anywhere.yaml
   foretell explore: no point of the front is of this machine as it was measured: device local, inference
   [4]

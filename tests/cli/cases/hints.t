@@ -63,6 +63,21 @@ Rows of one's own, of an engine that is not ours and without threads, are learne
   foretell train: the store holds no measurements of my-board with engine onednn; foretell collect --quick --engine onednn --db own.db makes some there, --family learns from whatever devices it holds
   [4]
 
+Rows at several settings are not learned from together: one is to be named.
+
+  $ { cat own.csv; sed -n 's/my-board,,/my-board,clock=900MHz,/p' own.csv; } > clocks.csv; foretell data import clocks.csv --db clocks.db
+  16 measurements taken from clocks.csv
+  $ foretell train --db clocks.db --device my-board --engine mine
+  foretell train: the store holds measurements of my-board with engine mine at these settings: none, clock=900MHz; --setting names one
+  [4]
+  $ { head -1 own.csv; for t in 4 8; do sed -n "s/my-board,,/my-board,threads=$t,/p" own.csv; done; } > threads.csv; foretell data import threads.csv --db threads.db
+  16 measurements taken from threads.csv
+  $ foretell train --db threads.db --device my-board --engine mine
+  foretell train: the store holds measurements of my-board with engine mine at these settings: threads=4, threads=8; --setting names one
+  [4]
+  $ foretell train --db threads.db --device my-board --engine mine --threads 8 -o own.ftp | tail -1
+  next: foretell predict MODEL --device my-board --predictor own.ftp
+
 The engine, threads, store and file that were named stay.
 
   $ echo 'linear x=8x64 out=64 dtype=fp32' > some.ops
@@ -82,6 +97,9 @@ The engine, threads, store and file that were named stay.
   [4]
   $ foretell train --engine torch --db my/own.db
   foretell train: the store holds no measurements of THIS-MACHINE with engine torch and threads=1; foretell collect --quick --engine torch --db my/own.db makes some, --family learns from whatever devices it holds
+  [4]
+  $ foretell train --engine fake --device local --db my/own.db
+  foretell train: the store holds no measurements of THIS-MACHINE with engine fake and threads=1; foretell collect --quick --engine fake --db my/own.db makes some, --family learns from whatever devices it holds
   [4]
   $ foretell measure some.ops --engine fake --threads 2 --time 10ms --no-power | tail -4
   no predictor for this engine and these threads yet, so nothing to compare with; two commands

@@ -99,8 +99,8 @@ What cannot be understood.
   [2]
   $ foretell rank data/models/resnet18.onnx --devices 'a30,NVIDIA A30,l4' -q | grep -cE '^[0-9] '
   2
-  $ foretell rank data/models/resnet50.onnx --limit time=10 2>&1 | grep -o 'such as time=[^,]*'
-  such as time=10ms
+  $ foretell rank data/models/resnet50.onnx --limit time=10 2>&1 | grep -o 'its units.*'
+  its units are s, ms, us, ns, m, min, h
   $ foretell rank data/models/resnet50.onnx --limit time
   foretell rank: --limit time: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
   [2]
@@ -109,6 +109,8 @@ What cannot be understood.
   misses memory=512MB
   1  a30
   $ echo 'relu x=8 dtype=fp32' | foretell rank --stdin --devices raspberry-pi-5 --by energy 2>&1 | tail -1
+  foretell rank: energy is not known on any of the devices
+  $ echo 'relu x=8 dtype=fp32' | foretell rank --stdin --devices raspberry-pi-5 --limit energy=1J 2>&1 | tail -1
   foretell rank: energy is not known on any of the devices
   $ foretell rank data/models/resnet50.onnx --limit memory=1000000GiB
   foretell rank: --limit memory=1000000GiB: it is too large: at most 1e15 in the base unit
@@ -120,10 +122,13 @@ What cannot be understood.
   foretell rank: --price a30=0/h: it is 0, and has to be more
   [2]
   $ foretell rank data/models/resnet50.onnx --limit time=10J
-  foretell rank: --limit time=10J: it wants time, energy, power, edp, memory, cost or co2 and the most of it, such as time=10ms, or, of a language model that is served, ttft, tpot, itl or e2e
+  foretell rank: --limit time=10J: its units are s, ms, us, ns, m, min, h
+  [2]
+  $ foretell rank data/models/resnet50.onnx --limit memory=600mb
+  foretell rank: --limit memory=600mb: its units are B, kB, MB, GB, KiB, MiB, GiB
   [2]
   $ foretell rank data/models/resnet50.onnx --price a30=2.49
-  foretell rank: --price a30=2.49: it wants a device and what it costs, such as a30=2.49/h, or 2.49/h for all
+  foretell rank: --price a30=2.49: its units are /h, /hour, /min, /s, /day
   [2]
   $ foretell rank data/models/resnet50.onnx --devices a30 --price a300=1/h
   foretell rank: no device "a300"; there are a30, b300, gb300, mi300x; foretell devices lists all 129

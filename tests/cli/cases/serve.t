@@ -206,8 +206,8 @@ Requests that come by themselves: their rate stands above, there are no users, a
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
-  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot=30 2>&1 | grep -o 'such as.*'
-  such as tpot=30ms
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot=30 2>&1 | grep -o 'its units.*'
+  its units are s, ms, us, ns, m, min, h
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot-p42=3ms
   foretell rank: --limit tpot-p42=3ms: of serving it wants ttft, tpot, itl or e2e, each also with -p50, -p90, -p95 or -p99, energy, power or cost, and the most of it, such as tpot=30ms
   [2]
