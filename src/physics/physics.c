@@ -262,18 +262,23 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                     : 1;
 }
 
+static double fourth(double v)
+{
+    return v * v * v * v;
+}
+
 /* What memory delivers passes between cache and cores, whose paths go with the core
  * clock: 64 B a clock and core. What that leaves of the bandwidth at a share of the
  * nominal clock. */
 double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
 {
     const double path = 64 * chip->cores * chip->clock_hz / chip->clock_share;
-    const double load = pow(chip->full_bandwidth / path, 4);
+    const double load = chip->full_bandwidth / path, slower = load / clock_share;
 
     if (!chip->gpu || !(clock_share < 1))
         return chip->full_bandwidth;
     return chip->full_bandwidth *
-           pow((1 + load) / (1 + load / pow(clock_share, 4)), 0.25);
+           sqrt(sqrt((1 + fourth(load)) / (1 + fourth(slower))));
 }
 
 /* *out: a copy of r->chip, or what was made of one. */
