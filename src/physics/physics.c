@@ -528,13 +528,18 @@ static double cache_rate(const ft__hardware_spec *chip, const double *c)
     return chip->clock_hz * chip->cores * c[FT__C_cache_width] * share;
 }
 
-/* The same constants on the same chip driven otherwise. */
-static void pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained)
+/* What power sustains of products. */
+static void pace_products(ft__pace *pace, const ft__physics_params *params)
+{
+    pace->sustained = ft__sustained(pace->chip, params);
+    pace->held = pace->sustained / most_sustained(pace->chip, pace->c);
+    pace->tensor_sustained = tensor_sustained(pace->chip, pace->c);
+}
+
+/* The same constants on the same chip driven otherwise, but pace_products(). */
+static void pace_move(ft__pace *pace, const ft__hardware_spec *chip)
 {
     pace->chip = chip;
-    pace->sustained = sustained;
-    pace->held = sustained / most_sustained(chip, pace->c);
-    pace->tensor_sustained = tensor_sustained(chip, pace->c);
     pace->memory_rate = memory_rate(chip, pace->c);
     pace->cache_rate = cache_rate(chip, pace->c);
     pace->kept_bytes = cached_bytes(chip) * pace->c[FT__C_cache_keeps];
@@ -550,7 +555,8 @@ static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
     for (int i = 1; i < FT__N_TILE_SIZES; i++)
         out->tile[i] = out->tile[i - 1] * half;
     out->tensor_half = exp2(-params->v[FT__C_tensor_slope]);
-    pace_move(out, chip, ft__sustained(chip, params));
+    pace_move(out, chip);
+    pace_products(out, params);
 }
 
 /* Least time of a kernel: of a graph's, that of starting and ending one on the cores,
@@ -676,9 +682,12 @@ bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
     r->params = params_for(&r->cpu, params, &r->chip);
     pace_make(&r->pace, &r->chip, r->params);
     ft__work_make(&r->work, op, &r->chip);
-    for (uint32_t i = 0; i < r->work.n && good; i++)
+    r->multiplies = false;
+    for (uint32_t i = 0; i < r->work.n && good; i++) {
+        r->multiplies |= r->work.op_kernel[i].what <= FT__OP_KERNEL_DIRECT;
         good = ft__algorithms_make(&r->algorithm[i], &r->n_algorithms[i],
                                    &r->work.op_kernel[i], &r->pace, arena);
+    }
     if (good)
         price(t, &r->work, &r->pace, r);
     return good;
@@ -689,6 +698,8 @@ void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point 
 {
     hardware_range_at(&r->chip, &r->chips, at);
     ft__hardware_spec_hold(&r->chip, held);
-    pace_move(&r->pace, &r->chip, ft__sustained(&r->chip, r->params));
+    pace_move(&r->pace, &r->chip);
+    if (r->multiplies)
+        pace_products(&r->pace, r->params);
     price(t, &r->work, &r->pace, r);
 }
