@@ -394,19 +394,24 @@ static double node_of(const ft__hardware_spec *chip)
     return chip->process_nm == 4 ? 5 : chip->process_nm;
 }
 
+/* The smaller of a share and 1, with a corner so sharp. */
+static double at_most_all(double share, double corner)
+{
+    return pow(1 + pow(share, -corner), -1 / corner);
+}
+
 double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)
 {
     const double *c = params->v;
     double budget = chip->power_w / (chip->vector_flops / 1e12);
-    double most = most_sustained(chip, c);
-    double share, corner = c[FT__C_sustain_corner];
+    double most = most_sustained(chip, c), share;
 
     if (!(budget > 0) || !chip->gpu)
         return most;
     if (chip->process_nm > 0)
         budget /= pow(node_of(chip) / 16, c[FT__C_node_power]);
     share = c[FT__C_sustain_power] * pow(budget, c[FT__C_sustain_bend]);
-    return pow(pow(most, -corner) + pow(share, -corner), -1 / corner);
+    return most * at_most_all(share / most, c[FT__C_sustain_corner]);
 }
 
 /* The same of tensor cores. Clocks fall with voltage, so that power goes with more than
@@ -414,14 +419,12 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
 static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
 {
     double budget = chip->power_w / (chip->tensor_flops * chip->clock_share / 1e12);
-    double corner = c[FT__C_sustain_corner], share;
 
     if (!(budget > 0) || !chip->tensor || chip->short_loop)
         return 1;
     if (chip->process_nm > 0)
         budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);
-    share = c[FT__C_tensor_power] * sqrt(budget);
-    return pow(1 + pow(share, -corner), -1 / corner);
+    return at_most_all(c[FT__C_tensor_power] * sqrt(budget), c[FT__C_sustain_corner]);
 }
 
 static void add(ft__terms *sum, const ft__terms *one, double times)
