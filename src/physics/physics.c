@@ -277,8 +277,7 @@ double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
 
     if (!chip->gpu || !(clock_share < 1))
         return chip->full_bandwidth;
-    return chip->full_bandwidth *
-           sqrt(sqrt((1 + fourth(load)) / (1 + fourth(slower))));
+    return chip->full_bandwidth * sqrt(sqrt((1 + fourth(load)) / (1 + fourth(slower))));
 }
 
 /* *out: a copy of r->chip, or what was made of one. */

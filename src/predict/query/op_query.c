@@ -549,7 +549,7 @@ struct range_op {
     struct left left;
 };
 
-/* As drawn(), at operating point k; *t: the terms there without cap and memory clock. */
+/* As drawn(), at operating point k; *t: its terms but for cap and memory clock. */
 static struct drawn drawn_at(ft__terms *t, struct range_op *p, size_t k)
 {
     const ft__operating_point uncapped = {p->r->operating_point[k].clock_hz, NAN, NAN};
