@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "graph/build.h"
 #include "graph/graph_inside.h"
@@ -176,6 +177,44 @@ TEST(what_the_data_sheet_answers_too)
     check_network(g, "l4", p);
     ft_graph_free(g);
     ft_predictor_free(p);
+}
+
+/* Least of three each. A network of fp32 on a T4, whose power holds clocks back. */
+TEST(many_clocks_take_a_small_part_of_their_time_alone)
+{
+    enum { CLOCKS = 300, ALONE = 30 };
+    static char text[CLOCKS][32];
+    static const char *setting[CLOCKS];
+    static ft_brief said[CLOCKS];
+    ft_graph *g = network("resnet50", 16, FT_DTYPE_fp32, false);
+    ft_device *d = device_of("t4");
+    ft__device_use on = {.device = d};
+    double together = INFINITY, alone = INFINITY;
+
+    for (int i = 0; i < CLOCKS; i++) {
+        snprintf(text[i], sizeof(text[i]), "clock=%dMHz", 600 + i);
+        setting[i] = text[i];
+    }
+    for (int times = 0; times < 3; times++) {
+        clock_t began = clock();
+
+        CHECK_EQ(ft__predict_network_many(said, NULL, &on, setting, CLOCKS, g, NULL),
+                 FT_OK);
+        together = fmin(together, (double)(clock() - began));
+        began = clock();
+        for (int i = 0; i < ALONE; i++) {
+            ft__network_estimate e;
+
+            on.setting = setting[i];
+            CHECK_EQ(ft__predict_network(&e, NULL, &on, g, NULL), FT_OK);
+            ft__network_estimate_free(&e);
+        }
+        alone = fmin(alone, (double)(clock() - began));
+        on.setting = NULL;
+    }
+    CHECK(CMP(together / CLOCKS, <, alone / ALONE / 10));
+    ft_graph_free(g);
+    ft_device_free(d);
 }
 
 TEST(more_settings_than_are_worked_on_at_once)

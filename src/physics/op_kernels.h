@@ -166,6 +166,7 @@ typedef struct ft__op_range {
     const ft__physics_params *params;
     ft__physics_params cpu; /* room for them */
     ft__pace pace;
+    bool multiplies;
 } ft__op_range;
 /* On a device as it comes, of which *t is what ft__physics() says, but launch_s and
  * total_s. `params` and the device are borrowed; `arena` owns what is found; false: no

@@ -262,18 +262,22 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                     : 1;
 }
 
+static double fourth(double v)
+{
+    return v * v * v * v;
+}
+
 /* What memory delivers passes between cache and cores, whose paths go with the core
  * clock: 64 B a clock and core. What that leaves of the bandwidth at a share of the
  * nominal clock. */
 double ft__crossed_bandwidth(const ft__hardware_spec *chip, double clock_share)
 {
     const double path = 64 * chip->cores * chip->clock_hz / chip->clock_share;
-    const double load = pow(chip->full_bandwidth / path, 4);
+    const double load = chip->full_bandwidth / path, slower = load / clock_share;
 
     if (!chip->gpu || !(clock_share < 1))
         return chip->full_bandwidth;
-    return chip->full_bandwidth *
-           pow((1 + load) / (1 + load / pow(clock_share, 4)), 0.25);
+    return chip->full_bandwidth * sqrt(sqrt((1 + fourth(load)) / (1 + fourth(slower))));
 }
 
 /* *out: a copy of r->chip, or what was made of one. */
@@ -389,19 +393,24 @@ static double node_of(const ft__hardware_spec *chip)
     return chip->process_nm == 4 ? 5 : chip->process_nm;
 }
 
+/* The smaller of a share and 1, with a corner so sharp. */
+static double at_most_all(double share, double corner)
+{
+    return pow(1 + pow(share, -corner), -1 / corner);
+}
+
 double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *params)
 {
     const double *c = params->v;
     double budget = chip->power_w / (chip->vector_flops / 1e12);
-    double most = most_sustained(chip, c);
-    double share, corner = c[FT__C_sustain_corner];
+    double most = most_sustained(chip, c), share;
 
     if (!(budget > 0) || !chip->gpu)
         return most;
     if (chip->process_nm > 0)
         budget /= pow(node_of(chip) / 16, c[FT__C_node_power]);
     share = c[FT__C_sustain_power] * pow(budget, c[FT__C_sustain_bend]);
-    return pow(pow(most, -corner) + pow(share, -corner), -1 / corner);
+    return most * at_most_all(share / most, c[FT__C_sustain_corner]);
 }
 
 /* The same of tensor cores. Clocks fall with voltage, so that power goes with more than
@@ -409,14 +418,12 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
 static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
 {
     double budget = chip->power_w / (chip->tensor_flops * chip->clock_share / 1e12);
-    double corner = c[FT__C_sustain_corner], share;
 
     if (!(budget > 0) || !chip->tensor || chip->short_loop)
         return 1;
     if (chip->process_nm > 0)
         budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);
-    share = c[FT__C_tensor_power] * sqrt(budget);
-    return pow(1 + pow(share, -corner), -1 / corner);
+    return at_most_all(c[FT__C_tensor_power] * sqrt(budget), c[FT__C_sustain_corner]);
 }
 
 static void add(ft__terms *sum, const ft__terms *one, double times)
@@ -523,13 +530,18 @@ static double cache_rate(const ft__hardware_spec *chip, const double *c)
     return chip->clock_hz * chip->cores * c[FT__C_cache_width] * share;
 }
 
-/* The same constants on the same chip driven otherwise. */
-static void pace_move(ft__pace *pace, const ft__hardware_spec *chip, double sustained)
+/* What power sustains of products. */
+static void pace_products(ft__pace *pace, const ft__physics_params *params)
+{
+    pace->sustained = ft__sustained(pace->chip, params);
+    pace->held = pace->sustained / most_sustained(pace->chip, pace->c);
+    pace->tensor_sustained = tensor_sustained(pace->chip, pace->c);
+}
+
+/* The same constants on the same chip driven otherwise, but pace_products(). */
+static void pace_move(ft__pace *pace, const ft__hardware_spec *chip)
 {
     pace->chip = chip;
-    pace->sustained = sustained;
-    pace->held = sustained / most_sustained(chip, pace->c);
-    pace->tensor_sustained = tensor_sustained(chip, pace->c);
     pace->memory_rate = memory_rate(chip, pace->c);
     pace->cache_rate = cache_rate(chip, pace->c);
     pace->kept_bytes = cached_bytes(chip) * pace->c[FT__C_cache_keeps];
@@ -545,7 +557,8 @@ static void pace_make(ft__pace *out, const ft__hardware_spec *chip,
     for (int i = 1; i < FT__N_TILE_SIZES; i++)
         out->tile[i] = out->tile[i - 1] * half;
     out->tensor_half = exp2(-params->v[FT__C_tensor_slope]);
-    pace_move(out, chip, ft__sustained(chip, params));
+    pace_move(out, chip);
+    pace_products(out, params);
 }
 
 /* Least time of a kernel: of a graph's, that of starting and ending one on the cores,
@@ -671,9 +684,12 @@ bool ft__op_range_make(ft__op_range *r, ft__terms *t, const ft_op *op,
     r->params = params_for(&r->cpu, params, &r->chip);
     pace_make(&r->pace, &r->chip, r->params);
     ft__work_make(&r->work, op, &r->chip);
-    for (uint32_t i = 0; i < r->work.n && good; i++)
+    r->multiplies = false;
+    for (uint32_t i = 0; i < r->work.n && good; i++) {
+        r->multiplies |= r->work.op_kernel[i].what <= FT__OP_KERNEL_DIRECT;
         good = ft__algorithms_make(&r->algorithm[i], &r->n_algorithms[i],
                                    &r->work.op_kernel[i], &r->pace, arena);
+    }
     if (good)
         price(t, &r->work, &r->pace, r);
     return good;
@@ -684,6 +700,8 @@ void ft__op_range_cost(ft__terms *t, ft__op_range *r, const ft__operating_point 
 {
     hardware_range_at(&r->chip, &r->chips, at);
     ft__hardware_spec_hold(&r->chip, held);
-    pace_move(&r->pace, &r->chip, ft__sustained(&r->chip, r->params));
+    pace_move(&r->pace, &r->chip);
+    if (r->multiplies)
+        pace_products(&r->pace, r->params);
     price(t, &r->work, &r->pace, r);
 }

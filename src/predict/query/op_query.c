@@ -357,6 +357,7 @@ struct drawn {
 /* What power leaves of an operation's clock as it comes, clock_share there. */
 struct left {
     double clock;
+    double by_own; /* of it, by the device's own power */
     double own; /* share beyond what the budget of vector units (t->sustained) takes */
     double cap; /* share of what the device's own power leaves */
 };
@@ -379,22 +380,28 @@ static bool has_budget(const ft_op *op, const ft__hardware_spec *chip)
     return !chip->tensor && (c == FT_CLASS_CONV || c == FT_CLASS_MATMUL);
 }
 
-/* *t: as it comes. */
-static struct left left_by(const ft__terms *t, const ft_op *op,
-                           const ft__hardware_spec *chip, double cap_w,
-                           const ft__physics_params *params)
+/* *t: as it comes, without a cap. */
+static struct left left_uncapped(const ft__terms *t, const ft_op *op,
+                                 const ft__hardware_spec *chip,
+                                 const ft__physics_params *params)
 {
-    struct left out = {chip->clock_share, 1, 1};
-    double own;
+    struct left out = {chip->clock_share, chip->clock_share, 1, 1};
 
     if (!(chip->tdp_w > 0))
         return out;
-    own = clock_left(t, chip, chip->tdp_w, params);
+    out.by_own = clock_left(t, chip, chip->tdp_w, params);
     if (has_budget(op, chip))
-        out.own = fmin(1, own / chip->clock_share / t->sustained);
-    if (cap_w < chip->tdp_w)
-        out.cap = clock_left(t, chip, cap_w, params) / own;
+        out.own = fmin(1, out.by_own / chip->clock_share / t->sustained);
     return out;
+}
+
+/* Likewise. */
+static void left_cap(struct left *left, const ft__terms *t,
+                     const ft__hardware_spec *chip, double cap_w,
+                     const ft__physics_params *params)
+{
+    if (cap_w < chip->tdp_w)
+        left->cap = clock_left(t, chip, cap_w, params) / left->by_own;
 }
 
 /* Of an operation whose terms at the chip's clock are *t. What the device's own power
@@ -445,7 +452,8 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
         t = *known;
     else
         ft__physics(&t, op, &chip, &a->params);
-    left = left_by(&t, op, &chip, a->cap_w, &a->params);
+    left = left_uncapped(&t, op, &chip, &a->params);
+    left_cap(&left, &t, &chip, a->cap_w, &a->params);
     if (isfinite(a->clock_hz)) {
         ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
         run_as_asked(&chip, a);
@@ -537,36 +545,37 @@ struct range_op {
     const ft_op *op;
     ft__op_range range;
     ft__hardware_spec chip; /* as it comes */
-    ft__terms terms;        /* there; of GPUs alone */
+    ft__terms terms;        /* there; of GPUs alone, as what follows */
+    struct left left;
 };
 
-/* As drawn(), at operating point k. */
-static struct drawn drawn_at(struct range_op *p, size_t k)
+/* As drawn(), at operating point k; *t: its terms but for cap and memory clock. */
+static struct drawn drawn_at(ft__terms *t, struct range_op *p, size_t k)
 {
     const ft__operating_point uncapped = {p->r->operating_point[k].clock_hz, NAN, NAN};
-    struct left left;
-    ft__terms t;
+    struct left left = p->left;
 
+    ft__op_range_cost(t, &p->range, &uncapped, 1);
     if (!p->chip.gpu)
         return (struct drawn){NAN, 1, NAN};
-    left = left_by(&p->terms, p->op, &p->chip, p->r->cap_w[k], p->range.params);
-    ft__op_range_cost(&t, &p->range, &uncapped, 1);
-    return drawn_by(&t, &left, &p->range.chip, p->range.params);
+    left_cap(&left, &p->terms, &p->chip, p->r->cap_w[k], p->range.params);
+    return drawn_by(t, &left, &p->range.chip, p->range.params);
 }
 
 static void price_at(struct range_op *p, size_t k, double *busy_s, double *weights_s,
                      double *power_w)
 {
-    const struct drawn d = drawn_at(p, k);
     ft__operating_point at = p->r->operating_point[k];
     ft__terms t;
+    const struct drawn d = drawn_at(&t, p, k);
 
     *power_w = ft__at_most(d.free_w, p->r->cap_w[k]);
     if (!busy_s)
         return;
     if (isfinite(at.power_w))
         at.power_w = d.budget_w;
-    ft__op_range_cost(&t, &p->range, &at, d.held);
+    if (d.held != 1 || isfinite(at.power_w) || isfinite(at.memory_hz))
+        ft__op_range_cost(&t, &p->range, &at, d.held);
     *busy_s = t.busy_s;
     *weights_s = t.weights_s;
 }
@@ -584,9 +593,11 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
                            arena))
         return false;
     run_as_asked(&p->range.chip, &r->a);
-    if (p->range.chip.gpu)
-        ft__op_range_cost(&p->terms, &p->range, &as_it_comes, 1);
     p->chip = p->range.chip;
+    if (p->chip.gpu) {
+        ft__op_range_cost(&p->terms, &p->range, &as_it_comes, 1);
+        p->left = left_uncapped(&p->terms, p->op, &p->range.chip, params);
+    }
     return true;
 }
 
