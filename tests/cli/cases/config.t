@@ -111,7 +111,7 @@ A folder has it in its config.json; what is not known is named.
   [3]
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training --dim train=1 --dim tokens=512 --dim once=1
   foretell predict: llama-3-8b.json: --dim once=1: 0, 1 or 2, and steps that train go without it
-  [4]
+  [2]
   $ cat examples/llm/llama-3-8b.json | foretell predict /dev/stdin --device l4 -q | grep -c '^time'
   1
   $ cat examples/llm/llama-3-8b.json | foretell predict /dev/stdin --device l4 --prompt 128 -q
