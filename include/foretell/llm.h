@@ -43,8 +43,9 @@ typedef struct ft_llm_memory {
 } ft_llm_memory;
 
 /* Of q: model, its dims (tp, pp, ep, dp, kv_bits, weight_bits), dtype, engine, its
- * version and run_mode (what is sorted and reserved). memory_bytes: of a device. FT_EINVAL: no language model, or limits that cannot be; otherwise as
- * ft_query_import(). */
+ * version and run_mode (vLLM sampled from sorted logits before 0.17, and reserves memory
+ * for CUDA graphs from 0.21 on). memory_bytes: of a device. FT_EINVAL: no language model,
+ * or limits that cannot be; otherwise as ft_query_import(). */
 FT_API ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q,
                                    double memory_bytes, const ft_llm_limits *limits,
                                    ft_error *err);

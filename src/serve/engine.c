@@ -29,7 +29,7 @@ static const struct {
       .prompt_s = 2e-2,
       .layer_s = 5.5e-4,
       .nccl_sums = true,
-      .sorts_logits = true}},
+      .sorted_logits = true}},
     /* Before sums over ranks were as fast as their kernels by themselves. */
     {"vllm",
      "0.6",
@@ -39,7 +39,7 @@ static const struct {
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
       .all_experts = true,
-      .sorts_logits = true}},
+      .sorted_logits = true}},
     /* Before the next step was scheduled during a step. */
     {"vllm",
      "0.14",
@@ -49,7 +49,7 @@ static const struct {
       .graph_tokens = 512,
       .all_experts = true,
       .keeps_freed = true,
-      .sorts_logits = true}},
+      .sorted_logits = true}},
     /* Before logits were no longer sorted (vllm-project/vllm pull request 33538). */
     {"vllm",
      "0.17",
@@ -57,7 +57,7 @@ static const struct {
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
       .keeps_freed = true,
-      .sorts_logits = true}},
+      .sorted_logits = true}},
     /* Before memory for CUDA graphs was reserved (vllm-project/vllm pull request 30515,
      * the default from 0.21 on). */
     {"vllm",

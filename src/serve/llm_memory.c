@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/llm/llm.h"
 #include "serve/serve.h"
 
 /* Devices with so much memory have larger steps. */
@@ -81,7 +82,7 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
             strcmp(q->dims[i].name, "once") != 0)
             dims[n++] = q->dims[i];
     dims[n++] = (ft_dim_value){"context", (int64_t)context};
-    dims[n++] = (ft_dim_value){"once", 2};
+    dims[n++] = (ft_dim_value){"once", FT__LLM_COUNTED};
     asked.graph = NULL;
     asked.batch = 1;
     asked.dims = dims;
@@ -115,10 +116,10 @@ uint64_t ft__llm_step_tokens(double memory_bytes)
 }
 
 double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs,
-                           bool sorts_logits)
+                           bool sorted_logits)
 {
     return fmax(tokens * (6 * s->hidden + s->widest),
-                (sorts_logits ? sorted_bytes : sampled_bytes) * fmin(seqs, tokens) *
+                (sorted_logits ? sorted_bytes : sampled_bytes) * fmin(seqs, tokens) *
                         s->vocab * s->ranks +
                     2 * tokens * s->hidden);
 }
@@ -233,7 +234,7 @@ ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q, double memory
     out->budget = l.share * memory_bytes;
     out->weights = s.weights;
     out->activations = ft__llm_activations(&s, (double)l.batched_tokens, (double)l.seqs,
-                                           e.sorts_logits);
+                                           e.sorted_logits);
     out->workspace = ft__llm_workspace(&s, e.reserves_graphs);
     out->cache = out->budget - out->weights - out->activations - out->workspace;
     out->request = s.cache;

@@ -21,10 +21,10 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
 /* Sequences and tokens of a step of a device with so much memory, as vLLM has them. */
 uint64_t ft__llm_step_seqs(double memory_bytes);
 uint64_t ft__llm_step_tokens(double memory_bytes);
-/* That the largest step takes, with so many tokens and sequences (sorts_logits: to
+/* That the largest step takes, with so many tokens and sequences (sorted_logits: to
  * sample from them), ... */
 double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs,
-                           bool sorts_logits);
+                           bool sorted_logits);
 /* ... and libraries, with CUDA graphs. */
 double ft__llm_workspace(const ft__llm_sizes *s, bool graphs);
 

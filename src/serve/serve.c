@@ -9,7 +9,7 @@
 static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
     return ft__llm_activations(&s->sizes, (double)load->max_batched_tokens,
-                               (double)load->max_seqs, s->engine.sorts_logits);
+                               (double)load->max_seqs, s->engine.sorted_logits);
 }
 
 /* Memory for weights, activations and the KV cache together. */

@@ -121,7 +121,7 @@ typedef struct ft__serve_engine {
     bool prompts_alone;    /* steps of prompts, before those that decode */
     bool all_experts; /* reads those that no token goes to, too, of block_experts */
     bool reserves;    /* blocks for all tokens that a request will have, as it begins */
-    bool sorts_logits;    /* to sample from them */
+    bool sorted_logits;   /* to sample from them */
     bool reserves_graphs; /* memory for CUDA graphs, before it divides the rest */
     bool keeps_freed; /* a preempted sequence finds its blocks that nobody took since */
     bool shares_free; /* memory_share is of what weights and a step leave, not of all */

@@ -129,6 +129,10 @@ typedef struct ft__llm {
  * FT_EUNSUPPORTED: a part of the model is not known, and is named. */
 ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
                        const ft__llm_beside *beside, const char *name, ft_error *err);
+
+/* Values of dim once below. */
+enum { FT__LLM_ALIKE_ONCE = 1, FT__LLM_COUNTED };
+
 /* A step of a model that was read:
  *   batch           sequences; 1 unless given
  *   dim tokens=N    new tokens of each; 1 (decoding) unless given
@@ -151,7 +155,6 @@ ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
  *                   those between others, which compilers would fuse otherwise; 0;
  *                   not with train=1
  */
-enum { FT__LLM_ALIKE_ONCE = 1, FT__LLM_COUNTED };
 ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
                           const ft_import_options *opt, ft_error *err);
 
