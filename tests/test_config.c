@@ -347,7 +347,51 @@ TEST(parameters_of_newer_families_are_those_published)
     }
     fails(", \"num_key_value_heads\": [2, 1]", NULL, FT_EUNSUPPORTED,
           "num_key_value_heads");
+    fails(", \"num_key_value_heads\": [[2], [2]]", NULL, FT_EUNSUPPORTED,
+          "num_key_value_heads");
+    fails(", \"max_position_embeddings\": [64, null], \"head_dim\": [\"16\"]", NULL,
+          FT_EUNSUPPORTED, "head_dim");
     fails(", \"zero_expert_num\": 8", NULL, FT_EUNSUPPORTED, "zero_expert_num");
+}
+
+static double experts_of(const char *more)
+{
+    static const char all[] = ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
+                              "\"num_hidden_layers\": 12";
+    const ft_import_options none = {.batch = 1};
+    char text[400];
+    double n = 0;
+    ft_graph *g;
+
+    snprintf(text, sizeof(text), "%s%s", all, more);
+    g = imported(small, text, &none);
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        n += g->op[g->node[i].op].kind == FT_KIND_moe;
+    ft_graph_free(g);
+    return n;
+}
+
+/* Snowflake Arctic: 10 B are dense, beside 128 experts of 3.66 B. */
+TEST(a_residual_beside_experts_is_as_wide_as_the_model)
+{
+    CHECK_NEAR(parameters("{\"model_type\": \"arctic\", \"hidden_size\": 7168, "
+                          "\"num_hidden_layers\": 35, \"vocab_size\": 32000, "
+                          "\"num_attention_heads\": 56, \"num_key_value_heads\": 8, "
+                          "\"intermediate_size\": 4864, \"num_local_experts\": 128, "
+                          "\"num_experts_per_tok\": 2, \"moe_layer_frequency\": 1, "
+                          "\"parallel_attn_mlp_res\": true}") /
+                   (10e9 + 128 * 3.66e9),
+               1, 0.001);
+}
+
+/* Which layers of ERNIE are of experts: every so many, from one to another. */
+TEST(experts_begin_and_end_where_it_is_said)
+{
+    CHECK_NEAR(experts_of(", \"moe_layer_start_index\": 3, \"moe_layer_interval\": 2"),
+               5, 0);
+    CHECK_NEAR(experts_of(", \"moe_layer_end_index\": 7"), 8, 0);
+    CHECK_NEAR(experts_of(", \"moe_layer_end_index\": -1"), 12, 0);
+    CHECK_NEAR(experts_of(", \"max_position_embeddings\": [64, 32]"), 12, 0);
 }
 
 /* Of a searched network: heads that share keys, and widths in steps of 256. */
@@ -624,8 +668,10 @@ TEST(drafts_are_verified_and_made)
 TEST(what_is_wrong_or_not_known_is_named)
 {
     const ft_dim_value three[] = {{"tp", 3}}, less[] = {{"tokens", 9}, {"context", 4}},
-                       other[] = {{"sequence", 4}}, drafts[] = {{"mtp", 1}},
-                       stages[] = {{"pp", 3}}, train[] = {{"train", 1}, {"context", 9}},
+                       other[] = {{"sequence", 4}}, thrice[] = {{"once", 3}},
+                       drafts[] = {{"mtp", 1}}, stages[] = {{"pp", 3}},
+                       train[] = {{"train", 1}, {"context", 9}},
+                       trained[] = {{"train", 1}, {"tokens", 8}, {"once", 1}},
                        bits[] = {{"kv_bits", 3}};
 
     fails(", \"num_hidden_layers\": 1000000000", NULL, FT_EUNSUPPORTED,
@@ -653,6 +699,8 @@ TEST(what_is_wrong_or_not_known_is_named)
     fails("", &(ft_import_options){.dims = drafts, .n_dims = 1}, FT_EINVAL, "mtp=1");
     fails("", &(ft_import_options){.dims = stages, .n_dims = 1}, FT_EINVAL, "pp=3");
     fails("", &(ft_import_options){.dims = train, .n_dims = 2}, FT_EINVAL, "train=1");
+    fails("", &(ft_import_options){.dims = trained, .n_dims = 3}, FT_EINVAL, "once=1");
+    fails("", &(ft_import_options){.dims = thrice, .n_dims = 1}, FT_EINVAL, "once=3");
     fails("", &(ft_import_options){.dims = bits, .n_dims = 1}, FT_EINVAL, "kv_bits");
 }
 

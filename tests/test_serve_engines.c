@@ -105,7 +105,7 @@ TEST(blocks_that_are_reserved_are_never_missed)
 TEST(the_cache_of_trtllm_has_a_share_of_free_memory)
 {
     ft_serve_load l = load_of(8);
-    ft_serve_steps *vllm = steps_of(model, "vllm", NULL, NULL, 0, &l);
+    ft_serve_steps *vllm = steps_of(model, "vllm", "0.20", NULL, 0, &l);
     ft_serve_steps *trtllm = steps_of(model, "trtllm", NULL, NULL, 0, &l);
     double all, half;
 
@@ -200,7 +200,7 @@ TEST(the_oldest_vllm_sums_by_nccl)
         .vendor = "NVIDIA", .bandwidth_bytes_per_s = 2e12, .link_bytes_per_s = 3e11};
 
     for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
-        const ft__serve_engine e = ft__serve_engine_of("vllm", c[i].version);
+        const ft__serve_engine e = ft__serve_engine_of("vllm", c[i].version, NULL);
         ft__serve_cost cost = {1e-3, 0.1};
         ft_op op;
 

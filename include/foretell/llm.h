@@ -20,7 +20,6 @@ typedef struct ft_llm_limits {
     uint64_t context;        /* tokens of a request; 4096 */
     uint64_t concurrency;    /* requests at once, for ft_llm_memory.longest; 1 */
     uint64_t block;          /* tokens of a block of the cache; 16 */
-    int sorts;               /* 1: samples from sorted logits, as vLLM before 0.17 */
 } ft_llm_limits;
 #ifdef __cplusplus
 #define FT_LLM_LIMITS_INIT [] { ft_llm_limits l = {}; l.size = sizeof(l); return l; }()
@@ -43,9 +42,10 @@ typedef struct ft_llm_memory {
                            "workspace" or "cache" */
 } ft_llm_memory;
 
-/* Of q: model, its dims (tp, pp, ep, dp, kv_bits, weight_bits) and dtype. memory_bytes:
- * of a device. FT_EINVAL: no language model, or limits that cannot be; otherwise as
- * ft_query_import(). */
+/* Of q: model, its dims (tp, pp, ep, dp, kv_bits, weight_bits), dtype, engine, its
+ * version and run_mode (vLLM sampled from sorted logits before 0.17, and reserves memory
+ * for CUDA graphs from 0.21 on). memory_bytes: of a device. FT_EINVAL: no language model,
+ * or limits that cannot be; otherwise as ft_query_import(). */
 FT_API ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q,
                                    double memory_bytes, const ft_llm_limits *limits,
                                    ft_error *err);

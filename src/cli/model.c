@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/ask/models.h"
 #include "cli/cli.h"
@@ -222,8 +223,10 @@ int ft__model_read(ft__cli *c, ft_graph **out, const char *path,
 
 bool ft__is_language_model(const char *path)
 {
+    struct stat st;
     char text[64];
-    FILE *fp = fopen(path, "rb");
+    const bool once = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+    FILE *fp = once ? NULL : fopen(path, "rb");
     size_t n = fp ? fread(text, 1, sizeof(text), fp) : 0;
 
     if (fp)

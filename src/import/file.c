@@ -54,7 +54,7 @@ static ft_status read_all(struct content *c, int fd, const char *path, ft_error 
     while (got > 0) {
         if (c->n > FT__MAX_PIPED)
             return ft_fail(err, FT_EFORMAT, 0,
-                           "%s: no regular file, and more than 1 GiB came out of it",
+                           "%s: no large file, and more than 1 GiB came out of it",
                            path);
         if (c->n == cap) {
             uint8_t *p = realloc(c->p, cap = cap ? cap * 2 : READ_AT_ONCE);
@@ -86,7 +86,12 @@ static ft_status open_content(struct content *c, const char *path, ft_error *err
                          "%s: a folder without config.json, not a model", path);
     } else if (!S_ISREG(st.st_mode) || st.st_size < READ_AT_ONCE) {
         status = read_all(c, fd, path, err);
-    } else if (st.st_size > 0) {
+        if (!status && c->n == 0 && S_ISFIFO(st.st_mode))
+            status = ft_fail(err, FT_EFORMAT, 0,
+                             "%s: nothing comes out of it; where a model is read more "
+                             "than once it is a file, no pipe",
+                             path);
+    } else {
         p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (p == MAP_FAILED) {
             status = system_error(path, err);

@@ -26,6 +26,8 @@ static void add_shapes(ft__buf *b, const ft_query *q)
     ft__buf word = {0};
 
     for (size_t i = 0; i < q->n_dims; i++) {
+        if (strcmp(q->dims[i].name, "once") == 0) /* every layer is run */
+            continue;
         word.len = 0;
         ft__buf_fmt(&word, "%s=%" PRId64, q->dims[i].name, q->dims[i].value);
         ft__advise_option(b, "--dim", word.s);

@@ -29,7 +29,7 @@ static const struct {
       .prompt_s = 2e-2,
       .layer_s = 5.5e-4,
       .nccl_sums = true,
-      .sorts = true}},
+      .sorted_logits = true}},
     /* Before sums over ranks were as fast as their kernels by themselves. */
     {"vllm",
      "0.6",
@@ -39,7 +39,7 @@ static const struct {
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
       .all_experts = true,
-      .sorts = true}},
+      .sorted_logits = true}},
     /* Before the next step was scheduled during a step. */
     {"vllm",
      "0.14",
@@ -49,7 +49,7 @@ static const struct {
       .graph_tokens = 512,
       .all_experts = true,
       .keeps_freed = true,
-      .sorts = true}},
+      .sorted_logits = true}},
     /* Before logits were no longer sorted (vllm-project/vllm pull request 33538). */
     {"vllm",
      "0.17",
@@ -57,7 +57,15 @@ static const struct {
       .issue_s = 8.5e-5,
       .graph_tokens = 512,
       .keeps_freed = true,
-      .sorts = true}},
+      .sorted_logits = true}},
+    /* Before memory for CUDA graphs was reserved (vllm-project/vllm pull request 30515,
+     * the default from 0.21 on). */
+    {"vllm",
+     "0.21",
+     {.step_s = FT_SERVE_OVERHEAD_S,
+      .issue_s = 8.5e-5,
+      .graph_tokens = 512,
+      .keeps_freed = true}},
     {"sglang",
      NULL,
      {.step_s = FT_SERVE_OVERHEAD_S,
@@ -124,7 +132,7 @@ ft_status ft__serve_engine_check(const char *name, const char *version, ft_error
     return FT_OK;
 }
 
-ft__serve_engine ft__serve_engine_of(const char *name, const char *version)
+static ft__serve_engine of_version(const char *name, const char *version)
 {
     for (size_t i = 0; name && i < sizeof(engines) / sizeof(*engines); i++)
         if (strcmp(engines[i].name, name) == 0 &&
@@ -133,7 +141,17 @@ ft__serve_engine ft__serve_engine_of(const char *name, const char *version)
     return (ft__serve_engine){.step_s = FT_SERVE_OVERHEAD_S,
                               .issue_s = 8.5e-5,
                               .graph_tokens = 512,
-                              .keeps_freed = true};
+                              .keeps_freed = true,
+                              .reserves_graphs = true};
+}
+
+ft__serve_engine ft__serve_engine_of(const char *name, const char *version,
+                                     const char *run_mode)
+{
+    ft__serve_engine e = of_version(name, version);
+
+    e.reserves_graphs = e.reserves_graphs && (!run_mode || strstr(run_mode, "graph"));
+    return e;
 }
 
 const char *ft__serve_engine_measured(size_t i)

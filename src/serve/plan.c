@@ -163,10 +163,6 @@ struct plan_model {
     uint32_t n_nodes;
 };
 
-/* Layers that are alike stand once: in a network that is asked (1), or where operations
- * are counted alone (2). */
-enum { ASKED = 1, COUNTED };
-
 static ft_status step_graph(ft_graph **out, struct plan_model *m, int once,
                             double batch, double tokens, double context, ft_error *err)
 {
@@ -209,10 +205,10 @@ static ft_status find_common(struct plan_model *m, ft_error *err)
 {
     ft_graph *decode, *prefill = NULL;
     double *left = NULL;
-    ft_status st = step_graph(&decode, m, COUNTED, 2, 1, m->few, err);
+    ft_status st = step_graph(&decode, m, FT__LLM_COUNTED, 2, 1, m->few, err);
 
     if (!st)
-        st = step_graph(&prefill, m, COUNTED, 1, 2, m->few, err);
+        st = step_graph(&prefill, m, FT__LLM_COUNTED, 1, 2, m->few, err);
     if (!st) {
         m->n_nodes = decode->n_nodes;
         m->common = calloc(m->n_nodes + 1u, 1);
@@ -325,7 +321,7 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
             const double context = fmax(p->context.at[k], m->few);
             ft_graph *g;
 
-            st = step_graph(&g, m, COUNTED, p->seqs.at[i], 1, context, err);
+            st = step_graph(&g, m, FT__LLM_COUNTED, p->seqs.at[i], 1, context, err);
             if (!st)
                 st = add_nodes(p, &p->cell[FT__SERVE_DECODE][i * p->context.n + k], m,
                                g, OWN, err);
@@ -333,7 +329,7 @@ static ft_status plan_decode(ft_serve_plan *p, struct plan_model *m, ft_error *e
                 st = add_nodes(p, &p->cell[FT__SERVE_HEAD][i], m, g, HEAD, err);
             if (!st && i == p->seqs.n / 2 && k == p->context.n / 2) {
                 p->layers = layers_of(g);
-                st = step_graph(&p->decode, m, ASKED, p->seqs.at[i], 1,
+                st = step_graph(&p->decode, m, FT__LLM_ALIKE_ONCE, p->seqs.at[i], 1,
                                 p->context.at[k], err);
                 p->decode_step =
                     (ft_serve_step){.decode_seqs = p->seqs.at[i],
@@ -355,7 +351,7 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
         const size_t at = i * p->before.n + k;
         ft_graph *g;
 
-        st = step_graph(&g, m, COUNTED, 1, n, n + p->before.at[k], err);
+        st = step_graph(&g, m, FT__LLM_COUNTED, 1, n, n + p->before.at[k], err);
         if (!st)
             st = add_own(p, &p->cell[FT__SERVE_PREFILL][at], m, g, tokens, false, err);
         if (!st)
@@ -363,7 +359,7 @@ static ft_status plan_chunk(ft_serve_plan *p, struct plan_model *m, size_t i,
         if (!st && k == 0 && middle && !p->prefill) {
             p->issued = issued_of(g);
             p->block_experts = has_block_experts(g);
-            st = step_graph(&p->prefill, m, ASKED, 1, n, n, err);
+            st = step_graph(&p->prefill, m, FT__LLM_ALIKE_ONCE, 1, n, n, err);
             p->prefill_step = (ft_serve_step){.prefill_tokens = n,
                                               .prefill_pairs = n * (n + 1) / 2,
                                               .prefill_seqs = 1};
@@ -383,7 +379,7 @@ static ft_status plan_tokens(ft_serve_plan *p, struct plan_model *m, ft_error *e
     for (size_t i = 0; i < p->rows.n && !st; i++) {
         ft_graph *g;
 
-        st = step_graph(&g, m, COUNTED, p->rows.at[i], 1, m->few, err);
+        st = step_graph(&g, m, FT__LLM_COUNTED, p->rows.at[i], 1, m->few, err);
         if (!st)
             st = add_nodes(p, &p->cell[FT__SERVE_ROWS][i], m, g, COMMON, err);
         if (!st && chunk < p->chunk.n && p->chunk.at[chunk] == p->rows.at[i])
@@ -422,7 +418,7 @@ static bool may_draft(struct plan_model *m)
     if (m->never_drafts)
         return false;
     m->dim[m->n_dims++] = (ft_dim_value){"mtp", 1};
-    has = step_graph(&g, m, COUNTED, 1, 1, FT__SERVE_PROMPT, NULL) == FT_OK;
+    has = step_graph(&g, m, FT__LLM_COUNTED, 1, 1, FT__SERVE_PROMPT, NULL) == FT_OK;
     m->n_dims--;
     ft_graph_free(g);
     return has;
@@ -465,6 +461,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
             m->never_drafts = true;
             continue;
         }
+        if (strcmp(d->name, "once") == 0)
+            continue;
         if (strcmp(d->name, "tp") == 0 || strcmp(d->name, "pp") == 0)
             p->ranks *= (uint64_t)(d->value > 0 ? d->value : 1);
         if (strcmp(d->name, "dp") == 0 && d->value > 0)

@@ -9,7 +9,7 @@
 static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
     return ft__llm_activations(&s->sizes, (double)load->max_batched_tokens,
-                               (double)load->max_seqs, s->engine.sorts);
+                               (double)load->max_seqs, s->engine.sorted_logits);
 }
 
 /* Memory for weights, activations and the KV cache together. */
@@ -21,7 +21,7 @@ static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
 static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
     const double used = s->sizes.weights + activations_of(s, load) +
-                        ft__llm_workspace(&s->sizes, s->engine.sorts);
+                        ft__llm_workspace(&s->sizes, s->engine.reserves_graphs);
     const double left =
         (memory_of(s, load) - used) * (s->engine.shares_free ? load->memory_share : 1);
 

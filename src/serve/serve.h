@@ -5,7 +5,7 @@
 
 #include "base/index.h"
 #include "foretell/serve.h"
-#include "query/llm_memory.h"
+#include "serve/llm_memory.h"
 
 static inline ft_status ft__serve_no_memory(ft_error *err)
 {
@@ -121,14 +121,17 @@ typedef struct ft__serve_engine {
     bool prompts_alone;    /* steps of prompts, before those that decode */
     bool all_experts; /* reads those that no token goes to, too, of block_experts */
     bool reserves;    /* blocks for all tokens that a request will have, as it begins */
-    bool sorts;       /* as in ft_llm_limits */
+    bool sorted_logits;   /* to sample from them */
+    bool reserves_graphs; /* memory for CUDA graphs, before it divides the rest */
     bool keeps_freed; /* a preempted sequence finds its blocks that nobody took since */
     bool shares_free; /* memory_share is of what weights and a step leave, not of all */
 } ft__serve_engine;
 /* FT_EINVAL: no such name, or the version is not a number; each may be NULL. */
 ft_status ft__serve_engine_check(const char *name, const char *version, ft_error *err);
-/* The engine of that name and version; NULL: any, which is the newest. */
-ft__serve_engine ft__serve_engine_of(const char *name, const char *version);
+/* The engine of that name and version, in that run mode (as in ft_query); NULL: any,
+ * which is the newest, by graphs. */
+ft__serve_engine ft__serve_engine_of(const char *name, const char *version,
+                                     const char *run_mode);
 /* Is it a mixture of experts with block-scaled 8-bit weights, which has kernels of its
  * own? */
 bool ft__serve_block_experts(const ft_op *op);

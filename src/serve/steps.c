@@ -604,7 +604,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
         s->issued = p->issued;
         s->block_experts = p->block_experts;
         s->may_draft = p->may_draft;
-        s->engine = ft__serve_engine_of(q.engine, q.engine_version);
+        s->engine = ft__serve_engine_of(q.engine, q.engine_version, q.run_mode);
         if (s->engine.no_dataset)
             q.engine = q.engine_version = NULL;
         if (s->engine.layer_s > 0 && !q.run_mode)

@@ -347,8 +347,7 @@ int ft__rank_choices(ft__rank_question *q)
     if (!code)
         code = rank(q);
     if (!code)
-        code = ft__cli_done(q->c,
-                            ft__ranking_print(q->c, &q->r, q->o->top ? q->o->top : 20));
+        code = ft__cli_done(q->c, ft__ranking_print(q->c, &q->r, q->o->top));
     if (!code && q->o->html)
         code = ft__record_save_take(q->c, q->o->html, ft__ranking_json(&q->r));
     return code ? code : verdict(q);

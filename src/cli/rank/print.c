@@ -516,7 +516,7 @@ json_t *ft__ranking_json(const ft__ranking *r)
         (uint64_t)count_best(r), all);
 }
 
-static bool print_csv(const ft__ranking *r)
+static bool print_csv(const ft__ranking *r, uint64_t top)
 {
     static const char fields[] =
         "place:n device:s batch:i clock_hz:g state:s time_s:g energy_j:g power_w:g "
@@ -529,6 +529,8 @@ static bool print_csv(const ft__ranking *r)
         const ft_ranked *v = &r->ranked[r->order[k]];
         const ft_estimate *e = v->value;
 
+        if (top && k >= top && k < r->n_placed)
+            continue;
         ft__csv_row(stdout, fields, place_of(r, k), x->device, x->batch, x->clock_hz,
                     state_name(v->state), e[FT_RANK_BY_TIME].value,
                     e[FT_RANK_BY_ENERGY].value, e[FT_RANK_BY_POWER].value,
@@ -543,6 +545,6 @@ static bool print_csv(const ft__ranking *r)
 bool ft__ranking_print(const ft__cli *c, const ft__ranking *r, uint64_t top)
 {
     return c->json  ? ft__cli_json_take(c, ft__ranking_json(r))
-           : c->csv ? print_csv(r)
-                    : print_text(r, top);
+           : c->csv ? print_csv(r, top)
+                    : print_text(r, top ? top : 20);
 }

@@ -40,7 +40,8 @@ static const ft__option options[] = {
              "operations; all by the predictor that fits the first one best, or "
              "--predictor"),
     FT__HTML_OPTION(ft__rank_options),
-    FT__COUNT(ft__rank_options, top, "top", "N", "how many places to list; 20"),
+    FT__COUNT(ft__rank_options, top, "top", "N",
+              "how many places to list; 20, of --csv all"),
     FT__COUNT(ft__rank_options, seed, "seed", "N",
               "of the Monte Carlo draws for probability and regret; 1"),
     FT__GROUP(ft__rank_options, use, ft__operating_table),

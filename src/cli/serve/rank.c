@@ -476,6 +476,8 @@ static void free_ranking(ft__serve_ranking *r)
 
 static int rank_all(ft__serve_ranking *r)
 {
+    const uint64_t top = r->q->o->top;
+    bool good = true;
     int code;
 
     atomic_store(&r->next, 0);
@@ -488,11 +490,13 @@ static int rank_all(ft__serve_ranking *r)
     atomic_store(&r->next, 0);
     ft__on_cores(work_on_settings, r, r->n_ways * r->q->n_devices);
     put_in_order(r);
-    code = ft__cli_done(
-        r->q->c, r->q->c->json ? ft__cli_json_take(r->q->c, ft__serve_ranking_json(r))
-                 : r->q->c->csv
-                     ? ft__serve_ranking_csv(r)
-                     : ft__serve_ranking_print(r, r->q->o->top ? r->q->o->top : 20));
+    if (r->q->c->csv)
+        ft__serve_ranking_csv(r, top ? top : r->n_placed);
+    else if (r->q->c->json)
+        good = ft__cli_json_take(r->q->c, ft__serve_ranking_json(r));
+    else
+        good = ft__serve_ranking_print(r, top ? top : 20);
+    code = ft__cli_done(r->q->c, good);
     if (!code && r->q->o->html)
         code = ft__record_save_take(r->q->c, r->q->o->html, ft__serve_ranking_json(r));
     return code ? code : r->n_placed ? FT__EXIT_GOOD : FT__EXIT_NO;

@@ -329,15 +329,14 @@ static void csv_setting(const ft__serve_ranking *r, const ft__serve_setting *x,
                 v[FT__BY_POWER], v[FT__BY_COST], x->pareto);
 }
 
-bool ft__serve_ranking_csv(const ft__serve_ranking *r)
+void ft__serve_ranking_csv(const ft__serve_ranking *r, uint64_t top)
 {
     ft__csv_head(stdout, setting_fields);
-    for (size_t i = 0; i < r->n_placed; i++)
+    for (size_t i = 0; i < r->n_placed && i < top; i++)
         csv_setting(r, &r->setting[r->order[i]], i + 1);
     for (size_t i = 0; i < r->n; i++)
         if (r->setting[i].state != FT__SERVE_PLACED)
             csv_setting(r, &r->setting[i], 0);
-    return true;
 }
 
 static json_t *setting_json(const ft__serve_ranking *r, const ft__serve_setting *x,

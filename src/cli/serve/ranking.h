@@ -100,9 +100,10 @@ typedef struct ft__serve_ranking {
 double ft__serve_value_of(const ft__serve_setting *x, ft__serve_by of,
                           ft_serve_point p);
 
-/* False: out of memory. */
+/* Settings are in order; of those that are placed the first `top`. False: out of
+ * memory. */
 bool ft__serve_ranking_print(const ft__serve_ranking *r, uint64_t top);
-bool ft__serve_ranking_csv(const ft__serve_ranking *r);
+void ft__serve_ranking_csv(const ft__serve_ranking *r, uint64_t top);
 json_t *ft__serve_ranking_json(const ft__serve_ranking *r);
 
 #endif

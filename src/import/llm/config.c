@@ -62,6 +62,8 @@ static const struct config_number {
     {"moe_layer_start_index", offsetof(ft__llm, dense_first)},
     {"decoder_sparse_step", offsetof(ft__llm, moe_every)},
     {"interleave_moe_layer_step", offsetof(ft__llm, moe_every)},
+    {"moe_layer_interval", offsetof(ft__llm, moe_every)},
+    {"moe_layer_frequency", offsetof(ft__llm, moe_every)},
     {"full_attention_interval", offsetof(ft__llm, full_every)},
     {"expert_layer_period", offsetof(ft__llm, moe_every)},
     {"attn_layer_period", offsetof(ft__llm, attention_period)},
@@ -171,22 +173,23 @@ static void take_number(ft__llm_reader *r, ft__json *j, const char *key, int64_t
     }
 }
 
-/* One value for all layers, as a list. */
+/* One value for all layers, as a list; positions are nothing of layers. */
 static void take_alike(ft__llm_reader *r, ft__json *j, const char *key, int64_t *to)
 {
-    int64_t value = 0;
-    size_t n = 0;
+    int64_t value = -1;
+    bool alike = true;
 
     ft__json_array(j);
     while (ft__json_element(j)) {
-        int64_t one = 0;
+        int64_t one = -1;
 
         take_number(r, j, key, &one);
-        if (n++ && one != value)
-            ft__llm_refuse(r, "differs from layer to layer, which is not known", key);
+        alike = alike && one >= 0 && (value < 0 || one == value);
         value = one;
     }
-    if (n)
+    if (!alike && to != &r->m->positions)
+        ft__llm_refuse(r, "differs from layer to layer, which is not known", key);
+    else if (alike && value >= 0)
         *to = value;
 }
 
@@ -400,6 +403,8 @@ static void take_member(ft__llm_reader *r, ft__json *j, ft__text name, int depth
         take_dtype(j, &r->m->state);
     else if (FT__IS(name, "model_type"))
         take_type(r->m, j);
+    else if (FT__IS(name, "moe_layer_end_index") && ft__json_peek(j) == '0')
+        ft__json_int(j, &r->m->moe_last);
     else if (FT__IS(name, "expert_dtype"))
         take_expert_dtype(r->m, j);
     else if (!ft__llm_take_layers(r, j, name))

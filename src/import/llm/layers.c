@@ -440,7 +440,7 @@ static ft__llm_ffn ffn_of(const ft__llm *m, int64_t i)
     const int64_t every = m->moe_every;
     const bool offset = m->attention_period != 0; /* Jamba */
 
-    if (!m->experts || i < m->dense_first ||
+    if (!m->experts || i < m->dense_first || (m->moe_last > 0 && i > m->moe_last) ||
         (every > 1 && (offset ? i % every != m->expert_offset : (i + 1) % every)))
         return FT__LLM_DENSE;
     return m->parallel_experts == 1 ? FT__LLM_BOTH : FT__LLM_EXPERTS;
@@ -490,6 +490,7 @@ void ft__llm_complete(ft__llm *m, const ft__llm_layers *said)
     const int has = known_of(m);
     const bool dense_said = m->ffn || m->dense_ffn || m->searched;
     const bool experts_said = m->ffn || m->expert_ffn;
+    const bool arctic = strcmp(m->type, "arctic") == 0;
 
     know_type(m, has);
     complete_sizes(m);
@@ -512,7 +513,9 @@ void ft__llm_complete(ft__llm *m, const ft__llm_layers *said)
             m->guessed_ffn |= !(l->ffn == FT__LLM_EXPERTS ? experts_said : dense_said);
         if (!m->said_indexed)
             l->indexed = m->index_topk && (!m->o_rank || l->compress == 4);
-        l->size = m->searched && l->size ? searched_size(m, l->size) : m->dense_ffn;
+        l->size = m->searched && l->size             ? searched_size(m, l->size)
+                  : arctic && l->ffn == FT__LLM_BOTH ? m->hidden
+                                                     : m->dense_ffn;
         complete_heads(m, l);
     }
 }

@@ -88,7 +88,7 @@ typedef struct ft__llm {
     int64_t ffn, dense_ffn;           /* of dense layers between those of experts */
     int64_t experts, topk, expert_ffn, shared, shared_ffn;
     int64_t expert_in; /* features that experts see; 0: all */
-    int64_t dense_first, moe_every, expert_offset, full_every;
+    int64_t dense_first, moe_every, expert_offset, moe_last, full_every;
     int64_t attention_period, attention_offset;            /* among layers of Mamba */
     int64_t kv_rank, q_rank, rope_head, nope_head, v_head; /* latent attention */
     int64_t o_rank, o_groups; /* output by two products, the first in groups */
@@ -129,6 +129,10 @@ typedef struct ft__llm {
  * FT_EUNSUPPORTED: a part of the model is not known, and is named. */
 ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
                        const ft__llm_beside *beside, const char *name, ft_error *err);
+
+/* Values of dim once below. */
+enum { FT__LLM_ALIKE_ONCE = 1, FT__LLM_COUNTED };
+
 /* A step of a model that was read:
  *   batch           sequences; 1 unless given
  *   dim tokens=N    new tokens of each; 1 (decoding) unless given
@@ -148,7 +152,8 @@ ft_status ft__llm_read(ft__llm *out, const char *text, size_t len,
  *   dim mtp=N       tokens that a speculative layer drafts for each sequence; 0
  *   dim once=1      layers that are alike, between others that are, stand once, with
  *                   ft_node.repeat and ft_tensor.copies: answers are the same; 2: also
- *                   those between others, which compilers would fuse otherwise; 0
+ *                   those between others, which compilers would fuse otherwise; 0;
+ *                   not with train=1
  */
 ft_status ft__llm_step_of(ft_graph **out, const ft__llm *m, const char *name,
                           const ft_import_options *opt, ft_error *err);

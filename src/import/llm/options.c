@@ -56,7 +56,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->attention_alone = taken(opt, "lora_attention", used, 0) == 1;
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->unfused = taken(opt, "unfused", used, 0) == 1;
-    s->once = (int)taken(opt, "once", used, 0);
+    s->once = taken(opt, "once", used, 0);
     s->kv_bits = taken(opt, "kv_bits", used, 0);
     s->weight_bits = taken(opt, "weight_bits", used, 0);
     s->context =
@@ -83,6 +83,11 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim train=1: of models whose layers all have grouped "
                        "attention over all tokens or a window");
+    if (s->once < 0 || s->once > FT__LLM_COUNTED || (s->once && s->whole))
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "--dim once=%" PRId64
+                       ": 0, 1 or 2, and steps that train go without it",
+                       s->once);
     if ((s->scores || s->unfused || s->lora) && !s->whole)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim scores=1, unfused=1, lora=N: with train=1");

@@ -257,14 +257,15 @@ static bool stands_for(const ft__llm_step *s, int64_t first, int64_t a, int64_t 
                          is_like(&l[a - 1], &l[later - 1]) &&
                          is_like(&l[a + 1], &l[later + 1]);
 
-    return is_like(&l[a], &l[later]) && (s->once == 2 || (s->once && between));
+    return is_like(&l[a], &l[later]) &&
+           (s->once == FT__LLM_COUNTED || (s->once && between));
 }
 
 /* The layers of a pipeline stage, from number `first` on; one that is like an earlier
  * one is a copy of it, or is counted there. */
 static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
 {
-    enum { KINDS = 16 };
+    enum { KINDS = 16, STAND = 3 /* at most, of a kind: at both ends and between */ };
     const ft__llm_layer *l = s->m.layer;
     struct made made[KINDS];
     int n = 0, k;
@@ -286,9 +287,9 @@ static uint32_t layers(ft__llm_step *s, uint32_t x, int64_t first)
         if (n < KINDS && (k == n || s->once) &&
             now.from.n_assumptions == now.to.n_assumptions &&
             now.from.n_bounded == now.to.n_bounded) {
-            if (k == n && s->once < 2)
+            if (k == n && s->once != FT__LLM_COUNTED)
                 ft__build_reserve(s->b, &now.from, &now.to,
-                                  (uint32_t)(s->once ? 3 : s->m.layers - i));
+                                  (uint32_t)(s->once ? STAND : s->m.layers - i));
             made[n++] = now;
         }
     }

@@ -29,7 +29,7 @@ typedef struct ft__llm_step {
     bool scores;          /* of attention, which go through memory */
     bool unfused;  /* norms and rotations, operation by operation; logits in fp32 */
     bool repacked; /* weights are not as the checkpoint has them */
-    int once;      /* layers that are alike stand once, repeated: 1, 2 */
+    int64_t once;  /* layers that are alike stand once, repeated: 1, 2 */
     uint32_t embedding, head; /* weights that other operations have, too */
     uint32_t rotations;       /* of unfused ones: a table that all layers have */
     ft__llm m;                /* the last, of which only the layers there are count */

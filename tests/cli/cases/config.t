@@ -109,6 +109,18 @@ A folder has it in its config.json; what is not known is named.
   foretell ops: c.json: no configuration of a language model: it lacks a number above 0 for "hidden_size"
   foretell ops: c.json: 32 attention heads cannot share 7 of keys and values
   [3]
+  $ foretell predict examples/llm/llama-3-8b.json --device l4 --mode training --dim train=1 --dim tokens=512 --dim once=1
+  foretell predict: llama-3-8b.json: --dim once=1: 0, 1 or 2, and steps that train go without it
+  [2]
+  $ cat examples/llm/llama-3-8b.json | foretell predict /dev/stdin --device l4 -q | grep -c '^time'
+  1
+  $ cat examples/llm/llama-3-8b.json | foretell predict /dev/stdin --device l4 --prompt 128 -q
+  foretell predict: /dev/stdin: nothing comes out of it; where a model is read more than once it is a file, no pipe
+  [3]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 128 --generate 32 --concurrency 4 -q --dim once=1 | grep -c '^time'
+  2
+  $ printf '{"model_type":"gpt2","hidden_size":64,"n_layer":12,"n_head":4,"vocab_size":100}' > gpt.json; foretell predict gpt.json --device h100-sxm --run-mode eager --dim once=1 --dim context=64 -q | tail -1
+  verify on that device: foretell measure gpt.json --engine torch,device=cuda --dim context=64
   $ foretell predict examples/llm/llama-3-8b.json --device b200 --mode training --dim train=1 --dim tokens=512 -q | grep -m1 sequence
   assumed: whole sequences of tokens=512, without a cache, batch 1 (--dim tokens=N, --batch N)
 

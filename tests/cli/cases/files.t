@@ -61,7 +61,7 @@ An older file stays until the new one is whole; pipes and devices are written th
 What has no end is not read to it.
 
   $ foretell ops /dev/zero
-  foretell ops: /dev/zero: no regular file, and more than 1 GiB came out of it
+  foretell ops: /dev/zero: no large file, and more than 1 GiB came out of it
   [3]
 
 A store whose tables are not those that foretell makes is not read: a view could run for ever, a trigger write.

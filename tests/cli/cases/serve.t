@@ -163,6 +163,11 @@ What no setting reaches:
   0,h100-sxm,1,64,over limit,ttft=50ms
   0,t4,1,8,does not fit,"it does not fit: 15.0 GiB of weights on each of 1 x t4
   0,t4,1,64,does not fit,"it does not fit: 15.0 GiB of weights on each of 1 x t4
+  $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm,t4 --concurrency 8,16 --tp 1 --csv --top 1 -q | cut -d , -f 1-2,5,7,9
+  place,device,tp,concurrency,state
+  1,h100-sxm,1,16,placed
+  0,t4,1,8,does not fit
+  0,t4,1,16,does not fit
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1 -q
   examples/llm/llama-3-8b.json, served, by tokens-per-device
   assumed: requests of 1024 tokens that generate 256 (within 5 %)

@@ -1,11 +1,12 @@
 /* Memory of a server of a language model: what is left for its cache, and how many
  * requests that holds. Sizes are read off the graphs of its steps. */
-#include "query/llm_memory.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "import/llm/llm.h"
+#include "serve/serve.h"
 
 /* Devices with so much memory have larger steps. */
 static const double large_bytes = 70.0 * (1 << 30);
@@ -15,8 +16,8 @@ static const double large_bytes = 70.0 * (1 << 30);
  * (docs/llm.md).
  */
 static const double sampled_bytes = 14, sorted_bytes = 38.4;
-/* What the driver, cuBLAS and collectives hold; CUDA graphs, which servers that sort do
- * not reserve memory for. */
+/* What the driver, cuBLAS and collectives hold; CUDA graphs: vLLM's logs estimate 0.26
+ * to 0.45 GiB of dense models (docs/notes/llm-served.md). */
 static const double alone_bytes = 0.2 * (1 << 30), together_bytes = 0.55 * (1 << 30),
                     graph_bytes = 0.4 * (1 << 30);
 
@@ -81,7 +82,7 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
             strcmp(q->dims[i].name, "once") != 0)
             dims[n++] = q->dims[i];
     dims[n++] = (ft_dim_value){"context", (int64_t)context};
-    dims[n++] = (ft_dim_value){"once", 2};
+    dims[n++] = (ft_dim_value){"once", FT__LLM_COUNTED};
     asked.graph = NULL;
     asked.batch = 1;
     asked.dims = dims;
@@ -115,17 +116,17 @@ uint64_t ft__llm_step_tokens(double memory_bytes)
 }
 
 double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs,
-                           bool sorts)
+                           bool sorted_logits)
 {
     return fmax(tokens * (6 * s->hidden + s->widest),
-                (sorts ? sorted_bytes : sampled_bytes) * fmin(seqs, tokens) * s->vocab *
-                        s->ranks +
+                (sorted_logits ? sorted_bytes : sampled_bytes) * fmin(seqs, tokens) *
+                        s->vocab * s->ranks +
                     2 * tokens * s->hidden);
 }
 
-double ft__llm_workspace(const ft__llm_sizes *s, bool sorts)
+double ft__llm_workspace(const ft__llm_sizes *s, bool graphs)
 {
-    return (s->ranks > 1 ? together_bytes : alone_bytes) + (sorts ? 0 : graph_bytes);
+    return (s->ranks > 1 ? together_bytes : alone_bytes) + (graphs ? graph_bytes : 0);
 }
 
 static ft_status read_limits(ft_llm_limits *out, const ft_llm_limits *in, double memory,
@@ -217,6 +218,8 @@ ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q, double memory
 {
     ft__llm_sizes s;
     ft_llm_limits l;
+    const ft__serve_engine e =
+        ft__serve_engine_of(q->engine, q->engine_version, q->run_mode);
     ft_status st = read_limits(&l, limits, memory_bytes, err);
 
     *out = (ft_llm_memory){.most = ""};
@@ -230,9 +233,9 @@ ft_status ft_llm_memory_ask(ft_llm_memory *out, const ft_query *q, double memory
         return st;
     out->budget = l.share * memory_bytes;
     out->weights = s.weights;
-    out->activations =
-        ft__llm_activations(&s, (double)l.batched_tokens, (double)l.seqs, l.sorts);
-    out->workspace = ft__llm_workspace(&s, l.sorts);
+    out->activations = ft__llm_activations(&s, (double)l.batched_tokens, (double)l.seqs,
+                                           e.sorted_logits);
+    out->workspace = ft__llm_workspace(&s, e.reserves_graphs);
     out->cache = out->budget - out->weights - out->activations - out->workspace;
     out->request = s.cache;
     out->requests = fmax(0, out->cache / s.cache);

@@ -1,5 +1,5 @@
-#ifndef QUERY_LLM_MEMORY_H
-#define QUERY_LLM_MEMORY_H
+#ifndef SERVE_LLM_MEMORY_H
+#define SERVE_LLM_MEMORY_H
 
 #include <stdbool.h>
 
@@ -21,11 +21,11 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
 /* Sequences and tokens of a step of a device with so much memory, as vLLM has them. */
 uint64_t ft__llm_step_seqs(double memory_bytes);
 uint64_t ft__llm_step_tokens(double memory_bytes);
-/* That the largest step takes, with so many tokens and sequences (sorts: as in
- * ft_llm_limits), ... */
+/* That the largest step takes, with so many tokens and sequences (sorted_logits: to
+ * sample from them), ... */
 double ft__llm_activations(const ft__llm_sizes *s, double tokens, double seqs,
-                           bool sorts);
-/* ... and libraries. */
-double ft__llm_workspace(const ft__llm_sizes *s, bool sorts);
+                           bool sorted_logits);
+/* ... and libraries, with CUDA graphs. */
+double ft__llm_workspace(const ft__llm_sizes *s, bool graphs);
 
 #endif
