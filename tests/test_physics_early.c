@@ -583,6 +583,18 @@ TEST(sums_over_pcie_take_what_nccl_does)
     check_measured(v, sizeof(v) / sizeof(*v), 0.2);
 }
 
+/* Other makers' and years' were slowed as well. */
+TEST(rings_of_more_than_four_are_slow_where_that_was_seen)
+{
+    static const char *const chips[] = {"rtx-4090", "l4", "rx-7900-xtx", "gtx-1080-ti"};
+
+    for (int i = 0; i < 4; i++)
+        CHECK_NEAR(
+            seconds("collective x=400000000 ranks=8 dtype=fp32", chips[i], "") /
+                seconds("collective x=400000000 ranks=4 dtype=fp32", chips[i], ""),
+            i < 3 ? 7 / 6. : 7 / 6. / 0.8, 0.01);
+}
+
 /* Without bf16 in its tensor cores a T4 is no faster than in fp32; an RX 7900 XTX has
  * no matrix instructions of fp32. */
 TEST(types_without_hardware_take_the_rate_of_vectors)
