@@ -305,19 +305,22 @@ TEST(products_of_8_bits_of_few_columns_have_kernels_of_their_own)
     check_measured(v, sizeof(v) / sizeof(*v), 0.25);
 }
 
-/* A law of few columns answered 129 as 1.2 times faster than 128, and a GTX 1080 as
- * faster than a GTX 1080 Ti of more cores. */
+/* A law of few columns answered 129 as 1.2 times faster than 128 of either order, and a
+ * GTX 1080 as faster than a GTX 1080 Ti of more cores. */
 TEST(more_columns_or_fewer_cores_are_never_faster)
 {
     static const char *const chips[] = {"gtx-1080-ti", "gtx-1080", "p40",
                                         "titan-x-pascal", "titan-x-maxwell"};
     static const char *const calls[] = {"calls=library", "calls=single cuda=8.0"};
-    static const int k[] = {2048, 2560};
+    static const char *const layers[] = {
+        "linear x=%dx2048 out=7680", "linear x=%dx2560 out=7680",
+        "matmul x=512x512 y=512x%d order=1", "matmul x=1024x1024 y=1024x%d order=1",
+        "matmul x=2048x2048 y=2048x%d order=1"};
     /* 60 tiles are three waves of 20 and of 28 cores, and the 20 have a higher clock.
      */
     static const double FEWER_WAVES = 0.92;
 
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 50; i++) {
         const char *const device = chips[i % 5], *const setting = calls[i / 5 % 2];
         double last = 0;
 
@@ -325,12 +328,12 @@ TEST(more_columns_or_fewer_cores_are_never_faster)
             char spec[100];
             double s;
 
-            snprintf(spec, sizeof(spec), "linear x=%dx%d out=7680", columns, k[i / 10]);
+            snprintf(spec, sizeof(spec), layers[i / 10], columns);
             s = seconds(spec, device, setting);
             if (!(s >= last))
                 fprintf(stderr, "%s on %s by %s\n", spec, device, setting);
             CHECK(CMP(s, >=, last));
-            if (i % 5 == 1 && columns >= 64)
+            if (i < 20 && i % 5 == 1 && columns >= 64)
                 CHECK(CMP(s, >=, FEWER_WAVES * seconds(spec, chips[0], setting)));
             last = s;
         }
@@ -578,6 +581,18 @@ TEST(sums_over_pcie_take_what_nccl_does)
     };
 
     check_measured(v, sizeof(v) / sizeof(*v), 0.2);
+}
+
+/* Other makers' and years' were slowed as well. */
+TEST(rings_of_more_than_four_are_slow_where_that_was_seen)
+{
+    static const char *const chips[] = {"rtx-4090", "l4", "rx-7900-xtx", "gtx-1080-ti"};
+
+    for (int i = 0; i < 4; i++)
+        CHECK_NEAR(
+            seconds("collective x=400000000 ranks=8 dtype=fp32", chips[i], "") /
+                seconds("collective x=400000000 ranks=4 dtype=fp32", chips[i], ""),
+            i < 3 ? 7 / 6. : 7 / 6. / 0.8, 0.01);
 }
 
 /* Without bf16 in its tensor cores a T4 is no faster than in fp32; an RX 7900 XTX has

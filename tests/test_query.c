@@ -219,28 +219,63 @@ TEST(gradients_in_steps_before_volta_are_unsure)
     ft_data_close(d);
 }
 
+static double width_of(ft_data *d, const char *device, const char *list)
+{
+    ft_query q = about_list();
+    double width = NAN;
+    ft_answer *a;
+
+    q.list = list;
+    q.list_len = strlen(list);
+    q.device = device;
+    q.method = "physics";
+    CHECK(!ft_query_ask(&a, d, &q, NULL));
+    if (a)
+        width = a->op[0]->device_time.high / a->op[0]->device_time.low;
+    ft_answer_free(a);
+    return width;
+}
+
 /* Two H100 NVL are linked by a bridge: four share another path. */
 TEST(collectives_beyond_the_link_are_less_sure)
 {
-    static const char *const list[] = {"collective x=8192x8192 ranks=2 dtype=bf16\n",
-                                       "collective x=8192x8192 ranks=4 dtype=bf16\n"};
     ft_data *d = open_data();
-    double width[2] = {NAN, NAN};
 
-    for (int i = 0; i < 2; i++) {
-        ft_query q = about_list();
-        ft_answer *a;
+    CHECK(CMP(
+        width_of(d, "h100-nvl", "collective x=8192x8192 ranks=4 dtype=bf16\n"), >,
+        1.5 * width_of(d, "h100-nvl", "collective x=8192x8192 ranks=2 dtype=bf16\n")));
+    ft_data_close(d);
+}
 
-        q.list = list[i];
-        q.list_len = strlen(list[i]);
-        q.device = "h100-nvl";
-        q.method = "physics";
-        CHECK(!ft_query_ask(&a, d, &q, NULL));
-        if (a)
-            width[i] = a->op[0]->device_time.high / a->op[0]->device_time.low;
-        ft_answer_free(a);
+/* Others had the intervals of sums, sums of 16 another one if they named their
+ * machines, and those of 256 KiB 0.6 of that of a byte less. */
+TEST(sums_of_one_machine_before_volta_are_surer)
+{
+    static const char *const other[] = {
+        "collective x=1048576 ranks=8 mode=1 dtype=fp32\n",
+        "collective x=1048576 ranks=8 mode=2 dtype=fp32\n",
+        "collective x=1048576 ranks=16 dtype=fp32\n",
+        "collective x=1048576 ranks=16 nodes=2 dtype=fp32\n"};
+    ft_data *d = open_data();
+    const double sum = width_of(d, "gtx-1080-ti",
+                                "collective x=1048576 ranks=8 dtype=fp32\n"),
+                 least = width_of(d, "gtx-1080-ti",
+                                  "collective x=1024 ranks=8 dtype=fp32\n");
+    double last = least;
+
+    for (int i = 0; i < 4; i++)
+        CHECK_NEAR(width_of(d, "gtx-1080-ti", other[i]) / least, 1, 1e-9);
+    for (double n = 60e3; n < 280e3; n *= 1.02) {
+        char list[64];
+        double width;
+
+        snprintf(list, sizeof(list), "collective x=%.0f ranks=8 dtype=fp32\n", n);
+        width = width_of(d, "gtx-1080-ti", list);
+        CHECK(CMP(width, <=, last * 1.000001) && CMP(width, >, 0.97 * last));
+        last = width;
     }
-    CHECK(CMP(width[1], >, 1.5 * width[0]));
+    CHECK_NEAR(last / sum, 1, 1e-9);
+    CHECK(CMP(sum, <, 0.65 * least));
     ft_data_close(d);
 }
 

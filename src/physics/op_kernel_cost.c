@@ -33,20 +33,6 @@ static const double LEAST_SIDE = 32;
  * whole blocks: DeepBench's of a Titan X (Pascal) and a Titan X (Maxwell). */
 static const double DEEP_OPERAND = 35e6, BLOCK = 8192;
 
-/* Of few columns on cores of 128 lanes (shared memory gives a lane half of what a
- * P100's does, which may be why): DeepBench's take 1.0 to 4 times a plain product's
- * time on a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell), by three
- * libraries. At 0.8 one column more would be faster, so that most of it is left to
- * rows. */
-static const double FEW_CROSSED = 0.82, MOST_FEW = 128;
-
-static double few_share(double side, const ft__hardware_spec *chip)
-{
-    return chip->bare && chip->lanes > 100 && side >= LEAST_SIDE && side <= MOST_FEW
-               ? FEW_CROSSED
-               : 1;
-}
-
 /* Of cuBLAS before Volta, where both operands lie along k. Of many columns a P100 and a
  * GTX 1080 Ti, measured by 8.0.88, lose nothing. */
 static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chip,
@@ -57,11 +43,10 @@ static double crossed_share(const ft__op_kernel *p, const ft__hardware_spec *chi
         pow(chip->bare ? side * row / DEEP_OPERAND : row / DEEP_ROW, DEEP_BEND);
 
     if (chip->bare != (chip->cuda <= 8))
-        return few_share(side, chip);
+        return 1;
     if (side < LEAST_SIDE || (chip->bare && fmod(row, BLOCK) == 0))
         deep = 0;
-    return few_share(side, chip) * c[FT__C_crossed_share] *
-           (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
+    return c[FT__C_crossed_share] * (fmod(row, SECTOR) > 0 ? RAGGED_SHARE : 1) /
            (1 + DEEPEST * deep / (1 + deep));
 }
 
@@ -96,6 +81,20 @@ static double library_share(const ft__op_kernel *p, const ft__hardware_spec *chi
            (chip->early && p->count > 1 && p->size > 1 ? EARLY_STEP : 1);
 }
 
+/* Of few columns, both operands along k, on cores of 128 lanes (shared memory gives a
+ * lane half of what a P100's does, which may be why): DeepBench's take 1.0 to 4 times a
+ * plain product's time on a GTX 1080 Ti, a Titan X (Pascal) and a Titan X (Maxwell), by
+ * three libraries. As by more columns in full, which are never faster. */
+static const double FEW_CROSSED = 0.82, MOST_FEW = 128;
+
+static bool has_few_crossed(const ft__op_kernel *p, const ft__hardware_spec *chip)
+{
+    const double side = fmin(p->m, p->n);
+
+    return chip->early && chip->bare && p->crossed && chip->lanes > 100 &&
+           chip->lanes <= 140 && side >= LEAST_SIDE && side <= MOST_FEW;
+}
+
 /* Those of a product or convolution, the plainest first. */
 static uint32_t algorithms(ft__algorithm out[MAX_ALGORITHMS], const ft__op_kernel *p,
                            const ft__hardware_spec *chip, const double *c)
@@ -106,7 +105,13 @@ static uint32_t algorithms(ft__algorithm out[MAX_ALGORITHMS], const ft__op_kerne
                              .share = library_share(p, chip, c),
                              .tensor = ft__tensor_serves(p, chip),
                              .matrix = chip->tensor != 0};
-    return 1;
+    if (!has_few_crossed(p, chip))
+        return 1;
+    out[1] = out[0];
+    *(p->m < p->n ? &out[1].op_kernel.m : &out[1].op_kernel.n) = MOST_FEW + 1;
+    out[1].share = library_share(&out[1].op_kernel, chip, c);
+    out[0].share = fmin(out[0].share, FEW_CROSSED);
+    return 2;
 }
 
 /* The fastest of them: all of *out but its launches. */

@@ -95,12 +95,14 @@ bool ft__is_joined(const ft_device_facts *d, const ft_op *op)
 }
 
 /* PCIe 3.0, 4.0 and 5.0 (which Hopper has as well) with 16 lanes where nothing else
- * connects GPUs: of each switch four, and a ring of more goes by processors at 9 GB/s
- * in place of 12 (NCCL's issue 406). CPUs by a network of 100 Gbit/s. */
+ * connects GPUs. NVIDIA's with PCIe 3.0: of each switch four, and a ring of more goes
+ * by processors at 9 GB/s (NCCL's issue 406), which is 0.8 of the 11.2 that are taken
+ * of 16 within a switch. CPUs by a network of 100 Gbit/s. */
 static double link_of(const ft_device_facts *d, const ft_op *op, bool joined)
 {
     static const double by_processors = 0.8;
-    const bool far = ft_op_at(op, FT_K_ranks, 0) > 4 * ft_op_at(op, FT_K_nodes, 0);
+    const bool far = is(d->vendor, "NVIDIA") && d->year < 2020 &&
+                     ft_op_at(op, FT_K_ranks, 0) > 4 * ft_op_at(op, FT_K_nodes, 0);
     const double pcie = d->year < 2020                      ? 16e9
                         : d->year < 2025 && !is_since(d, 9) ? 32e9
                                                             : 64e9;

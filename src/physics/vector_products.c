@@ -309,20 +309,17 @@ static double with_memory(double product_s, double memory_s, const ft__algorithm
 
 /* Of each of k, a product of 8 bits with one or two columns, whose rows a thread each
  * adds up: DeepBench's with k of 500,000 on a GTX 1080 Ti and a Titan X (Pascal), of
- * 512 rows as of 1,024. */
+ * 512 rows as of 1,024. Others were not measured: without instructions for that they
+ * are no faster. */
 static const double VECTOR_CLOCKS = 11;
 
-/* Clocks that steps take at least for each of k before Volta, as DeepBench's LSTM, GRU
- * and plain layers of 256 to 2816 rows have them on a P100, a GTX 1080 Ti and both
- * Titan X, whatever a core's lanes. Of more than 16 columns Pascals take 155 to 200 for
- * gradients of the data and forward 181 to 208 (plain), 200 to 241 (GRU) and 230 and
- * more (LSTM); a P100's vectors of 16 bits 190, forward 450 and more of 32 and 195 of
- * 64. Of 64 in fp32 gradients of the data take 52 and more, plain layers 91 and more,
- * and are estimated up to 3.1 times too slow: a larger batch is never faster. Up to 16
- * take 37 and more back, forward 70 to 80 and an LSTM's 145 to 158, and where a core
- * has many rows so much for each of them and 16 columns. Maxwells take 46 to 73 back,
- * of 64 columns 76 and more, forward 83 and more and an LSTM's 180. Libraries have no
- * 8-bit steps, which take fp32's; those of up to 4 columns are faster. */
+/* Clocks that steps take at least for each of k before Volta, as DeepBench's have them
+ * on a P100, a GTX 1080 Ti and both Titan X, whatever a core's lanes
+ * (docs/notes/physics.md, steps of recurrent layers by gates and rows; Keplers were not
+ * measured and are no faster than Maxwells). Up to 16 columns take so much for each row
+ * of a core. A larger batch is never faster, so that 64 columns back are up to 3.1
+ * times too slow. Libraries have no 8-bit steps, which take fp32's; those of up to 4
+ * columns are faster. */
 static double step_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
 {
     static const double row_back = 1, row_forward = 1.4;

@@ -35,12 +35,13 @@ static const double reach_half_steps = 1.95;
 /* Over links of one machine, of all sizes: of the kinds of aiconfigurator's collectives
  * on an A100 and an H200 the one that errs most. */
 static const double reach_collective = 0.49;
-/* Over PCIe before Volta, of 256 KiB and more: of DeepBench's sums by whichever path.
+/* Sums of one machine over PCIe before Volta, of 1 MiB and more; of less than 256 KiB
+ * as of others, and a part of both between: of DeepBench's by whichever path.
  * No device file says whether it goes through the host's memory, where NCCL has 6 GB/s
  * in place of 12 (its issue 406; DeepBench's P100 and Maxwells, its Pascals have 12).
  */
 static const double reach_pcie = 0.3, by_host_memory = 2;
-enum { LEAST_OF_PCIE = 256 << 10 };
+enum { MACHINE_RANKS = 8, LEAST_OF_PCIE = 256 << 10, ALL_OF_PCIE = 1 << 20 };
 /* Not named by the importer: what it moves is all that is known of it. */
 static const double bound_high = 10;
 
@@ -113,14 +114,18 @@ static double reach_of_images(const ft_op *op, const ft__device_query *a, bool p
     return tensor ? reach_tensor_conv : reach_product;
 }
 
-static bool goes_by_early_pcie(const ft_op *op, const ft__device_query *a)
+/* How far is it one of those sums, from 0 to 1? */
+static double early_pcie(const ft_op *op, const ft__device_query *a)
 {
     const ft_shape x = ft_op_shape(op, FT_K_x);
 
-    return op->kind == FT_KIND_collective && ft_op_at(op, FT_K_nodes, 0) <= 1 &&
-           is_nvidia(a) && a->device->compute_capability < 7 &&
-           !(a->device->link_bytes_per_s > 0) &&
-           ft_tensor_bytes(&x, op->dtype) >= LEAST_OF_PCIE;
+    if (op->kind != FT_KIND_collective || ft_op_at(op, FT_K_mode, 0) != 0 ||
+        ft_op_at(op, FT_K_nodes, 0) > 1 ||
+        ft_op_at(op, FT_K_ranks, 0) > MACHINE_RANKS || !is_nvidia(a) ||
+        !(a->device->compute_capability < 7) || a->device->link_bytes_per_s > 0)
+        return 0;
+    return fmin(1, fmax(0, log((double)ft_tensor_bytes(&x, op->dtype) / LEAST_OF_PCIE) /
+                               log((double)ALL_OF_PCIE / LEAST_OF_PCIE)));
 }
 
 static double reach_of(const ft_op *op, const ft__device_query *a)
@@ -142,12 +147,10 @@ static double reach_of(const ft_op *op, const ft__device_query *a)
     case FT_KIND_conv_transpose2d: return reach_of_images(op, a, plain);
     case FT_KIND_conv3d: return reach_of_volumes(op, a, plain);
     case FT_KIND_collective:
-        if (goes_by_early_pcie(op, a))
-            return reach_pcie;
         return ft_op_at(op, FT_K_nodes, 0) <= 1 && a->device->link_bytes_per_s > 0 &&
                        ft__is_joined(a->device, op)
                    ? reach_collective
-                   : reach_other;
+                   : reach_other + early_pcie(op, a) * (reach_pcie - reach_other);
     case FT_KIND_cumsum: /* ways of one row, of many and of columns */
         return ft_op_at(op, FT_K_axis, 0) + 1 == ft_op_shape(op, FT_K_x).rank
                    ? reach_choice
@@ -696,7 +699,7 @@ void ft__device_query_bare(ft__op_task *task, ft_estimate *time,
                            const ft__terms *t)
 {
     const double reach = reach_of(op, a);
-    const double longest = goes_by_early_pcie(op, a) ? by_host_memory : 1;
+    const double longest = pow(by_host_memory, early_pcie(op, a));
 
     *time = (ft_estimate){0, 0, 0, FT_BASIS_NONE, ""};
     task->group = ft__task_group_of(op);
