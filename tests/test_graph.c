@@ -18,8 +18,8 @@ TEST(a_canonical_spec_reads_and_writes_itself)
         "cast x=1x128 to=fp32 dtype=int64",
         "concat x=1x64x56x56 axis=1 sizes=64x32x32 dtype=fp32",
         "embedding x=1x128 rows=30522 dim=768 dtype=fp32",
-        "conv1d x=1x8x9 out=4 kernel=3 stride=1 pad=0 to=int32 weights=int8 "
-        "dtype=uint8",
+        ("conv1d x=1x8x9 out=4 kernel=3 stride=1 pad=0 to=int32 weights=int8 "
+         "dtype=uint8"),
         "linear x=1x64 out=8 weights=int4 block=32 dtype=fp16",
         "generic read=1000 out=1x10 dtype=fp32",
     };
