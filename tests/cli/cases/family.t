@@ -38,7 +38,7 @@ them and for others.
   a30  600 MHz  157 ms  116 ms  239 ms  67.2 W  10.5 J  # B  yes  scaled
   a30  900 MHz  114 ms  85.4 ms  171 ms  80.8 W  9.23 J  # B  yes  scaled
   l4  600 MHz  1.59 ms  1.24 ms  2.93 ms  32.6 W  51.9 mJ  # B  yes  scaled
-  l4  900 MHz  1.24 ms  989 us  2.92 ms  34.7 W  43.1 mJ  # B  yes  scaled
+  l4  900 MHz  1.24 ms  990 us  2.92 ms  34.7 W  43.1 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, where it is fastest, too
   least energy x time on a30: at 900 MHz, where it is fastest, too
   least energy on l4: at 900 MHz, where it is fastest, too

@@ -24,12 +24,13 @@ Several devices beside each other.
   vgg16.onnx
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of output
+  assumed: host of jetson-tk1: launches take 5.3 times those of an x86 server's; --launch-time replaces it
   assumed: training, one step of forward, backward and Adam at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation
   
   device         time      low     high  energy    memory  fits  largest batch  basis
   ------------------------------------------------------------------------------------
-  jetson-tk1   19.4 s   11.9 s   32.2 s       -  6.93 GiB  no                0  scaled
+  jetson-tk1   19.4 s   11.9 s   32.1 s       -  6.93 GiB  no                0  scaled
   a30          268 ms   175 ms   411 ms  44.2 J  6.93 GiB  yes             312  scaled
   h100-sxm    58.2 ms  38.3 ms  88.7 ms  38.9 J  6.96 GiB  yes            1123  scaled
   - is not known; asked about one device alone, foretell says why

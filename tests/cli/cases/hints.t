@@ -116,8 +116,8 @@ what it has no answer for. A batch costs what its items cost.
   not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.97 ms  1.36 ms  2.94 ms     4069  311 mJ  618 MiB                   0.1365  *   65.1 %  scaled
-  2  l4      2.24 ms  1.54 ms  3.32 ms     3578  152 mJ  618 MiB                  0.07763  *~  34.9 %  scaled
+  1  a30     1.97 ms  1.36 ms  2.94 ms     4069  311 mJ  618 MiB                   0.1365  *   65.0 %  scaled
+  2  l4      2.24 ms  1.54 ms  3.31 ms     3578  152 mJ  618 MiB                  0.07763  *~  35.0 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1
@@ -178,7 +178,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, h100-pcie, rtx-pro-6000, mi355x and 82 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
+  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, h100-pcie, rtx-pro-6000, mi355x and 81 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.23 ms and have taken 88.3 mJ; no other way is better

@@ -20,7 +20,7 @@ One network over two devices, by what is predicted of every part.
   $ foretell place data/models/resnet50.onnx --devices jetson-tx2,a30 --link 1Gbit/s --latency 1ms | tail -4
   
   one pass takes 3.09 ms and 218 mJ; passes that follow each other take 3.09 ms each
-  alone on jetson-tx2: 25.6 ms, 383 mJ
+  alone on jetson-tx2: 24.9 ms, 370 mJ
   alone on a30: 3.09 ms, 218 mJ
   $ foretell place data/models/vgg16.onnx --mode training --optimizer adam --batch 32 --devices jetson-tk1,t4 --link 16GB/s | tail -3
   one pass takes 462 ms and 32.3 J; passes that follow each other take 462 ms each

@@ -38,10 +38,10 @@ At other clocks, with the one that takes the least energy; under a cap.
   
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
-  a30      600 MHz  34.1 ms  22.6 ms  51.6 ms  89.2 W  3.04 J  930 MiB  yes   scaled
-  a30      900 MHz  27.0 ms  18.0 ms  40.8 ms   107 W  2.90 J  930 MiB  yes   scaled
-  a30     1.20 GHz  23.9 ms  16.0 ms  36.1 ms   150 W  3.60 J  930 MiB  yes   scaled
-  a30     1.44 GHz  22.7 ms  15.1 ms  34.2 ms   165 W  3.73 J  930 MiB  yes   scaled
+  a30      600 MHz  34.1 ms  22.7 ms  51.5 ms  89.2 W  3.04 J  930 MiB  yes   scaled
+  a30      900 MHz  27.0 ms  18.0 ms  40.7 ms   107 W  2.90 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.9 ms  16.0 ms  36.0 ms   150 W  3.60 J  930 MiB  yes   scaled
+  a30     1.44 GHz  22.7 ms  15.2 ms  34.1 ms   165 W  3.73 J  930 MiB  yes   scaled
   least energy on a30: at 900 MHz, 77.6 % of the energy and 119.2 % of the time at 1.44 GHz
   least energy x time on a30: at 900 MHz, 77.6 % of the energy and 119.2 % of the time at 1.44 GHz
   

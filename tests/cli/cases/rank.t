@@ -9,7 +9,7 @@ Devices that nobody measured, each scaled from its data sheet.
   -------------------------------------------------------------------------------------
   1  a30         3.09 ms  1.19 ms  7.28 ms    324.1  218 mJ  627 MiB  *  72.4 %  scaled
   2  l4          3.09 ms  1.39 ms  7.28 ms    323.9  135 mJ  627 MiB  ~  27.6 %  scaled
-  3  jetson-tk1  77.0 ms  49.8 ms   120 ms    12.99       -  627 MiB      0.0 %  scaled
+  3  jetson-tk1  77.0 ms  50.2 ms   120 ms    12.99       -  627 MiB      0.0 %  scaled
   
   *: Pareto-optimal in time
   best: a30
@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  items/s  energy    memory      chance  basis
   ------------------------------------------------------------------------------------------
-  1  a30        64  4.19 ms  2.74 ms  6.43 ms    238.7  691 mJ  6.93 GiB  *  100.0 %  scaled
-  2  a30         8  5.25 ms  3.38 ms  8.19 ms    190.4  864 mJ  3.09 GiB       0.0 %  scaled
+  1  a30        64  4.19 ms  2.74 ms  6.42 ms    238.7  691 mJ  6.93 GiB  *  100.0 %  scaled
+  2  a30         8  5.25 ms  3.38 ms  8.18 ms    190.4  864 mJ  3.09 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does
@@ -37,7 +37,7 @@ Devices that nobody measured, each scaled from its data sheet.
   #  device     clock  cost of a million passes     low   high     time  items/s  energy   memory     chance  basis
   ------------------------------------------------------------------------------------------------------------------
   1  a30     1.20 GHz                     2.135  0.8903  5.037  3.09 ms      324  174 mJ  627 MiB  *  74.4 %  scaled
-  2  a30      600 MHz                     2.139   1.324  5.041  3.09 ms    323.4  151 mJ  627 MiB  *  25.6 %  scaled
+  2  a30      600 MHz                     2.139   1.324   5.04  3.09 ms    323.4  151 mJ  627 MiB  *  25.6 %  scaled
   
   not known: a30: its highest clock is 1440 MHz
   not known: l4: no price is given

@@ -199,7 +199,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
       1  l40s    1   1  as is    99.0 ms  33.0 ms             30.3     678.1   305 mJ  yes
       2  l4      1   1  as is     50.4 s   106 ms            9.399     266.6   224 mJ  yes
   
-  the first: TTFT 65.4 ms .. 154 ms, TPOT 20.9 ms .. 54.8 ms, a device 650.7 .. 697.1 tokens/s; scaled
+  the first: TTFT 65.6 ms .. 154 ms, TPOT 21.2 ms .. 54.1 ms, a device 651.4 .. 696.8 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'

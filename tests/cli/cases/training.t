@@ -216,7 +216,7 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  24.5 ms  16.0 ms   37.6 ms  scaled
+  time                  24.5 ms  16.0 ms   37.5 ms  scaled
     forward             7.51 ms  4.91 ms   11.5 ms  scaled
     backward            16.7 ms  10.9 ms   25.6 ms  scaled
     optimizer            287 us   188 us    440 us  scaled
