@@ -344,7 +344,7 @@ ft_status ft__known_networks_make(ft__known_networks **out, const ft_predictor *
         return FT_OK;
     k = calloc(1, sizeof(*k));
     st = k ? take_all(k, p, on, g, err) : ft_fail(err, FT_ENOMEM, 0, "networks");
-    for (int q = 0; q < QUANTITIES && !st; q++)
+    for (enum quantity q = TIME; q < QUANTITIES && !st; q++)
         fit(k, q);
     if (!st && k->fit[TIME].names)
         *out = k;
