@@ -36,17 +36,17 @@ On a device with times and energy; the backward pass and the optimizer belong to
     maxpool              2  2.08 ms  1.26 ms  3.43 ms   2.6 %   344 mJ   187 mJ   567 mJ  64.2 MFLOP           0   589 MiB
     layer1              94  21.4 ms  13.3 ms  35.2 ms  27.1 %   3.42 J   1.88 J   5.69 J   132 GFLOP       219 k  1.63 GiB
     layer2             123  20.8 ms  12.6 ms  35.2 ms  26.4 %   3.38 J   1.82 J   5.75 J   200 GFLOP      1.23 M  2.22 GiB
-    layer3             181  20.1 ms  11.9 ms  34.7 ms  25.5 %   3.26 J   1.71 J   5.68 J   283 GFLOP      7.12 M  2.64 GiB
-    layer4              94  8.33 ms  4.79 ms  14.8 ms  10.6 %   1.34 J   689 mJ   2.42 J   156 GFLOP      15.0 M  2.70 GiB
-    avgpool              3  46.4 us  31.9 us  73.7 us   0.1 %  7.03 mJ  4.14 mJ  11.7 mJ  6.42 MFLOP           0  2.68 GiB
-    fc                   4   137 us  78.9 us   260 us   0.2 %  21.0 mJ  10.5 mJ  41.6 mJ   401 MFLOP      2.05 M  2.67 GiB
+    layer3             181  20.1 ms  11.9 ms  34.8 ms  25.5 %   3.26 J   1.71 J   5.68 J   283 GFLOP      7.12 M  2.64 GiB
+    layer4              94  8.33 ms  4.78 ms  14.8 ms  10.6 %   1.34 J   689 mJ   2.42 J   156 GFLOP      15.0 M  2.70 GiB
+    avgpool              3  46.4 us  31.8 us  74.0 us   0.1 %  7.03 mJ  4.13 mJ  11.8 mJ  6.42 MFLOP           0  2.68 GiB
+    fc                   4   137 us  78.8 us   261 us   0.2 %  21.0 mJ  10.5 mJ  41.7 mJ   401 MFLOP      2.05 M  2.67 GiB
   
   time, energy: of the device while it runs their operations; low .. high as if all of them
   erred together; share of the network's time
   memory: most that is alive while one of their operations runs
   $ foretell ops data/models/resnet50.pt2 --tree --device a30 --json | pick modules.# modules.5 device
   modules.#: 151
-  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0490324088750385, "time": {"value": 0.00022133234475185, "low": 0.000132960562265862, "high": 0.000378255159865189, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0173187373530791, "low": 0.00761853992025375, "high": 0.040227777371376, "unit": "J", "basis": "scaled"}}
+  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0490324088750385, "time": {"value": 0.00022133234475185, "low": 0.000132711492227315, "high": 0.000379356376586967, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0173187373530791, "low": 0.00760306127218371, "high": 0.0403114604051805, "unit": "J", "basis": "scaled"}}
   device: "a30"
   $ foretell ops data/models/resnet50.pt2 --tree --depth 1 --csv | tail -n 2
   avgpool,1,1,100352,409600,0,103456320,,,,,,
