@@ -133,8 +133,8 @@ static bool held_over(const struct memory *m, const ft_tensor *t)
     return part == FT_PART_ACTIVATIONS || part == FT_PART_SAVED;
 }
 
-/* Inputs and weights of all layers that theirs stands for; what is computed lives in
- * one after the other. */
+/* A layer that stands for several (ft_tensor.copies): each has inputs, weights and
+ * state of its own, and activations of one are freed before the next. */
 static uint64_t bytes_of(const struct memory *m, uint32_t i)
 {
     const bool all = m->part[i] == FT_PART_INPUTS || m->part[i] == FT_PART_WEIGHTS ||
