@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,8 @@ static const double grace_s = 1;
 /* How long what it leaves behind is waited for: a process may be stuck in the kernel,
  * or be another user's. */
 static const double most_ending_s = 5;
+/* Output that is kept ends a run before it fills the disk. */
+static const off_t most_output = 256 << 20;
 
 /* How a run came to its end. */
 struct end {
@@ -227,7 +230,7 @@ static int next_signal(const sigset_t *held, double most_s)
 
 /* What became of it, as far as we had to do with it. */
 struct outcome {
-    bool timed_out;
+    bool timed_out, endless;
     int signal; /* that ends this process, too */
     int status; /* of the guard */
 };
@@ -239,8 +242,16 @@ static void order(int orders, int signal)
     (void)send(orders, &one, 1, MSG_NOSIGNAL); /* EPIPE: waitpid() says so, too */
 }
 
-/* Wait for the guard; have the run ended when its time is over or a signal says that
- * ours is. False: errno says why it cannot be waited for. */
+static bool prints_too_much(const ft__spawn *s)
+{
+    struct stat is;
+
+    return s->output && fstat(fileno(s->output), &is) == 0 && is.st_size > most_output;
+}
+
+/* Wait for the guard; have the run ended when its time is over, it prints without end,
+ * or a signal says that our time is over. False: errno says why it cannot be waited
+ * for. */
 static bool wait_for(struct outcome *o, pid_t guard, int orders, const ft__spawn *s)
 {
     double last_s =
@@ -255,6 +266,9 @@ static bool wait_for(struct outcome *o, pid_t guard, int orders, const ft__spawn
             o->timed_out = true;
             order(orders, SIGKILL);
             last_s = INFINITY;
+        } else if (prints_too_much(s)) {
+            o->endless = true;
+            order(orders, SIGKILL);
         } else if (signal && signal != SIGCHLD) {
             o->signal = signal;
             order(orders, signal);
@@ -292,6 +306,8 @@ static ft_status judge(ft_command_run *out, const ft__spawn *s, const struct out
     }
     if (r->step)
         return explain(s, r, err);
+    if (o->endless)
+        return ft_fail(err, FT_EBACKEND, 0, "%s prints without end", s->argv[0]);
     if (!r->ended && o->timed_out)
         return ft_fail(err, FT_EBACKEND, 0,
                        "%s took longer than %g s and cannot be ended: see what it "

@@ -1,238 +1,55 @@
 /* Registers, spills and shared memory of kernels, as ptxas -v reports them. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/ptx/ptx.h"
+#include "foretell/command.h"
 #include "report/record.h"
-
-extern char **environ;
 
 enum ran {
     RAN_GOOD,
     RAN_REFUSED, /* its exit code is not 0 */
     RAN_LATE,
-    RAN_LOUD, /* it prints without end */
-    RAN_NOT,  /* it cannot be started: errno says why */
+    RAN_NOT, /* it cannot be run, or does not come to an end */
 };
 
-enum { MOST_BYTES = 8 << 20, PIECE = 1 << 16, WAIT_MS = 50 };
+enum { MOST_BYTES = 8 << 20 };
 
-struct printed {
-    char *s;
-    size_t len, cap;
-};
-
-/* Signals that would end this process wait until the program is gone. */
-struct signals {
-    sigset_t held, before;
-};
-
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-enum { N_ENDING = sizeof(ending) / sizeof(*ending) };
-
-static void hold(struct signals *s)
+/* *out is what it prints, or why it does not run, for the caller to free; `in` is what
+ * stands on its standard input. */
+static enum ran run_program(char **out, const char *const argv[], const char *in,
+                            size_t len, double limit_s)
 {
-    sigemptyset(&s->held);
-    for (size_t i = 0; i < N_ENDING; i++) {
-        struct sigaction how;
-
-        if (sigaction(ending[i], NULL, &how) == 0 && how.sa_handler != SIG_IGN)
-            sigaddset(&s->held, ending[i]);
-    }
-    sigprocmask(SIG_BLOCK, &s->held, &s->before);
-}
-
-static bool is_asked_to_end(const struct signals *s)
-{
-    sigset_t waiting;
-
-    sigpending(&waiting);
-    for (size_t i = 0; i < N_ENDING; i++)
-        if (sigismember(&waiting, ending[i]) && sigismember(&s->held, ending[i]))
-            return true;
-    return false;
-}
-
-/* A file without a name that holds the text; -1. */
-static int file_of(const char *text, size_t len)
-{
+    char path[32];
+    const ft_command command = {.argv = argv};
+    const ft_command_options o = {.min_runs = 1,
+                                  .max_runs = 1,
+                                  .timeout_s = limit_s,
+                                  .input = path,
+                                  .keep_output = MOST_BYTES,
+                                  .ignore_failure = 1,
+                                  .no_idle = 1};
+    ft_command_result *r = NULL;
+    ft_error err = {.msg = "no temporary file"};
     FILE *fp = tmpfile();
-    int fd = -1;
+    enum ran ran = RAN_NOT;
 
-    if (fp && fwrite(text, 1, len, fp) == len && fflush(fp) == 0)
-        fd = fcntl(fileno(fp), F_DUPFD_CLOEXEC, 0);
+    if (fp && fwrite(in, 1, len, fp) == len && fflush(fp) == 0) {
+        snprintf(path, sizeof(path), "/dev/fd/%d", fileno(fp));
+        (void)ft_measure_commands(&r, &command, 1, &o, &err);
+    }
     if (fp)
         fclose(fp);
-    if (fd >= 0 && lseek(fd, 0, SEEK_SET) < 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-/* In a process group of its own, so that what it starts ends with it; with signals as
- * they were before this process held them. */
-static int start(pid_t *pid, char *const argv[], int in, int out,
-                 const struct signals *signals)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    int code;
-
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attr);
-    posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setsigmask(&attr, &signals->before);
-    code = posix_spawn(pid, argv[0], &files, &attr, argv, environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attr);
-    return code;
-}
-
-static bool room(struct printed *p)
-{
-    char *grown;
-
-    if (p->cap - p->len > PIECE)
-        return true;
-    grown = realloc(p->s, 2 * p->cap + 2 * PIECE);
-    if (!grown)
-        return false;
-    p->s = grown;
-    p->cap = 2 * p->cap + 2 * PIECE;
-    return true;
-}
-
-struct child {
-    pid_t pid;
-    int fd; /* what it prints */
-    bool ended;
-    int status; /* 0 where nothing is known, since SIGCHLD is ignored */
-    double until_s;
-    const struct signals *signals;
-};
-
-static bool has_ended(struct child *c)
-{
-    pid_t got = c->ended ? c->pid : waitpid(c->pid, &c->status, WNOHANG);
-
-    if (got < 0)
-        c->status = 0;
-    c->ended = got != 0;
-    return c->ended;
-}
-
-/* The child must end: its time is over, or this process received a signal to end. */
-static bool has_to_end(const struct child *c)
-{
-    return is_asked_to_end(c->signals) || ft__monotonic_s() >= c->until_s;
-}
-
-/* Until it closes what it prints on, or has ended and left nothing to read. */
-static enum ran listen_to(struct printed *p, struct child *c)
-{
-    struct pollfd wait = {.fd = c->fd, .events = POLLIN};
-
-    for (;;) {
-        ssize_t n;
-
-        if (!room(p))
-            return RAN_NOT;
-        if (has_to_end(c))
-            return RAN_LATE;
-        if (poll(&wait, 1, WAIT_MS) <= 0) {
-            if (has_ended(c))
-                return RAN_GOOD;
-            continue;
-        }
-        n = read(c->fd, p->s + p->len, PIECE);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return RAN_GOOD;
-        p->len += (size_t)n;
-        if (p->len > MOST_BYTES)
-            return RAN_LOUD;
-    }
-}
-
-/* Its end, which may come later than that of its output. */
-static enum ran await(struct child *c)
-{
-    const struct timespec nap = {.tv_nsec = 2000000};
-
-    while (!has_ended(c) && !has_to_end(c))
-        nanosleep(&nap, NULL);
-    if (!c->ended)
-        return RAN_LATE;
-    return WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0 ? RAN_GOOD : RAN_REFUSED;
-}
-
-static enum ran follow(struct printed *p, struct child *c)
-{
-    enum ran ran = listen_to(p, c);
-
-    if (ran == RAN_GOOD)
-        ran = await(c);
-    if (!c->ended) {
-        kill(-c->pid, SIGKILL);
-        waitpid(c->pid, NULL, 0);
-    }
-    return ran;
-}
-
-/* argv[0] is a path; `in` is what stands on its standard input, a file. *out is what it
- * prints, terminated, for the caller to free; NULL: RAN_NOT. */
-static enum ran run_program(char **out, char *const argv[], const char *in, size_t len,
-                            double limit_s)
-{
-    struct printed p = {0};
-    enum ran ran = RAN_NOT;
-    struct child c = {.until_s = ft__monotonic_s() + limit_s};
-    int text = file_of(in, len), ends[2], code;
-    struct signals signals;
-
-    *out = NULL;
-    if (text < 0)
-        return RAN_NOT;
-    if (pipe(ends)) {
-        close(text);
-        return RAN_NOT;
-    }
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    hold(&signals);
-    code = start(&c.pid, argv, text, ends[1], &signals);
-    close(ends[1]);
-    close(text);
-    c.fd = ends[0];
-    c.signals = &signals;
-    if (code == 0)
-        ran = follow(&p, &c);
-    sigprocmask(SIG_SETMASK, &signals.before, NULL);
-    close(ends[0]);
-    if (ran == RAN_NOT) {
-        free(p.s);
-        errno = code ? code : ENOMEM;
-        return ran;
-    }
-    p.s[p.len] = '\0';
-    *out = p.s;
-    return ran;
+    if (r)
+        ran = r->run->timed_out                     ? RAN_LATE
+              : r->run->exit_code || r->run->signal ? RAN_REFUSED
+                                                    : RAN_GOOD;
+    *out = strdup(r ? r->output : err.msg);
+    ft_command_results_free(r, 1);
+    return *out ? ran : RAN_NOT;
 }
 
 struct ptxas_kernel {
@@ -490,12 +307,12 @@ static char *names_of(const struct ptxas_kernel *k, size_t n)
     return all;
 }
 
-static enum ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_t n,
-                         const char *arch)
+static enum ran assemble(ft__ptxas *p, char **out, const struct ptxas_kernel *k,
+                         size_t n, const char *arch)
 {
-    char option[32], verbose[] = "-v", to[] = "-o", null[] = "/dev/null",
-                     entry[] = "-e", from[] = "/dev/stdin";
-    char *names = names_of(k, n), *argv[9] = {p->program, verbose, option, to, null};
+    char option[32];
+    char *names = names_of(k, n);
+    const char *argv[9] = {p->program, "-v", option, "-o", "/dev/null"};
     const double began_s = ft__monotonic_s();
     const ft_ptx_facts *module = ft_ptx_get(k->module);
     size_t at = 5;
@@ -503,10 +320,10 @@ static enum ran assemble(ft__ptxas *p, char **out, struct ptxas_kernel *k, size_
 
     snprintf(option, sizeof(option), "-arch=%s", arch);
     if (names) {
-        argv[at++] = entry;
+        argv[at++] = "-e";
         argv[at++] = names;
     }
-    argv[at] = from;
+    argv[at] = "/dev/stdin";
     ran = run_program(out, argv, module->text, module->len, p->left_s);
     p->left_s -= ft__monotonic_s() - began_s;
     free(names);
@@ -536,14 +353,9 @@ static void explain(const ft__ptxas *p, const struct ptxas_kernel *k, enum ran r
              "has not said of registers is estimated from the PTX",
              file, p->limit_s);
         break;
-    case RAN_LOUD:
-        note(p,
-             "ptxas prints without end over %s; registers are estimated from the PTX",
-             file);
-        break;
     case RAN_NOT:
-        note(p, "%s does not run: %s; registers are estimated from the PTX", p->program,
-             strerror(errno));
+        note(p, "%s; registers of %s are estimated from the PTX",
+             text ? text : "ptxas: out of memory", file);
         break;
     }
 }

@@ -107,9 +107,9 @@ Without it, and where it refuses, says nothing, or has no end: an estimate, and 
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated)
   $ printf '#!/bin/sh\nexec yes ptxas\n' >bare/ptxas
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 2>&1 | grep -e ptxas -e occupancy
-  warning: ptxas prints without end over saxpy.ptx; registers are estimated from the PTX
+  warning: HOME/bare/ptxas prints without end; registers of saxpy.ptx are estimated from the PTX
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated)
-  $ printf 'no program' >bare/ptxas
+  $ printf '#!/no/such/program\n' >bare/ptxas
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 2>&1 | grep -e ptxas -e occupancy
-  warning: HOME/bare/ptxas does not run: Exec format error; registers are estimated from the PTX
+  warning: cannot run HOME/bare/ptxas: No such file or directory; registers of saxpy.ptx are estimated from the PTX
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated)
