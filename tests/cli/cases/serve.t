@@ -103,7 +103,7 @@ Of several devices those that fit are answered, and the others named; none is a 
       "fits": null,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763 --prompt 512
-  foretell predict: the memory of epyc-7763 is not known
+  foretell predict: the memory of epyc-7763 is not known (--kv-tokens N says how many its cache holds)
   [4]
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,t4 --prompt 512 -q 2>/dev/null
   [1]
@@ -466,6 +466,16 @@ Engines that nobody knows, and what is no version, are refused; so is training o
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm,l4 --gpus 8
   foretell predict: training over --gpus is asked of one --device
+  [2]
+
+Options of vLLM and SGLang are called otherwise here:
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --kv-cache-dtype fp8
+  foretell predict: unknown option --kv-cache-dtype; here it is --dim kv_bits=8
+  see foretell predict --help
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --dp=2
+  foretell rank: unknown option --dp; here it is --dim dp=N
+  see foretell rank --help
   [2]
 
 Options of language models are refused for others, by the name that was given; so is a server that waits for ever:
