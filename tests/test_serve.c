@@ -276,6 +276,21 @@ TEST(a_slow_poisson_load_is_served_as_one_user_is)
     ft_serve_steps_close(s);
 }
 
+TEST(of_an_open_load_as_many_leave_as_arrive)
+{
+    ft_serve_load l = small_load();
+    ft_serve_steps *s;
+    ft_served r;
+
+    l.concurrency = l.n_requests = 0;
+    l.rate_per_s = 20;
+    l.generate = 128;
+    s = steps_of_load(&l);
+    r = served(s, &l);
+    CHECK(near(r.requests_per_s.value, l.rate_per_s, 0.05));
+    ft_serve_steps_close(s);
+}
+
 TEST(a_small_cache_makes_sequences_begin_anew)
 {
     ft_serve_load l = small_load();

@@ -28,7 +28,8 @@ typedef struct ft_serve_load {
                              ends; 1. With a rate or a record: at most so many, 0: any
                              number */
     double rate_per_s;    /* open load: a Poisson process; 0: closed */
-    uint64_t n_requests; /* 10 for each of the concurrency, at least 32, at most 10^6 */
+    uint64_t n_requests; /* 10 for each of the concurrency, at least 32; of a rate a
+                            minute's, 200 to 10,000; at most 10^6 */
     uint64_t seed;       /* of arrivals and lengths */
     const ft_serve_request *request; /* a recorded load in place of all that, by
                                         arrival; borrowed for the call */

@@ -249,8 +249,8 @@ static bool read_mlperf(ft_serve_measured *m, const char *text, size_t len)
         const char *mean, *percentile;
         ft_serve_metric of;
     } latency[] = {
-        {"TTFT Mean latency (ns)", "first token latency (ns)", FT_SERVE_TTFT},
-        {"TPOT Mean latency (ns)", "time to output token (ns)", FT_SERVE_TPOT},
+        {"Mean First Token latency (ns)", "first token latency (ns)", FT_SERVE_TTFT},
+        {"Mean Time ", "time to output token (ns)", FT_SERVE_TPOT},
         {"Mean latency (ns)", "latency (ns)", FT_SERVE_E2E},
     };
     static const int percent[FT_SERVE_POINT_COUNT] = {[FT_SERVE_P50] = 50,
