@@ -462,6 +462,9 @@ TEST(what_cannot_be_served_says_so)
     wrong.vary = 1;
     CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
     wrong = l;
+    wrong.shared_prefix = wrong.prompt + 1;
+    CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    wrong = l;
     wrong.prompt = 4096;
     CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
     CHECK(strstr(err.msg, "planned"));

@@ -44,6 +44,11 @@ static ft_status check(const ft_serve_load *load, ft_error *err)
         return ft_fail(err, FT_EINVAL, 0,
                        "a load's rate (--rate) is a number from 0 on, its variation "
                        "(--vary) from 0 to below 1");
+    if (load->shared_prefix > load->prompt && !load->n_recorded)
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "prompts of %llu tokens cannot begin with %llu (--shared-prefix)",
+            (unsigned long long)load->prompt, (unsigned long long)load->shared_prefix);
     if (!(load->memory_share > 0 && load->memory_share <= 1))
         return ft_fail(err, FT_EINVAL, 0,
                        "the share of memory is above 0 and at most 1");

@@ -439,7 +439,7 @@ Trained over many devices:
   foretell predict: --gpus is missing: on how many is it trained?
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --mode training --dim train=1 --lora 16
-  foretell predict: --gpus is missing: on how many is it trained? (of one device's step: --dim lora=16)
+  foretell predict: --gpus is missing: on how many is it trained? (of one device's step: --dim lora=16; a server's adapters are not known)
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --concurrency 4
   foretell predict: training goes without options of serving but --tp and --ep
