@@ -450,9 +450,24 @@ TEST(each_part_has_its_own_type)
     static const char ignored[] =
         ", \"quantization_config\": {\"quant_algo\": \"NVFP4\", \"group_size\": 16, "
         "\"ignore\": [\"lm_head\", \"re:.*self_attn.*\"]}";
-    ft_graph *g = imported(small, listed, NULL);
-    ft_op op = op_of(g, FT_KIND_moe);
+    static const char quark[] =
+        ", \"quantization_config\": {\"quant_method\": \"quark\", \"exclude\": "
+        "[\"lm_head\"], \"global_quant_config\": {\"bias\": null, \"input_tensors\": "
+        "{\"dtype\": \"fp4\", \"group_size\": 32}, \"weight\": {\"dtype\": \"fp4\", "
+        "\"group_size\": 32, \"qscheme\": \"per_group\"}}}";
+    ft_graph *g = imported(small, quark, NULL);
+    ft_op op;
 
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_linear) {
+            const bool head = ft_op_at(&g->op[i], FT_K_out, 0) == 100;
+
+            CHECK_EQ(g->op[i].dtype, head ? FT_DTYPE_bf16 : FT_DTYPE_fp4);
+            CHECK_EQ(ft_op_at(&g->op[i], FT_K_block, 0), head ? 0 : 32);
+        }
+    ft_graph_free(g);
+    g = imported(small, listed, NULL);
+    op = op_of(g, FT_KIND_moe);
     CHECK_EQ(ft_op_at(&op, FT_K_weights, 0), FT_DTYPE_fp4);
     CHECK_EQ(op.dtype, FT_DTYPE_bf16);
     op = op_of(g, FT_KIND_attention);
