@@ -152,7 +152,12 @@ static bool read_object(ft_serve_measured *out, bool *none, ft__json *r)
     while (ft__json_member(r, &name)) {
         double v;
 
-        if (ft__json_peek(r) != '0') {
+        if (FT__IS(name, "backend") && ft__json_peek(r) == '"') {
+            ft__json_string(r, &other);
+            out->tool = begins(other, "sglang") ? "sglang"
+                        : begins(other, "vllm") ? "vllm"
+                                                : out->tool;
+        } else if (ft__json_peek(r) != '0') {
             ft__json_skip(r, &other);
         } else if (ft__json_number(r, &v)) {
             take_served(out, &sum, name, v);

@@ -250,6 +250,9 @@ What a benchmark measured, beside it:
   TPOT, mean
   
   what differs most is decoding, and the prompts that come between (TPOT, mean, measured N of the prediction)
+  $ sed 's/"inf"/Infinity, "backend": "sglang", "accept_length": null/' bench.json > sglang.jsonl; for e in "" "--engine sglang" "--engine vllm"; do foretell verify sglang.jsonl examples/llm/llama-3-8b.json --device h100-sxm --json $e | cksum; done | uniq -c | awk '{print $1}'
+  2
+  1
   $ printf 'MLPerf Results Summary\nSamples per second: 3.5\n' > summary.txt; foretell verify summary.txt examples/llm/llama-3-8b.json --device h100-sxm
   foretell verify: the file does not say its load: --prompt, --generate and --concurrency or --rate do
   [2]
