@@ -146,6 +146,8 @@ enum { FT__LLM_ALIKE_ONCE = 1, FT__LLM_COUNTED };
  *   dim node=N      devices of a machine; 8
  *   dim kv_bits=N   of the cache: 16 or 8; as the configuration says
  *   dim weight_bits=N   of the layers' weights: 16, 8 (fp8) or 4 (fp4); as it says
+ *   dim served=1    what is stored in fp32 is held in 16 bits, as by vLLM and SGLang
+ *                   (their --dtype auto)
  *   dim train=1     whole sequences without a cache, logits of all tokens: what a
  *                   training step is derived from
  *   dim scores=1    with train=1: attention by its scores, which go through memory, as

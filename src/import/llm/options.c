@@ -57,6 +57,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->unfused = taken(opt, "unfused", used, 0) == 1;
     s->once = taken(opt, "once", used, 0);
+    s->served = taken(opt, "served", used, 0) == 1;
     s->kv_bits = taken(opt, "kv_bits", used, 0);
     s->weight_bits = taken(opt, "weight_bits", used, 0);
     s->context =
@@ -218,6 +219,8 @@ static void retype(ft__llm_step *s)
         unpack(s);
     s->repacked |= !found;
     s->m.gptq &= !s->weight_bits;
+    if ((s->served || s->weight_bits == 16) && s->m.dtype == FT_DTYPE_fp32)
+        s->m.dtype = s->m.kv = FT_DTYPE_bf16;
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
              part++) {
@@ -303,9 +306,9 @@ static void say_assumed(ft__llm_step *s)
 
 void ft__llm_ask(ft__llm_step *s, const ft_import_options *opt)
 {
-    s->type = ft_dtype_name(s->m.dtype);
     take_options(s, opt);
     retype(s);
+    s->type = ft_dtype_name(s->m.dtype);
     say_assumed(s);
     if (!ft__build_failed(s->b))
         divide(s);

@@ -471,6 +471,12 @@ Engines that nobody knows, and what is no version, are refused; so is training o
   foretell predict: training over --gpus is asked of one --device
   [2]
 
+What is stored in fp32 is served in 16 bits, as by vLLM and SGLang, unless asked otherwise:
+  $ sed 's/bfloat16/float32/' examples/llm/llama-3-8b.json >fp32.json; for dtype in "" "--precision bf16" "--dtype fp32"; do foretell predict fp32.json --device h100-sxm --prompt 128 $dtype | grep -o '^a device holds [0-9.]* GiB of weights'; done
+  a device holds 15.0 GiB of weights
+  a device holds 15.0 GiB of weights
+  a device holds 29.9 GiB of weights
+
 Options of vLLM and SGLang are called otherwise here:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --kv-cache-dtype fp8
   foretell predict: unknown option --kv-cache-dtype; here it is --dim kv_bits=8
