@@ -354,6 +354,33 @@ TEST(parameters_of_newer_families_are_those_published)
     fails(", \"zero_expert_num\": 8", NULL, FT_EUNSUPPORTED, "zero_expert_num");
 }
 
+/* BERT-large has 335,141,888 parameters with its pooler. */
+TEST(an_encoder_attends_to_all_tokens_and_makes_a_vector)
+{
+    static const char bert[] =
+        "{\"model_type\": \"bert\", \"hidden_size\": 1024, \"intermediate_size\": 4096,"
+        " \"num_hidden_layers\": 24, \"num_attention_heads\": 16, \"vocab_size\": "
+        "30522,"
+        " \"max_position_embeddings\": 512}";
+    const ft_import_options opt = {.batch = 8};
+    const ft_dim_value context[] = {{"tokens", 8}, {"context", 9}};
+    ft_graph *g = imported("%s", bert, &opt);
+    ft_op op = op_of(g, FT_KIND_attention);
+    int inputs = 0;
+
+    CHECK_EQ(ft_op_shape(&op, FT_K_x).dim[2], 512);
+    CHECK_EQ(ft_op_at(&op, FT_K_causal, 0), 0);
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        inputs += g->tensor[i].role == FT_ROLE_INPUT && *g->tensor[i].name;
+    CHECK_EQ(inputs, 1); /* no cache */
+    CHECK_EQ(g->tensor[g->output[0]].shape.dim[1], 1024);
+    ft_graph_free(g);
+    CHECK_NEAR(parameters(bert) / 335141888, 1, 1e-9);
+    fails(", \"model_type\": \"roberta\"",
+          &(ft_import_options){.dims = context, .n_dims = 2}, FT_EINVAL, "an encoder");
+    fails(", \"model_type\": \"modernbert\"", NULL, FT_EUNSUPPORTED, "modernbert");
+}
+
 static double experts_of(const char *more)
 {
     static const char all[] = ", \"num_local_experts\": 8, \"num_experts_per_tok\": 2, "
@@ -423,9 +450,24 @@ TEST(each_part_has_its_own_type)
     static const char ignored[] =
         ", \"quantization_config\": {\"quant_algo\": \"NVFP4\", \"group_size\": 16, "
         "\"ignore\": [\"lm_head\", \"re:.*self_attn.*\"]}";
-    ft_graph *g = imported(small, listed, NULL);
-    ft_op op = op_of(g, FT_KIND_moe);
+    static const char quark[] =
+        ", \"quantization_config\": {\"quant_method\": \"quark\", \"exclude\": "
+        "[\"lm_head\"], \"global_quant_config\": {\"bias\": null, \"input_tensors\": "
+        "{\"dtype\": \"fp4\", \"group_size\": 32}, \"weight\": {\"dtype\": \"fp4\", "
+        "\"group_size\": 32, \"qscheme\": \"per_group\"}}}";
+    ft_graph *g = imported(small, quark, NULL);
+    ft_op op;
 
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_linear) {
+            const bool head = ft_op_at(&g->op[i], FT_K_out, 0) == 100;
+
+            CHECK_EQ(g->op[i].dtype, head ? FT_DTYPE_bf16 : FT_DTYPE_fp4);
+            CHECK_EQ(ft_op_at(&g->op[i], FT_K_block, 0), head ? 0 : 32);
+        }
+    ft_graph_free(g);
+    g = imported(small, listed, NULL);
+    op = op_of(g, FT_KIND_moe);
     CHECK_EQ(ft_op_at(&op, FT_K_weights, 0), FT_DTYPE_fp4);
     CHECK_EQ(op.dtype, FT_DTYPE_bf16);
     op = op_of(g, FT_KIND_attention);

@@ -181,6 +181,26 @@ TEST(narrow_layers_without_units_take_16_bits)
     ft_data_close(d);
 }
 
+/* Prompts attend to keys of 8 bits no faster than to those of 16 where a device has no
+ * units for them. */
+TEST(narrow_keys_without_units_take_16_bits)
+{
+    static const char prompt[] = "attention x=1x32x8192x128 y=1x8x8192x128 "
+                                 "z=1x8x8192x128 causal=1 dtype=%s";
+    static const char *const device[] = {"a100-sxm-80gb", "l40s"};
+    ft_data *d = open_data();
+    double ratio[2];
+    char wide[128], narrow[128];
+
+    snprintf(wide, sizeof(wide), prompt, "bf16");
+    snprintf(narrow, sizeof(narrow), prompt, "fp8e4m3");
+    for (int i = 0; i < 2; i++)
+        ratio[i] = alone(d, device[i], narrow, 0) / alone(d, device[i], wide, 0);
+    CHECK_NEAR(ratio[0], 1, 0.1);
+    CHECK(CMP(ratio[1], <, 0.7));
+    ft_data_close(d);
+}
+
 /* High / low of a convolution's passes in 16 bits, by the data sheet. */
 static double width_in_steps(ft_data *d, const char *device, int step,
                              const char *passes)

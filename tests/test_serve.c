@@ -276,6 +276,21 @@ TEST(a_slow_poisson_load_is_served_as_one_user_is)
     ft_serve_steps_close(s);
 }
 
+TEST(of_an_open_load_as_many_leave_as_arrive)
+{
+    ft_serve_load l = small_load();
+    ft_serve_steps *s;
+    ft_served r;
+
+    l.concurrency = l.n_requests = 0;
+    l.rate_per_s = 20;
+    l.generate = 128;
+    s = steps_of_load(&l);
+    r = served(s, &l);
+    CHECK(near(r.requests_per_s.value, l.rate_per_s, 0.05));
+    ft_serve_steps_close(s);
+}
+
 TEST(a_small_cache_makes_sequences_begin_anew)
 {
     ft_serve_load l = small_load();
@@ -445,6 +460,9 @@ TEST(what_cannot_be_served_says_so)
     ft_served r;
 
     wrong.vary = 1;
+    CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    wrong = l;
+    wrong.shared_prefix = wrong.prompt + 1;
     CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
     wrong = l;
     wrong.prompt = 4096;

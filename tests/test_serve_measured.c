@@ -30,7 +30,8 @@ TEST(benchmarks_are_read_as_they_are_written)
         measured_in("MLPerf Results Summary\nSUT name : x\n"
                     "Completed samples per second    : 2.5\n"
                     "Completed tokens per second: 320\n"
-                    "TTFT Mean latency (ns)   : 150000000\n"
+                    "Mean First Token latency (ns)   : 150000000\n"
+                    "Mean Time per Output Token (ns)   : 20000000\n"
                     "95.00 percentile first token latency (ns)   : 350000000\n"
                     "99.00 percentile first token latency (ns)   : 450000000\n"
                     "99.00 percentile time to output token (ns)   : 30000000\n"
@@ -51,6 +52,7 @@ TEST(benchmarks_are_read_as_they_are_written)
     CHECK_NEAR(mlperf.latency[FT_SERVE_TTFT][FT_SERVE_MEAN], 0.15, 1e-12);
     CHECK_NEAR(mlperf.latency[FT_SERVE_TTFT][FT_SERVE_P95], 0.35, 1e-12);
     CHECK_NEAR(mlperf.latency[FT_SERVE_TTFT][FT_SERVE_P99], 0.45, 1e-12);
+    CHECK_NEAR(mlperf.latency[FT_SERVE_TPOT][FT_SERVE_MEAN], 0.02, 1e-12);
     CHECK_NEAR(mlperf.latency[FT_SERVE_TPOT][FT_SERVE_P99], 0.03, 1e-12);
     CHECK_NEAR(mlperf.latency[FT_SERVE_E2E][FT_SERVE_P50], 2, 1e-12);
     CHECK(isnan(mlperf.latency[FT_SERVE_E2E][FT_SERVE_MEAN]));

@@ -28,7 +28,7 @@ typedef struct ft_serve_load {
                              ends; 1. With a rate or a record: at most so many, 0: any
                              number */
     double rate_per_s;    /* open load: a Poisson process; 0: closed */
-    uint64_t n_requests; /* 10 for each of the concurrency, at least 32, at most 10^6 */
+    uint64_t n_requests; /* 10 for each of the concurrency, or a minute of a rate */
     uint64_t seed;       /* of arrivals and lengths */
     const ft_serve_request *request; /* a recorded load in place of all that, by
                                         arrival; borrowed for the call */
@@ -186,7 +186,7 @@ FT_API ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
 
 /* Results of a benchmark and its load; NaN, 0: not in its file. */
 typedef struct ft_serve_measured {
-    const char *tool;  /* "vllm or sglang", "llama-bench", "mlperf"; static */
+    const char *tool;  /* such as "sglang", "vllm or sglang", "mlperf"; static */
     uint64_t prompt;   /* tokens, on average */
     uint64_t generate; /* tokens, on average */
     uint64_t concurrency;

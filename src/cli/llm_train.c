@@ -68,7 +68,8 @@ static int check(const ft__predict_question *q)
     if (!q->o->train.devices && q->o->train.lora)
         return ft__usage(q->c,
                          "--gpus is missing: on how many is it trained? (of one "
-                         "device's step: --dim lora=%" PRIu64 ")",
+                         "device's step: --dim lora=%" PRIu64 "; a server's adapters "
+                         "are not known)",
                          q->o->train.lora);
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");

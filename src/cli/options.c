@@ -98,9 +98,51 @@ static void unknown(struct parser *p, const char *what, const char *word,
         complain(p, "unknown %s", what);
 }
 
+/* NULL: there is none. */
+static const struct known *find(const struct parser *p, const char *name, size_t len,
+                                char letter)
+{
+    for (size_t i = 0; i < p->n_known; i++) {
+        const ft__option *o = p->known[i].o;
+
+        if (name ? strlen(o->name) == len && memcmp(o->name, name, len) == 0
+                 : o->letter == letter)
+            return &p->known[i];
+    }
+    return NULL;
+}
+
+/* What options of vLLM and SGLang are called here; NULL: nothing is known. */
+static const char *called_here(const char *name)
+{
+    static const struct {
+        const char *there, *here;
+    } options[] = {{"dp", "--dim dp=N"},
+                   {"data-parallel-size", "--dim dp=N"},
+                   {"enable-prefix-caching", "--shared-prefix N"},
+                   {"kv-cache-dtype", "--dim kv_bits=8"},
+                   {"max-concurrency", "--concurrency N"},
+                   {"max-model-len", "--prompt N and --generate N"},
+                   {"mem-fraction-static", "--gpu-memory-utilization SHARE"},
+                   {"num-prompts", "--num-requests N"},
+                   {"pipeline-parallel-size", "--dim pp=N"},
+                   {"quantization", "--precision P, or it is in the config.json"},
+                   {"random-input-len", "--prompt N"},
+                   {"random-output-len", "--generate N"},
+                   {"request-rate", "--rate R"},
+                   {"speculative-config", "--dim mtp=N, of one step"},
+                   {"tensor-parallel-size", "--tp N"}};
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+        if (strcmp(options[i].there, name) == 0)
+            return options[i].here;
+    return NULL;
+}
+
 static void unknown_option(struct parser *p, const char *word, size_t len)
 {
     char name[64], what[80], names[2048] = "";
+    const char *here;
     size_t used = 0;
 
     for (size_t i = 0; i < p->n_known && used < sizeof(names); i++)
@@ -108,7 +150,11 @@ static void unknown_option(struct parser *p, const char *word, size_t len)
                                  p->known[i].o->name);
     snprintf(name, sizeof(name), "%.*s", (int)len, word);
     snprintf(what, sizeof(what), "option --%s", name);
-    unknown(p, what, name, "--", names);
+    here = find(p, "prompt", strlen("prompt"), 0) ? called_here(name) : NULL;
+    if (here)
+        complain(p, "unknown %s; here it is %s", what, here);
+    else
+        unknown(p, what, name, "--", names);
 }
 
 static void unknown_command(struct parser *p, const char *word)
@@ -180,20 +226,6 @@ static void set(struct parser *p, const struct known *k, const char *value)
         break;
     case FT__OPT_GROUP: break;
     }
-}
-
-/* NULL: there is none. */
-static const struct known *find(const struct parser *p, const char *name, size_t len,
-                                char letter)
-{
-    for (size_t i = 0; i < p->n_known; i++) {
-        const ft__option *o = p->known[i].o;
-
-        if (name ? strlen(o->name) == len && memcmp(o->name, name, len) == 0
-                 : o->letter == letter)
-            return &p->known[i];
-    }
-    return NULL;
 }
 
 /* `value` is what stood behind "=" or the letter; NULL: look at the next one. */

@@ -29,8 +29,8 @@ static double first_known(double a, double b)
     return isfinite(a) ? a : b;
 }
 
-/* Blackwell multiplies numbers of 4 bits at least twice as fast as those of 8; devices
- * without hardware for them make them 16 bits wide. */
+/* Blackwell multiplies numbers of 4 bits at least twice as fast as those of 8. Devices
+ * without hardware for floating-point numbers of 4 or 8 bits make them 16 bits wide. */
 static double peak_of_4_bits(const ft_device_facts *d)
 {
     return first_known(d->peak_fp4,
@@ -47,7 +47,7 @@ static double tensor_peak(const ft_device_facts *d, const char *policy, const ft
     case FT_DTYPE_int8:
     case FT_DTYPE_uint8: return d->peak_int8;
     default:
-        return ft_dtype_bits(op->dtype) == 8   ? first_known(d->peak_fp8, d->peak_int8)
+        return ft_dtype_bits(op->dtype) == 8   ? first_known(d->peak_fp8, d->peak_fp16)
                : ft_dtype_bits(op->dtype) == 4 ? peak_of_4_bits(d)
                                                : NAN;
     }

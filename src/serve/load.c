@@ -44,6 +44,11 @@ static ft_status check(const ft_serve_load *load, ft_error *err)
         return ft_fail(err, FT_EINVAL, 0,
                        "a load's rate (--rate) is a number from 0 on, its variation "
                        "(--vary) from 0 to below 1");
+    if (load->shared_prefix > load->prompt && !load->n_recorded)
+        return ft_fail(
+            err, FT_EINVAL, 0,
+            "prompts of %llu tokens cannot begin with %llu (--shared-prefix)",
+            (unsigned long long)load->prompt, (unsigned long long)load->shared_prefix);
     if (!(load->memory_share > 0 && load->memory_share <= 1))
         return ft_fail(err, FT_EINVAL, 0,
                        "the share of memory is above 0 and at most 1");
@@ -56,6 +61,13 @@ static ft_status check(const ft_serve_load *load, ft_error *err)
         !isfinite(load->prompt_factor + load->decode_factor))
         return ft_fail(err, FT_EINVAL, 0, "the factors of steps are above 0");
     return check_recorded(load, err);
+}
+
+/* Many times as long as a request is under way, so that as many leave as arrive;
+ * bounded by what is simulated at once. */
+static uint64_t in_a_minute(double rate_per_s)
+{
+    return (uint64_t)fmin(fmax(60 * rate_per_s, 200), 10000);
 }
 
 ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
@@ -82,9 +94,10 @@ ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
         out->prompt_factor = 1;
     if (out->decode_factor == 0)
         out->decode_factor = 1;
-    if (out->concurrency > 3)
-        ft__serve_default(&out->n_requests, 10 * out->concurrency);
-    ft__serve_default(&out->n_requests, out->rate_per_s > 0 ? 200 : 32);
+    if (out->rate_per_s > 0)
+        ft__serve_default(&out->n_requests, in_a_minute(out->rate_per_s));
+    ft__serve_default(&out->n_requests,
+                      out->concurrency > 3 ? 10 * out->concurrency : 32);
     return check(out, err);
 }
 

@@ -152,7 +152,12 @@ static bool read_object(ft_serve_measured *out, bool *none, ft__json *r)
     while (ft__json_member(r, &name)) {
         double v;
 
-        if (ft__json_peek(r) != '0') {
+        if (FT__IS(name, "backend") && ft__json_peek(r) == '"') {
+            ft__json_string(r, &other);
+            out->tool = begins(other, "sglang") ? "sglang"
+                        : begins(other, "vllm") ? "vllm"
+                                                : out->tool;
+        } else if (ft__json_peek(r) != '0') {
             ft__json_skip(r, &other);
         } else if (ft__json_number(r, &v)) {
             take_served(out, &sum, name, v);
@@ -249,8 +254,8 @@ static bool read_mlperf(ft_serve_measured *m, const char *text, size_t len)
         const char *mean, *percentile;
         ft_serve_metric of;
     } latency[] = {
-        {"TTFT Mean latency (ns)", "first token latency (ns)", FT_SERVE_TTFT},
-        {"TPOT Mean latency (ns)", "time to output token (ns)", FT_SERVE_TPOT},
+        {"Mean First Token latency (ns)", "first token latency (ns)", FT_SERVE_TTFT},
+        {"Mean Time ", "time to output token (ns)", FT_SERVE_TPOT},
         {"Mean latency (ns)", "latency (ns)", FT_SERVE_E2E},
     };
     static const int percent[FT_SERVE_POINT_COUNT] = {[FT_SERVE_P50] = 50,

@@ -429,8 +429,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
 {
     ft_status st;
 
-    if (q->n_dims > MAX_DIMS - 4)
-        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 4);
+    if (q->n_dims > MAX_DIMS - 5)
+        return ft_fail(err, FT_EINVAL, 0, "more than %d dimensions", MAX_DIMS - 5);
     m->q = *q;
     m->q.graph = NULL;
     m->q.device = NULL;
@@ -471,6 +471,8 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
             p->stages = (uint64_t)d->value;
         m->dim[m->n_dims++] = *d;
     }
+    if (!q->dtype)
+        m->dim[m->n_dims++] = (ft_dim_value){"served", 1};
     return FT_OK;
 }
 

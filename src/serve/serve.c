@@ -45,7 +45,9 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        "recorded requests are not divided among replicas or stages: "
                        "leave --dim dp and pp away, or say how many arrive by --rate");
     if (!(s->memory_bytes > 0) && !load->kv_tokens)
-        return ft_fail(err, FT_ENOTFOUND, 0, "the memory of %s is not known",
+        return ft_fail(err, FT_ENOTFOUND, 0,
+                       "the memory of %s is not known (--kv-tokens N says how many its "
+                       "cache holds)",
                        s->device);
     if (out->kv_tokens >= (double)b.most_context)
         return FT_OK;

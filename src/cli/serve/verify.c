@@ -284,6 +284,14 @@ static int learn(ft__predict_question *q, ft_served *s, const ft_serve_steps *st
                 : ft__cli_check_asked(q->c, ft_serve_run(s, steps, load, &q->c->err));
 }
 
+/* The engine that a benchmark is of; NULL: the file does not say. */
+static const char *engine_of(const ft_serve_measured *m)
+{
+    return strcmp(m->tool, "llama-bench") == 0 ? "llama.cpp"
+           : strcmp(m->tool, "sglang") == 0 || strcmp(m->tool, "vllm") == 0 ? m->tool
+                                                                            : NULL;
+}
+
 static int verify_one(ft__predict_question *q, ft_data *data, ft_serve_load *load,
                       const ft_serve_measured *m, json_t **all)
 {
@@ -295,6 +303,7 @@ static int verify_one(ft__predict_question *q, ft_data *data, ft_serve_load *loa
     ft_served s;
     int code = take_load(q->c, load, m, &q->o->serve);
 
+    q->query.engine = q->o->engine ? q->o->engine : engine_of(m);
     if (!code)
         code = ft__cli_check_asked(
             q->c, ft_serve_plan_open(&plan, &q->query, load, 1, &q->c->err));

@@ -32,14 +32,14 @@ static void store(ft__llm_step *s, uint32_t x, int64_t heads, int64_t size,
         ft__build_alias(s->b, out, cached);
 }
 
-/* Appends new keys or values to the cache; in training, where there is no cache,
- * returns x. */
+/* Appends new keys or values to the cache; in training and in encoders, where there is
+ * no cache, returns x. */
 static uint32_t kept(ft__llm_step *s, const char *name, uint32_t x, int64_t heads,
                      int64_t reach, int64_t size)
 {
     uint32_t cached;
 
-    if (s->whole)
+    if (s->whole || s->m.encoder)
         return x;
     cached = cache(s, name, heads, reach, size);
     store(s, x, heads, size, cached);
@@ -92,16 +92,16 @@ static uint32_t attend(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
      * the cache are as wide as the model. */
     const bool narrow =
         (shared || !s->m.kv_rank) && ft_dtype_bits(s->m.kv) < ft_dtype_bits(s->m.dtype);
+    const bool causal = s->tokens > 1 && s->tokens <= reach && !s->m.encoder;
 
     if (s->scores)
         return by_scores(s, qkv, heads, kv_heads, reach, size, v_size);
-    return ft__llm_node_on(s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s%s%s%s",
-                           X(s->batch, heads, s->tokens, size),
-                           X(s->batch, kv_heads, reach, size),
-                           X(s->batch, kv_heads, reach, v_size),
-                           s->tokens > 1 && s->tokens <= reach ? " causal=1" : "",
-                           shared ? " shared=1" : "", narrow ? " dtype=" : "",
-                           narrow ? ft_dtype_name(s->m.kv) : "");
+    return ft__llm_node_on(
+        s, "attn", qkv, 3, "attention x=%s y=%s z=%s%s%s%s%s",
+        X(s->batch, heads, s->tokens, size), X(s->batch, kv_heads, reach, size),
+        X(s->batch, kv_heads, reach, v_size), causal ? " causal=1" : "",
+        shared ? " shared=1" : "", narrow ? " dtype=" : "",
+        narrow ? ft_dtype_name(s->m.kv) : "");
 }
 
 static uint32_t output(ft__llm_step *s, uint32_t x, int64_t size, bool bias)

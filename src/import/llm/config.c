@@ -532,6 +532,11 @@ ft_status ft__llm_check(const ft__llm *m, const char *name, ft_error *err)
                        "%s: no configuration of a language model: it lacks a number "
                        "above 0 for \"%s\"",
                        name, missing(m));
+    if (m->like_llama && strstr(m->type, "bert"))
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s: \"%s\" is an encoder that is not known; exported (ONNX, "
+                       "torch.export) it is a model like others",
+                       name, m->type);
     if (m->kv_heads > 0 && m->heads % m->kv_heads)
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s: %lld attention heads cannot share %lld of keys and values",

@@ -266,7 +266,10 @@ enum {
     OUT_GATE = 1 << 13,    /* of attention */
     SHARED_GATE = 1 << 14, /* of shared experts */
     MAMBAS = 1 << 15,      /* layers are of Mamba unless they say otherwise */
+    ENCODER = 1 << 16,     /* tokens attend to later ones, too */
     BIASED = QKV_BIAS | O_BIAS | MLP_BIAS,
+    BERT = ENCODER | UNGATED | LAYER_NORM | BIASED | HEAD_BIAS | NO_ROPE | LEARNED |
+           EMBED_NORM,
 };
 
 /* By the beginning of model_type; the longest that fits counts. */
@@ -277,7 +280,9 @@ static const struct model_type {
     {"apertus", UNGATED | QK_NORM},
     {"baichuan", 0},
     {"bamba", 0},
+    {"bert", BERT},
     {"bloom", UNGATED | LAYER_NORM | BIASED | TIED | NO_ROPE | EMBED_NORM},
+    {"camembert", BERT},
     {"cohere", LAYER_NORM | TIED | ONE_NORM},
     {"deepseek", 0},
     {"exaone", 0},
@@ -313,6 +318,7 @@ static const struct model_type {
     {"nemotron", UNGATED | LAYER_NORM},
     {"nemotron-nas", 0},
     {"nemotron_h", UNGATED | NO_ROPE},
+    {"nomic_bert", ENCODER | LAYER_NORM | EMBED_NORM},
     {"olmo2", QK_NORM},
     {"opt", UNGATED | LAYER_NORM | BIASED | TIED | NO_ROPE | LEARNED},
     {"phi", UNGATED | LAYER_NORM | BIASED | HEAD_BIAS | ONE_NORM},
@@ -323,10 +329,12 @@ static const struct model_type {
     {"qwen3", QK_NORM},
     {"qwen3_5", QK_NORM | OUT_GATE | SHARED_GATE},
     {"qwen3_next", QK_NORM | OUT_GATE | SHARED_GATE},
+    {"roberta", BERT},
     {"seed_oss", QKV_BIAS},
     {"smollm3", TIED},
     {"starcoder2", UNGATED | LAYER_NORM | BIASED | TIED},
     {"step3", 0},
+    {"xlm-roberta", BERT},
 };
 
 static int known_of(ft__llm *m)
@@ -354,6 +362,7 @@ static bool is(int64_t said, int has, int bit)
 
 static void know_type(ft__llm *m, int has)
 {
+    m->encoder = has & ENCODER;
     m->gated = !(has & UNGATED);
     m->norm = has & LAYER_NORM ? FT__LLM_LAYER : FT__LLM_RMS;
     m->rope = !(has & NO_ROPE);
@@ -366,7 +375,7 @@ static void know_type(ft__llm *m, int has)
     m->embed_norm = has & EMBED_NORM;
     m->shared_gate = has & SHARED_GATE;
     m->mlp_bias = is(m->mlp_bias, has, MLP_BIAS);
-    m->tied = is(m->tied, has, TIED);
+    m->tied = !m->encoder && is(m->tied, has, TIED);
     m->qk_norm = is(m->qk_norm, has, QK_NORM);
     m->out_gate = is(m->out_gate, has, OUT_GATE);
 }

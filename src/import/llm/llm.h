@@ -111,6 +111,7 @@ typedef struct ft__llm {
     ft__llm_linear_kind linear;
     bool dropout; /* of attention's weights, where it is trained by its scores */
     bool gated, rope, qkv_bias, o_bias, one_norm, four_norms, head_bias;
+    bool encoder; /* whole sequences, whose first token becomes a vector (BERT) */
     bool embed_norm, learned_positions, shared_gate, full_gate, fp4_experts;
     bool said_indexed; /* layers, which of them have indexers */
     bool said_mixers;  /* what mixes tokens in each layer */
@@ -135,7 +136,7 @@ enum { FT__LLM_ALIKE_ONCE = 1, FT__LLM_COUNTED };
 
 /* A step of a model that was read:
  *   batch           sequences; 1 unless given
- *   dim tokens=N    new tokens of each; 1 (decoding) unless given
+ *   dim tokens=N    new tokens of each; 1 (decoding), of encoders 512, unless given
  *   dim context=N   tokens of each in the cache after the step; 1024 when decoding, as
  *                   many as are new otherwise, unless given
  *   dim tp=N        this is one of N ranks of tensor parallelism; 1
@@ -145,6 +146,8 @@ enum { FT__LLM_ALIKE_ONCE = 1, FT__LLM_COUNTED };
  *   dim node=N      devices of a machine; 8
  *   dim kv_bits=N   of the cache: 16 or 8; as the configuration says
  *   dim weight_bits=N   of the layers' weights: 16, 8 (fp8) or 4 (fp4); as it says
+ *   dim served=1    what is stored in fp32 is held in 16 bits, as by vLLM and SGLang
+ *                   (their --dtype auto)
  *   dim train=1     whole sequences without a cache, logits of all tokens: what a
  *                   training step is derived from
  *   dim scores=1    with train=1: attention by its scores, which go through memory, as

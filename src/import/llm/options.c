@@ -8,7 +8,7 @@
 #include "import/llm/step.h"
 #include "import/options.h"
 
-enum { DECODE_CONTEXT = 1024 };
+enum { DECODE_CONTEXT = 1024, ENCODED = 512 /* tokens, as many as BERT has */ };
 
 static int64_t taken(const ft_import_options *opt, const char *name, bool *used,
                      int64_t otherwise)
@@ -28,7 +28,7 @@ static bool is_plain(const ft__llm *m)
              m->layer[i].mixer != FT__LLM_WINDOW) ||
             m->layer[i].indexed)
             return false;
-    return !m->kv_rank && !m->o_rank && !m->vision.hidden;
+    return !m->kv_rank && !m->o_rank && !m->vision.hidden && !m->encoder;
 }
 
 static void take_options(ft__llm_step *s, const ft_import_options *opt)
@@ -44,7 +44,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
         return;
     }
     s->batch = opt && opt->batch ? opt->batch : 1;
-    s->tokens = taken(opt, "tokens", used, 1);
+    s->tokens = taken(opt, "tokens", used, s->m.encoder ? ENCODED : 1);
     s->ranks = taken(opt, "tp", used, 1);
     s->expert_ranks = taken(opt, "ep", used, 1);
     s->stages = taken(opt, "pp", used, 1);
@@ -57,6 +57,7 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->scores = taken(opt, "scores", used, 0) == 1;
     s->unfused = taken(opt, "unfused", used, 0) == 1;
     s->once = taken(opt, "once", used, 0);
+    s->served = taken(opt, "served", used, 0) == 1;
     s->kv_bits = taken(opt, "kv_bits", used, 0);
     s->weight_bits = taken(opt, "weight_bits", used, 0);
     s->context =
@@ -75,13 +76,15 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
                        ": at most 64, decoding, and of a model with speculative layers "
                        "(num_nextn_predict_layers)",
                        s->drafts);
-    if (s->whole && s->context != s->tokens)
+    if ((s->whole || s->m.encoder) && s->context != s->tokens)
         ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim train=1: sequences are as long as --dim tokens=N says, "
-                       "without a context before them");
+                       "%s: sequences are as long as --dim tokens=N says, "
+                       "without a context before them",
+                       s->whole ? "--dim train=1"
+                                : "an encoder answers in one pass, not token by token");
     else if (s->whole && (s->drafts || !is_plain(&s->m)))
         ft__build_fail(s->b, FT_EINVAL, 0,
-                       "--dim train=1: of models whose layers all have grouped "
+                       "--dim train=1: of models whose layers all have causal, grouped "
                        "attention over all tokens or a window");
     if (s->once < 0 || s->once > FT__LLM_COUNTED || (s->once && s->whole))
         ft__build_fail(s->b, FT_EINVAL, 0,
@@ -216,6 +219,8 @@ static void retype(ft__llm_step *s)
         unpack(s);
     s->repacked |= !found;
     s->m.gptq &= !s->weight_bits;
+    if ((s->served || s->weight_bits == 16) && s->m.dtype == FT_DTYPE_fp32)
+        s->m.dtype = s->m.kv = FT_DTYPE_bf16;
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
              part++) {
@@ -237,7 +242,7 @@ static void say_assumed(ft__llm_step *s)
 {
     const ft__llm *m = &s->m;
 
-    if (s->whole)
+    if (s->whole || m->encoder)
         ft__build_assume(s->b,
                          "whole sequences of tokens=%" PRId64
                          ", without a cache, batch %" PRId64
@@ -301,9 +306,9 @@ static void say_assumed(ft__llm_step *s)
 
 void ft__llm_ask(ft__llm_step *s, const ft_import_options *opt)
 {
-    s->type = ft_dtype_name(s->m.dtype);
     take_options(s, opt);
     retype(s);
+    s->type = ft_dtype_name(s->m.dtype);
     say_assumed(s);
     if (!ft__build_failed(s->b))
         divide(s);

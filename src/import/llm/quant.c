@@ -1,6 +1,6 @@
 /* How a checkpoint's numbers are packed: quantization_config of Hugging Face, FP8,
- * GPTQ, AWQ, bitsandbytes, compressed-tensors; hf_quant_config.json of NVIDIA's
- * ModelOpt. */
+ * GPTQ, AWQ, bitsandbytes, compressed-tensors, AMD's Quark; hf_quant_config.json of
+ * NVIDIA's ModelOpt. */
 #include <string.h>
 
 #include "import/llm/read.h"
@@ -119,8 +119,25 @@ static void take_kv(struct scheme *s, ft__json *j)
 
 static bool is_list_of_plain(ft__text name)
 {
-    return FT__IS(name, "ignore") || FT__IS(name, "exclude_modules") ||
-           FT__IS(name, "modules_to_not_convert") || FT__IS(name, "ignored_layers");
+    return FT__IS(name, "ignore") || FT__IS(name, "exclude") ||
+           FT__IS(name, "exclude_modules") || FT__IS(name, "modules_to_not_convert") ||
+           FT__IS(name, "ignored_layers");
+}
+
+/* Quark's names: "fp8_e4m3", "fp4", "uint4". */
+static void take_dtype(struct scheme *s, ft__json *j, bool activations)
+{
+    ft__text type;
+    int64_t bits;
+
+    if (!ft__json_string(j, &type))
+        return;
+    bits = FT__IS(type, "fp4") || FT__IS(type, "int4") || FT__IS(type, "uint4") ? 4
+           : ft__llm_holds(type, "fp8") || FT__IS(type, "int8")                 ? 8
+                                                                                : 0;
+    *(activations ? &s->activation_bits : &s->bits) = bits;
+    if (!activations && ft__llm_holds(type, "fp"))
+        s->type = (ft__text){"float", strlen("float")};
 }
 
 static void take_text(struct scheme *s, ft__json *j, ft__text name, bool activations)
@@ -170,10 +187,13 @@ static void take_scheme(struct scheme *s, ft__json *j, bool activations, int dep
             while (ft__json_element(j))
                 ft__json_skip(j, &skipped);
         } else if (FT__IS(name, "config_groups") || FT__IS(name, "group_0") ||
-                   FT__IS(name, "weights") || FT__IS(name, "quantization"))
+                   FT__IS(name, "weights") || FT__IS(name, "quantization") ||
+                   FT__IS(name, "global_quant_config") || FT__IS(name, "weight"))
             take_scheme(s, j, activations, depth + 1);
-        else if (FT__IS(name, "input_activations"))
+        else if (FT__IS(name, "input_activations") || FT__IS(name, "input_tensors"))
             take_scheme(s, j, true, depth + 1);
+        else if (FT__IS(name, "dtype") && next == '"')
+            take_dtype(s, j, activations);
         else if (next == '"')
             take_text(s, j, name, activations);
         else if (next == '0')

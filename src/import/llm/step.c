@@ -339,7 +339,8 @@ static uint32_t embed(ft__llm_step *s)
     return ft__llm_add(s, "embed_positions", x, places);
 }
 
-/* Of the last token of each sequence, and of those that were drafted for it. */
+/* Of the last token of each sequence, and of those that were drafted for it; an encoder
+ * makes a vector of the first. */
 static void head(ft__llm_step *s, uint32_t x)
 {
     const ft__llm *m = &s->m;
@@ -352,7 +353,7 @@ static void head(ft__llm_step *s, uint32_t x)
     ft__llm_put_types(types, s);
     x = ft__llm_view(s, x, SHAPE(s->rows, m->hidden), SHAPE(rows, m->hidden));
     x = ft__llm_node_with(s, "lm_head", x, s->head, "linear x=%s out=%s%s%s",
-                          X(rows, m->hidden), X(m->vocab),
+                          X(rows, m->hidden), X(m->encoder ? m->hidden : m->vocab),
                           m->head_bias ? " bias=1" : "", types);
     if (s->unfused)
         x = ft__llm_node(s, "logits", x, "cast x=%s to=fp32", X(rows, m->vocab));

@@ -25,6 +25,7 @@ typedef struct ft__llm_step {
     ft__llm_part part;
     const char *type;     /* of activations */
     bool whole;           /* sequences without a cache, as they are trained */
+    bool served;
     bool attention_alone; /* has adapters */
     bool scores;          /* of attention, which go through memory */
     bool unfused;  /* norms and rotations, operation by operation; logits in fp32 */

@@ -103,7 +103,7 @@ Of several devices those that fit are answered, and the others named; none is a 
       "fits": null,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763 --prompt 512
-  foretell predict: the memory of epyc-7763 is not known
+  foretell predict: the memory of epyc-7763 is not known (--kv-tokens N says how many its cache holds)
   [4]
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,t4 --prompt 512 -q 2>/dev/null
   [1]
@@ -250,6 +250,9 @@ What a benchmark measured, beside it:
   TPOT, mean
   
   what differs most is decoding, and the prompts that come between (TPOT, mean, measured N of the prediction)
+  $ sed 's/"inf"/Infinity, "backend": "sglang", "accept_length": null/' bench.json > sglang.jsonl; for e in "" "--engine sglang" "--engine vllm"; do foretell verify sglang.jsonl examples/llm/llama-3-8b.json --device h100-sxm --json $e | cksum; done | uniq -c | awk '{print $1}'
+  2
+  1
   $ printf 'MLPerf Results Summary\nSamples per second: 3.5\n' > summary.txt; foretell verify summary.txt examples/llm/llama-3-8b.json --device h100-sxm
   foretell verify: the file does not say its load: --prompt, --generate and --concurrency or --rate do
   [2]
@@ -439,7 +442,7 @@ Trained over many devices:
   foretell predict: --gpus is missing: on how many is it trained?
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --mode training --dim train=1 --lora 16
-  foretell predict: --gpus is missing: on how many is it trained? (of one device's step: --dim lora=16)
+  foretell predict: --gpus is missing: on how many is it trained? (of one device's step: --dim lora=16; a server's adapters are not known)
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 8 --concurrency 4
   foretell predict: training goes without options of serving but --tp and --ep
@@ -466,6 +469,22 @@ Engines that nobody knows, and what is no version, are refused; so is training o
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm,l4 --gpus 8
   foretell predict: training over --gpus is asked of one --device
+  [2]
+
+What is stored in fp32 is served in 16 bits, as by vLLM and SGLang, unless asked otherwise:
+  $ sed 's/bfloat16/float32/' examples/llm/llama-3-8b.json >fp32.json; for dtype in "" "--precision bf16" "--dtype fp32"; do foretell predict fp32.json --device h100-sxm --prompt 128 $dtype | grep -o '^a device holds [0-9.]* GiB of weights'; done
+  a device holds 15.0 GiB of weights
+  a device holds 15.0 GiB of weights
+  a device holds 29.9 GiB of weights
+
+Options of vLLM and SGLang are called otherwise here:
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --kv-cache-dtype fp8
+  foretell predict: unknown option --kv-cache-dtype; here it is --dim kv_bits=8
+  see foretell predict --help
+  [2]
+  $ foretell rank examples/llm/llama-3-8b.json --dp=2
+  foretell rank: unknown option --dp; here it is --dim dp=N
+  see foretell rank --help
   [2]
 
 Options of language models are refused for others, by the name that was given; so is a server that waits for ever:
