@@ -282,40 +282,54 @@ static bool warns(const ft_answer *a, const ft_remark *of)
     return false;
 }
 
-/* Warnings about the question, printed before the figures, or about the answer, printed
- * behind them; without those that an earlier one of the n answers gave. */
-static void print_warnings(const ft_answer *a, bool before,
-                           const ft__swept_answer *said, size_t n)
+/* A warning of an answer before `end`. */
+static bool warned(const ft__swept_answer *a, const ft__swept_answer *end,
+                   const ft_remark *of)
 {
-    for (size_t i = 0; i < a->n_warnings; i++) {
-        size_t k = 0;
-
-        while (k < n && !warns(said[k].x, a->warning[i]))
-            k++;
-        if (k == n && (a->warning[i]->code >= FT_REMARK_FOLDED) == before)
-            ft__put_line(stdout, "warning: ", a->warning[i]->text);
-    }
+    while (a < end && !warns(a->x, of))
+        a++;
+    return a < end;
 }
 
-static void print_all_warnings(const ft__swept_answer *a, size_t n, bool before)
+/* Warnings about the question, printed before the figures, or about the answer, printed
+ * behind them; those of some of the n answers with the devices that they are about. */
+static void print_warnings(const ft__swept_answer *a, size_t n, bool before)
 {
     for (size_t i = 0; i < n; i++)
-        print_warnings(a[i].x, before, a, i);
+        for (size_t k = 0; k < a[i].x->n_warnings; k++) {
+            const ft_remark *of = a[i].x->warning[k];
+            const char *device = "";
+            bool all = i == 0;
+
+            if ((of->code >= FT_REMARK_FOLDED) != before || warned(a, a + i, of))
+                continue;
+            for (size_t j = i + 1; j < n; j++)
+                all = all && warns(a[j].x, of);
+            fputs("warning: ", stdout);
+            for (size_t j = i; !all && j < n; j++)
+                if (warns(a[j].x, of) && strcmp(device, a[j].x->device) != 0) {
+                    fputs(*device ? ", " : "", stdout);
+                    ft__put_clean(stdout, device = a[j].x->device);
+                }
+            ft__put_line(stdout, *device ? ": " : "", of->text);
+        }
 }
 
 /* In words: assumptions, totals, the `top` heaviest operations, what was bounded,
  * warnings, the command that verifies. False: out of memory. */
-static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
+static bool print_answer(const ft__swept_answer *one, const ft__cli *c, uint64_t top)
 {
+    const ft_answer *a = one->x;
+
     print_title(a);
-    print_warnings(a, true, NULL, 0);
+    print_warnings(one, 1, true);
     for (size_t i = 0; i < a->n_assumptions; i++)
         ft__put_line(stdout, "assumed: ", a->assumption[i]->text);
     if (!print_totals(a, c->verbose > 0) || (top && !print_heaviest(a, top)))
         return false;
     putchar('\n');
     ft__model_print_bounded(a->graph);
-    print_warnings(a, false, NULL, 0);
+    print_warnings(one, 1, false);
     if (*a->verify)
         printf("verify%s%s: %s\n",
                strcmp(a->device, "local") != 0 ? " on that device" : "",
@@ -425,7 +439,7 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
     bool good, known = true;
 
     ft__put_line(stdout, "", a[0].x->graph->name);
-    print_all_warnings(a, n, true);
+    print_warnings(a, n, true);
     print_all_assumptions(a, n);
     for (size_t i = 0; i < n; i++) {
         const ft_answer *x = a[i].x;
@@ -450,7 +464,7 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
         puts("- is not known; asked about one device alone, foretell says why");
     putchar('\n');
     ft__model_print_bounded(a[0].x->graph);
-    print_all_warnings(a, n, false);
+    print_warnings(a, n, false);
     return good;
 }
 
@@ -577,7 +591,7 @@ bool ft__predict_print(ft__cli *c, const ft__swept_answer *a, size_t n, ft__swee
     if (!c->json && n > 1)
         return print_answers(a, n, sweep);
     if (!c->json) {
-        const bool good = print_answer(a->x, c, o->summary ? 0 : o->top ? o->top : 10);
+        const bool good = print_answer(a, c, o->summary ? 0 : o->top ? o->top : 10);
 
         if (good && a->server.known)
             ft__server_memory_print(&a->server);
