@@ -642,6 +642,7 @@ def predict(
         made = Prediction(answer, query, list(notes), again, title, file, assumed)
         if archive:
             made.warnings = [_as_calls(one, archive) for one in made.warnings]
+            made.verify_command = ""
         answers.append(made)
     return answers if several else answers[0]
 
