@@ -200,32 +200,35 @@ static void print_assumptions(const ft_answer *a, ft_remark_code code, const cha
         }
 }
 
-static bool assumes(const ft_answer *a, const ft_remark *of)
+static bool says(const ft_answer *a, const ft_remark *of)
 {
     for (size_t i = 0; i < a->n_assumptions; i++)
         if (strcmp(a->assumption[i]->text, of->text) == 0)
             return true;
+    for (size_t i = 0; i < a->n_warnings; i++)
+        if (strcmp(a->warning[i]->text, of->text) == 0)
+            return true;
     return false;
 }
 
-/* What one of several answers assumes, unless one before it does; of which devices,
- * where not of all. */
-static void print_shared(const ft__swept_answer *a, size_t n, size_t at,
-                         const ft_remark *of)
+/* What one of several answers says, unless one before it does; of which devices, where
+ * not of all. */
+static void print_shared(const char *before, const ft__swept_answer *a, size_t n,
+                         size_t at, const ft_remark *of)
 {
     const char *device = "";
     size_t with = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (assumes(a[i].x, of))
+        if (says(a[i].x, of))
             with++;
-        if (i < at && assumes(a[i].x, of))
+        if (i < at && says(a[i].x, of))
             return;
     }
-    fputs("assumed: ", stdout);
+    fputs(before, stdout);
     ft__put_clean(stdout, of->text);
     for (size_t i = at; i < n && with < n; i++)
-        if (assumes(a[i].x, of) && strcmp(device, a[i].x->device) != 0) {
+        if (says(a[i].x, of) && strcmp(device, a[i].x->device) != 0) {
             fputs(*device ? ", " : " (", stdout);
             ft__put_clean(stdout, device = a[i].x->device);
         }
@@ -237,7 +240,7 @@ static void print_of_runs(const ft__swept_answer *a, size_t n, ft_remark_code co
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < a[i].x->n_assumptions; k++)
             if (a[i].x->assumption[k]->code == code)
-                print_shared(a, n, i, a[i].x->assumption[k]);
+                print_shared("assumed: ", a, n, i, a[i].x->assumption[k]);
 }
 
 static void print_all_assumptions(const ft__swept_answer *a, size_t n)
@@ -274,45 +277,14 @@ static void print_title(const ft_answer *a)
     putchar('\n');
 }
 
-static bool warns(const ft_answer *a, const ft_remark *of)
-{
-    for (size_t i = 0; i < a->n_warnings; i++)
-        if (strcmp(a->warning[i]->text, of->text) == 0)
-            return true;
-    return false;
-}
-
-/* A warning of an answer before `end`. */
-static bool warned(const ft__swept_answer *a, const ft__swept_answer *end,
-                   const ft_remark *of)
-{
-    while (a < end && !warns(a->x, of))
-        a++;
-    return a < end;
-}
-
-/* Warnings about the question, printed before the figures, or about the answer, printed
- * behind them; those of some of the n answers with the devices that they are about. */
+/* Warnings about the question, printed before the figures, or about the answers,
+ * printed behind them. */
 static void print_warnings(const ft__swept_answer *a, size_t n, bool before)
 {
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < a[i].x->n_warnings; k++) {
-            const ft_remark *of = a[i].x->warning[k];
-            const char *device = "";
-            bool all = i == 0;
-
-            if ((of->code >= FT_REMARK_FOLDED) != before || warned(a, a + i, of))
-                continue;
-            for (size_t j = i + 1; j < n; j++)
-                all = all && warns(a[j].x, of);
-            fputs("warning: ", stdout);
-            for (size_t j = i; !all && j < n; j++)
-                if (warns(a[j].x, of) && strcmp(device, a[j].x->device) != 0) {
-                    fputs(*device ? ", " : "", stdout);
-                    ft__put_clean(stdout, device = a[j].x->device);
-                }
-            ft__put_line(stdout, *device ? ": " : "", of->text);
-        }
+        for (size_t k = 0; k < a[i].x->n_warnings; k++)
+            if ((a[i].x->warning[k]->code >= FT_REMARK_FOLDED) == before)
+                print_shared("warning: ", a, n, i, a[i].x->warning[k]);
 }
 
 /* In words: assumptions, totals, the `top` heaviest operations, what was bounded,

@@ -268,5 +268,5 @@ Names and options as other tools have them.
 
 Of several devices a warning names those that it is about.
 
-  $ foretell predict data/models/resnet18.onnx --device l4,t4,p100 | grep -o "^warning.*unique"
-  warning: t4, p100-pcie-16gb: 19 of 24 unique
+  $ foretell predict data/models/resnet18.onnx --device l4,t4,p100 | grep -o "correct few.db.*"
+  correct few.db (t4, p100-pcie-16gb)

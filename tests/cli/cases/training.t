@@ -342,9 +342,9 @@ What cannot be.
 
 Norms that an exporter folded into convolutions are said first; the archive of the same network has them.
 
-  $ foretell predict data/models/resnet50.onnx --device a30,t4 --mode training --batch 64 | grep warning: | cut -d : -f 1-3
-  warning: 53 convolutions of resnet50.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE
-  warning: t4: 111 of 119 unique operations lie outside of what the predictor has seen; measured there, by foretell collect data/models/resnet50.onnx --engine torch,device=cuda --mode training --batch 64 --db few.db, they correct it
+  $ foretell predict data/models/resnet50.onnx --device a30,t4 --mode training --batch 64 | grep warning: | cut -d : -f 1,2
+  warning: 53 convolutions of resnet50.onnx hold norms that its exporter folded into them for inference
+  warning: 111 of 119 unique operations lie outside of what the predictor has seen; measured there, by foretell collect data/models/resnet50.onnx --engine torch,device=cuda --mode training --batch 64 --db few.db, they correct it
   $ foretell predict data/models/resnet50.pt2 --device a30 --mode training --batch 64 --max-batch | grep -e warning: -e 'peak memory' -e largest
   peak memory          5.78 GiB  5.34 GiB  7.84 GiB  scaled
   largest batch that fits: 289
