@@ -167,7 +167,7 @@ class Prediction:
         self.assumptions = [*assumed] + [text(a.assumption[i].text) for i in range(a.n_assumptions)]
         self.warnings = [text(a.warning[i].text) for i in range(a.n_warnings)]
         self.unmodelled = [text(a.unmodelled[i]) for i in range(a.n_unmodelled)]
-        self.verify_command = text(a.verify)
+        self._verify = self.verify_command = text(a.verify)
         self.notes = notes
 
     def fits(self) -> bool | None:
@@ -190,7 +190,7 @@ class Prediction:
         says which does, others need their device."""
         from . import _command
 
-        _, engine, rest = self.verify_command.partition(" --engine ")
+        _, engine, rest = self._verify.partition(" --engine ")
         if not engine or self._file is None:
             raise Error("ENOTFOUND", f"no engine runs it on {self.device} from here", "")
         with self._file() as paths:

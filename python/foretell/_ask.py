@@ -299,7 +299,7 @@ def _as_calls(sentence: str, archive: str) -> str:
     options = rf"(?: --?[a-zA-Z][\w-]*(?: (?!-){_WORD})?)*"
     path = "|".join(re.escape(one) for one in (archive, shlex.quote(archive)))
     commands = rf"foretell (collect|train)( (?:{path}))?({options})"
-    return re.sub(commands, _as_call, sentence)
+    return re.sub(commands, _as_call, sentence).replace("--correct few.db", 'correct="few.db"')
 
 
 @contextlib.contextmanager
@@ -642,7 +642,10 @@ def predict(
         made = Prediction(answer, query, list(notes), again, title, file, assumed)
         if archive:
             made.warnings = [_as_calls(one, archive) for one in made.warnings]
+            made.verify_command = ""
         answers.append(made)
+    if correct and not any(made._answer.n_known for made in answers):
+        raise Error("ENOTFOUND", f"{correct} holds no measurements that correct this", "")
     return answers if several else answers[0]
 
 

@@ -4,6 +4,7 @@ import concurrent.futures
 import html
 import inspect
 import json
+import locale
 import math
 import os
 import pathlib
@@ -485,3 +486,27 @@ def test_errors_are_pickled():
     error = foretell.Error("ENEEDED", "dimension open: add --dim s=N")
     again = pickle.loads(pickle.dumps(error))
     assert (again.status, again.hint, str(again)) == ("ENEEDED", "dims=", str(error))
+
+
+def test_measurements_of_another_device_are_refused(resnet18, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(
+        "device,setting,engine,engine_version,spec,phase,dtype_policy,metric,unit,value,n\n"
+        "k40,,torch,2,relu x=1x64x56x56 dtype=fp32,forward,default,time,s,1e-5,9\n"
+    )
+    with pytest.raises(foretell.Error, match="other.csv holds no measurements that correct this"):
+        foretell.predict(resnet18, device="t4", correct=other)
+
+
+def test_a_trace_is_json_in_any_locale(resnet18, tmp_path, monkeypatch):
+    made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", tmp_path / "de"], check=False)
+    if made.returncode:
+        pytest.skip("no locale can be made here")
+    monkeypatch.setenv("LOCPATH", str(tmp_path))
+    before = locale.setlocale(locale.LC_ALL)
+    locale.setlocale(locale.LC_ALL, "de")
+    try:
+        foretell.predict(resnet18, device="t4").trace(tmp_path / "t.json")
+    finally:
+        locale.setlocale(locale.LC_ALL, before)
+    assert json.loads((tmp_path / "t.json").read_text())["otherData"]["time_s"] > 0

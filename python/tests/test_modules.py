@@ -305,6 +305,9 @@ def test_a_module_is_verified_here():
     wider = foretell.predict(nn.Conv1d(64, 512, 31), x, **here)
     said = next(w for w in wider.warnings if "collect" in w)  # not of the archive, which is gone
     assert 'foretell.collect(model, args, engine="fake"), then foretell.train(engine="fake")' in said
+    assert not wider.verify_command
+    far = foretell.predict(nn.Conv1d(64, 512, 31), x, device="t4").warnings
+    assert any(w.endswith('they correct it: correct="few.db"') for w in far)
 
 
 def test_threads_export_at_the_same_time():

@@ -200,32 +200,35 @@ static void print_assumptions(const ft_answer *a, ft_remark_code code, const cha
         }
 }
 
-static bool assumes(const ft_answer *a, const ft_remark *of)
+static bool says(const ft_answer *a, const ft_remark *of)
 {
     for (size_t i = 0; i < a->n_assumptions; i++)
         if (strcmp(a->assumption[i]->text, of->text) == 0)
             return true;
+    for (size_t i = 0; i < a->n_warnings; i++)
+        if (strcmp(a->warning[i]->text, of->text) == 0)
+            return true;
     return false;
 }
 
-/* What one of several answers assumes, unless one before it does; of which devices,
- * where not of all. */
-static void print_shared(const ft__swept_answer *a, size_t n, size_t at,
-                         const ft_remark *of)
+/* What one of several answers says, unless one before it does; of which devices, where
+ * not of all. */
+static void print_shared(const char *before, const ft__swept_answer *a, size_t n,
+                         size_t at, const ft_remark *of)
 {
     const char *device = "";
     size_t with = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (assumes(a[i].x, of))
+        if (says(a[i].x, of))
             with++;
-        if (i < at && assumes(a[i].x, of))
+        if (i < at && says(a[i].x, of))
             return;
     }
-    fputs("assumed: ", stdout);
+    fputs(before, stdout);
     ft__put_clean(stdout, of->text);
     for (size_t i = at; i < n && with < n; i++)
-        if (assumes(a[i].x, of) && strcmp(device, a[i].x->device) != 0) {
+        if (says(a[i].x, of) && strcmp(device, a[i].x->device) != 0) {
             fputs(*device ? ", " : " (", stdout);
             ft__put_clean(stdout, device = a[i].x->device);
         }
@@ -237,7 +240,7 @@ static void print_of_runs(const ft__swept_answer *a, size_t n, ft_remark_code co
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < a[i].x->n_assumptions; k++)
             if (a[i].x->assumption[k]->code == code)
-                print_shared(a, n, i, a[i].x->assumption[k]);
+                print_shared("assumed: ", a, n, i, a[i].x->assumption[k]);
 }
 
 static void print_all_assumptions(const ft__swept_answer *a, size_t n)
@@ -274,48 +277,31 @@ static void print_title(const ft_answer *a)
     putchar('\n');
 }
 
-static bool warns(const ft_answer *a, const ft_remark *of)
-{
-    for (size_t i = 0; i < a->n_warnings; i++)
-        if (strcmp(a->warning[i]->text, of->text) == 0)
-            return true;
-    return false;
-}
-
-/* Warnings about the question, printed before the figures, or about the answer, printed
- * behind them; without those that an earlier one of the n answers gave. */
-static void print_warnings(const ft_answer *a, bool before,
-                           const ft__swept_answer *said, size_t n)
-{
-    for (size_t i = 0; i < a->n_warnings; i++) {
-        size_t k = 0;
-
-        while (k < n && !warns(said[k].x, a->warning[i]))
-            k++;
-        if (k == n && (a->warning[i]->code >= FT_REMARK_FOLDED) == before)
-            ft__put_line(stdout, "warning: ", a->warning[i]->text);
-    }
-}
-
-static void print_all_warnings(const ft__swept_answer *a, size_t n, bool before)
+/* Warnings about the question, printed before the figures, or about the answers,
+ * printed behind them. */
+static void print_warnings(const ft__swept_answer *a, size_t n, bool before)
 {
     for (size_t i = 0; i < n; i++)
-        print_warnings(a[i].x, before, a, i);
+        for (size_t k = 0; k < a[i].x->n_warnings; k++)
+            if ((a[i].x->warning[k]->code >= FT_REMARK_FOLDED) == before)
+                print_shared("warning: ", a, n, i, a[i].x->warning[k]);
 }
 
 /* In words: assumptions, totals, the `top` heaviest operations, what was bounded,
  * warnings, the command that verifies. False: out of memory. */
-static bool print_answer(const ft_answer *a, const ft__cli *c, uint64_t top)
+static bool print_answer(const ft__swept_answer *one, const ft__cli *c, uint64_t top)
 {
+    const ft_answer *a = one->x;
+
     print_title(a);
-    print_warnings(a, true, NULL, 0);
+    print_warnings(one, 1, true);
     for (size_t i = 0; i < a->n_assumptions; i++)
         ft__put_line(stdout, "assumed: ", a->assumption[i]->text);
     if (!print_totals(a, c->verbose > 0) || (top && !print_heaviest(a, top)))
         return false;
     putchar('\n');
     ft__model_print_bounded(a->graph);
-    print_warnings(a, false, NULL, 0);
+    print_warnings(one, 1, false);
     if (*a->verify)
         printf("verify%s%s: %s\n",
                strcmp(a->device, "local") != 0 ? " on that device" : "",
@@ -425,7 +411,7 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
     bool good, known = true;
 
     ft__put_line(stdout, "", a[0].x->graph->name);
-    print_all_warnings(a, n, true);
+    print_warnings(a, n, true);
     print_all_assumptions(a, n);
     for (size_t i = 0; i < n; i++) {
         const ft_answer *x = a[i].x;
@@ -450,7 +436,7 @@ static bool print_answers(const ft__swept_answer *a, size_t n, ft__sweep sweep)
         puts("- is not known; asked about one device alone, foretell says why");
     putchar('\n');
     ft__model_print_bounded(a[0].x->graph);
-    print_all_warnings(a, n, false);
+    print_warnings(a, n, false);
     return good;
 }
 
@@ -577,7 +563,7 @@ bool ft__predict_print(ft__cli *c, const ft__swept_answer *a, size_t n, ft__swee
     if (!c->json && n > 1)
         return print_answers(a, n, sweep);
     if (!c->json) {
-        const bool good = print_answer(a->x, c, o->summary ? 0 : o->top ? o->top : 10);
+        const bool good = print_answer(a, c, o->summary ? 0 : o->top ? o->top : 10);
 
         if (good && a->server.known)
             ft__server_memory_print(&a->server);

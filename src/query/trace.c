@@ -1,5 +1,6 @@
 /* An answer as trace events: the JSON that Chrome's and Perfetto's viewers read. */
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 
 #include "base/output.h"
@@ -243,7 +244,12 @@ ft_status ft_answer_trace(const ft_answer *a, const char *path, ft_error *err)
     if (!st)
         st = ft__output_open(&o, path, err);
     if (!st) {
+        const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0),
+                       before = uselocale(c);
+
         put_all(&(struct trace){o.fp, a, t});
+        uselocale(before);
+        freelocale(c);
         st = ft__output_close(&o, FT_OK, err);
     }
     ft_timeline_free(t);

@@ -29,7 +29,8 @@ static bool print_text(const ft_timeline *t, const ft_answer *a, uint64_t depth)
         puts(
             "\ntime, energy: of the device while it runs their operations; low .. high "
             "as if all of them\nerred together; share of the network's time");
-    puts("memory: most that is alive while one of their operations runs");
+    puts("parameters: at each use; memory: most that is alive while one of their "
+         "operations runs");
     return true;
 }
 

@@ -141,9 +141,11 @@ static void print_assumed(const ft__ptx_counted *v)
     if (i < k->n_params && !v->launch->memory_bytes &&
         strcmp(v->estimate.bound, "memory") == 0)
         printf("assumed: memory moves each sector once, and addresses that depend on "
-               "data are all different; where not, give the sizes of all buffers "
-               "(--param %u=pointer:64MiB)\n",
+               "data, or are of wmma, are all different; where not, give the sizes of "
+               "all buffers (--param %u=pointer:64MiB)\n",
                i);
+    if (!v->launch->n_open && v->counts.warp[FT_PTX_CONTROL].high == UINT64_MAX)
+        puts("assumed: loops that depend on data go round once, also in the intervals");
 }
 
 void ft__ptx_estimate_print(const ft__ptx_counted *v)

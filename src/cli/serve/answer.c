@@ -375,9 +375,15 @@ static bool print_several(const struct served *x, size_t n, const ft_serve_load 
     ft__table *t = ft__table_new("device|n>u|TTFT>s|TPOT>s|low>s|high>s|tokens/s>|"
                                  "of a device>|J/token>J|?cost of 1e6>",
                                  isfinite(x->price_per_s));
+    struct lines assumed = {.n = 0};
 
-    for (size_t i = 0; i < model->n; i++)
-        ft__put_line(stdout, "assumed: ", model->at[i]);
+    for (size_t i = 0; i < n && !assumed.n; i++)
+        if (!*x[i].no_fit.msg)
+            say_load(&assumed, load, &x[i].s);
+    say_lines(&assumed, model);
+    for (size_t i = 0; i < assumed.n; i++)
+        ft__put_line(stdout, "assumed: ", assumed.at[i]);
+    putchar('\n');
     for (size_t i = 0; i < n; i++) {
         const ft_served *s = &x[i].s;
         const ft_estimate *tpot = &s->latency[FT_SERVE_TPOT][FT_SERVE_MEAN];

@@ -41,7 +41,7 @@ function drawing(host, draw) {
 addEventListener("resize", () => { for (const d of drawn) if (d.host.clientWidth !== d.w) { d.w = d.host.clientWidth; d.again(); } });
 
 const decimal = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "u"], [1e-9, "n"]];
-const scales = { s: decimal.slice(5), J: decimal.slice(4), "J s": decimal.slice(4), W: decimal.slice(4, 7), Hz: decimal,
+const scales = { s: decimal.slice(5), J: decimal.slice(4), "J s": decimal.slice(4), W: decimal.slice(4, 7), g: decimal.slice(4), Hz: decimal,
   B: [[2 ** 40, "Ti"], [2 ** 30, "Gi"], [2 ** 20, "Mi"], [1024, "Ki"], [1, ""]],
   FLOP: decimal.slice(0, 6), "FLOP/s": decimal.slice(0, 6), "B/s": decimal.slice(0, 6), "FLOP/B": [[1, ""]], k: decimal.slice(0, 6) };
 function shown(v, unit = "", digits = scales[unit] ? 3 : 4) {

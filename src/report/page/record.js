@@ -75,7 +75,7 @@ const SETTINGS = ["batch", "clock_hz", "tp", "concurrency", "precision"], VERDIC
 const BASELINES = /^(constant|physics) (?!mape)/;
 function rowsTable(rows) {
   const flats = rows.map(r => flat(r)), all = [...new Set(flats.flatMap(Object.keys))]
-    .filter(n => !BASELINES.test(n) && flats.some(r => r[n] !== null && r[n] !== undefined && !(isEstimate(r[n]) && r[n].value === null) && r[n] !== "" && !isNested(r[n]) && !isSeries(r[n]) && !isTexts(r[n])));
+    .filter(n => n !== "verify" && !BASELINES.test(n) && flats.some(r => r[n] !== null && r[n] !== undefined && !(isEstimate(r[n]) && r[n].value === null) && r[n] !== "" && !isNested(r[n]) && !isSeries(r[n]) && !isTexts(r[n])));
   const constant = all.filter(n => n !== "name" && rows.length > (n.endsWith("why") ? 1 : 2) && flats.every(r => same(r[n], flats[0][n])));
   const repeats = n => flats.every(r => typeof r[n] === "string") && all.slice(0, all.indexOf(n)).some(o => flats.every(r => same(r[o], r[n])));
   const rank = n => n === "place" ? -1 : ordersBy(n) ? .5 : SETTINGS.includes(n) ? 0 : VERDICTS.includes(n) ? 5 : flats.some(r => isEstimate(r[n]) && r[n].unit) ? 1 : flats.some(r => isEstimate(r[n])) ? 3 : flats.some(r => typeof r[n] === "number") ? 2 : flats.some(r => typeof r[n] === "boolean") ? 4 : 0;
@@ -152,9 +152,10 @@ function put(name, v) {
       s.append(host, html("p", "Lines are intervals; orange: Pareto-optimal.", "note"));
       drawing(host, w => scatter(Math.min(w, 760), markFront(points), ...pair));
     }
-    // Sentences of rows, each once.
+    // Sentences of rows, each once, with the rows that it is about.
+    const about = (k, t, of = v.filter(r => r[k]?.includes(t))) => of.length < v.length ? `${t} (${of.map(nameOf).join("; ")})` : t;
     for (const k of new Set(v.flatMap(r => Object.keys(r).filter(n => isTexts(r[n])))))
-      s.append(html("h3", heading(k)), list([...new Set(v.flatMap(r => r[k] || []))], k === "warnings" ? "warning" : undefined));
+      s.append(html("h3", heading(k)), list([...new Set(v.flatMap(r => r[k] || []))].map(t => about(k, t)), k === "warnings" ? "warning" : undefined));
     if (ordered) {
       const host = html("div");
       s.append(host);
@@ -162,6 +163,7 @@ function put(name, v) {
       drawing(host, w => seriesOf(name, v.map(r => r[ordered]), Math.min(w, 760)));
     }
     s.append(rowsTable(v));
+    for (const r of v.filter(r => r.verify)) s.append(html("p", `verify on ${nameOf(r)}`, "note"), command(r.verify));
     for (const r of v) for (const [k, x] of Object.entries(r))
       if (Array.isArray(x) && x.length && (x.every(isRow) || isSeries(x)) && v.length <= 12) put(`${nameOf(r) || r.spec || ""} ${k}`.trim(), x);
   } else if (isRow(v) && !isEstimate(v)) fillRow(section(heading(name)), v, name);
@@ -194,7 +196,7 @@ function fillRow(s, record, name) {
 const { page, ...record } = data;
 const DONE = { rank: `devices ordered by ${record.by}`, predict: "served", measure: record.model ? "measured" : "Commands measured", evaluate: "How accurate predictions are",
   ptx: "Kernels from PTX" };
-byId("title").textContent = document.title = [record.model?.split("/").pop(), DONE[page.title.split(" ").pop()]].filter(Boolean).join(": ");
+byId("title").textContent = document.title = [(record.model || record.devices?.[0]?.model)?.split("/").pop(), DONE[page.title.split(" ").pop()]].filter(Boolean).join(": ");
 byId("lead").append(command(page.lead.replace(/ (--html[= ]\S+|-q)(?= |$)/g, "")));
 const FIRST = ["assumptions", "warnings", "bounded"], simple = {}, rest = [];
 for (const [k, v] of Object.entries(record))

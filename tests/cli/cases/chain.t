@@ -183,7 +183,7 @@ Several devices beside each other.
 
   $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30,h100-sxm | blur
   resnet18.onnx
-  warning: nothing measured with fake is behind this answer: it is that of torch
+  warning: nothing measured with fake is behind this answer: it is that of torch (a30, h100-sxm)
   assumed: batch 1 (the model leaves it open; --batch N sets it)
   assumed: inference, one forward pass at a time, fp32
   assumed: memory as PyTorch allocates it, operation by operation, where there is no predictor
@@ -195,7 +195,7 @@ Several devices beside each other.
   h100-sxm  1.22 ms  434 us  2.89 ms  218 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
-  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in
+  warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in (local)
 
   $ foretell predict data/models/resnet18.onnx --engine fake --device local,a30 --json | pick \# 1.device 1.time.basis 1.energy.basis
   #: 2

@@ -161,3 +161,8 @@ What is not said of feed-forward layers is assumed, and so said, of a step as of
   [1]
   $ echo 'matmul x=16384x16384 y=16384x16384 dtype=fp64 *26000' | foretell predict - --device t4 --method physics -q | grep ^time
   time           19.6 days  10.7 days  35.6 days  scaled
+
+Served on several devices: the requests first.
+
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm,l4 --prompt 512 --generate 16 --concurrency 4 | head -1
+  assumed: 40 requests of 512 tokens that generate 16 (within 5 %), 4 under way, each followed by the next

@@ -265,3 +265,8 @@ Names and options as other tools have them.
   to verify it: it does not fit; --max-batch says what does
   $ foretell predict data/models/resnet50.pt2 --device rtx-4090 --mode training --batch 1024 --max-batch | grep 'verify'
   to verify it: it does not fit; --batch 283 does
+
+Of several devices a warning names those that it is about.
+
+  $ foretell predict data/models/resnet18.onnx --device l4,t4,p100 | grep -o "correct few.db.*"
+  correct few.db (t4, p100-pcie-16gb)

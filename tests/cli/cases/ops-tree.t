@@ -15,7 +15,7 @@ The modules of a model, from a torch.export archive and from the names of ONNX n
     layer4              32  1.62 GFLOP      15.0 M   100 MiB
     avgpool              1   100 kFLOP           0  98.7 MiB
     fc                   1  4.10 MFLOP      2.05 M  98.3 MiB
-  memory: most that is alive while one of their operations runs
+  parameters: at each use; memory: most that is alive while one of their operations runs
   $ foretell ops data/models/resnet18.onnx --tree --depth 2 | grep -A 2 ' layer1'
     layer1               10   927 MFLOP       148 k  47.4 MiB
       0                   5   463 MFLOP      73.9 k  47.4 MiB
@@ -43,7 +43,7 @@ On a device with times and energy; the backward pass and the optimizer belong to
   
   time, energy: of the device while it runs their operations; low .. high as if all of them
   erred together; share of the network's time
-  memory: most that is alive while one of their operations runs
+  parameters: at each use; memory: most that is alive while one of their operations runs
   $ foretell ops data/models/resnet50.pt2 --tree --device a30 --json | pick modules.# modules.5 device
   modules.#: 151
   modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0490324088750385, "time": {"value": 0.00022133234475185, "low": 0.000132711492227315, "high": 0.000379356376586967, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0173187373530791, "low": 0.00760306127218371, "high": 0.0403114604051805, "unit": "J", "basis": "scaled"}}
@@ -55,7 +55,7 @@ On a device with times and energy; the backward pass and the optimizer belong to
   module          operations       FLOPs  parameters    memory
   ------------------------------------------------------------
   standard input           3  3.07 MFLOP      1.54 M  5.87 MiB
-  memory: most that is alive while one of their operations runs
+  parameters: at each use; memory: most that is alive while one of their operations runs
 
   $ foretell ops data/models/resnet50.pt2 --device a30
   foretell ops: --device goes with --tree

@@ -145,6 +145,8 @@ What stands out is said of counts that are known alone: of how many threads take
   $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spmv_csr --grid 100 --block 250 --param 5=20000 | grep -c "^- "
   0
   [1]
+  $ foretell ptx examples/ptx/compiled/sm_80/control.ptx --entry spmv_csr --grid 100 --block 250 --param 5=20000 --device a30 --no-ptxas | grep "round"
+  assumed: loops that depend on data go round once, also in the intervals
 
 A size that is not known leaves bounds, too.
 
@@ -175,7 +177,7 @@ On a GPU: time, power, occupancy.
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --registers 12 | grep -A 2 "^on "
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 75.0 us (45.0 us to 127 us), 17.4 mJ (5.21 mJ to 51.0 mJ), 232 W (116 W to 400 W), bound by memory
-  assumed: memory moves each sector once, and addresses that depend on data are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
+  assumed: memory moves each sector once, and addresses that depend on data, or are of wmma, are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 45.21 waves; 12 registers a thread (given)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 39063 --block 256 --param 3=10000000 --device a100 --no-ptxas --json | pick estimate.device estimate.bound estimate.registers estimate.registers_from estimate.ptxas
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
@@ -423,7 +425,7 @@ Sizes of buffers tell reads of a byte that is there already from others; numbers
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=0x100000 --device a100 --no-ptxas | grep -E '^on|^assumed'
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 9.21 us (3.04 us to 15.6 us), 1.92 mJ (317 uJ to 6.26 mJ), 208 W (104 W to 400 W), bound by memory
-  assumed: memory moves each sector once, and addresses that depend on data are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
+  assumed: memory moves each sector once, and addresses that depend on data, or are of wmma, are all different; where not, give the sizes of all buffers (--param 0=pointer:64MiB)
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 4096 --block 256 --param 0=1048576 --param 2=pointer:4MiB --param 3=pointer:4MiB --device a100 --no-ptxas | grep -E '^on|^assumed'
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   on NVIDIA A100 SXM4 80 GB, by its data sheet: 7.53 us (4.52 us to 12.8 us), 1.47 mJ (442 uJ to 5.01 mJ), 196 W (97.8 W to 391 W), bound by latency
