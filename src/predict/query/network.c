@@ -57,7 +57,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     double factor = q->share[i] * ft__query_context_device_share(q, i);
 
     if (l)
-        q->a.params = *ft__query_context_params(q, i);
+        q->a.params = *q->params[i];
     task->power_w = knows_steady_power(q) && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__device_query_power(&q->a, op, queried_terms(q, i));

@@ -445,11 +445,11 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
     struct left left;
     ft__terms t;
 
-    if (!a->device)
+    if (!a->device || ft__costs_nothing(op))
         return nothing;
     ft__hardware_spec_at(&chip, a->device, NAN, a->policy, op);
     run_as_asked(&chip, a);
-    if (!chip.gpu || ft__costs_nothing(op))
+    if (!chip.gpu)
         return nothing;
     if (known && a->is_default && !(a->set.masked && depends_on_picks(op)))
         t = *known;

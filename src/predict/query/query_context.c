@@ -69,23 +69,18 @@ static bool is_learned(const ft__query_context *q, const ft_op *op)
     return ft__family_holds(q->f, q->index, op);
 }
 
-static void terms_of(ft__terms *t, ft__query_context *q, const ft_op *op)
+static void plain_terms(ft__terms *t, const ft__query_context *q, const ft_op *op)
 {
     const ft__sample one = {.op = *op, .dataset = q->index};
 
-    if (q->plain) {
-        ft__base_terms(&q->models->base, t,
-                       &(ft__samples){.v = (ft__sample *)&one,
-                                      .n = 1,
-                                      .dataset = q->dataset,
-                                      .n_datasets = q->f->n_datasets + 1},
-                       0);
-        t->busy_s = t->total_s;
-        t->launch_s = 0;
-        return;
-    }
-    q->a.params = *ft__model_set_params(q->models, op);
-    ft__device_query_terms(t, &q->a, op);
+    ft__base_terms(&q->models->base, t,
+                   &(ft__samples){.v = (ft__sample *)&one,
+                                  .n = 1,
+                                  .dataset = q->dataset,
+                                  .n_datasets = q->f->n_datasets + 1},
+                   0);
+    t->busy_s = t->total_s;
+    t->launch_s = 0;
 }
 
 /* Is it a product that the device would compute in TF32? */
@@ -113,7 +108,7 @@ static bool saw_tf32(const ft__family *f)
 /* Is its time among the few measurements of the device as it is asked about? */
 static bool is_among_few(const ft__query_context *q, const ft_op *op)
 {
-    const uint64_t hash = ft__op_hash(op);
+    const uint64_t hash = q->few_on ? ft__op_hash(op) : 0;
 
     for (size_t i = 0; q->few_on && i < q->few->s.n; i++) {
         const ft__sample *v = &q->few->s.v[i];
@@ -161,53 +156,49 @@ static ft_op known_op(const ft__query_context *q, const ft_op *op)
     return wide ? ft__op_widened(op) : *op;
 }
 
-const ft__physics_params *ft__query_context_params(const ft__query_context *q,
-                                                   uint32_t i)
-{
-    const ft_op known = known_op(q, &q->g->op[i]);
-
-    return ft__model_set_params(q->models, &known);
-}
-
 /* As it is; a backward operation otherwise as its part of both passes together. */
 static void choose_form(ft__query_context *q, uint32_t i)
 {
     ft__device_query *measured = ft__query_context_measured(q);
-    const ft_op known = known_op(q, &q->g->op[i]), *op = &known;
-    ft_op *form = &q->form[i];
+    ft_op *form = &q->form[i], both;
 
-    *form = *op;
+    *form = known_op(q, &q->g->op[i]);
     q->share[i] = NAN;
-    if (ft__costs_nothing(op))
+    q->params[i] = ft__physics_defaults();
+    if (ft__costs_nothing(form))
         return;
     if (q->f)
-        terms_of(&q->bare[i], q, op);
-    else
-        ft__device_query_terms(&q->bare[i], &q->a, op);
+        q->params[i] = ft__model_set_params(q->models, form);
+    if (q->plain) {
+        plain_terms(&q->bare[i], q, form);
+    } else {
+        q->a.params = *q->params[i];
+        ft__device_query_terms(&q->bare[i], &q->a, form);
+    }
     q->bare_form[i] = q->bare[i];
     if (!q->f)
         return;
-    if ((!q->tf32 && is_tf32(q, op)) || !is_own_kind(q, op)) {
+    if ((!q->tf32 && is_tf32(q, form)) || !is_own_kind(q, form)) {
         take_default(q, i);
         return;
     }
     /* Short loops differ in the limit of tensor cores alone. */
-    if (q->rescaled || (q->from_short_loops && ft__makes_products(op))) {
+    if (q->rescaled || (q->from_short_loops && ft__makes_products(form))) {
         measured->params = q->a.params;
-        ft__device_query_terms(&q->bare_form[i], measured, op);
+        ft__device_query_terms(&q->bare_form[i], measured, form);
     }
-    if (is_learned(q, op) || is_among_few(q, op)) {
+    if (is_learned(q, form) || is_among_few(q, form)) {
         q->share[i] = q->bare[i].busy_s / q->bare_form[i].busy_s;
         return;
     }
-    form->phase = FT_PHASE_FORWARD_BACKWARD;
-    form->wrt = 0;
-    if (op->phase == FT_PHASE_OPTIMIZER || !is_learned(q, form)) {
-        *form = *op;
+    both = *form;
+    both.phase = FT_PHASE_FORWARD_BACKWARD;
+    both.wrt = 0;
+    if (form->phase == FT_PHASE_OPTIMIZER || !is_learned(q, &both))
         return;
-    }
+    *form = both;
     if (q->plain) {
-        terms_of(&q->bare_form[i], q, form);
+        plain_terms(&q->bare_form[i], q, form);
     } else {
         measured->params = q->a.params;
         ft__device_query_terms(&q->bare_form[i], measured, form);
@@ -223,10 +214,11 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
     q->bare = calloc(q->n + 1u, sizeof(*q->bare));
     q->bare_form = calloc(q->n + 1u, sizeof(*q->bare_form));
     q->by_default = calloc(q->n + 1u, sizeof(*q->by_default));
+    q->params = calloc(q->n + 1u, sizeof(*q->params));
     q->time = calloc(q->n + 1u, sizeof(*q->time));
     q->power = calloc(q->n + 1u, sizeof(*q->power));
     if (!q->form || !q->share || !q->bare || !q->bare_form || !q->by_default ||
-        !q->time || !q->power)
+        !q->params || !q->time || !q->power)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     if (q->f) {
         q->few_on = dataset_like(q->few, &q->on);
@@ -707,6 +699,7 @@ void ft__query_context_close(ft__query_context *q, ft__buf *setting)
     free(q->bare);
     free(q->bare_form);
     free(q->by_default);
+    free(q->params);
     free(q->time);
     free(q->power);
     free(q->dataset);

@@ -20,7 +20,7 @@ double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
 
     if (!q->rescaled || !q->power_known || !(w > 0))
         return 1;
-    q->measured.params = *ft__query_context_params(q, i);
+    q->measured.params = *q->params[i];
     before = ft__device_query_power(&q->measured, op, NULL);
     return before > 0 ? w / before : 1;
 }
