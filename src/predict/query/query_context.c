@@ -317,8 +317,8 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
     room = calloc(q->n + 1u, sizeof(*room));
     if (!room)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
-    st = ft__family_query(out, q->f, metric, &q->on, q->form,
-                          known_terms(room, q, metric), q->n, err);
+    st = ft__family_ask(out, q->f, metric, &q->on, q->form,
+                        known_terms(room, q, metric), q->n, err);
     free(room);
     return st;
 }
