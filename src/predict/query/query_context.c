@@ -209,7 +209,7 @@ static void choose_form(ft__query_context *q, uint32_t i)
 /* The forms of all operations, and what is known of them without asking. */
 static ft_status choose_forms(ft__query_context *q, ft_error *err)
 {
-    q->form = calloc(q->n + 1u, sizeof(*q->form));
+    q->form = malloc((q->n + 1u) * sizeof(*q->form));
     q->share = calloc(q->n + 1u, sizeof(*q->share));
     q->bare = calloc(q->n + 1u, sizeof(*q->bare));
     q->bare_form = calloc(q->n + 1u, sizeof(*q->bare_form));
@@ -303,11 +303,21 @@ static const ft__terms *known_terms(ft__terms *room, const ft__query_context *q,
     return room;
 }
 
+/* Of an operation of no form that was learned no time is used, unless a few
+ * measurements correct it. */
+static bool is_wanted(const ft__query_context *q, ft__metric metric, uint32_t i)
+{
+    return metric != FT__METRIC_TIME || q->few || !isnan(q->share[i]);
+}
+
 static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
                             ft__metric metric, ft_error *err)
 {
+    const ft__terms *known;
     ft__terms *room;
-    ft_status st;
+    ft_op *form;
+    uint32_t n = 0;
+    ft_status st = FT_OK;
 
     if (q->as)
         return ask_sessions(out, q, metric, err);
@@ -315,11 +325,22 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
         return ft__clock_interpolation_query(out, &q->interpolation, q->f, metric,
                                              &q->on, q->form, q->n, err);
     room = calloc(q->n + 1u, sizeof(*room));
-    if (!room)
-        return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
-    st = ft__family_ask(out, q->f, metric, &q->on, q->form,
-                        known_terms(room, q, metric), q->n, err);
+    form = malloc((q->n + 1u) * sizeof(*form));
+    if (!room || !form)
+        st = ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    known = st ? NULL : known_terms(room, q, metric);
+    for (uint32_t i = 0; i < q->n && !st; i++)
+        if (is_wanted(q, metric, i)) {
+            form[n] = q->form[i];
+            room[n++] = known ? known[i] : room[i];
+        }
+    if (!st)
+        st = ft__family_ask(out, q->f, metric, &q->on, form, known ? room : NULL, n,
+                            err);
+    for (uint32_t i = q->n; i-- > 0 && !st;)
+        out[i] = is_wanted(q, metric, i) ? out[--n] : (ft__op_answer){0};
     free(room);
+    free(form);
     return st;
 }
 
