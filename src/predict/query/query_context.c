@@ -127,11 +127,13 @@ static bool is_among_few(const ft__query_context *q, const ft_op *op)
 static bool is_own_kind(const ft__query_context *q, const ft_op *op)
 {
     const ft__model_set *l = q->models;
-    const uint32_t i = ft__model_set_regressor(l, op);
+    uint32_t i;
 
-    return q->known || q->plain || q->few_on ||
-           (op->kind != FT_KIND_collective && i < l->n_regressors &&
-            l->part[i].scope <= FT__SCOPE_KIND);
+    if (q->known || q->plain || q->few_on)
+        return true;
+    i = ft__model_set_regressor(l, op);
+    return op->kind != FT_KIND_collective && i < l->n_regressors &&
+           l->part[i].scope <= FT__SCOPE_KIND;
 }
 
 /* By its data sheet: nothing that was learned says anything of operation i, but how its
