@@ -605,16 +605,16 @@ static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
     return st;
 }
 
-/* What an engine of ours was measured to take beside operations on the device of `on`;
- * NULL: none was. */
-static const ft__dataset *engine_of(const ft__family *f, const ft__dataset *on)
+/* What an engine of ours was measured to take beside operations on the device; NULL:
+ * none was. */
+static const ft__dataset *engine_of(const ft__query_context *q)
 {
-    const uint32_t index = ft__family_index(f, on);
+    const ft__family *f = q->f;
 
-    if (index < f->n_datasets && isfinite(f->dataset[index].context_bytes))
-        return &f->dataset[index];
+    if (q->index < f->n_datasets && isfinite(f->dataset[q->index].context_bytes))
+        return &f->dataset[q->index];
     for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (on->device && strcmp(on->device, f->dataset[i].device) == 0 &&
+        if (q->on.device && strcmp(q->on.device, f->dataset[i].device) == 0 &&
             isfinite(f->dataset[i].context_bytes))
             return &f->dataset[i];
     return NULL;
@@ -695,7 +695,7 @@ static ft_status predict_operations(ft__network_estimate *out, const ft_predicto
     if (!st)
         st = assemble(out, &q, p, &on, err);
     if (!st)
-        st = ft__estimate_memory(out, q.f ? engine_of(q.f, &q.on) : NULL, d, g, err);
+        st = ft__estimate_memory(out, q.f ? engine_of(&q) : NULL, d, g, err);
     ft__query_context_close(&q, &setting);
     if (st) {
         ft__network_estimate_free(out);

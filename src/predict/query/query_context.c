@@ -222,10 +222,8 @@ static ft_status choose_forms(ft__query_context *q, ft_error *err)
     if (!q->form || !q->share || !q->bare || !q->bare_form || !q->by_default ||
         !q->params || !q->time || !q->power)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
-    if (q->f) {
+    if (q->f)
         q->few_on = dataset_like(q->few, &q->on);
-        q->index = ft__family_index(q->f, &q->on);
-    }
     for (uint32_t i = 0; i < q->n; i++)
         choose_form(q, i);
     return FT_OK;
@@ -488,7 +486,6 @@ static ft_status open_plain(ft__query_context *q, ft_error *err)
     q->dataset = calloc(q->f->n_datasets + 1u, sizeof(*q->dataset));
     if (!q->dataset)
         return ft_fail(err, FT_ENOMEM, 0, "%u datasets", q->f->n_datasets);
-    q->index = ft__family_index(q->f, &q->on);
     q->dataset[q->index] = q->on;
     if (q->index < q->f->n_datasets)
         q->dataset[q->index].roof = q->f->dataset[q->index].roof;
@@ -505,10 +502,9 @@ static ft_status open_plain(ft__query_context *q, ft_error *err)
 static bool is_probed_cpu(const ft__query_context *q, const ft_device *device)
 {
     const char *type = ft_device_get(device)->type;
-    uint32_t i = ft__family_index(q->f, &q->on);
 
-    return type && strcmp(type, "cpu") == 0 && i < q->f->n_datasets &&
-           q->f->dataset[i].roof;
+    return type && strcmp(type, "cpu") == 0 && q->index < q->f->n_datasets &&
+           q->f->dataset[q->index].roof;
 }
 
 /* As it is asked for, otherwise as GPUs were measured (NULL: as the setting says); CPUs
@@ -710,6 +706,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
     if (setting->bad)
         return ft_fail(err, FT_ENOMEM, 0, "setting");
     q->set = ft__setting_read(q->on.setting);
+    q->index = ft__family_index(q->f, &q->on);
     choose_models(q, &asked);
     return open_learned(q, on, name, err);
 }
