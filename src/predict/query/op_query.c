@@ -228,6 +228,12 @@ static bool has_clock(const ft_device_facts *d, double clock_hz)
     return clock_hz <= 1.001 * top_clock(d) && clock_hz >= least_clock * top_clock(d);
 }
 
+bool ft__knows_memory_clock(const ft_device_facts *d, double clock_hz)
+{
+    return isnan(clock_hz) || d->memory_clock_hz > 0;
+}
+
+/* Of one that is not known, any. */
 static bool has_memory_clock(const ft_device_facts *d, double clock_hz)
 {
     return !(clock_hz > 1.001 * d->memory_clock_hz ||

@@ -103,6 +103,8 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
  * wider one (ft__is_widened()). */
 bool ft__device_has_units(const ft_device_facts *d, ft_dtype t, bool tf32);
 ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op);
+/* Is it known what this memory clock (NaN: as it comes) changes, by the highest? */
+bool ft__knows_memory_clock(const ft_device_facts *d, double clock_hz);
 /* Can the device be asked about at these clocks (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, const ft__operating_point *at);
 

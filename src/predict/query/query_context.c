@@ -539,21 +539,19 @@ static const ft__device_schedule *find_schedule(const ft__family *f,
     return NULL;
 }
 
-/* What another memory clock changes is found by the highest; that of what was measured
- * changes nothing. */
+/* That of what was measured changes nothing. */
 static ft_status check_memory_clock(const ft__query_context *q, ft_error *err)
 {
     const double asked_hz = q->a.set.at.memory_hz;
     const ft_device_facts *d = q->a.device;
 
-    if (isnan(asked_hz) || d->memory_clock_hz > 0 ||
-        (q->f && (!q->rescaled || asked_hz == q->measured.set.at.memory_hz)))
-        return FT_OK;
-    return ft_fail(
-        err, FT_ENOTFOUND, 0,
-        "%s: its file does not say \"memory_clock_mhz\", which another memory "
-        "clock needs",
-        d->name);
+    return ft__knows_memory_clock(d, asked_hz) ||
+                   (q->f && (!q->rescaled || asked_hz == q->measured.set.at.memory_hz))
+               ? FT_OK
+               : ft_fail(err, FT_ENOTFOUND, 0,
+                         "%s: its file does not say \"memory_clock_mhz\", which "
+                         "another memory clock needs",
+                         d->name);
 }
 
 /* By specifications, and fused where the run mode says so. */
