@@ -95,7 +95,7 @@ static void like_known(ft__dataset *asked, const ft__family *f, const ft__datase
 static ft_status open_plain(ft__query_context *q, ft_error *err)
 {
     q->plain = true;
-    q->dataset = calloc(q->f->n_datasets + 1u, sizeof(*q->dataset));
+    q->dataset = ft__arena_need(&q->room, q->f->n_datasets + 1u, sizeof(*q->dataset));
     if (!q->dataset)
         return ft_fail(err, FT_ENOMEM, 0, "%u datasets", q->f->n_datasets);
     q->dataset[q->index] = q->on;
@@ -326,13 +326,6 @@ void ft__query_context_close(ft__query_context *q, ft__buf *setting)
 {
     free(q->fused);
     free(q->form);
-    free(q->share);
-    free(q->bare);
-    free(q->bare_form);
-    free(q->by_default);
-    free(q->params);
-    free(q->time);
-    free(q->power);
-    free(q->dataset);
+    ft__arena_free(&q->room);
     ft__buf_free(setting);
 }

@@ -1,6 +1,7 @@
 #ifndef PREDICT_QUERY_QUERY_CONTEXT_H
 #define PREDICT_QUERY_QUERY_CONTEXT_H
 
+#include "base/arena.h"
 #include "graph/fuse.h"
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
@@ -70,6 +71,7 @@ typedef struct ft__query_context {
                                        none */
     uint32_t n_few;                 /* that corrected the answers */
     uint32_t n_read; /* whose power corrected what specifications say of it */
+    ft__arena room;  /* of these arrays, but forms */
 } ft__query_context;
 
 /* As it was measured, where that is not as it is asked about; as this otherwise. */

@@ -156,16 +156,17 @@ static void choose_form(ft__query_context *q, uint32_t i)
 /* The forms of all operations, and what is known of them without asking. */
 static ft_status choose_forms(ft__query_context *q, ft_error *err)
 {
-    q->form = malloc((q->n + 1u) * sizeof(*q->form));
-    q->share = calloc(q->n + 1u, sizeof(*q->share));
-    q->bare = calloc(q->n + 1u, sizeof(*q->bare));
-    q->bare_form = calloc(q->n + 1u, sizeof(*q->bare_form));
-    q->by_default = calloc(q->n + 1u, sizeof(*q->by_default));
-    q->params = calloc(q->n + 1u, sizeof(*q->params));
-    q->time = calloc(q->n + 1u, sizeof(*q->time));
-    q->power = calloc(q->n + 1u, sizeof(*q->power));
-    if (!q->form || !q->share || !q->bare || !q->bare_form || !q->by_default ||
-        !q->params || !q->time || !q->power)
+    const size_t n = q->n + 1u;
+
+    q->form = malloc(n * sizeof(*q->form));
+    q->share = ft__arena_need(&q->room, n, sizeof(*q->share));
+    q->bare = ft__arena_need(&q->room, n, sizeof(*q->bare));
+    q->bare_form = ft__arena_need(&q->room, n, sizeof(*q->bare_form));
+    q->by_default = ft__arena_need(&q->room, n, sizeof(*q->by_default));
+    q->params = ft__arena_need(&q->room, n, sizeof(*q->params));
+    q->time = ft__arena_need(&q->room, n, sizeof(*q->time));
+    q->power = ft__arena_need(&q->room, n, sizeof(*q->power));
+    if (!q->form || q->room.bad)
         return ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
     for (uint32_t i = 0; i < q->n; i++)
         choose_form(q, i);
