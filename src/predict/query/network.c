@@ -57,7 +57,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     double factor = q->share[i] * ft__query_context_device_share(q, i);
 
     if (l)
-        q->a.params = *q->params[i];
+        q->a.params = q->params[i];
     task->power_w = knows_steady_power(q) && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__device_query_power(&q->a, op, queried_terms(q, i));
@@ -65,7 +65,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
         task->power_w = ft__at_most(task->power_w * ft__query_context_power_scale(q, i),
                                     q->a.cap_w);
     if (l)
-        q->a.params = l->base.params[0];
+        q->a.params = l->base.params;
     ft__device_query_bare(task, device, &q->a, op, &q->bare[i]);
     if (ft__costs_nothing(op) || !l)
         return;

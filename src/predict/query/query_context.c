@@ -170,8 +170,7 @@ static ft_status check_memory_clock(const ft__query_context *q, ft_error *err)
 static ft_status open_device(ft__query_context *q, const ft__device_use *on,
                              ft_error *err)
 {
-    const ft__physics_params params = ft__physics_default();
-    ft_status st = ft__device_query_open(&q->a, on, &params, q->g, err);
+    ft_status st = ft__device_query_open(&q->a, on, q->g, err);
 
     if (!st)
         st = check_memory_clock(q, err);
@@ -264,7 +263,6 @@ static bool is_of_short_loops(const ft__query_context *q, const ft__device_use *
 static ft_status open_learned(ft__query_context *q, const ft__device_use *on,
                               const char *name, ft_error *err)
 {
-    const ft__physics_params params = ft__physics_default();
     ft__device_use use;
     ft_status st = FT_OK;
 
@@ -282,7 +280,7 @@ static ft_status open_learned(ft__query_context *q, const ft__device_use *on,
                            .run_mode = run_mode_of(on)};
     q->from_short_loops = is_of_short_loops(q, on);
     if (q->rescaled || q->from_short_loops)
-        st = ft__device_query_open(&q->measured, &use, &params, q->g, err);
+        st = ft__device_query_open(&q->measured, &use, q->g, err);
     if (q->rescaled)
         use.setting = on->setting;
     if (!st)

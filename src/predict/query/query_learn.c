@@ -89,7 +89,7 @@ static void take_default(ft__query_context *q, uint32_t i)
         q->bare_form[i] = q->bare[i];
     q->by_default[i] = true;
     q->share[i] = NAN;
-    q->a.params = ft__physics_default();
+    q->a.params = ft__physics_defaults();
     ft__device_query_terms(&q->bare[i], &q->a, &q->g->op[i]);
 }
 
@@ -119,7 +119,7 @@ static void choose_form(ft__query_context *q, uint32_t i)
     if (q->plain) {
         plain_terms(&q->bare[i], q, form);
     } else {
-        q->a.params = *q->params[i];
+        q->a.params = q->params[i];
         ft__device_query_terms(&q->bare[i], &q->a, form);
     }
     q->bare_form[i] = q->bare[i];
