@@ -196,23 +196,23 @@ static void add_session(ft__op_answer *sum, double *weight, const ft__op_answer 
 /* Means of what the sessions say, as networks weigh them
  * (predict/schedule/schedule.h). */
 static ft_status ask_sessions(ft__op_answer *out, const ft__query_context *q,
-                              ft__metric metric, ft_error *err)
+                              ft__metric metric, const ft_op *form, uint32_t n,
+                              ft_error *err)
 {
-    ft__op_answer *a = calloc(q->n + 1u, sizeof(*a));
-    double *weight = calloc(q->n + 1u, sizeof(*weight));
-    ft_status st =
-        a && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", q->n);
+    ft__op_answer *a = calloc(n + 1u, sizeof(*a));
+    double *weight = calloc(n + 1u, sizeof(*weight));
+    ft_status st = a && weight ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%u operations", n);
 
     for (uint64_t c = 0; c < q->as->n_sessions && !st; c++) {
         const ft__device_session *s = &q->as->session[c];
         ft__dataset on = q->on;
 
         on.setting = (char *)s->setting;
-        st = ft__family_query(a, q->f, metric, &on, q->form, NULL, q->n, err);
+        st = ft__family_query(a, q->f, metric, &on, form, NULL, n, err);
         if (!st)
-            add_session(out, weight, a, s->weight, q->n);
+            add_session(out, weight, a, s->weight, n);
     }
-    for (uint32_t i = 0; i < q->n && !st; i++) {
+    for (uint32_t i = 0; i < n && !st; i++) {
         out[i].value = exp(out[i].value / weight[i]);
         out[i].low = exp(out[i].low / weight[i]);
         out[i].high = exp(out[i].high / weight[i]);
@@ -263,11 +263,6 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
     uint32_t n = 0;
     ft_status st = FT_OK;
 
-    if (q->as)
-        return ask_sessions(out, q, metric, err);
-    if (q->interpolated)
-        return ft__clock_interpolation_query(out, &q->interpolation, q->f, metric,
-                                             &q->on, q->form, q->n, err);
     room = calloc(q->n + 1u, sizeof(*room));
     form = malloc((q->n + 1u) * sizeof(*form));
     if (!room || !form)
@@ -278,7 +273,12 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
             form[n] = q->form[i];
             room[n++] = known ? known[i] : room[i];
         }
-    if (!st)
+    if (!st && q->as)
+        st = ask_sessions(out, q, metric, form, n, err);
+    else if (!st && q->interpolated)
+        st = ft__clock_interpolation_query(out, &q->interpolation, q->f, metric, &q->on,
+                                           form, n, err);
+    else if (!st)
         st = ft__family_ask(out, q->f, metric, &q->on, form, known ? room : NULL, n,
                             err);
     for (uint32_t i = q->n; i-- > 0 && !st;)
