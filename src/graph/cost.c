@@ -163,7 +163,8 @@ static double attention(const ft_op *op, double results)
 
     if (is_backward(op))
         return products(op) + (6 + mask) * scores + 2 * results;
-    return products(op) + (6 + mask) * scores;
+    return 2 * scores * ft__last_dim(op, FT_K_x) +
+           2 * results * (double)ft_op_at(op, FT_K_y, 2) + (6 + mask) * scores;
 }
 
 /* Over all steps and directions. */
@@ -205,9 +206,8 @@ static double matrix(const ft_op *op, double results)
         return attention(op, results);
     if (op->kind != FT_KIND_linear && op->kind != FT_KIND_matmul)
         return recurrent(op);
-    if (op->kind == FT_KIND_matmul && !is_backward(op))
-        return 2 * results * ft__last_dim(op, FT_K_x);
-    return products(op) + bias(op, results);
+    return (is_backward(op) ? products(op) : 2 * results * ft__last_dim(op, FT_K_x)) +
+           bias(op, results);
 }
 
 static double norm(const ft_op *op)
@@ -384,6 +384,8 @@ static double weight_bytes(const ft_op *op, double all)
     double out = (double)ft_op_at(op, FT_K_out, 0), sum, scales = 0;
     double bias = (double)ft_op_at(op, FT_K_bias, 0) * out;
 
+    if (!(all > 0))
+        return 0;
     if (block > 0 && (op->kind == FT_KIND_moe || op->kind == FT_KIND_embedding))
         scales = all / (double)block;
     else if (block > 0)

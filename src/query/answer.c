@@ -31,6 +31,11 @@ const char *ft__answer_text(struct answer *x, const char *fmt, ...)
     return s;
 }
 
+static const char *copied(struct answer *x, const char *s)
+{
+    return good(x, ft__arena_strndup(&x->arena, s, strlen(s)));
+}
+
 void *ft__answer_piece(struct answer *x, size_t n, size_t size)
 {
     void *p = ft__arena_array(&x->arena, n + 1, size);
@@ -41,7 +46,7 @@ void *ft__answer_piece(struct answer *x, size_t n, size_t size)
 
 static ft_estimate kept(struct answer *x, ft_estimate e)
 {
-    e.why = e.why && *e.why ? ft__answer_text(x, "%s", e.why) : "";
+    e.why = e.why && *e.why ? copied(x, e.why) : "";
     return e;
 }
 
@@ -56,7 +61,7 @@ const char *ft__answer_spec(struct answer *x, const ft_op *op)
     char spec[SPEC_MAX];
 
     ft_op_print(op, spec, sizeof(spec));
-    return good(x, ft__arena_strndup(&x->arena, spec, strlen(spec)));
+    return copied(x, spec);
 }
 
 /* Stable insertion sort: a network has a few hundred unique operations. */
@@ -130,14 +135,14 @@ static void put_selection(struct answer *x, const ft__question *q)
     a->flops = NAN;
     a->model = a->mode = a->step = a->dtype = a->run_mode = a->host = "";
     a->verify = a->unverified = "";
-    a->device = ft__answer_text(x, "%s", s->device);
-    a->title = ft__answer_text(x, "%s", s->title);
-    a->setting = ft__answer_text(x, "%s", s->setting);
+    a->device = copied(x, s->device);
+    a->title = copied(x, s->title);
+    a->setting = copied(x, s->setting);
     a->engine = s->by == FT_ANSWERED_BY_DEVICE
                     ? ft__answer_text(x, "%s %s", s->engine, s->engine_version)
                     : "";
     a->by = s->by;
-    a->predictor = ft__answer_text(x, "%s", s->predictor);
+    a->predictor = copied(x, s->predictor);
     a->method = !by_facts                                  ? "learned"
                 : s->source.model == FT__ANALYTIC_PHYSICS  ? "physics"
                 : s->source.model == FT__ANALYTIC_ROOFLINE ? "roofline"
@@ -161,7 +166,7 @@ static void put_network(struct answer *x, const ft__question *q)
     a->run_mode = ft__run_mode_name(q->e.run_mode);
     a->host = q->e.run_mode & FT__RUN_REPLAYED || isnan(q->e.host_s)
                   ? ""
-                  : ft__answer_text(x, "%s", q->s.host);
+                  : copied(x, q->s.host);
 }
 
 /* Of a device, by who makes it; NULL: none inside. */
@@ -259,7 +264,7 @@ static void put_work(struct answer *x, const ft__question *q)
         ft_graph_totals(x->a.graph, &t);
     x->a.flops = t.flops;
     x->a.dtype = q->q.dtype && strncmp(q->q.dtype, "amp-", 4) == 0
-                     ? ft__answer_text(x, "%s", q->q.dtype)
+                     ? copied(x, q->q.dtype)
                      : ft_dtype_name(x->asked.dtype);
 }
 
@@ -297,7 +302,7 @@ static void put_each(struct answer *x, const ft__many_asked *m)
     memcpy(each, m->each, m->n * sizeof(*each));
     for (size_t i = 0; i < m->n; i++)
         if (m->why[i])
-            each[i].why = ft__answer_text(x, "%s", m->why[i]);
+            each[i].why = copied(x, m->why[i]);
     a->each = each;
     a->n_each = m->n;
 }

@@ -170,9 +170,11 @@ static void take_back(const struct run *r, struct engine *e, uint32_t i)
 static bool take_blocks(const struct run *r, struct engine *e, struct sequence *s,
                         uint64_t tokens)
 {
-    const uint64_t all = blocks_for(r, tokens);
-    const uint64_t more = all > s->blocks ? all - s->blocks : 0;
+    uint64_t more;
 
+    if (tokens <= s->blocks * r->load->block)
+        return true;
+    more = blocks_for(r, tokens) - s->blocks;
     if (more > e->free_blocks)
         return false;
     take_freed(r, e, more);
@@ -280,24 +282,36 @@ static void add_prompt(const struct run *r, struct schedule *x, struct sequence 
     s->done += (uint64_t)n;
 }
 
+static void add_decoding(struct schedule *x, uint64_t seqs, uint64_t context)
+{
+    x->left -= (double)seqs;
+    x->step.decode_seqs += (double)seqs;
+    x->step.decode_context += (double)context;
+}
+
+/* Sums stay in registers until a prompt asks what is left. */
 static void schedule_running(struct run *r, struct engine *e, struct schedule *x)
 {
+    uint64_t seqs = 0, context = 0;
+
     for (size_t i = 0; i < e->n; i++) {
         struct sequence *s = &r->seq[e->running[i]];
 
         if (!decodes(s)) {
+            add_decoding(x, seqs, context);
+            seqs = context = 0;
             add_prompt(r, x, s);
             continue;
         }
         while (i < e->n && !take_blocks(r, e, s, tokens_of(s)))
             preempt(r, e, x);
         if (i >= e->n)
-            return;
-        x->left--;
-        x->step.decode_seqs++;
-        x->step.decode_context += (double)tokens_of(s);
+            break;
+        seqs++;
+        context += tokens_of(s);
         s->done++;
     }
+    add_decoding(x, seqs, context);
 }
 
 /* Finds the cached part of a prompt's shared prefix. */
@@ -334,9 +348,7 @@ static void schedule_waiting(struct run *r, struct engine *e, struct schedule *x
         take_back(r, e, i);
         take_blocks(r, e, s, tokens_to_begin(r, s));
         if (decodes(s)) {
-            x->left--;
-            x->step.decode_seqs++;
-            x->step.decode_context += (double)tokens_of(s);
+            add_decoding(x, 1, tokens_of(s));
             s->done++;
             continue;
         }

@@ -25,8 +25,8 @@ static uint32_t cache(ft__llm_step *s, const char *name, int64_t heads, int64_t 
 static void store(ft__llm_step *s, uint32_t x, int64_t heads, int64_t size,
                   uint32_t cached)
 {
-    const uint32_t out =
-        ft__llm_node(s, "cache", x, "copy x=%s", X(s->batch, heads, s->tokens, size));
+    const uint32_t out = ft__llm_unary(s, "cache", FT_KIND_copy, x,
+                                       SHAPE(s->batch, heads, s->tokens, size));
 
     if (out != FT_NONE)
         ft__build_alias(s->b, out, cached);
@@ -54,12 +54,10 @@ static uint32_t heads_of(ft__llm_step *s, uint32_t x, int64_t from, int64_t head
                         SHAPE(s->batch, heads, s->tokens, size));
 }
 
-static uint32_t by_heads(ft__llm_step *s, const char *name, const char *kind,
-                         uint32_t x, int64_t heads, int64_t size)
+static uint32_t by_heads(ft__llm_step *s, const char *name, ft_kind kind, uint32_t x,
+                         int64_t heads, int64_t size)
 {
-    return ft__llm_node(s, name, x, "%s x=%s%s", kind,
-                        X(s->batch, heads, s->tokens, size),
-                        strcmp(kind, "rmsnorm") == 0 ? " norm=1" : "");
+    return ft__llm_unary(s, name, kind, x, SHAPE(s->batch, heads, s->tokens, size));
 }
 
 /* Unfused attention: two products, with a kernel between them that scales, masks and
@@ -69,18 +67,17 @@ static uint32_t by_scores(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
                           int64_t kv_heads, int64_t reach, int64_t size, int64_t v_size)
 {
     const int64_t rows = heads / kv_heads * s->tokens;
-    const ft__llm_sizes q = SIZES(s->batch, kv_heads, rows, size);
-    const ft__llm_sizes k = SIZES(s->batch, kv_heads, size, reach);
+    const ft_shape q = SHAPE(s->batch, kv_heads, rows, size);
+    const ft_shape k = SHAPE(s->batch, kv_heads, size, reach);
     const ft__llm_sizes all = SIZES(s->batch, kv_heads, rows, reach);
-    uint32_t x = ft__llm_as(s, qkv[0], q.shape), y = ft__llm_as(s, qkv[1], k.shape);
+    uint32_t x = ft__llm_as(s, qkv[0], q), y = ft__llm_as(s, qkv[1], k);
 
-    x = ft__llm_node_on(s, "scores", (uint32_t[]){x, y}, 2, "matmul x=%s y=%s", q.s,
-                        k.s);
+    x = ft__llm_binary(s, "scores", FT_KIND_matmul, x, y, q, k);
     x = ft__llm_node(s, "scores", x, "softmax x=%s axis=3", all.s);
     if (s->m.dropout)
-        x = ft__llm_node(s, "scores", x, "dropout x=%s", all.s);
-    x = ft__llm_node_on(s, "attn", (uint32_t[]){x, qkv[2]}, 2, "matmul x=%s y=%s",
-                        all.s, X(s->batch, kv_heads, reach, v_size));
+        x = ft__llm_unary(s, "scores", FT_KIND_dropout, x, all.shape);
+    x = ft__llm_binary(s, "attn", FT_KIND_matmul, x, qkv[2], all.shape,
+                       SHAPE(s->batch, kv_heads, reach, v_size));
     return ft__llm_as(s, x, SHAPE(s->batch, heads, s->tokens, v_size));
 }
 
@@ -107,13 +104,12 @@ static uint32_t attend(ft__llm_step *s, const uint32_t qkv[3], int64_t heads,
 static uint32_t output(ft__llm_step *s, uint32_t x, int64_t size, bool bias)
 {
     const int64_t heads = s->l->heads, all = heads * size;
-    const ft__llm_sizes sizes = SIZES(s->rows, all);
+    const ft_shape sizes = SHAPE(s->rows, all);
 
-    x = ft__llm_view(s, x, SHAPE(s->batch, heads, s->tokens, size), sizes.shape);
+    x = ft__llm_view(s, x, SHAPE(s->batch, heads, s->tokens, size), sizes);
     if (s->m.out_gate == 1) {
-        x = ft__llm_node(s, "gate", x, "sigmoid x=%s", sizes.s);
-        x = ft__llm_node_on(s, "gate", (uint32_t[]){x, x}, 2, "mul x=%s y=%s", sizes.s,
-                            sizes.s);
+        x = ft__llm_unary(s, "gate", FT_KIND_sigmoid, x, sizes);
+        x = ft__llm_binary(s, "gate", FT_KIND_mul, x, x, sizes, sizes);
     }
     return ft__llm_linear(s, "o_proj", x, s->rows, all, s->m.hidden, bias);
 }
@@ -121,7 +117,8 @@ static uint32_t output(ft__llm_step *s, uint32_t x, int64_t size, bool bias)
 static uint32_t normed_heads(ft__llm_step *s, const char *name, uint32_t x,
                              int64_t heads)
 {
-    return s->m.qk_norm == 1 ? by_heads(s, name, "rmsnorm", x, heads, s->l->head) : x;
+    return s->m.qk_norm == 1 ? by_heads(s, name, FT_KIND_rmsnorm, x, heads, s->l->head)
+                             : x;
 }
 
 uint32_t ft__llm_rotations(ft__llm_step *s)
@@ -152,7 +149,8 @@ static uint32_t turned(ft__llm_step *s, uint32_t x, int64_t heads)
 {
     if (s->unfused && s->m.rope)
         return turned_in_fp32(s, x, heads);
-    return s->m.rope ? by_heads(s, "rotary_emb", "rotary", x, heads, s->l->head) : x;
+    return s->m.rope ? by_heads(s, "rotary_emb", FT_KIND_rotary, x, heads, s->l->head)
+                     : x;
 }
 
 /* Sparse attention (DeepSeek-V3.2-Exp): heads of its own score the tokens of the
@@ -173,8 +171,8 @@ static void pick(ft__llm_step *s, uint32_t x, uint32_t low, int64_t size_of_low,
     q = ft__llm_view(s, q, SHAPE(s->rows, width), SHAPE(s->batch, queries, size));
     k = ft__llm_view(s, keys, SHAPE(s->batch, 1, all, size),
                      SHAPE(s->batch, size, all));
-    q = ft__llm_node_on(s, "index_scores", (uint32_t[]){q, k}, 2, "matmul x=%s y=%s",
-                        X(s->batch, queries, size), X(s->batch, size, all));
+    q = ft__llm_binary(s, "index_scores", FT_KIND_matmul, q, k,
+                       SHAPE(s->batch, queries, size), SHAPE(s->batch, size, all));
     q = ft__llm_view(s, q, SHAPE(s->batch, queries, all), SHAPE(s->rows, all));
     ft__llm_node(s, "index_topk", q, "topk x=%s axis=1 size=%s", X(s->rows, all),
                  X(best));
@@ -222,8 +220,8 @@ static uint32_t each_head(ft__llm_step *s, const char *name, uint32_t x, int64_t
 
     x = ft__llm_view(s, x, SHAPE(s->batch, heads, s->tokens, from),
                      SHAPE(heads, s->rows, from));
-    x = ft__llm_node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
-                        X(heads, s->rows, from), X(heads, from, to));
+    x = ft__llm_binary(s, name, FT_KIND_matmul, x, w, SHAPE(heads, s->rows, from),
+                       SHAPE(heads, from, to));
     return ft__llm_view(s, x, SHAPE(heads, s->rows, to),
                         SHAPE(s->batch, heads, s->tokens, to));
 }
@@ -303,7 +301,7 @@ uint32_t ft__llm_latent(ft__llm_step *s, uint32_t x, int64_t layer)
     }
     q = heads_of(s, q, m->heads * size, m->heads, size);
     if (m->rope)
-        q = by_heads(s, "rotary_emb", "rotary", q, m->heads, size);
+        q = by_heads(s, "rotary_emb", FT_KIND_rotary, q, m->heads, size);
     if (m->out_gate == 1)
         ft__llm_linear(s, "g_proj", x, s->rows, m->hidden, m->heads * m->v_head, false);
     ft__llm_norm(s, "kv_a_norm",
@@ -323,17 +321,16 @@ static void compress(ft__llm_step *s, uint32_t x, int64_t ratio, int64_t size,
 {
     const int64_t wide = (ratio == 4 ? 2 : 1) * size;
     const int64_t entries = (s->tokens + ratio - 1) / ratio;
-    const ft__llm_sizes all = SIZES(s->rows, wide);
-    const ft__llm_sizes made = SIZES(s->batch, 1, entries, size);
+    const ft_shape all = SHAPE(s->rows, wide);
+    const ft_shape made = SHAPE(s->batch, 1, entries, size);
 
     x = ft__llm_linear(s, "compressor", x, s->rows, s->m.hidden, 2 * wide, false);
-    x = ft__llm_view(s, x, SHAPE(s->rows, 2 * wide), all.shape);
+    x = ft__llm_view(s, x, SHAPE(s->rows, 2 * wide), all);
     ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {ratio, wide}});
-    x = ft__llm_node_on(s, "compressor", (uint32_t[]){x, x}, 2, "mul x=%s y=%s", all.s,
-                        all.s);
-    x = ft__llm_node(s, "compressor", ft__llm_view(s, x, all.shape, made.shape),
-                     "rmsnorm x=%s norm=1", made.s);
-    x = ft__llm_node(s, "cache", x, "copy x=%s", made.s);
+    x = ft__llm_binary(s, "compressor", FT_KIND_mul, x, x, all, all);
+    x = ft__llm_unary(s, "compressor", FT_KIND_rmsnorm, ft__llm_view(s, x, all, made),
+                      made);
+    x = ft__llm_unary(s, "cache", FT_KIND_copy, x, made);
     if (x != FT_NONE)
         ft__build_alias(s->b, x, cached);
 }
@@ -346,8 +343,8 @@ static uint32_t in_groups(ft__llm_step *s, const char *name, uint32_t x, int64_t
         ft__llm_weight(s, (ft_shape){.rank = 3, .dim = {groups, from, to}});
 
     x = ft__llm_view(s, x, SHAPE(s->rows, groups * from), SHAPE(groups, s->rows, from));
-    x = ft__llm_node_on(s, name, (uint32_t[]){x, w}, 2, "matmul x=%s y=%s",
-                        X(groups, s->rows, from), X(groups, from, to));
+    x = ft__llm_binary(s, name, FT_KIND_matmul, x, w, SHAPE(groups, s->rows, from),
+                       SHAPE(groups, from, to));
     return ft__llm_view(s, x, SHAPE(groups, s->rows, to), SHAPE(s->rows, groups * to));
 }
 
@@ -371,7 +368,7 @@ uint32_t ft__llm_compressed(ft__llm_step *s, uint32_t x)
     if (l->indexed && entries)
         pick(s, x, q, m->q_rank, entries, best);
     q = ft__llm_linear(s, "q_b_proj", q, s->rows, m->q_rank, all, false);
-    q = by_heads(s, "rotary_emb", "rotary", heads_of(s, q, all, l->heads, size),
+    q = by_heads(s, "rotary_emb", FT_KIND_rotary, heads_of(s, q, all, l->heads, size),
                  l->heads, size);
     kv = ft__llm_linear(s, "kv_proj", x, s->rows, m->hidden, size, false);
     kv = ft__llm_norm(s, "kv_norm", kv, size);

@@ -141,6 +141,24 @@ static ft_op op_on(ft_kind kind, ft_dtype dtype, ft_shape x)
     return op;
 }
 
+uint32_t ft__llm_unary(ft__llm_step *s, const char *name, ft_kind kind, uint32_t x,
+                       ft_shape shape)
+{
+    ft_op op = op_on(kind, s->m.dtype, shape);
+
+    ft__op_set1(&op, FT_K_norm, 1);
+    return node_of_kind(s, name, &x, 1, FT_NONE, &op);
+}
+
+uint32_t ft__llm_binary(ft__llm_step *s, const char *name, ft_kind kind, uint32_t x,
+                        uint32_t y, ft_shape of_x, ft_shape of_y)
+{
+    ft_op op = op_on(kind, s->m.dtype, of_x);
+
+    ft__op_set_shape(&op, FT_K_y, &of_y);
+    return node_of_kind(s, name, (uint32_t[]){x, y}, 2, FT_NONE, &op);
+}
+
 uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, ft_shape from, ft_shape to)
 {
     ft_op op = op_on(FT_KIND_view, s->m.dtype, from);
@@ -270,20 +288,17 @@ static uint32_t unfused_norm(ft__llm_step *s, const char *name, uint32_t x,
 
 uint32_t ft__llm_norm(ft__llm_step *s, const char *name, uint32_t x, int64_t size)
 {
-    ft_op op = op_on(s->m.norm == FT__LLM_RMS ? FT_KIND_rmsnorm : FT_KIND_layernorm,
-                     s->m.dtype, SHAPE(s->rows, size));
+    const bool rms = s->m.norm == FT__LLM_RMS;
 
-    if (s->unfused && s->m.norm == FT__LLM_RMS)
+    if (s->unfused && rms)
         return unfused_norm(s, name, x, size);
-    ft__op_set1(&op, FT_K_norm, 1);
-    return node_of_kind(s, name, &x, 1, FT_NONE, &op);
+    return ft__llm_unary(s, name, rms ? FT_KIND_rmsnorm : FT_KIND_layernorm, x,
+                         SHAPE(s->rows, size));
 }
 
 uint32_t ft__llm_add(ft__llm_step *s, const char *name, uint32_t x, uint32_t y)
 {
     const ft_shape all = SHAPE(s->rows, s->m.hidden);
-    ft_op op = op_on(FT_KIND_add, s->m.dtype, all);
 
-    ft__op_set_shape(&op, FT_K_y, &all);
-    return node_of_kind(s, name, (uint32_t[]){x, y}, 2, FT_NONE, &op);
+    return ft__llm_binary(s, name, FT_KIND_add, x, y, all, all);
 }

@@ -29,16 +29,16 @@ static uint32_t recur(ft__llm_step *s, uint32_t x, int64_t heads, int64_t keys,
         q = ft__llm_as(s, x, SHAPE(n, chunk, keys));
         k = ft__llm_as(s, x, SHAPE(n, keys, chunk));
         v = ft__llm_as(s, x, SHAPE(n, chunk, values));
-        y = ft__llm_node_on(s, "chunk_scores", (uint32_t[]){q, k}, 2,
-                            "matmul x=%s y=%s", X(n, chunk, keys), X(n, keys, chunk));
-        y = ft__llm_node_on(s, "chunk_scan", (uint32_t[]){y, v}, 2, "matmul x=%s y=%s",
-                            X(n, chunk, chunk), X(n, chunk, values));
-        k = ft__llm_node_on(s, "chunk_state", (uint32_t[]){k, v}, 2, "matmul x=%s y=%s",
-                            X(n, keys, chunk), X(n, chunk, values));
-        k = ft__llm_node_on(s, "chunk_state", (uint32_t[]){q, k}, 2, "matmul x=%s y=%s",
-                            X(n, chunk, keys), X(n, keys, values));
-        y = ft__llm_node_on(s, "add", (uint32_t[]){y, k}, 2, "add x=%s y=%s",
-                            X(n, chunk, values), X(n, chunk, values));
+        y = ft__llm_binary(s, "chunk_scores", FT_KIND_matmul, q, k,
+                           SHAPE(n, chunk, keys), SHAPE(n, keys, chunk));
+        y = ft__llm_binary(s, "chunk_scan", FT_KIND_matmul, y, v,
+                           SHAPE(n, chunk, chunk), SHAPE(n, chunk, values));
+        k = ft__llm_binary(s, "chunk_state", FT_KIND_matmul, k, v,
+                           SHAPE(n, keys, chunk), SHAPE(n, chunk, values));
+        k = ft__llm_binary(s, "chunk_state", FT_KIND_matmul, q, k,
+                           SHAPE(n, chunk, keys), SHAPE(n, keys, values));
+        y = ft__llm_binary(s, "add", FT_KIND_add, y, k, SHAPE(n, chunk, values),
+                           SHAPE(n, chunk, values));
     }
     return ft__llm_as(s, y, SHAPE(s->rows, heads * values));
 }
@@ -57,21 +57,21 @@ static uint32_t convolve(ft__llm_step *s, uint32_t x, int64_t wide, bool bias)
                      X(s->batch, wide, s->tokens + held), wide, held + 1, wide,
                      bias ? " bias=1" : "");
     x = ft__llm_as(s, x, SHAPE(s->rows, wide));
-    return ft__llm_node(s, "act_fn", x, "silu x=%s", X(s->rows, wide));
+    return ft__llm_unary(s, "act_fn", FT_KIND_silu, x, SHAPE(s->rows, wide));
 }
 
 /* Norms of each head, times a gate. */
 static uint32_t gated_norm(ft__llm_step *s, uint32_t x, uint32_t gate, int64_t heads,
                            int64_t size, int64_t norm_size)
 {
-    const ft__llm_sizes all = SIZES(s->rows, heads * size);
     const int64_t n = s->rows * heads * size / norm_size;
+    const ft_shape all = SHAPE(s->rows, heads * size), normed = SHAPE(n, norm_size);
 
-    x = ft__llm_node(s, "norm", ft__llm_view(s, x, all.shape, SHAPE(n, norm_size)),
-                     "rmsnorm x=%s norm=1", X(n, norm_size));
-    x = ft__llm_view(s, x, SHAPE(n, norm_size), all.shape);
-    return ft__llm_node_on(s, "gate", (uint32_t[]){x, ft__llm_as(s, gate, all.shape)},
-                           2, "mul x=%s y=%s", all.s, all.s);
+    x = ft__llm_unary(s, "norm", FT_KIND_rmsnorm, ft__llm_view(s, x, all, normed),
+                      normed);
+    x = ft__llm_view(s, x, normed, all);
+    return ft__llm_binary(s, "gate", FT_KIND_mul, x, ft__llm_as(s, gate, all), all,
+                          all);
 }
 
 uint32_t ft__llm_linear_attention(ft__llm_step *s, uint32_t x)
@@ -132,18 +132,17 @@ uint32_t ft__llm_mamba1(ft__llm_step *s, uint32_t x)
     const ft__llm *m = &s->m;
     const int64_t inner = m->mamba_expand * m->hidden / s->ranks;
     const int64_t few = m->mamba_rank + 2 * m->mamba_state;
-    const ft__llm_sizes all = SIZES(s->rows, inner);
+    const ft_shape all = SHAPE(s->rows, inner);
     uint32_t y, gate;
 
     y = ft__llm_linear(s, "in_proj", x, s->rows, m->hidden, 2 * inner, false);
-    gate = ft__llm_view(s, y, SHAPE(s->rows, 2 * inner), all.shape);
+    gate = ft__llm_view(s, y, SHAPE(s->rows, 2 * inner), all);
     y = convolve(s, y, inner, true);
     x = ft__llm_linear(s, "x_proj", y, s->rows, inner, few, false);
     x = ft__llm_view(s, x, SHAPE(s->rows, few), SHAPE(s->rows, m->mamba_rank));
     ft__llm_linear(s, "dt_proj", x, s->rows, m->mamba_rank, inner, true);
     ft__llm_weight(s, (ft_shape){.rank = 2, .dim = {inner, m->mamba_state + 1}});
     y = recur(s, y, inner, m->mamba_state, 1, m->state);
-    y = ft__llm_node_on(s, "gate", (uint32_t[]){y, gate}, 2, "mul x=%s y=%s", all.s,
-                        all.s);
+    y = ft__llm_binary(s, "gate", FT_KIND_mul, y, gate, all, all);
     return ft__llm_linear(s, "out_proj", y, s->rows, inner, m->hidden, false);
 }

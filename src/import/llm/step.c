@@ -12,21 +12,20 @@
 static uint32_t dense(ft__llm_step *s, uint32_t x, int64_t size, ft__llm_part part)
 {
     const ft__llm *m = &s->m;
-    const ft__llm_sizes wide = SIZES(s->rows, size);
+    const ft_shape wide = SHAPE(s->rows, size);
     uint32_t gate, up;
 
     s->part = part;
     if (m->gated) {
         x = ft__llm_linear(s, "gate_up_proj", x, s->rows, m->hidden, 2 * size,
                            m->mlp_bias == 1);
-        gate = ft__llm_view(s, x, SHAPE(s->rows, 2 * size), wide.shape);
-        up = ft__llm_view(s, x, SHAPE(s->rows, 2 * size), wide.shape);
-        gate = ft__llm_node(s, "act_fn", gate, "silu x=%s", wide.s);
-        x = ft__llm_node_on(s, "mul", (uint32_t[]){gate, up}, 2, "mul x=%s y=%s",
-                            wide.s, wide.s);
+        gate = ft__llm_view(s, x, SHAPE(s->rows, 2 * size), wide);
+        up = ft__llm_view(s, x, SHAPE(s->rows, 2 * size), wide);
+        gate = ft__llm_unary(s, "act_fn", FT_KIND_silu, gate, wide);
+        x = ft__llm_binary(s, "mul", FT_KIND_mul, gate, up, wide, wide);
     } else {
         x = ft__llm_linear(s, "up_proj", x, s->rows, m->hidden, size, m->mlp_bias == 1);
-        x = ft__llm_node(s, "act_fn", x, "gelu x=%s", wide.s);
+        x = ft__llm_unary(s, "act_fn", FT_KIND_gelu, x, wide);
     }
     return ft__llm_linear(s, "down_proj", x, s->rows, size, m->hidden,
                           m->mlp_bias == 1);

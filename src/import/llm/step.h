@@ -71,6 +71,11 @@ uint32_t ft__llm_node_with(ft__llm_step *s, const char *name, uint32_t x, uint32
 FT_PRINTF(5, 6)
 uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
                          uint32_t n_in, const char *fmt, ...);
+/* Likewise of x alone (norms: along its last axis), of two. */
+uint32_t ft__llm_unary(ft__llm_step *s, const char *name, ft_kind kind, uint32_t x,
+                       ft_shape shape);
+uint32_t ft__llm_binary(ft__llm_step *s, const char *name, ft_kind kind, uint32_t x,
+                        uint32_t y, ft_shape of_x, ft_shape of_y);
 /* Other sizes, or a part of it; the latter of whatever x is. */
 uint32_t ft__llm_view(ft__llm_step *s, uint32_t x, ft_shape from, ft_shape to);
 uint32_t ft__llm_as(ft__llm_step *s, uint32_t x, ft_shape to);

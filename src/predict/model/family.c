@@ -416,9 +416,9 @@ static void bound_by_peaks(ft__op_answer *out, const ft__dataset *on,
     }
 }
 
-static ft_status ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
-                     const ft__dataset *on, const ft_op *ops, const ft__terms *known,
-                     size_t n, ft_error *err)
+ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *known, size_t n, ft_error *err)
 {
     const ft__model_set *l = ft__family_model_set(f, metric, on);
     struct templates t = {.own = f->n_datasets};
@@ -492,9 +492,9 @@ static ft_status ask_energy(ft__op_answer *out, const ft__family *f,
     ft_status st = power ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
 
     if (!st)
-        st = ask(out, f, FT__METRIC_TIME, on, ops, terms, n, err);
+        st = ft__family_ask(out, f, FT__METRIC_TIME, on, ops, terms, n, err);
     if (!st)
-        st = ask(power, f, FT__METRIC_POWER, on, ops, NULL, n, err);
+        st = ft__family_ask(power, f, FT__METRIC_POWER, on, ops, NULL, n, err);
     for (size_t i = 0; i < n && !st; i++)
         multiply(&out[i], &power[i]);
     free(power);
@@ -515,7 +515,7 @@ ft_status ft__family_query(ft__op_answer *out, const ft__family *f, ft__metric m
     else
         st = metric == FT__METRIC_ENERGY
                  ? ask_energy(out, f, &all, ops, terms, n, err)
-                 : ask(out, f, metric, &all, ops, terms, n, err);
+                 : ft__family_ask(out, f, metric, &all, ops, terms, n, err);
     ft__buf_free(&setting);
     return st;
 }

@@ -73,6 +73,10 @@ void ft__family_complete(ft__dataset *out, ft__buf *setting, const ft__family *f
 ft_status ft__family_query(ft__op_answer *out, const ft__family *f, ft__metric metric,
                            const ft__dataset *on, const ft_op *ops,
                            const ft__terms *terms, size_t n, ft_error *err);
+/* Likewise, of another metric than energy, of what ft__family_complete() completed. */
+ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric metric,
+                         const ft__dataset *on, const ft_op *ops,
+                         const ft__terms *terms, size_t n, ft_error *err);
 
 /* The parts of asking. Which model set answers for the device: NULL: the metric was not
  * learned. Operations on it as samples, of which v and dataset alone are to be freed.

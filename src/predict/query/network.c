@@ -57,7 +57,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     double factor = q->share[i] * ft__query_context_device_share(q, i);
 
     if (l)
-        q->a.params = *ft__query_context_params(q, i);
+        q->a.params = q->params[i];
     task->power_w = knows_steady_power(q) && !q->rescaled && q->power[i].value > 0
                         ? q->power[i].value
                         : ft__device_query_power(&q->a, op, queried_terms(q, i));
@@ -65,7 +65,7 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
         task->power_w = ft__at_most(task->power_w * ft__query_context_power_scale(q, i),
                                     q->a.cap_w);
     if (l)
-        q->a.params = l->base.params[0];
+        q->a.params = l->base.params;
     ft__device_query_bare(task, device, &q->a, op, &q->bare[i]);
     if (ft__costs_nothing(op) || !l)
         return;
@@ -605,16 +605,16 @@ static ft_status assemble(ft__network_estimate *out, ft__query_context *q,
     return st;
 }
 
-/* What an engine of ours was measured to take beside operations on the device of `on`;
- * NULL: none was. */
-static const ft__dataset *engine_of(const ft__family *f, const ft__dataset *on)
+/* What an engine of ours was measured to take beside operations on the device; NULL:
+ * none was. */
+static const ft__dataset *engine_of(const ft__query_context *q)
 {
-    const uint32_t index = ft__family_index(f, on);
+    const ft__family *f = q->f;
 
-    if (index < f->n_datasets && isfinite(f->dataset[index].context_bytes))
-        return &f->dataset[index];
+    if (q->index < f->n_datasets && isfinite(f->dataset[q->index].context_bytes))
+        return &f->dataset[q->index];
     for (uint32_t i = 0; i < f->n_datasets; i++)
-        if (on->device && strcmp(on->device, f->dataset[i].device) == 0 &&
+        if (q->on.device && strcmp(q->on.device, f->dataset[i].device) == 0 &&
             isfinite(f->dataset[i].context_bytes))
             return &f->dataset[i];
     return NULL;
@@ -695,7 +695,7 @@ static ft_status predict_operations(ft__network_estimate *out, const ft_predicto
     if (!st)
         st = assemble(out, &q, p, &on, err);
     if (!st)
-        st = ft__estimate_memory(out, q.f ? engine_of(q.f, &q.on) : NULL, d, g, err);
+        st = ft__estimate_memory(out, q.f ? engine_of(&q) : NULL, d, g, err);
     ft__query_context_close(&q, &setting);
     if (st) {
         ft__network_estimate_free(out);

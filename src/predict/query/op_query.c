@@ -228,6 +228,12 @@ static bool has_clock(const ft_device_facts *d, double clock_hz)
     return clock_hz <= 1.001 * top_clock(d) && clock_hz >= least_clock * top_clock(d);
 }
 
+bool ft__knows_memory_clock(const ft_device_facts *d, double clock_hz)
+{
+    return isnan(clock_hz) || d->memory_clock_hz > 0;
+}
+
+/* Of one that is not known, any. */
 static bool has_memory_clock(const ft_device_facts *d, double clock_hz)
 {
     return !(clock_hz > 1.001 * d->memory_clock_hz ||
@@ -311,8 +317,7 @@ static double call_of(uint32_t mode)
 }
 
 ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
-                                const ft__physics_params *params, const ft_graph *g,
-                                ft_error *err)
+                                const ft_graph *g, ft_error *err)
 {
     const uint32_t mode = run_mode_of(on);
     bool cpu;
@@ -323,7 +328,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
                               .setting = on->setting ? on->setting : "",
                               .policy = on->policy ? on->policy : "default",
                               .launch_s = on->launch_s,
-                              .params = *params};
+                              .params = ft__physics_defaults()};
     out->set = ft__setting_read(out->setting);
     cap = out->set.at.power_w;
     cpu = strcmp(out->device->type, "cpu") == 0;
@@ -336,7 +341,7 @@ ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
     out->loop_calls = is_nvidia(out) ? ft__loop_calls(out->setting) : (double)NAN;
     out->capped = isfinite(cap) && !ft__is_idle_cap(out->device, cap);
     out->is_default = ft__has_default_hardware(out->setting);
-    out->cap_w = cap_under(out->device, cap, params);
+    out->cap_w = cap_under(out->device, cap, out->params);
     st = check_facts(out, g, err);
     return st ? st : find_clock(out, err);
 }
@@ -445,24 +450,24 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
     struct left left;
     ft__terms t;
 
-    if (!a->device)
+    if (!a->device || ft__costs_nothing(op))
         return nothing;
     ft__hardware_spec_at(&chip, a->device, NAN, a->policy, op);
     run_as_asked(&chip, a);
-    if (!chip.gpu || ft__costs_nothing(op))
+    if (!chip.gpu)
         return nothing;
     if (known && a->is_default && !(a->set.masked && depends_on_picks(op)))
         t = *known;
     else
-        ft__physics(&t, op, &chip, &a->params);
-    left = left_uncapped(&t, op, &chip, &a->params);
-    left_cap(&left, &t, &chip, a->cap_w, &a->params);
+        ft__physics(&t, op, &chip, a->params);
+    left = left_uncapped(&t, op, &chip, a->params);
+    left_cap(&left, &t, &chip, a->cap_w, a->params);
     if (isfinite(a->clock_hz)) {
         ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
         run_as_asked(&chip, a);
-        ft__physics(&t, op, &chip, &a->params);
+        ft__physics(&t, op, &chip, a->params);
     }
-    return drawn_by(&t, &left, &chip, &a->params);
+    return drawn_by(&t, &left, &chip, a->params);
 }
 
 double ft__device_query_power(const ft__device_query *a, const ft_op *op,
@@ -474,13 +479,13 @@ double ft__device_query_power(const ft__device_query *a, const ft_op *op,
 double ft__device_query_idle(const ft__device_query *a, double clock_hz)
 {
     return a->device && isfinite(clock_hz)
-               ? ft__idle_share(&a->params, a->device, clock_hz / top_clock(a->device))
+               ? ft__idle_share(a->params, a->device, clock_hz / top_clock(a->device))
                : 1;
 }
 
 double ft__device_query_idle_power(const ft__device_query *a)
 {
-    return a->device && a->device->tdp_w > 0 ? ft__idle_power(&a->params, a->device) *
+    return a->device && a->device->tdp_w > 0 ? ft__idle_power(a->params, a->device) *
                                                    ft__device_query_idle(a, a->clock_hz)
                                              : (double)NAN;
 }
@@ -497,7 +502,7 @@ void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_
         chip.power_w = d.budget_w;
         ft__hardware_spec_hold(&chip, d.held);
     }
-    ft__physics(out, op, &chip, &a->params);
+    ft__physics(out, op, &chip, a->params);
 }
 
 bool ft__device_has_units(const ft_device_facts *d, ft_dtype t, bool tf32)
@@ -520,13 +525,12 @@ static ft_status range_open(ft__device_query_range *out, const ft__device_use *o
                             const ft__operating_point *operating_point, size_t n,
                             const ft_graph *g, ft_error *err)
 {
-    const ft__physics_params params = ft__physics_default();
     ft__device_use plain = *on;
     ft_status st;
 
     *out = (ft__device_query_range){.operating_point = operating_point, .n = n};
     plain.setting = "";
-    st = ft__device_query_open(&out->a, &plain, &params, g, err);
+    st = ft__device_query_open(&out->a, &plain, g, err);
     if (st)
         return st;
     out->cap_w = malloc((n + 1) * sizeof(*out->cap_w));
@@ -536,7 +540,7 @@ static ft_status range_open(ft__device_query_range *out, const ft__device_use *o
         const bool open = ft__device_query_may(out->a.device, &operating_point[k]);
 
         out->cap_w[k] =
-            open ? cap_under(out->a.device, operating_point[k].power_w, &params)
+            open ? cap_under(out->a.device, operating_point[k].power_w, out->a.params)
                  : (double)NAN;
     }
     return FT_OK;
@@ -591,7 +595,7 @@ static bool range_op_make(struct range_op *p, const ft__physics_params *params,
     ft__device_query_range *r = p->r;
     ft__terms t;
 
-    r->a.params = *params;
+    r->a.params = params;
     if (!ft__op_range_make(&p->range, &t, p->op, r->a.device, r->a.policy, params,
                            arena))
         return false;
@@ -679,7 +683,7 @@ static double beside_calls(const ft_op *op)
  * library, such as softmax. Elementwise ones take 0.6 of that. */
 static double launches(const ft__device_query *a, const ft_op *op, double kernels)
 {
-    const ft__physics_params params = ft__physics_default();
+    const ft__physics_params *params = ft__physics_defaults();
     ft__calls calls = ft__calls_of(op, is_made_by(a, "AMD"));
     double all;
 
@@ -690,7 +694,7 @@ static double launches(const ft__device_query *a, const ft_op *op, double kernel
     if (op->phase == FT_PHASE_OPTIMIZER)
         return parameter_launches;
     calls.each = fmin(calls.each, 1); /* a network's launch takes twice as long */
-    all = ft__host_s(&calls, kernels, &params) / params.v[FT__C_floor_s];
+    all = ft__host_s(&calls, kernels, params) / params->v[FT__C_floor_s];
     return op->phase != FT_PHASE_BACKWARD && !a->fused ? all + beside_calls(op) : all;
 }
 

@@ -12,7 +12,7 @@ typedef struct ft__device_query {
     const char *setting;
     ft__chip_setting set; /* what it says of a chip */
     const char *policy;
-    ft__physics_params params;
+    const ft__physics_params *params;
     double cap_w;      /* INFINITY: not known */
     bool capped;       /* by the setting, below its TDP */
     bool is_default;   /* ft__has_default_hardware(): its setting */
@@ -29,8 +29,7 @@ typedef struct ft__device_query {
 /* FT_ENOTFOUND: the file lacks what estimates need of the operations of g, or the clock
  * is above the highest. */
 ft_status ft__device_query_open(ft__device_query *out, const ft__device_use *on,
-                                const ft__physics_params *params, const ft_graph *g,
-                                ft_error *err);
+                                const ft_graph *g, ft_error *err);
 
 void ft__device_query_terms(ft__terms *out, const ft__device_query *a, const ft_op *op);
 /* From the terms of an operation: what it needs of host and device, and the estimate of
@@ -103,6 +102,8 @@ ft_status ft__device_query_range_ask(ft__device_query_range *out, double *busy_s
  * wider one (ft__is_widened()). */
 bool ft__device_has_units(const ft_device_facts *d, ft_dtype t, bool tf32);
 ft_dtype ft__device_computes_in(const ft_device_facts *d, const ft_op *op);
+/* Is it known what this memory clock (NaN: as it comes) changes, by the highest? */
+bool ft__knows_memory_clock(const ft_device_facts *d, double clock_hz);
 /* Can the device be asked about at these clocks (NaN: as it comes)? */
 bool ft__device_query_may(const ft_device_facts *d, const ft__operating_point *at);
 

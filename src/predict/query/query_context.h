@@ -1,6 +1,7 @@
 #ifndef PREDICT_QUERY_QUERY_CONTEXT_H
 #define PREDICT_QUERY_QUERY_CONTEXT_H
 
+#include "base/arena.h"
 #include "graph/fuse.h"
 #include "predict/model/family.h"
 #include "predict/query/op_query.h"
@@ -46,6 +47,7 @@ typedef struct ft__query_context {
     ft_op *form;   /* in which an operation is asked for: one that was learned */
     double *share; /* of that form's time; NaN: no form of it was learned */
     ft__terms *bare, *bare_form;
+    const ft__physics_params **params; /* learned for it */
     bool *by_default; /* bare is by the default constants: TF32, which nothing learned
                          from showed */
     ft__op_answer *time, *power;
@@ -69,6 +71,7 @@ typedef struct ft__query_context {
                                        none */
     uint32_t n_few;                 /* that corrected the answers */
     uint32_t n_read; /* whose power corrected what specifications say of it */
+    ft__arena room;  /* of these arrays, but forms */
 } ft__query_context;
 
 /* As it was measured, where that is not as it is asked about; as this otherwise. */
@@ -96,8 +99,6 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
 /* The device's part of what was learned of operation i: eager measurements of the
  * device have launches, which a replayed graph has not. */
 double ft__query_context_device_share(const ft__query_context *q, uint32_t i);
-const ft__physics_params *ft__query_context_params(const ft__query_context *q,
-                                                   uint32_t i);
 /* How far the board that is asked about may be off those that were measured: 0 where
  * these are it or enough was measured of it since, and of devices not measured, whose
  * intervals have it. */

@@ -20,7 +20,7 @@ double ft__query_context_power_scale(ft__query_context *q, uint32_t i)
 
     if (!q->rescaled || !q->power_known || !(w > 0))
         return 1;
-    q->measured.params = *ft__query_context_params(q, i);
+    q->measured.params = q->params[i];
     before = ft__device_query_power(&q->measured, op, NULL);
     return before > 0 ? w / before : 1;
 }
@@ -38,7 +38,7 @@ double ft__query_context_device_share(const ft__query_context *q, uint32_t i)
         return ft__device_share(&q->bare_form[i]);
     as = *measured;
     as.graph = false;
-    as.params = *ft__model_set_params(q->models, &q->form[i]);
+    as.params = ft__model_set_params(q->models, &q->form[i]);
     ft__device_query_terms(&t, &as, &q->form[i]);
     return ft__device_share(&t);
 }
@@ -46,15 +46,14 @@ double ft__query_context_device_share(const ft__query_context *q, uint32_t i)
 /* Of the device as it comes; nothing fitted on networks. */
 static ft__schedule schedule_by_specification(const ft__device_query *a)
 {
-    const ft__physics_params params = ft__physics_default();
     ft__schedule s = ft__schedule_plain();
     const double idle_w =
-        a->device ? ft__idle_power(&a->params, a->device) : (double)NAN;
+        a->device ? ft__idle_power(a->params, a->device) : (double)NAN;
 
     /* What it was measured of is Python for each operation, which compiled networks
      * have as well (generated wrappers issue their kernels). A graph is one call of C.
      */
-    s.launch_s = layer_factor * params.v[FT__C_floor_s] *
+    s.launch_s = layer_factor * ft__physics_defaults()->v[FT__C_floor_s] *
                  (a->graph ? 1 : ft__launch_factor(a->device));
     s.idle_w = idle_w > 0 ? idle_w : 0;
     return s;
@@ -66,7 +65,7 @@ ft__schedule ft__query_context_schedule(ft__query_context *q,
     ft__schedule s;
 
     if (q->f)
-        q->a.params = q->models->base.params[0];
+        q->a.params = q->models->base.params;
     s = q->device_schedule ? q->device_schedule->schedule
                            : schedule_by_specification(&q->a);
     if (!q->device_schedule && q->plain)

@@ -99,7 +99,7 @@ static ft_status price_all(struct settings_batch *m, const ft__query_context *q,
     if (!by)
         return ft_fail(err, FT_ENOMEM, 0, "%zu settings", m->n);
     for (uint32_t i = 0; i < m->n_ops; i++) {
-        by[i].power = q->models ? ft__query_context_params(q, i) : plain;
+        by[i].power = q->models ? q->params[i] : plain;
         by[i].time = q->by_default[i] ? plain : by[i].power;
     }
     st = ft__device_query_range_ask(r, m->busy_s, m->weights_s, m->power_w, on, by,
@@ -202,7 +202,7 @@ static ft_status at_once(ft_brief *out, struct settings_batch *m, const ft_predi
     if (!st && p)
         st = see(&seen, p->family, &asked, err);
     for (size_t k = 0; k < m->n && !st && !(p && m->on->known); k++) {
-        which[k] = (isnan(m->operating_point[k].memory_hz) || d->memory_clock_hz > 0) &&
+        which[k] = ft__knows_memory_clock(d, m->operating_point[k].memory_hz) &&
                    (!p || is_rescaled_on(d, &seen, m->operating_point[k]));
         if (which[k] && first == m->n &&
             ft__device_query_may(d, &m->operating_point[k]))
