@@ -52,18 +52,11 @@ ft_status ft__bwd_conv(ft_block *b)
     if (!even)
         x = pad(b, x, around, n, 1);
     ft__call_with(b, "aten::convolution_backward", "", FT__TENSOR(ft__in(b, 0)),
-                  FT__TENSOR(x), FT__TENSOR(ft__param(b, 0)));
-    if (bias)
-        ft__args(b, FT__OPT_INTS(&out, 1));
-    else
-        ft__args(b, FT__NONE);
-    ft__args(b, FT__KEY(FT_K_stride, n), FT__INTS(begin, n), FT__KEY(FT_K_dilation, n),
-             FT__INT(transposed));
-    if (transposed)
-        ft__args(b, FT__KEY(FT_K_outpad, n));
-    else
-        ft__args(b, FT__INTS(none, n));
-    ft__args(b, FT__INT(ft_op_at(&b->op, FT_K_groups, 0)), FT__INTS(mask, 3));
+                  FT__TENSOR(x), FT__TENSOR(ft__param(b, 0)),
+                  bias ? FT__OPT_INTS(&out, 1) : FT__NONE, FT__KEY(FT_K_stride, n),
+                  FT__INTS(begin, n), FT__KEY(FT_K_dilation, n), FT__INT(transposed),
+                  transposed ? FT__KEY(FT_K_outpad, n) : FT__INTS(none, n),
+                  FT__INT(ft_op_at(&b->op, FT_K_groups, 0)), FT__INTS(mask, 3));
     r = ft__results(b, 3);
     ft__give(b, FT_WRT_X, even || !mask[0] ? r : pad(b, r, around, n, -1));
     ft__give_weight(b, 0, (ft__reg)(r + 1));

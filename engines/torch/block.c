@@ -163,11 +163,9 @@ ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
         call_symbol(b, FT__STEP_ADD, plain);
     else
         call_symbol(b, FT__STEP_NATIVE, symbol);
-    ft__args(b, FT__TENSOR(x), FT__TENSOR(y));
-    if (ft__is_whole(b->op.dtype))
-        ft__args(b, FT__SCALAR_INT((int64_t)alpha));
-    else
-        ft__args(b, FT__SCALAR(alpha));
+    ft__args(b, FT__TENSOR(x), FT__TENSOR(y),
+             ft__is_whole(b->op.dtype) ? FT__SCALAR_INT((int64_t)alpha)
+                                       : FT__SCALAR(alpha));
     return ft__result(b);
 }
 

@@ -227,15 +227,12 @@ ft_status ft__fwd_rnn(ft_block *b)
                   lstm                        ? "aten::lstm"
                   : b->op.kind == FT_KIND_gru ? "aten::gru"
                                               : "aten::rnn_tanh",
-                  "input", FT__TENSOR(ft__in(b, 0)));
-    if (lstm)
-        ft__args(b, FT__TENSORS(state, 2));
-    else
-        ft__args(b, FT__TENSOR(state[0]));
-    ft__args(b, FT__TENSORS(weights, b->n_params),
-             FT__INT(ft_op_at(&b->op, FT_K_bias, 0) != 0), FT__INT(1), FT__REAL(0),
-             FT__INT(b->how & FT_VALUES_KEEP ? 1 : 0),
-             FT__INT(ft_op_at(&b->op, FT_K_directions, 0) == 2), FT__INT(0));
+                  "input", FT__TENSOR(ft__in(b, 0)),
+                  lstm ? FT__TENSORS(state, 2) : FT__TENSOR(state[0]),
+                  FT__TENSORS(weights, b->n_params),
+                  FT__INT(ft_op_at(&b->op, FT_K_bias, 0) != 0), FT__INT(1), FT__REAL(0),
+                  FT__INT(b->how & FT_VALUES_KEEP ? 1 : 0),
+                  FT__INT(ft_op_at(&b->op, FT_K_directions, 0) == 2), FT__INT(0));
     r = ft__results(b, lstm ? 3 : 2);
     ft__out(b, 0, states_by_direction(b, r));
     for (uint32_t i = 1; i < b->n_out; i++)

@@ -209,13 +209,11 @@ ft_status ft__fwd_blocks(ft_block *b)
 /* Always in plain order, or channels-last where the operation says so. */
 ft_status ft__fwd_copy(ft_block *b)
 {
-    ft__call_with(b, "aten::clone", "", FT__TENSOR(ft__in(b, 0)));
-    if (b->op.layout == FT_LAYOUT_PLAIN)
-        ft__args(b,
-                 FT__OPT_INT(b->ctx->api.aoti_torch_memory_format_contiguous_format()));
-    else
-        ft__args(b, FT__NONE);
-    return ft__out_result(b);
+    return ft__out_made(
+        b, "aten::clone", "", FT__TENSOR(ft__in(b, 0)),
+        b->op.layout == FT_LAYOUT_PLAIN
+            ? FT__OPT_INT(b->ctx->api.aoti_torch_memory_format_contiguous_format())
+            : FT__NONE);
 }
 
 ft_status ft__fwd_made(ft_block *b)
@@ -247,13 +245,9 @@ ft_status ft__fwd_gather(ft_block *b)
         ft__out(b, 0, indexed(b, ft__in(b, 0), by, axis + 1));
         return FT_OK;
     }
-    ft__call_with(b, y.rank ? "aten::index_select" : "aten::select",
-                  y.rank ? "" : "int", FT__TENSOR(ft__in(b, 0)), FT__INT(axis));
-    if (y.rank)
-        ft__args(b, FT__TENSOR(ft__in(b, 1)));
-    else
-        ft__args(b, FT__INT(0));
-    return ft__out_result(b);
+    return ft__out_made(b, y.rank ? "aten::index_select" : "aten::select",
+                        y.rank ? "" : "int", FT__TENSOR(ft__in(b, 0)), FT__INT(axis),
+                        y.rank ? FT__TENSOR(ft__in(b, 1)) : FT__INT(0));
 }
 
 ft_status ft__fwd_embedding(ft_block *b)

@@ -37,13 +37,10 @@ static ft__reg summed(ft_block *b, const char *name, const char *overload, ft__r
     uint32_t n;
     const int64_t *axes = ft_op_get(&b->op, FT_K_axes, &n);
 
-    ft__call_with(b, name, overload, FT__TENSOR(x), FT__OPT_INTS(axes, n),
-                  FT__INT(keep));
-    if (b->op.dtype == FT_DTYPE_int32)
-        ft__args(b, FT__OPT_INT(b->ctx->api.dtype[FT_DTYPE_int32]));
-    else
-        ft__args(b, FT__NONE);
-    return ft__result(b);
+    return ft__made(
+        b, name, overload, FT__TENSOR(x), FT__OPT_INTS(axes, n), FT__INT(keep),
+        b->op.dtype == FT_DTYPE_int32 ? FT__OPT_INT(b->ctx->api.dtype[FT_DTYPE_int32])
+                                      : FT__NONE);
 }
 
 static ft__reg plain(ft_block *b, const char *name, bool keep)
@@ -93,13 +90,11 @@ ft_status ft__fwd_arg(ft_block *b)
 
 ft_status ft__fwd_cumsum(ft_block *b)
 {
-    ft__call_with(b, "aten::cumsum", "", FT__TENSOR(ft__in(b, 0)),
-                  FT__INT(ft_op_at(&b->op, FT_K_axis, 0)));
-    if (b->op.dtype == FT_DTYPE_int32)
-        ft__args(b, FT__OPT_INT(b->ctx->api.dtype[FT_DTYPE_int32]));
-    else
-        ft__args(b, FT__NONE);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::cumsum", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INT(ft_op_at(&b->op, FT_K_axis, 0)),
+                        b->op.dtype == FT_DTYPE_int32
+                            ? FT__OPT_INT(b->ctx->api.dtype[FT_DTYPE_int32])
+                            : FT__NONE);
 }
 
 ft_status ft__fwd_topk(ft_block *b)

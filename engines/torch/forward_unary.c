@@ -136,11 +136,8 @@ ft_status ft__fwd_dropout(ft_block *b)
     bool keep = b->how & FT_VALUES_KEEP;
 
     ft__call_with(b, keep ? "aten::native_dropout" : "aten::dropout", "",
-                  FT__TENSOR(ft__in(b, 0)), FT__REAL(0.5));
-    if (keep)
-        ft__args(b, FT__OPT_INT(1));
-    else
-        ft__args(b, FT__INT(1));
+                  FT__TENSOR(ft__in(b, 0)), FT__REAL(0.5),
+                  keep ? FT__OPT_INT(1) : FT__INT(1));
     ft__out_and_keep(b, keep ? 2 : 1);
     return FT_OK;
 }
@@ -200,11 +197,8 @@ ft_status ft__fwd_add(ft_block *b)
     }
     ft__call_native_over(
         b, "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE");
-    ft__args(b, FT__TENSOR(ft__in(b, 0)), FT__TENSOR(ft__in(b, 1)));
-    if (ft__is_whole(b->op.dtype))
-        ft__args(b, FT__SCALAR_INT(alpha));
-    else
-        ft__args(b, FT__SCALAR(alpha));
+    ft__args(b, FT__TENSOR(ft__in(b, 0)), FT__TENSOR(ft__in(b, 1)),
+             ft__is_whole(b->op.dtype) ? FT__SCALAR_INT(alpha) : FT__SCALAR(alpha));
     return ft__out_result(b);
 }
 
