@@ -321,8 +321,8 @@ uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
 /* The i-th argument as an operand, numbers included; NULL after a failure. */
 ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 
-/* An operation of x, NULL where its operands fail: with y's shape and that of its
- * result as keys where they are not NULL. dtype NONE: that of x. */
+/* An operation with the shapes of x, of y and of its result as keys, each left out
+ * where it is NULL. dtype NONE: that of x. */
 ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft__pt2_value *x,
                  const ft__pt2_value *y, const ft__pt2_value *out);
 /* Append the operation, unless an operand is NULL. Where it would give other sizes than
