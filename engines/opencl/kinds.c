@@ -130,10 +130,9 @@ static void build_binary(ft_block *b)
     for (uint32_t i = 0; i < n_in; i++)
         ft__arg_in(b, i);
     ft__arg_out(b, 0);
-    ft__arg_int(b, ft_shape_elements(&out));
-    ft__arg_int(b, flat ? sizes[8] : (int32_t)rank);
+    ft__arg_ints(b, ft_shape_elements(&out), flat ? sizes[8] : (int32_t)rank);
     if (flat)
-        ft__arg_int(b, sizes[16]);
+        ft__arg_ints(b, sizes[16]);
     else
         ft__arg_sizes(b, sizes, 32);
     ft__range(b, ft_shape_elements(&out));

@@ -183,18 +183,17 @@ void ft__arg_out(ft_block *b, uint32_t i)
     ft__arg_slot(b, (ft__slot){.kind = FT__SLOT_OUT, .index = (uint16_t)i});
 }
 
-void ft__arg_int(ft_block *b, int64_t v)
+void ft__arg_int_list(ft_block *b, const int64_t *v, size_t n)
 {
-    int32_t narrow = (int32_t)v;
-
-    set(b, sizeof(narrow), &narrow);
+    for (; n--; v++)
+        set(b, sizeof(int32_t), &(int32_t){(int32_t)*v});
 }
 
 void ft__arg_map(ft_block *b, int64_t n)
 {
     ft__arg_in(b, 0);
     ft__arg_out(b, 0);
-    ft__arg_int(b, n);
+    ft__arg_ints(b, n);
 }
 
 void ft__arg_sizes(ft_block *b, const int32_t *v, uint32_t n)

@@ -92,11 +92,9 @@ static void launch_move(ft_block *b, move *m)
     launch(b, "k_move");
     ft__arg_in(b, m->in);
     ft__arg_out(b, m->out);
-    ft__arg_int(b, n);
-    ft__arg_int(b, m->rank);
+    ft__arg_ints(b, n, m->rank);
     ft__arg_sizes(b, sizes, 24);
-    ft__arg_int(b, m->from);
-    ft__arg_int(b, m->to);
+    ft__arg_ints(b, m->from, m->to);
     ft__range(b, n);
 }
 
@@ -210,7 +208,7 @@ static void build_with_sizes(ft_block *b, const char *kernel)
     ft__strides(sizes + 16, &x, &out);
     launch(b, kernel);
     ft__arg_map(b, n);
-    ft__arg_int(b, out.rank);
+    ft__arg_ints(b, out.rank);
     ft__arg_sizes(b, sizes, 32);
     ft__range(b, n);
 }
@@ -221,7 +219,7 @@ static void build_fill(ft_block *b)
 
     launch(b, "k_fill");
     ft__arg_out(b, 0);
-    ft__arg_int(b, ft_shape_elements(&s));
+    ft__arg_ints(b, ft_shape_elements(&s));
     ft__range(b, ft_shape_elements(&s));
 }
 
@@ -246,10 +244,7 @@ static void build_gather(ft_block *b, bool embedding)
     ft__arg_in(b, embedding);
     ft__arg_in(b, !embedding);
     ft__arg_out(b, 0);
-    ft__arg_int(b, ft_shape_elements(&out));
-    ft__arg_int(b, extent);
-    ft__arg_int(b, ft_shape_elements(&picked));
-    ft__arg_int(b, inner);
+    ft__arg_ints(b, ft_shape_elements(&out), extent, ft_shape_elements(&picked), inner);
     ft__range(b, ft_shape_elements(&out));
 }
 

@@ -156,7 +156,10 @@ void ft__kernel(ft_block *b, const char *file, const char *name, const char *t,
 void ft__arg_in(ft_block *b, uint32_t i);
 void ft__arg_out(ft_block *b, uint32_t i);
 void ft__arg_slot(ft_block *b, ft__slot s); /* s.arg is set here */
-void ft__arg_int(ft_block *b, int64_t v);
+void ft__arg_int_list(ft_block *b, const int64_t *v, size_t n);
+#define ft__arg_ints(b, ...)                                                           \
+    ft__arg_int_list(b, (const int64_t[]){__VA_ARGS__},                                \
+                     sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 /* First operand, first result, n. */
 void ft__arg_map(ft_block *b, int64_t n);
 void ft__arg_sizes(ft_block *b, const int32_t *v, uint32_t n);

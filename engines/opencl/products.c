@@ -10,10 +10,7 @@ static void arg_product(ft_block *b, const ft__product *p)
     ft__arg_slot(b, p->b);
     ft__arg_slot(b, p->c);
     ft__arg_slot(b, p->bias_slot);
-    ft__arg_int(b, p->bias);
-    ft__arg_int(b, p->m);
-    ft__arg_int(b, p->n);
-    ft__arg_int(b, p->k);
+    ft__arg_ints(b, p->bias, p->m, p->n, p->k);
     ft__arg_sizes(b, p->place, 3 * (uint32_t)p->batch);
 }
 
@@ -38,8 +35,7 @@ static void launch_kernel(ft_block *b, const ft__product *p)
                "float", "float", wide);
     arg_product(b, p);
     if (tiles) {
-        ft__arg_int(b, p->b_turned ? 1 : p->n);
-        ft__arg_int(b, p->b_turned ? p->k : 1);
+        ft__arg_ints(b, p->b_turned ? 1 : p->n, p->b_turned ? p->k : 1);
         ft__range3(b, parts(p->n, 4 * SIDE) * SIDE, parts(p->m, 4 * SIDE) * SIDE,
                    p->batch, SIDE, SIDE);
         ft__fixed(b);
@@ -59,11 +55,9 @@ static void launch_bias(ft_block *b, const ft__product *p)
     ft__kernel(b, "move", "k_move", "uint", "uint", "");
     ft__arg_slot(b, p->bias_slot);
     ft__arg_slot(b, p->c);
-    ft__arg_int(b, p->batch * p->m * p->n);
-    ft__arg_int(b, 3);
+    ft__arg_ints(b, p->batch * p->m * p->n, 3);
     ft__arg_sizes(b, sizes, 24);
-    ft__arg_int(b, 0);
-    ft__arg_int(b, p->place[2]);
+    ft__arg_ints(b, 0, p->place[2]);
     ft__range(b, p->batch * p->m * p->n);
 }
 

@@ -70,9 +70,7 @@ void ft__build_reduce(ft_block *b)
                                            : ft_kind_name(k));
     ft__kernel(b, "rows", kernel, t, t, "");
     ft__arg_map(b, rows);
-    ft__arg_int(b, n);
-    ft__arg_int(b, stay);
-    ft__arg_int(b, reduced);
+    ft__arg_ints(b, n, stay, reduced);
     ft__arg_sizes(b, sizes, 32);
     ft__range_rows(b, rows, n, sizes[24 + reduced - 1] == 1, element(b));
 }
@@ -87,8 +85,7 @@ static void arg_rows(ft_block *b, uint32_t axis, int64_t *rows, int64_t *n,
     *inner = ft__elements(&x, axis + 1, x.rank);
     *rows = ft__elements(&x, 0, axis) * *inner;
     ft__arg_map(b, *rows);
-    ft__arg_int(b, *n);
-    ft__arg_int(b, *inner);
+    ft__arg_ints(b, *n, *inner);
 }
 
 static void launch_rows(ft_block *b, const char *t)
@@ -141,11 +138,9 @@ static void build_by_channel(ft_block *b, const char *t)
 
     launch_rows(b, t);
     arg_weights(b);
-    ft__arg_int(b, ft_shape_elements(&x));
-    ft__arg_int(b, x.dim[1]);
-    ft__arg_int(b, ft__elements(&x, 2, x.rank));
+    ft__arg_ints(b, ft_shape_elements(&x), x.dim[1], ft__elements(&x, 2, x.rank));
     if (b->op.kind == FT_KIND_lrn)
-        ft__arg_int(b, ft_op_at(&b->op, FT_K_size, 0));
+        ft__arg_ints(b, ft_op_at(&b->op, FT_K_size, 0));
     ft__range(b, ft_shape_elements(&x));
 }
 
@@ -165,12 +160,10 @@ static void build_normed_rows(ft_block *b, const char *t)
     ft__kernel(b, "rows", b->op.kind == FT_KIND_rmsnorm ? "k_rmsnorm" : "k_norm", t, t,
                "");
     arg_weights(b);
-    ft__arg_int(b, rows);
-    ft__arg_int(b, n);
+    ft__arg_ints(b, rows, n);
     if (b->op.kind != FT_KIND_rmsnorm) {
-        ft__arg_int(b, by_channel ? groups : 1);
-        ft__arg_int(b, by_channel ? x.dim[1] / groups : 0);
-        ft__arg_int(b, by_channel ? ft__elements(&x, 2, x.rank) : 1);
+        ft__arg_ints(b, by_channel ? groups : 1, by_channel ? x.dim[1] / groups : 0,
+                     by_channel ? ft__elements(&x, 2, x.rank) : 1);
     }
     ft__range_rows(b, rows, n, true, element(b));
 }

@@ -89,12 +89,9 @@ static void build_direct(ft_block *b, const conv *v, const char *kernel)
     ft__arg_in(b, 1);
     ft__arg_in(b, v->bias ? 2 : 1);
     ft__arg_out(b, 0);
-    ft__arg_int(b, ft_shape_elements(&v->out));
+    ft__arg_ints(b, ft_shape_elements(&v->out));
     arg_window(b, &v->w);
-    ft__arg_int(b, v->groups);
-    ft__arg_int(b, v->ins);
-    ft__arg_int(b, v->outs);
-    ft__arg_int(b, v->bias);
+    ft__arg_ints(b, v->groups, v->ins, v->outs, v->bias);
     ft__range(b, ft_shape_elements(&v->out));
 }
 
@@ -147,9 +144,9 @@ static void launch_columns(ft_block *b, const conv *v, int64_t first, int64_t im
     ft__kernel(b, "windows", "k_columns", "float", "float", "");
     ft__arg_in(b, 0);
     ft__arg_slot(b, (ft__slot){.kind = FT__SLOT_SCRATCH});
-    ft__arg_int(b, n);
+    ft__arg_ints(b, n);
     arg_window(b, &v->w);
-    ft__arg_int(b, first * v->groups * v->ins * volume(v->w.x));
+    ft__arg_ints(b, first * v->groups * v->ins * volume(v->w.x));
     lanes = !b->ctx->shares ? 1 : v->w.y[2] > 16 ? 32 : 8;
     ft__range3(b, lanes, v->w.y[0] * v->w.y[1], n, (size_t)lanes, 32 / (size_t)lanes);
     ft__fixed(b);
@@ -237,6 +234,6 @@ void ft__build_resize(ft_block *b)
     ft__kernel(b, "windows", "k_resize", "float", "float", "");
     ft__arg_map(b, ft_shape_elements(&out));
     ft__arg_sizes(b, sizes, 6);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_mode, 0));
+    ft__arg_ints(b, ft_op_at(&b->op, FT_K_mode, 0));
     ft__range(b, ft_shape_elements(&out));
 }

@@ -76,20 +76,14 @@ ft__reg ft__div(ft_block *b, ft__reg x, ft__reg y)
 
 ft__reg ft__sum(ft_block *b, ft__reg x, const int64_t *axes, uint32_t n, bool keep)
 {
-    ft__call(b, "aten::sum", "dim_IntList");
-    ft__arg_tensor(b, x);
-    ft__arg_opt_ints(b, axes, n);
-    ft__arg_int(b, keep);
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, "aten::sum", "dim_IntList", FT__TENSOR(x), FT__OPT_INTS(axes, n),
+                    FT__INT(keep), FT__NONE);
 }
 
 ft__reg ft__sum_to(ft_block *b, ft__reg r, const ft_shape *from, const ft_shape *to)
 {
     if (ft_shape_equal(from, to))
         return r;
-    ft__call(b, "aten::sum_to_size", "");
-    ft__arg_tensor(b, r);
-    ft__arg_ints(b, to->dim, to->rank);
-    return ft__result(b);
+    return ft__made(b, "aten::sum_to_size", "", FT__TENSOR(r),
+                    FT__INTS(to->dim, to->rank));
 }

@@ -141,9 +141,7 @@ static ft__reg evaluate(struct machine *m, const char *text)
             ft__reg y = pop(m), x = pop(m), condition = pop(m);
 
             ft__call(m->b, "aten::where", "self");
-            ft__arg_tensor(m->b, condition);
-            ft__arg_tensor(m->b, x);
-            ft__arg_tensor(m->b, y);
+            ft__args(m->b, FT__TENSOR(condition), FT__TENSOR(x), FT__TENSOR(y));
             push(m, ft__result(m->b));
         } else {
             binary(m, *text);
@@ -195,15 +193,13 @@ static ft__reg simple(ft_block *b, const char *op, uint32_t saved)
 static void begin(ft_block *b, const char *symbol, uint32_t saved)
 {
     ft__call_native(b, symbol);
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, saved));
+    ft__args(b, FT__TENSOR(ft__in(b, 0)), FT__TENSOR(ft__saved(b, saved)));
 }
 
 static ft__reg two_scalars(ft_block *b, const char *symbol, double p, double q)
 {
     begin(b, symbol, FT_SAVE_X);
-    ft__arg_scalar(b, p);
-    ft__arg_scalar(b, q);
+    ft__args(b, FT__SCALAR(p), FT__SCALAR(q));
     return ft__result(b);
 }
 
@@ -211,7 +207,7 @@ static ft__reg relu(ft_block *b)
 {
     begin(b, "_ZN2at4_ops18threshold_backward4callERKNS_6TensorES4_" SCALAR,
           FT_SAVE_OUT);
-    ft__arg_scalar(b, 0);
+    ft__args(b, FT__SCALAR(0));
     return ft__result(b);
 }
 
@@ -219,8 +215,7 @@ static ft__reg leaky_relu(ft_block *b)
 {
     begin(b, "_ZN2at4_ops19leaky_relu_backward4callERKNS_6TensorES4_" SCALAR "b",
           FT_SAVE_X);
-    ft__arg_scalar(b, 0.01);
-    ft__arg_int(b, 0);
+    ft__args(b, FT__SCALAR(0.01), FT__INT(0));
     return ft__result(b);
 }
 
@@ -228,22 +223,15 @@ static ft__reg elu(ft_block *b, double alpha, double scale)
 {
     ft__call_native(b,
                     "_ZN2at4_ops12elu_backward4callERKNS_6TensorE" SCALAR "S8_S8_bS4_");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_scalar(b, alpha);
-    ft__arg_scalar(b, scale);
-    ft__arg_scalar(b, 1);
-    ft__arg_int(b, 0);
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
+    ft__args(b, FT__TENSOR(ft__in(b, 0)), FT__SCALAR(alpha), FT__SCALAR(scale),
+             FT__SCALAR(1), FT__INT(0), FT__TENSOR(ft__saved(b, FT_SAVE_X)));
     return ft__result(b);
 }
 
 static ft__reg gelu(ft_block *b, const char *approximate)
 {
-    ft__call(b, "aten::gelu_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
-    ft__arg_string(b, approximate);
-    return ft__result(b);
+    return ft__made(b, "aten::gelu_backward", "", FT__TENSOR(ft__in(b, 0)),
+                    FT__TENSOR(ft__saved(b, FT_SAVE_X)), FT__TEXT(approximate));
 }
 
 static ft__reg activation(ft_block *b)

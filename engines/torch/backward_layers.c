@@ -13,7 +13,7 @@ static void arg_mask(ft_block *b)
     bool weights = ft__wants(b, FT_WRT_WEIGHTS);
     const int64_t mask[3] = {ft__wants(b, FT_WRT_X), weights, weights};
 
-    ft__arg_ints(b, mask, 3);
+    ft__args(b, FT__INTS(mask, 3));
 }
 
 static void give_three(ft_block *b)
@@ -27,16 +27,12 @@ static void give_three(ft_block *b)
 
 static void batchnorm_cudnn(ft_block *b)
 {
-    ft__call(b, "aten::cudnn_batch_norm_backward", "");
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__param(b, 0));
-    ft__arg_opt_tensor(b, ft__param(b, 2));
-    ft__arg_opt_tensor(b, ft__param(b, 3));
-    ft__arg_opt_tensor(b, ft__kept_in(b, 0));
-    ft__arg_opt_tensor(b, ft__kept_in(b, 1));
-    ft__arg_double(b, epsilon);
-    ft__arg_tensor(b, ft__kept_in(b, 2));
+    ft__call_with(b, "aten::cudnn_batch_norm_backward", "",
+                  FT__TENSOR(ft__saved(b, FT_SAVE_X)), FT__TENSOR(ft__in(b, 0)),
+                  FT__TENSOR(ft__param(b, 0)), FT__MAYBE(ft__param(b, 2)),
+                  FT__MAYBE(ft__param(b, 3)), FT__MAYBE(ft__kept_in(b, 0)),
+                  FT__MAYBE(ft__kept_in(b, 1)), FT__REAL(epsilon),
+                  FT__TENSOR(ft__kept_in(b, 2)));
     give_three(b);
 }
 
@@ -48,16 +44,12 @@ ft_status ft__bwd_batchnorm(ft_block *b)
         batchnorm_cudnn(b);
         return FT_OK;
     }
-    ft__call(b, "aten::native_batch_norm_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
-    ft__arg_opt_tensor(b, ft__param(b, 0));
-    ft__arg_opt_tensor(b, ft__param(b, 2));
-    ft__arg_opt_tensor(b, ft__param(b, 3));
-    ft__arg_opt_tensor(b, train ? ft__kept_in(b, 0) : FT__NO_REG);
-    ft__arg_opt_tensor(b, train ? ft__kept_in(b, 1) : FT__NO_REG);
-    ft__arg_int(b, train);
-    ft__arg_double(b, epsilon);
+    ft__call_with(b, "aten::native_batch_norm_backward", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__TENSOR(ft__saved(b, FT_SAVE_X)), FT__MAYBE(ft__param(b, 0)),
+                  FT__MAYBE(ft__param(b, 2)), FT__MAYBE(ft__param(b, 3)),
+                  FT__MAYBE(train ? ft__kept_in(b, 0) : FT__NO_REG),
+                  FT__MAYBE(train ? ft__kept_in(b, 1) : FT__NO_REG), FT__INT(train),
+                  FT__REAL(epsilon));
     arg_mask(b);
     give_three(b);
     return FT_OK;
@@ -69,19 +61,16 @@ static void arg_normalised(ft_block *b)
     const int64_t *x = ft_op_get(&b->op, FT_K_x, &n);
     uint32_t axes = (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
 
-    ft__arg_ints(b, x + n - axes, axes);
+    ft__args(b, FT__INTS(x + n - axes, axes));
 }
 
 ft_status ft__bwd_layernorm(ft_block *b)
 {
-    ft__call(b, "aten::native_layer_norm_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
+    ft__call_with(b, "aten::native_layer_norm_backward", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__TENSOR(ft__saved(b, FT_SAVE_X)));
     arg_normalised(b);
-    ft__arg_tensor(b, ft__kept_in(b, 0));
-    ft__arg_tensor(b, ft__kept_in(b, 1));
-    ft__arg_opt_tensor(b, ft__param(b, 0));
-    ft__arg_opt_tensor(b, ft__param(b, 1));
+    ft__args(b, FT__TENSOR(ft__kept_in(b, 0)), FT__TENSOR(ft__kept_in(b, 1)),
+             FT__MAYBE(ft__param(b, 0)), FT__MAYBE(ft__param(b, 1)));
     arg_mask(b);
     give_three(b);
     return FT_OK;
@@ -94,16 +83,11 @@ ft_status ft__bwd_groupnorm(ft_block *b)
 
     for (uint32_t i = 2; i < x.rank; i++)
         inner *= x.dim[i];
-    ft__call(b, "aten::native_group_norm_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
-    ft__arg_tensor(b, ft__kept_in(b, 0));
-    ft__arg_tensor(b, ft__kept_in(b, 1));
-    ft__arg_opt_tensor(b, ft__param(b, 0));
-    ft__arg_int(b, x.dim[0]);
-    ft__arg_int(b, x.dim[1]);
-    ft__arg_int(b, inner);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
+    ft__call_with(b, "aten::native_group_norm_backward", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__TENSOR(ft__saved(b, FT_SAVE_X)), FT__TENSOR(ft__kept_in(b, 0)),
+                  FT__TENSOR(ft__kept_in(b, 1)), FT__MAYBE(ft__param(b, 0)),
+                  FT__INT(x.dim[0]), FT__INT(x.dim[1]), FT__INT(inner),
+                  FT__INT(ft_op_at(&b->op, FT_K_groups, 0)));
     arg_mask(b);
     give_three(b);
     return FT_OK;
@@ -157,14 +141,12 @@ ft_status ft__bwd_l2norm(ft_block *b)
 
 ft_status ft__bwd_softmax(ft_block *b)
 {
-    ft__call(b,
-             b->op.kind == FT_KIND_softmax ? "aten::_softmax_backward_data"
-                                           : "aten::_log_softmax_backward_data",
-             "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_OUT));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    ft__arg_int(b, b->ctx->api.dtype[b->op.dtype]);
+    ft__call_with(b,
+                  b->op.kind == FT_KIND_softmax ? "aten::_softmax_backward_data"
+                                                : "aten::_log_softmax_backward_data",
+                  "", FT__TENSOR(ft__in(b, 0)), FT__TENSOR(ft__saved(b, FT_SAVE_OUT)),
+                  FT__INT(ft_op_at(&b->op, FT_K_axis, 0)),
+                  FT__INT(b->ctx->api.dtype[b->op.dtype]));
     ft__give(b, FT_WRT_X, ft__result(b));
     return FT_OK;
 }
@@ -182,16 +164,10 @@ ft_status ft__bwd_instancenorm(ft_block *b)
     rows = (ft_shape){.rank = 2, .dim = {x.dim[0], x.dim[1]}};
     g = ft__reshaped(b, ft__in(b, 0), &one);
     seen = ft__reshaped(b, ft__saved(b, FT_SAVE_X), &one);
-    ft__call(b, "aten::native_batch_norm_backward", "");
-    ft__arg_tensor(b, g);
-    ft__arg_tensor(b, seen);
-    ft__arg_opt_tensor(b, ft__kept_in(b, 0));
-    ft__arg_none(b);
-    ft__arg_none(b);
-    ft__arg_opt_tensor(b, ft__kept_in(b, 1));
-    ft__arg_opt_tensor(b, ft__kept_in(b, 2));
-    ft__arg_int(b, 1);
-    ft__arg_double(b, epsilon);
+    ft__call_with(b, "aten::native_batch_norm_backward", "", FT__TENSOR(g),
+                  FT__TENSOR(seen), FT__MAYBE(ft__kept_in(b, 0)), FT__NONE, FT__NONE,
+                  FT__MAYBE(ft__kept_in(b, 1)), FT__MAYBE(ft__kept_in(b, 2)),
+                  FT__INT(1), FT__REAL(epsilon));
     arg_mask(b);
     r = ft__results(b, 3);
     if (ft__wants(b, FT_WRT_X))
@@ -205,10 +181,8 @@ ft_status ft__bwd_instancenorm(ft_block *b)
 
 ft_status ft__bwd_dropout(ft_block *b)
 {
-    ft__call(b, "aten::native_dropout_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__kept_in(b, 0));
-    ft__arg_double(b, 2);
+    ft__call_with(b, "aten::native_dropout_backward", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__TENSOR(ft__kept_in(b, 0)), FT__REAL(2));
     ft__give(b, FT_WRT_X, ft__result(b));
     return FT_OK;
 }
@@ -221,9 +195,9 @@ static void give_operands(ft_block *b, ft__reg first)
 
 static void arg_operands(ft_block *b)
 {
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__args(b, FT__TENSOR(ft__in(b, 0)));
     for (uint32_t bit = FT_SAVE_X; bit <= FT_SAVE_Z; bit <<= 1)
-        ft__arg_tensor(b, ft__saved(b, bit));
+        ft__args(b, FT__TENSOR(ft__saved(b, bit)));
 }
 
 static void attention_flash(ft_block *b)
@@ -232,12 +206,9 @@ static void attention_flash(ft_block *b)
 
     ft__call(b, "aten::_scaled_dot_product_flash_attention_for_cpu_backward", "");
     arg_operands(b);
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_OUT));
-    ft__arg_tensor(b, ft__kept_in(b, 0));
-    ft__arg_double(b, 0);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_opt_tensor(b, mask);
-    ft__arg_none(b);
+    ft__args(b, FT__TENSOR(ft__saved(b, FT_SAVE_OUT)), FT__TENSOR(ft__kept_in(b, 0)),
+             FT__REAL(0), FT__INT(ft_op_at(&b->op, FT_K_causal, 0)), FT__MAYBE(mask),
+             FT__NONE);
     give_operands(b, ft__results(b, 3));
 }
 
@@ -248,11 +219,8 @@ static ft__reg product(ft_block *b, ft__reg x, bool turn_x, ft__reg y, bool turn
     for (int i = 0; i < 2; i++) {
         if (!turned[i])
             continue;
-        ft__call(b, "aten::transpose", "int");
-        ft__arg_tensor(b, *turned[i]);
-        ft__arg_int(b, -2);
-        ft__arg_int(b, -1);
-        *turned[i] = ft__result(b);
+        *turned[i] = ft__made(b, "aten::transpose", "int", FT__TENSOR(*turned[i]),
+                              FT__INT(-2), FT__INT(-1));
     }
     return ft__call2(b, "aten::matmul", "", x, y);
 }
@@ -262,12 +230,8 @@ static ft__reg repeated(ft_block *b, ft__reg r, int64_t times)
 {
     if (times == 1)
         return r;
-    ft__call(b, "aten::repeat_interleave", "self_int");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, times);
-    ft__arg_opt_int(b, 1);
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, "aten::repeat_interleave", "self_int", FT__TENSOR(r),
+                    FT__INT(times), FT__OPT_INT(1), FT__NONE);
 }
 
 static ft__reg gathered(ft_block *b, ft__reg r, const ft_shape *s, int64_t times)
@@ -293,11 +257,8 @@ static void attention_math(ft_block *b)
     if (!ft__wants(b, FT_WRT_X | FT_WRT_Y))
         return;
     d = product(b, g, false, repeated(b, ft__saved(b, FT_SAVE_Z), times), true);
-    ft__call(b, "aten::_softmax_backward_data", "");
-    ft__arg_tensor(b, d);
-    ft__arg_tensor(b, w);
-    ft__arg_int(b, -1);
-    ft__arg_int(b, b->ctx->api.dtype[b->op.dtype]);
+    ft__call_with(b, "aten::_softmax_backward_data", "", FT__TENSOR(d), FT__TENSOR(w),
+                  FT__INT(-1), FT__INT(b->ctx->api.dtype[b->op.dtype]));
     d = ft__mul(b, ft__result(b), ft__number(b, 1 / sqrt((double)x.dim[3])));
     if (ft__wants(b, FT_WRT_X)) {
         r = repeated(b, ft__saved(b, FT_SAVE_Y), times);
@@ -319,14 +280,11 @@ static void attention_efficient(ft_block *b)
         bias = ft__undefined(b);
     ft__call(b, "aten::_scaled_dot_product_efficient_attention_backward", "");
     arg_operands(b);
-    ft__arg_tensor(b, bias);
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_OUT));
+    ft__args(b, FT__TENSOR(bias), FT__TENSOR(ft__saved(b, FT_SAVE_OUT)));
     for (uint32_t i = 0; i < 3; i++)
-        ft__arg_tensor(b, ft__kept_in(b, i));
-    ft__arg_double(b, 0);
-    ft__arg_ints(b, mask, 4);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_none(b);
+        ft__args(b, FT__TENSOR(ft__kept_in(b, i)));
+    ft__args(b, FT__REAL(0), FT__INTS(mask, 4),
+             FT__INT(ft_op_at(&b->op, FT_K_causal, 0)), FT__NONE);
     give_operands(b, ft__results(b, 4));
 }
 
@@ -334,16 +292,13 @@ static void attention_flash_cuda(ft_block *b)
 {
     ft__call(b, "aten::_scaled_dot_product_flash_attention_backward", "");
     arg_operands(b);
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_OUT));
+    ft__args(b, FT__TENSOR(ft__saved(b, FT_SAVE_OUT)));
     for (uint32_t i = 0; i < 3; i++)
-        ft__arg_tensor(b, ft__kept_in(b, i));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_x, 2));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_y, 2));
-    ft__arg_double(b, 0);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_tensor(b, ft__kept_in(b, 3));
-    ft__arg_tensor(b, ft__kept_in(b, 4));
-    ft__arg_none(b);
+        ft__args(b, FT__TENSOR(ft__kept_in(b, i)));
+    ft__args(b, FT__INT(ft_op_at(&b->op, FT_K_x, 2)),
+             FT__INT(ft_op_at(&b->op, FT_K_y, 2)), FT__REAL(0),
+             FT__INT(ft_op_at(&b->op, FT_K_causal, 0)), FT__TENSOR(ft__kept_in(b, 3)),
+             FT__TENSOR(ft__kept_in(b, 4)), FT__NONE);
     give_operands(b, ft__results(b, 3));
 }
 

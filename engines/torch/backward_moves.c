@@ -10,12 +10,12 @@ static void arg_window(ft_block *b, ft_key_id key, uint32_t n, int64_t one)
     int64_t v[FT_MAX_RANK];
 
     if (n > 1) {
-        ft__arg_key(b, key, n);
+        ft__args(b, FT__KEY(key, n));
         return;
     }
     v[0] = one;
     v[1] = ft_op_at(&b->op, key, 0);
-    ft__arg_ints(b, v, 2);
+    ft__args(b, FT__INTS(v, 2));
 }
 
 static bool even_padding(const ft_block *b, uint32_t n)
@@ -36,20 +36,14 @@ static ft__reg widened(ft_block *b, ft__reg r, uint32_t n)
 {
     if (n > 1)
         return r;
-    ft__call(b, "aten::unsqueeze", "");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, -2);
-    return ft__result(b);
+    return ft__made(b, "aten::unsqueeze", "", FT__TENSOR(r), FT__INT(-2));
 }
 
 static ft__reg narrowed(ft_block *b, ft__reg r, uint32_t n)
 {
     if (n > 1)
         return r;
-    ft__call(b, "aten::squeeze", "dim");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, -2);
-    return ft__result(b);
+    return ft__made(b, "aten::squeeze", "dim", FT__TENSOR(r), FT__INT(-2));
 }
 
 static void arg_pad(ft_block *b, uint32_t n)
@@ -58,7 +52,7 @@ static void arg_pad(ft_block *b, uint32_t n)
 
     for (uint32_t i = 0; i < n; i++)
         ft_op_pad(&b->op, i, &pad[n > 1 ? i : 1], &end);
-    ft__arg_ints(b, pad, n > 1 ? n : 2);
+    ft__args(b, FT__INTS(pad, n > 1 ? n : 2));
 }
 
 static void begin_pool(ft_block *b, const char *op, uint32_t n)
@@ -66,9 +60,7 @@ static void begin_pool(ft_block *b, const char *op, uint32_t n)
     ft__reg g = widened(b, ft__in(b, 0), n);
     ft__reg x = widened(b, ft__saved(b, FT_SAVE_X), n);
 
-    ft__call(b, op, "");
-    ft__arg_tensor(b, g);
-    ft__arg_tensor(b, x);
+    ft__call_with(b, op, "", FT__TENSOR(g), FT__TENSOR(x));
     arg_window(b, FT_K_kernel, n, 1);
     arg_window(b, FT_K_stride, n, 1);
     arg_pad(b, n);
@@ -87,8 +79,7 @@ ft_status ft__bwd_maxpool(ft_block *b)
                       : "aten::max_pool2d_with_indices_backward",
                n);
     arg_window(b, FT_K_dilation, n, 1);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_ceil, 0));
-    ft__arg_tensor(b, indices);
+    ft__args(b, FT__INT(ft_op_at(&b->op, FT_K_ceil, 0)), FT__TENSOR(indices));
     ft__give(b, FT_WRT_X, narrowed(b, ft__result(b), n));
     return FT_OK;
 }
@@ -101,20 +92,15 @@ ft_status ft__bwd_avgpool(ft_block *b)
         return ft__unsupported(b, "padding that differs by side, or dilation");
     begin_pool(b, n == 3 ? "aten::avg_pool3d_backward" : "aten::avg_pool2d_backward",
                n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_ceil, 0));
-    ft__arg_int(b, 0);
-    ft__arg_none(b);
+    ft__args(b, FT__INT(ft_op_at(&b->op, FT_K_ceil, 0)), FT__INT(0), FT__NONE);
     ft__give(b, FT_WRT_X, narrowed(b, ft__result(b), n));
     return FT_OK;
 }
 
 static ft__reg expand(ft_block *b, ft__reg r, const ft_shape *to)
 {
-    ft__call(b, "aten::expand", "");
-    ft__arg_tensor(b, r);
-    ft__arg_ints(b, to->dim, to->rank);
-    ft__arg_int(b, 0);
-    return ft__result(b);
+    return ft__made(b, "aten::expand", "", FT__TENSOR(r), FT__INTS(to->dim, to->rank),
+                    FT__INT(0));
 }
 
 /* x with a 1 for every axis that was reduced; n: elements that became one. */
@@ -185,10 +171,7 @@ ft_status ft__bwd_reduce(ft_block *b)
 
 static ft__reg flip(ft_block *b, ft__reg r, int64_t axis)
 {
-    ft__call(b, "aten::flip", "");
-    ft__arg_tensor(b, r);
-    ft__arg_ints(b, &axis, 1);
-    return ft__result(b);
+    return ft__made(b, "aten::flip", "", FT__TENSOR(r), FT__INTS(&axis, 1));
 }
 
 ft_status ft__bwd_cumsum(ft_block *b)
@@ -196,21 +179,17 @@ ft_status ft__bwd_cumsum(ft_block *b)
     int64_t axis = ft_op_at(&b->op, FT_K_axis, 0);
     ft__reg r = flip(b, ft__in(b, 0), axis);
 
-    ft__call(b, "aten::cumsum", "");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, axis);
-    ft__arg_none(b);
+    ft__call_with(b, "aten::cumsum", "", FT__TENSOR(r), FT__INT(axis), FT__NONE);
     ft__give(b, FT_WRT_X, flip(b, ft__result(b), axis));
     return FT_OK;
 }
 
 static ft__reg zeros(ft_block *b, const ft_shape *s)
 {
-    ft__call(b, "aten::new_zeros", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, s->dim, s->rank);
+    ft__call_with(b, "aten::new_zeros", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__INTS(s->dim, s->rank));
     for (int i = 0; i < 4; i++)
-        ft__arg_none(b);
+        ft__args(b, FT__NONE);
     return ft__result(b);
 }
 
@@ -220,23 +199,18 @@ ft_status ft__bwd_topk(ft_block *b)
     ft_shape x = ft_op_shape(&b->op, FT_K_x);
     ft__reg r = zeros(b, &x);
 
-    ft__call(b, "aten::scatter", "src");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    ft__arg_tensor(b, ft__in(b, 1));
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__call_with(b, "aten::scatter", "src", FT__TENSOR(r),
+                  FT__INT(ft_op_at(&b->op, FT_K_axis, 0)), FT__TENSOR(ft__in(b, 1)),
+                  FT__TENSOR(ft__in(b, 0)));
     ft__give(b, FT_WRT_X, ft__result(b));
     return FT_OK;
 }
 
 ft_status ft__bwd_embedding(ft_block *b)
 {
-    ft__call(b, "aten::embedding_dense_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, FT_SAVE_X));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_rows, 0));
-    ft__arg_int(b, -1);
-    ft__arg_int(b, 0);
+    ft__call_with(b, "aten::embedding_dense_backward", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__TENSOR(ft__saved(b, FT_SAVE_X)),
+                  FT__INT(ft_op_at(&b->op, FT_K_rows, 0)), FT__INT(-1), FT__INT(0));
     ft__give_weight(b, 0, ft__result(b));
     return FT_OK;
 }
@@ -263,27 +237,20 @@ ft_status ft__bwd_resize(ft_block *b)
     if (!name || out.dim[0] != x.dim[0] || out.dim[1] != x.dim[1])
         return ft__unsupported(b, "PyTorch resizes one to three axes behind the "
                                   "channels");
-    ft__call(b, name, "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, out.dim + 2, n);
-    ft__arg_ints(b, x.dim, x.rank);
+    ft__call_with(b, name, "", FT__TENSOR(ft__in(b, 0)), FT__INTS(out.dim + 2, n),
+                  FT__INTS(x.dim, x.rank));
     if (ft_op_at(&b->op, FT_K_mode, 0))
-        ft__arg_int(b, 0);
+        ft__args(b, FT__INT(0));
     for (uint32_t i = 0; i < n; i++)
-        ft__arg_none(b);
+        ft__args(b, FT__NONE);
     ft__give(b, FT_WRT_X, ft__result(b));
     return FT_OK;
 }
 
 static ft__reg slice(ft_block *b, ft__reg r, int64_t axis, int64_t size, int64_t step)
 {
-    ft__call(b, "aten::slice", "Tensor");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, axis);
-    ft__arg_opt_int(b, 0);
-    ft__arg_opt_int(b, (size - 1) * step + 1);
-    ft__arg_int(b, step);
-    return ft__result(b);
+    return ft__made(b, "aten::slice", "Tensor", FT__TENSOR(r), FT__INT(axis),
+                    FT__OPT_INT(0), FT__OPT_INT((size - 1) * step + 1), FT__INT(step));
 }
 
 /* Zeros with g where the slice lay: a view is cut out of them and written to, for
@@ -302,10 +269,8 @@ static ft__reg of_slice(ft_block *b, const ft_shape *x, const ft_shape *out)
         if (out->dim[i] < x->dim[i])
             part = slice(b, part, i, out->dim[i], stepped ? step : 1);
     }
-    ft__call(b, "aten::copy_", "");
-    ft__arg_tensor(b, part);
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, 0);
+    ft__call_with(b, "aten::copy_", "", FT__TENSOR(part), FT__TENSOR(ft__in(b, 0)),
+                  FT__INT(0));
     (void)ft__result(b);
     return all;
 }
@@ -316,10 +281,8 @@ static ft__reg of_transpose(ft_block *b, uint32_t rank)
 
     for (uint32_t i = 0; i < rank; i++)
         back[ft_op_at(&b->op, FT_K_perm, i)] = i;
-    ft__call(b, "aten::permute", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, back, rank);
-    return ft__result(b);
+    return ft__made(b, "aten::permute", "", FT__TENSOR(ft__in(b, 0)),
+                    FT__INTS(back, rank));
 }
 
 static ft__reg of_split(ft_block *b)
@@ -329,21 +292,15 @@ static ft__reg of_split(ft_block *b)
 
     for (uint32_t i = 0; i < n; i++)
         part[i] = ft__in(b, i);
-    ft__call(b, "aten::cat", "");
-    ft__arg_tensors(b, part, n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    return ft__result(b);
+    return ft__made(b, "aten::cat", "", FT__TENSORS(part, n),
+                    FT__INT(ft_op_at(&b->op, FT_K_axis, 0)));
 }
 
 static ft__reg of_cast(ft_block *b)
 {
-    ft__call(b, "aten::to", "dtype");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, b->ctx->api.dtype[b->op.dtype]);
-    ft__arg_int(b, 0);
-    ft__arg_int(b, 0);
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, "aten::to", "dtype", FT__TENSOR(ft__in(b, 0)),
+                    FT__INT(b->ctx->api.dtype[b->op.dtype]), FT__INT(0), FT__INT(0),
+                    FT__NONE);
 }
 
 ft_status ft__bwd_move(ft_block *b)

@@ -14,12 +14,8 @@ static ft__reg pad(ft_block *b, ft__reg x, const int64_t *around, uint32_t n, in
 
     for (uint32_t i = 0; i < 2 * n; i++)
         signed_pad[i] = sign * around[i];
-    ft__call(b, "aten::pad", "");
-    ft__arg_tensor(b, x);
-    ft__arg_ints(b, signed_pad, 2 * n);
-    ft__arg_string(b, "constant");
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, "aten::pad", "", FT__TENSOR(x), FT__INTS(signed_pad, 2 * n),
+                    FT__TEXT("constant"), FT__NONE);
 }
 
 /* Where padding differs by side, users of PyTorch pad first. */
@@ -55,24 +51,12 @@ ft_status ft__bwd_conv(ft_block *b)
         return ft__unsupported(b, "padding that differs by side");
     if (!even)
         x = pad(b, x, around, n, 1);
-    ft__call(b, "aten::convolution_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, x);
-    ft__arg_tensor(b, ft__param(b, 0));
-    if (bias)
-        ft__arg_opt_ints(b, &out, 1);
-    else
-        ft__arg_none(b);
-    ft__arg_key(b, FT_K_stride, n);
-    ft__arg_ints(b, begin, n);
-    ft__arg_key(b, FT_K_dilation, n);
-    ft__arg_int(b, transposed);
-    if (transposed)
-        ft__arg_key(b, FT_K_outpad, n);
-    else
-        ft__arg_ints(b, none, n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
-    ft__arg_ints(b, mask, 3);
+    ft__call_with(b, "aten::convolution_backward", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__TENSOR(x), FT__TENSOR(ft__param(b, 0)),
+                  bias ? FT__OPT_INTS(&out, 1) : FT__NONE, FT__KEY(FT_K_stride, n),
+                  FT__INTS(begin, n), FT__KEY(FT_K_dilation, n), FT__INT(transposed),
+                  transposed ? FT__KEY(FT_K_outpad, n) : FT__INTS(none, n),
+                  FT__INT(ft_op_at(&b->op, FT_K_groups, 0)), FT__INTS(mask, 3));
     r = ft__results(b, 3);
     ft__give(b, FT_WRT_X, even || !mask[0] ? r : pad(b, r, around, n, -1));
     ft__give_weight(b, 0, (ft__reg)(r + 1));
@@ -82,11 +66,8 @@ ft_status ft__bwd_conv(ft_block *b)
 
 static ft__reg transposed(ft_block *b, ft__reg x)
 {
-    ft__call(b, "aten::transpose", "int");
-    ft__arg_tensor(b, x);
-    ft__arg_int(b, -2);
-    ft__arg_int(b, -1);
-    return ft__result(b);
+    return ft__made(b, "aten::transpose", "int", FT__TENSOR(x), FT__INT(-2),
+                    FT__INT(-1));
 }
 
 static ft_shape as_matrix(const ft_shape *s)

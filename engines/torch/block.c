@@ -163,143 +163,65 @@ ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha)
         call_symbol(b, FT__STEP_ADD, plain);
     else
         call_symbol(b, FT__STEP_NATIVE, symbol);
-    ft__arg_tensor(b, x);
-    ft__arg_tensor(b, y);
-    if (ft__is_whole(b->op.dtype))
-        ft__arg_scalar_int(b, (int64_t)alpha);
-    else
-        ft__arg_scalar(b, alpha);
+    ft__args(b, FT__TENSOR(x), FT__TENSOR(y),
+             ft__is_whole(b->op.dtype) ? FT__SCALAR_INT((int64_t)alpha)
+                                       : FT__SCALAR(alpha));
     return ft__result(b);
 }
 
 ft__reg ft__call1(ft_block *b, const char *op, ft__reg x)
 {
-    ft__call(b, op, "");
-    ft__arg_tensor(b, x);
-    return ft__result(b);
+    return ft__made(b, op, "", FT__TENSOR(x));
 }
 
 ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,
                   ft__reg y)
 {
-    ft__call(b, op, overload);
-    ft__arg_tensor(b, x);
-    ft__arg_tensor(b, y);
-    return ft__result(b);
+    return ft__made(b, op, overload, FT__TENSOR(x), FT__TENSOR(y));
 }
 
-void ft__arg_tensor(ft_block *b, ft__reg r)
+static int64_t number_of(const ft_block *b, const ft__given *g, uint32_t i)
 {
-    b->bad |= r == FT__NO_REG;
-    new_arg(b, FT__ARG_TENSOR)->reg = r;
+    if (g->kind == FT__ARG_TENSORS || g->kind == FT__ARG_OPT_TENSORS)
+        return g->v.regs[i];
+    return g->v.ints ? g->v.ints[i] : ft_op_at(&b->op, g->key, i);
 }
 
-void ft__arg_opt_tensor(ft_block *b, ft__reg r)
+void ft__arg_list(ft_block *b, const ft__given *g, size_t n)
 {
-    if (r == FT__NO_REG)
-        ft__arg_none(b);
-    else
-        new_arg(b, FT__ARG_OPT_TENSOR)->reg = r;
-}
+    for (; n--; g++) {
+        const bool none = g->kind == FT__ARG_OPT_TENSOR && g->reg == FT__NO_REG;
+        ft__arg *a = new_arg(b, none ? FT__ARG_BITS : g->kind);
 
-/* A list in numbers[]. */
-static void arg_list(ft_block *b, ft__arg_kind kind, uint32_t n)
-{
-    ft__arg *a = new_arg(b, kind);
-
-    a->first = b->n_numbers;
-    a->n = n;
-}
-
-void ft__arg_tensors(ft_block *b, const ft__reg *r, uint32_t n)
-{
-    arg_list(b, FT__ARG_TENSORS, n);
-    for (uint32_t i = 0; i < n; i++)
-        new_number(b, r[i]);
-}
-
-void ft__arg_opt_tensors(ft_block *b, const ft__reg *r, uint32_t n)
-{
-    arg_list(b, FT__ARG_OPT_TENSORS, n);
-    for (uint32_t i = 0; i < n; i++)
-        new_number(b, r[i]);
-}
-
-static void arg_bits(ft_block *b, ft__arg_kind kind, const void *v)
-{
-    memcpy(&new_arg(b, kind)->bits, v, sizeof(ft__ivalue));
-}
-
-void ft__arg_int(ft_block *b, int64_t v)
-{
-    arg_bits(b, FT__ARG_BITS, &v);
-}
-
-void ft__arg_double(ft_block *b, double v)
-{
-    arg_bits(b, FT__ARG_BITS, &v);
-}
-
-void ft__arg_none(ft_block *b)
-{
-    ft__arg_int(b, 0);
-}
-
-void ft__arg_opt_int(ft_block *b, int64_t v)
-{
-    arg_bits(b, FT__ARG_OPT_BITS, &v);
-}
-
-void ft__arg_opt_double(ft_block *b, double v)
-{
-    arg_bits(b, FT__ARG_OPT_BITS, &v);
+        b->bad |= g->kind == FT__ARG_TENSOR && g->reg == FT__NO_REG;
+        switch (g->kind) {
+        case FT__ARG_TENSOR:
+        case FT__ARG_OPT_TENSOR: a->reg = none ? 0 : g->reg; break;
+        case FT__ARG_STRING:
+        case FT__ARG_OPT_STRING: a->text = g->v.text; break;
+        case FT__ARG_TENSORS:
+        case FT__ARG_OPT_TENSORS:
+        case FT__ARG_INTS:
+        case FT__ARG_OPT_INTS: /* in numbers[] */
+            a->first = b->n_numbers;
+            a->n = g->n;
+            for (uint32_t i = 0; i < g->n; i++)
+                new_number(b, number_of(b, g, i));
+            break;
+        default: a->bits = g->v.bits; break;
+        }
+    }
 }
 
 uint32_t ft__arg_scalar(ft_block *b, double v)
 {
-    arg_bits(b, FT__ARG_SCALAR, &v);
+    ft__args(b, FT__SCALAR(v));
     return b->n_args - 1;
 }
 
 void ft__set_scalar(ft_block *b, uint32_t arg, double v)
 {
     memcpy(&b->arg[arg].bits, &v, sizeof(v));
-}
-
-void ft__arg_scalar_int(ft_block *b, int64_t v)
-{
-    arg_bits(b, FT__ARG_SCALAR_INT, &v);
-}
-
-void ft__arg_ints(ft_block *b, const int64_t *v, uint32_t n)
-{
-    arg_list(b, FT__ARG_INTS, n);
-    for (uint32_t i = 0; i < n; i++)
-        new_number(b, v[i]);
-}
-
-void ft__arg_opt_ints(ft_block *b, const int64_t *v, uint32_t n)
-{
-    arg_list(b, FT__ARG_OPT_INTS, n);
-    for (uint32_t i = 0; i < n; i++)
-        new_number(b, v[i]);
-}
-
-void ft__arg_string(ft_block *b, const char *text)
-{
-    new_arg(b, FT__ARG_STRING)->text = text;
-}
-
-void ft__arg_opt_string(ft_block *b, const char *text)
-{
-    new_arg(b, FT__ARG_OPT_STRING)->text = text;
-}
-
-void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n)
-{
-    arg_list(b, FT__ARG_INTS, n);
-    for (uint32_t i = 0; i < n; i++)
-        new_number(b, ft_op_at(&b->op, key, i));
 }
 
 bool ft__is_whole(ft_dtype t)

@@ -12,21 +12,6 @@ typedef enum ft__step_kind {
     FT__STEP_ADD,      /* aoti_torch_DEVICE_add_Tensor() */
 } ft__step_kind;
 
-typedef enum ft__arg_kind {
-    FT__ARG_BITS, /* as they are: int, bool, double, None */
-    FT__ARG_OPT_BITS,
-    FT__ARG_TENSOR,
-    FT__ARG_OPT_TENSOR,
-    FT__ARG_TENSORS,
-    FT__ARG_OPT_TENSORS,
-    FT__ARG_INTS,
-    FT__ARG_OPT_INTS,
-    FT__ARG_STRING,
-    FT__ARG_OPT_STRING,
-    FT__ARG_SCALAR, /* a double's bits */
-    FT__ARG_SCALAR_INT,
-} ft__arg_kind;
-
 enum { FT__MAX_NATIVE = 7 }; /* arguments of a C++ function */
 
 /* Name of the operation called, for people; as snprintf(). */

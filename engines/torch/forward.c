@@ -32,12 +32,8 @@ ft__reg ft__padded(ft_block *b, ft__reg x, int64_t *pad, uint32_t n, double with
         ft_op_pad(&b->op, i, &around[at], &around[at + 1]);
         pad[i] = 0;
     }
-    ft__call(b, "aten::pad", "");
-    ft__arg_tensor(b, x);
-    ft__arg_ints(b, around, 2 * n);
-    ft__arg_string(b, "constant");
-    ft__arg_opt_double(b, with);
-    return ft__result(b);
+    return ft__made(b, "aten::pad", "", FT__TENSOR(x), FT__INTS(around, 2 * n),
+                    FT__TEXT("constant"), FT__OPT_REAL(with));
 }
 
 ft_status ft__fwd_conv(ft_block *b)
@@ -52,15 +48,10 @@ ft_status ft__fwd_conv(ft_block *b)
     x = ft__in(b, 0);
     if (!ft__pads(&b->op, pad, n))
         x = ft__padded(b, x, pad, n, 0);
-    ft__call(b, name[n - 1], "");
-    ft__arg_tensor(b, x);
-    ft__arg_tensor(b, ft__param(b, 0));
-    ft__arg_opt_tensor(b, ft__param(b, 1));
-    ft__arg_key(b, FT_K_stride, n);
-    ft__arg_ints(b, pad, n);
-    ft__arg_key(b, FT_K_dilation, n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
-    return ft__out_result(b);
+    return ft__out_made(b, name[n - 1], "", FT__TENSOR(x), FT__TENSOR(ft__param(b, 0)),
+                        FT__MAYBE(ft__param(b, 1)), FT__KEY(FT_K_stride, n),
+                        FT__INTS(pad, n), FT__KEY(FT_K_dilation, n),
+                        FT__INT(ft_op_at(&b->op, FT_K_groups, 0)));
 }
 
 ft_status ft__fwd_conv_transpose(ft_block *b)
@@ -74,27 +65,19 @@ ft_status ft__fwd_conv_transpose(ft_block *b)
         return ft__unsupported(b, "operands of several types");
     if (!ft__pads(&b->op, pad, n))
         return ft__unsupported(b, "padding differs from side to side");
-    ft__call(b, name[n - 1], n == 1 ? "" : "input");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__param(b, 0));
-    ft__arg_opt_tensor(b, ft__param(b, 1));
-    ft__arg_key(b, FT_K_stride, n);
-    ft__arg_ints(b, pad, n);
-    ft__arg_key(b, FT_K_outpad, n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
-    ft__arg_key(b, FT_K_dilation, n);
-    return ft__out_result(b);
+    return ft__out_made(
+        b, name[n - 1], n == 1 ? "" : "input", FT__TENSOR(ft__in(b, 0)),
+        FT__TENSOR(ft__param(b, 0)), FT__MAYBE(ft__param(b, 1)),
+        FT__KEY(FT_K_stride, n), FT__INTS(pad, n), FT__KEY(FT_K_outpad, n),
+        FT__INT(ft_op_at(&b->op, FT_K_groups, 0)), FT__KEY(FT_K_dilation, n));
 }
 
 ft_status ft__fwd_linear(ft_block *b)
 {
     if (has_other_types(&b->op))
         return ft__unsupported(b, "operands of several types");
-    ft__call(b, "aten::linear", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__param(b, 0));
-    ft__arg_opt_tensor(b, ft__param(b, 1));
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::linear", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__TENSOR(ft__param(b, 0)), FT__MAYBE(ft__param(b, 1)));
 }
 
 ft_status ft__fwd_matmul(ft_block *b)
@@ -108,7 +91,7 @@ ft_status ft__fwd_matmul(ft_block *b)
 static void attention_operands(ft_block *b)
 {
     for (uint32_t i = 0; i < 3; i++)
-        ft__arg_tensor(b, ft__in(b, i));
+        ft__args(b, FT__TENSOR(ft__in(b, i)));
 }
 
 ft__reg ft__attention_mask(ft_block *b)
@@ -127,10 +110,8 @@ static void attention_flash(ft_block *b, ft__reg mask)
 {
     ft__call(b, "aten::_scaled_dot_product_flash_attention_for_cpu", "");
     attention_operands(b);
-    ft__arg_double(b, 0);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_opt_tensor(b, mask);
-    ft__arg_none(b);
+    ft__args(b, FT__REAL(0), FT__INT(ft_op_at(&b->op, FT_K_causal, 0)), FT__MAYBE(mask),
+             FT__NONE);
     ft__out_and_keep(b, 2);
 }
 
@@ -142,10 +123,8 @@ static void attention_flash_cuda(ft_block *b, double dropout)
 
     ft__call(b, "aten::_scaled_dot_product_flash_attention", "");
     attention_operands(b);
-    ft__arg_double(b, dropout);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_int(b, 0);
-    ft__arg_none(b);
+    ft__args(b, FT__REAL(dropout), FT__INT(ft_op_at(&b->op, FT_K_causal, 0)),
+             FT__INT(0), FT__NONE);
     r = ft__results(b, 9);
     ft__result_numbers(b, 1u << 4 | 1u << 5); /* the lengths */
     ft__out(b, 0, r);
@@ -158,11 +137,8 @@ static void attention_efficient(ft_block *b, ft__reg mask, double dropout)
 {
     ft__call(b, "aten::_scaled_dot_product_efficient_attention", "");
     attention_operands(b);
-    ft__arg_opt_tensor(b, mask);
-    ft__arg_int(b, 1);
-    ft__arg_double(b, dropout);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_none(b);
+    ft__args(b, FT__MAYBE(mask), FT__INT(1), FT__REAL(dropout),
+             FT__INT(ft_op_at(&b->op, FT_K_causal, 0)), FT__NONE);
     ft__out_and_keep(b, 4);
 }
 
@@ -171,12 +147,9 @@ static void attention_math(ft_block *b, ft__reg mask, double dropout, bool share
 {
     ft__call(b, "aten::_scaled_dot_product_attention_math", "");
     attention_operands(b);
-    ft__arg_opt_tensor(b, mask);
-    ft__arg_double(b, dropout);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_none(b);
-    ft__arg_none(b);
-    ft__arg_int(b, shared);
+    ft__args(b, FT__MAYBE(mask), FT__REAL(dropout),
+             FT__INT(ft_op_at(&b->op, FT_K_causal, 0)), FT__NONE, FT__NONE,
+             FT__INT(shared));
     ft__out_and_keep(b, 2);
 }
 
@@ -211,11 +184,8 @@ ft_status ft__fwd_attention(ft_block *b)
     }
     ft__call(b, "aten::scaled_dot_product_attention", "");
     attention_operands(b);
-    ft__arg_opt_tensor(b, mask);
-    ft__arg_double(b, dropout);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_causal, 0));
-    ft__arg_none(b);
-    ft__arg_int(b, shared);
+    ft__args(b, FT__MAYBE(mask), FT__REAL(dropout),
+             FT__INT(ft_op_at(&b->op, FT_K_causal, 0)), FT__NONE, FT__INT(shared));
     return ft__out_result(b);
 }
 
@@ -238,14 +208,8 @@ static ft__reg states_by_direction(ft_block *b, ft__reg y)
                        ft_op_at(&b->op, FT_K_directions, 0),
                        ft_op_at(&b->op, FT_K_hidden, 0)};
 
-    ft__call(b, "aten::view", "");
-    ft__arg_tensor(b, y);
-    ft__arg_ints(b, size, 4);
-    y = ft__result(b);
-    ft__call(b, "aten::permute", "");
-    ft__arg_tensor(b, y);
-    ft__arg_ints(b, perm, 4);
-    return ft__result(b);
+    y = ft__made(b, "aten::view", "", FT__TENSOR(y), FT__INTS(size, 4));
+    return ft__made(b, "aten::permute", "", FT__TENSOR(y), FT__INTS(perm, 4));
 }
 
 ft_status ft__fwd_rnn(ft_block *b)
@@ -259,23 +223,16 @@ ft_status ft__fwd_rnn(ft_block *b)
     state[1] = lstm ? first_state(b) : 0;
     for (uint32_t i = 0; i < b->n_params && i < 16; i++)
         weights[i] = ft__param(b, i);
-    ft__call(b,
-             lstm                        ? "aten::lstm"
-             : b->op.kind == FT_KIND_gru ? "aten::gru"
-                                         : "aten::rnn_tanh",
-             "input");
-    ft__arg_tensor(b, ft__in(b, 0));
-    if (lstm)
-        ft__arg_tensors(b, state, 2);
-    else
-        ft__arg_tensor(b, state[0]);
-    ft__arg_tensors(b, weights, b->n_params);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_bias, 0) != 0);
-    ft__arg_int(b, 1);
-    ft__arg_double(b, 0);
-    ft__arg_int(b, b->how & FT_VALUES_KEEP ? 1 : 0);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_directions, 0) == 2);
-    ft__arg_int(b, 0);
+    ft__call_with(b,
+                  lstm                        ? "aten::lstm"
+                  : b->op.kind == FT_KIND_gru ? "aten::gru"
+                                              : "aten::rnn_tanh",
+                  "input", FT__TENSOR(ft__in(b, 0)),
+                  lstm ? FT__TENSORS(state, 2) : FT__TENSOR(state[0]),
+                  FT__TENSORS(weights, b->n_params),
+                  FT__INT(ft_op_at(&b->op, FT_K_bias, 0) != 0), FT__INT(1), FT__REAL(0),
+                  FT__INT(b->how & FT_VALUES_KEEP ? 1 : 0),
+                  FT__INT(ft_op_at(&b->op, FT_K_directions, 0) == 2), FT__INT(0));
     r = ft__results(b, lstm ? 3 : 2);
     ft__out(b, 0, states_by_direction(b, r));
     for (uint32_t i = 1; i < b->n_out; i++)

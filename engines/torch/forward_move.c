@@ -5,26 +5,19 @@
 
 ft__reg ft__reshaped(ft_block *b, ft__reg x, const ft_shape *to)
 {
-    ft__call(b, "aten::reshape", "");
-    ft__arg_tensor(b, x);
-    ft__arg_ints(b, to->dim, to->rank);
-    return ft__result(b);
+    return ft__made(b, "aten::reshape", "", FT__TENSOR(x), FT__INTS(to->dim, to->rank));
 }
 
 static ft__reg permuted(ft_block *b, ft__reg x, const int64_t *perm, uint32_t n)
 {
-    ft__call(b, "aten::permute", "");
-    ft__arg_tensor(b, x);
-    ft__arg_ints(b, perm, n);
-    return ft__result(b);
+    return ft__made(b, "aten::permute", "", FT__TENSOR(x), FT__INTS(perm, n));
 }
 
 static void arg_options(ft_block *b, ft_dtype t)
 {
-    ft__arg_opt_int(b, b->ctx->api.dtype[t]);
-    ft__arg_none(b);
-    ft__arg_opt_int(b, (int64_t)b->ctx->device_type << 32 | b->ctx->device);
-    ft__arg_none(b);
+    ft__args(b, FT__OPT_INT(b->ctx->api.dtype[t]), FT__NONE,
+             FT__OPT_INT((int64_t)b->ctx->device_type << 32 | b->ctx->device),
+             FT__NONE);
 }
 
 ft_status ft__fwd_transpose(ft_block *b)
@@ -42,10 +35,8 @@ ft_status ft__fwd_split(ft_block *b)
     const int64_t *sizes = ft_op_get(&b->op, FT_K_sizes, &n);
     ft__reg r;
 
-    ft__call(b, "aten::split_with_sizes", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, sizes, n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
+    ft__call_with(b, "aten::split_with_sizes", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__INTS(sizes, n), FT__INT(ft_op_at(&b->op, FT_K_axis, 0)));
     r = ft__result_list(b, n);
     for (uint32_t i = 0; i < n; i++)
         ft__out(b, i, (ft__reg)(r + i));
@@ -68,11 +59,7 @@ uint32_t ft__axis_apart(const ft_shape *more, const ft_shape *less)
 
 ft__reg ft__select_first(ft_block *b, ft__reg r, uint32_t axis)
 {
-    ft__call(b, "aten::select", "int");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, axis);
-    ft__arg_int(b, 0);
-    return ft__result(b);
+    return ft__made(b, "aten::select", "int", FT__TENSOR(r), FT__INT(axis), FT__INT(0));
 }
 
 ft_status ft__fwd_slice(ft_block *b)
@@ -93,13 +80,9 @@ ft_status ft__fwd_slice(ft_block *b)
 
         if (x.dim[i] == y.dim[i])
             continue;
-        ft__call(b, "aten::slice", "Tensor");
-        ft__arg_tensor(b, r);
-        ft__arg_int(b, i);
-        ft__arg_opt_int(b, 0);
-        ft__arg_opt_int(b, y.dim[i] ? (y.dim[i] - 1) * by + 1 : 0);
-        ft__arg_int(b, by);
-        r = ft__result(b);
+        r = ft__made(b, "aten::slice", "Tensor", FT__TENSOR(r), FT__INT(i),
+                     FT__OPT_INT(0),
+                     FT__OPT_INT(y.dim[i] ? (y.dim[i] - 1) * by + 1 : 0), FT__INT(by));
     }
     ft__out(b, 0, r);
     return FT_OK;
@@ -109,11 +92,8 @@ ft_status ft__fwd_expand(ft_block *b)
 {
     ft_shape y = ft_op_shape(&b->op, FT_K_out);
 
-    ft__call(b, "aten::expand", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, y.dim, y.rank);
-    ft__arg_int(b, 0);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::expand", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INTS(y.dim, y.rank), FT__INT(0));
 }
 
 /* A part of what is there, in order, where the shape holds fewer elements. */
@@ -122,12 +102,8 @@ static ft__reg front_part(ft_block *b, ft__reg x, const ft_shape *y)
     int64_t strides[FT_MAX_RANK];
 
     ft__strides_for(strides, y, FT_LAYOUT_PLAIN);
-    ft__call(b, "aten::as_strided", "");
-    ft__arg_tensor(b, x);
-    ft__arg_ints(b, y->dim, y->rank);
-    ft__arg_ints(b, strides, y->rank);
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, "aten::as_strided", "", FT__TENSOR(x), FT__INTS(y->dim, y->rank),
+                    FT__INTS(strides, y->rank), FT__NONE);
 }
 
 ft_status ft__fwd_view(ft_block *b)
@@ -149,21 +125,15 @@ ft_status ft__fwd_concat(ft_block *b)
 
     for (uint32_t i = 0; i < b->n_in; i++)
         part[i] = ft__in(b, i);
-    ft__call(b, "aten::cat", "");
-    ft__arg_tensors(b, part, b->n_in);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::cat", "", FT__TENSORS(part, b->n_in),
+                        FT__INT(ft_op_at(&b->op, FT_K_axis, 0)));
 }
 
 /* The gradient of an index: zeros around it along an axis of its own. */
 static ft_status unselect(ft_block *b, const ft_shape *y, uint32_t axis)
 {
-    ft__call(b, "aten::select_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, y->dim, y->rank);
-    ft__arg_int(b, axis);
-    ft__arg_int(b, 0);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::select_backward", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INTS(y->dim, y->rank), FT__INT(axis), FT__INT(0));
 }
 
 /* Halves rounded down in front; what goes beyond the end is cut off. */
@@ -183,12 +153,8 @@ ft_status ft__fwd_pad(ft_block *b)
         around[at] = (y.dim[i] - x.dim[i]) / 2;
         around[at + 1] = y.dim[i] - x.dim[i] - around[at];
     }
-    ft__call(b, "aten::pad", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, around, 2 * x.rank);
-    ft__arg_string(b, "constant");
-    ft__arg_none(b);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::pad", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INTS(around, 2 * x.rank), FT__TEXT("constant"), FT__NONE);
 }
 
 ft_status ft__fwd_tile(ft_block *b)
@@ -206,10 +172,8 @@ ft_status ft__fwd_tile(ft_block *b)
         if (times[i] * of != y.dim[i])
             return ft__unsupported(b, "whole repetitions only");
     }
-    ft__call(b, "aten::repeat", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, times, y.rank);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::repeat", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INTS(times, y.rank));
 }
 
 /* Views around one copy, as pixel_shuffle() does it in another order. */
@@ -245,31 +209,26 @@ ft_status ft__fwd_blocks(ft_block *b)
 /* Always in plain order, or channels-last where the operation says so. */
 ft_status ft__fwd_copy(ft_block *b)
 {
-    ft__call(b, "aten::clone", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    if (b->op.layout == FT_LAYOUT_PLAIN)
-        ft__arg_opt_int(b, b->ctx->api.aoti_torch_memory_format_contiguous_format());
-    else
-        ft__arg_none(b);
-    return ft__out_result(b);
+    return ft__out_made(
+        b, "aten::clone", "", FT__TENSOR(ft__in(b, 0)),
+        b->op.layout == FT_LAYOUT_PLAIN
+            ? FT__OPT_INT(b->ctx->api.aoti_torch_memory_format_contiguous_format())
+            : FT__NONE);
 }
 
 ft_status ft__fwd_made(ft_block *b)
 {
     ft_shape y = ft_op_shape(&b->op, FT_K_out);
 
-    ft__call(b, b->op.kind == FT_KIND_random ? "aten::rand" : "aten::zeros", "");
-    ft__arg_ints(b, y.dim, y.rank);
+    ft__call_with(b, b->op.kind == FT_KIND_random ? "aten::rand" : "aten::zeros", "",
+                  FT__INTS(y.dim, y.rank));
     arg_options(b, b->op.dtype);
     return ft__out_result(b);
 }
 
 static ft__reg indexed(ft_block *b, ft__reg x, const ft__reg *by, uint32_t n)
 {
-    ft__call(b, "aten::index", "Tensor");
-    ft__arg_tensor(b, x);
-    ft__arg_opt_tensors(b, by, n);
-    return ft__result(b);
+    return ft__made(b, "aten::index", "Tensor", FT__TENSOR(x), FT__MAYBES(by, n));
 }
 
 /* One index is a view; a row of them is index_select(), more are index(). */
@@ -286,37 +245,24 @@ ft_status ft__fwd_gather(ft_block *b)
         ft__out(b, 0, indexed(b, ft__in(b, 0), by, axis + 1));
         return FT_OK;
     }
-    ft__call(b, y.rank ? "aten::index_select" : "aten::select", y.rank ? "" : "int");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, axis);
-    if (y.rank)
-        ft__arg_tensor(b, ft__in(b, 1));
-    else
-        ft__arg_int(b, 0);
-    return ft__out_result(b);
+    return ft__out_made(b, y.rank ? "aten::index_select" : "aten::select",
+                        y.rank ? "" : "int", FT__TENSOR(ft__in(b, 0)), FT__INT(axis),
+                        y.rank ? FT__TENSOR(ft__in(b, 1)) : FT__INT(0));
 }
 
 ft_status ft__fwd_embedding(ft_block *b)
 {
     if (ft_op_at(&b->op, FT_K_weights, 0))
         return ft__unsupported(b, "a table of another type");
-    ft__call(b, "aten::embedding", "");
-    ft__arg_tensor(b, ft__param(b, 0));
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, -1);
-    ft__arg_int(b, 0);
-    ft__arg_int(b, 0);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::embedding", "", FT__TENSOR(ft__param(b, 0)),
+                        FT__TENSOR(ft__in(b, 0)), FT__INT(-1), FT__INT(0), FT__INT(0));
 }
 
 ft_status ft__fwd_gather_elements(ft_block *b)
 {
-    ft__call(b, "aten::gather", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    ft__arg_tensor(b, ft__in(b, 1));
-    ft__arg_int(b, 0);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::gather", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INT(ft_op_at(&b->op, FT_K_axis, 0)),
+                        FT__TENSOR(ft__in(b, 1)), FT__INT(0));
 }
 
 /* Is the result as ONNX's GatherND has it: y without its last axis, which holds n
@@ -344,9 +290,7 @@ ft_status ft__fwd_gather_nd(ft_block *b)
         ft__out(b, 0, ft__call2(b, "aten::take", "", ft__in(b, 0), ft__in(b, 1)));
         return FT_OK;
     }
-    ft__call(b, "aten::unbind", "int");
-    ft__arg_tensor(b, ft__in(b, 1));
-    ft__arg_int(b, -1);
+    ft__call_with(b, "aten::unbind", "int", FT__TENSOR(ft__in(b, 1)), FT__INT(-1));
     r = ft__result_list(b, n);
     for (uint32_t i = 0; i < n; i++)
         by[i] = (ft__reg)(r + i);
@@ -366,12 +310,8 @@ ft_status ft__fwd_scatter(ft_block *b)
         if (y.dim[i] > x.dim[i])
             return ft__unsupported(b, "updates wider than x");
     where = ft__constant(b, ft__tensor_zeros(b->ctx, &y, FT_DTYPE_int64));
-    ft__call(b, "aten::scatter", "src");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, 0);
-    ft__arg_tensor(b, where);
-    ft__arg_tensor(b, ft__in(b, 1));
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::scatter", "src", FT__TENSOR(ft__in(b, 0)), FT__INT(0),
+                        FT__TENSOR(where), FT__TENSOR(ft__in(b, 1)));
 }
 
 /* Classes as whole numbers, the new axis last. */
@@ -381,8 +321,6 @@ ft_status ft__fwd_one_hot(ft_block *b)
 
     if (b->op.dtype != FT_DTYPE_int64 || y.rank != x.rank + 1)
         return ft__unsupported(b, "int64, and the new axis last");
-    ft__call(b, "aten::one_hot", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, y.dim[x.rank]);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::one_hot", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INT(y.dim[x.rank]));
 }

@@ -6,7 +6,7 @@ static const double epsilon = 1e-5;
 static void arg_params(ft_block *b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        ft__arg_opt_tensor(b, ft__param(b, i));
+        ft__args(b, FT__MAYBE(ft__param(b, i)));
 }
 
 /* The trailing axes that are normalised. */
@@ -15,7 +15,7 @@ static void arg_trailing(ft_block *b)
     ft_shape x = ft_op_shape(&b->op, FT_K_x);
     uint32_t n = (uint32_t)ft_op_at(&b->op, FT_K_norm, 0);
 
-    ft__arg_ints(b, x.dim + x.rank - n, n);
+    ft__args(b, FT__INTS(x.dim + x.rank - n, n));
 }
 
 bool ft__norm_is_cudnn(const ft_block *b)
@@ -29,18 +29,16 @@ ft_status ft__fwd_batchnorm(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP, cudnn = keep && ft__norm_is_cudnn(b);
 
-    ft__call(b,
-             cudnn  ? "aten::cudnn_batch_norm"
-             : keep ? "aten::native_batch_norm"
-                    : "aten::batch_norm",
-             "");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__call_with(b,
+                  cudnn  ? "aten::cudnn_batch_norm"
+                  : keep ? "aten::native_batch_norm"
+                         : "aten::batch_norm",
+                  "", FT__TENSOR(ft__in(b, 0)));
     arg_params(b, 4);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_train, 0) != 0);
-    ft__arg_double(b, 0.1);
-    ft__arg_double(b, epsilon);
+    ft__args(b, FT__INT(ft_op_at(&b->op, FT_K_train, 0) != 0), FT__REAL(0.1),
+             FT__REAL(epsilon));
     if (!keep)
-        ft__arg_int(b, 1);
+        ft__args(b, FT__INT(1));
     ft__out_and_keep(b, cudnn ? 4 : keep ? 3 : 1);
     return FT_OK;
 }
@@ -49,13 +47,13 @@ ft_status ft__fwd_layernorm(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP;
 
-    ft__call(b, keep ? "aten::native_layer_norm" : "aten::layer_norm", "");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__call_with(b, keep ? "aten::native_layer_norm" : "aten::layer_norm", "",
+                  FT__TENSOR(ft__in(b, 0)));
     arg_trailing(b);
     arg_params(b, 2);
-    ft__arg_double(b, epsilon);
+    ft__args(b, FT__REAL(epsilon));
     if (!keep)
-        ft__arg_int(b, 1);
+        ft__args(b, FT__INT(1));
     ft__out_and_keep(b, keep ? 3 : 1);
     return FT_OK;
 }
@@ -64,11 +62,11 @@ ft_status ft__fwd_rmsnorm(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP;
 
-    ft__call(b, keep ? "aten::_fused_rms_norm" : "aten::rms_norm", "");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__call_with(b, keep ? "aten::_fused_rms_norm" : "aten::rms_norm", "",
+                  FT__TENSOR(ft__in(b, 0)));
     arg_trailing(b);
     arg_params(b, 1);
-    ft__arg_opt_double(b, epsilon);
+    ft__args(b, FT__OPT_REAL(epsilon));
     ft__out_and_keep(b, keep ? 2 : 1);
     return FT_OK;
 }
@@ -80,14 +78,10 @@ static void groupnorm_kept(ft_block *b)
 
     for (uint32_t i = 2; i < x.rank; i++)
         inner *= x.dim[i];
-    ft__call(b, "aten::native_group_norm", "");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__call_with(b, "aten::native_group_norm", "", FT__TENSOR(ft__in(b, 0)));
     arg_params(b, 2);
-    ft__arg_int(b, x.dim[0]);
-    ft__arg_int(b, x.dim[1]);
-    ft__arg_int(b, inner);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
-    ft__arg_double(b, epsilon);
+    ft__args(b, FT__INT(x.dim[0]), FT__INT(x.dim[1]), FT__INT(inner),
+             FT__INT(ft_op_at(&b->op, FT_K_groups, 0)), FT__REAL(epsilon));
     ft__out_and_keep(b, 3);
 }
 
@@ -97,12 +91,10 @@ ft_status ft__fwd_groupnorm(ft_block *b)
         groupnorm_kept(b);
         return FT_OK;
     }
-    ft__call(b, "aten::group_norm", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_groups, 0));
+    ft__call_with(b, "aten::group_norm", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__INT(ft_op_at(&b->op, FT_K_groups, 0)));
     arg_params(b, 2);
-    ft__arg_double(b, epsilon);
-    ft__arg_int(b, 1);
+    ft__args(b, FT__REAL(epsilon), FT__INT(1));
     return ft__out_result(b);
 }
 
@@ -116,21 +108,13 @@ static void instancenorm_kept(ft_block *b)
     one.dim[0] = 1;
     one.dim[1] = x.dim[0] * x.dim[1];
     for (uint32_t i = 0; i < 2; i++) {
-        ft__call(b, "aten::repeat", "");
-        ft__arg_tensor(b, ft__param(b, i));
-        ft__arg_ints(b, x.dim, 1);
-        scale[i] = ft__result(b);
+        scale[i] = ft__made(b, "aten::repeat", "", FT__TENSOR(ft__param(b, i)),
+                            FT__INTS(x.dim, 1));
     }
     seen = ft__reshaped(b, ft__in(b, 0), &one);
-    ft__call(b, "aten::native_batch_norm", "");
-    ft__arg_tensor(b, seen);
-    ft__arg_opt_tensor(b, scale[0]);
-    ft__arg_opt_tensor(b, scale[1]);
-    ft__arg_none(b);
-    ft__arg_none(b);
-    ft__arg_int(b, 1);
-    ft__arg_double(b, 0.1);
-    ft__arg_double(b, epsilon);
+    ft__call_with(b, "aten::native_batch_norm", "", FT__TENSOR(seen),
+                  FT__MAYBE(scale[0]), FT__MAYBE(scale[1]), FT__NONE, FT__NONE,
+                  FT__INT(1), FT__REAL(0.1), FT__REAL(epsilon));
     r = ft__results(b, 3);
     ft__out(b, 0, ft__reshaped(b, r, &x));
     ft__keep(b, scale[0]);
@@ -144,15 +128,10 @@ ft_status ft__fwd_instancenorm(ft_block *b)
         instancenorm_kept(b);
         return FT_OK;
     }
-    ft__call(b, "aten::instance_norm", "");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__call_with(b, "aten::instance_norm", "", FT__TENSOR(ft__in(b, 0)));
     arg_params(b, 2);
-    ft__arg_none(b);
-    ft__arg_none(b);
-    ft__arg_int(b, 1);
-    ft__arg_double(b, 0.1);
-    ft__arg_double(b, epsilon);
-    ft__arg_int(b, 1);
+    ft__args(b, FT__NONE, FT__NONE, FT__INT(1), FT__REAL(0.1), FT__REAL(epsilon),
+             FT__INT(1));
     return ft__out_result(b);
 }
 
@@ -176,26 +155,16 @@ ft_status ft__fwd_lrn(ft_block *b)
     for (uint32_t i = 3; i < x.rank; i++)
         seen.dim[4] *= x.dim[i];
     r = ft__reshaped(b, r, &seen);
-    ft__call(b, "aten::pad", "");
-    ft__arg_tensor(b, r);
-    ft__arg_ints(b, around, 6);
-    ft__arg_string(b, "constant");
-    ft__arg_none(b);
-    r = ft__result(b);
-    ft__call(b, "aten::avg_pool3d", "");
-    ft__arg_tensor(b, r);
-    ft__arg_ints(b, window, 3);
-    ft__arg_ints(b, ones, 3);
-    ft__arg_ints(b, none, 3);
-    ft__arg_int(b, 0);
-    ft__arg_int(b, 1);
-    ft__arg_none(b);
+    r = ft__made(b, "aten::pad", "", FT__TENSOR(r), FT__INTS(around, 6),
+                 FT__TEXT("constant"), FT__NONE);
+    ft__call_with(b, "aten::avg_pool3d", "", FT__TENSOR(r), FT__INTS(window, 3),
+                  FT__INTS(ones, 3), FT__INTS(none, 3), FT__INT(0), FT__INT(1),
+                  FT__NONE);
     r = ft__reshaped(b, ft__result(b), &x);
     r = ft__call2(b, "aten::mul", "Tensor", r, ft__number(b, 1e-4));
     r = ft__call_add(b, r, ft__number(b, 1), 1);
     ft__call_native(b, FT__NATIVE_POW);
-    ft__arg_tensor(b, r);
-    ft__arg_scalar(b, 0.75);
+    ft__args(b, FT__TENSOR(r), FT__SCALAR(0.75));
     r = ft__result(b);
     ft__out(b, 0, ft__call2(b, "aten::div", "Tensor", ft__in(b, 0), r));
     return FT_OK;
@@ -210,24 +179,17 @@ ft_status ft__fwd_l2norm(ft_block *b)
 
     norm = ft__norm2(b, &axis, 1, true);
     ft__call_native(b, "_ZN2at4_ops9clamp_min4callERKNS_6TensorERKN3c106ScalarE");
-    ft__arg_tensor(b, norm);
-    ft__arg_scalar(b, 1e-12);
+    ft__args(b, FT__TENSOR(norm), FT__SCALAR(1e-12));
     norm = ft__result(b);
-    ft__call(b, "aten::expand", "");
-    ft__arg_tensor(b, norm);
-    ft__arg_ints(b, x.dim, x.rank);
-    ft__arg_int(b, 0);
-    norm = ft__result(b);
+    norm = ft__made(b, "aten::expand", "", FT__TENSOR(norm), FT__INTS(x.dim, x.rank),
+                    FT__INT(0));
     ft__out(b, 0, ft__call2(b, "aten::div", "Tensor", ft__in(b, 0), norm));
     return FT_OK;
 }
 
 ft_status ft__fwd_softmax(ft_block *b)
 {
-    ft__call(b, b->op.kind == FT_KIND_softmax ? "aten::softmax" : "aten::log_softmax",
-             "int");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    ft__arg_none(b);
-    return ft__out_result(b);
+    return ft__out_made(
+        b, b->op.kind == FT_KIND_softmax ? "aten::softmax" : "aten::log_softmax", "int",
+        FT__TENSOR(ft__in(b, 0)), FT__INT(ft_op_at(&b->op, FT_K_axis, 0)), FT__NONE);
 }

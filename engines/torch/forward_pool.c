@@ -38,13 +38,9 @@ ft_status ft__fwd_maxpool(ft_block *b)
 
     if (!pads_itself(&b->op, pad, n))
         x = ft__padded(b, x, pad, n, (double)-INFINITY);
-    ft__call(b, keep ? indexed[n - 1] : plain[n - 1], "");
-    ft__arg_tensor(b, x);
-    ft__arg_key(b, FT_K_kernel, n);
-    ft__arg_key(b, FT_K_stride, n);
-    ft__arg_ints(b, pad, n);
-    ft__arg_key(b, FT_K_dilation, n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_ceil, 0));
+    ft__call_with(b, keep ? indexed[n - 1] : plain[n - 1], "", FT__TENSOR(x),
+                  FT__KEY(FT_K_kernel, n), FT__KEY(FT_K_stride, n), FT__INTS(pad, n),
+                  FT__KEY(FT_K_dilation, n), FT__INT(ft_op_at(&b->op, FT_K_ceil, 0)));
     ft__out_and_keep(b, keep ? 2 : 1);
     return FT_OK;
 }
@@ -61,15 +57,11 @@ ft_status ft__fwd_avgpool(ft_block *b)
             return ft__unsupported(b, "windows with gaps");
     if (!ft__pads(&b->op, pad, n))
         return ft__unsupported(b, "padding differs from side to side");
-    ft__call(b, name[n - 1], "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_key(b, FT_K_kernel, n);
-    ft__arg_key(b, FT_K_stride, n);
-    ft__arg_ints(b, pad, n);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_ceil, 0));
-    ft__arg_int(b, 0);
+    ft__call_with(b, name[n - 1], "", FT__TENSOR(ft__in(b, 0)), FT__KEY(FT_K_kernel, n),
+                  FT__KEY(FT_K_stride, n), FT__INTS(pad, n),
+                  FT__INT(ft_op_at(&b->op, FT_K_ceil, 0)), FT__INT(0));
     if (n > 1)
-        ft__arg_none(b);
+        ft__args(b, FT__NONE);
     return ft__out_result(b);
 }
 
@@ -88,9 +80,8 @@ ft_status ft__fwd_global_pool(ft_block *b)
 
     if (n < 1 || n > 3)
         return ft__unsupported(b, "one to three axes behind the channels");
-    ft__call(b, max ? most[n - 1] : mean[n - 1], "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_ints(b, ones, n);
+    ft__call_with(b, max ? most[n - 1] : mean[n - 1], "", FT__TENSOR(ft__in(b, 0)),
+                  FT__INTS(ones, n));
     r = ft__results(b, max ? 2 : 1);
     ft__out(b, 0, r);
     if (max && (b->how & FT_VALUES_KEEP))
@@ -177,13 +168,11 @@ ft_status ft__fwd_resize(ft_block *b)
         return ft__unsupported(b, "cubic is for two axes");
     if (!ft_shape_equal(&x, &r.from))
         at = ft__reshaped(b, at, &r.from);
-    ft__call(b, name, "");
-    ft__arg_tensor(b, at);
-    ft__arg_ints(b, r.size, r.axes);
+    ft__call_with(b, name, "", FT__TENSOR(at), FT__INTS(r.size, r.axes));
     if (ft_op_at(&b->op, FT_K_mode, 0))
-        ft__arg_int(b, 0);
+        ft__args(b, FT__INT(0));
     for (uint32_t i = 0; i < r.axes; i++)
-        ft__arg_none(b);
+        ft__args(b, FT__NONE);
     at = ft__result(b);
     ft__out(b, 0, ft_shape_equal(&x, &r.from) ? at : ft__reshaped(b, at, &y));
     return FT_OK;
@@ -193,13 +182,9 @@ ft_status ft__fwd_grid_sample(ft_block *b)
 {
     static const int64_t modes[] = {1, 0, 2}; /* ours: nearest, linear, cubic */
 
-    ft__call(b, "aten::grid_sampler", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__in(b, 1));
-    ft__arg_int(b, modes[ft_op_at(&b->op, FT_K_mode, 0) % 3]);
-    ft__arg_int(b, 0);
-    ft__arg_int(b, 0);
-    return ft__out_result(b);
+    return ft__out_made(
+        b, "aten::grid_sampler", "", FT__TENSOR(ft__in(b, 0)), FT__TENSOR(ft__in(b, 1)),
+        FT__INT(modes[ft_op_at(&b->op, FT_K_mode, 0) % 3]), FT__INT(0), FT__INT(0));
 }
 
 ft_status ft__fwd_max_unpool(ft_block *b)
@@ -210,9 +195,6 @@ ft_status ft__fwd_max_unpool(ft_block *b)
     if (x.rank != 4)
         return ft__unsupported(b, "two axes behind the channels");
     where = ft__constant(b, ft__tensor_zeros(b->ctx, &x, FT_DTYPE_int64));
-    ft__call(b, "aten::max_unpool2d", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, where);
-    ft__arg_ints(b, out.dim + 2, 2);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::max_unpool2d", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__TENSOR(where), FT__INTS(out.dim + 2, 2));
 }

@@ -6,7 +6,7 @@ static void arg_axes(ft_block *b)
     uint32_t n;
     const int64_t *axes = ft_op_get(&b->op, FT_K_axes, &n);
 
-    ft__arg_ints(b, axes, n);
+    ft__args(b, FT__INTS(axes, n));
 }
 
 /* A product goes along one axis at a time. */
@@ -17,12 +17,8 @@ static ft__reg product(ft_block *b, bool keep)
     ft__reg r = ft__in(b, 0);
 
     for (uint32_t i = n; i-- > 0;) {
-        ft__call(b, "aten::prod", "dim_int");
-        ft__arg_tensor(b, r);
-        ft__arg_int(b, axes[i]);
-        ft__arg_int(b, keep);
-        ft__arg_none(b);
-        r = ft__result(b);
+        r = ft__made(b, "aten::prod", "dim_int", FT__TENSOR(r), FT__INT(axes[i]),
+                     FT__INT(keep), FT__NONE);
     }
     return r;
 }
@@ -30,13 +26,8 @@ static ft__reg product(ft_block *b, bool keep)
 /* The vector norm that linalg_norm() takes without an order. */
 ft__reg ft__norm2(ft_block *b, const int64_t *axes, uint32_t n, bool keep)
 {
-    ft__call(b, "aten::linalg_norm", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_none(b);
-    ft__arg_opt_ints(b, axes, n);
-    ft__arg_int(b, keep);
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, "aten::linalg_norm", "", FT__TENSOR(ft__in(b, 0)), FT__NONE,
+                    FT__OPT_INTS(axes, n), FT__INT(keep), FT__NONE);
 }
 
 /* mean and sum, whose axes are optional and whose result may have another type. */
@@ -46,23 +37,17 @@ static ft__reg summed(ft_block *b, const char *name, const char *overload, ft__r
     uint32_t n;
     const int64_t *axes = ft_op_get(&b->op, FT_K_axes, &n);
 
-    ft__call(b, name, overload);
-    ft__arg_tensor(b, x);
-    ft__arg_opt_ints(b, axes, n);
-    ft__arg_int(b, keep);
-    if (b->op.dtype == FT_DTYPE_int32)
-        ft__arg_opt_int(b, b->ctx->api.dtype[FT_DTYPE_int32]);
-    else
-        ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(
+        b, name, overload, FT__TENSOR(x), FT__OPT_INTS(axes, n), FT__INT(keep),
+        b->op.dtype == FT_DTYPE_int32 ? FT__OPT_INT(b->ctx->api.dtype[FT_DTYPE_int32])
+                                      : FT__NONE);
 }
 
 static ft__reg plain(ft_block *b, const char *name, bool keep)
 {
-    ft__call(b, name, "");
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__call_with(b, name, "", FT__TENSOR(ft__in(b, 0)));
     arg_axes(b);
-    ft__arg_int(b, keep);
+    ft__args(b, FT__INT(keep));
     return ft__result(b);
 }
 
@@ -97,35 +82,28 @@ ft_status ft__fwd_arg(ft_block *b)
 
     if (n != 1)
         return ft__unsupported(b, "one axis only");
-    ft__call(b, b->op.kind == FT_KIND_argmax ? "aten::argmax" : "aten::argmin", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_opt_int(b, axes[0]);
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_keep, 0));
-    return ft__out_result(b);
+    return ft__out_made(b,
+                        b->op.kind == FT_KIND_argmax ? "aten::argmax" : "aten::argmin",
+                        "", FT__TENSOR(ft__in(b, 0)), FT__OPT_INT(axes[0]),
+                        FT__INT(ft_op_at(&b->op, FT_K_keep, 0)));
 }
 
 ft_status ft__fwd_cumsum(ft_block *b)
 {
-    ft__call(b, "aten::cumsum", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    if (b->op.dtype == FT_DTYPE_int32)
-        ft__arg_opt_int(b, b->ctx->api.dtype[FT_DTYPE_int32]);
-    else
-        ft__arg_none(b);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::cumsum", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__INT(ft_op_at(&b->op, FT_K_axis, 0)),
+                        b->op.dtype == FT_DTYPE_int32
+                            ? FT__OPT_INT(b->ctx->api.dtype[FT_DTYPE_int32])
+                            : FT__NONE);
 }
 
 ft_status ft__fwd_topk(ft_block *b)
 {
     ft__reg r;
 
-    ft__call(b, "aten::topk", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_size, 0));
-    ft__arg_int(b, ft_op_at(&b->op, FT_K_axis, 0));
-    ft__arg_int(b, 1);
-    ft__arg_int(b, 1);
+    ft__call_with(b, "aten::topk", "", FT__TENSOR(ft__in(b, 0)),
+                  FT__INT(ft_op_at(&b->op, FT_K_size, 0)),
+                  FT__INT(ft_op_at(&b->op, FT_K_axis, 0)), FT__INT(1), FT__INT(1));
     r = ft__results(b, 2);
     ft__out(b, 0, r);
     ft__out(b, 1, (ft__reg)(r + 1));
@@ -140,12 +118,8 @@ ft_status ft__fwd_det(ft_block *b)
 
 static ft__reg transform(ft_block *b, const char *name, ft__reg x)
 {
-    ft__call(b, name, "");
-    ft__arg_tensor(b, x);
-    ft__arg_opt_int(b, ft_op_at(&b->op, FT_K_size, 0));
-    ft__arg_int(b, -1);
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, name, "", FT__TENSOR(x),
+                    FT__OPT_INT(ft_op_at(&b->op, FT_K_size, 0)), FT__INT(-1), FT__NONE);
 }
 
 /* Along the last axis; complex numbers as a further axis of two, as in ONNX, or as

@@ -72,10 +72,9 @@ ft_status ft__fwd_unary(ft_block *b)
 
 ft_status ft__fwd_gelu(ft_block *b)
 {
-    ft__call(b, writes_over(b) ? "aten::gelu_" : "aten::gelu", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_string(b, b->op.kind == FT_KIND_gelu ? "none" : "tanh");
-    return ft__out_result(b);
+    return ft__out_made(b, writes_over(b) ? "aten::gelu_" : "aten::gelu", "",
+                        FT__TENSOR(ft__in(b, 0)),
+                        FT__TEXT(b->op.kind == FT_KIND_gelu ? "none" : "tanh"));
 }
 
 /* Those with numbers: C++ names, and the numbers. */
@@ -116,9 +115,9 @@ ft_status ft__fwd_scalars(ft_block *b)
         ft__call_native_over(b, table[b->op.kind].in_place);
     else
         ft__call_native(b, table[b->op.kind].symbol);
-    ft__arg_tensor(b, ft__in(b, 0));
+    ft__args(b, FT__TENSOR(ft__in(b, 0)));
     for (uint32_t i = 0; i < table[b->op.kind].n; i++)
-        ft__arg_scalar(b, table[b->op.kind].value[i]);
+        ft__args(b, FT__SCALAR(table[b->op.kind].value[i]));
     return ft__out_result(b);
 }
 
@@ -136,26 +135,17 @@ ft_status ft__fwd_dropout(ft_block *b)
 {
     bool keep = b->how & FT_VALUES_KEEP;
 
-    ft__call(b, keep ? "aten::native_dropout" : "aten::dropout", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_double(b, 0.5);
-    if (keep)
-        ft__arg_opt_int(b, 1);
-    else
-        ft__arg_int(b, 1);
+    ft__call_with(b, keep ? "aten::native_dropout" : "aten::dropout", "",
+                  FT__TENSOR(ft__in(b, 0)), FT__REAL(0.5),
+                  keep ? FT__OPT_INT(1) : FT__INT(1));
     ft__out_and_keep(b, keep ? 2 : 1);
     return FT_OK;
 }
 
 static ft__reg cast(ft_block *b, ft__reg x, ft_dtype to)
 {
-    ft__call(b, "aten::to", "dtype");
-    ft__arg_tensor(b, x);
-    ft__arg_int(b, b->ctx->api.dtype[to]);
-    ft__arg_int(b, 0);
-    ft__arg_int(b, 0);
-    ft__arg_none(b);
-    return ft__result(b);
+    return ft__made(b, "aten::to", "dtype", FT__TENSOR(x),
+                    FT__INT(b->ctx->api.dtype[to]), FT__INT(0), FT__INT(0), FT__NONE);
 }
 
 ft_status ft__fwd_cast(ft_block *b)
@@ -179,10 +169,8 @@ ft_status ft__fwd_quantize(ft_block *b)
         return ft__unsupported(b, "bytes only");
     r = ft__call2(b, "aten::mul", "Tensor", ft__in(b, 0), ft__number(b, 16));
     r = ft__call1(b, "aten::round", r);
-    ft__call(b, "aten::clamp", "Tensor");
-    ft__arg_tensor(b, r);
-    ft__arg_opt_tensor(b, ft__number(b, low));
-    ft__arg_opt_tensor(b, ft__number(b, low + 255));
+    ft__call_with(b, "aten::clamp", "Tensor", FT__TENSOR(r),
+                  FT__MAYBE(ft__number(b, low)), FT__MAYBE(ft__number(b, low + 255)));
     ft__out(b, 0, cast(b, ft__result(b), to));
     return FT_OK;
 }
@@ -209,12 +197,8 @@ ft_status ft__fwd_add(ft_block *b)
     }
     ft__call_native_over(
         b, "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__in(b, 1));
-    if (ft__is_whole(b->op.dtype))
-        ft__arg_scalar_int(b, alpha);
-    else
-        ft__arg_scalar(b, alpha);
+    ft__args(b, FT__TENSOR(ft__in(b, 0)), FT__TENSOR(ft__in(b, 1)),
+             ft__is_whole(b->op.dtype) ? FT__SCALAR_INT(alpha) : FT__SCALAR(alpha));
     return ft__out_result(b);
 }
 
@@ -249,11 +233,8 @@ ft_status ft__fwd_binary(ft_block *b)
         name = "aten::remainder";
     if (b->op.kind == FT_KIND_div && ft__is_whole(b->op.dtype)) {
         b->in_place = false;
-        ft__call(b, "aten::div", "Tensor_mode");
-        ft__arg_tensor(b, ft__in(b, 0));
-        ft__arg_tensor(b, ft__in(b, 1));
-        ft__arg_opt_string(b, "trunc");
-        return ft__out_result(b);
+        return ft__out_made(b, "aten::div", "Tensor_mode", FT__TENSOR(ft__in(b, 0)),
+                            FT__TENSOR(ft__in(b, 1)), FT__OPT_TEXT("trunc"));
     }
     ft__out(b, 0,
             ft__call2(b, name, table[b->op.kind].overload, ft__in(b, 0), ft__in(b, 1)));
@@ -264,6 +245,6 @@ ft_status ft__fwd_where(ft_block *b)
 {
     ft__call(b, "aten::where", "self");
     for (uint32_t i = 0; i < 3; i++)
-        ft__arg_tensor(b, ft__in(b, i));
+        ft__args(b, FT__TENSOR(ft__in(b, i)));
     return ft__out_result(b);
 }

@@ -51,18 +51,11 @@ ft_status ft__fwd_cross_entropy(ft_block *b)
     ft__reg target = labels(b, &rows), logs, r;
 
     r = rows_of(b, ft__in(b, 0), &rows);
-    ft__call(b, "aten::_log_softmax", "");
-    ft__arg_tensor(b, r);
-    ft__arg_int(b, 1);
-    ft__arg_int(b, 0);
-    logs = ft__result(b);
-    ft__call(b, rows.rank == 4 ? "aten::nll_loss2d_forward" : "aten::nll_loss_forward",
-             "");
-    ft__arg_tensor(b, logs);
-    ft__arg_tensor(b, target);
-    ft__arg_none(b);
-    ft__arg_int(b, MEAN);
-    ft__arg_int(b, IGNORED);
+    logs = ft__made(b, "aten::_log_softmax", "", FT__TENSOR(r), FT__INT(1), FT__INT(0));
+    ft__call_with(
+        b, rows.rank == 4 ? "aten::nll_loss2d_forward" : "aten::nll_loss_forward", "",
+        FT__TENSOR(logs), FT__TENSOR(target), FT__NONE, FT__INT(MEAN),
+        FT__INT(IGNORED));
     r = ft__results(b, 2);
     ft__out(b, 0, r);
     ft__keep(b, logs);
@@ -76,44 +69,27 @@ ft_status ft__bwd_cross_entropy(ft_block *b)
     ft_shape rows = as_rows(&b->op), x = ft_op_shape(&b->op, FT_K_x);
     ft__reg logs = ft__kept_in(b, 0), r;
 
-    ft__call(b,
-             rows.rank == 4 ? "aten::nll_loss2d_backward" : "aten::nll_loss_backward",
-             "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, logs);
-    ft__arg_tensor(b, ft__kept_in(b, 1));
-    ft__arg_none(b);
-    ft__arg_int(b, MEAN);
-    ft__arg_int(b, IGNORED);
-    ft__arg_tensor(b, ft__kept_in(b, 2));
-    r = ft__result(b);
-    ft__call(b, "aten::_log_softmax_backward_data", "");
-    ft__arg_tensor(b, r);
-    ft__arg_tensor(b, logs);
-    ft__arg_int(b, 1);
-    ft__arg_int(b, b->ctx->api.dtype[b->op.dtype]);
-    r = ft__result(b);
+    r = ft__made(
+        b, rows.rank == 4 ? "aten::nll_loss2d_backward" : "aten::nll_loss_backward", "",
+        FT__TENSOR(ft__in(b, 0)), FT__TENSOR(logs), FT__TENSOR(ft__kept_in(b, 1)),
+        FT__NONE, FT__INT(MEAN), FT__INT(IGNORED), FT__TENSOR(ft__kept_in(b, 2)));
+    r = ft__made(b, "aten::_log_softmax_backward_data", "", FT__TENSOR(r),
+                 FT__TENSOR(logs), FT__INT(1), FT__INT(b->ctx->api.dtype[b->op.dtype]));
     ft__give(b, FT_WRT_X, ft_shape_equal(&x, &rows) ? r : ft__reshaped(b, r, &x));
     return FT_OK;
 }
 
 ft_status ft__fwd_mse(ft_block *b)
 {
-    ft__call(b, "aten::mse_loss", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__in(b, 1));
-    ft__arg_int(b, MEAN);
-    return ft__out_result(b);
+    return ft__out_made(b, "aten::mse_loss", "", FT__TENSOR(ft__in(b, 0)),
+                        FT__TENSOR(ft__in(b, 1)), FT__INT(MEAN));
 }
 
 static ft__reg mse_gradient(ft_block *b, uint32_t of, uint32_t other)
 {
-    ft__call(b, "aten::mse_loss_backward", "");
-    ft__arg_tensor(b, ft__in(b, 0));
-    ft__arg_tensor(b, ft__saved(b, of));
-    ft__arg_tensor(b, ft__saved(b, other));
-    ft__arg_int(b, MEAN);
-    return ft__result(b);
+    return ft__made(b, "aten::mse_loss_backward", "", FT__TENSOR(ft__in(b, 0)),
+                    FT__TENSOR(ft__saved(b, of)), FT__TENSOR(ft__saved(b, other)),
+                    FT__INT(MEAN));
 }
 
 ft_status ft__bwd_mse(ft_block *b)

@@ -25,17 +25,14 @@ enum { PARAMETER, GRADIENT, STATE, SECOND_STATE };
 static void add(ft_block *b, ft__reg to, ft__reg x, double alpha)
 {
     ft__call_native_over(b, ADD_TENSOR);
-    ft__arg_tensor(b, to);
-    ft__arg_tensor(b, x);
-    ft__arg_scalar(b, alpha);
+    ft__args(b, FT__TENSOR(to), FT__TENSOR(x), FT__SCALAR(alpha));
     (void)ft__result(b);
 }
 
 static void scale(ft_block *b, ft__reg to, double by)
 {
     ft__call_native_over(b, MUL_SCALAR);
-    ft__arg_tensor(b, to);
-    ft__arg_scalar(b, by);
+    ft__args(b, FT__TENSOR(to), FT__SCALAR(by));
     (void)ft__result(b);
 }
 
@@ -69,38 +66,27 @@ ft_status ft__opt_adam(ft_block *b)
     ft__reg r;
 
     ft__call_native_over(b, ADD_SCALAR);
-    ft__arg_tensor(b, ft__number(b, 0));
-    ft__arg_scalar(b, 1);
-    ft__arg_scalar(b, 1);
+    ft__args(b, FT__TENSOR(ft__number(b, 0)), FT__SCALAR(1), FT__SCALAR(1));
     (void)ft__result(b);
     if (b->op.kind == FT_KIND_adamw)
         scale(b, ft__in(b, PARAMETER), 1 - adam_rate * decay);
     ft__call_native_over(b, LERP_SCALAR);
-    ft__arg_tensor(b, m);
-    ft__arg_tensor(b, g);
-    ft__arg_scalar(b, 1 - beta1);
+    ft__args(b, FT__TENSOR(m), FT__TENSOR(g), FT__SCALAR(1 - beta1));
     (void)ft__result(b);
     scale(b, v, beta2);
     ft__call_native_over(b, ADDCMUL);
-    ft__arg_tensor(b, v);
-    ft__arg_tensor(b, g);
-    ft__arg_tensor(b, g);
-    ft__arg_scalar(b, 1 - beta2);
+    ft__args(b, FT__TENSOR(v), FT__TENSOR(g), FT__TENSOR(g), FT__SCALAR(1 - beta2));
     (void)ft__result(b);
     r = ft__call1(b, "aten::sqrt", v);
     ft__call_native(b, DIV_SCALAR);
-    ft__arg_tensor(b, r);
+    ft__args(b, FT__TENSOR(r));
     b->varying[0] = ft__arg_scalar(b, 1);
     r = ft__result(b);
     ft__call_native_over(b, ADD_SCALAR);
-    ft__arg_tensor(b, r);
-    ft__arg_scalar(b, epsilon);
-    ft__arg_scalar(b, 1);
+    ft__args(b, FT__TENSOR(r), FT__SCALAR(epsilon), FT__SCALAR(1));
     (void)ft__result(b);
     ft__call_native_over(b, ADDCDIV);
-    ft__arg_tensor(b, ft__in(b, PARAMETER));
-    ft__arg_tensor(b, m);
-    ft__arg_tensor(b, r);
+    ft__args(b, FT__TENSOR(ft__in(b, PARAMETER)), FT__TENSOR(m), FT__TENSOR(r));
     b->varying[1] = ft__arg_scalar(b, -adam_rate);
     (void)ft__result(b);
     b->before_run = next_step;

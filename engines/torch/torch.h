@@ -85,9 +85,7 @@ void ft__strides_for(int64_t *strides, const ft_shape *s, ft_layout layout);
  * goes down the list. A register made by a call is released at its last use.
  *
  *   ft__reg x = ft__in(b, 0);
- *   ft__call(b, "aten::relu", "");
- *   ft__arg_tensor(b, x);
- *   ft__out(b, 0, ft__result(b));
+ *   ft__out(b, 0, ft__made(b, "aten::relu", "", FT__TENSOR(x)));
  *
  * Arguments stand in the order of PyTorch's schema (native_functions.yaml), none
  * left out. Building is sticky: without memory, ft__block_finish() fails. */
@@ -116,24 +114,76 @@ void ft__call_native_over(ft_block *b, const char *symbol);
  * which adds no whole numbers. */
 ft__reg ft__call_add(ft_block *b, ft__reg x, ft__reg y, double alpha);
 
-void ft__arg_tensor(ft_block *b, ft__reg r);
-void ft__arg_opt_tensor(ft_block *b, ft__reg r); /* FT__NO_REG: None */
-void ft__arg_tensors(ft_block *b, const ft__reg *r, uint32_t n);
-void ft__arg_opt_tensors(ft_block *b, const ft__reg *r, uint32_t n); /* Tensor?[] */
-void ft__arg_int(ft_block *b, int64_t v); /* also bool and enumerations */
-void ft__arg_double(ft_block *b, double v);
-void ft__arg_ints(ft_block *b, const int64_t *v, uint32_t n); /* also bool[] */
-void ft__arg_none(ft_block *b);
-void ft__arg_opt_int(ft_block *b, int64_t v);
-void ft__arg_opt_double(ft_block *b, double v);
-void ft__arg_opt_ints(ft_block *b, const int64_t *v, uint32_t n);
-void ft__arg_string(ft_block *b, const char *text);
-void ft__arg_opt_string(ft_block *b, const char *text);
-/* Native calls only. Returns the number of the argument, by which it is set anew
- * before a run. */
+typedef enum ft__arg_kind {
+    FT__ARG_BITS, /* as they are: int, bool, double, None */
+    FT__ARG_OPT_BITS,
+    FT__ARG_TENSOR,
+    FT__ARG_OPT_TENSOR,
+    FT__ARG_TENSORS,
+    FT__ARG_OPT_TENSORS,
+    FT__ARG_INTS,
+    FT__ARG_OPT_INTS,
+    FT__ARG_STRING,
+    FT__ARG_OPT_STRING,
+    FT__ARG_SCALAR, /* a double's bits */
+    FT__ARG_SCALAR_INT,
+} ft__arg_kind;
+
+/* An argument, and one of each type; ints also bool[], int also bool and enumerations.
+ */
+typedef struct ft__given {
+    ft__arg_kind kind;
+    ft__reg reg;
+    uint32_t n;
+    ft_key_id key; /* of FT__ARG_INTS without a list: its values */
+    union {
+        int64_t i;
+        double d;
+        ft__ivalue bits;
+        const char *text;
+        const int64_t *ints;
+        const ft__reg *regs;
+    } v;
+} ft__given;
+#define FT__GIVEN(...) ((ft__given){__VA_ARGS__})
+#define FT__NONE FT__GIVEN(.kind = FT__ARG_BITS)
+/* FT__MAYBE, FT__MAYBES: FT__NO_REG is None. */
+#define FT__TENSOR(r) FT__GIVEN(.kind = FT__ARG_TENSOR, .reg = (r))
+#define FT__MAYBE(r) FT__GIVEN(.kind = FT__ARG_OPT_TENSOR, .reg = (r))
+#define FT__TENSORS(r, count)                                                          \
+    FT__GIVEN(.kind = FT__ARG_TENSORS, .v.regs = (r), .n = (count))
+#define FT__MAYBES(r, count)                                                           \
+    FT__GIVEN(.kind = FT__ARG_OPT_TENSORS, .v.regs = (r), .n = (count))
+#define FT__INT(x) FT__GIVEN(.kind = FT__ARG_BITS, .v.i = (x))
+#define FT__REAL(x) FT__GIVEN(.kind = FT__ARG_BITS, .v.d = (x))
+#define FT__INTS(x, count) FT__GIVEN(.kind = FT__ARG_INTS, .v.ints = (x), .n = (count))
+#define FT__KEY(which, count)                                                          \
+    FT__GIVEN(.kind = FT__ARG_INTS, .key = (which), .n = (count))
+#define FT__OPT_INT(x) FT__GIVEN(.kind = FT__ARG_OPT_BITS, .v.i = (x))
+#define FT__OPT_REAL(x) FT__GIVEN(.kind = FT__ARG_OPT_BITS, .v.d = (x))
+#define FT__OPT_INTS(x, count)                                                         \
+    FT__GIVEN(.kind = FT__ARG_OPT_INTS, .v.ints = (x), .n = (count))
+#define FT__TEXT(s) FT__GIVEN(.kind = FT__ARG_STRING, .v.text = (s))
+#define FT__OPT_TEXT(s) FT__GIVEN(.kind = FT__ARG_OPT_STRING, .v.text = (s))
+/* Native calls only. */
+#define FT__SCALAR(x) FT__GIVEN(.kind = FT__ARG_SCALAR, .v.d = (x))
+#define FT__SCALAR_INT(x) FT__GIVEN(.kind = FT__ARG_SCALAR_INT, .v.i = (x))
+
+/* Arguments of the last call, behind those it has. */
+void ft__arg_list(ft_block *b, const ft__given *given, size_t n);
+#define ft__args(b, ...)                                                               \
+    ft__arg_list(b, (const ft__given[]){__VA_ARGS__},                                  \
+                 sizeof((const ft__given[]){__VA_ARGS__}) / sizeof(ft__given))
+/* A call and its arguments; its only result; that as the operation's. */
+#define ft__call_with(b, op, overload, ...)                                            \
+    (ft__call(b, op, overload), ft__args(b, __VA_ARGS__))
+#define ft__made(b, op, overload, ...)                                                 \
+    (ft__call_with(b, op, overload, __VA_ARGS__), ft__result(b))
+#define ft__out_made(b, op, overload, ...)                                             \
+    (ft__call_with(b, op, overload, __VA_ARGS__), ft__out_result(b))
+/* A scalar's number among the arguments, by which it is set anew before a run. */
 uint32_t ft__arg_scalar(ft_block *b, double v);
 void ft__set_scalar(ft_block *b, uint32_t arg, double v);
-void ft__arg_scalar_int(ft_block *b, int64_t v);
 
 /* Results of the last call: the only one, the first of n, a list of n. */
 ft__reg ft__result(ft_block *b);
@@ -159,8 +209,6 @@ ft__reg ft__call2(ft_block *b, const char *op, const char *overload, ft__reg x,
 
 bool ft__is_whole(ft_dtype t); /* an integer type that PyTorch computes with */
 
-/* Per-axis values of a key, as many as the operation has spatial axes. */
-void ft__arg_key(ft_block *b, ft_key_id key, uint32_t n);
 uint32_t ft__spatial(const ft_op *op); /* axes of x behind the channels */
 
 /* A tensor made once, with the block, and held by it: a constant operand. */

@@ -260,6 +260,9 @@ static int check(ft__cli *c, const struct train_options *o)
 {
     int layout;
 
+    if (o->setting && !*o->setting)
+        return ft__usage(c,
+                         "--setting is empty; rows that have none need no --setting");
     if (o->importance && c->csv)
         return ft__usage(c, "--importance is printed as text or with --json");
     if (!from_store(o) && (o->networks || o->add || o->methods || o->mix || o->tune ||

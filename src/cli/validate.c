@@ -86,6 +86,8 @@ static int check_options(struct validate_work *w)
         return ft__usage(
             w->c, "--%s goes with --from-store; without it this machine is measured",
             o->device ? "device" : "setting");
+    if (o->setting && !*o->setting)
+        return ft__usage(w->c, "--setting is empty; all count without it");
     if (o->tune && !(o->outliers && o->from_store))
         return ft__usage(w->c, "--tune goes with --from-store --outliers");
     if (o->from_store && o->power)

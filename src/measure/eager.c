@@ -68,7 +68,7 @@ static ft_status prepare_node(ft__eager *e, uint32_t i, ft_error *err)
     step->repeat = n->repeat;
     step->n_in = b.n_in;
     step->n_out = b.n_out;
-    step->in = malloc((b.n_in + b.n_out + 1) * sizeof(*step->in));
+    step->in = ft__arena_array(&e->arena, b.n_in + b.n_out + 1, sizeof(*step->in));
     if (!step->in)
         return ft_fail(err, FT_ENOMEM, 0, "node %s", n->name);
     step->out = step->in + b.n_in;
@@ -169,26 +169,22 @@ static void count_bytes(ft__eager *e, uint32_t *holders)
 static ft_status set_up(ft__eager *e, ft_error *err)
 {
     uint32_t n = e->graph->n_tensors, nodes = e->graph->n_nodes;
-    uint32_t *holders = calloc((size_t)n + 1, sizeof(*holders));
+    uint32_t *holders = ft__arena_need(&e->arena, (size_t)n + 1, sizeof(*holders));
     ft_status st = FT_OK;
 
-    e->cell = calloc((size_t)n + 1, sizeof(*e->cell));
-    e->made = calloc((size_t)n + 1, sizeof(*e->made));
-    e->last = malloc(((size_t)n + 1) * sizeof(*e->last));
-    e->limit = malloc(((size_t)n + 1) * sizeof(*e->limit));
-    e->drops = malloc(((size_t)n + 1) * sizeof(*e->drops));
-    e->step = calloc((size_t)nodes + 1, sizeof(*e->step));
-    if (!holders || !e->cell || !e->made || !e->last || !e->limit || !e->drops ||
-        !e->step) {
-        free(holders);
+    e->cell = ft__arena_need(&e->arena, (size_t)n + 1, sizeof(*e->cell));
+    e->made = ft__arena_need(&e->arena, (size_t)n + 1, sizeof(*e->made));
+    e->last = ft__arena_need(&e->arena, (size_t)n + 1, sizeof(*e->last));
+    e->limit = ft__arena_need(&e->arena, (size_t)n + 1, sizeof(*e->limit));
+    e->drops = ft__arena_need(&e->arena, (size_t)n + 1, sizeof(*e->drops));
+    e->step = ft__arena_need(&e->arena, (size_t)nodes + 1, sizeof(*e->step));
+    if (e->arena.bad)
         return ft_fail(err, FT_ENOMEM, 0, "network");
-    }
     memset(e->last, 0xff, (size_t)n * sizeof(*e->last));
     ft__eager_find_limits(e);
     find_last_uses(e);
     list_drops(e);
     count_bytes(e, holders);
-    free(holders);
     for (uint32_t i = 0; i < nodes && !st; i++)
         st = prepare_node(e, i, err);
     return st;
@@ -218,26 +214,14 @@ void ft__eager_free(ft__eager *e)
 {
     if (!e)
         return;
-    for (uint32_t i = 0; e->step && i < e->graph->n_nodes; i++) {
+    for (uint32_t i = 0; e->step && i < e->graph->n_nodes; i++)
         if (e->step[i].block)
             e->session->engine->free_block(e->step[i].block);
-        free(e->step[i].in);
-    }
     for (uint32_t i = 0; e->cell && i < e->graph->n_tensors; i++)
         ft__value_drop(e->session, &e->cell[i]);
-    while (e->own) {
-        ft__eager_own *next = e->own->next;
-
-        ft__value_drop(e->session, &e->own->value);
-        free(e->own);
-        e->own = next;
-    }
-    free(e->cell);
-    free(e->made);
-    free(e->last);
-    free(e->limit);
-    free(e->drops);
-    free(e->step);
+    for (ft__eager_own *own = e->own; own; own = own->next)
+        ft__value_drop(e->session, &own->value);
+    ft__arena_free(&e->arena);
     free(e);
 }
 

@@ -78,7 +78,7 @@ void ft__eager_find_limits(ft__eager *e)
 static ft_status new_own(ft__eager_binding *b, ft__eager_own **out, uint32_t slot,
                          ft_error *err)
 {
-    ft__eager_own *o = calloc(1, sizeof(*o));
+    ft__eager_own *o = ft__arena_array(&b->e->arena, 1, sizeof(*o));
 
     *out = o;
     if (!o)

@@ -1,6 +1,7 @@
 #ifndef MEASURE_EAGER_INSIDE_H
 #define MEASURE_EAGER_INSIDE_H
 
+#include "base/arena.h"
 #include "graph/graph_inside.h"
 #include "measure/eager.h"
 
@@ -35,6 +36,7 @@ typedef struct ft__eager_own {
 } ft__eager_own;
 
 struct ft__eager {
+    ft__arena arena;
     ft_session *session;
     const ft_graph *graph;
     void **cell;    /* per tensor */

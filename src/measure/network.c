@@ -271,6 +271,12 @@ ft_status ft_measure_network(ft_network_timing *out, ft_session *s, const ft_gra
     ft_status st;
 
     memset(out, 0, sizeof(*out));
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensor[i].copies > 1)
+            return ft_fail(err, FT_EINVAL, 0,
+                           "%s: with --dim once its layers are counted and not all "
+                           "there: it is for predictions",
+                           g->name);
     if (g->mode == FT_MODE_TRAINING && !s->engine->values)
         return ft_fail(err, FT_EUNSUPPORTED, 0,
                        "%s holds a backward pass, and %s runs forward passes only; "

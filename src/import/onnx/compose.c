@@ -10,14 +10,7 @@
 
 void ft__emit_params(const ft__onnx_node *n, const ft_op *op, const ft_shape *shape)
 {
-    ft__emit_layer(n, op,
-                   &(ft__onnx_call){.in = n->in,
-                                    .n_in = 1,
-                                    .params = n->in + 1,
-                                    .n_params = n->n_in - 1,
-                                    .out = n->out,
-                                    .n_out = 1,
-                                    .shape = shape});
+    ft__emit_weighted(n, op, n->in, 1, n->in + 1, n->n_in - 1, shape);
 }
 
 ft__onnx_value *ft__make_sum(const ft__onnx_node *n, ft__onnx_value *x,
@@ -198,13 +191,7 @@ ft__onnx_value *ft__make_norm(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
     op = ft__op_x(kind, x);
     if (key != FT_K_COUNT)
         ft__op_set1(&op, key, value);
-    return ft__make(n, &op,
-                    &(ft__onnx_call){.in = &x,
-                                     .n_in = 1,
-                                     .params = there,
-                                     .n_params = count,
-                                     .shape = &x->shape},
-                    out);
+    return ft__make(n, &op, &x, 1, there, count, &x->shape, out);
 }
 
 ft__onnx_value *ft__make_matmul(const ft__onnx_node *n, ft__onnx_value *x,
@@ -214,8 +201,7 @@ ft__onnx_value *ft__make_matmul(const ft__onnx_node *n, ft__onnx_value *x,
 
     if (!x || !y)
         return NULL;
-    op = ft__op_x(FT_KIND_matmul, x);
-    ft__op_set_shape(&op, FT_K_y, &y->shape);
+    op = ft__op_xy(FT_KIND_matmul, x, y);
     ft__op_set1(&op, FT_K_to, to == x->dtype ? FT_DTYPE_NONE : to);
     ft__op_set1(&op, FT_K_weights, y->dtype == x->dtype ? FT_DTYPE_NONE : y->dtype);
     return ft__make_of(n, &op, FT__VALUES(x, y), NULL, out);
@@ -235,13 +221,7 @@ ft__onnx_value *ft__make_embedding(const ft__onnx_node *n, ft__onnx_value *x,
     ft__push(n, &s, t->dim);
     op = ft__op_embedding(t->dtype, &x->shape, t->rows, t->dim);
     ft__op_set1(&op, FT_K_weights, own == t->dtype ? FT_DTYPE_NONE : own);
-    return ft__make(n, &op,
-                    &(ft__onnx_call){.in = &x,
-                                     .n_in = 1,
-                                     .params = (ft__onnx_value *[]){t->table},
-                                     .n_params = 1,
-                                     .shape = &s},
-                    out);
+    return ft__make(n, &op, &x, 1, &t->table, 1, &s, out);
 }
 
 ft__onnx_value *ft__make_move(const ft__onnx_node *n, ft_kind kind, ft__onnx_value *x,
@@ -251,8 +231,7 @@ ft__onnx_value *ft__make_move(const ft__onnx_node *n, ft_kind kind, ft__onnx_val
 
     if (!x)
         return NULL;
-    op = ft__op_x(kind, x);
-    ft__op_set_shape(&op, FT_K_out, s);
+    op = ft__op_xto(kind, x, s);
     return ft__make_of(n, &op, FT__VALUES(x), s, out);
 }
 
@@ -282,11 +261,7 @@ ft__onnx_value *ft__make_linear(const ft__onnx_node *n, ft__onnx_value *x,
     ft__op_set1(&op, FT_K_to, l->to == x->dtype ? FT_DTYPE_NONE : l->to);
     ft__op_set1(&op, FT_K_weights, own == x->dtype ? FT_DTYPE_NONE : own);
     ft__op_set1(&op, FT_K_block, l->block);
-    return ft__make(
-        n, &op,
-        &(ft__onnx_call){
-            .in = &x, .n_in = 1, .params = params, .n_params = count, .shape = &s},
-        out);
+    return ft__make(n, &op, &x, 1, params, count, &s, out);
 }
 
 /* Some operators write names in small or capital letters. */

@@ -27,6 +27,15 @@ static inline ft_op ft__op_xy(ft_kind kind, const ft__onnx_value *x,
     ft__op_set_shape(&op, FT_K_y, &y->shape);
     return op;
 }
+/* Of one, with the shape of the result as a key. */
+static inline ft_op ft__op_xto(ft_kind kind, const ft__onnx_value *x,
+                               const ft_shape *out)
+{
+    ft_op op = ft__op_x(kind, x);
+
+    ft__op_set_shape(&op, FT_K_out, out);
+    return op;
+}
 /* The dtype of weights as a spec has it: NONE where it is that of x. */
 static inline ft_dtype ft__weights_dtype(const ft__onnx_value *x,
                                          const ft__onnx_value *weight)
@@ -92,6 +101,16 @@ void ft__emit_results(ft__onnx_node *n, const ft__body *body);
 /* A layer: what c->params holds, NULLs left out, are weights as far as it is
  * constant, and otherwise stands behind the operands. */
 bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call *c);
+/* The same, as the node's first result. */
+static inline bool ft__emit_weighted(const ft__onnx_node *n, const ft_op *op,
+                                     ft__onnx_value *const *in, uint32_t n_in,
+                                     ft__onnx_value *const *params, uint32_t n_params,
+                                     const ft_shape *shape)
+{
+    ft__onnx_call c = {in, n_in, params, n_params, n->out, 1, shape, 0, 0};
+
+    return ft__emit_layer(n, op, &c);
+}
 void ft__define_constant(const ft__onnx_node *n, ft__onnx_value *v, ft_dtype dtype,
                          const ft_shape *shape);
 uint32_t ft__onnx_tensor(ft__onnx *o, ft__onnx_value *v);
@@ -128,13 +147,18 @@ void ft__emit_extra(const ft__onnx_node *n, uint32_t i, ft_dtype dtype,
 /* Steps, of which a rule may have several: each call appends one operation and
  * gives its result. `out` NULL: a value of its own. A NULL operand, or an import
  * that has failed, gives NULL, so that calls nest. Constants stay constants.
- * Any operation: */
+ * Any operation; shape: as in ft__onnx_call, or NULL: */
 ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
-                         const ft__onnx_call *c, ft__onnx_value *out);
-/* One without parameters; shape: as in ft__onnx_call, or NULL. */
-ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
-                            ft__onnx_value *const *in, uint32_t n_in,
-                            const ft_shape *shape, ft__onnx_value *out);
+                         ft__onnx_value *const *in, uint32_t n_in,
+                         ft__onnx_value *const *params, uint32_t n_params,
+                         const ft_shape *shape, ft__onnx_value *out);
+/* One without parameters. */
+static inline ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
+                                          ft__onnx_value *const *in, uint32_t n_in,
+                                          const ft_shape *shape, ft__onnx_value *out)
+{
+    return ft__make(n, op, in, n_in, NULL, 0, shape, out);
+}
 
 /* Elementwise, with one operand to three as the kind has it; over axes (bits). */
 ft__onnx_value *ft__apply(const ft__onnx_node *n, ft_kind kind,

@@ -47,8 +47,7 @@ static uint32_t constant_tensor(ft__onnx *o, ft__onnx_value *v)
                               &v->shape);
     if (*memory == FT_NONE)
         return *memory = tensor;
-    ft__op_init(&op, FT_KIND_view, v->dtype);
-    ft__op_set_shape(&op, FT_K_x, &whole);
+    op = ft__op_of(FT_KIND_view, v->dtype, &whole);
     ft__op_set_shape(&op, FT_K_out, &v->shape);
     ft__build_node(o->b, v->name.s, v->name.n, &op, memory, 1, NULL, 0, &tensor, 1);
     return tensor;
@@ -217,12 +216,12 @@ bool ft__emit_layer(const ft__onnx_node *n, const ft_op *op, const ft__onnx_call
 }
 
 ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
-                         const ft__onnx_call *c, ft__onnx_value *out)
+                         ft__onnx_value *const *in, uint32_t n_in,
+                         ft__onnx_value *const *params, uint32_t n_params,
+                         const ft_shape *shape, ft__onnx_value *out)
 {
-    ft__onnx_call call = *c;
-
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (!c->in[i])
+    for (uint32_t i = 0; i < n_in; i++)
+        if (!in[i])
             return NULL;
     if (ft__failed(n))
         return NULL;
@@ -230,18 +229,8 @@ ft__onnx_value *ft__make(const ft__onnx_node *n, const ft_op *op,
         out = ft__onnx_temp(n, n->out[0]);
     if (!out)
         return NULL;
-    call.out = &out;
-    call.n_out = 1;
-    ft__emit(n, op, &call);
+    ft__emit(n, op, &(ft__onnx_call){in, n_in, params, n_params, &out, 1, shape, 0, 0});
     return ft__failed(n) ? NULL : out;
-}
-
-ft__onnx_value *ft__make_of(const ft__onnx_node *n, const ft_op *op,
-                            ft__onnx_value *const *in, uint32_t n_in,
-                            const ft_shape *shape, ft__onnx_value *out)
-{
-    return ft__make(n, op, &(ft__onnx_call){.in = in, .n_in = n_in, .shape = shape},
-                    out);
 }
 
 /* The same container by another name. */
@@ -270,8 +259,7 @@ void ft__emit_view(const ft__onnx_node *n, ft__onnx_value *x, ft__onnx_value *ou
     }
     if (out)
         out->container = x->container;
-    op = ft__op_x(FT_KIND_view, x);
-    ft__op_set_shape(&op, FT_K_out, shape);
+    op = ft__op_xto(FT_KIND_view, x, shape);
     if (!ft__emit(n, &op,
                   &(ft__onnx_call){
                       .in = &x, .n_in = 1, .out = &out, .n_out = 1, .shape = shape}) ||

@@ -312,8 +312,7 @@ static void stack(const ft__onnx_node *n, ft__onnx_value *each, ft__onnx_value *
         ft__onnx_fail(n, "a result of every round is no tensor");
         return;
     }
-    op = ft__op_x(FT_KIND_expand, each);
-    ft__op_set_shape(&op, FT_K_out, &s);
+    op = ft__op_xto(FT_KIND_expand, each, &s);
     ft__make_of(n, &op, FT__VALUES(each), &s, out);
     out->guessed |= open != 0;
     out->open |= open;
@@ -482,8 +481,7 @@ static ft__onnx_value *round_of(const ft__onnx_node *n, ft__onnx_value *x,
         return NULL;
     for (uint32_t i = from; i < from + count; i++)
         s.dim[i] = 1;
-    op = ft__op_x(FT_KIND_slice, x);
-    ft__op_set_shape(&op, FT_K_out, &s);
+    op = ft__op_xto(FT_KIND_slice, x, &s);
     ft__make_of(n, &op, FT__VALUES(x), NULL, cut);
     ft__drop_dim(&s, from, count);
     if (!ft__failed(n))

@@ -18,8 +18,7 @@ static void rule_softmax(ft__onnx_node *n)
             s.dim[i >= axis] *= x->shape.dim[i];
         axis = 1;
     }
-    ft__op_init(&op, (ft_kind)n->rule->arg, x->dtype);
-    ft__op_set_shape(&op, FT_K_x, &s);
+    op = ft__op_of((ft_kind)n->rule->arg, x->dtype, &s);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__emit1(n, &op, x, &x->shape);
 }
@@ -257,10 +256,7 @@ static void products(const ft__onnx_node *n, const ft_shape *x, int64_t columns,
                      ft__onnx_value *const *in, uint32_t n_in, ft__onnx_value *out,
                      const ft_shape *shape, ft_dtype to)
 {
-    ft_op op;
-
-    ft__op_init(&op, FT_KIND_matmul, in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, x);
+    ft_op op = ft__op_of(FT_KIND_matmul, in[0]->dtype, x);
     ft__op_set(&op, FT_K_y, (int64_t[]){x->dim[0], x->dim[1], x->dim[3], columns}, 4);
     ft__op_set1(&op, FT_K_to, to == in[0]->dtype ? FT_DTYPE_NONE : to);
     if (out && !ft__failed(n))
@@ -292,14 +288,7 @@ static void rule_attention(ft__onnx_node *n)
     s.dim[3] = v.dim[3];
     if (in[0]->shape.rank == 3)
         s = (ft_shape){3, {q.dim[0], q.dim[2], q.dim[1] * v.dim[3]}};
-    ft__emit_layer(n, &op,
-                   &(ft__onnx_call){.in = in,
-                                    .n_in = 3,
-                                    .params = rest,
-                                    .n_params = 2,
-                                    .out = n->out,
-                                    .n_out = 1,
-                                    .shape = &s});
+    ft__emit_weighted(n, &op, in, 3, rest, 2, &s);
     if (ft__out(n, 3) && !ft__failed(n))
         /* The products of queries and keys, which a fused kernel does not write. */
         products(n, &q, k.dim[2], in, 2, n->out[3],

@@ -116,8 +116,7 @@ static void rule_bitcast(ft__onnx_node *n)
                       ft_dtype_name(x->dtype));
         return;
     }
-    ft__op_init(&op, FT_KIND_view, to);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_of(FT_KIND_view, to, &x->shape);
     ft__op_set_shape(&op, FT_K_out, &x->shape);
     ft__emit1(n, &op, x, &x->shape);
 }

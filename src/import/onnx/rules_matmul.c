@@ -245,13 +245,8 @@ static void *einsum_product(void *node, void *left, void *right,
         ft__op_set1(&op, FT_K_out, z->columns);
     else
         ft__op_set_shape(&op, FT_K_y, FT__SHAPE(z->inner, z->columns));
-    return ft__make(node, &op,
-                    &(ft__onnx_call){.in = (ft__onnx_value *[]){x, y},
-                                     .n_in = linear ? 1 : 2,
-                                     .params = &y,
-                                     .n_params = linear,
-                                     .shape = s},
-                    out);
+    return ft__make(node, &op, (ft__onnx_value *[]){x, y}, linear ? 1 : 2, &y, linear,
+                    s, out);
 }
 
 /* As many dimensions as these engines' products can have; else only counted. */

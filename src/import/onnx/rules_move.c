@@ -42,10 +42,7 @@ static void fold_strided(const ft__onnx_node *node, ft__onnx_value *x,
 static bool move(const ft__onnx_node *n, ft_kind kind, const ft_shape *out)
 {
     ft__onnx_value *x = n->in[0];
-    ft_op op;
-
-    op = ft__op_x(kind, x);
-    ft__op_set_shape(&op, FT_K_out, out);
+    ft_op op = ft__op_xto(kind, x, out);
     return ft__emit1(n, &op, x, out);
 }
 
@@ -150,8 +147,7 @@ static bool emit_parts(const ft__onnx_node *n, uint32_t axis, const int64_t *siz
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
         s.dim[axis] = sizes[i];
-        op = ft__op_x(FT_KIND_slice, x);
-        ft__op_set_shape(&op, FT_K_out, &s);
+        op = ft__op_xto(FT_KIND_slice, x, &s);
         c = (ft__onnx_call){
             .in = &x, .n_in = 1, .out = &n->out[i], .n_out = 1, .shape = &s};
         ft__emit(n, &op, &c);
@@ -284,8 +280,7 @@ static void rule_slice(ft__onnx_node *n)
         ft__emit_shape(n, &c.shape);
         return;
     }
-    op = ft__op_x(FT_KIND_slice, x);
-    ft__op_set_shape(&op, FT_K_out, &c.shape);
+    op = ft__op_xto(FT_KIND_slice, x, &c.shape);
     ft__op_set1(&op, FT_K_step, c.step);
     if (ft__emit1(n, &op, x, &c.shape))
         fold_strided(n, x, n->out[0], c.base, c.stride);

@@ -87,14 +87,7 @@ static void gather(ft__onnx_node *n, uint32_t axis, const ft_shape *places)
     if (ft__is_constant(x) && ft__dtype_is_real(x->dtype) && x->shape.rank == 2 &&
         axis == 0) {
         op = ft__op_embedding(x->dtype, places, x->shape.dim[0], x->shape.dim[1]);
-        ft__emit(n, &op,
-                 &(ft__onnx_call){.in = &index,
-                                  .n_in = 1,
-                                  .params = &x,
-                                  .n_params = 1,
-                                  .out = n->out,
-                                  .n_out = 1,
-                                  .shape = &s});
+        ft__emit_weighted(n, &op, &index, 1, &x, 1, &s);
         return;
     }
     op = ft__op_x(FT_KIND_gather, x);
@@ -468,8 +461,7 @@ static void rule_nonzero(ft__onnx_node *n)
         fold_nonzero(n, x, n->out[0]);
         return;
     }
-    ft__op_init(&op, FT_KIND_nonzero, FT_DTYPE_int64);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_of(FT_KIND_nonzero, FT_DTYPE_int64, &x->shape);
     pick(n, &op, &x, 1, &s, size ? 1u << 1 : 0);
 }
 
@@ -537,8 +529,7 @@ static void rule_unique(ft__onnx_node *n)
         return;
     list = (ft_shape){.rank = 1, .dim = {s.dim[axis]}};
     if (s.dim[axis] > 0) {
-        ft__op_init(&op, FT_KIND_topk, x->dtype);
-        ft__op_set_shape(&op, FT_K_x, &s);
+        op = ft__op_of(FT_KIND_topk, x->dtype, &s);
         ft__op_set1(&op, FT_K_axis, axis);
         ft__op_set1(&op, FT_K_size, s.dim[axis]);
     }
@@ -600,8 +591,7 @@ static void rule_one_hot(ft__onnx_node *n)
                            : x->shape.dim[i - (i > axis)]);
     if (ft__failed(n))
         return;
-    ft__op_init(&op, FT_KIND_one_hot, n->in[2]->dtype);
-    ft__op_set_shape(&op, FT_K_x, &x->shape);
+    op = ft__op_of(FT_KIND_one_hot, n->in[2]->dtype, &x->shape);
     pick(n, &op, n->in, 3, &s, known ? 0 : 1u << axis);
     if (known && ft__is_constant(n->out[0]))
         fold_one_hot(n, n->in, axis, n->out[0]);
@@ -630,8 +620,7 @@ static void rule_nms(ft__onnx_node *n)
         return;
     }
     s.dim[0] *= most;
-    ft__op_init(&op, FT_KIND_nms, n->in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, boxes);
+    op = ft__op_of(FT_KIND_nms, n->in[0]->dtype, boxes);
     ft__op_set_shape(&op, FT_K_y, scores);
     pick(n, &op, n->in, 2, &s, s.dim[0] ? 1u : 0);
 }

@@ -322,10 +322,7 @@ static void random_numbers(ft__onnx_node *n, ft_dtype t, const ft_shape *s,
 
     ft__op_init(&op, FT_KIND_random, t);
     ft__op_set_shape(&op, FT_K_out, s);
-    ft__emit_layer(
-        n, &op,
-        &(ft__onnx_call){
-            .params = &from, .n_params = 1, .out = n->out, .n_out = 1, .shape = s});
+    ft__emit_weighted(n, &op, NULL, 0, &from, 1, s);
 }
 
 /* arg: 1 where an operand gives the shape, 2 where it is read as well. */

@@ -119,8 +119,7 @@ static void rule_resize(ft__onnx_node *n)
             ft__onnx_fail(n, "its scales do not fit its operand");
     if (ft__failed(n))
         return;
-    op = ft__op_x(FT_KIND_resize, x);
-    ft__op_set_shape(&op, FT_K_out, &s);
+    op = ft__op_xto(FT_KIND_resize, x, &s);
     ft__op_set1(&op, FT_K_mode, interpolation(ft__attr_str(n, "mode"), 0));
     ft__emit1(n, &op, x, &s);
 }
@@ -175,8 +174,7 @@ static void rule_affine_grid(ft__onnx_node *n)
         plain.dim[0] *= s.dim[i];
     plain.dim[1] = rank - 1;
     ft__define_constant(n, points, theta->dtype, &plain);
-    ft__op_init(&op, FT_KIND_matmul, theta->dtype);
-    ft__op_set_shape(&op, FT_K_x, &plain);
+    op = ft__op_of(FT_KIND_matmul, theta->dtype, &plain);
     ft__op_set(&op, FT_K_y, (int64_t[]){s.dim[0], rank - 1, rank - 2}, 3);
     ft__emit2(n, &op, points, theta, &s);
 }
@@ -226,8 +224,7 @@ static void rule_ms_crop_resize(ft__onnx_node *n)
         return;
     }
     s = *FT__SHAPE(boxes->dim[0], x->dim[1], size[0], size[1]);
-    ft__op_init(&op, FT_KIND_roi_align, n->in[0]->dtype);
-    ft__op_set_shape(&op, FT_K_x, x);
+    op = ft__op_of(FT_KIND_roi_align, n->in[0]->dtype, x);
     ft__op_set_shape(&op, FT_K_y, boxes);
     ft__op_set_shape(&op, FT_K_out, &s);
     ft__emit2(n, &op, n->in[0], n->in[1], &s);
@@ -266,8 +263,7 @@ static void rule_center_crop_pad(ft__onnx_node *n)
     } else if (ft_shape_equal(&s, &x->shape)) {
         ft__emit_shape(n, &s);
     } else {
-        op = ft__op_x(larger ? FT_KIND_pad : FT_KIND_slice, x);
-        ft__op_set_shape(&op, FT_K_out, &s);
+        op = ft__op_xto(larger ? FT_KIND_pad : FT_KIND_slice, x, &s);
         ft__emit1(n, &op, x, &s);
     }
 }

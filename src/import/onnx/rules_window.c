@@ -150,14 +150,9 @@ static void conv(ft__onnx_node *n, const struct convolution *c,
     for (uint32_t i = 0; i < n_more && i + 2 < MAX_REST; i++)
         rest[i + 2] = more[i];
     if (conv_op(n, c, &op))
-        ft__emit_layer(
-            n, &op,
-            &(ft__onnx_call){.in = (ft__onnx_value *[]){c->x, c->offsets},
-                             .n_in = c->offsets ? 2 : 1,
-                             .params = rest,
-                             .n_params = n_more + 2 < MAX_REST ? n_more + 2 : MAX_REST,
-                             .out = n->out,
-                             .n_out = 1});
+        ft__emit_weighted(n, &op, (ft__onnx_value *[]){c->x, c->offsets},
+                          c->offsets ? 2 : 1, rest,
+                          n_more + 2 < MAX_REST ? n_more + 2 : MAX_REST, NULL);
     else
         ft__emit_unknown(n);
 }
@@ -261,8 +256,8 @@ static void rule_causal_conv(ft__onnx_node *n)
         ft__activate(n, kind, conv, n->out[0]);
     if (!ft__out(n, 1) || ft__failed(n))
         return;
-    op = ft__op_x(state.dim[2] <= all->shape.dim[2] ? FT_KIND_slice : FT_KIND_pad, all);
-    ft__op_set_shape(&op, FT_K_out, &state);
+    op = ft__op_xto(state.dim[2] <= all->shape.dim[2] ? FT_KIND_slice : FT_KIND_pad,
+                    all, &state);
     ft__make_of(n, &op, FT__VALUES(all), NULL, n->out[1]);
 }
 
@@ -364,13 +359,8 @@ static ft__onnx_value *make_conv(const ft__onnx_node *n, const struct convolutio
         return NULL;
     if (!conv_op(n, c, &op))
         return cropped(n);
-    return ft__make(
-        n, &op,
-        &(ft__onnx_call){.in = &c->x,
-                         .n_in = 1,
-                         .params = (ft__onnx_value *[]){c->weights, c->bias},
-                         .n_params = c->bias ? 2 : 1},
-        out);
+    return ft__make(n, &op, &c->x, 1, (ft__onnx_value *[]){c->weights, c->bias},
+                    c->bias ? 2 : 1, NULL, out);
 }
 
 /* Pooling with the node's window; kind: that for one axis. */
@@ -457,11 +447,7 @@ static void rule_ms_causal_conv(ft__onnx_node *n)
     ft__op_set1(&op, FT_K_bias, bias != NULL);
     keep = ft__in(n, 3) && n->in[3]->shape.rank == 3 ? n->in[3]->shape.dim[2] : keep;
     ft__emit_extra(n, 1, x->dtype, FT__SHAPE(x->shape.dim[0], c, keep));
-    x = ft__make(n, &op,
-                 &(ft__onnx_call){.in = &x,
-                                  .n_in = 1,
-                                  .params = (ft__onnx_value *[]){w, bias},
-                                  .n_params = bias ? 2 : 1},
+    x = ft__make(n, &op, &x, 1, (ft__onnx_value *[]){w, bias}, bias ? 2 : 1, NULL,
                  more || last ? NULL : n->out[0]);
     if (more)
         x = ft__activate(n, kind, x, last ? NULL : n->out[0]);

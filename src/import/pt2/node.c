@@ -369,8 +369,26 @@ void ft__pt2_emit_generic(const ft__pt2_node *n)
     }
 }
 
+ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft__pt2_value *x,
+                 const ft__pt2_value *y, const ft__pt2_value *out)
+{
+    ft_op op;
+
+    ft__op_init(&op, kind, dtype || !x ? dtype : x->dtype);
+    if (x)
+        ft__op_set_shape(&op, FT_K_x, &x->shape);
+    if (y)
+        ft__op_set_shape(&op, FT_K_y, &y->shape);
+    if (out)
+        ft__op_set_shape(&op, FT_K_out, &out->shape);
+    return op;
+}
+
 void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c)
 {
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (!c->in[i])
+            return;
     if (ft__pt2_failed(n))
         return;
     ft__pt2_batch_of_results(n, op, c);
@@ -395,6 +413,23 @@ void ft__pt2_emit_gradient(const ft__pt2_node *n, ft_op *op, uint32_t wrt,
     ft__pt2_emit(n, op, &(ft__pt2_call){in, n_in, &weights, 1, out, n_out});
 }
 
+ft__pt2_value *ft__pt2_make(const ft__pt2_node *n, const ft_op *op,
+                            ft__pt2_value *const *in, uint32_t n_in)
+{
+    ft__pt2_value *out;
+    ft_dtype t;
+    ft_shape s;
+
+    for (uint32_t i = 0; i < n_in; i++)
+        if (!in[i])
+            return NULL;
+    ft_op_output(op, 0, &s, &t);
+    out = ft__pt2_temp(n, n->out[0], t, &s);
+    if (out)
+        ft__pt2_emit_to(n, op, in, n_in, out);
+    return ft__pt2_made(n, out);
+}
+
 /* A view of a constant stays one, until something reads it. */
 static void constant_view(ft__pt2_value *x, ft__pt2_value *out)
 {
@@ -415,8 +450,7 @@ void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *o
         constant_view(x, out);
         return;
     }
-    op = ft__op_of(FT_KIND_view, out->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    op = ft__pt2_op(FT_KIND_view, out->dtype, x, NULL, out);
     ft__pt2_emit_to(n, &op, &x, 1, out);
 }
 
@@ -442,7 +476,7 @@ void ft__pt2_emit_transpose(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
             out->perm[i] = (uint8_t)perm[i];
         return;
     }
-    op = ft__op_of(FT_KIND_transpose, x->dtype, &x->shape);
+    op = ft__pt2_op(FT_KIND_transpose, x->dtype, x, NULL, NULL);
     ft__op_set(&op, FT_K_perm, perm, rank);
     ft__pt2_emit_to(n, &op, &x, 1, out);
 }

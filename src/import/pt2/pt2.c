@@ -203,8 +203,7 @@ static ft__pt2_value *element(const ft__pt2_node *n, ft__pt2_value *x)
     s.rank--;
     memmove(s.dim, s.dim + 1, s.rank * sizeof(s.dim[0]));
     v = ft__pt2_temp(n, x, x->dtype, &s);
-    op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, &s);
+    op = ft__pt2_op(FT_KIND_slice, FT_DTYPE_NONE, x, NULL, v);
     if (v)
         ft__pt2_emit_to(n, &op, &x, 1, v);
     return v;
@@ -213,9 +212,8 @@ static ft__pt2_value *element(const ft__pt2_node *n, ft__pt2_value *x)
 /* What every round gives, one behind the other. */
 static void stack(const ft__pt2_node *n, ft__pt2_value *each, ft__pt2_value *out)
 {
-    ft_op op = ft__op_of(FT_KIND_expand, out->dtype, &each->shape);
+    ft_op op = ft__pt2_op(FT_KIND_expand, out->dtype, each, NULL, out);
 
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_to(n, &op, &each, 1, out);
 }
 

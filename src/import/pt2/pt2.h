@@ -321,8 +321,12 @@ uint32_t ft__pt2_dim(const ft__pt2_node *n, int64_t fallback);
 /* The i-th argument as an operand, numbers included; NULL after a failure. */
 ft__pt2_value *ft__pt2_operand(const ft__pt2_node *n, uint32_t i, ft_dtype dtype);
 
-/* Append the operation. Where it would give other sizes than the file states,
- * the node is bounded instead. */
+/* An operation with the shapes of x, of y and of its result as keys, each left out
+ * where it is NULL. dtype NONE: that of x. */
+ft_op ft__pt2_op(ft_kind kind, ft_dtype dtype, const ft__pt2_value *x,
+                 const ft__pt2_value *y, const ft__pt2_value *out);
+/* Append the operation, unless an operand is NULL. Where it would give other sizes than
+ * the file states, the node is bounded instead. */
 void ft__pt2_emit(const ft__pt2_node *n, const ft_op *op, const ft__pt2_call *c);
 /* The same with parameters, and all results of the node. */
 static inline void ft__pt2_emit_layer(const ft__pt2_node *n, const ft_op *op,
@@ -348,6 +352,14 @@ static inline void ft__pt2_emit_to(const ft__pt2_node *n, const ft_op *op,
                                    ft__pt2_value *out)
 {
     ft__pt2_emit(n, op, &(ft__pt2_call){in, n_in, NULL, 0, &out, 1});
+}
+/* A result of its own, called as the node's first; NULL after a failure. */
+ft__pt2_value *ft__pt2_make(const ft__pt2_node *n, const ft_op *op,
+                            ft__pt2_value *const *in, uint32_t n_in);
+/* v where something made it; else NULL. */
+static inline ft__pt2_value *ft__pt2_made(const ft__pt2_node *n, ft__pt2_value *v)
+{
+    return v && v->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n) ? v : NULL;
 }
 /* out is x in another shape, or in the order of perm. */
 void ft__pt2_emit_view(const ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out);

@@ -78,13 +78,9 @@ static void matmul_add(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *y,
     if (!x || !y || !out || !z)
         return;
     in[0] = ft__pt2_temp(n, out, out->dtype, &out->shape);
-    if (!in[0])
-        return;
     matmul(n, x, y, in[0]);
-    if (ft__pt2_failed(n) || in[0]->state == FT__PT2_UNDEFINED)
-        return;
-    op = ft__op_of(FT_KIND_add, out->dtype, &out->shape);
-    ft__op_set_shape(&op, FT_K_y, &z->shape);
+    in[0] = ft__pt2_made(n, in[0]);
+    op = ft__pt2_op(FT_KIND_add, out->dtype, out, z, NULL);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
@@ -113,7 +109,7 @@ static void linear_of_activations(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_val
     if (!t)
         return;
     ft__pt2_emit_transpose(n, w, t, (int64_t[]){1, 0});
-    if (ft__pt2_failed(n) || t->state == FT__PT2_UNDEFINED)
+    if (!ft__pt2_made(n, t))
         return;
     if (bias)
         matmul_add(n, x, t, bias);
@@ -138,18 +134,13 @@ static void aten_linear(ft__pt2_node *n)
         matmul(n, x, w, ft__pt2_out(n, 0));
 }
 
-static ft__pt2_value *made(const ft__pt2_node *n, ft__pt2_value *v)
-{
-    return v && v->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n) ? v : NULL;
-}
-
 static void *einsum_view(void *node, void *value, const ft_shape *s, void *to)
 {
     const ft__pt2_value *x = value;
     ft__pt2_value *out = to ? to : ft__pt2_temp(node, x, x->dtype, s);
 
     ft__pt2_emit_view(node, value, out);
-    return made(node, out);
+    return ft__pt2_made(node, out);
 }
 
 static void *einsum_transpose(void *node, void *value, const int64_t *perm,
@@ -159,7 +150,8 @@ static void *einsum_transpose(void *node, void *value, const int64_t *perm,
 
     if (out)
         ft__pt2_emit_transpose(node, x, out, perm);
-    return to && made(node, out) ? einsum_view(node, out, s, to) : made(node, out);
+    return to && ft__pt2_made(node, out) ? einsum_view(node, out, s, to)
+                                         : ft__pt2_made(node, out);
 }
 
 static void *einsum_product(void *node, void *x, void *y, const ft__einsum_sizes *z,
@@ -176,12 +168,10 @@ static void *einsum_product(void *node, void *x, void *y, const ft__einsum_sizes
     if (!in[0] || !in[1])
         return NULL;
     out = ft__pt2_temp(node, x, in[0]->dtype, &all);
-    op = ft__op_of(FT_KIND_matmul, in[0]->dtype, &xs);
-    ft__op_set_shape(&op, FT_K_y, &ys);
+    op = ft__pt2_op(FT_KIND_matmul, FT_DTYPE_NONE, in[0], in[1], NULL);
     if (out)
-        ft__pt2_emit(node, &op,
-                     &(ft__pt2_call){.in = in, .n_in = 2, .out = &out, .n_out = 1});
-    return made(node, out) ? einsum_view(node, out, s, to) : NULL;
+        ft__pt2_emit_to(node, &op, in, 2, out);
+    return ft__pt2_made(node, out) ? einsum_view(node, out, s, to) : NULL;
 }
 
 static void aten_einsum(ft__pt2_node *n)
@@ -277,7 +267,7 @@ static void aten_weight_norm(ft__pt2_node *n)
 
     if (!in[0] || !v || !v->shape.rank)
         return;
-    op = ft__op_of(FT_KIND_l2norm, v->dtype, &v->shape);
+    op = ft__pt2_op(FT_KIND_l2norm, FT_DTYPE_NONE, v, NULL, NULL);
     ft__op_set1(&op, FT_K_axis,
                 ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), v->shape.rank));
     if (n->rule->arg)
@@ -396,7 +386,7 @@ static void join_states(ft__pt2_node *n, ft__pt2_value *const *state, uint32_t c
 /* Length and batch in the other order, as layers run them and as they are given. */
 static void swap_first_two(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_value *out)
 {
-    if (x && out && x->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n))
+    if (out && ft__pt2_made(n, x))
         ft__pt2_emit_transpose(n, x, out, (int64_t[]){1, 0, 2});
 }
 
@@ -418,7 +408,7 @@ static ft__pt2_value *side_by_side(ft__pt2_node *n, ft__pt2_value *x, ft__pt2_va
     }
     if (t && y && t->state != FT__PT2_UNDEFINED)
         ft__pt2_emit_view(n, t, y);
-    return y && y->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n) ? y : NULL;
+    return ft__pt2_made(n, y);
 }
 
 static void layers(ft__pt2_node *n, const struct stack *s, ft__pt2_value *x,
@@ -449,7 +439,7 @@ static void layers(ft__pt2_node *n, const struct stack *s, ft__pt2_value *x,
                                      .n_params = per_layer,
                                      .out = out,
                                      .n_out = s->kind == FT_KIND_lstm ? 3 : 2});
-        if (ft__pt2_failed(n) || !out[0] || out[0]->state == FT__PT2_UNDEFINED)
+        if (!ft__pt2_made(n, out[0]))
             return;
         x = side_by_side(n, out[0], last ? y : NULL, &all);
         if (!x)

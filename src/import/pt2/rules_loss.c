@@ -5,41 +5,22 @@
 
 /* Steps of a formula: each appends an operation and returns its result; NULL after
  * a failure, and of NULL. */
-static ft__pt2_value *append(ft__pt2_node *n, const ft_op *op, ft__pt2_value *const *in,
-                             uint32_t n_in)
-{
-    ft__pt2_value *out;
-    ft_dtype t;
-    ft_shape s;
-
-    ft_op_output(op, 0, &s, &t);
-    out = ft__pt2_temp(n, n->out[0], t, &s);
-    if (out)
-        ft__pt2_emit_to(n, op, in, n_in, out);
-    return out && out->state != FT__PT2_UNDEFINED && !ft__pt2_failed(n) ? out : NULL;
-}
-
 static ft__pt2_value *map(ft__pt2_node *n, ft_kind kind, ft__pt2_value *x)
 {
-    ft_op op;
+    ft_op op = ft__pt2_op(kind, FT_DTYPE_NONE, x, NULL, NULL);
 
-    if (!x)
-        return NULL;
-    op = ft__op_of(kind, x->dtype, &x->shape);
-    return append(n, &op, &x, 1);
+    return ft__pt2_make(n, &op, &x, 1);
 }
 
 static ft__pt2_value *join(ft__pt2_node *n, ft_kind kind, ft__pt2_value *x,
                            ft__pt2_value *y)
 {
+    ft_op op = ft__pt2_op(kind, FT_DTYPE_NONE, x, y, NULL);
     ft_shape broadcast;
-    ft_op op;
 
     if (!x || !y || !ft__broadcast(&x->shape, &y->shape, &broadcast))
         return NULL;
-    op = ft__op_of(kind, x->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_y, &y->shape);
-    return append(n, &op, (ft__pt2_value *[]){x, y}, 2);
+    return ft__pt2_make(n, &op, (ft__pt2_value *[]){x, y}, 2);
 }
 
 /* With a number that does not change, such as a margin. */
@@ -51,17 +32,16 @@ static ft__pt2_value *with_number(ft__pt2_node *n, ft_kind kind, ft__pt2_value *
 static ft__pt2_value *reduce(ft__pt2_node *n, ft_kind kind, ft__pt2_value *x,
                              uint32_t first, uint32_t count, bool keep)
 {
+    ft_op op = ft__pt2_op(kind, FT_DTYPE_NONE, x, NULL, NULL);
     int64_t axes[FT_MAX_RANK];
-    ft_op op;
 
     if (!x || !count)
         return x;
-    op = ft__op_of(kind, x->dtype, &x->shape);
     for (uint32_t i = 0; i < count; i++)
         axes[i] = first + i;
     ft__op_set(&op, FT_K_axes, axes, count);
     ft__op_set1(&op, FT_K_keep, keep);
-    return append(n, &op, &x, 1);
+    return ft__pt2_make(n, &op, &x, 1);
 }
 
 /* The formula's end: the elements, or their mean or sum, as the node asks for. */
@@ -120,11 +100,10 @@ static void aten_cosine_similarity(ft__pt2_node *n)
 static void aten_cross_entropy(ft__pt2_node *n)
 {
     ft__pt2_value *x = n->x;
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_cross_entropy, FT_DTYPE_NONE, x, NULL, NULL);
 
     if (x->shape.rank == 0)
         return;
-    op = ft__op_of(FT_KIND_cross_entropy, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, x->shape.rank > 1);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -147,15 +126,12 @@ static void aten_nll(ft__pt2_node *n)
     if (!in[1])
         return;
     ft__pt2_emit_view(n, target, in[1]);
-    op = ft__op_of(FT_KIND_gather_elements, n->x->dtype, &n->x->shape);
-    ft__op_set_shape(&op, FT_K_y, &s);
+    op = ft__pt2_op(FT_KIND_gather_elements, FT_DTYPE_NONE, n->x, in[1], NULL);
     ft__op_set1(&op, FT_K_axis, 1);
-    picked = append(n, &op, in, 2);
-    if (!picked)
-        return;
-    op = ft__op_of(ft__pt2_int(n, "reduction", 1) == SUM ? FT_KIND_reduce_sum
-                                                         : FT_KIND_reduce_mean,
-                   picked->dtype, &s);
+    picked = ft__pt2_make(n, &op, in, 2);
+    op = ft__pt2_op(ft__pt2_int(n, "reduction", 1) == SUM ? FT_KIND_reduce_sum
+                                                          : FT_KIND_reduce_mean,
+                    FT_DTYPE_NONE, picked, NULL, NULL);
     for (uint32_t i = 0; i < s.rank; i++)
         axes[i] = i;
     ft__op_set(&op, FT_K_axes, axes, s.rank);
@@ -166,12 +142,8 @@ static void aten_nll(ft__pt2_node *n)
 static void aten_mse(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {n->x, n->y};
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_mse_loss, FT_DTYPE_NONE, n->x, n->y, NULL);
 
-    if (!in[1])
-        return;
-    op = ft__op_of(FT_KIND_mse_loss, in[0]->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
@@ -179,12 +151,8 @@ static void aten_mse(ft__pt2_node *n)
 static void aten_mse_grad(ft__pt2_node *n)
 {
     ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_in(n, 2)};
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_mse_loss, FT_DTYPE_NONE, in[1], in[2], NULL);
 
-    if (!in[1] || !in[2])
-        return;
-    op = ft__op_of(FT_KIND_mse_loss, in[1]->dtype, &in[1]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[2]->shape);
     op.phase = FT_PHASE_BACKWARD;
     ft__op_set_wrt(&op, FT_WRT_X);
     ft__pt2_emit_in(n, &op, in, 3);
@@ -257,13 +225,11 @@ static ft__pt2_value *where_target(ft__pt2_node *n, ft__pt2_value *t, ft__pt2_va
     ft__pt2_value *in[3] = {with_number(n, FT_KIND_equal, t), v, NULL};
     ft_op op;
 
-    in[2] = v ? ft__pt2_operand(n, n->n_args, v->dtype) : NULL;
-    if (!in[0] || !in[1] || !in[2])
+    if (!in[0] || !v || !(in[2] = ft__pt2_operand(n, n->n_args, v->dtype)))
         return NULL;
-    op = ft__op_of(FT_KIND_where, v->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &v->shape);
+    op = ft__pt2_op(FT_KIND_where, v->dtype, in[0], v, NULL);
     ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
-    return append(n, &op, in, 3);
+    return ft__pt2_make(n, &op, in, 3);
 }
 
 /* x of pairs that are alike, max(0, margin - x) of others. */

@@ -8,7 +8,7 @@
 
 static void unary(ft__pt2_node *n, ft_kind kind)
 {
-    ft_op op = ft__op_of(kind, n->x->dtype, &n->x->shape);
+    ft_op op = ft__pt2_op(kind, FT_DTYPE_NONE, n->x, NULL, NULL);
 
     ft__pt2_emit_in(n, &op, &n->x, 1);
 }
@@ -38,12 +38,8 @@ static void binary(ft__pt2_node *n, ft_kind kind, uint32_t i, uint32_t k,
                    ft_dtype dtype)
 {
     ft__pt2_value *in[2] = {ft__pt2_operand(n, i, dtype), ft__pt2_operand(n, k, dtype)};
-    ft_op op;
+    ft_op op = ft__pt2_op(kind, dtype, in[0], in[1], NULL);
 
-    if (!in[0] || !in[1])
-        return;
-    op = ft__op_of(kind, dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
@@ -90,27 +86,23 @@ static void aten_rsub(ft__pt2_node *n)
 
 static void where(ft__pt2_node *n, ft__pt2_value *const in[3], ft_dtype dtype)
 {
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_where, dtype, in[0], in[1], NULL);
 
-    if (!in[0] || !in[1] || !in[2])
-        return;
-    op = ft__op_of(FT_KIND_where, dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
+    if (in[2])
+        ft__op_set_shape(&op, FT_K_z, &in[2]->shape);
     ft__pt2_emit_in(n, &op, in, 3);
 }
 
 /* The places, one result for every axis. */
 static void find_nonzero(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
+    ft__pt2_value *out = ft__pt2_out(n, 0);
     ft_op op;
 
-    if (!x || !out)
+    if (!out)
         return;
-    op = ft__op_of(FT_KIND_nonzero, out->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(n, &op, &x, 1);
+    op = ft__pt2_op(FT_KIND_nonzero, out->dtype, n->x, NULL, out);
+    ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
 /* where(condition, x, y); with one operand it finds what is not zero. */
@@ -138,56 +130,35 @@ static void aten_masked_fill(ft__pt2_node *n)
 /* addcmul(x, a, b): x + a b, and the like: three operands in one pass. */
 static void aten_ternary(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {n->y, NULL}, *product;
+    const ft_dtype t = n->out[0]->dtype;
+    ft__pt2_value *in[2] = {n->y, ft__pt2_operand(n, 2, t)};
+    ft_op op = ft__pt2_op((ft_kind)n->rule->arg, t, in[0], in[1], NULL);
     ft_shape s;
-    ft_op op;
 
-    in[1] = ft__pt2_operand(n, 2, out->dtype);
     if (!in[0] || !in[1] || !ft__broadcast(&in[0]->shape, &in[1]->shape, &s))
         return;
-    product = ft__pt2_temp(n, out, out->dtype, &s);
-    op = ft__op_of((ft_kind)n->rule->arg, out->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    if (!product)
-        return;
-    ft__pt2_emit_to(n, &op, in, 2, product);
+    in[1] = ft__pt2_make(n, &op, in, 2);
     in[0] = n->x;
-    in[1] = product;
-    if (ft__pt2_failed(n) || product->state == FT__PT2_UNDEFINED)
-        return;
-    op = ft__op_of(FT_KIND_add, out->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &product->shape);
+    op = ft__pt2_op(FT_KIND_add, t, in[0], in[1], NULL);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
 /* A part of x, of the result's shape. */
 static ft__pt2_value *part(ft__pt2_node *n, ft__pt2_value *x)
 {
-    const ft__pt2_value *out = n->out[0];
-    ft__pt2_value *v = ft__pt2_temp(n, out, x->dtype, &out->shape);
-    ft_op op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
+    ft_op op = ft__pt2_op(FT_KIND_slice, FT_DTYPE_NONE, x, NULL, n->out[0]);
 
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
-    if (v)
-        ft__pt2_emit_to(n, &op, &x, 1, v);
-    return v && v->state != FT__PT2_UNDEFINED ? v : NULL;
+    return ft__pt2_make(n, &op, &x, 1);
 }
 
 /* glu(x): one half times the sigmoid of the other. */
 static void aten_glu(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0), *in[2], *gate;
-    ft_op op;
+    ft__pt2_value *in[2] = {part(n, n->x)}, *gate = part(n, n->x), *out = n->out[0];
+    ft_op op = ft__pt2_op(FT_KIND_sigmoid, FT_DTYPE_NONE, gate, NULL, NULL);
 
-    in[0] = part(n, x);
-    gate = part(n, x);
-    in[1] = ft__pt2_temp(n, out, x->dtype, &out->shape);
-    if (!in[0] || !in[1] || !gate)
-        return;
-    op = ft__op_of(FT_KIND_sigmoid, x->dtype, &out->shape);
-    ft__pt2_emit_to(n, &op, &gate, 1, in[1]);
-    op = ft__op_of(FT_KIND_mul, out->dtype, &out->shape);
-    ft__op_set_shape(&op, FT_K_y, &out->shape);
+    in[1] = ft__pt2_make(n, &op, &gate, 1);
+    op = ft__pt2_op(FT_KIND_mul, out->dtype, out, out, NULL);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
@@ -196,44 +167,34 @@ static ft__pt2_value *extended(ft__pt2_node *n, ft__pt2_value *x, uint32_t axis)
 {
     ft__pt2_value *all[3] = {ft__pt2_tensor(n, "prepend"), x,
                              ft__pt2_tensor(n, "append")},
-                  *in[3], *out;
+                  *in[3];
     int64_t sizes[3];
     uint32_t count = 0;
-    ft_shape s = x->shape;
     ft_op op;
 
-    s.dim[axis] = 0;
     for (int i = 0; i < 3; i++) {
-        if (!all[i] || all[i]->shape.rank != s.rank)
+        if (!all[i] || all[i]->shape.rank != x->shape.rank)
             continue;
         in[count] = all[i];
         sizes[count++] = all[i]->shape.dim[axis];
-        s.dim[axis] += all[i]->shape.dim[axis];
     }
     if (count == 1)
         return x;
     op = ft__op_concat(x->dtype, &in[0]->shape, axis, sizes, count);
-    out = ft__pt2_temp(n, x, x->dtype, &s);
-    if (out)
-        ft__pt2_emit_to(n, &op, in, count, out);
-    return out && out->state != FT__PT2_UNDEFINED ? out : NULL;
+    return ft__pt2_make(n, &op, in, count);
 }
 
 /* Each element less the one before. */
 static void aten_diff(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0), *in[2];
-    ft_op op;
+    ft__pt2_value *x = n->x, *out = n->out[0], *in[2];
+    ft_op op = ft__pt2_op(FT_KIND_sub, out->dtype, out, out, NULL);
 
     if (!x->shape.rank || ft__pt2_int(n, "n", 1) != 1)
         return;
     x = extended(n, x, ft__pt2_dim(n, -1));
-    in[0] = x ? part(n, x) : NULL;
-    in[1] = x ? part(n, x) : NULL;
-    if (!in[0] || !in[1])
-        return;
-    op = ft__op_of(FT_KIND_sub, out->dtype, &out->shape);
-    ft__op_set_shape(&op, FT_K_y, &out->shape);
+    in[0] = part(n, x);
+    in[1] = part(n, x);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
@@ -253,7 +214,7 @@ static uint32_t axes_of(ft__pt2_node *n, const char *name, uint32_t rank)
 static ft_op reduction(ft_kind kind, const ft__pt2_value *x, uint32_t bits,
                        const ft__pt2_value *out)
 {
-    ft_op op = ft__op_of(kind, x->dtype, &x->shape);
+    ft_op op = ft__pt2_op(kind, FT_DTYPE_NONE, x, NULL, NULL);
     int64_t axes[FT_MAX_RANK];
     uint32_t count = 0;
 
@@ -313,7 +274,7 @@ static void aten_fft(ft__pt2_node *n)
     longer = ft_shape_elements(&x->shape) > ft_shape_elements(&out->shape)
                  ? &x->shape
                  : &out->shape;
-    op = ft__op_of(FT_KIND_fft, out->dtype, &x->shape);
+    op = ft__pt2_op(FT_KIND_fft, out->dtype, x, NULL, NULL);
     ft__op_set1(&op, FT_K_size, points(n, longer));
     ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -322,34 +283,28 @@ static void aten_fft(ft__pt2_node *n)
 /* Frames of n_fft points, each transformed. */
 static void aten_stft(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_fft, n->out[0]->dtype, n->x, NULL, NULL);
 
-    op = ft__op_of(FT_KIND_fft, out->dtype, &x->shape);
     ft__op_set1(&op, FT_K_size, ft__pt2_int(n, "n_fft", 1));
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(n, &op, &x, 1);
+    ft__op_set_shape(&op, FT_K_out, &n->out[0]->shape);
+    ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
 static void aten_softmax(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x;
-    ft_op op;
+    ft_op op = ft__pt2_op((ft_kind)n->rule->arg, FT_DTYPE_NONE, n->x, NULL, NULL);
 
-    op = ft__op_of((ft_kind)n->rule->arg, x->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, ft__pt2_dim(n, -1));
-    ft__pt2_emit_in(n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
 /* cumsum and its like; the largest so far comes with where it was. */
 static void aten_cum(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_cumsum, n->out[0]->dtype, n->x, NULL, NULL);
 
-    op = ft__op_of(FT_KIND_cumsum, out->dtype, &x->shape);
     ft__op_set1(&op, FT_K_axis, ft__pt2_dim(n, 0));
-    ft__pt2_emit_in(n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
 static void aten_topk(ft__pt2_node *n)
@@ -362,7 +317,7 @@ static void aten_topk(ft__pt2_node *n)
     if (x->shape.rank == 0)
         return;
     axis = ft__pt2_dim(n, -1);
-    op = ft__op_of(FT_KIND_topk, x->dtype, &x->shape);
+    op = ft__pt2_op(FT_KIND_topk, FT_DTYPE_NONE, x, NULL, NULL);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set1(&op, FT_K_size,
                 first->shape.rank == x->shape.rank ? first->shape.dim[axis] : 1);
@@ -383,37 +338,31 @@ static void aten_unary_grad(ft__pt2_node *n)
     for (uint32_t i = 1; i < n->n_args && n_in == 1; i++)
         if (ft__pt2_in(n, i) && ft__pt2_in(n, i)->typed)
             in[n_in++] = ft__pt2_in(n, i);
-    op = ft__op_of((ft_kind)n->rule->arg, out->dtype, &out->shape);
+    op = ft__pt2_op((ft_kind)n->rule->arg, FT_DTYPE_NONE, out, NULL, NULL);
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(n, &op, in, n_in);
 }
 
 static void aten_gelu_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {n->x, n->y};
     bool tanh = FT__IS(ft__pt2_string(n, "approximate"), "tanh");
-    ft_op op;
+    ft_op op = ft__pt2_op(tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, FT_DTYPE_NONE, n->y,
+                          NULL, NULL);
 
-    if (!in[1])
-        return;
-    op =
-        ft__op_of(tanh ? FT_KIND_gelu_tanh : FT_KIND_gelu, in[1]->dtype, &in[1]->shape);
     op.phase = FT_PHASE_BACKWARD;
-    ft__pt2_emit_in(n, &op, in, 2);
+    ft__pt2_emit_in(n, &op, (ft__pt2_value *[]){n->x, n->y}, 2);
 }
 
 static void aten_softmax_grad(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {n->x, n->y};
-    ft_op op;
+    ft_op op = ft__pt2_op((ft_kind)n->rule->arg, FT_DTYPE_NONE, n->y, NULL, NULL);
 
-    if (!in[1])
+    if (!n->y)
         return;
-    op = ft__op_of((ft_kind)n->rule->arg, in[1]->dtype, &in[1]->shape);
     ft__op_set1(&op, FT_K_axis,
-                ft__pt2_axis(n, ft__pt2_int(n, "dim", -1), in[1]->shape.rank));
+                ft__pt2_axis(n, ft__pt2_int(n, "dim", -1), n->y->shape.rank));
     op.phase = FT_PHASE_BACKWARD;
-    ft__pt2_emit_in(n, &op, in, 2);
+    ft__pt2_emit_in(n, &op, (ft__pt2_value *[]){n->x, n->y}, 2);
 }
 
 const ft__pt2_rule ft__pt2_math_rules[] = {

@@ -58,15 +58,12 @@ static bool same_order(ft__pt2 *p, const ft__pt2_value *a, const ft__pt2_value *
  * that keeps a value from being changed in place. */
 static void aten_copy(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_copy, FT_DTYPE_NONE, n->x, NULL, NULL);
 
-    if (n->rule->arg == 0 && same_order(n->import, x, out)) {
-        ft__pt2_emit_view(n, x, out);
-        return;
-    }
-    op = ft__op_of(FT_KIND_copy, x->dtype, &x->shape);
-    ft__pt2_emit_in(n, &op, &x, 1);
+    if (n->rule->arg == 0 && same_order(n->import, n->x, n->out[0]))
+        ft__pt2_emit_view(n, n->x, n->out[0]);
+    else
+        ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
 /* To another dtype; to the same one it is a view (to) or a copy (_to_copy). */
@@ -82,7 +79,7 @@ static void aten_cast(ft__pt2_node *n)
             ft__pt2_emit_view(n, x, out);
         return;
     }
-    op = ft__op_of(FT_KIND_cast, x->dtype, &x->shape);
+    op = ft__pt2_op(FT_KIND_cast, FT_DTYPE_NONE, x, NULL, NULL);
     ft__op_set1(&op, FT_K_to, out->dtype);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
@@ -123,46 +120,37 @@ static void aten_transpose(ft__pt2_node *n)
 /* arg: a kind whose result's shape is a key of its own. */
 static void aten_move(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
+    ft__pt2_value *x = n->x, *out = n->out[0];
+    ft_op op = ft__pt2_op((ft_kind)n->rule->arg, FT_DTYPE_NONE, x, NULL, out);
 
     if (n->rule->arg == FT_KIND_expand &&
-        ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape)) {
+        ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape))
         ft__pt2_emit_view(n, x, out);
-        return;
-    }
-    op = ft__op_of((ft_kind)n->rule->arg, x->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(n, &op, &x, 1);
+    else
+        ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* arg: 0 nearest, 1 linear, 2 cubic. */
 static void aten_resize(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_resize, FT_DTYPE_NONE, n->x, NULL, n->out[0]);
 
-    op = ft__op_of(FT_KIND_resize, x->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__op_set1(&op, FT_K_mode, n->rule->arg);
-    ft__pt2_emit_in(n, &op, &x, 1);
+    ft__pt2_emit_in(n, &op, &n->x, 1);
 }
 
 /* slice, select, narrow: a part of x. */
 static void aten_slice(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->x, *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->x, *out = n->out[0];
     int64_t step = ft__pt2_int(n, "step", 1);
-    ft_op op;
+    ft_op op = ft__pt2_op(FT_KIND_slice, FT_DTYPE_NONE, x, NULL, out);
 
-    if (ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape)) {
-        ft__pt2_emit_view(n, x, out);
-        return;
-    }
-    op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__op_set1(&op, FT_K_step, step > 0 ? step : 1);
-    ft__pt2_emit_in(n, &op, &x, 1);
+    if (ft_shape_elements(&x->shape) == ft_shape_elements(&out->shape))
+        ft__pt2_emit_view(n, x, out);
+    else
+        ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* More parts than an operation can have: one slice for each. */
@@ -174,8 +162,7 @@ static void slices(ft__pt2_node *n, ft__pt2_value *x)
 
         if (!out || !out->typed)
             continue;
-        op = ft__op_of(FT_KIND_slice, x->dtype, &x->shape);
-        ft__op_set_shape(&op, FT_K_out, &out->shape);
+        op = ft__pt2_op(FT_KIND_slice, FT_DTYPE_NONE, x, NULL, out);
         ft__pt2_emit_to(n, &op, &x, 1, out);
     }
 }
@@ -206,7 +193,7 @@ static void aten_split(ft__pt2_node *n)
         ft__pt2_emit_view(n, x, n->out[0]);
         return;
     }
-    op = ft__op_of(FT_KIND_split, x->dtype, &x->shape);
+    op = ft__pt2_op(FT_KIND_split, FT_DTYPE_NONE, x, NULL, NULL);
     ft__op_set1(&op, FT_K_axis, axis);
     ft__op_set(&op, FT_K_sizes, sizes, n->n_out);
     ft__pt2_emit_in(n, &op, &x, 1);
@@ -272,8 +259,7 @@ static void aten_fill(ft__pt2_node *n)
 
     if (!out)
         return;
-    ft__op_init(&op, (ft_kind)n->rule->arg, out->dtype);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
+    op = ft__pt2_op((ft_kind)n->rule->arg, out->dtype, NULL, NULL, out);
     ft__pt2_emit_in(n, &op, NULL, 0);
 }
 
@@ -284,13 +270,10 @@ static void aten_expand_each(ft__pt2_node *n)
 
     for (uint32_t i = 0; list && i < list->n && i < n->n_out; i++) {
         ft__pt2_value *x = list->value[i], *out = n->out[i];
-        ft_op op;
+        ft_op op = ft__pt2_op(FT_KIND_expand, FT_DTYPE_NONE, x, NULL, out);
 
-        if (!x || !out)
-            continue;
-        op = ft__op_of(FT_KIND_expand, x->dtype, &x->shape);
-        ft__op_set_shape(&op, FT_K_out, &out->shape);
-        ft__pt2_emit_to(n, &op, &x, 1, out);
+        if (out)
+            ft__pt2_emit_to(n, &op, &x, 1, out);
     }
 }
 
@@ -309,12 +292,10 @@ static void aten_embedding(ft__pt2_node *n)
 static void aten_gather(ft__pt2_node *n)
 {
     ft__pt2_value *in[2] = {n->x, ft__pt2_tensor(n, "index")};
-    ft_op op;
+    ft_op op = ft__pt2_op((ft_kind)n->rule->arg, FT_DTYPE_NONE, in[0], in[1], NULL);
 
-    if (!in[1] || in[0]->shape.rank == 0)
+    if (in[0]->shape.rank == 0)
         return;
-    op = ft__op_of((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__op_set1(&op, FT_K_axis,
                 ft__pt2_axis(n, ft__pt2_int(n, "dim", 0), in[0]->shape.rank));
     ft__pt2_emit_in(n, &op, in, 2);
@@ -341,33 +322,23 @@ static void aten_index(ft__pt2_node *n)
     }
     if (!in[1])
         return;
-    if (in[1]->dtype == FT_DTYPE_bool) {
-        op = ft__op_of(FT_KIND_nonzero, in[0]->dtype, &in[0]->shape);
-        ft__op_set_shape(&op, FT_K_out, &out->shape);
-        ft__pt2_emit_in(n, &op, in, 1);
-        return;
-    }
-    op = ft__op_of(count == 1 ? FT_KIND_gather : FT_KIND_gather_nd, in[0]->dtype,
-                   &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    if (count == 1)
-        ft__op_set1(&op, FT_K_axis, axis);
+    if (in[1]->dtype == FT_DTYPE_bool)
+        op = ft__pt2_op(FT_KIND_nonzero, FT_DTYPE_NONE, in[0], NULL, out);
+    else if (count > 1)
+        op = ft__pt2_op(FT_KIND_gather_nd, FT_DTYPE_NONE, in[0], in[1], out);
     else
-        ft__op_set_shape(&op, FT_K_out, &out->shape);
-    ft__pt2_emit_in(n, &op, in, 2);
+        op = ft__pt2_op(FT_KIND_gather, FT_DTYPE_NONE, in[0], in[1], NULL);
+    ft__op_set1(&op, FT_K_axis, axis);
+    ft__pt2_emit_in(n, &op, in, op.kind == FT_KIND_nonzero ? 1 : 2);
 }
 
 /* x with some elements replaced or added to; arg: which argument they are. */
 static void aten_scatter(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {n->x, NULL};
-    ft_op op;
+    const ft_dtype t = n->out[0]->dtype;
+    ft__pt2_value *in[2] = {n->x, ft__pt2_operand(n, (uint32_t)n->rule->arg, t)};
+    ft_op op = ft__pt2_op(FT_KIND_scatter, t, in[0], in[1], NULL);
 
-    in[1] = ft__pt2_operand(n, (uint32_t)n->rule->arg, out->dtype);
-    if (!in[1])
-        return;
-    op = ft__op_of(FT_KIND_scatter, out->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
@@ -396,9 +367,9 @@ static void aten_embedding_bag(ft__pt2_node *n)
                                  .n_params = 1,
                                  .out = &rows,
                                  .n_out = 1});
-    if (ft__pt2_failed(n) || rows->state == FT__PT2_UNDEFINED)
+    if (!ft__pt2_made(n, rows))
         return;
-    op = ft__op_of(FT_KIND_reduce_sum, w->dtype, &s);
+    op = ft__pt2_op(FT_KIND_reduce_sum, w->dtype, rows, NULL, NULL);
     ft__op_set1(&op, FT_K_axes, 1);
     ft__op_set1(&op, FT_K_keep, 0);
     ft__pt2_emit_in(n, &op, &rows, 1);
@@ -407,38 +378,27 @@ static void aten_embedding_bag(ft__pt2_node *n)
 /* copy(x, y): y in the place of x. */
 static void aten_copy_from(ft__pt2_node *n)
 {
-    ft__pt2_value *x = n->y, *out = ft__pt2_out(n, 0);
+    ft__pt2_value *x = n->y, *out = n->out[0];
     ft_op op;
 
     if (!x)
         return;
-    if (ft_shape_equal(&x->shape, &out->shape)) {
-        op = ft__op_of(x->dtype == out->dtype ? FT_KIND_copy : FT_KIND_cast, x->dtype,
-                       &x->shape);
-        ft__op_set1(&op, FT_K_to, out->dtype);
-    } else {
-        op = ft__op_of(FT_KIND_expand, x->dtype, &x->shape);
-        ft__op_set_shape(&op, FT_K_out, &out->shape);
-    }
+    op = ft__pt2_op(!ft_shape_equal(&x->shape, &out->shape) ? FT_KIND_expand
+                    : x->dtype == out->dtype                ? FT_KIND_copy
+                                                            : FT_KIND_cast,
+                    FT_DTYPE_NONE, x, NULL, out);
+    ft__op_set1(&op, FT_K_to, out->dtype);
     ft__pt2_emit_in(n, &op, &x, 1);
 }
 
 /* Columns added up into a picture: zeros first, then each to its place. */
 static void aten_col2im(ft__pt2_node *n)
 {
-    ft__pt2_value *out = ft__pt2_out(n, 0), *in[2] = {NULL, n->x};
-    ft_op op;
+    ft__pt2_value *out = n->out[0], *in[2] = {NULL, n->x};
+    ft_op op = ft__pt2_op(FT_KIND_fill, out->dtype, NULL, NULL, out);
 
-    if (!in[1])
-        return;
-    in[0] = ft__pt2_temp(n, out, out->dtype, &out->shape);
-    ft__op_init(&op, FT_KIND_fill, out->dtype);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
-    if (!in[0])
-        return;
-    ft__pt2_emit(n, &op, &(ft__pt2_call){.out = in, .n_out = 1});
-    op = ft__op_of(FT_KIND_scatter, out->dtype, &out->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    in[0] = ft__pt2_make(n, &op, NULL, 0);
+    op = ft__pt2_op(FT_KIND_scatter, out->dtype, out, in[1], NULL);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
@@ -446,12 +406,8 @@ static void aten_col2im(ft__pt2_node *n)
 static void move_grad(ft__pt2_node *n, ft_kind kind, ft_key_id key, int64_t value)
 {
     ft__pt2_value *grad = n->x, *out = ft__pt2_out(n, 0);
-    ft_op op;
+    ft_op op = ft__pt2_op(kind, FT_DTYPE_NONE, out, NULL, grad);
 
-    if (!grad || !out)
-        return;
-    op = ft__op_of(kind, out->dtype, &out->shape);
-    ft__op_set_shape(&op, FT_K_out, &grad->shape);
     ft__op_set1(&op, key, value);
     op.phase = FT_PHASE_BACKWARD;
     ft__pt2_emit_in(n, &op, &grad, 1);

@@ -117,7 +117,7 @@ static void aten_deform_conv(ft__pt2_node *n)
     ft__sliding_window win = {.axes = 2};
     ft_op op;
 
-    if (!in[1] || !w || w->shape.rank != 4)
+    if (!w || w->shape.rank != 4)
         return;
     memcpy(win.kernel, w->shape.dim + 2, 2 * sizeof(win.kernel[0]));
     win.stride[0] = ft__pt2_int(n, "stride_h", 1);
@@ -128,8 +128,7 @@ static void aten_deform_conv(ft__pt2_node *n)
     win.dilation[1] = ft__pt2_int(n, "dilation_w", 1);
     if (!window_fits(&win))
         return;
-    op = ft__op_of(FT_KIND_deform_conv2d, in[0]->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
+    op = ft__pt2_op(FT_KIND_deform_conv2d, FT_DTYPE_NONE, in[0], in[1], NULL);
     ft__window_set_conv(&op, &win, w->shape.dim[0], ft__pt2_int(n, "groups", 1),
                         bias != NULL);
     ft__pt2_emit_layer(n, &op, in, 2, (ft__pt2_value *[]){w, bias}, 2);
@@ -256,25 +255,18 @@ static void aten_adaptive_pool_grad(ft__pt2_node *n)
 /* Two operands and a result of any shape; arg: the kind. */
 static void aten_pick(ft__pt2_node *n)
 {
-    ft__pt2_value *in[2] = {n->x, n->y}, *out = ft__pt2_out(n, 0);
-    ft_op op;
+    ft__pt2_value *in[2] = {n->x, n->y};
+    ft_op op = ft__pt2_op((ft_kind)n->rule->arg, FT_DTYPE_NONE, n->x, n->y, n->out[0]);
 
-    if (!in[1])
-        return;
-    op = ft__op_of((ft_kind)n->rule->arg, in[0]->dtype, &in[0]->shape);
-    ft__op_set_shape(&op, FT_K_y, &in[1]->shape);
-    ft__op_set_shape(&op, FT_K_out, &out->shape);
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
 /* Of what two operands were picked from: x, and where (a grid, boxes). */
-static void pick_grad(ft__pt2_node *n, ft_kind kind, const ft_shape *x,
+static void pick_grad(ft__pt2_node *n, ft_kind kind, const ft__pt2_value *x,
                       ft__pt2_value *const *in, uint32_t n_in, uint32_t wrt)
 {
-    ft_op op = ft__op_of(kind, in[0]->dtype, x);
+    ft_op op = ft__pt2_op(kind, in[0]->dtype, x, in[n_in - 1], in[0]);
 
-    ft__op_set_shape(&op, FT_K_y, &in[n_in - 1]->shape);
-    ft__op_set_shape(&op, FT_K_out, &in[0]->shape);
     ft__pt2_emit_gradient(n, &op, wrt, in, n_in, NULL);
 }
 
@@ -283,7 +275,7 @@ static void aten_grid_grad(ft__pt2_node *n)
     ft__pt2_value *in[3] = {n->x, n->y, ft__pt2_in(n, 2)};
 
     if (in[0] && in[1] && in[2])
-        pick_grad(n, FT_KIND_grid_sample, &in[1]->shape, in, 3,
+        pick_grad(n, FT_KIND_grid_sample, in[1], in, 3,
                   ft__pt2_mask(n, 3) & (FT_WRT_X | FT_WRT_Y));
 }
 
@@ -292,7 +284,7 @@ static void aten_roi_grad(ft__pt2_node *n)
     ft__pt2_value *in[2] = {n->x, n->y};
 
     if (in[0] && in[1] && ft__pt2_out(n, 0))
-        pick_grad(n, FT_KIND_roi_align, &n->out[0]->shape, in, 2, FT_WRT_X);
+        pick_grad(n, FT_KIND_roi_align, n->out[0], in, 2, FT_WRT_X);
 }
 
 const ft__pt2_rule ft__pt2_window_rules[] = {

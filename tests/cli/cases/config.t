@@ -121,6 +121,9 @@ A folder has it in its config.json; what is not known is named.
   2
   $ printf '{"model_type":"gpt2","hidden_size":64,"n_layer":12,"n_head":4,"vocab_size":100}' > gpt.json; foretell predict gpt.json --device h100-sxm --run-mode eager --dim once=1 --dim context=64 -q | tail -1
   verify on that device: foretell measure gpt.json --engine torch,device=cuda --dim context=64
+  $ foretell measure gpt.json --engine fake --dim once=1 --dim context=64
+  foretell measure: gpt.json: with --dim once its layers are counted and not all there: it is for predictions
+  [2]
   $ foretell predict examples/llm/llama-3-8b.json --device b200 --mode training --dim train=1 --dim tokens=512 -q | grep -m1 sequence
   assumed: whole sequences of tokens=512, without a cache, batch 1 (--dim tokens=N, --batch N)
 

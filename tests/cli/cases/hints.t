@@ -59,9 +59,12 @@ Rows of one's own, of an engine that is not ours and without threads, are learne
   $ echo 'linear x=8x1024 out=1024 dtype=fp32' | foretell predict - --device my-board --predictor own.ftp | grep -oE '^time +[0-9.]+ us|foretell collect|verify.*'
   time            80.0 us
   verify it: no engine of foretell runs it on that device
-  $ foretell train --db own.db --device my-board --setting ''
-  foretell train: the store holds no measurements of my-board with engine onednn; foretell collect --quick --engine onednn --db own.db makes some there, --family learns from whatever devices it holds
+  $ foretell train --db own.db --device my-board --setting threads=1
+  foretell train: the store holds no measurements of my-board with engine onednn and threads=1; foretell collect --quick --engine onednn --db own.db makes some there, --family learns from whatever devices it holds
   [4]
+  $ foretell train --db own.db --device my-board --setting ''
+  foretell train: --setting is empty; rows that have none need no --setting
+  [2]
 
 Rows at several settings are not learned from together: one is to be named.
 

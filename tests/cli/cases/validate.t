@@ -225,6 +225,9 @@ Layers alone, as others measured them, are enough: no model, no network measured
   $ foretell validate --from-store --outliers --db layers.db --device none
   Too few operations are measured to say which are slow: 20 of one device, setting and
   engine are needed.
+  $ foretell validate --from-store --outliers --setting '' --db layers.db
+  foretell validate: --setting is empty; all count without it
+  [2]
   $ foretell validate --outliers
   foretell validate: name models; only --from-store --outliers goes without
   [2]
