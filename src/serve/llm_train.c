@@ -14,14 +14,9 @@
 /* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
  * copy, 12 B of a weight; of weights in fp32 the moments; in 8 bits (bitsandbytes) two
  * moments of a byte, without a copy. An answer's has moments of the weights' type: 14 B
- * of a 16-bit weight through memory, not 28, and 28 B of one in fp32; with states of 8
- * bits they are 10 and 16. Products that make gradients of several
- * micro-batches add them up in fp32, in place: 6 B more than a 16-bit gradient that is
- * written, 4 B more than one in fp32, of 28 B. */
+ * of a 16-bit weight through memory, not 28. */
 static const double states_beside_copy = 6, states_of_fp32 = 2, states_of_8_bits = 1;
-static const double more_optimizer = 2, narrow_optimizer = 10.0 / 14,
-                    narrow_optimizer_of_fp32 = 16.0 / 28, added_gradient = 6.0 / 14,
-                    added_gradient_of_fp32 = 4.0 / 28;
+static const double more_optimizer = 2;
 enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32 };
 
 struct passes {
@@ -398,12 +393,12 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
     out->memory_bytes = p->memory;
 }
 
-/* Of an answer's, whose states have the weights' type. */
-static double optimizer_share(const struct passes *p)
+/* Products that make gradients of several micro-batches add them up in fp32, in place:
+ * 6 B more than a 16-bit gradient that is written, 4 B more than one in fp32, as a
+ * share of what the answer's optimizer moves. */
+static double added_gradient(const struct passes *p)
 {
-    if (p->narrow)
-        return p->fp32 ? narrow_optimizer_of_fp32 : narrow_optimizer;
-    return p->fp32 ? 1 : more_optimizer;
+    return p->fp32 ? 4.0 / (p->narrow ? 16 : 28) : 6.0 / (p->narrow ? 10 : 14);
 }
 
 /* sum_s: of all gradients once; gather_s: of all weights for both passes. */
@@ -412,8 +407,8 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
 {
     const double pp = (double)how->pp, m = (double)out->micro_batches;
     const double backward = p->backward_s + (how->recompute ? p->forward_s : 0);
-    const double added = p->fp32 ? added_gradient_of_fp32 : added_gradient;
-    const double adds = how->zero > 2 || m <= 1 ? 0 : added * p->optimizer_s;
+    const double adds =
+        how->zero > 2 || m <= 1 ? 0 : added_gradient(p) * p->optimizer_s;
     const double stage_s = (p->forward_s + backward + adds) / pp;
 
     out->compute_s = m * stage_s;
@@ -429,7 +424,7 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
     else
         out->exchange_s = fmax(0, sum_s - backward / pp);
     out->optimizer_s =
-        optimizer_share(p) * p->optimizer_s / pp *
+        (p->fp32 || p->narrow ? 1 : more_optimizer) * p->optimizer_s / pp *
         (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained
                    : 1);
     return out->compute_s + out->bubble_s + out->exchange_s + out->optimizer_s;
