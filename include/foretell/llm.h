@@ -88,7 +88,7 @@ typedef struct ft_llm_trained {
                                    computed again, of the devices' bf16 peak; NaN: not known */
     double compute_s;           /* of step_s: forward and backward passes, ... */
     double bubble_s;            /* ... stages that wait, ... */
-    double exchange_s;          /* ... gradients and weights as far as nothing hides them, ... */
+    double exchange_s;          /* ... what exchange of gradients and weights adds, ... */
     double optimizer_s;         /* ... and the optimizer */
     double weights, gradients, states, activations, bytes; /* bytes: their sum and what
                                    the process takes */

@@ -197,7 +197,7 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
     if (!ft__table_print_take(t, stdout))
         return false;
     printf(
-        "\nof a step: passes %s, stages that wait %s, exchange that nothing hides %s, "
+        "\nof a step: passes %s, stages that wait %s, exchange adds %s, "
         "optimizer %s; %s of the peak (MFU)\n",
         ft__text_seconds(a->compute_s).s, ft__text_seconds(a->bubble_s).s,
         ft__text_seconds(a->exchange_s).s, ft__text_seconds(a->optimizer_s).s,

@@ -401,6 +401,17 @@ static double added_gradient(const struct passes *p)
     return p->fp32 ? 4.0 / (p->narrow ? 16 : 28) : 6.0 / (p->narrow ? 10 : 14);
 }
 
+/* s that an exchange adds to the passes beside it: what they do not hide, and of the rest
+ * by how much it slows them, whose cores and bandwidth it takes (18.9 % on average of
+ * A100, H100, MI210 and MI250: arXiv:2507.03114). */
+static double added_by(double exchange_s, double passes_s)
+{
+    static const double slower = 0.189;
+    const double alone_s = fmax(0, exchange_s - passes_s);
+
+    return alone_s + slower * (exchange_s - alone_s);
+}
+
 /* sum_s: of all gradients once; gather_s: of all weights for both passes. */
 static double fill_times(ft_llm_trained *out, const struct passes *p,
                          const ft_llm_train *how, double sum_s, double gather_s)
@@ -417,12 +428,12 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
      * Of divided states updated weights are gathered beside the next step's forward
      * pass (Megatron-LM, --overlap-param-gather). */
     if (how->zero > 2)
-        out->exchange_s = m * fmax(0, gather_s + sum_s / 2 - stage_s);
+        out->exchange_s = m * added_by(gather_s + sum_s / 2, stage_s);
     else if (how->zero)
-        out->exchange_s =
-            fmax(0, sum_s / 2 - backward / pp) + fmax(0, sum_s / 2 - p->forward_s / pp);
+        out->exchange_s = added_by(sum_s / 2, backward / pp) +
+                          added_by(sum_s / 2, p->forward_s / pp);
     else
-        out->exchange_s = fmax(0, sum_s - backward / pp);
+        out->exchange_s = added_by(sum_s, backward / pp);
     out->optimizer_s =
         (p->fp32 || p->narrow ? 1 : more_optimizer) * p->optimizer_s / pp *
         (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained

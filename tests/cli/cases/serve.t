@@ -397,7 +397,7 @@ Trained over many devices:
   MWh of the run N N N
   cost of the run N N N
   
-  of a step: passes N, stages that wait N, exchange that nothing hides N, optimizer N; N of the peak (MFU)
+  of a step: passes N, stages that wait N, exchange adds N, optimizer N; N of the peak (MFU)
   a device needs N GiB: weights N, gradients N, states N, activations N; it fits
   to verify it: no engine of foretell trains over several devices; hold the time of a step against the trainer's log
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 1 -q | sed -nE '1p; s/^a device.*; it/it/p'
