@@ -457,6 +457,42 @@ TEST(an_exchange_slows_the_passes_that_hide_it)
     ft_data_close(d);
 }
 
+/* A batch of its own on each device, and one sum of gradients in fp32. */
+TEST(any_network_has_replicas)
+{
+    ft_llm_train how = {.size = sizeof(how),
+                        .devices = 8,
+                        .micro_batch = 32,
+                        .tokens = 2560,
+                        .network = 1};
+    ft_query q = {.size = sizeof(q), .device = "a30", .optimizer = "momentum"};
+    ft_llm_trained a, one, none;
+    char path[4200];
+    ft_answer *x = NULL;
+    ft_data *d = NULL;
+
+    snprintf(path, sizeof(path), "%s/models/resnet18.onnx", data_dir);
+    q.model = path;
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
+    how.devices = 1;
+    CHECK(!ft_llm_train_ask(&one, d, &q, &how, NULL));
+    how.tp = 8;
+    CHECK_EQ(ft_llm_train_ask(&none, d, &q, &how, NULL), FT_EINVAL);
+    q.mode = "training";
+    q.batch = 32;
+    CHECK(!ft_query_ask(&x, d, &q, NULL));
+    CHECK_NEAR(one.step_s.value, x->time.value, 1e-9);
+    CHECK_NEAR(one.step_j.value, x->energy.value, 1e-9);
+    CHECK_NEAR(one.states, x->part_bytes[FT_PART_STATE], 0);
+    CHECK_NEAR(a.step_s.value, one.step_s.value + a.exchange_s, 1e-9);
+    CHECK(CMP(a.exchange_s, >, 0));
+    CHECK_EQ(a.global_batch, 256);
+    CHECK_NEAR(a.run_s.value, 10 * a.step_s.value, 1e-9);
+    ft_answer_free(x);
+    ft_data_close(d);
+}
+
 TEST(a_run_is_as_many_steps_as_its_tokens_are)
 {
     const ft_llm_trained a =
