@@ -196,6 +196,7 @@ TEST(replicas_shard_by_the_stage_of_zero)
     CHECK_NEAR(a[2].gradients, a[0].gradients / 16, 1);
     CHECK_NEAR(a[2].weights, a[0].weights, 0);
     CHECK_NEAR(a[3].weights, a[0].weights / 16, 1);
+    CHECK_NEAR(a[3].activations - a[0].activations, 3 * a[0].weights / 32, 1);
     CHECK_NEAR(a[1].optimizer_s, a[0].optimizer_s / 16, 1e-9);
     CHECK(CMP(a[3].exchange_s, >=, a[1].exchange_s));
     /* Sixteen do the work of sixteen, less what they wait for. */

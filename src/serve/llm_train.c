@@ -422,6 +422,10 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
     out->states = p->states * (how->zero > 0 ? divided(trained, own, how) : trained);
     /* The first stage has most under way, the last one the head. */
     out->activations = fmax(under_way * kept + again, kept + fmax(p->head, again));
+    /* FSDP has the weights of two layers at once, and gradients of one
+     * (arXiv:2304.11277). */
+    if (how->zero > 2 && !how->network)
+        out->activations += (2 * p->weights + p->trained) / layers;
     out->bytes =
         out->weights + out->gradients + out->states + out->activations + p->process;
     out->memory_bytes = p->memory;
