@@ -467,7 +467,7 @@ TEST(any_network_has_replicas)
                         .tokens = 2560,
                         .network = 1};
     ft_query q = {.size = sizeof(q), .device = "a30", .optimizer = "momentum"};
-    ft_llm_trained a, one, none;
+    ft_llm_trained a, one, apart, none;
     char path[4200];
     ft_answer *x = NULL;
     ft_data *d = NULL;
@@ -478,6 +478,12 @@ TEST(any_network_has_replicas)
     CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
     how.devices = 1;
     CHECK(!ft_llm_train_ask(&one, d, &q, &how, NULL));
+    how.devices = 8;
+    q.dims = &(ft_dim_value){"node", 2};
+    q.n_dims = 1;
+    CHECK(!ft_llm_train_ask(&apart, d, &q, &how, NULL));
+    CHECK(CMP(apart.exchange_s, >, a.exchange_s)); /* between four machines */
+    q.n_dims = 0;
     how.tp = 8;
     CHECK_EQ(ft_llm_train_ask(&none, d, &q, &how, NULL), FT_EINVAL);
     q.mode = "training";

@@ -75,6 +75,8 @@ static int check(const ft__predict_question *q)
                          q->o->train.lora);
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
+    if (q->step.mode != FT_MODE_TRAINING)
+        return ft__usage(q->c, "--gpus trains: --mode training, or left out");
     if (others.precision)
         return ft__usage(q->c,
                          "training over --gpus goes without --precision %s: --dtype "

@@ -267,8 +267,10 @@ static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
 
     if (st)
         return st;
-    if (q->n_dims)
-        memcpy(dim, q->dims, q->n_dims * sizeof(*dim));
+    one.n_dims = 0;
+    for (size_t i = 0; i < q->n_dims; i++) /* a network knows nothing of machines */
+        if (!how->network || strcmp(q->dims[i].name, "node") != 0)
+            dim[one.n_dims++] = q->dims[i];
     if (!how->network) {
         dim[one.n_dims++] = (ft_dim_value){"train", 1};
         dim[one.n_dims++] = (ft_dim_value){"tokens", (int64_t)how->sequence};

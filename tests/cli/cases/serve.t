@@ -481,6 +481,9 @@ Options of language models are refused for others, by the name that was given; s
   $ foretell predict data/models/resnet18.onnx --device h100-sxm --prompt 512
   foretell predict: --prompt is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none
   [2]
+  $ foretell predict data/models/resnet18.onnx --device h100-sxm --gpus 8 --mode inference
+  foretell predict: --gpus trains: --mode training, or left out
+  [2]
   $ foretell predict data/models/resnet18.onnx --device h100-sxm --gpus 8 --tp 2
   foretell predict: training over devices of a network that is no config.json or GGUF file has replicas alone: no tp, pp, ep, interleave, sequence, recompute and lora
   [2]
