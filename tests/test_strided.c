@@ -230,6 +230,37 @@ TEST(what_lies_in_order_stays_as_it_is)
     }
 }
 
+/* Images that are given channels-last stay so, through what goes element by element. */
+TEST(images_of_inputs_may_lie_channels_last)
+{
+    ft__build *b = ft__build_new("images");
+    uint32_t x = input(b, (ft_shape){4, {2, 3, 5, 5}});
+    ft_graph *g, *out;
+
+    x = put(b, "conv2d x=2x3x5x5 out=4 kernel=3x3 stride=1x1 pad=1x1", &x, 1);
+    x = put(b, "relu x=2x4x5x5", &x, 1);
+    ft__build_output(b, put(b, "batchnorm x=2x4x5x5", &x, 1));
+    CHECK_EQ(ft__build_finish_take(&g, b, NULL), FT_OK);
+    for (uint32_t last = 0; last < 2; last++) {
+        const ft_step step = {.mode = FT_MODE_INFERENCE};
+
+        CHECK_EQ(ft_step_lower(&out, g,
+                               FT_POLICY_STRIDED_VIEWS |
+                                   (last ? FT_POLICY_CHANNELS_LAST : 0),
+                               &step, NULL),
+                 FT_OK);
+        for (uint32_t i = 0; last && i < out->n_nodes; i++) {
+            const ft_op *op = &out->op[out->node[i].op];
+
+            CHECK_EQ(op->layout, op->kind == FT_KIND_relu ? FT_LAYOUT_PLAIN
+                                                          : FT_LAYOUT_CHANNELS_LAST);
+        }
+        CHECK_EQ(out != NULL, last);
+        ft_graph_free(out);
+    }
+    ft_graph_free(g);
+}
+
 TEST(a_channels_last_convolution_is_told_so)
 {
     ft__build *b = ft__build_new("nhwc");

@@ -76,6 +76,7 @@ TEST(each_optimizer_keeps_its_state)
         {FT_OPTIMIZER_MOMENTUM, "momentum x=8x3 phase=optimizer\n", 1},
         {FT_OPTIMIZER_ADAM, "adam x=8x3 phase=optimizer\n", 2},
         {FT_OPTIMIZER_ADAMW, "adamw x=8x3 phase=optimizer\n", 2},
+        {FT_OPTIMIZER_ADAMW8BIT, "adamw x=8x3 weights=int8 phase=optimizer\n", 2},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -480,6 +481,7 @@ TEST(costs_of_a_step_follow_the_formulae)
         {"sgd x=10 phase=optimizer", 40, 80, 40},
         {"momentum x=10 phase=optimizer", 60, 120, 80},
         {"adam x=10 phase=optimizer", 140, 160, 120},
+        {"adamw x=10 weights=int8 phase=optimizer", 140, 100, 60},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

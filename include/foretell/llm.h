@@ -69,6 +69,9 @@ typedef struct ft_llm_train {
     double tokens;          /* of the whole run; 0: a step */
     uint64_t ep;            /* devices, of those of tp and replicas, that divide whole experts; 1 */
     uint64_t lora;          /* rank of adapters beside frozen weights; 0: all weights are trained */
+    uint64_t network;       /* 1: of any other network, by replicas alone: tokens and sequences
+                               are items, micro_batch a device's batch, states as q's optimizer has
+                               them, in the weights' type */
 } ft_llm_train;
 #ifdef __cplusplus
 #define FT_LLM_TRAIN_INIT [] { ft_llm_train t = {}; t.size = sizeof(t); return t; }()
@@ -88,7 +91,7 @@ typedef struct ft_llm_trained {
                                    computed again, of the devices' bf16 peak; NaN: not known */
     double compute_s;           /* of step_s: forward and backward passes, ... */
     double bubble_s;            /* ... stages that wait, ... */
-    double exchange_s;          /* ... gradients and weights as far as nothing hides them, ... */
+    double exchange_s;          /* ... what exchange of gradients and weights adds, ... */
     double optimizer_s;         /* ... and the optimizer */
     double weights, gradients, states, activations, bytes; /* bytes: their sum and what
                                    the process takes */

@@ -106,7 +106,8 @@ enum {
     FT_POLICY_CHANNELS_LAST = 1u << 0,
     /* Transposes, slices, splits and expansions are views with strides; what
      * needs its elements in order copies them first (PyTorch). Not combined with
-     * the other policies that change graphs. */
+     * the other policies that change graphs, but for the first: then images of the
+     * inputs lie channels-last. */
     FT_POLICY_STRIDED_VIEWS = 1u << 1,
     /* Results are allocated as operations run and released at their last use;
      * Python frames hold arguments, and the caller the previous pass's results

@@ -96,6 +96,8 @@ typedef struct ft_query {
     double launch_s; /* host time of an operation such as softmax (elementwise ones take
                         0.6 of it), as ft_launch_time() finds it; 0: that of the
                         networks the predictor was fitted to, otherwise a default */
+    uint64_t channels_last; /* 1: images of the inputs lie channels-last, as
+                               torch.channels_last, and so do results as in PyTorch */
 } ft_query;
 #ifdef __cplusplus
 #define FT_QUERY_INIT                                                                  \

@@ -1,4 +1,5 @@
-/* foretell predict of the training of a language model over many devices. */
+/* foretell predict of training over many devices: of language models, and of other
+ * networks by replicas alone. */
 #include "cli/predict.h"
 
 #include <inttypes.h>
@@ -13,8 +14,7 @@ enum { MAX_NAME = 128 };
 
 const ft__option ft__llm_train_table[] = {
     FT__COUNT(ft__llm_train_options, devices, "gpus", "N",
-              "training of a language model over N devices; what tp x pp leave is data "
-              "parallel"),
+              "training over N devices; what tp x pp leave is data parallel"),
     FT__COUNT(ft__llm_train_options, pp, "pp", "N",
               "training: stages of a pipeline; 1"),
     FT__COUNT(
@@ -22,8 +22,10 @@ const ft__option ft__llm_train_table[] = {
         "training: parts of the model that each stage has, in turn with others'; 1"),
     FT__COUNT(ft__llm_train_options, sequence, "sequence", "N",
               "training: tokens of a sequence; 4096"),
-    FT__COUNT(ft__llm_train_options, micro_batch, "micro-batch", "N",
-              "training: sequences that go through a stage at once; 1"),
+    FT__COUNT(
+        ft__llm_train_options, micro_batch, "micro-batch", "N",
+        "training: sequences that go through a stage at once, or a network's batch on "
+        "each device; 1"),
     FT__COUNT(ft__llm_train_options, global_batch, "global-batch", "N",
               "training: sequences of a step; one micro-batch for every stage of every "
               "replica"),
@@ -35,8 +37,9 @@ const ft__option ft__llm_train_table[] = {
     FT__COUNT(ft__llm_train_options, lora, "lora", "RANK",
               "training: of adapters of that rank beside frozen weights (with --dim "
               "weight_bits=4: QLoRA)"),
-    FT__TEXT(ft__llm_train_options, tokens, "run-tokens", "N",
-             "training: tokens of the whole run, such as 300B or 1T"),
+    FT__TEXT(
+        ft__llm_train_options, tokens, "run-tokens", "N",
+        "training: tokens (of other networks items) of the whole run, such as 300B"),
     {0},
 };
 
@@ -73,6 +76,8 @@ static int check(const ft__predict_question *q)
                          q->o->train.lora);
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
+    if (q->step.mode != FT_MODE_TRAINING)
+        return ft__usage(q->c, "--gpus trains: --mode training, or left out");
     if (others.precision)
         return ft__usage(q->c,
                          "training over --gpus goes without --precision %s: --dtype "
@@ -153,13 +158,15 @@ static size_t assumed_of(const char *said[MAX_SAID], ft_llm_trained *a, char own
 
     snprintf(
         own, 256,
-        "%s%s; one pass forward, one back (1F1B); sums of gradients run beside the "
-        "backward pass",
+        "%s%s; one pass forward, one back%s; sums of gradients run beside the backward "
+        "pass",
         how->lora ? "adapters alone are trained: " : "",
-        a->states_8_bits ? "weights and gradients in their type, AdamW in 8 bits"
-        : a->fp32        ? "weights, gradients and states of AdamW in fp32"
+        how->network       ? "each device trains the whole network on items of its own"
+        : a->states_8_bits ? "weights and gradients in their type, AdamW in 8 bits"
+        : a->fp32          ? "weights, gradients and states of AdamW in fp32"
                   : "weights and gradients in 16 bits, AdamW with an fp32 copy of "
-                    "the weights");
+                    "the weights",
+        how->network ? "" : " (1F1B)");
     said[n++] = own;
     for (char *at = a->assumed, *end; n < MAX_SAID && (end = strchr(at, '\n'));
          at = end + 1) {
@@ -173,6 +180,7 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
                        const ft_llm_trained *a, const char *const *assumed,
                        size_t n_assumed, const char *device, double per_s)
 {
+    const bool items = how->network != 0;
     ft__table *t = ft__table_new("training|estimate>|low>|high>|basis");
     const ft_estimate cost = cost_of(a, per_s), days = times(a->run_s, 1.0 / 86400);
     const ft_estimate mwh = times(a->run_j, 1 / 3.6e9);
@@ -182,35 +190,36 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            q->c->args.v[0], how->devices, device, how->tp, how->pp ? how->pp : 1,
            ft__text_counted(a->replicas, "replica").s, a->micro_batches,
            a->micro_batches == 1 ? "" : "es",
-           ft__text_counted(a->global_batch, "sequence").s);
+           ft__text_counted(a->global_batch, items ? "item" : "sequence").s);
     for (size_t i = 0; i < n_assumed; i++)
         ft__put_line(stdout, "assumed: ", assumed[i]);
     putchar('\n');
     row(t, "time of a step", &a->step_s, "s");
-    row(t, "tokens/s", &a->tokens_per_s, "");
+    row(t, items ? "items/s" : "tokens/s", &a->tokens_per_s, "");
     row(t, "  of a device", &a->tokens_per_s_per_device, "");
     row(t, "energy of a step", &a->step_j, "J");
     row(t, "power of all devices", &a->power_w, "W");
-    row(t, "days of the run", &days, "");
+    row(t, items ? "time of the run" : "days of the run", items ? &a->run_s : &days,
+        items ? "s" : "");
     row(t, "device hours", &a->device_hours, "");
-    row(t, "MWh of the run", &mwh, "");
+    row(t, items ? "energy of the run" : "MWh of the run", items ? &a->run_j : &mwh,
+        items ? "J" : "");
     row(t, "cost of the run", &cost, "");
     if (!ft__table_print_take(t, stdout))
         return false;
-    printf(
-        "\nof a step: passes %s, stages that wait %s, exchange that nothing hides %s, "
-        "optimizer %s; %s of the peak (MFU)\n",
-        ft__text_seconds(a->compute_s).s, ft__text_seconds(a->bubble_s).s,
-        ft__text_seconds(a->exchange_s).s, ft__text_seconds(a->optimizer_s).s,
-        ft__text_percent(a->mfu).s);
+    printf("\nof a step: passes %s, stages that wait %s, exchange adds %s, "
+           "optimizer %s; %s of the peak (MFU)\n",
+           ft__text_seconds(a->compute_s).s, ft__text_seconds(a->bubble_s).s,
+           ft__text_seconds(a->exchange_s).s, ft__text_seconds(a->optimizer_s).s,
+           ft__text_percent(a->mfu).s);
     printf("a device needs %s: weights %s, gradients %s, states %s, activations %s; ",
            ft__text_bytes(a->bytes).s, ft__text_bytes(a->weights).s,
            ft__text_bytes(a->gradients).s, ft__text_bytes(a->states).s,
            ft__text_bytes(a->activations).s);
     if (a->bytes > a->memory_bytes)
-        printf("it does not fit: %s%s--tp, --pp or more --gpus take less\n",
-               how->zero < 3 ? "--zero 3, " : "",
-               how->recompute ? "" : "--recompute, ");
+        printf("it does not fit: %s%s%s take less\n", how->zero < 3 ? "--zero 3, " : "",
+               how->recompute || how->network ? "" : "--recompute, ",
+               items ? "a smaller --micro-batch" : "--tp, --pp or more --gpus");
     else
         puts("it fits");
     if (*a->no_hardware)
@@ -257,10 +266,8 @@ int ft__llm_train(ft__predict_question *q)
     int code = check(q);
 
     if (!code)
-        code = ft__check_language_model(
-            q->c, q->c->args.v[0], ft__option_given(ft__llm_train_table, &q->o->train));
-    if (!code)
         code = read_how(q, &how);
+    how.network = !ft__is_language_model(q->c->args.v[0]);
     if (!code && !q->o->device)
         code = ft__usage(q->c, "--device is missing: on what is it trained?");
     if (!code && strchr(q->o->device, ','))

@@ -31,6 +31,7 @@ static const ft__option options[] = {
              "the largest batch that fits the device's memory, too"),
     FT__FLAG(ft__predict_options, must_fit, "must-fit",
              "exit code 1 when the device's memory is too small"),
+    FT__CHANNELS_LAST_OPTION(ft__predict_options),
     FT__GROUP(ft__predict_options, use, ft__operating_table),
     FT__TEXT(ft__predict_options, clocks, "clocks", "MHZ,...",
              "at each of these core clocks, and which takes the least energy"),
@@ -238,6 +239,7 @@ int ft__predict_read(ft__predict_question *q)
     q->query.policy = q->use.policy;
     q->query.engine = o->engine;
     q->query.engine_version = o->asked.engine_version;
+    q->query.channels_last = o->channels_last;
     q->query.run_mode = o->asked.run_mode;
     q->query.host = o->asked.host;
     q->query.threads = o->threads;

@@ -31,7 +31,7 @@ typedef struct ft__predict_options {
     ft__operating_options use;
     const char *clocks, *power_caps, *correct, *html, *trace;
     ft__query_options asked;
-    bool max_batch, must_fit;
+    bool max_batch, must_fit, channels_last;
     ft__serve_options serve;
     ft__llm_train_options train;
 } ft__predict_options;

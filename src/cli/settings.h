@@ -53,7 +53,11 @@ extern const ft__option ft__query_table[];
  * it may be none. Complains itself. */
 int ft__launch_time_read(ft__cli *c, ft_query *q, ft_data *d, const char *text);
 
-/* The option of predict and rank: measurements that correct what a family says. */
+/* Options of predict and rank: how images lie, ... */
+#define FT__CHANNELS_LAST_OPTION(type)                                                 \
+    FT__FLAG(type, channels_last, "channels-last",                                     \
+             "images lie channels-last, as torch.channels_last")
+/* ... and measurements that correct what a family says. */
 #define FT__CORRECT_HELP                                                               \
     "few-shot correction of a predictor for a family by measurements of the device"
 /* The complaint that nothing was corrected. */

@@ -472,6 +472,14 @@ static double positions_for_values(const ft_op *op)
     return 8 * (double)ft_shape_elements(&out) - size * elements(op, FT_K_x);
 }
 
+/* Of one moment of Adam. */
+static double state_bytes(const ft_op *op)
+{
+    const int64_t own = ft_op_at(op, FT_K_weights, 0);
+
+    return elements(op, FT_K_x) * ft_dtype_bits(own ? (ft_dtype)own : op->dtype) / 8;
+}
+
 static double bytes_read(const ft_op *op, double weight_bytes, double results)
 {
     double size = (double)ft_dtype_bits(op->dtype) / 8, sum = taken(op, size, results);
@@ -488,7 +496,7 @@ static double bytes_read(const ft_op *op, double weight_bytes, double results)
     case FT_KIND_sgd: return 2 * sum;
     case FT_KIND_momentum: return 3 * sum;
     case FT_KIND_adam:
-    case FT_KIND_adamw: return 4 * sum;
+    case FT_KIND_adamw: return 2 * sum + 2 * state_bytes(op);
     default: return sum;
     }
 }
@@ -515,7 +523,7 @@ static double bytes_written(const ft_op *op, double results)
     case FT_KIND_collective: return ring(op) * sum;
     case FT_KIND_momentum: return 2 * sum;
     case FT_KIND_adam:
-    case FT_KIND_adamw: return 3 * sum;
+    case FT_KIND_adamw: return sum + 2 * state_bytes(op);
     default: return sum;
     }
 }

@@ -64,6 +64,8 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
 /* Would FT_POLICY_STRIDED_VIEWS change nothing? All tensors lie in plain order, and so
  * do their views. */
 bool ft__graph_is_plain(const ft_graph *g);
+/* A list of operations: nothing is said to be the result. */
+bool ft__graph_is_list(const ft_graph *g);
 /* The same for one operation that stands alone (a spec list, a sample). */
 void ft__op_lower(ft_op *op, uint32_t policy);
 /* The type in which most of the arithmetic is done. */

@@ -454,7 +454,7 @@ ft_status ft__graph_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     *out = NULL;
     if (policy & FT_POLICY_STRIDED_VIEWS) {
         ft__build_free(l.b);
-        return ft__graph_stride(out, g, err);
+        return ft__graph_stride(out, g, policy & FT_POLICY_CHANNELS_LAST, err);
     }
     l.made = malloc((n + 1) * sizeof(*l.made));
     l.source = malloc((n + 1) * sizeof(*l.source));

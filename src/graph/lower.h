@@ -26,6 +26,7 @@ bool ft__strides_view(const ft_shape *from, const ft__strides *t, const ft_shape
 
 /* FT_POLICY_STRIDED_VIEWS, on graphs of any phase: copies come behind the tensors,
  * which keep their numbers. */
-ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err);
+ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, bool images_last,
+                           ft_error *err);
 
 #endif

@@ -72,8 +72,7 @@ ft_status ft_step_read(ft_step *out, const ft_step_names *names, ft_error *err)
     return st;
 }
 
-/* A list of operations: nothing is said to be the result. */
-static bool is_list(const ft_graph *g)
+bool ft__graph_is_list(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensor[i].is_output)
@@ -97,7 +96,7 @@ bool ft__graph_keeps_statistics(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->op[i].kind == FT_KIND_batchnorm && ft_op_at(&g->op[i], FT_K_train, 0))
-            return !is_list(g);
+            return !ft__graph_is_list(g);
     return false;
 }
 
@@ -105,7 +104,7 @@ bool ft__graph_is_recurrent(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (ft__rnn_gates(g->op[i].kind))
-            return !is_list(g);
+            return !ft__graph_is_list(g);
     return false;
 }
 
@@ -120,7 +119,7 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                        "%s holds forward and backward pass in one: export the model in "
                        "evaluation mode for --mode inference",
                        g->name);
-    if (is_list(g))
+    if (ft__graph_is_list(g))
         return ft_fail(
             err, FT_EINVAL, 0,
             "%s: a list does not say how its operations are connected: write "
@@ -160,7 +159,8 @@ ft_status ft_step_lower(ft_graph **out, const ft_graph *g, uint32_t policy,
     *out = NULL;
     if (policy & FT_POLICY_STRIDED_VIEWS) {
         st = ft_step_make(&step, g, s, err);
-        if (!st && ft__graph_is_plain(step ? step : g)) {
+        if (!st && !(policy & FT_POLICY_CHANNELS_LAST) &&
+            ft__graph_is_plain(step ? step : g)) {
             *out = step;
             return FT_OK;
         }

@@ -404,7 +404,8 @@ static void stride_node(struct strided *s, const ft_node *n, uint32_t *in)
     alias(s, n);
 }
 
-static void copy_tensors(struct strided *s)
+/* images_last: inputs of images and volumes lie channels-last. */
+static void copy_tensors(struct strided *s, bool images_last)
 {
     for (uint32_t i = 0; i < s->src->n_tensors; i++) {
         const ft_tensor *t = &s->src->tensor[i];
@@ -412,7 +413,9 @@ static void copy_tensors(struct strided *s)
         ft__build_like(s->b, t, t->dtype);
         if (t->trainable)
             ft__build_trainable(s->b, i);
-        s->strides[i] = ft__strides_plain(&t->shape);
+        s->strides[i] = images_last && t->role == FT_ROLE_INPUT && t->shape.rank > 3
+                            ? ft__strides_channels_last(&t->shape)
+                            : ft__strides_plain(&t->shape);
         s->copied[i] = FT_NONE;
     }
     for (uint32_t i = 0; i < s->src->n_outputs; i++)
@@ -448,7 +451,8 @@ static uint32_t most_operands(const ft_graph *g)
     return most;
 }
 
-ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err)
+ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, bool images_last,
+                           ft_error *err)
 {
     struct strided s = {.src = g, .b = ft__build_new(g->name)};
     uint32_t *in = malloc((most_operands(g) + 1) * sizeof(*in));
@@ -458,7 +462,7 @@ ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, ft_error *err)
     s.strides = malloc((g->n_tensors + 1) * sizeof(*s.strides));
     s.copied = malloc((g->n_tensors + 1) * sizeof(*s.copied));
     if (s.b && in && s.strides && s.copied) {
-        copy_tensors(&s);
+        copy_tensors(&s, images_last);
         for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(s.b); i++)
             stride_node(&s, &g->node[i], in);
         st = ft__build_finish_take(out, s.b, err);

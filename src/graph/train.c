@@ -337,6 +337,8 @@ static void step(ft__train *t, ft_optimizer optimizer, uint32_t weight, uint32_t
     ft__op_init(&op, how[optimizer].kind, dtype);
     op.phase = FT_PHASE_OPTIMIZER;
     ft__op_set_shape(&op, FT_K_x, &s);
+    if (narrow)
+        ft__op_set1(&op, FT_K_weights, FT_DTYPE_int8);
     ft__build_node(t->b, t->at, strlen(t->at), &op, in, n, NULL, 0, &out, 1);
 }
 

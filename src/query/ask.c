@@ -31,6 +31,8 @@ static uint32_t policy_of(const ft__answer_source *s)
 
     if (s->predictor)
         ft_predictor_get_info(s->predictor, &info);
+    if (s->channels_last && info.policy & FT_POLICY_STRIDED_VIEWS)
+        info.policy |= FT_POLICY_CHANNELS_LAST;
     return info.policy;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/pairs.h"
+#include "graph/graph_inside.h"
 #include "predict/model/calibration_set.h"
 #include "query/select.h"
 
@@ -609,7 +610,14 @@ ft_status ft__select(ft__selection *out, ft_data *d, const ft_query *q,
     struct selecting a = {.d = d, .q = q, .g = g};
     ft_status st;
 
-    *out = (ft__selection){.predictor = "", .limit_bytes = NAN, .host = "not known"};
+    *out = (ft__selection){.source.channels_last = q->channels_last != 0,
+                           .predictor = "",
+                           .limit_bytes = NAN,
+                           .host = "not known"};
+    if (q->channels_last && ft__graph_is_list(g))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--channels-last: a list of operations says "
+                       "layout=channels_last in its lines");
     st = read_analytic(&out->source.model, q->method, err);
     if (!st)
         st = open_all(&a, err);

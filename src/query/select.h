@@ -18,6 +18,7 @@ typedef struct ft__answer_source {
     const ft_predictor *predictor; /* of one device, or of a family; or NULL */
     ft__device_use on;  /* of a family, or without a predictor; otherwise NULL */
     ft__analytic model; /* without a predictor */
+    bool channels_last; /* images of the inputs, where PyTorch's strides are followed */
 } ft__answer_source;
 
 /* Borrows of the ft_data and the query; stays where it is. */

@@ -11,17 +11,6 @@
 #include "query/data.h"
 #include "serve/serve.h"
 
-/* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
- * copy, 12 B of a weight; of weights in fp32 the moments; in 8 bits (bitsandbytes) two
- * moments of a byte, without a copy. An answer's has moments of the weights' type: 14 B
- * of a 16-bit weight through memory, not 28, and 28 B of one in fp32; with states of 8
- * bits they are 10 and 16. Products that make gradients of several
- * micro-batches add them up in fp32, in place: 6 B more than a 16-bit gradient that is
- * written, 4 B more than one in fp32, of 28 B. */
-static const double states_beside_copy = 6, states_of_fp32 = 2, states_of_8_bits = 1;
-static const double more_optimizer = 2, narrow_optimizer = 10.0 / 14,
-                    narrow_optimizer_of_fp32 = 16.0 / 28, added_gradient = 6.0 / 14,
-                    added_gradient_of_fp32 = 4.0 / 28;
 enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32 };
 
 struct passes {
@@ -34,6 +23,8 @@ struct passes {
     double results, head; /* B: what the backward pass reads, of layers; of what comes
                              after them, with the logits and their gradient */
     double between;       /* B: what goes from layer to layer */
+    double states;        /* B of the optimizer's for one of weights that are trained */
+    double optimizer, added; /* of optimizer_s: its time, that of adding gradients up */
     double flops, peak, idle_w, memory, process;
     uint64_t layers;
     bool fp32;   /* weights and gradients */
@@ -62,7 +53,7 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
     ft__serve_default(&out->tp, 1);
     ft__serve_default(&out->pp, 1);
     ft__serve_default(&out->node, node_of(q) ? node_of(q) : 8);
-    ft__serve_default(&out->sequence, 4096);
+    ft__serve_default(&out->sequence, out->network ? 1 : 4096);
     ft__serve_default(&out->micro_batch, 1);
     ft__serve_default(&out->interleave, 1);
     ft__serve_default(&out->ep, 1);
@@ -75,6 +66,12 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
             "training has at most %d devices and sequences, zero 0 to 3, and "
             "a number of tokens",
             MOST);
+    if (out->network && (out->tp > 1 || out->pp > 1 || out->ep > 1 || out->lora ||
+                         out->sequence > 1 || out->interleave > 1 || out->recompute))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "training over devices of a network that is no config.json or "
+                       "GGUF file has replicas alone: no tp, pp, ep, interleave, "
+                       "sequence, recompute and lora");
     if (out->lora > INT64_MAX)
         return ft_fail(err, FT_EINVAL, 0, "lora=%" PRIu64 ": no model is so wide",
                        out->lora);
@@ -186,24 +183,55 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
     return read ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training");
 }
 
+/* Of a network as one device trains it. */
+static void take_network(struct passes *p, const ft_answer *a)
+{
+    p->states = a->part_bytes[FT_PART_STATE] / p->trained;
+    p->optimizer = 1;
+    p->added = 0;
+    p->layers = 1;
+    p->head = 0;
+    p->results = a->part_bytes[FT_PART_INPUTS] + a->part_bytes[FT_PART_SAVED] +
+                 a->part_bytes[FT_PART_ACTIVATIONS] + a->part_bytes[FT_PART_WORKSPACE];
+}
+
+/* Of a byte of weights. AdamW with an fp32 copy of 16-bit weights: two moments and the
+ * copy, 12 B of a weight; of weights in fp32 the moments; in 8 bits (bitsandbytes) two
+ * moments of a byte, without a copy. An answer's has moments of the weights' type: 14 B
+ * of a 16-bit weight through memory, not 28. Products that make gradients of several
+ * micro-batches add them up in fp32, in place: 6 B more than a 16-bit gradient that is
+ * written, 4 B more than one in fp32. */
+static void take_adamw(struct passes *p, bool narrow)
+{
+    p->narrow = narrow;
+    p->states = narrow ? (p->fp32 ? 0.5 : 1) : p->fp32 ? 2 : 6;
+    p->optimizer = p->fp32 || narrow ? 1 : 2;
+    p->added = p->fp32 ? 4.0 / (narrow ? 16 : 28) : 6.0 / (narrow ? 10 : 14);
+}
+
+static void say(ft_llm_trained *out, const char *text)
+{
+    const size_t len = strlen(out->assumed);
+
+    if (len + strlen(text) + 1 < sizeof(out->assumed))
+        snprintf(out->assumed + len, sizeof(out->assumed) - len, "%s\n", text);
+}
+
 /* What was assumed of the model, not of one device's step, and what is warned of. */
 static void take_said(ft_llm_trained *out, const ft_answer *a)
 {
     static const char step[] = "whole sequences ";
-    size_t len = 0;
 
-    for (uint32_t i = 0; i < a->graph->n_assumptions; i++) {
-        const char *text = a->graph->assumption[i];
-
-        if (strncmp(text, step, strlen(step)) &&
-            len + strlen(text) + 1 < sizeof(out->assumed))
-            len += (size_t)snprintf(out->assumed + len, sizeof(out->assumed) - len,
-                                    "%s\n", text);
-    }
-    for (size_t i = 0; i < a->n_warnings; i++)
+    for (uint32_t i = 0; i < a->graph->n_assumptions; i++)
+        if (strncmp(a->graph->assumption[i], step, strlen(step)))
+            say(out, a->graph->assumption[i]);
+    for (size_t i = 0; i < a->n_warnings; i++) {
+        if (a->warning[i]->code == FT_REMARK_FOLDED)
+            say(out, a->warning[i]->text);
         if (a->warning[i]->code == FT_REMARK_NO_HARDWARE)
             snprintf(out->no_hardware, sizeof(out->no_hardware), "%s",
                      a->warning[i]->text);
+    }
 }
 
 /* What training over devices says itself. */
@@ -239,13 +267,16 @@ static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
 
     if (st)
         return st;
-    if (q->n_dims)
-        memcpy(dim, q->dims, q->n_dims * sizeof(*dim));
-    dim[q->n_dims] = (ft_dim_value){"train", 1};
-    dim[q->n_dims + 1] = (ft_dim_value){"tokens", (int64_t)how->sequence};
-    dim[q->n_dims + 2] = (ft_dim_value){"tp", (int64_t)how->tp};
-    one.n_dims = q->n_dims + 3;
-    if (!node_of(q))
+    one.n_dims = 0;
+    for (size_t i = 0; i < q->n_dims; i++) /* a network knows nothing of machines */
+        if (!how->network || strcmp(q->dims[i].name, "node") != 0)
+            dim[one.n_dims++] = q->dims[i];
+    if (!how->network) {
+        dim[one.n_dims++] = (ft_dim_value){"train", 1};
+        dim[one.n_dims++] = (ft_dim_value){"tokens", (int64_t)how->sequence};
+        dim[one.n_dims++] = (ft_dim_value){"tp", (int64_t)how->tp};
+    }
+    if (!how->network && !node_of(q))
         dim[one.n_dims++] = (ft_dim_value){"node", (int64_t)how->node};
     if (how->ep > 1)
         dim[one.n_dims++] = (ft_dim_value){"ep", (int64_t)how->ep};
@@ -256,7 +287,7 @@ static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
     one.dims = dim;
     one.batch = (int64_t)how->micro_batch;
     one.mode = "training";
-    one.optimizer = q->optimizer ? q->optimizer : "adamw";
+    one.optimizer = q->optimizer ? q->optimizer : how->network ? "sgd" : "adamw";
     st = ft_query_ask(&a, d, &one, err);
     if (st)
         return st;
@@ -276,10 +307,13 @@ static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
         .memory = a->limit_bytes,
         .process = isfinite(a->context_bytes) ? a->context_bytes : 0,
         .basis = a->time.basis,
-        .narrow = strcmp(one.optimizer, "adamw8bit") == 0,
     };
     take_said(out, a);
     st = take_graph(p, a->graph, (double)how->tp, err);
+    if (how->network)
+        take_network(p, a);
+    else
+        take_adamw(p, strcmp(one.optimizer, "adamw8bit") == 0);
     if (!st)
         st = ft__data_device(&kept, d, a->device, true, err);
     if (!st && kept->thing) {
@@ -384,26 +418,30 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
     /* Of a stage and micro-batch: all of it, or what goes into its layers. */
     const double kept = share * (how->recompute ? layers * p->between : p->results);
     const double again = how->recompute ? p->results / layers : 0;
-    const double states = p->narrow ? states_of_8_bits * (p->fp32 ? 0.5 : 1)
-                          : p->fp32 ? states_of_fp32
-                                    : states_beside_copy;
 
     out->weights = how->zero > 2 ? divided(weights, of_experts, how) : weights;
     out->gradients = how->zero > 1 ? divided(trained, own, how) : trained;
-    out->states = states * (how->zero > 0 ? divided(trained, own, how) : trained);
+    out->states = p->states * (how->zero > 0 ? divided(trained, own, how) : trained);
     /* The first stage has most under way, the last one the head. */
     out->activations = fmax(under_way * kept + again, kept + fmax(p->head, again));
+    /* FSDP has the weights of two layers at once, and gradients of one
+     * (arXiv:2304.11277). */
+    if (how->zero > 2 && !how->network)
+        out->activations += (2 * p->weights + p->trained) / layers;
     out->bytes =
         out->weights + out->gradients + out->states + out->activations + p->process;
     out->memory_bytes = p->memory;
 }
 
-/* Of an answer's, whose states have the weights' type. */
-static double optimizer_share(const struct passes *p)
+/* s that an exchange adds to the passes beside it: what they do not hide, and of the
+ * rest by how much it slows them, whose cores and bandwidth it takes (18.9 % on average
+ * of A100, H100, MI210 and MI250: arXiv:2507.03114). */
+static double added_by(double exchange_s, double passes_s)
 {
-    if (p->narrow)
-        return p->fp32 ? narrow_optimizer_of_fp32 : narrow_optimizer;
-    return p->fp32 ? 1 : more_optimizer;
+    static const double slower = 0.189;
+    const double alone_s = fmax(0, exchange_s - passes_s);
+
+    return alone_s + slower * (exchange_s - alone_s);
 }
 
 /* sum_s: of all gradients once; gather_s: of all weights for both passes. */
@@ -412,8 +450,7 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
 {
     const double pp = (double)how->pp, m = (double)out->micro_batches;
     const double backward = p->backward_s + (how->recompute ? p->forward_s : 0);
-    const double added = p->fp32 ? added_gradient_of_fp32 : added_gradient;
-    const double adds = how->zero > 2 || m <= 1 ? 0 : added * p->optimizer_s;
+    const double adds = how->zero > 2 || m <= 1 ? 0 : p->added * p->optimizer_s;
     const double stage_s = (p->forward_s + backward + adds) / pp;
 
     out->compute_s = m * stage_s;
@@ -422,14 +459,14 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
      * Of divided states updated weights are gathered beside the next step's forward
      * pass (Megatron-LM, --overlap-param-gather). */
     if (how->zero > 2)
-        out->exchange_s = m * fmax(0, gather_s + sum_s / 2 - stage_s);
+        out->exchange_s = m * added_by(gather_s + sum_s / 2, stage_s);
     else if (how->zero)
         out->exchange_s =
-            fmax(0, sum_s / 2 - backward / pp) + fmax(0, sum_s / 2 - p->forward_s / pp);
+            added_by(sum_s / 2, backward / pp) + added_by(sum_s / 2, p->forward_s / pp);
     else
-        out->exchange_s = fmax(0, sum_s - backward / pp);
+        out->exchange_s = added_by(sum_s, backward / pp);
     out->optimizer_s =
-        optimizer_share(p) * p->optimizer_s / pp *
+        p->optimizer * p->optimizer_s / pp *
         (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained
                    : 1);
     return out->compute_s + out->bubble_s + out->exchange_s + out->optimizer_s;
@@ -486,7 +523,7 @@ ft_status ft_llm_train_ask(ft_llm_trained *out, ft_data *d, const ft_query *aske
     st = ft__query_read(&q, asked, err);
     if (!st)
         st = read_how(&how, in, &q, &out->replicas, err);
-    if (!st && q.optimizer && strcmp(q.optimizer, "adamw") != 0 &&
+    if (!st && !how.network && q.optimizer && strcmp(q.optimizer, "adamw") != 0 &&
         strcmp(q.optimizer, "adamw8bit") != 0)
         st = ft_fail(err, FT_EINVAL, 0,
                      "training over devices has --optimizer adamw or adamw8bit, not "

@@ -524,10 +524,11 @@ static int print(const struct rank_lists *s)
 
 static int check(const ft__rank_question *q)
 {
-    const char *not = q->o->batches   ? "batches"
-                      : q->o->clocks  ? "clocks"
-                      : q->o->correct ? "correct"
-                      : q->step.given ? "mode"
+    const char *not = q->o->batches         ? "batches"
+                      : q->o->clocks        ? "clocks"
+                      : q->o->correct       ? "correct"
+                      : q->o->channels_last ? "channels-last"
+                      : q->step.given       ? "mode"
                       : q->o->model.batch || q->o->model.dims.n ||
                               q->o->model.inputs.n || q->o->model.dtype
                           ? "batch, --dim, --input and --dtype"

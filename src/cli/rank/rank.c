@@ -30,6 +30,7 @@ static const ft__option options[] = {
              "at each of these batch sizes; values are then of an item"),
     FT__TEXT(ft__rank_options, clocks, "clocks", "MHZ,...",
              "at each of these core clocks"),
+    FT__CHANNELS_LAST_OPTION(ft__rank_options),
     FT__TEXT(ft__rank_options, power_caps, "power-caps", "WATTS,...",
              "serving: under each of these power caps"),
     FT__TEXTS(ft__rank_options, prices, "price", "D=PRICE/h",
@@ -407,6 +408,7 @@ static ft_query query_of(const ft__rank_question *q)
     query.loss = q->o->step.loss;
     query.loss_on = q->o->step.loss_on;
     query.policy = q->use.policy;
+    query.channels_last = q->o->channels_last;
     query.run_mode = q->o->asked.run_mode;
     query.host = q->o->asked.host;
     query.loaded = family_of(q);

@@ -62,6 +62,7 @@ typedef struct ft__rank_options {
     ft__query_options asked;
     const char *html;
     bool lists; /* --stdin */
+    bool channels_last;
     uint64_t top, seed;
     ft__operating_options use;
     ft_step_names step;

@@ -400,9 +400,18 @@ Trained over many devices:
   MWh of the run N N N
   cost of the run N N N
   
-  of a step: passes N, stages that wait N, exchange that nothing hides N, optimizer N; N of the peak (MFU)
+  of a step: passes N, stages that wait N, exchange adds N, optimizer N; N of the peak (MFU)
   a device needs N GiB: weights N, gradients N, states N, activations N; it fits
   to verify it: no engine of foretell trains over several devices; hold the time of a step against the trainer's log
+  $ foretell predict data/models/resnet50.onnx --device a30 --gpus 4 --micro-batch 64 --run-tokens 1281167 --price 2/h -q | grep -oE '^[^ ].* in a step.*|^assumed: (each|53)( [a-z]+){3}|^(items|time of the run|energy of the run|cost).*/s|^(time|energy|cost) of the run|of the peak'
+  data/models/resnet50.onnx on 4 x a30: tp 1, pp 1, 4 replicas, 1 micro-batch in a step of 256 items
+  assumed: each device trains the
+  assumed: 53 convolutions of resnet
+  items/s
+  time of the run
+  energy of the run
+  cost of the run
+  of the peak
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 1 -q | sed -nE '1p; s/^a device.*; it/it/p'
   examples/llm/llama-3-8b.json on 1 x h100-sxm: tp 1, pp 1, 1 replica, 1 micro-batch in a step of 1 sequence
   it does not fit: --zero 3, --recompute, --tp, --pp or more --gpus take less
@@ -491,8 +500,11 @@ Options of language models are refused for others, by the name that was given; s
   $ foretell predict data/models/resnet18.onnx --device h100-sxm --prompt 512
   foretell predict: --prompt is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none
   [2]
+  $ foretell predict data/models/resnet18.onnx --device h100-sxm --gpus 8 --mode inference
+  foretell predict: --gpus trains: --mode training, or left out
+  [2]
   $ foretell predict data/models/resnet18.onnx --device h100-sxm --gpus 8 --tp 2
-  foretell predict: --gpus is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none
+  foretell predict: training over devices of a network that is no config.json or GGUF file has replicas alone: no tp, pp, ep, interleave, sequence, recompute and lora
   [2]
   $ foretell rank data/models/resnet18.onnx --devices h100-sxm --prompt 512
   foretell rank: --prompt is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none

@@ -243,6 +243,12 @@ Foretold for a device: by phase, and memory by part.
   conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.94 ms   648 us   338 us  1.24 ms  scaled
   
   verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer momentum --batch 32
+  $ for o in --channels-last ""; do foretell predict data/models/resnet50.pt2 --device a30 --mode training --batch 64 --dtype amp-fp16 $o --top 1000 -q | grep -E '^(conv|batchnorm|maxpool)' | grep 'layout=channels_last' | wc -l; done
+  72
+  0
+  $ echo 'relu x=1x8x8x8' | foretell predict - --device a30 --channels-last
+  foretell predict: --channels-last: a list of operations says layout=channels_last in its lines
+  [2]
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --optimizer adamw8bit -q | tail -1
   to verify it: no engine of foretell has optimizers with states of 8 bits
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
