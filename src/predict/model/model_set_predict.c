@@ -138,12 +138,11 @@ static bool is_new_head(const ft__regressor *p, const float *row)
 static void answer_alone(const ft__model_set *l, ft__op_answer *a, double scale)
 {
     const bool estimated = l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY;
-    const double reach = FT__ESTIMATE_REACH, usual = 0.5 * FT__FAR_FACTOR;
-    const double value = estimated ? 0 : l->centre;
-    const double low = estimated ? -reach : usual * fmin(0, l->low);
-    const double high = estimated ? reach : usual * fmax(0, l->high);
+    const double value = estimated ? 0 : l->centre, usual = 0.5 * FT__FAR_FACTOR;
+    const double low = usual * fmin(0, l->low), high = usual * fmax(0, l->high);
 
     a->far = true;
+    a->unlike = estimated;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + low, scale);
     a->high = ft__model_set_value(l, value + high, scale);
