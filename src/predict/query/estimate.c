@@ -488,10 +488,8 @@ static ft_basis basis_of_energy(const ft__network_estimate *e, const ft__op_task
     return basis;
 }
 
-/* Work takes its joules however long it takes: networks of devices left out that are
- * slower than predicted draw less, and joules are as unsure as the less sure of both.
- * Of devices that power was measured on, sessions differ in each (docs/notes/power.md).
- */
+/* Joules of networks of devices left out lie within the less sure of time and power. Of
+ * devices that power was measured on, sessions differ in each (docs/notes/power.md). */
 static double energy_reach(double time, double power, const ft__log_residual *r)
 {
     return r->power_estimated ? fmax(fabs(time), fabs(power)) : hypot(time, power);
