@@ -419,6 +419,8 @@ TEST(intervals_are_as_wide_as_devices_left_out_showed)
     CHECK(CMP(mixed.host_s, >, 0.3 * mixed.busy_s) &&
           CMP(mixed.busy_s, >, 0.3 * mixed.host_s));
     CHECK(CMP(width(&mixed.time), <, width(&host.time)));
+    /* Power alone has 2.02. */
+    CHECK(CMP(width(&algorithm.energy), <, 1.01 * fmax(2.02, width(&algorithm.time))));
 }
 
 int main(int argc, char **argv)

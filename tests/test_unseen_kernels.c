@@ -52,7 +52,7 @@ TEST(settings_hold_what_kernels_of_an_engine_have_in_common)
 }
 
 /* Of single products a batch of one is another, of three are not; of batches of several
- * the other way round. */
+ * the other way round. Neither says anything of 8 bits. */
 TEST(a_batch_of_one_is_a_single_product)
 {
     static const char *const form[] = {"matmul x=%ux256 y=256x512 dtype=fp32",
@@ -77,6 +77,9 @@ TEST(a_batch_of_one_is_a_single_product)
 
             CHECK_EQ(a.unlike, several != batched);
         }
+        CHECK(asked_of(p, "gtx-1080-ti", "",
+                       "matmul x=300x256 y=256x512 to=int32 dtype=int8")
+                  .unlike);
         ft_predictor_free(p);
     }
 }

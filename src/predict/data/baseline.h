@@ -27,11 +27,6 @@ const char *ft__group_name(uint32_t group);
  * others. */
 #define FT__ONE_CHIP_SHARE 0.5
 
-/* What devices left out showed of operations by their data sheets alone
- * (docs/networks.md): 90 % of the logarithm of measured over estimate are within this.
- */
-#define FT__ESTIMATE_REACH 0.9
-
 /* What holds of the rows of one group and dataset, in training alone. */
 typedef struct ft__own_base {
     ft__physics_params without; /* constants that rows of its chip had no part in */

@@ -15,10 +15,10 @@ static const double least_of_other_sort = 3;
 /* What the devices that a metric was learned of have in common with one that was not
  * among them. */
 struct relation {
-    bool type;           /* one is of its type */
-    bool maker;          /* and of its maker, too */
-    bool several;        /* they are of two chips or more */
-    double older, newer; /* compute capability of the maker's that it is next to; NaN */
+    bool type;     /* one is of its type */
+    bool maker;    /* and of its maker, too */
+    bool several;  /* they are of two chips or more */
+    double newest; /* the maker's highest compute capability; NaN */
 };
 
 static struct relation relation_to(const ft__family *f, ft__metric metric,
@@ -26,7 +26,7 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
 {
     const ft__model_set *l = ft__family_any(f, metric);
     const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
-    struct relation k = {.older = NAN, .newer = NAN};
+    struct relation k = {.newest = NAN};
 
     for (uint32_t i = 0; l && i < f->n_datasets; i++) {
         const ft__hardware *h = &f->templates[i].hardware;
@@ -38,12 +38,8 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
                               strcmp(h->vendor, own.vendor) == 0);
         first = first ? first : h;
         k.several = k.several || strcmp(h->chip, first->chip);
-        if (strcmp(h->vendor, own.vendor) != 0)
-            continue;
-        if (h->capability <= own.capability)
-            k.older = fmax(k.older, h->capability);
-        if (h->capability >= own.capability)
-            k.newer = fmin(k.newer, h->capability);
+        if (strcmp(h->vendor, own.vendor) == 0)
+            k.newest = fmax(k.newest, h->capability);
     }
     return k;
 }
@@ -84,25 +80,10 @@ static const double between_hosts = 0.66;
 /* Likewise of TensorFlow 1's sessions of linear layers: 0.38, of these four. */
 static const double between_sessions = 0.71;
 
-/* Of devices newer than all that were measured, or older, 90 % of the logarithm for
- * each generation between: what an A100 asks for, learned from Hopper and Blackwell. */
-static const double between_generations = 0.15;
-
 /* Of attention on a newer generation: its kernels are written anew for each, and what
  * the estimate lacks of them is unknown. What covers 90 % of single tokens on an A100
  * and an H200 whose own kernels are taken out of the estimate. */
 static const double of_new_attention = 0.4;
-
-/* Generations (one for each 1.0 of compute capability) beyond those that were measured.
- */
-static double generations_beyond(const struct relation *k, const ft__dataset *on)
-{
-    const double own = ft__hardware_of(on->file).capability;
-
-    return isnan(k->older)   ? fmax(0, k->newer - own)
-           : isnan(k->newer) ? own - k->older
-                             : 0;
-}
 
 /* Logarithm of the estimate beside a host that takes `times` as long over that by the
  * constants; 0 where the host is none of it. */
@@ -116,21 +97,20 @@ static double beside_host(const ft__terms *t, double times)
     return isfinite(change) ? change : 0;
 }
 
-/* An eager operation may have another host, of those that are known to be; what its
- * device takes may be off by what generations differ by. */
+/* An eager operation may have another host, of those that are known to be; attention of
+ * a newer generation has other kernels. */
 static void widen_for_unknown(ft__op_answer *out, const struct relation *k,
                               const ft__dataset *on, const ft__samples *s)
 {
-    const double beyond = generations_beyond(k, on);
-    const bool newer = isnan(k->newer) && beyond > 0;
+    /* Generations: one for each 1.0. */
+    const double newer = ft__hardware_of(on->file).capability - k->newest;
     const bool tensorflow = ft__setting_read(on->setting).tensorflow;
 
     for (size_t i = 0; i < s->n; i++) {
         const ft__terms *t = &s->terms[i];
-        const bool anew = newer && s->v[i].op.kind == FT_KIND_attention;
-        const double own = ft__device_share(t) *
-                           hypot(isfinite(beyond) ? between_generations * beyond : 0,
-                                 anew ? of_new_attention * fmin(beyond, 1) : 0);
+        const bool anew = newer > 0 && s->v[i].op.kind == FT_KIND_attention;
+        const double own =
+            anew ? ft__device_share(t) * of_new_attention * fmin(newer, 1) : 0;
         const double hosts =
             ft__is_session(&s->v[i].op, tensorflow) ? between_sessions : between_hosts;
         const double down = hypot(own, beside_host(t, exp(-hosts))),

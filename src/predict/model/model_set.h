@@ -17,8 +17,6 @@
  * by leaving each known chip out; one alone says nothing of others: */
 /* Then an interval reaches at least this factor either way. Chosen, not measured. */
 #define FT__LEAST_REACH 1.65
-/* The same of products of less than 16 bits, of which chips differ more. */
-#define FT__LEAST_NARROW_REACH 2
 
 /* The most rows of a regressor for a class or for all kinds. */
 static inline size_t ft__class_rows(size_t part_rows)

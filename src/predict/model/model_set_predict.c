@@ -138,12 +138,11 @@ static bool is_new_head(const ft__regressor *p, const float *row)
 static void answer_alone(const ft__model_set *l, ft__op_answer *a, double scale)
 {
     const bool estimated = l->opt.unseen && l->opt.metric < FT__METRIC_MEMORY;
-    const double reach = FT__ESTIMATE_REACH, usual = 0.5 * FT__FAR_FACTOR;
-    const double value = estimated ? 0 : l->centre;
-    const double low = estimated ? -reach : usual * fmin(0, l->low);
-    const double high = estimated ? reach : usual * fmax(0, l->high);
+    const double value = estimated ? 0 : l->centre, usual = 0.5 * FT__FAR_FACTOR;
+    const double low = usual * fmin(0, l->low), high = usual * fmax(0, l->high);
 
     a->far = true;
+    a->unlike = estimated;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + low, scale);
     a->high = ft__model_set_value(l, value + high, scale);
@@ -151,6 +150,10 @@ static void answer_alone(const ft__model_set *l, ft__op_answer *a, double scale)
     a->base = scale;
     a->measured = false;
 }
+
+/* As FT__FAR_FACTOR, of devices that are not among the rows, whose intervals have more
+ * that sizes do not change: docs/notes/one-model.md. */
+static const double far_unseen = 1.5;
 
 /* One row. Of a new head, or of an unknown device and a new form, nothing was learned:
  * the physical estimate. */
@@ -170,7 +173,7 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
     a->unlike = l->opt.unseen && is_new_kernel(p, row);
     a->far = (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
              is_new_size(p, row) || other_layer;
-    residual_scale *= a->far ? FT__FAR_FACTOR : 1;
+    residual_scale *= !a->far ? 1 : l->opt.unseen ? far_unseen : FT__FAR_FACTOR;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + fmin(-least, low * residual_scale), scale);
     a->high = ft__model_set_value(l, value + fmax(least, high * residual_scale), scale);

@@ -185,23 +185,15 @@ static ft_status share_of_learned(double *out, const struct left_out *h,
     return FT_OK;
 }
 
-/* Either way at least, of a regressor that one chip taught: it tells nothing of others.
- */
-static double least_reach(const ft__regressor *p)
+/* Of one chip, which tells nothing of others. */
+static void widen(ft__chip_effects *e)
 {
-    return p->scope == FT__SCOPE_KIND && p->which >= FT_KIND_COUNT
-               ? FT__LEAST_NARROW_REACH
-               : FT__LEAST_REACH;
-}
-
-static void widen(ft__chip_effects *e, double least)
-{
-    e->between = fmax(e->between, pow(log(least) / FT__Z90, 2));
+    e->between = fmax(e->between, pow(log(FT__LEAST_REACH) / FT__Z90, 2));
 }
 
 /* Of chips with rows enough; where none has, as if all rows were of one. */
 static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
-                              alike_fn *alike, double least, ft_error *err)
+                              alike_fn *alike, ft_error *err)
 {
     double *scratch = malloc((h->n + 1) * sizeof(*scratch));
     const uint32_t usual = usual_chip(h, alike);
@@ -223,7 +215,7 @@ static ft_status find_effects(ft__chip_effects *e, const struct left_out *h,
     e->below /= e->chips;
     e->above /= e->chips;
     if (e->chips < 2)
-        widen(e, least);
+        widen(e);
     free(scratch);
     return FT_OK;
 }
@@ -414,7 +406,7 @@ static ft_status mix_templates(ft__regressor *p, const struct regressor_rows *r,
     for (size_t i = 0; i < h.n && !st; i++)
         h.out[i] *= p->others.share;
     if (!st && p->others.share > 0)
-        st = find_effects(&e, &h, same_type, least_reach(p), err);
+        st = find_effects(&e, &h, same_type, err);
     if (!st && p->others.share > 0)
         cover_effects(&p->others.low, &p->others.high, &e, e.between);
     left_out_free(&h);
@@ -432,7 +424,7 @@ static ft_status shrink_to_share(ft__regressor *p, ft__chip_effects *e,
     for (size_t i = 0; i < h->n; i++)
         h->out[i] *= share;
     shrink(&p->fit, share);
-    return find_effects(e, h, alike, least_reach(p), err);
+    return find_effects(e, h, alike, err);
 }
 
 /* Shrinks a regressor whose rows are grouped by chip, and sets its interval. */
@@ -494,7 +486,7 @@ static void shrink_and_widen(ft__regressor *p, struct regressor_rows *r)
     }
     if (n)
         add_chip(&p->fit.effects, r->punused, n);
-    widen(&p->fit.effects, least_reach(p));
+    widen(&p->fit.effects);
 }
 
 ft_status ft__transfer_part(ft__regressor *p, struct regressor_rows *r,
@@ -536,7 +528,7 @@ ft_status ft__transfer_tails(ft__model_set *l, const struct regressor_rows *r,
     for (size_t i = 0; i < r->n && !st; i++)
         left_out_add(&h, r->y[i] + r->shift[i], r->out[i], chip_of(s, r->index[i]));
     if (!st && h.n)
-        st = find_effects(&all, &h, same_type, FT__LEAST_REACH, err);
+        st = find_effects(&all, &h, same_type, err);
     left_out_free(&h);
     if (!st && all.chips && !l->opt.before)
         cover_effects(&l->low, &l->high, &all, all.between);

@@ -488,6 +488,13 @@ static ft_basis basis_of_energy(const ft__network_estimate *e, const ft__op_task
     return basis;
 }
 
+/* Joules of networks of devices left out lie within the less sure of time and power. Of
+ * devices that power was measured on, sessions differ in each (docs/notes/power.md). */
+static double energy_reach(double time, double power, const ft__log_residual *r)
+{
+    return r->power_estimated ? fmax(fabs(time), fabs(power)) : hypot(time, power);
+}
+
 static void find_energy(ft__network_estimate *e, const ft__op_task *task,
                         const ft__network_load *load, const ft__schedule *s,
                         const ft__log_residual *residual)
@@ -501,9 +508,12 @@ static void find_energy(ft__network_estimate *e, const ft__op_task *task,
     }
     e->energy = ft__around(joules, residual->energy_low, residual->energy_high, basis);
     if (isnan(residual->energy_low))
-        e->energy = ft__around(
-            joules, -hypot(log(e->time.value / e->time.low), residual->power_low),
-            hypot(log(e->time.high / e->time.value), residual->power_high), basis);
+        e->energy = ft__around(joules,
+                               -energy_reach(log(e->time.low / e->time.value),
+                                             residual->power_low, residual),
+                               energy_reach(log(e->time.high / e->time.value),
+                                            residual->power_high, residual),
+                               basis);
     e->power = ft__around(joules / e->time.value, residual->power_low,
                           residual->power_high, basis);
     e->power.high = fmin(e->power.high, fmax(load->cap_w, e->power.value));

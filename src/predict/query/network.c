@@ -311,10 +311,11 @@ static ft__log_residual residual_of(const ft__network_estimate *e,
                               : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
-    out.power_high = knows_steady_power(q)
-                         ? power_known
-                         : power_known + (power_from_specification - power_known) *
-                                             open_after(q->n_read);
+    out.power_estimated = !knows_steady_power(q);
+    out.power_high = power_known;
+    if (out.power_estimated)
+        out.power_high +=
+            (power_from_specification - power_known) * open_after(q->n_read);
     out.power_low = -out.power_high;
     if (q->device_schedule)
         add_schedule_residual(&out, q->device_schedule);

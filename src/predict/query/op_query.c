@@ -130,17 +130,22 @@ static double early_pcie(const ft_op *op, const ft__device_query *a)
 
 static double reach_of(const ft_op *op, const ft__device_query *a)
 {
-    const bool plain = op->phase == FT_PHASE_FORWARD && ft_dtype_bits(op->dtype) == 32;
+    const bool forward = op->phase == FT_PHASE_FORWARD,
+               plain = forward && ft_dtype_bits(op->dtype) == 32;
+    /* Vectors take 8 bits in kernels like those of fp32. */
+    const bool narrow =
+        ft__is_narrow(op) && (!is_nvidia(a) || uses_tensor_cores(a, op));
 
     switch (op->kind) {
     case FT_KIND_rnn:
     case FT_KIND_gru:
     case FT_KIND_lstm: return reach_chain;
-    case FT_KIND_linear: return ft__is_narrow(op) ? reach_other : reach_fold;
+    case FT_KIND_linear: return narrow ? reach_other : reach_fold;
     case FT_KIND_matmul:
-        return ft__is_narrow(op)       ? reach_other
-               : plain && is_nvidia(a) ? reach_nvidia_product
-                                       : reach_product;
+        return narrow ? reach_other
+               : is_nvidia(a) && (plain || (forward && ft__is_narrow(op)))
+                   ? reach_nvidia_product
+                   : reach_product;
     case FT_KIND_conv1d:
     case FT_KIND_conv2d:
     case FT_KIND_conv_transpose1d:
