@@ -407,6 +407,32 @@ TEST(versions_and_hosts_of_a_sibling_are_its_own_affair)
     ft_predictor_free(p);
 }
 
+/* Products of a sibling by another version of the library, five times slower, say
+ * nothing of the device's, however many were measured. */
+TEST(another_library_of_a_sibling_says_nothing_of_products)
+{
+    const ft_train_options how = {.methods = 1u << FT_METHOD_EXTRA};
+    ft__dataset on = {.device = (char *)"a100-sxm-40gb", .setting = (char *)"cuda=9.0"};
+    ft_store *s = store_of(3);
+    ft__op_answer a[2];
+    ft_predictor *p;
+    ft_op op[2];
+
+    fill_mode(s, "cuda=9.0", 0, 20, 1);
+    fill_mode(s, "cuda=8.0", 0, 2 * N_OPS, 5);
+    p = train(s, &how);
+    ft_store_close(s);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK);
+    make_op(&op[0], 1);         /* by both */
+    make_op(&op[1], N_OPS + 1); /* by the other alone */
+    CHECK_EQ(ft__family_query(a, p->family, FT__METRIC_TIME, &on, op, NULL, 2, NULL),
+             FT_OK);
+    CHECK_NEAR(a[0].value / law_s(&op[0], ft_device_get(on.file)), 1, 0.3);
+    CHECK(CMP(a[1].value, <, 0.8 * 5 * law_s(&op[1], ft_device_get(on.file))));
+    ft_device_free(on.file);
+    ft_predictor_free(p);
+}
+
 /* A bias makes these products take three times as long, which no estimate knows. */
 static void fill_biased(ft_store *s, const char *device)
 {

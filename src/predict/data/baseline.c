@@ -15,7 +15,8 @@
 /* Rows of a device and group that constants are fitted to, and fewest that a roofline
  * and a group's constants are fitted to. */
 enum { MOST_ROWS = 300, LEAST_ROWS = 20, GROUP_ROWS = 60 };
-/* Fewer of a chip do not count where shares are chosen. */
+/* Fewer of a chip do not count where shares are chosen, nor for what is said of its
+ * host: which of them were drawn is luck. */
 enum { CHIP_ROWS = 12 };
 
 bool ft__is_narrow(const ft_op *op)
@@ -343,25 +344,19 @@ static ft_status find_hosts(ft__own_base *own, const ft__physics_params *params,
 
 /* Of the constants fitted to rows beside two hosts those of hosts stay as they were:
  * the two tell apart neither their mean nor how far a third may be from it. */
-static ft_status keep_hosts(ft__base *b, uint32_t group,
-                            const ft__physics_params *start, const ft__physics_row *row,
-                            size_t n, const ft__samples *s, ft_error *err)
+static void keep_hosts(ft__base *b, uint32_t group, const ft__physics_params *start,
+                       const ft__physics_row *row, size_t n, const ft__samples *s)
 {
     ft__own_base *own = b->own + group * (size_t)b->n_datasets;
-    ft__terms *t = calloc(n + 1, sizeof(*t));
     int hosts = 0;
 
-    if (!t)
-        return ft_fail(err, FT_ENOMEM, 0, "training set");
     for (uint32_t d = 0; d < s->n_datasets; d++)
-        hosts += isfinite(ft__host_of(row, n, d, start, t));
-    free(t);
+        hosts += ft__rows_waiting(row, n, d, start) >= CHIP_ROWS;
     if (hosts != 2)
-        return FT_OK;
+        return;
     take_host(&b->params[group], start);
     for (uint32_t d = 0; d < b->n_datasets; d++)
         take_host(&own[d].without, start);
-    return FT_OK;
 }
 
 static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t seed,
@@ -384,7 +379,7 @@ static ft_status fit_groups(ft__base *b, const struct known_rows *k, uint64_t se
             st =
                 share_of_fit(&b->params[g], own, &start, &fitted, row, n, k, seed, err);
         if (!st && n >= GROUP_ROWS)
-            st = keep_hosts(b, g, &start, row, n, k->s, err);
+            keep_hosts(b, g, &start, row, n, k->s);
         if (!st)
             st = find_hosts(own, &b->params[g], row, n, k->s, err);
     }

@@ -27,6 +27,21 @@ static double error_on_host(const ft__terms *t, const ft__physics_row *row, size
     return sum;
 }
 
+size_t ft__rows_waiting(const ft__physics_row *row, size_t n, uint32_t device,
+                        const ft__physics_params *params)
+{
+    size_t waiting = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ft__terms t = {0};
+
+        if (row[i].group == device)
+            ft__physics(&t, row[i].op, row[i].chip, params);
+        waiting += t.launch_s > t.busy_s;
+    }
+    return waiting;
+}
+
 double ft__host_of(const ft__physics_row *row, size_t n, uint32_t device,
                    const ft__physics_params *params, ft__terms *t)
 {

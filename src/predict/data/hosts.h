@@ -3,6 +3,9 @@
 
 #include "physics/physics.h"
 
+/* Rows of a device that take its host longer than itself. */
+size_t ft__rows_waiting(const ft__physics_row *row, size_t n, uint32_t device,
+                        const ft__physics_params *params);
 /* How many times as long as estimated a device's host takes, by the rows of that group;
  * NaN: none waits for it. t: scratch of n. */
 double ft__host_of(const ft__physics_row *row, size_t n, uint32_t device,

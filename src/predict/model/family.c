@@ -84,26 +84,35 @@ static bool is_of_version(double ratio, const ft__dataset *d, const ft__dataset 
            strcmp(on->engine_version, d->engine_version) != 0;
 }
 
+/* Products of another version of the library have hardly anything in common: of a Titan
+ * X (Pascal) with other Pascals 0.1 to 0.3, of these with each other 0.8. */
+static bool is_other_product(const ft_op *op, bool library)
+{
+    return !library && (op->kind == FT_KIND_linear || op->kind == FT_KIND_matmul);
+}
+
 /* Of the siblings that measured the operation, one in the same run mode if there is
- * one, and then the one that measured most; NaN: none did. *chip: has it the same chip?
- */
+ * one, then by the same library, and then the one that measured most; NaN: none did.
+ * *chip: has it the same chip? */
 static double ratio_of_sibling(bool *chip, const ft__family *f, const ft__hardware *own,
-                               const ft__dataset *on, uint64_t hash)
+                               const ft__dataset *on, const ft__sample *asked)
 {
     const bool graph = ft__is_graph_mode(on->setting);
-    bool best_alike = false;
+    int best_alike = 0;
     double best = NAN;
     size_t most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
+        const ft__dataset *d = &f->dataset[i];
+        const bool library = ft__is_same_library(on->setting, d->setting);
+        const int alike = 2 * (ft__is_graph_mode(d->setting) == graph) + library;
         const double ratio = is_sibling(f, i, own, on)
-                                 ? ft__templates_ratio(&f->templates[i], hash)
+                                 ? ft__templates_ratio(&f->templates[i], asked->hash)
                                  : NAN;
-        bool alike;
 
-        if (isnan(ratio) || is_of_version(ratio, &f->dataset[i], on))
+        if (isnan(ratio) || is_of_version(ratio, d, on) ||
+            is_other_product(&asked->op, library))
             continue;
-        alike = ft__is_graph_mode(f->dataset[i].setting) == graph;
         if (alike < best_alike || (alike == best_alike && f->templates[i].n <= most))
             continue;
         best = ratio;
@@ -246,17 +255,13 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
     return st;
 }
 
-/* Products of another version of the library have hardly anything in common: of a Titan
- * X (Pascal) with other Pascals 0.1 to 0.3, of these with each other 0.8. */
 static ft__others_ratio ratio_of_others(const ft__family *f, const double *weight,
                                         const bool *library, const ft__sample *asked)
 {
-    const ft_kind kind = asked->op.kind;
-    const bool product = kind == FT_KIND_linear || kind == FT_KIND_matmul;
     double sum = 0, weights = 0, most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
-        const double w = product && !library[i] ? 0 : weight[i];
+        const double w = is_other_product(&asked->op, library[i]) ? 0 : weight[i];
         const double ratio =
             w > 0 ? ft__templates_ratio(&f->templates[i], asked->hash) : (double)NAN;
 
@@ -344,7 +349,7 @@ static void use_templates(ft__op_answer *out, const struct templates *t,
         const double busy = ft__device_share(&s->terms[i]);
         const double ratio =
             own ? ft__templates_ratio(&f->templates[t->own], hash)
-                : busy * ratio_of_sibling(&chip, f, &hardware, on, hash);
+                : busy * ratio_of_sibling(&chip, f, &hardware, on, &s->v[i]);
 
         if (!isnan(ratio)) {
             take_over(&out[i], ratio, s->terms[i].aside_s,

@@ -30,7 +30,6 @@ struct known_network {
     double part[PARTS];
     double log_error[QUANTITIES]; /* log(measured / predicted); NaN: one is not known */
     double weight[QUANTITIES];    /* rows of a name count as one network */
-    double left_over[QUANTITIES]; /* of log_error, told by those of other names */
 };
 
 /* What the known networks show of a quantity. */
@@ -38,12 +37,14 @@ struct fit {
     size_t names;            /* 0: too few, nothing */
     double a[PARTS * PARTS]; /* its normal equations, factored */
     double by_part[PARTS];   /* what each part takes more, as a logarithm */
-    double left_over;        /* root of the mean square over names */
+    double noise; /* variance about it: of the median known network, told by those of
+                     other names, as one measurement may be far off */
 };
 
 struct ft__known_networks {
     struct known_network *network;
     size_t n;
+    double *missed;   /* scratch of as many */
     bool above_power; /* one drew more than the board may */
     struct fit fit[QUANTITIES];
 };
@@ -169,7 +170,8 @@ static ft_status take_all(ft__known_networks *k, const ft_predictor *p,
     n = count_like(&on, g);
     most = n < FT__MOST_CALIBRATION ? n : FT__MOST_CALIBRATION;
     k->network = calloc(most + 1, sizeof(*k->network));
-    if (!k->network)
+    k->missed = calloc(most + 1, sizeof(*k->missed));
+    if (!k->network || !k->missed)
         return ft_fail(err, FT_ENOMEM, 0, "%zu networks", most);
     for (size_t i = 0; i < of->n && !st; i++) {
         const ft__dataset *d = &of->dataset[of->v[i].dataset];
@@ -233,57 +235,57 @@ static void solve(struct fit *f, const ft__known_networks *k, enum quantity q,
     ft__cholesky_solve(f->by_part, f->a, b, PARTS);
 }
 
-static void fit(ft__known_networks *k, enum quantity q)
-{
-    struct fit *f = &k->fit[q];
-    const size_t names = weigh(k, q);
-    double sum = 0;
-
-    if (names < FT__LEAST_NETWORKS)
-        return;
-    for (size_t i = 0; i < k->n; i++) {
-        struct known_network *a = &k->network[i];
-
-        if (!(a->weight[q] > 0))
-            continue;
-        solve(f, k, q, a->name);
-        a->left_over[q] = a->log_error[q] - ft__dot(f->by_part, a->part, PARTS);
-        sum += a->weight[q] * a->left_over[q] * a->left_over[q];
-    }
-    f->names = names;
-    f->left_over = sqrt(sum / (double)names);
-    solve(f, k, q, NULL);
-}
-
-/* Which share of the prediction's variance the known networks leave of this mixture. */
-static double unknown(const struct fit *f, const double *part)
+/* The variance of what the known networks tell of this mixture, in that of the noise.
+ */
+static double variance_of(const struct fit *f, const double *part)
 {
     double x[PARTS];
 
     ft__cholesky_solve(x, f->a, part, PARTS);
-    return pull * ft__dot(part, x, PARTS) / ft__dot(part, part, PARTS);
+    return ft__dot(part, x, PARTS);
 }
 
-/* Would an interval that reaches so far hold most of the known networks? One of three
- * may lie outside of nine in ten by chance, two hardly. */
-static bool holds_most(const ft__known_networks *k, enum quantity q, double reach)
-{
-    double outside = 0;
+/* Of a normal distribution half are within so many standard deviations. */
+static const double half_within = 0.6745;
 
-    for (size_t i = 0; i < k->n; i++)
-        if (fabs(k->network[i].left_over[q]) > reach)
-            outside += k->network[i].weight[q];
-    return outside <= (double)k->fit[q].names / 2;
+static void fit(ft__known_networks *k, enum quantity q)
+{
+    struct fit *f = &k->fit[q];
+    const size_t names = weigh(k, q);
+    size_t n = 0;
+
+    if (names < FT__LEAST_NETWORKS)
+        return;
+    for (size_t i = 0; i < k->n; i++) {
+        const struct known_network *a = &k->network[i];
+
+        if (!(a->weight[q] > 0))
+            continue;
+        solve(f, k, q, a->name);
+        k->missed[n++] = fabs(a->log_error[q] - ft__dot(f->by_part, a->part, PARTS)) /
+                         sqrt(1 + variance_of(f, a->part));
+    }
+    f->names = names;
+    f->noise = pow(ft__median(k->missed, n) / half_within, 2);
+    solve(f, k, q, NULL);
 }
 
-static double side(const ft__known_networks *k, enum quantity q, double before,
-                   double left)
-{
-    const struct fit *f = &k->fit[q];
-    const double reach = ft__student(f->names) * f->left_over;
+/* The prediction's own interval says as much of the noise as so many networks. */
+enum { NETWORKS_BEFORE = 2 };
 
-    return holds_most(k, q, before) ? fmin(before, hypot(reach, before * sqrt(left)))
-                                    : fmax(before, reach);
+/* How far the interval of a network reaches; before: how far it did, and does for what
+ * the known ones leave of its variance. That of the noise has a scaled inverse
+ * chi-square distribution (Gelman et al. 2013). */
+static double side(const struct fit *f, const double *part, double before)
+{
+    const double size = ft__dot(part, part, PARTS);
+    const double left = pull * variance_of(f, part) / size;
+    const double noise_before = pow(before / FT__Z90, 2) * pull / (pull + size);
+    const size_t n = NETWORKS_BEFORE + f->names;
+    const double noise =
+        (NETWORKS_BEFORE * noise_before + (double)f->names * f->noise) / (double)n;
+
+    return hypot(ft__student(n) * sqrt(noise * (1 - left)), before * sqrt(left));
 }
 
 /* *v by what networks like it showed; false: they show nothing of it. */
@@ -291,14 +293,13 @@ static bool correct(ft_estimate *v, const ft__known_networks *k, enum quantity q
                     const double *part)
 {
     const struct fit *f = &k->fit[q];
-    double value, left;
+    double value;
 
     if (!f->names || !(v->value > 0))
         return false;
-    left = unknown(f, part);
     value = v->value * exp(ft__dot(f->by_part, part, PARTS));
-    *v = (ft_estimate){value, value * exp(-side(k, q, log(v->value / v->low), left)),
-                       value * exp(side(k, q, log(v->high / v->value), left)), v->basis,
+    *v = (ft_estimate){value, value * exp(-side(f, part, log(v->value / v->low))),
+                       value * exp(side(f, part, log(v->high / v->value))), v->basis,
                        ""};
     return true;
 }
@@ -355,8 +356,10 @@ ft_status ft__known_networks_make(ft__known_networks **out, const ft_predictor *
 
 void ft__known_networks_free(ft__known_networks *k)
 {
-    if (k)
+    if (k) {
         free(k->network);
+        free(k->missed);
+    }
     free(k);
 }
 

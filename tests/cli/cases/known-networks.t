@@ -65,6 +65,19 @@ Networks say nothing of the width of others that are unlike them, and where they
   [1.0, 1.0]
   True
 
+One measurement of many that is far off widens nothing.
+
+  $ python3 -c "
+  > from make import *
+  > head, *rows = csv.reader(open('same.csv'))
+  > again = [[r[0], f'{r[1]} session={i}', *r[2:]] for i in range(10) for r in rows if r[0]]
+  > again[0][-1] = repr(float(again[0][-1]) / 10)
+  > csv.writer(open('off.csv', 'w')).writerows([head] + [r for r in rows if not r[0]] + again)
+  > one = text(net(16384))
+  > width = lambda *more: (lambda t: t['high'] / t['low'])(ask(one, *more)['time'])
+  > print(width('--correct', 'off.csv') < 0.95 * width())"
+  True
+
 Networks by another engine say nothing, whether one is asked for or most are by another. Shares are of the corrected time, and the host's and the device's time as well.
 
   $ python3 -c "
