@@ -272,6 +272,37 @@ TEST(a_launch_time_keeps_what_was_learned_of_kinds)
     ft_data_close(d);
 }
 
+/* Rows of the device say what its host takes: told as well, it counts once. */
+TEST(a_launch_time_does_not_count_beside_rows_of_the_host)
+{
+    static const char path[] = "test_query_host-few.csv",
+                      list[] = "softmax x=20x64 axis=1 dtype=fp32\n";
+    char text[1024] = COLUMNS;
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a, *both;
+
+    for (int n = 1; n <= 6; n++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "a30,,torch,2.3,softmax x=%dx64 axis=1 dtype=fp32,forward,default,"
+                 "time,s,60e-6,,,,,1,1,0,1\n",
+                 16 * n);
+    write_text(path, text);
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.engine = "torch";
+    q.correct = path;
+    CHECK(!ft_query_ask(&a, d, &q, NULL) && EQ(a->n_known, 6));
+    CHECK_NEAR(a->op[0]->time.value / 60e-6, 1, 0.2);
+    q.launch_s = 60e-6;
+    CHECK(!ft_query_ask(&both, d, &q, NULL));
+    CHECK_EQ(both->op[0]->time.value, a->op[0]->time.value);
+    remove(path);
+    ft_answer_free(a);
+    ft_answer_free(both);
+    ft_data_close(d);
+}
+
 /* An operation that waits longer for its launches draws less, down to what idles. */
 TEST(a_launch_time_lowers_what_waiting_draws)
 {

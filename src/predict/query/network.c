@@ -106,19 +106,21 @@ static double host_times(const ft__query_context *q)
 }
 
 /* Share of the device in what the operation takes alone in the run mode asked for. What
- * was learned of hosts is what kinds differ by there. */
+ * was learned of hosts is what kinds differ by there; rows of the device were measured
+ * beside its host. */
 static double share_as_asked(const ft__query_context *q, uint32_t i,
                              const ft__op_task *task)
 {
     const ft__device_query *a = &q->a;
     const bool timed = a->launch_s > 0, learned = q->models && !isnan(task->alone_s);
+    const bool corrected = learned && q->n_few >= FT__LEAST_CALIBRATION;
     ft__terms t = q->bare[i];
 
     if (a->graph || !(t.busy_s > 0))
         return 1;
     if (!(t.launch_s > 0) || (timed && !learned))
         return t.busy_s / hypot(t.busy_s, task->launches * launch_of(a));
-    if (timed)
+    if (timed && !corrected)
         ft__physics_with_host(&t, host_times(q));
     return t.busy_s / t.total_s;
 }
