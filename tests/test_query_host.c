@@ -272,6 +272,26 @@ TEST(a_launch_time_keeps_what_was_learned_of_kinds)
     ft_data_close(d);
 }
 
+/* Of small operations learned beside other hosts, too. */
+TEST(a_launch_time_narrows_what_was_learned)
+{
+    static const char list[] = "softmax x=16x64 axis=1 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a, *timed;
+
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.engine = "torch";
+    CHECK(!ft_query_ask(&a, d, &q, NULL) && EQ(a->by, FT_ANSWERED_BY_FAMILY));
+    q.launch_s = 30e-6;
+    CHECK(!ft_query_ask(&timed, d, &q, NULL));
+    CHECK(CMP(width(&timed->op[0]->time), <, 0.9 * width(&a->op[0]->time)));
+    ft_answer_free(a);
+    ft_answer_free(timed);
+    ft_data_close(d);
+}
+
 /* Rows of the device say what its host takes: told as well, it counts once. */
 TEST(a_launch_time_does_not_count_beside_rows_of_the_host)
 {
