@@ -46,13 +46,12 @@ static bool is_uneven(const ft_op *op)
 }
 
 /* Lane operations for a number that TensorFlow 1 moves between channels last and first
- * (SwapDimension1And2InTensor3, conv_ops_gpu_3.cu.cc): below 16 channels, and of
- * weights, each thread finds one by divisions, from 16 on tiles of 32 x 32 are moved.
- * Justus' convolutions of 1 x 1 in steps of 3 and 4 take 166 to 204 and 108 to 179 for
- * a number of the input on a P100, a GTX 1080 Ti and an M60, whose bandwidth for each
- * lane differs by 1.7, and 237 to 246, 161 to 165 on a K80: Keplers multiply integers
- * with 32 of 192 lanes (CUDA C Programming Guide). */
-static const double FOUND = 180, IN_TILES = 130, WIDE_CORE = 1.4;
+ * (SwapDimension1And2InTensor3, conv_ops_gpu_3.cu.cc), beside memory: below 16
+ * channels, and of weights, each thread finds one by divisions, from 16 on tiles of 32
+ * x 32 are moved. By Justus' convolutions of 1 x 1 in steps of 3 and 4 on an M60, a
+ * P100 and a GTX 1080 Ti, whose bandwidth for each lane differs by 1.7, and on a K80:
+ * Keplers multiply integers with 32 of 192 lanes (CUDA C Programming Guide). */
+static const double FOUND = 140, IN_TILES = 60, WIDE_CORE = 1.4;
 
 static double swaps(const ft__op_kernel *conv, const ft_op *forward,
                     const ft__hardware_spec *chip)
