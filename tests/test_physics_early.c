@@ -422,6 +422,25 @@ TEST(optimizers_of_tensorflow_1_pass_once_for_each_array)
     CHECK(CMP(each, >, 1.5 * one));
 }
 
+/* Justus' take 190 lane operations for a number on these three, whatever their
+ * bandwidth. */
+TEST(tensorflow_1_moves_few_channels_by_divisions)
+{
+    static const char conv[] =
+        "conv2d x=16x8x512x512 out=8 kernel=1x1 stride=4x4 pad=0x0 dtype=fp32";
+    static const struct {
+        const char *name;
+        double lanes_hz;
+    } gpus[] = {{"p100-pcie-16gb", 56 * 64 * 1.303e9},
+                {"m60", 16 * 128 * 1.178e9},
+                {"gtx-1080-ti", 28 * 128 * 1.582e9}};
+
+    for (int i = 0; i < 3; i++)
+        CHECK_NEAR(seconds(conv, gpus[i].name, "activation=none run_mode=graph") *
+                       gpus[i].lanes_hz / (16 * 8 * 512 * 512),
+                   205, 25);
+}
+
 /* The input is copied where one side is padded more: 73 MB at 484 GB/s. */
 TEST(uneven_padding_of_tensorflow_1_is_a_copy)
 {

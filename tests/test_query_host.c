@@ -239,6 +239,90 @@ TEST(a_launch_time_narrows_what_waits_for_the_host)
     ft_data_close(d);
 }
 
+/* What softmax takes, in times of the other operation. */
+static double times_of_other(ft_data *d, const ft_query *q)
+{
+    ft_answer *a;
+    double times;
+    int first;
+
+    CHECK(!ft_query_ask(&a, d, q, NULL) && EQ(a->by, FT_ANSWERED_BY_FAMILY));
+    first = !strncmp(a->op[0]->spec, "softmax", 7);
+    times = a->op[!first]->time.value / a->op[first]->time.value;
+    ft_answer_free(a);
+    return times;
+}
+
+/* Small elementwise operations took hosts 0.85 of what softmax took them, and a slower
+ * host is as much slower for both. */
+TEST(a_launch_time_keeps_what_was_learned_of_kinds)
+{
+    static const char list[] = "softmax x=16x64 axis=1 dtype=fp32\n"
+                               "add x=16x64 y=16x64 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    double learned;
+
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.engine = "torch";
+    learned = times_of_other(d, &q);
+    q.launch_s = 60e-6;
+    CHECK_NEAR(times_of_other(d, &q) / learned, 1, 0.03);
+    ft_data_close(d);
+}
+
+/* Of small operations learned beside other hosts, too. */
+TEST(a_launch_time_narrows_what_was_learned)
+{
+    static const char list[] = "softmax x=16x64 axis=1 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a, *timed;
+
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.engine = "torch";
+    CHECK(!ft_query_ask(&a, d, &q, NULL) && EQ(a->by, FT_ANSWERED_BY_FAMILY));
+    q.launch_s = 30e-6;
+    CHECK(!ft_query_ask(&timed, d, &q, NULL));
+    CHECK(CMP(width(&timed->op[0]->time), <, 0.9 * width(&a->op[0]->time)));
+    ft_answer_free(a);
+    ft_answer_free(timed);
+    ft_data_close(d);
+}
+
+/* Rows of the device say what its host takes: told as well, it counts once. */
+TEST(a_launch_time_does_not_count_beside_rows_of_the_host)
+{
+    static const char path[] = "test_query_host-few.csv",
+                      list[] = "softmax x=20x64 axis=1 dtype=fp32\n";
+    char text[1024] = COLUMNS;
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a, *both;
+
+    for (int n = 1; n <= 6; n++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "a30,,torch,2.3,softmax x=%dx64 axis=1 dtype=fp32,forward,default,"
+                 "time,s,60e-6,,,,,1,1,0,1\n",
+                 16 * n);
+    write_text(path, text);
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.engine = "torch";
+    q.correct = path;
+    CHECK(!ft_query_ask(&a, d, &q, NULL) && EQ(a->n_known, 6));
+    CHECK_NEAR(a->op[0]->time.value / 60e-6, 1, 0.2);
+    q.launch_s = 60e-6;
+    CHECK(!ft_query_ask(&both, d, &q, NULL));
+    CHECK_EQ(both->op[0]->time.value, a->op[0]->time.value);
+    remove(path);
+    ft_answer_free(a);
+    ft_answer_free(both);
+    ft_data_close(d);
+}
+
 /* An operation that waits longer for its launches draws less, down to what idles. */
 TEST(a_launch_time_lowers_what_waiting_draws)
 {

@@ -177,6 +177,8 @@ void ft__passes_cost(ft__terms *out, const ft__op_kernel *p, const ft__pace *pac
     if (one_by_one) /* draws as arithmetic does */
         out->compute_s = fmax(out->compute_s, singly_s(p, chip->cores, chip));
     out->busy_s = fmax(hypot(out->memory_s, in_turn_s(p, bytes, pace)), out->compute_s);
+    if (p->what == FT__OP_KERNEL_LAYOUT) /* each thread divides, then loads */
+        out->busy_s = out->memory_s + out->compute_s;
     if (one_by_one)
         out->busy_s = fmax(out->busy_s, one_by_one_s(p, chip));
 }

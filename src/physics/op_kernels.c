@@ -45,21 +45,45 @@ static bool is_uneven(const ft_op *op)
     return uneven;
 }
 
+/* Lane operations for a number that TensorFlow 1 moves between channels last and first
+ * (SwapDimension1And2InTensor3, conv_ops_gpu_3.cu.cc), beside memory: below 16
+ * channels, and of weights, each thread finds one by divisions, from 16 on tiles of 32
+ * x 32 are moved. By Justus' convolutions of 1 x 1 in steps of 3 and 4 on an M60, a
+ * P100 and a GTX 1080 Ti, whose bandwidth for each lane differs by 1.7, and on a K80:
+ * Keplers multiply integers with 32 of 192 lanes (CUDA C Programming Guide). */
+static const double FOUND = 140, IN_TILES = 60, WIDE_CORE = 1.4;
+
+static double swaps(const ft__op_kernel *conv, const ft_op *forward,
+                    const ft__hardware_spec *chip)
+{
+    const double input = ft__elements_of(forward),
+                 result = conv->tensors / conv->size - input;
+    const double weights = (conv->read + conv->written - conv->tensors) / conv->size;
+    const bool few_in = ft_op_shape(forward, FT_K_x).dim[1] < 16,
+               few_out = ft_op_at(forward, FT_K_out, 0) < 16;
+
+    return (chip->lanes > 140 ? WIDE_CORE : 1) *
+           (input * (few_in ? FOUND : IN_TILES) +
+            result * (few_out ? FOUND : IN_TILES) + weights * FOUND);
+}
+
 /* A product of a convolution, and what it does to the layout. */
 static void conv_pass(ft__work *w, const ft_op *forward, int gradient,
                       const ft__hardware_spec *chip)
 {
     ft__op_kernel *p = next(w, FT__OP_KERNEL_CONV, forward);
-    double tensors;
+    double tensors, lanes;
 
     ft__conv_kernel(p, forward, gradient);
     p->kernels += ft__padding_kernels(p, chip);
     tensors = p->tensors / p->size;
+    lanes = chip->tensorflow ? 2 * swaps(p, forward, chip) : 0;
     if (chip->tensorflow && is_uneven(forward))
         stream(w, FT__OP_KERNEL_STREAM, forward, ft__elements_of(forward),
                ft__elements_of(forward));
     stream(w, FT__OP_KERNEL_LAYOUT, forward, tensors, tensors);
     w->op_kernel[w->n - 1].kernels = 0;
+    w->op_kernel[w->n - 1].lanes = lanes;
 }
 
 /* Bytes of an element of the type that a key names; of the operation's own where it

@@ -15,6 +15,7 @@ typedef struct ft__dataset {
     ft_device *file; /* what is known of the device; NULL: nothing */
     bool borrowed;   /* the file is another's */
     bool any_engine; /* asked: none was named, measurements by any of them answer */
+    bool timed;      /* asked: what its host takes for a launch is said */
     ft__roof *roof;  /* as its probes were measured; NULL: they were not */
     /* What collections measured of the engine itself; NaN and 0 otherwise. */
     double context_bytes;        /* of engine and process, */

@@ -97,15 +97,32 @@ static double launch_of(const ft__device_query *a)
                : ft__physics_default().v[FT__C_floor_s] * ft__launch_factor(a->device);
 }
 
-/* Share of the device in what the operation takes alone in the run mode asked for. */
-static double share_as_asked(const ft__device_query *a, const ft__op_task *task,
-                             const ft__terms *t)
+/* How many times as long as by a predictor's constants the host asked for takes. */
+static double host_times(const ft__query_context *q)
 {
-    if (a->graph || !(t->busy_s > 0))
+    const ft__physics_params *of = &q->models->base.params[FT_CLASS_SOFTMAX];
+
+    return q->a.launch_s / (of->v[FT__C_floor_s] * ft__launch_factor(q->a.device));
+}
+
+/* Share of the device in what the operation takes alone in the run mode asked for. What
+ * was learned of hosts is what kinds differ by there; rows of the device were measured
+ * beside its host. */
+static double share_as_asked(const ft__query_context *q, uint32_t i,
+                             const ft__op_task *task)
+{
+    const ft__device_query *a = &q->a;
+    const bool timed = a->launch_s > 0, learned = q->models && !isnan(task->alone_s);
+    const bool corrected = learned && q->n_few >= FT__LEAST_CALIBRATION;
+    ft__terms t = q->bare[i];
+
+    if (a->graph || !(t.busy_s > 0))
         return 1;
-    if (t->launch_s > 0 && !(a->launch_s > 0))
-        return t->busy_s / t->total_s;
-    return t->busy_s / hypot(t->busy_s, task->launches * launch_of(a));
+    if (!(t.launch_s > 0) || (timed && !learned))
+        return t.busy_s / hypot(t.busy_s, task->launches * launch_of(a));
+    if (timed && !corrected)
+        ft__physics_with_host(&t, host_times(q));
+    return t.busy_s / t.total_s;
 }
 
 static ft_estimate times(ft_estimate e, double factor)
@@ -138,7 +155,7 @@ static ft_estimate with_launch(ft_estimate e, double device, bool timed)
 static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
                               const ft__op_task *task, const ft_estimate *device)
 {
-    double asked = share_as_asked(&q->a, task, &q->bare[i]);
+    double asked = share_as_asked(q, i, task);
     double measured = ft__query_context_device_share(q, i);
     const ft__op_answer *a = &q->time[i];
     ft_estimate out = times(*device, 1 / asked);

@@ -301,6 +301,7 @@ ft_status ft__query_context_open(ft__query_context *q, ft__buf *setting,
                          .engine = (char *)on->engine,
                          .engine_version = (char *)on->engine_version,
                          .any_engine = !on->engine,
+                         .timed = on->launch_s > 0,
                          .file = (ft_device *)on->device};
     ft_status st;
 
