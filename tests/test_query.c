@@ -267,8 +267,8 @@ TEST(collectives_beyond_the_link_are_less_sure)
     ft_data_close(d);
 }
 
-/* Of DeepBench's on a GTX 1080 Ti and a Titan X Pascal 95 % lie within a factor of 1.57,
- * of fp8 on tensor cores fewer. */
+/* Of DeepBench's on a GTX 1080 Ti and a Titan X Pascal 95 % lie within a factor
+ * of 1.57, of fp8 on tensor cores fewer. */
 TEST(products_of_8_bits_on_vectors_are_as_sure_as_of_32)
 {
     static const char *const of_8 = "matmul x=512x512 y=512x512 to=int32 dtype=int8\n",
