@@ -23,8 +23,8 @@ typedef struct ft__llm_step {
     int64_t undivided_size;
     const ft__llm_layer *l; /* whose operations are made, and of which part */
     ft__llm_part part;
-    const char *type;     /* of activations */
-    bool whole;           /* sequences without a cache, as they are trained */
+    const char *type; /* of activations */
+    bool whole;       /* sequences without a cache, as they are trained */
     bool served;
     bool attention_alone; /* has adapters */
     bool scores;          /* of attention, which go through memory */
