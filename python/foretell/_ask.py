@@ -383,6 +383,7 @@ class _OfCommand(_Asked, total=False):
     trace: Any
     max_batch: Any
     must_fit: Any
+    channels_last: Any
     clocks: Any
     power_caps: Any
     launch_time: Any
