@@ -65,6 +65,8 @@ ft_status ft__opt_adam(ft_block *b)
     ft__reg g = ft__in(b, GRADIENT), m = ft__in(b, STATE), v = ft__in(b, SECOND_STATE);
     ft__reg r;
 
+    if (ft_op_at(&b->op, FT_K_weights, 0))
+        return ft__unsupported(b, "states of another type than the parameter's");
     ft__call_native_over(b, ADD_SCALAR);
     ft__args(b, FT__TENSOR(ft__number(b, 0)), FT__SCALAR(1), FT__SCALAR(1));
     (void)ft__result(b);
