@@ -235,8 +235,11 @@ TEST(images_of_inputs_may_lie_channels_last)
 {
     ft__build *b = ft__build_new("images");
     uint32_t x = input(b, (ft_shape){4, {2, 3, 5, 5}});
+    uint32_t keys = input(b, (ft_shape){4, {2, 3, 5, 5}}); /* no images */
     ft_graph *g, *out;
 
+    ft__build_output(b, put(b, "linear x=2x3x5x5 out=4", &keys, 1));
+    x = put(b, "relu x=2x3x5x5", &x, 1);
     x = put(b, "conv2d x=2x3x5x5 out=4 kernel=3x3 stride=1x1 pad=1x1", &x, 1);
     x = put(b, "relu x=2x4x5x5", &x, 1);
     ft__build_output(b, put(b, "batchnorm x=2x4x5x5", &x, 1));
@@ -252,8 +255,11 @@ TEST(images_of_inputs_may_lie_channels_last)
         for (uint32_t i = 0; last && i < out->n_nodes; i++) {
             const ft_op *op = &out->op[out->node[i].op];
 
-            CHECK_EQ(op->layout, op->kind == FT_KIND_relu ? FT_LAYOUT_PLAIN
-                                                          : FT_LAYOUT_CHANNELS_LAST);
+            CHECK(op->kind != FT_KIND_copy);
+            CHECK_EQ(op->layout,
+                     op->kind == FT_KIND_relu || op->kind == FT_KIND_linear
+                         ? FT_LAYOUT_PLAIN
+                         : FT_LAYOUT_CHANNELS_LAST);
         }
         CHECK_EQ(out != NULL, last);
         ft_graph_free(out);

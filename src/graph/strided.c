@@ -404,23 +404,48 @@ static void stride_node(struct strided *s, const ft_node *n, uint32_t *in)
     alias(s, n);
 }
 
-/* images_last: inputs of images and volumes lie channels-last. */
-static void copy_tensors(struct strided *s, bool images_last)
+/* Of each tensor: is it images or volumes, which something that knows channels reads,
+ * or what goes there element by element? */
+static void find_images(bool *images, const ft_graph *g)
 {
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        const ft_node *n = &g->node[i];
+        const ft_op *op = &g->op[n->op];
+        const ft_class c = ft_kind_class(op->kind);
+
+        if (op->phase != FT_PHASE_FORWARD || !n->n_in)
+            continue;
+        if (need_of(op) == CHANNELS)
+            images[n->in[0]] = true;
+        for (uint32_t k = 0; k < n->n_in && n->n_out && images[n->out[0]]; k++)
+            if (c == FT_CLASS_UNARY || c == FT_CLASS_BINARY || op->kind == FT_KIND_pad)
+                images[n->in[k]] = true;
+    }
+}
+
+/* images: of each tensor, where inputs of images lie channels-last; or NULL. */
+static void copy_tensors(struct strided *s, const bool *images)
+{
+    bool last = false;
+
     for (uint32_t i = 0; i < s->src->n_tensors; i++) {
         const ft_tensor *t = &s->src->tensor[i];
 
         ft__build_like(s->b, t, t->dtype);
         if (t->trainable)
             ft__build_trainable(s->b, i);
-        s->strides[i] = images_last && t->role == FT_ROLE_INPUT && t->shape.rank > 3
+        s->strides[i] = images && images[i] && t->role == FT_ROLE_INPUT &&
+                                t->shape.rank > 3
                             ? ft__strides_channels_last(&t->shape)
                             : ft__strides_plain(&t->shape);
+        last |= t->role == FT_ROLE_INPUT && is_last(s, i);
         s->copied[i] = FT_NONE;
     }
     for (uint32_t i = 0; i < s->src->n_outputs; i++)
         ft__build_output(s->b, s->src->output[i]);
     ft__build_notes(s->b, s->src);
+    if (last)
+        ft__build_assume(s->b, "images lie channels-last (--channels-last)");
 }
 
 bool ft__graph_is_plain(const ft_graph *g)
@@ -456,13 +481,15 @@ ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, bool images_last,
 {
     struct strided s = {.src = g, .b = ft__build_new(g->name)};
     uint32_t *in = malloc((most_operands(g) + 1) * sizeof(*in));
+    bool *images = calloc(g->n_tensors + 1u, sizeof(*images));
     ft_status st = FT_OK;
 
     *out = NULL;
     s.strides = malloc((g->n_tensors + 1) * sizeof(*s.strides));
     s.copied = malloc((g->n_tensors + 1) * sizeof(*s.copied));
-    if (s.b && in && s.strides && s.copied) {
-        copy_tensors(&s, images_last);
+    if (s.b && in && images && s.strides && s.copied) {
+        find_images(images, g);
+        copy_tensors(&s, images_last ? images : NULL);
         for (uint32_t i = 0; i < g->n_nodes && !ft__build_failed(s.b); i++)
             stride_node(&s, &g->node[i], in);
         st = ft__build_finish_take(out, s.b, err);
@@ -471,6 +498,7 @@ ft_status ft__graph_stride(ft_graph **out, const ft_graph *g, bool images_last,
         st = ft_fail(err, FT_ENOMEM, 0, "views of %s", g->name);
     }
     free(in);
+    free(images);
     free(s.strides);
     free(s.copied);
     return st;
