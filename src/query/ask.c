@@ -80,6 +80,23 @@ static void issue_what_is_not_replayed(ft__question *a)
         *mode = "eager";
 }
 
+/* --channels-last: does it say anything of this network, by what answers? */
+static ft_status check_images(const ft__answer_source *s, const ft_graph *lowered,
+                              ft_error *err)
+{
+    if (!(policy_of(s) & FT_POLICY_STRIDED_VIEWS))
+        return ft_fail(err, FT_EINVAL, 0,
+                       "--channels-last is of PyTorch: the predictor is of an engine "
+                       "that lays images itself");
+    for (uint32_t i = 0; i < lowered->n_ops; i++)
+        if (lowered->op[i].layout == FT_LAYOUT_CHANNELS_LAST)
+            return FT_OK;
+    return ft_fail(err, FT_EINVAL, 0,
+                   "--channels-last: no input of %s is of images with several "
+                   "channels",
+                   lowered->name);
+}
+
 /* g, or its training step, as it is run; NULL: it is g itself. */
 static ft_status lower(ft_graph **out, const ft__answer_source *s, const ft_graph *g,
                        const ft_step *step, ft_error *err)
@@ -96,6 +113,12 @@ static ft_status lower(ft_graph **out, const ft__answer_source *s, const ft_grap
         ft_graph_free(made);
     else
         *out = made;
+    if (!st && s->channels_last)
+        st = check_images(s, *out ? *out : g, err);
+    if (st) {
+        ft_graph_free(*out);
+        *out = NULL;
+    }
     return st;
 }
 

@@ -143,7 +143,8 @@ static const char *measuring(struct answer *x, const ft__question *a, const char
     const char *made = "";
     ft__buf b = {0};
 
-    if (cap_of(x, a) == FT__CAP_HOLDS && ft__advise(&b, a, x->a.graph, verb))
+    if (cap_of(x, a) == FT__CAP_HOLDS && !a->s.source.channels_last &&
+        ft__advise(&b, a, x->a.graph, verb))
         made = b.bad ? "" : ft__answer_text(x, "%s", b.s);
     x->bad = x->bad || b.bad;
     ft__buf_free(&b);
@@ -343,6 +344,15 @@ void ft__answer_put_warnings(struct answer *x, const ft__question *q)
                q->e.n_unused_power);
 }
 
+/* Does an optimizer keep its states in another type than what it trains? */
+static bool has_narrow_states(const ft_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->op[i].kind == FT_KIND_adamw && ft_op_at(&g->op[i], FT_K_weights, 0))
+            return true;
+    return false;
+}
+
 /* The command that measures it, or why there is none. */
 void ft__answer_put_verify(struct answer *x, const ft__question *q)
 {
@@ -364,10 +374,12 @@ void ft__answer_put_verify(struct answer *x, const ft__question *q)
     else if (x->a.graph->mode == FT_MODE_TRAINING && strncmp(by, "torch", 5) != 0)
         x->a.unverified = "to verify it takes an engine that runs training steps: "
                           "--engine torch";
-    else if (x->a.graph->mode == FT_MODE_TRAINING &&
-             q->step.how.optimizer == FT_OPTIMIZER_ADAMW8BIT)
+    else if (has_narrow_states(x->a.graph))
         x->a.unverified = "to verify it: no engine of foretell has optimizers with "
                           "states of 8 bits";
+    else if (q->s.source.channels_last)
+        x->a.unverified = "to verify it: no command of foretell measures images "
+                          "channels-last";
     else if (lacks && ft__engine_lacks_kind(by, lacks->kind))
         x->a.unverified = ft__answer_text(x, "to verify it: %.*s does not run %s", name,
                                           by, ft__answer_spec(x, lacks));

@@ -505,13 +505,14 @@ static int ask(struct served *out, const ft__predict_question *q, ft_data *data,
 /* The option given that is of networks alone; NULL: none is. */
 static const char *unserved(const ft__predict_question *q)
 {
-    return q->o->clocks       ? "--clocks: foretell rank has it"
-           : q->o->power_caps ? "--power-caps: foretell rank has it"
-           : q->o->max_batch  ? "--max-batch"
-           : q->o->must_fit   ? "--must-fit: what does not fit is exit code 1"
-           : q->o->trace      ? "--trace"
-           : q->c->csv        ? "--csv"
-                              : NULL;
+    return q->o->clocks          ? "--clocks: foretell rank has it"
+           : q->o->power_caps    ? "--power-caps: foretell rank has it"
+           : q->o->max_batch     ? "--max-batch"
+           : q->o->must_fit      ? "--must-fit: what does not fit is exit code 1"
+           : q->o->channels_last ? "--channels-last"
+           : q->o->trace         ? "--trace"
+           : q->c->csv           ? "--csv"
+                                 : NULL;
 }
 
 int ft__serve_check(const ft__predict_question *q, const ft__serving *s)

@@ -156,6 +156,7 @@ static const char *unserved(const ft__rank_question *q)
     return o->lists               ? "--stdin"
            : o->batches           ? "--batches"
            : o->co2               ? "--co2"
+           : o->channels_last     ? "--channels-last"
            : o->seed              ? "--seed"
            : o->asked.launch_time ? "--launch-time"
                                   : NULL;

@@ -249,6 +249,17 @@ Foretold for a device: by phase, and memory by part.
   $ echo 'relu x=1x8x8x8' | foretell predict - --device a30 --channels-last
   foretell predict: --channels-last: a list of operations says layout=channels_last in its lines
   [2]
+  $ foretell predict data/models/bert-6.onnx --device a30 --channels-last
+  foretell predict: --channels-last: no input of bert-6.onnx is of images with several channels
+  [2]
+  $ foretell predict data/models/resnet18.onnx --device t4 --channels-last -q | grep -e channels-last -e collect
+  assumed: images lie channels-last (--channels-last)
+  to verify it: no command of foretell measures images channels-last
+  $ foretell predict data/models/resnet18.onnx --device t4 --channels-last --json | pick assumptions verify
+  assumptions: ["batch 1 (the model leaves it open; --batch N sets it)", "images lie channels-last (--channels-last)"]
+  verify: null
+  $ echo 'adamw x=64x64 weights=int8 dtype=fp32 phase=optimizer' | foretell predict - --device a30 -q | tail -1
+  to verify it: no engine of foretell has optimizers with states of 8 bits
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --optimizer adamw8bit -q | tail -1
   to verify it: no engine of foretell has optimizers with states of 8 bits
   $ foretell predict data/models/resnet18.onnx --device a30 --mode training --batch 32 --json | pick mode step batch phases.# phases.1.phase phases.1.time.basis memory.weights memory.gradients memory.counted_as memory.workspace fit.fits verify
@@ -310,6 +321,9 @@ Forward measurements do not answer for the backward pass, and the answer says so
   phases.1.time.basis: "roofline"
   phases.2.time.basis: "roofline"
   warnings: ["20 convolutions of resnet18.onnx hold norms that its exporter folded into them for inference: with its norms the network trains in more memory and time than this graph; tools/export-pt2 MODULE:FUNCTION --training --input SIZES -o FILE.pt2 exports them", "4 of 66 unique operations lie outside of what the predictor has seen", "36 of 66 unique operations belong to backward pass and optimizer, which were not measured: their times are rooflines, lower bounds"]
+  $ foretell predict data/models/resnet18.onnx --engine fake --channels-last
+  foretell predict: --channels-last is of PyTorch: the predictor is of an engine that lays images itself
+  [2]
   $ foretell predict data/models/resnet18.onnx --engine fake --mode inference --json | pick mode phases.# phases.0.time.basis memory.counted_as
   mode: "inference"
   phases.#: 1
