@@ -212,22 +212,24 @@ static bool says(const ft_answer *a, const ft_remark *of)
 }
 
 /* What one of several answers says, unless one before it does; of which devices, where
- * not of all. */
+ * there are others and it does not begin with the device's name. */
 static void print_shared(const char *before, const ft__swept_answer *a, size_t n,
                          size_t at, const ft_remark *of)
 {
-    const char *device = "";
-    size_t with = 0;
+    const char *device = "", *title = a[at].x->title;
+    bool named = *title && strncmp(of->text, title, strlen(title)) == 0;
+    size_t with = 0, alike = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (says(a[i].x, of))
-            with++;
+        with += says(a[i].x, of);
+        alike += strcmp(a[i].x->device, a[at].x->device) == 0;
         if (i < at && says(a[i].x, of))
             return;
     }
     fputs(before, stdout);
     ft__put_clean(stdout, of->text);
-    for (size_t i = at; i < n && with < n; i++)
+    named = named || with == n || alike == n;
+    for (size_t i = at; i < n && !named; i++)
         if (says(a[i].x, of) && strcmp(device, a[i].x->device) != 0) {
             fputs(*device ? ", " : " (", stdout);
             ft__put_clean(stdout, device = a[i].x->device);

@@ -291,7 +291,9 @@ Devices that do not compute in the element type are named.
   0
   [1]
   $ echo 'linear x=1x4096 out=1000 dtype=fp8e4m3' | foretell predict - --device a100,h100 | grep warning
-  warning: NVIDIA A100 SXM4 80 GB has no hardware for fp8e4m3: libraries convert it, or refuse to run; the times are guesses (a100-sxm-80gb)
+  warning: NVIDIA A100 SXM4 80 GB has no hardware for fp8e4m3: libraries convert it, or refuse to run; the times are guesses
+  $ foretell predict data/models/resnet18.onnx --device a30 --power-caps 100,400 | grep 'above the'
+  assumed: the cap is above the 165 W that the device is built for (TDP): it holds nothing back
 
 A price goes by any name that its device has.
   $ foretell rank data/models/resnet50.onnx --devices h100,a100 --by cost --price h100=2.5/h --csv -q | cut -d , -f 1-2,5
