@@ -58,6 +58,8 @@ static const char *untrained(const ft__predict_question *q)
            : o->max_batch         ? "--max-batch"
            : o->must_fit          ? "--must-fit"
            : o->asked.launch_time ? "--launch-time"
+           : o->html              ? "--html"
+           : o->trace             ? "--trace"
            : q->c->csv            ? "--csv"
                                   : NULL;
 }
@@ -76,6 +78,8 @@ static int check(const ft__predict_question *q)
                          q->o->train.lora);
     if (!q->o->train.devices)
         return ft__usage(q->c, "--gpus is missing: on how many is it trained?");
+    if (strcmp(q->c->args.v[0], "-") == 0)
+        return ft__usage(q->c, "--gpus needs a file: standard input is read once");
     if (q->step.mode != FT_MODE_TRAINING)
         return ft__usage(q->c, "--gpus trains: --mode training, or left out");
     if (others.precision)
@@ -217,7 +221,10 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            ft__text_bytes(a->gradients).s, ft__text_bytes(a->states).s,
            ft__text_bytes(a->activations).s);
     if (a->bytes > a->memory_bytes)
-        printf("it does not fit: %s%s%s take less\n", how->zero < 3 ? "--zero 3, " : "",
+        printf("it does not fit: %s%s%s take less\n",
+               how->zero >= (items ? 2 : 3) ? ""
+               : items                      ? "--zero 2, "
+                                            : "--zero 3, ",
                how->recompute || how->network ? "" : "--recompute, ",
                items ? "a smaller --micro-batch" : "--tp, --pp or more --gpus");
     else

@@ -25,6 +25,7 @@ struct passes {
     double between;       /* B: what goes from layer to layer */
     double states;        /* B of the optimizer's for one of weights that are trained */
     double optimizer, added; /* of optimizer_s: its time, that of adding gradients up */
+    double busy;             /* of a pass: the device; 0: it is no GPU */
     double flops, peak, idle_w, memory, process;
     uint64_t layers;
     bool fp32;   /* weights and gradients */
@@ -67,11 +68,12 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
             "a number of tokens",
             MOST);
     if (out->network && (out->tp > 1 || out->pp > 1 || out->ep > 1 || out->lora ||
-                         out->sequence > 1 || out->interleave > 1 || out->recompute))
+                         out->sequence > 1 || out->interleave > 1 || out->recompute ||
+                         out->zero > 2))
         return ft_fail(err, FT_EINVAL, 0,
                        "training over devices of a network that is no config.json or "
                        "GGUF file has replicas alone: no tp, pp, ep, interleave, "
-                       "sequence, recompute and lora");
+                       "sequence, recompute and lora, and zero up to 2");
     if (out->lora > INT64_MAX)
         return ft_fail(err, FT_EINVAL, 0, "lora=%" PRIu64 ": no model is so wide",
                        out->lora);
@@ -88,9 +90,10 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
     ft__serve_default(&out->global_batch, *replicas * out->pp * out->micro_batch);
     if (out->global_batch % (*replicas * out->micro_batch))
         return ft_fail(err, FT_EINVAL, 0,
-                       "%" PRIu64 " sequences of a step: not a multiple of %" PRIu64
+                       "%" PRIu64 " %s of a step: not a multiple of %" PRIu64
                        " replicas x %" PRIu64 " of a micro-batch",
-                       out->global_batch, *replicas, out->micro_batch);
+                       out->global_batch, out->network ? "items" : "sequences",
+                       *replicas, out->micro_batch);
     return FT_OK;
 }
 
@@ -183,12 +186,14 @@ static ft_status take_graph(struct passes *p, const ft_graph *g, double tp,
     return read ? FT_OK : ft_fail(err, FT_ENOMEM, 0, "training");
 }
 
-/* Of a network as one device trains it. */
+/* Of a network as one device trains it. PyTorch adds a gradient to another in place:
+ * three passes over what the optimizer reads twice and writes once, beside its states,
+ * each read and written. */
 static void take_network(struct passes *p, const ft_answer *a)
 {
     p->states = a->part_bytes[FT_PART_STATE] / p->trained;
     p->optimizer = 1;
-    p->added = 0;
+    p->added = 3 / (3 + 2 * p->states);
     p->layers = 1;
     p->head = 0;
     p->results = a->part_bytes[FT_PART_INPUTS] + a->part_bytes[FT_PART_SAVED] +
@@ -321,6 +326,8 @@ static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
 
         p->peak = f->peak_bf16 > 0 ? f->peak_bf16 : f->peak_fp16;
         p->idle_w = ft__idle_power(&params, f);
+        if (strcmp(f->type, "gpu") == 0)
+            p->busy = a->host_s > a->busy_s ? a->busy_s / a->host_s : 1;
     }
     ft_answer_free(a);
     return st;
@@ -345,6 +352,12 @@ static double divided(double all, double experts, const ft_llm_train *how)
 static double trained_experts(const struct passes *p, const ft_llm_train *how)
 {
     return how->lora ? 0 : p->experts;
+}
+
+/* B of those, experts among them, that several replicas divide. */
+static double gathered(double all, double experts, const ft_llm_train *how)
+{
+    return expert_replicas(how) > 1 ? all : all - experts;
 }
 
 /* s of a sum of so many bytes over n devices, each `stride` devices from the next. */
@@ -424,24 +437,26 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
     out->states = p->states * (how->zero > 0 ? divided(trained, own, how) : trained);
     /* The first stage has most under way, the last one the head. */
     out->activations = fmax(under_way * kept + again, kept + fmax(p->head, again));
-    /* FSDP has the weights of two layers at once, and gradients of one
-     * (arXiv:2304.11277). */
-    if (how->zero > 2 && !how->network)
-        out->activations += (2 * p->weights + p->trained) / layers;
+    /* FSDP has the weights of two layers at once, and gradients of one, of what replicas
+     * divide (arXiv:2304.11277). */
+    if (how->zero > 2 && out->replicas > 1)
+        out->activations += (2 * gathered(p->weights, p->experts, how) +
+                             gathered(p->trained, trained_experts(p, how), how)) /
+                            layers;
     out->bytes =
         out->weights + out->gradients + out->states + out->activations + p->process;
     out->memory_bytes = p->memory;
 }
 
 /* s that an exchange adds to the passes beside it: what they do not hide, and of the
- * rest by how much it slows them, whose cores and bandwidth it takes (18.9 % on average
- * of A100, H100, MI210 and MI250: arXiv:2507.03114). */
-static double added_by(double exchange_s, double passes_s)
+ * rest by how much it slows them where the device is busy, whose cores and bandwidth it
+ * takes (18.9 % on average of A100, H100, MI210 and MI250: arXiv:2507.03114). */
+static double added_by(const struct passes *p, double exchange_s, double passes_s)
 {
     static const double slower = 0.189;
     const double alone_s = fmax(0, exchange_s - passes_s);
 
-    return alone_s + slower * (exchange_s - alone_s);
+    return alone_s + p->busy * slower * (exchange_s - alone_s);
 }
 
 /* sum_s: of all gradients once; gather_s: of all weights for both passes. */
@@ -450,7 +465,9 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
 {
     const double pp = (double)how->pp, m = (double)out->micro_batches;
     const double backward = p->backward_s + (how->recompute ? p->forward_s : 0);
-    const double adds = how->zero > 2 || m <= 1 ? 0 : p->added * p->optimizer_s;
+    /* A network's first gradients are not added to anything. */
+    const double added = how->network ? (m - 1) / m : m > 1;
+    const double adds = how->zero > 2 ? 0 : added * p->added * p->optimizer_s;
     const double stage_s = (p->forward_s + backward + adds) / pp;
 
     out->compute_s = m * stage_s;
@@ -459,12 +476,13 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
      * Of divided states updated weights are gathered beside the next step's forward
      * pass (Megatron-LM, --overlap-param-gather). */
     if (how->zero > 2)
-        out->exchange_s = m * added_by(gather_s + sum_s / 2, stage_s);
+        out->exchange_s = m * added_by(p, gather_s + sum_s / 2, stage_s);
     else if (how->zero)
         out->exchange_s =
-            added_by(sum_s / 2, backward / pp) + added_by(sum_s / 2, p->forward_s / pp);
+            added_by(p, sum_s / 2, backward / pp) +
+            added_by(p, sum_s / 2, p->forward_s / pp);
     else
-        out->exchange_s = added_by(sum_s, backward / pp);
+        out->exchange_s = added_by(p, sum_s, backward / pp);
     out->optimizer_s =
         p->optimizer * p->optimizer_s / pp *
         (how->zero ? divided(p->trained, trained_experts(p, how), how) / p->trained

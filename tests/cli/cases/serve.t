@@ -367,8 +367,10 @@ Engines have a host of their own, and options that nothing uses are refused:
 
 Trained over many devices:
 
-  $ L=examples/llm/llama-3-8b.json; for o in "--must-fit" "--precision fp32" "--mode training --optimizer sgd" "--zero 4"; do foretell predict $L --device h100-sxm --gpus 8 $o; done; foretell predict $L --device h100-sxm --mode training --dim train=1
+  $ L=examples/llm/llama-3-8b.json; for o in "--must-fit" "--html x.html" "--trace x.json" "--precision fp32" "--mode training --optimizer sgd" "--zero 4"; do foretell predict $L --device h100-sxm --gpus 8 $o; done; foretell predict $L --device h100-sxm --mode training --dim train=1
   foretell predict: training over --gpus goes without --must-fit
+  foretell predict: training over --gpus goes without --html
+  foretell predict: training over --gpus goes without --trace
   foretell predict: training over --gpus goes without --precision fp32: --dtype fp32, or --precision amp-bf16
   foretell predict: training over devices has --optimizer adamw or adamw8bit, not sgd
   foretell predict: --zero is 1 (states of the optimizer), 2 (gradients, too) or 3 (weights, too), not 4
@@ -503,8 +505,15 @@ Options of language models are refused for others, by the name that was given; s
   $ foretell predict data/models/resnet18.onnx --device h100-sxm --gpus 8 --mode inference
   foretell predict: --gpus trains: --mode training, or left out
   [2]
+  $ foretell predict - --device h100-sxm --gpus 8
+  foretell predict: --gpus needs a file: standard input is read once
+  [2]
+  $ for c in predict rank; do foretell $c examples/llm/llama-3-8b.json --device$([ $c = rank ] && echo s) h100-sxm --prompt 128 --channels-last; done
+  foretell predict: serving goes without --channels-last
+  foretell rank: serving goes without --channels-last
+  [2]
   $ foretell predict data/models/resnet18.onnx --device h100-sxm --gpus 8 --tp 2
-  foretell predict: training over devices of a network that is no config.json or GGUF file has replicas alone: no tp, pp, ep, interleave, sequence, recompute and lora
+  foretell predict: training over devices of a network that is no config.json or GGUF file has replicas alone: no tp, pp, ep, interleave, sequence, recompute and lora, and zero up to 2
   [2]
   $ foretell rank data/models/resnet18.onnx --devices h100-sxm --prompt 512
   foretell rank: --prompt is for language models (a config.json or GGUF file), and "data/models/resnet18.onnx" is none
