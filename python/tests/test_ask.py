@@ -78,6 +78,13 @@ def test_devices_are_named_and_several_as_the_command_has_them(resnet50):
     assert [p.device for p in both] == ["a30", "l4"]
 
 
+def test_options_of_the_command(resnet50):
+    last = foretell.predict(resnet50, device="a30", channels_last=True)
+    assert "channels-last" in " ".join(last["assumptions"])
+    four = foretell.predict(resnet50, device="a30", gpus=4, micro_batch=8)
+    assert four["global_batch"] == 32
+
+
 def test_a_list_of_specs():
     p = foretell.predict(LINES, device="h100")
     assert [op.kind for op in p.ops] == ["conv2d", "linear"] and p.ops[0].count == 4
