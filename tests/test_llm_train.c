@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "foretell/foretell.h"
+#include "onnx_text.h"
 #include "scratch.h"
 #include "serve_rig.h"
 
@@ -509,6 +510,10 @@ TEST(any_network_has_replicas)
     how.zero = 3;
     CHECK_EQ(ft_llm_train_ask(&none, d, &q, &how, NULL), FT_EINVAL);
     how.zero = 0;
+    q.device = "epyc-7763"; /* all hidden, and nobody measured by how much it slows it */
+    CHECK(!ft_llm_train_ask(&none, d, &q, &how, NULL));
+    CHECK(CMP(none.exchange_s, <=, 0));
+    q.device = "a30";
     how.global_batch = 300;
     CHECK_EQ(ft_llm_train_ask(&none, d, &q, &how, &err), FT_EINVAL);
     CHECK(strstr(err.msg, "300 items of a step"));
@@ -528,6 +533,35 @@ TEST(any_network_has_replicas)
     CHECK_NEAR(a.run_s.value, 10 * a.step_s.value, 1e-9);
     ft_answer_free(x);
     ft_data_close(d);
+}
+
+/* Not the devices of a machine. */
+TEST(a_network_may_have_a_dimension_called_node)
+{
+    static const char text[] = "in x fp32 batch,node,64\nconst w fp32 64,32\n"
+                               "node MatMul x,w y\nout y\n";
+    const ft_llm_train how = {.size = sizeof(how), .devices = 2, .network = 1};
+    ft_query q = {.size = sizeof(q), .device = "a30", .n_dims = 1};
+    struct path file;
+    ft_llm_trained a;
+    ft_data *d = NULL;
+    uint8_t *bytes;
+    size_t len;
+    FILE *fp;
+
+    make_scratch();
+    file = in_scratch("net.onnx");
+    bytes = onnx_from_text(text, &len);
+    fp = fopen(file.s, "wb");
+    CHECK(fp && fwrite(bytes, 1, len, fp) == len && fclose(fp) == 0);
+    free(bytes);
+    q.model = file.s;
+    q.dims = &(ft_dim_value){"node", 4096};
+    CHECK(!ft_data_open(&d, data_dir, NULL, NULL));
+    CHECK(!ft_llm_train_ask(&a, d, &q, &how, NULL));
+    CHECK_NEAR(a.weights, 4 * 64 * 32, 0);
+    ft_data_close(d);
+    remove_scratch();
 }
 
 TEST(a_run_is_as_many_steps_as_its_tokens_are)

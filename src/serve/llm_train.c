@@ -11,7 +11,7 @@
 #include "query/data.h"
 #include "serve/serve.h"
 
-enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32 };
+enum { MOST = 1 << 24, MORE_DIMS = 7, MAX_DIMS = 32, DEFAULT_NODE = 8 };
 
 struct passes {
     double forward_s, backward_s, optimizer_s,
@@ -53,7 +53,7 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
     ft__serve_default(&out->devices, 1);
     ft__serve_default(&out->tp, 1);
     ft__serve_default(&out->pp, 1);
-    ft__serve_default(&out->node, node_of(q) ? node_of(q) : 8);
+    ft__serve_default(&out->node, node_of(q) ? node_of(q) : DEFAULT_NODE);
     ft__serve_default(&out->sequence, out->network ? 1 : 4096);
     ft__serve_default(&out->micro_batch, 1);
     ft__serve_default(&out->interleave, 1);
@@ -261,7 +261,7 @@ static ft_status check_dims(const ft_query *q, ft_error *err)
 }
 
 static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
-                            const ft_query *q, const ft_llm_train *how, ft_error *err)
+                            const ft_query *q, ft_llm_train *how, ft_error *err)
 {
     ft_dim_value dim[MAX_DIMS + MORE_DIMS];
     const ft__physics_params params = ft__physics_default();
@@ -294,6 +294,11 @@ static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
     one.mode = "training";
     one.optimizer = q->optimizer ? q->optimizer : how->network ? "sgd" : "adamw";
     st = ft_query_ask(&a, d, &one, err);
+    if (st == FT_ENEEDED && how->network && node_of(q)) { /* its own dimension is open */
+        dim[one.n_dims++] = (ft_dim_value){"node", (int64_t)node_of(q)};
+        how->node = DEFAULT_NODE;
+        st = ft_query_ask(&a, d, &one, err);
+    }
     if (st)
         return st;
     *p = (struct passes){

@@ -419,6 +419,9 @@ Trained over many devices:
   it does not fit: --zero 3, --recompute, --tp, --pp or more --gpus take less
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --gpus 8 --zero 3 -q | sed -n 's/^a device.*; it/it/p'
   it does not fit: --recompute, --tp, --pp or more --gpus take less
+  $ for z in 1 2; do foretell predict data/models/vgg16.onnx --device t4 --gpus 8 --micro-batch 1024 --zero $z -q | sed -n 's/^a device.*; it/it/p'; done
+  it does not fit: --zero 2, a smaller --micro-batch take less
+  it does not fit: a smaller --micro-batch take less
   $ L=examples/llm/llama-3-8b.json; for o in "--lora 16" "--lora 16 --dim weight_bits=4" "--optimizer adamw8bit"; do foretell predict $L --device h100-sxm --gpus 1 --recompute $o -q | grep -E '^assumed|^a device' | cut -d, -f1-3; done
   assumed: adapters alone are trained: weights and gradients in 16 bits, AdamW with an fp32 copy of the weights; one pass forward, one back (1F1B); sums of gradients run beside the backward pass
   assumed: LoRA: every product of the layers but routers and experts has an adapter of rank 16; all else is frozen
