@@ -181,6 +181,23 @@ TEST(narrow_layers_without_units_take_16_bits)
     ft_data_close(d);
 }
 
+/* Of 16 bits a CPU's data sheet has bf16 alone. */
+TEST(narrow_products_without_units_take_either_16_bits)
+{
+    static const char layer[] = "linear x=1024x4096 out=4096 dtype=%s";
+    static const char *const dtype[] = {"fp8e4m3", "fp4"};
+    ft_data *d = open_data();
+    char wide[64], narrow[64];
+
+    snprintf(wide, sizeof(wide), layer, "bf16");
+    for (int i = 0; i < 2; i++) {
+        snprintf(narrow, sizeof(narrow), layer, dtype[i]);
+        CHECK_NEAR(alone(d, "epyc-9354", narrow, 0) / alone(d, "epyc-9354", wide, 0), 1,
+                   0.05);
+    }
+    ft_data_close(d);
+}
+
 /* Prompts attend to keys of 8 bits no faster than to those of 16 where a device has no
  * units for them. */
 TEST(narrow_keys_without_units_take_16_bits)
