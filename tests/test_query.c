@@ -288,13 +288,22 @@ TEST(collectives_beyond_the_link_are_less_sure)
  * of 1.57, of fp8 on tensor cores fewer. */
 TEST(products_of_8_bits_on_vectors_are_as_sure_as_of_32)
 {
-    static const char *const of_8 = "matmul x=512x512 y=512x512 to=int32 dtype=int8\n",
-                             *const of_32 = "matmul x=512x512 y=512x512 dtype=fp32\n";
+    static const char of_8[] = "matmul x=512x512 y=512x512 to=int32 dtype=int8\n",
+                      of_32[] = "matmul x=512x512 y=512x512 dtype=fp32\n";
+    static const struct {
+        const char *device, *list;
+    } others[] = {
+        {"a100-sxm-80gb", of_8},
+        {"p100-pcie-16gb", of_8},
+        {"gtx-1080-ti", "matmul x=512x512 y=512x512 dtype=fp8e4m3\n"},
+        {"gtx-1080-ti", "linear x=512x512 out=512 dtype=int8\n"},
+    };
     ft_data *d = open_data();
 
     CHECK(CMP(width_of(d, "gtx-1080-ti", of_8), <,
               1.1 * width_of(d, "gtx-1080-ti", of_32)));
-    CHECK(CMP(width_of(d, "a100-sxm-80gb", of_8), >, 5));
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        CHECK(CMP(width_of(d, others[i].device, others[i].list), >, 5));
     ft_data_close(d);
 }
 
