@@ -132,8 +132,9 @@ TEST(another_host_may_take_much_longer)
     ft_predictor_free(p);
 }
 
-/* Sizes far from the known ones change less of what is not known than another form. */
-TEST(another_form_widens_more_than_sizes)
+/* Sizes far from the known ones change less of what is not known than another form. A
+ * newer generation may be off by more than another chip. */
+TEST(forms_sizes_and_generations_widen_by_their_own)
 {
     static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"},
                              *const spec[] = {"relu x=4194304 dtype=fp32",
@@ -142,6 +143,7 @@ TEST(another_form_widens_more_than_sizes)
     static const double time_s[] = {120e-6, 45e-6, 12e-6};
     ft_store *s = empty();
     ft_predictor *p;
+    ft__op_answer newer;
     double reach[3];
 
     for (unsigned i = 0; i < 3 * N_OPS; i++) {
@@ -158,6 +160,8 @@ TEST(another_form_widens_more_than_sizes)
     }
     CHECK_NEAR(reach[1] / reach[0], 1.5, 0.01);
     CHECK_NEAR(reach[2] / reach[0], 2, 0.01);
+    newer = asked_of(p, "gb200", replayed, spec[0]);
+    CHECK_NEAR(log(newer.high / newer.value), hypot(reach[0], 0.15), 0.01);
     ft_predictor_free(p);
 }
 

@@ -28,10 +28,10 @@ static const double share_unknown = 0.6;
 /* The same where many measurements of the device corrected the answers; of so few they
  * count half (docs/notes/physics.md). */
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
-/* What the host of a network takes over the estimate with its own time of a launch, and
- * what hosts differ by: 90 % of the logarithm (docs/networks.md). One thread of
- * processors that clouds still rent and of the newest differ by 2.5. */
-static const double host_timed = 0.5, faster_hosts = 0.92, slower_hosts = 0.7;
+/* What hosts of networks differ by beside FT__TIMED_HOST: 90 % of the logarithm
+ * (docs/networks.md). One thread of processors that clouds still rent and of the newest
+ * differ by 2.5. */
+static const double faster_hosts = 0.92, slower_hosts = 0.7;
 /* What no measurement of a machine says anything of takes its roofline and more. */
 static const double bound_high = 10;
 
@@ -151,7 +151,7 @@ static const double launch_reach = 1.1;
  * known or not. */
 static ft_estimate with_launch(ft_estimate e, double device, bool timed)
 {
-    const double host = (1 - device) * (timed ? host_timed : launch_reach);
+    const double host = (1 - device) * (timed ? FT__TIMED_HOST : launch_reach);
 
     if (e.basis != FT_BASIS_SCALED)
         return e;
@@ -310,8 +310,8 @@ static void know_host(ft__log_residual *out, const ft__query_context *q)
 
     if (q->device_schedule || q->plain)
         return;
-    out->host_low = -hypot(host_timed, timed ? 0 : faster_hosts);
-    out->host_high = hypot(host_timed, timed ? 0 : slower_hosts);
+    out->host_low = -hypot(FT__TIMED_HOST, timed ? 0 : faster_hosts);
+    out->host_high = hypot(FT__TIMED_HOST, timed ? 0 : slower_hosts);
 }
 
 /* Errors of operations are independent in part. */
