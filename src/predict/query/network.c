@@ -342,9 +342,11 @@ static ft__log_residual residual_of(const ft__network_estimate *e,
                               : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
-    out.power_estimated = !knows_steady_power(q);
+    /* Of training steps too few were measured. */
+    out.energy_most =
+        q->phase == FT_PHASE_FORWARD ? power_from_specification : INFINITY;
     out.power_high = power_known;
-    if (out.power_estimated)
+    if (!knows_steady_power(q))
         out.power_high +=
             (power_from_specification - power_known) * open_after(q->n_read);
     out.power_low = -out.power_high;
