@@ -95,7 +95,7 @@ static bool is_learned(const ft__query_context *q, const ft__op_task *task)
 
 /* Is it said what a launch takes, where no correction by rows of the device that wait
  * for its host has it? */
-static bool is_told(const ft__query_context *q, const ft__op_task *task)
+static bool has_launch_time(const ft__query_context *q, const ft__op_task *task)
 {
     return q->a.launch_s > 0 &&
            !(is_learned(q, task) && q->n_waiting >= FT__LEAST_CALIBRATION);
@@ -105,9 +105,9 @@ static bool is_told(const ft__query_context *q, const ft__op_task *task)
  * beside the device's host. */
 static double launch_of(const ft__query_context *q, const ft__op_task *task)
 {
-    return is_told(q, task) ? q->a.launch_s
-                            : ft__physics_default().v[FT__C_floor_s] *
-                                  ft__launch_factor(q->a.device);
+    return has_launch_time(q, task) ? q->a.launch_s
+                                    : ft__physics_default().v[FT__C_floor_s] *
+                                          ft__launch_factor(q->a.device);
 }
 
 /* How many times as long as by a predictor's constants the host asked for takes. */
@@ -123,14 +123,14 @@ static double host_times(const ft__query_context *q)
 static double share_as_asked(const ft__query_context *q, uint32_t i,
                              const ft__op_task *task)
 {
-    const bool told = is_told(q, task);
+    const bool given = has_launch_time(q, task);
     ft__terms t = q->bare[i];
 
     if (q->a.graph || !(t.busy_s > 0))
         return 1;
-    if (!(t.launch_s > 0) || (told && !is_learned(q, task)))
+    if (!(t.launch_s > 0) || (given && !is_learned(q, task)))
         return t.busy_s / hypot(t.busy_s, task->launches * launch_of(q, task));
-    if (told)
+    if (given)
         ft__physics_with_host(&t, host_times(q));
     return t.busy_s / t.total_s;
 }
@@ -173,8 +173,8 @@ static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
     double factor = q->share[i] * (measured / asked);
 
     if (isnan(task->alone_s) || !(a->value > 0) || !(device->value > 0))
-        return with_launch(out, asked, is_told(q, task));
-    if (q->known && is_told(q, task) && !q->a.graph)
+        return with_launch(out, asked, has_launch_time(q, task));
+    if (q->known && has_launch_time(q, task) && !q->a.graph)
         factor *= fmax(pow(a->value / q->bare_form[i].total_s, measured - 1), asked);
     out.value = a->value * factor;
     out.low = a->low * factor;
