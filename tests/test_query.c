@@ -181,6 +181,23 @@ TEST(narrow_layers_without_units_take_16_bits)
     ft_data_close(d);
 }
 
+/* Of 16 bits a CPU's data sheet has bf16 alone. */
+TEST(narrow_products_without_units_take_either_16_bits)
+{
+    static const char layer[] = "linear x=1024x4096 out=4096 dtype=%s";
+    static const char *const dtype[] = {"fp8e4m3", "fp4"};
+    ft_data *d = open_data();
+    char wide[64], narrow[64];
+
+    snprintf(wide, sizeof(wide), layer, "bf16");
+    for (int i = 0; i < 2; i++) {
+        snprintf(narrow, sizeof(narrow), layer, dtype[i]);
+        CHECK_NEAR(alone(d, "epyc-9354", narrow, 0) / alone(d, "epyc-9354", wide, 0), 1,
+                   0.05);
+    }
+    ft_data_close(d);
+}
+
 /* Prompts attend to keys of 8 bits no faster than to those of 16 where a device has no
  * units for them. */
 TEST(narrow_keys_without_units_take_16_bits)
@@ -271,13 +288,22 @@ TEST(collectives_beyond_the_link_are_less_sure)
  * of 1.57, of fp8 on tensor cores fewer. */
 TEST(products_of_8_bits_on_vectors_are_as_sure_as_of_32)
 {
-    static const char *const of_8 = "matmul x=512x512 y=512x512 to=int32 dtype=int8\n",
-                             *const of_32 = "matmul x=512x512 y=512x512 dtype=fp32\n";
+    static const char of_8[] = "matmul x=512x512 y=512x512 to=int32 dtype=int8\n",
+                      of_32[] = "matmul x=512x512 y=512x512 dtype=fp32\n";
+    static const struct {
+        const char *device, *list;
+    } others[] = {
+        {"a100-sxm-80gb", of_8},
+        {"p100-pcie-16gb", of_8},
+        {"gtx-1080-ti", "matmul x=512x512 y=512x512 dtype=fp8e4m3\n"},
+        {"gtx-1080-ti", "linear x=512x512 out=512 dtype=int8\n"},
+    };
     ft_data *d = open_data();
 
     CHECK(CMP(width_of(d, "gtx-1080-ti", of_8), <,
               1.1 * width_of(d, "gtx-1080-ti", of_32)));
-    CHECK(CMP(width_of(d, "a100-sxm-80gb", of_8), >, 5));
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        CHECK(CMP(width_of(d, others[i].device, others[i].list), >, 5));
     ft_data_close(d);
 }
 

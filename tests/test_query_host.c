@@ -323,6 +323,119 @@ TEST(a_launch_time_does_not_count_beside_rows_of_the_host)
     ft_data_close(d);
 }
 
+/* Measured beside a P100's slow host: told as well, that counts once, and a faster one
+ * makes nothing slower, nor faster than the device. */
+TEST(a_launch_time_counts_once_where_the_device_was_measured)
+{
+    static const char *const list[] = {"softmax x=20x64 axis=1 dtype=fp32\n",
+                                       "add x=20x64 y=20x64 dtype=fp32\n"};
+    ft_data *d = open_data();
+    double launch_s = 0;
+
+    for (int i = 0; i < 2; i++) {
+        ft_query q = about_list();
+        ft_answer *a, *same, *faster, *least;
+
+        q.device = "p100-pcie-16gb";
+        q.engine = "torch";
+        q.list = list[i];
+        q.list_len = strlen(list[i]);
+        CHECK(!ft_query_ask(&a, d, &q, NULL) && EQ(a->by, FT_ANSWERED_BY_FAMILY));
+        launch_s = i ? launch_s : a->op[0]->time.value;
+        q.launch_s = launch_s;
+        CHECK(!ft_query_ask(&same, d, &q, NULL));
+        if (i == 0)
+            CHECK_NEAR(same->op[0]->time.value / launch_s, 1, 0.1);
+        q.launch_s = 0.6 * launch_s;
+        CHECK(!ft_query_ask(&faster, d, &q, NULL));
+        CHECK(CMP(faster->op[0]->time.value, <, a->op[0]->time.value));
+        q.launch_s = 1e-6;
+        CHECK(!ft_query_ask(&least, d, &q, NULL));
+        CHECK(CMP(least->op[0]->time.value, >=, least->op[0]->device_time.value));
+        ft_answer_free(a);
+        ft_answer_free(same);
+        ft_answer_free(faster);
+        ft_answer_free(least);
+    }
+    ft_data_close(d);
+}
+
+/* Rows of large products, n of them, as many as they are big. */
+static void write_products(const char *path, int n)
+{
+    char text[2048] = COLUMNS;
+
+    for (int i = 1; i <= n; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "a30,,torch,2.3,matmul x=%dx1024 y=1024x1024 dtype=fp32,forward,"
+                 "default,time,s,%g,,,,,1,1,0,1\n",
+                 1024 * i, 2.4e-4 * i);
+    write_text(path, text);
+}
+
+/* Not of large products, which say nothing of the host. */
+TEST(a_launch_time_counts_beside_rows_that_wait_for_no_host)
+{
+    static const char path[] = "test_query_host-large.csv",
+                      list[] = "softmax x=20x64 axis=1 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a;
+
+    write_products(path, 6);
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.engine = "torch";
+    q.correct = path;
+    q.launch_s = 60e-6;
+    CHECK(!ft_query_ask(&a, d, &q, NULL) && EQ(a->n_known, 6));
+    CHECK_NEAR(a->op[0]->time.value / 60e-6, 1, 0.2);
+    remove(path);
+    ft_answer_free(a);
+    ft_data_close(d);
+}
+
+static const ft_answer_op *named(const ft_answer *a, const char *part)
+{
+    size_t i = 0;
+
+    while (!strstr(a->op[i]->spec, part))
+        i++;
+    return a->op[i];
+}
+
+/* Products of fp32 say little of those of 8 bits, which no device of the predictor
+ * made, and too few of them nothing of a kind that none did. */
+TEST(what_nobody_measured_stays_as_unsure_beside_other_rows)
+{
+    static const char path[] = "test_query_host-other.csv",
+                      list[] = "matmul x=1024x1024 y=1024x1024 dtype=int8\n"
+                               "cumsum x=512x4096 axis=1 dtype=fp32\n"
+                               "relu x=4096x4096 dtype=fp32\n";
+    ft_data *d = open_data();
+    ft_query q = about_list();
+    ft_answer *a, *b;
+
+    q.list = list;
+    q.list_len = sizeof(list) - 1;
+    q.engine = "torch";
+    CHECK(!ft_query_ask(&a, d, &q, NULL) && EQ(a->by, FT_ANSWERED_BY_FAMILY));
+    q.correct = path;
+    for (int n = 2; n <= 6; n += 4) {
+        write_products(path, n);
+        CHECK(!ft_query_ask(&b, d, &q, NULL));
+        CHECK(CMP(width(&named(b, "int8")->time), >=,
+                  0.999 * width(&named(a, "int8")->time)));
+        if (n == 2)
+            CHECK_NEAR(named(b, "cumsum")->time.value, named(a, "cumsum")->time.value,
+                       1e-12);
+        ft_answer_free(b);
+    }
+    remove(path);
+    ft_answer_free(a);
+    ft_data_close(d);
+}
+
 /* An operation that waits longer for its launches draws less, down to what idles. */
 TEST(a_launch_time_lowers_what_waiting_draws)
 {

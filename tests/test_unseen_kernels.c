@@ -132,6 +132,39 @@ TEST(another_host_may_take_much_longer)
     ft_predictor_free(p);
 }
 
+/* Sizes far from the known ones change less of what is not known than another form. A
+ * newer generation may be off by more than another chip. */
+TEST(forms_sizes_and_generations_widen_by_their_own)
+{
+    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"},
+                             *const spec[] = {"relu x=4194304 dtype=fp32",
+                                              "relu x=33554432 dtype=fp32",
+                                              "relu x=2x2097152 dtype=fp32"};
+    static const double time_s[] = {120e-6, 45e-6, 12e-6};
+    ft_store *s = empty();
+    ft_predictor *p;
+    ft__op_answer newer;
+    double reach[3];
+
+    for (unsigned i = 0; i < 3 * N_OPS; i++) {
+        char own[64];
+
+        snprintf(own, sizeof(own), "relu x=%u dtype=fp32", 4000000 + 10000 * (i / 3));
+        put(s, gpu[i % 3], replayed, own, time_s[i % 3]);
+    }
+    p = trained_by(s);
+    for (int i = 0; i < 3; i++) {
+        const ft__op_answer a = asked_of(p, "a100-sxm-80gb", replayed, spec[i]);
+
+        reach[i] = log(a.high / a.value);
+    }
+    CHECK_NEAR(reach[1] / reach[0], 1.5, 0.01);
+    CHECK_NEAR(reach[2] / reach[0], 2, 0.01);
+    newer = asked_of(p, "gb200", replayed, spec[0]);
+    CHECK_NEAR(log(newer.high / newer.value), hypot(reach[0], 0.15), 0.01);
+    ft_predictor_free(p);
+}
+
 int main(int argc, char **argv)
 {
     take_folder(argc, argv);

@@ -49,8 +49,9 @@ static bool is_uneven(const ft_op *op)
  * (SwapDimension1And2InTensor3, conv_ops_gpu_3.cu.cc), beside memory: below 16
  * channels, and of weights, each thread finds one by divisions, from 16 on tiles of 32
  * x 32 are moved. By Justus' convolutions of 1 x 1 in steps of 3 and 4 on an M60, a
- * P100 and a GTX 1080 Ti, whose bandwidth for each lane differs by 1.7, and on a K80:
- * Keplers multiply integers with 32 of 192 lanes (CUDA C Programming Guide). */
+ * P100 and a GTX 1080 Ti, whose bandwidth for each lane differs by 1.7; divisions take
+ * a K80 more: Keplers multiply integers with 32 of 192 lanes (CUDA C Programming
+ * Guide). */
 static const double FOUND = 140, IN_TILES = 60, WIDE_CORE = 1.4;
 
 static double swaps(const ft__op_kernel *conv, const ft_op *forward,
@@ -61,10 +62,10 @@ static double swaps(const ft__op_kernel *conv, const ft_op *forward,
     const double weights = (conv->read + conv->written - conv->tensors) / conv->size;
     const bool few_in = ft_op_shape(forward, FT_K_x).dim[1] < 16,
                few_out = ft_op_at(forward, FT_K_out, 0) < 16;
+    const double found = chip->lanes > 140 ? WIDE_CORE * FOUND : FOUND;
 
-    return (chip->lanes > 140 ? WIDE_CORE : 1) *
-           (input * (few_in ? FOUND : IN_TILES) +
-            result * (few_out ? FOUND : IN_TILES) + weights * FOUND);
+    return input * (few_in ? found : IN_TILES) + result * (few_out ? found : IN_TILES) +
+           weights * found;
 }
 
 /* A product of a convolution, and what it does to the layout. */
@@ -77,7 +78,9 @@ static void conv_pass(ft__work *w, const ft_op *forward, int gradient,
     ft__conv_kernel(p, forward, gradient);
     p->kernels += ft__padding_kernels(p, chip);
     tensors = p->tensors / p->size;
-    lanes = chip->tensorflow ? 2 * swaps(p, forward, chip) : 0;
+    lanes = chip->tensorflow && chip->gpu && !(chip->tensor && p->size > 2)
+                ? 2 * swaps(p, forward, chip)
+                : 0; /* TF32 counts its own: ft__tensor_cost() */
     if (chip->tensorflow && is_uneven(forward))
         stream(w, FT__OP_KERNEL_STREAM, forward, ft__elements_of(forward),
                ft__elements_of(forward));

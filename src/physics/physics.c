@@ -29,12 +29,18 @@ static double first_known(double a, double b)
     return isfinite(a) ? a : b;
 }
 
-/* Blackwell multiplies numbers of 4 bits at least twice as fast as those of 8. Devices
- * without hardware for floating-point numbers of 4 or 8 bits make them 16 bits wide. */
+/* Devices without hardware for floating-point numbers of 4 or 8 bits make them 16 bits
+ * wide. */
+static double peak_of_16_bits(const ft_device_facts *d)
+{
+    return first_known(d->peak_fp16, d->peak_bf16);
+}
+
+/* Blackwell multiplies numbers of 4 bits at least twice as fast as those of 8. */
 static double peak_of_4_bits(const ft_device_facts *d)
 {
-    return first_known(d->peak_fp4,
-                       d->compute_capability >= 10 ? 2 * d->peak_fp8 : d->peak_fp16);
+    return first_known(d->peak_fp4, d->compute_capability >= 10 ? 2 * d->peak_fp8
+                                                                : peak_of_16_bits(d));
 }
 
 /* Products on tensor cores; NaN: there are none for this dtype. */
@@ -47,7 +53,8 @@ static double tensor_peak(const ft_device_facts *d, const char *policy, const ft
     case FT_DTYPE_int8:
     case FT_DTYPE_uint8: return d->peak_int8;
     default:
-        return ft_dtype_bits(op->dtype) == 8   ? first_known(d->peak_fp8, d->peak_fp16)
+        return ft_dtype_bits(op->dtype) == 8
+                   ? first_known(d->peak_fp8, peak_of_16_bits(d))
                : ft_dtype_bits(op->dtype) == 4 ? peak_of_4_bits(d)
                                                : NAN;
     }

@@ -15,8 +15,8 @@
 /* Rows of a device and group that constants are fitted to, and fewest that a roofline
  * and a group's constants are fitted to. */
 enum { MOST_ROWS = 300, LEAST_ROWS = 20, GROUP_ROWS = 60 };
-/* Fewer of a chip do not count where shares are chosen, nor for what is said of its
- * host: which of them were drawn is luck. */
+/* Fewer of a chip do not count where shares are chosen, nor do fewer that wait make one
+ * of two hosts whose constants stay: which of them were drawn is luck. */
 enum { CHIP_ROWS = 12 };
 
 bool ft__is_narrow(const ft_op *op)

@@ -17,6 +17,10 @@
  * by leaving each known chip out; one alone says nothing of others: */
 /* Then an interval reaches at least this factor either way. Chosen, not measured. */
 #define FT__LEAST_REACH 1.65
+/* What kinds differ by beside one host whose launches are timed, 90 % of the logarithm
+ * either way: ten rows of NeuSight's leave 0.5 beside a P100, 0.2 beside a T4, an A100
+ * and an MI100. */
+#define FT__TIMED_HOST 0.5
 
 /* The most rows of a regressor for a class or for all kinds. */
 static inline size_t ft__class_rows(size_t part_rows)

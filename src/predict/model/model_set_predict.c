@@ -151,8 +151,9 @@ static void answer_alone(const ft__model_set *l, ft__op_answer *a, double scale)
     a->measured = false;
 }
 
-/* As FT__FAR_FACTOR, of devices that are not among the rows, whose intervals have more
- * that sizes do not change: docs/notes/one-model.md. */
+/* As FT__FAR_FACTOR, of sizes on devices that are not among the rows: their intervals
+ * are mostly what chips and hosts differ by (docs/notes/one-model.md, "Sizes far from
+ * the known rows'"). */
 static const double far_unseen = 1.5;
 
 /* One row. Of a new head, or of an unknown device and a new form, nothing was learned:
@@ -173,7 +174,10 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
     a->unlike = l->opt.unseen && is_new_kernel(p, row);
     a->far = (p->scope > FT__SCOPE_KIND && !l->opt.single) || new_form ||
              is_new_size(p, row) || other_layer;
-    residual_scale *= !a->far ? 1 : l->opt.unseen ? far_unseen : FT__FAR_FACTOR;
+    if (a->far)
+        residual_scale *= l->opt.unseen && p->scope <= FT__SCOPE_KIND && !new_form
+                              ? far_unseen
+                              : FT__FAR_FACTOR;
     a->value = ft__model_set_value(l, value, scale);
     a->low = ft__model_set_value(l, value + fmin(-least, low * residual_scale), scale);
     a->high = ft__model_set_value(l, value + fmax(least, high * residual_scale), scale);

@@ -51,7 +51,7 @@ typedef struct ft__log_residual {
                                    the whole */
     double energy_low, energy_high; /* NaN: those of time and power */
     double power_low, power_high;
-    bool power_estimated; /* from specifications */
+    double energy_most; /* joules reach no further than this or than time */
 } ft__log_residual;
 
 /* From what each operation needs of host and device (task[] by operation of g,

@@ -28,10 +28,10 @@ static const double share_unknown = 0.6;
 /* The same where many measurements of the device corrected the answers; of so few they
  * count half (docs/notes/physics.md). */
 static const double common_corrected = 0.12, share_corrected = 0.3, half_known = 10;
-/* What the host of a network takes over the estimate with its own time of a launch, and
- * what hosts differ by: 90 % of the logarithm (docs/networks.md). One thread of
- * processors that clouds still rent and of the newest differ by 2.5. */
-static const double host_timed = 0.5, faster_hosts = 0.92, slower_hosts = 0.7;
+/* What hosts of networks differ by beside FT__TIMED_HOST: 90 % of the logarithm
+ * (docs/networks.md). One thread of processors that clouds still rent and of the newest
+ * differ by 2.5. */
+static const double faster_hosts = 0.92, slower_hosts = 0.7;
 /* What no measurement of a machine says anything of takes its roofline and more. */
 static const double bound_high = 10;
 
@@ -88,13 +88,26 @@ static void take_task(ft__op_task *task, ft_estimate *device, ft__query_context 
     task->alone_s = device->value;
 }
 
+static bool is_learned(const ft__query_context *q, const ft__op_task *task)
+{
+    return q->models && !isnan(task->alone_s);
+}
+
+/* Is it said what a launch takes, where no correction by rows of the device that wait
+ * for its host has it? */
+static bool has_launch_time(const ft__query_context *q, const ft__op_task *task)
+{
+    return q->a.launch_s > 0 &&
+           !(is_learned(q, task) && q->n_waiting >= FT__LEAST_CALIBRATION);
+}
+
 /* What the host takes for a launch, in s: as is said, or the default
  * beside the device's host. */
-static double launch_of(const ft__device_query *a)
+static double launch_of(const ft__query_context *q, const ft__op_task *task)
 {
-    return a->launch_s > 0
-               ? a->launch_s
-               : ft__physics_default().v[FT__C_floor_s] * ft__launch_factor(a->device);
+    return has_launch_time(q, task) ? q->a.launch_s
+                                    : ft__physics_default().v[FT__C_floor_s] *
+                                          ft__launch_factor(q->a.device);
 }
 
 /* How many times as long as by a predictor's constants the host asked for takes. */
@@ -105,22 +118,19 @@ static double host_times(const ft__query_context *q)
     return q->a.launch_s / (of->v[FT__C_floor_s] * ft__launch_factor(q->a.device));
 }
 
-/* Share of the device in what the operation takes alone in the run mode asked for. What
- * was learned of hosts is what kinds differ by there; rows of the device were measured
- * beside its host. */
+/* Share of the device in what the operation takes alone in the run mode asked for, and
+ * what was learned of hosts is what kinds differ by there. */
 static double share_as_asked(const ft__query_context *q, uint32_t i,
                              const ft__op_task *task)
 {
-    const ft__device_query *a = &q->a;
-    const bool timed = a->launch_s > 0, learned = q->models && !isnan(task->alone_s);
-    const bool corrected = learned && q->n_few >= FT__LEAST_CALIBRATION;
+    const bool given = has_launch_time(q, task);
     ft__terms t = q->bare[i];
 
-    if (a->graph || !(t.busy_s > 0))
+    if (q->a.graph || !(t.busy_s > 0))
         return 1;
-    if (!(t.launch_s > 0) || (timed && !learned))
-        return t.busy_s / hypot(t.busy_s, task->launches * launch_of(a));
-    if (timed && !corrected)
+    if (!(t.launch_s > 0) || (given && !is_learned(q, task)))
+        return t.busy_s / hypot(t.busy_s, task->launches * launch_of(q, task));
+    if (given)
         ft__physics_with_host(&t, host_times(q));
     return t.busy_s / t.total_s;
 }
@@ -141,7 +151,7 @@ static const double launch_reach = 1.1;
  * known or not. */
 static ft_estimate with_launch(ft_estimate e, double device, bool timed)
 {
-    const double host = (1 - device) * (timed ? host_timed : launch_reach);
+    const double host = (1 - device) * (timed ? FT__TIMED_HOST : launch_reach);
 
     if (e.basis != FT_BASIS_SCALED)
         return e;
@@ -151,7 +161,8 @@ static ft_estimate with_launch(ft_estimate e, double device, bool timed)
 }
 
 /* The operation alone: as it was measured, where it was in this run mode and nobody
- * says what a launch takes. */
+ * says what a launch takes. Then what a known device takes over the estimate is the
+ * device's by its share: the rest was of the host that it was measured beside. */
 static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
                               const ft__op_task *task, const ft_estimate *device)
 {
@@ -162,7 +173,9 @@ static ft_estimate time_alone(const ft__query_context *q, uint32_t i,
     double factor = q->share[i] * (measured / asked);
 
     if (isnan(task->alone_s) || !(a->value > 0) || !(device->value > 0))
-        return with_launch(out, asked, q->a.launch_s > 0);
+        return with_launch(out, asked, has_launch_time(q, task));
+    if (q->known && has_launch_time(q, task) && !q->a.graph)
+        factor *= fmax(pow(a->value / q->bare_form[i].total_s, measured - 1), asked);
     out.value = a->value * factor;
     out.low = a->low * factor;
     out.high = a->high * factor;
@@ -182,10 +195,11 @@ static void keep_under(ft_estimate *power, double cap_w)
 /* op_power[i] and op_energy[i] of such, repeated alone: task->power_w (NaN: not known)
  * while it is busy, idle power while it waits for its next launches. */
 static void power_by_specification(ft__network_estimate *e, uint32_t i,
-                                   const ft__op_task *task, const ft__device_query *a)
+                                   const ft__op_task *task, const ft__query_context *q)
 {
+    const ft__device_query *a = &q->a;
     const double busy_s = e->op_device[i].value;
-    const double call_s = hypot(busy_s, task->launches * launch_of(a));
+    const double call_s = hypot(busy_s, task->launches * launch_of(q, task));
     const double idle_w = ft__device_query_idle_power(a);
     double power_w = task->power_w;
     ft__power_reading r;
@@ -237,7 +251,7 @@ static void take(ft__network_estimate *out, ft__op_task *task, ft__query_context
         out->op_time[i] = times(out->op_time[i], moved);
     }
     if (!q->powered || !(w->value > 0)) {
-        power_by_specification(out, i, task, &q->a);
+        power_by_specification(out, i, task, q);
         return;
     }
     out->op_power[i] = (ft_estimate){
@@ -296,8 +310,8 @@ static void know_host(ft__log_residual *out, const ft__query_context *q)
 
     if (q->device_schedule || q->plain)
         return;
-    out->host_low = -hypot(host_timed, timed ? 0 : faster_hosts);
-    out->host_high = hypot(host_timed, timed ? 0 : slower_hosts);
+    out->host_low = -hypot(FT__TIMED_HOST, timed ? 0 : faster_hosts);
+    out->host_high = hypot(FT__TIMED_HOST, timed ? 0 : slower_hosts);
 }
 
 /* Errors of operations are independent in part. */
@@ -328,9 +342,11 @@ static ft__log_residual residual_of(const ft__network_estimate *e,
                               : 0;
     out.time_low = -hypot(out.time_low, other);
     out.time_high = hypot(out.time_high, other);
-    out.power_estimated = !knows_steady_power(q);
+    /* Of training steps too few were measured. */
+    out.energy_most =
+        q->phase == FT_PHASE_FORWARD ? power_from_specification : INFINITY;
     out.power_high = power_known;
-    if (out.power_estimated)
+    if (!knows_steady_power(q))
         out.power_high +=
             (power_from_specification - power_known) * open_after(q->n_read);
     out.power_low = -out.power_high;

@@ -128,24 +128,29 @@ static double early_pcie(const ft_op *op, const ft__device_query *a)
                                log((double)ALL_OF_PCIE / LEAST_OF_PCIE)));
 }
 
+/* Integers of 8 bits that vectors multiply, four at once, have kernels like fp32's:
+ * DeepBench's products of two operands, which say nothing of layers. */
+static bool has_vectors_of_8_bits(const ft_op *op, const ft__device_query *a)
+{
+    return (op->dtype == FT_DTYPE_int8 || op->dtype == FT_DTYPE_uint8) &&
+           a->device->peak_int8 > 0 && !uses_tensor_cores(a, op);
+}
+
 static double reach_of(const ft_op *op, const ft__device_query *a)
 {
     const bool forward = op->phase == FT_PHASE_FORWARD,
                plain = forward && ft_dtype_bits(op->dtype) == 32;
-    /* Vectors take 8 bits in kernels like those of fp32. */
-    const bool narrow =
-        ft__is_narrow(op) && (!is_nvidia(a) || uses_tensor_cores(a, op));
 
     switch (op->kind) {
     case FT_KIND_rnn:
     case FT_KIND_gru:
     case FT_KIND_lstm: return reach_chain;
-    case FT_KIND_linear: return narrow ? reach_other : reach_fold;
+    case FT_KIND_linear: return ft__is_narrow(op) ? reach_other : reach_fold;
     case FT_KIND_matmul:
-        return narrow ? reach_other
-               : is_nvidia(a) && (plain || (forward && ft__is_narrow(op)))
+        return is_nvidia(a) && (plain || (forward && has_vectors_of_8_bits(op, a)))
                    ? reach_nvidia_product
-                   : reach_product;
+               : ft__is_narrow(op) ? reach_other
+                                   : reach_product;
     case FT_KIND_conv1d:
     case FT_KIND_conv2d:
     case FT_KIND_conv_transpose1d:

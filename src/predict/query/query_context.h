@@ -69,6 +69,8 @@ typedef struct ft__query_context {
     const ft__calibration_set *few; /* a few measurements of it, or NULL */
     const ft__dataset *few_on;      /* those of the device as it is asked about; NULL:
                                        none */
+    bool corrects;                  /* these are enough to correct times */
+    uint32_t n_waiting;             /* of these wait for the host */
     uint32_t n_few;                 /* that corrected the answers */
     uint32_t n_read; /* whose power corrected what specifications say of it */
     ft__arena room;  /* of these arrays, but forms */

@@ -74,7 +74,7 @@ static bool is_own_kind(const ft__query_context *q, const ft_op *op)
     const ft__model_set *l = q->models;
     uint32_t i;
 
-    if (q->known || q->plain || q->few_on)
+    if (q->known || q->plain || q->corrects)
         return true;
     i = ft__model_set_regressor(l, op);
     return op->kind != FT_KIND_collective && i < l->n_regressors &&
@@ -125,7 +125,8 @@ static void choose_form(ft__query_context *q, uint32_t i)
     q->bare_form[i] = q->bare[i];
     if (!q->f)
         return;
-    if ((!q->tf32 && is_tf32(q, form)) || !is_own_kind(q, form)) {
+    if ((!q->tf32 && is_tf32(q, form)) ||
+        (!is_own_kind(q, form) && !is_among_few(q, form))) {
         take_default(q, i);
         return;
     }
@@ -271,7 +272,9 @@ static ft_status ask_metric(ft__op_answer *out, const ft__query_context *q,
     for (uint32_t i = 0; i < q->n && !st; i++)
         if (is_wanted(q, metric, i)) {
             form[n] = q->form[i];
-            room[n++] = known ? known[i] : room[i];
+            if (known)
+                room[n] = known[i];
+            n++;
         }
     if (!st && q->as)
         st = ask_sessions(out, q, metric, form, n, err);
@@ -326,28 +329,87 @@ double ft__query_context_between_boards(const ft__query_context *q)
                                                                 : 0;
 }
 
+/* How many of the few measurements there are of time, and how many of them wait for the
+ * host, which they then tell of. */
+static void count_few(ft__query_context *q)
+{
+    const ft__sample *of[FT__MOST_CALIBRATION];
+    const uint32_t n =
+        q->few_on ? ft__calibration_set_like(of, q->few, q->few_on, FT__METRIC_TIME)
+                  : 0;
+    ft__device_query as = q->a;
+
+    q->corrects = n >= FT__LEAST_CALIBRATION;
+    as.graph = q->set.graph;
+    for (uint32_t i = 0; i < n && !q->plain; i++) {
+        ft__terms t;
+
+        as.params = ft__model_set_params(q->models, &of[i]->op);
+        ft__device_query_terms(&t, &as, &of[i]->op);
+        q->n_waiting += t.launch_s > t.busy_s;
+    }
+}
+
+/* Is one of the few of its kind and type? */
+static bool is_like_few(const ft__query_context *q, const ft_op *op)
+{
+    for (size_t i = 0; i < q->few->s.n; i++) {
+        const ft__sample *v = &q->few->s.v[i];
+
+        if (&q->few->s.dataset[v->dataset] == q->few_on && v->op.kind == op->kind &&
+            v->op.dtype == op->dtype)
+            return true;
+    }
+    return false;
+}
+
+/* A kernel that no row has: by its data sheet, and after a correction by other kernels
+ * no surer than that. */
+static void bound_unlike(ft__query_context *q, uint32_t i)
+{
+    ft__op_answer *a = &q->time[i];
+    const ft_op *op = &q->g->op[i];
+    ft__op_task task;
+    ft_estimate e;
+    ft__terms t;
+
+    if (!a->unlike || a->measured)
+        return;
+    if (!q->corrects) {
+        take_default(q, i);
+    } else if (!is_like_few(q, &q->form[i])) {
+        q->a.params = ft__physics_defaults();
+        ft__device_query_terms(&t, &q->a, op);
+        ft__device_query_bare(&task, &e, &q->a, op, &t);
+        a->low = fmin(a->low, a->value * e.low / e.value);
+        a->high = fmax(a->high, a->value * e.high / e.value);
+    }
+}
+
 static ft_status learn_time_and_power(ft__query_context *q, ft_error *err)
 {
     ft_error none = {0};
     uint32_t n_powered;
     double boards;
-    ft_status st = choose_forms(q, err);
+    ft_status st;
 
+    if (q->f)
+        count_few(q);
+    st = choose_forms(q, err);
     if (st || !q->f)
         return st;
     st = ask_metric(q->time, q, FT__METRIC_TIME, err);
-    for (uint32_t i = 0; i < q->n && !st && !q->few; i++)
-        if (q->time[i].unlike && !q->time[i].measured)
-            take_default(q, i);
     if (!st && q->from_short_loops)
         answer_for_steady_state(q);
     if (!st && q->few)
         st = ft__calibration_set_correct(q->time, &q->n_few, q->f, FT__METRIC_TIME,
                                          q->few, q->few_on, &q->on, NULL, q->form, q->n,
                                          err);
+    for (uint32_t i = 0; i < q->n && !st; i++)
+        bound_unlike(q, i);
     boards = ft__query_context_between_boards(q);
     for (uint32_t i = 0; i < q->n && !st && boards > 0; i++)
-        if (!is_among_few(q, &q->form[i]))
+        if (q->time[i].value > 0 && !is_among_few(q, &q->form[i]))
             widen(&q->time[i], boards);
     if (st || is_cpu_from_specification(q))
         return st;
