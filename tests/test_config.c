@@ -565,6 +565,46 @@ TEST(types_can_be_asked_for)
     ft_graph_free(wide);
 }
 
+/* As servers do; the cache has the type that the checkpoint says. */
+TEST(what_is_stored_in_fp32_is_served_in_16_bits)
+{
+    static const char wide[] = ", \"torch_dtype\": \"float32\"",
+                      cache[] = ", \"torch_dtype\": \"float32\", "
+                                "\"quantization_config\": {\"quant_method\": \"fp8\", "
+                                "\"kv_cache_scheme\": {\"num_bits\": 8}}";
+    static const struct {
+        const char *more;
+        ft_dim_value dim[3];
+        ft_dtype norms, cache;
+    } c[] = {
+        {wide, {{"tokens", 2}}, FT_DTYPE_fp32, FT_DTYPE_fp32},
+        {wide, {{"served", 1}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide, {{"weight_bits", 16}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide, {{"weight_bits", 8}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide, {{"weight_bits", 4}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {cache, {{"served", 1}}, FT_DTYPE_bf16, FT_DTYPE_fp8e4m3},
+        {cache, {{"served", 1}, {"kv_bits", 16}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide,
+         {{"train", 1}, {"tokens", 2}, {"weight_bits", 16}},
+         FT_DTYPE_fp32,
+         FT_DTYPE_NONE},
+    };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        const ft_import_options opt = {.dims = c[i].dim,
+                                       .n_dims = c[i].dim[2].name   ? 3
+                                                 : c[i].dim[1].name ? 2
+                                                                    : 1};
+        ft_graph *g = imported(small, c[i].more, &opt);
+
+        CHECK_EQ(op_of(g, FT_KIND_rmsnorm).dtype, c[i].norms);
+        for (uint32_t k = 0; k < g->n_tensors; k++)
+            if (strcmp(g->tensor[k].name, "keys") == 0)
+                CHECK_EQ(g->tensor[k].dtype, c[i].cache);
+        ft_graph_free(g);
+    }
+}
+
 TEST(a_stage_has_its_layers_and_what_the_one_before_sends)
 {
     const ft_dim_value dims[] = {{"pp", 2}, {"tp", 4}, {"node", 4}};
