@@ -486,6 +486,12 @@ What is stored in fp32 is served in 16 bits, as by vLLM and SGLang, unless asked
   a device holds 15.0 GiB of weights
   a device holds 29.9 GiB of weights
 
+An encoder answers in one pass, and what it is trained for is not known:
+  $ echo '{"model_type": "bert", "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12, "vocab_size": 30522, "max_position_embeddings": 512}' >bert.json; for o in "--tp 4" "--mode training"; do foretell predict bert.json --device h100-sxm $o; done; foretell predict bert.json --device h100-sxm --tp 4 --batch 2 --dim tokens=64 -q | grep -c '^time'
+  foretell predict: bert.json: an encoder is not served step by step: it answers in one pass, --batch N --dim tokens=N
+  foretell predict: bert.json: an encoder's configuration does not say what it is trained for; export the module itself for --mode training
+  1
+
 Options of vLLM and SGLang are called otherwise here:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --kv-cache-dtype fp8
   foretell predict: unknown option --kv-cache-dtype; here it is --dim kv_bits=8
