@@ -378,7 +378,28 @@ TEST(an_encoder_attends_to_all_tokens_and_makes_a_vector)
     CHECK_NEAR(parameters(bert) / 335141888, 1, 1e-9);
     fails(", \"model_type\": \"roberta\"",
           &(ft_import_options){.dims = context, .n_dims = 2}, FT_EINVAL, "an encoder");
-    fails(", \"model_type\": \"modernbert\"", NULL, FT_EUNSUPPORTED, "modernbert");
+}
+
+TEST(encoders_that_are_not_known_are_no_llamas)
+{
+    static const char *const more[] = {
+        ", \"model_type\": \"modernbert\"",
+        ", \"model_type\": \"electra\"",
+        ", \"model_type\": \"deberta-v2\"",
+        ", \"model_type\": \"new\"",
+        ", \"model_type\": \"t5\"",
+        ", \"model_type\": \"bert-generation\"",
+        ", \"model_type\": \"its\", \"architectures\": [\"ItsForMaskedLM\"]",
+        ", \"model_type\": \"its\", \"architectures\": "
+        "[\"ItsForSequenceClassification\"]"};
+    static const char ranker[] = ", \"architectures\": "
+                                 "[\"LlamaForSequenceClassification\", null]",
+                      newer[] = ", \"model_type\": \"newer\"";
+
+    for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+        fails(more[i], NULL, FT_EUNSUPPORTED, "model_type");
+    ft_graph_free(imported(small, ranker, NULL));
+    ft_graph_free(imported(small, newer, NULL));
 }
 
 static double experts_of(const char *more)
