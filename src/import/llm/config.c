@@ -343,7 +343,8 @@ static void take_classes(ft__llm *m, ft__json *j)
         if (ft__json_peek(j) != '"')
             ft__json_skip(j, &s);
         else if (ft__json_string(j, &s))
-            m->masked |= ft__llm_holds(s, "ForMaskedLM") ||
+            m->masked |= FT__IS(s, "NewModel") || /* gte's, of model_type "new" */
+                         ft__llm_holds(s, "ForMaskedLM") ||
                          ft__llm_holds(s, "ForSequenceClassification");
 }
 
@@ -541,50 +542,18 @@ static const char *unused(const ft__llm *m)
  * Hugging Face or ggml has for them; others by the classes that are said. */
 static bool is_other(const ft__llm *m)
 {
-    static const char *const types[] = {"albert",
-                                        "bart",
-                                        "bert-generation",
-                                        "big_bird",
-                                        "convbert",
-                                        "deberta",
-                                        "deberta-v2",
-                                        "distilbert",
-                                        "electra",
-                                        "ernie",
-                                        "esm",
-                                        "eurobert",
-                                        "flaubert",
-                                        "ibert",
-                                        "jina-bert-v2",
-                                        "jina-bert-v3",
-                                        "longformer",
-                                        "luke",
-                                        "mbart",
-                                        "megatron-bert",
-                                        "mobilebert",
-                                        "modern-bert",
-                                        "modernbert",
-                                        "modernbert-decoder",
-                                        "mpnet",
-                                        "mt5",
-                                        "neo-bert",
-                                        "neobert",
-                                        "new",
-                                        "nomic-bert",
-                                        "nomic-bert-moe",
-                                        "rembert",
-                                        "roformer",
-                                        "squeezebert",
-                                        "t5",
-                                        "t5encoder",
-                                        "umt5",
-                                        "xlm",
-                                        "xlnet"};
+    static const char types[] =
+        " albert bart bert-generation big_bird convbert deberta "
+        "deberta-v2 distilbert electra ernie esm eurobert flaubert "
+        "gte ibert jina-bert-v2 jina-bert-v3 longformer luke mbart "
+        "megatron-bert mobilebert modern-bert modernbert "
+        "modernbert-decoder mpnet mt5 neo-bert neobert nomic-bert "
+        "nomic-bert-moe rembert roformer squeezebert t5 t5encoder "
+        "umt5 xlm xlnet ";
+    char type[sizeof(m->type) + 2];
 
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        if (strcmp(m->type, types[i]) == 0)
-            return true;
-    return m->like_llama && m->masked;
+    snprintf(type, sizeof(type), " %s ", m->type);
+    return strstr(types, type) || (m->like_llama && m->masked);
 }
 
 ft_status ft__llm_check(const ft__llm *m, const char *name, ft_error *err)
