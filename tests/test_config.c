@@ -473,7 +473,8 @@ TEST(each_part_has_its_own_type)
         ", \"quantization_config\": {\"quant_method\": \"quark\", \"exclude\": "
         "[\"lm_head\"], \"global_quant_config\": {\"bias\": null, \"input_tensors\": "
         "{\"dtype\": \"fp4\", \"group_size\": 32}, \"weight\": {\"dtype\": \"fp4\", "
-        "\"group_size\": 32, \"qscheme\": \"per_group\"}}}";
+        "\"group_size\": 32, \"qscheme\": \"per_group\"}}, \"kv_cache_quant_config\": "
+        "{\"*k_proj\": {\"output_tensors\": {\"dtype\": \"fp8_e4m3\"}}}}";
     ft_graph *g = imported(small, quark, NULL);
     ft_op op;
 
@@ -484,6 +485,8 @@ TEST(each_part_has_its_own_type)
             CHECK_EQ(g->op[i].dtype, head ? FT_DTYPE_bf16 : FT_DTYPE_fp4);
             CHECK_EQ(ft_op_at(&g->op[i], FT_K_block, 0), head ? 0 : 32);
         }
+    op = op_of(g, FT_KIND_attention);
+    CHECK_EQ(op.dtype, FT_DTYPE_fp8e4m3);
     ft_graph_free(g);
     g = imported(small, listed, NULL);
     op = op_of(g, FT_KIND_moe);
