@@ -578,7 +578,7 @@ static void requests_show(struct run *r, ft__serve_latency *v)
 
 /* Requests that end before the last arrives, of those that arrived as long before as a
  * request takes on average; the first ones, which have more of the server, left out.
- * Where that is not most of the time, the run counts. */
+ * No more than come; where that is not most of the time, the run counts. */
 static double steady_of(const struct run *r)
 {
     const double n = (double)r->n_seqs;
@@ -593,9 +593,11 @@ static double steady_of(const struct run *r)
         arrived += at_s > first_s && at_s <= last_s;
         ended += end_s > first_s && end_s <= last_s;
     }
-    return 2 * arrived > n ? fmin(ended / arrived, 1) * (1 - 1 / n) *
-                                 r->out->duration_s / (last_s - first_s + 2 * took_s)
-                           : 1;
+    if (2 * arrived <= n)
+        return 1;
+    return fmin(ended / arrived * (n - 1) / (last_s - first_s + 2 * took_s),
+                r->load->rate_per_s) *
+           r->out->duration_s / n;
 }
 
 static void show(struct run *r, ft__serve_latency *v)

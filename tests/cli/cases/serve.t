@@ -55,7 +55,7 @@ Prompts in groups of devices of their own, at a rate:
 A rate that is served, and one that is not, of answers that take minutes; a run of so many ends later than the last arrives:
 
   $ for o in 1.5 5 "1.5 --num-requests 40"; do foretell predict examples/llm/llama-3-8b.json --device h200 --prompt 64 --generate 4096 --rate $o -q | grep -E '^requests|more requests' | cut -c1-62; done
-  requests/s               1.501    1.445    1.501  scaled
+  requests/s                 1.5    1.445      1.5  scaled
   requests/s               2.096    1.735    2.544  scaled
   warning: 5 requests a second come and 2.1 are served: they pil
   requests/s              0.7188   0.6401   0.7989  scaled
@@ -207,7 +207,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
       1  l40s    1   1  as is    99.7 ms  33.3 ms            29.99     765.2   295 mJ  yes
       2  l4      1   1  as is     57.0 s   108 ms            9.264     258.3   231 mJ  yes
   
-  the first: TTFT 65.5 ms .. 155 ms, TPOT 21.3 ms .. 55.0 ms, a device 765.2 .. 765.2 tokens/s; scaled
+  the first: TTFT 65.5 ms .. 155 ms, TPOT 21.3 ms .. 55.0 ms, a device 765.2 .. 768 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'
