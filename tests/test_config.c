@@ -378,7 +378,26 @@ TEST(an_encoder_attends_to_all_tokens_and_makes_a_vector)
     CHECK_NEAR(parameters(bert) / 335141888, 1, 1e-9);
     fails(", \"model_type\": \"roberta\"",
           &(ft_import_options){.dims = context, .n_dims = 2}, FT_EINVAL, "an encoder");
-    fails(", \"model_type\": \"modernbert\"", NULL, FT_EUNSUPPORTED, "modernbert");
+}
+
+TEST(encoders_that_are_not_known_are_no_llamas)
+{
+    static const char *const more[] = {
+        ", \"model_type\": \"modernbert\"",
+        ", \"model_type\": \"electra\"",
+        ", \"model_type\": \"deberta-v2\"",
+        ", \"model_type\": \"new\", \"architectures\": [\"NewModel\"]",
+        ", \"model_type\": \"t5\"",
+        ", \"model_type\": \"bert-generation\"",
+        ", \"model_type\": \"its\", \"architectures\": [\"ItsForMaskedLM\"]",
+        ", \"model_type\": \"its\", \"architectures\": "
+        "[\"ItsForSequenceClassification\"]"};
+    static const char ranker[] = ", \"architectures\": "
+                                 "[\"LlamaForSequenceClassification\", null]";
+
+    for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+        fails(more[i], NULL, FT_EUNSUPPORTED, "model_type");
+    ft_graph_free(imported(small, ranker, NULL));
 }
 
 static double experts_of(const char *more)
@@ -454,7 +473,8 @@ TEST(each_part_has_its_own_type)
         ", \"quantization_config\": {\"quant_method\": \"quark\", \"exclude\": "
         "[\"lm_head\"], \"global_quant_config\": {\"bias\": null, \"input_tensors\": "
         "{\"dtype\": \"fp4\", \"group_size\": 32}, \"weight\": {\"dtype\": \"fp4\", "
-        "\"group_size\": 32, \"qscheme\": \"per_group\"}}}";
+        "\"group_size\": 32, \"qscheme\": \"per_group\"}}, \"kv_cache_quant_config\": "
+        "{\"*k_proj\": {\"output_tensors\": {\"dtype\": \"fp8_e4m3\"}}}}";
     ft_graph *g = imported(small, quark, NULL);
     ft_op op;
 
@@ -465,6 +485,8 @@ TEST(each_part_has_its_own_type)
             CHECK_EQ(g->op[i].dtype, head ? FT_DTYPE_bf16 : FT_DTYPE_fp4);
             CHECK_EQ(ft_op_at(&g->op[i], FT_K_block, 0), head ? 0 : 32);
         }
+    op = op_of(g, FT_KIND_attention);
+    CHECK_EQ(op.dtype, FT_DTYPE_fp8e4m3);
     ft_graph_free(g);
     g = imported(small, listed, NULL);
     op = op_of(g, FT_KIND_moe);
@@ -563,6 +585,46 @@ TEST(types_can_be_asked_for)
     CHECK_NEAR(held[0], held[1] / 2, 0);
     ft_graph_free(narrow);
     ft_graph_free(wide);
+}
+
+/* As servers do; the cache has the type that the checkpoint says. */
+TEST(what_is_stored_in_fp32_is_served_in_16_bits)
+{
+    static const char wide[] = ", \"torch_dtype\": \"float32\"",
+                      cache[] = ", \"torch_dtype\": \"float32\", "
+                                "\"quantization_config\": {\"quant_method\": \"fp8\", "
+                                "\"kv_cache_scheme\": {\"num_bits\": 8}}";
+    static const struct {
+        const char *more;
+        ft_dim_value dim[3];
+        ft_dtype norms, cache;
+    } c[] = {
+        {wide, {{"tokens", 2}}, FT_DTYPE_fp32, FT_DTYPE_fp32},
+        {wide, {{"served", 1}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide, {{"weight_bits", 16}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide, {{"weight_bits", 8}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide, {{"weight_bits", 4}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {cache, {{"served", 1}}, FT_DTYPE_bf16, FT_DTYPE_fp8e4m3},
+        {cache, {{"served", 1}, {"kv_bits", 16}}, FT_DTYPE_bf16, FT_DTYPE_bf16},
+        {wide,
+         {{"train", 1}, {"tokens", 2}, {"weight_bits", 16}},
+         FT_DTYPE_fp32,
+         FT_DTYPE_NONE},
+    };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        const ft_import_options opt = {.dims = c[i].dim,
+                                       .n_dims = c[i].dim[2].name   ? 3
+                                                 : c[i].dim[1].name ? 2
+                                                                    : 1};
+        ft_graph *g = imported(small, c[i].more, &opt);
+
+        CHECK_EQ(op_of(g, FT_KIND_rmsnorm).dtype, c[i].norms);
+        for (uint32_t k = 0; k < g->n_tensors; k++)
+            if (strcmp(g->tensor[k].name, "keys") == 0)
+                CHECK_EQ(g->tensor[k].dtype, c[i].cache);
+        ft_graph_free(g);
+    }
 }
 
 TEST(a_stage_has_its_layers_and_what_the_one_before_sends)

@@ -291,6 +291,35 @@ TEST(of_an_open_load_as_many_leave_as_arrive)
     ft_serve_steps_close(s);
 }
 
+/* Answers that take longer than a minute; beyond what is served the rate is that of a
+ * full server, however many come. */
+TEST(rates_of_an_open_load_are_those_of_its_steady_state)
+{
+    static const double come[] = {0.5, 5, 10};
+    double tokens_per_s[3];
+
+    for (int i = 0; i < 3; i++) {
+        ft_serve_load l = small_load();
+        ft_serve_steps *s;
+        ft_served r;
+
+        l.concurrency = l.n_requests = 0;
+        l.rate_per_s = come[i];
+        l.prompt = 64;
+        l.generate = 4096;
+        s = steps_of_load(&l);
+        r = served(s, &l);
+        tokens_per_s[i] = r.tokens_per_s.value;
+        if (i == 0) {
+            CHECK(near(r.requests_per_s.value, 0.5, 0.05));
+            CHECK(CMP(r.latency[FT_SERVE_E2E][FT_SERVE_MEAN].low, >, 30));
+        }
+        ft_serve_steps_close(s);
+    }
+    CHECK(near(tokens_per_s[0], 2048, 0.05));
+    CHECK(near(tokens_per_s[2], tokens_per_s[1], 0.05));
+}
+
 TEST(a_small_cache_makes_sequences_begin_anew)
 {
     ft_serve_load l = small_load();

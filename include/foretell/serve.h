@@ -28,7 +28,8 @@ typedef struct ft_serve_load {
                              ends; 1. With a rate or a record: at most so many, 0: any
                              number */
     double rate_per_s;    /* open load: a Poisson process; 0: closed */
-    uint64_t n_requests; /* 10 for each of the concurrency, or a minute of a rate */
+    uint64_t n_requests; /* 10 for each of the concurrency, 32 of up to 3; of a rate 200
+                            to 10000, 8 for each that is under way */
     uint64_t seed;       /* of arrivals and lengths */
     const ft_serve_request *request; /* a recorded load in place of all that, by
                                         arrival; borrowed for the call */
@@ -132,9 +133,10 @@ enum {
                                together, being nearly equal (FT_SERVE_ALIKE) */
 };
 
-/* Result of a simulated run, from the first arrival to the last token. Intervals: the run
- * with every step at its low and at its high end, because all steps share their error.
- * That of power is at least as wide as a decoding step's. */
+/* Result of a simulated run, from the first arrival to the last token; of a rate without
+ * n_requests tokens_per_s and requests_per_s are those of its steady state. Intervals:
+ * the run with every step at its low and at its high end, because all steps share their
+ * error. That of power is at least as wide as a decoding step's. */
 typedef struct ft_served {
     ft_estimate latency[FT_SERVE_METRIC_COUNT][FT_SERVE_POINT_COUNT]; /* s */
     ft_estimate tokens_per_s;          /* generated, of the group */

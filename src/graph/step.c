@@ -92,6 +92,13 @@ bool ft__graph_writes_inputs(const ft_graph *g)
     return false;
 }
 
+/* What it makes of each sequence is a vector, of which no loss is known. */
+static bool is_encoder(const ft_graph *g)
+{
+    return g->language_model && g->n_outputs &&
+           strcmp(g->tensor[g->output[0]].name, "pooler_output") == 0;
+}
+
 bool ft__graph_keeps_statistics(const ft_graph *g)
 {
     for (uint32_t i = 0; i < g->n_ops; i++)
@@ -130,6 +137,11 @@ ft_status ft_step_make(ft_graph **out, const ft_graph *g, const ft_step *s,
                        "%s: a step with a cache of keys and values is not trained; "
                        "export the module itself for --mode training; a config.json "
                        "is trained by --gpus N, or as one step by --dim train=1",
+                       g->name);
+    if (is_encoder(g))
+        return ft_fail(err, FT_EUNSUPPORTED, 0,
+                       "%s: an encoder's configuration does not say what it is trained "
+                       "for; export the module itself for --mode training",
                        g->name);
     return ft__graph_train(out, g, &s->how, err);
 }

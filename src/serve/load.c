@@ -63,13 +63,6 @@ static ft_status check(const ft_serve_load *load, ft_error *err)
     return check_recorded(load, err);
 }
 
-/* Many times as long as a request is under way, so that as many leave as arrive;
- * bounded by what is simulated at once. */
-static uint64_t in_a_minute(double rate_per_s)
-{
-    return (uint64_t)fmin(fmax(60 * rate_per_s, 200), 10000);
-}
-
 ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
                               double memory_bytes, ft_error *err)
 {
@@ -94,11 +87,63 @@ ft_status ft__serve_load_read(ft_serve_load *out, const ft_serve_load *in,
         out->prompt_factor = 1;
     if (out->decode_factor == 0)
         out->decode_factor = 1;
-    if (out->rate_per_s > 0)
-        ft__serve_default(&out->n_requests, in_a_minute(out->rate_per_s));
-    ft__serve_default(&out->n_requests,
-                      out->concurrency > 3 ? 10 * out->concurrency : 32);
+    if (!(out->rate_per_s > 0))
+        ft__serve_default(&out->n_requests,
+                          out->concurrency > 3 ? 10 * out->concurrency : 32);
     return check(out, err);
+}
+
+static double step_s(const ft_serve_steps *s, const ft_serve_load *l,
+                     const ft_serve_step *step)
+{
+    const ft_serve_step own = ft__serve_replica_step(s, step, FT__SERVE_VALUE);
+
+    return ft__serve_step_cost(s, &own, FT__SERVE_VALUE).time_s +
+           ft__serve_sampling(s, &own, l->step_overhead_s, FT__SERVE_VALUE) +
+           ft__serve_between(s, &own, l->step_overhead_s);
+}
+
+/* How long a request takes beside n - 1 others, whose prompts it waits for. */
+static double request_s(const ft_serve_steps *s, const ft_serve_load *l, double n)
+{
+    const double prompt = (double)l->prompt, generate = (double)l->generate;
+    const double chunk = fmin(prompt, (double)l->max_batched_tokens);
+    const ft_serve_step first = {.prefill_tokens = chunk,
+                                 .prefill_pairs = chunk * (prompt + 1) / 2,
+                                 .prefill_seqs = 1};
+    const ft_serve_step next = {.decode_seqs = n,
+                                .decode_context = n * (prompt + generate / 2)};
+
+    return n * prompt / chunk * step_s(s, l, &first) + generate * step_s(s, l, &next);
+}
+
+/* So many requests are under way that as many leave as arrive (Little's law), or as
+ * many as there is room for. */
+static double under_way(const ft_serve_steps *s, const ft_serve_load *l,
+                        double kv_tokens)
+{
+    const double groups = l->decode_workers ? (double)l->decode_workers : 1;
+    const double batches = groups * (double)s->stages;
+    const double held = groups * kv_tokens / (double)(l->prompt + l->generate);
+    double least = 0;
+    double most = (double)s->replicas * fmin(batches * (double)l->max_seqs, held);
+
+    if (l->concurrency)
+        most = fmin(most, (double)l->concurrency);
+    while (most - least > 1) {
+        const double n = (least + most) / 2;
+
+        *(n < l->rate_per_s * request_s(s, l, n / batches) ? &least : &most) = n;
+    }
+    return most;
+}
+
+/* Eight times as long as a request takes: 1250 requests instead of 10,000 change TTFT
+ * and TPOT of Llama-3-8B on an H100 at 20 a second by 1 and 5 %. */
+uint64_t ft__serve_steady(const ft_serve_steps *s, const ft_serve_load *l,
+                          double kv_tokens)
+{
+    return (uint64_t)fmin(fmax(8 * under_way(s, l, kv_tokens), 200), 10000);
 }
 
 static uint64_t most_of(uint64_t mean, double vary)
@@ -166,5 +211,7 @@ ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n)
             now -= log(1 - ft__prng_unit(&arrivals)) / load->rate_per_s;
         }
     }
+    for (size_t i = 0; i < *n && out && now > 0; i++)
+        out[i].arrival_s *= (double)*n / load->rate_per_s / now;
     return out;
 }

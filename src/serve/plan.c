@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "graph/op_inside.h"
 #include "import/list.h"
 #include "import/llm/llm.h"
@@ -438,6 +439,11 @@ static ft_status read_model(struct plan_model *m, const ft_query *q, ft_serve_pl
     st = m->read ? ft__query_read_llm(m->read, q, err) : ft__serve_no_memory(err);
     if (st)
         return st;
+    if (m->read->encoder)
+        return ft_fail(err, FT_EINVAL, 0,
+                       "%s: an encoder is not served step by step: it answers in one "
+                       "pass, --batch N --dim tokens=N",
+                       ft__base_name(q->model));
     m->few = 2;
     for (int64_t i = 0; i < m->read->layers; i++)
         if (m->read->layer[i].indexed)

@@ -89,15 +89,16 @@ struct rates {
     double power_w, token_j, prefill_j, decode_j, idle_j; /* of a token, but power */
 };
 
-static struct rates rates_of(const ft__serve_run *r)
+static struct rates rates_of(const ft__serve_run *r, bool steady)
 {
     const double energy_j = r->prefill_j + r->decode_j + r->idle_j;
+    const double tokens_per_s = (steady ? r->steady : 1) * r->generated / r->duration_s;
 
     return (struct rates){
-        .tokens_per_s = r->generated / r->duration_s,
+        .tokens_per_s = tokens_per_s,
         .user_tokens_per_s = 1 / r->latency[FT_SERVE_TPOT][FT_SERVE_MEAN],
-        .device_tokens_per_s = r->generated / (r->duration_s * (double)r->devices),
-        .requests_per_s = (double)r->requests / r->duration_s,
+        .device_tokens_per_s = tokens_per_s / (double)r->devices,
+        .requests_per_s = tokens_per_s * (double)r->requests / r->generated,
         .power_w = energy_j / r->duration_s,
         .token_j = energy_j / r->generated,
         .prefill_j = r->prefill_j / r->generated,
@@ -110,12 +111,13 @@ _Static_assert(RUNS == 5, "OF names every run");
     estimate(s, (const double[RUNS]){(of)[0].field, (of)[1].field, (of)[2].field,      \
                                      (of)[3].field, (of)[4].field})
 
-static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[RUNS])
+static void fill(ft_served *out, const ft_serve_steps *s, const ft__serve_run r[RUNS],
+                 bool steady)
 {
     struct rates rates[RUNS];
 
     for (int i = 0; i < RUNS; i++)
-        rates[i] = rates_of(&r[i]);
+        rates[i] = rates_of(&r[i], steady);
     for (int m = 0; m < FT_SERVE_METRIC_COUNT; m++)
         for (int p = 0; p < FT_SERVE_POINT_COUNT; p++)
             out->latency[m][p] = OF(r, latency[m][p]);
@@ -168,6 +170,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     out->positions = s->sizes.positions;
     out->basis = s->basis;
     out->kv_tokens = kv_tokens_of(s, load);
+    ft__serve_default(&load->n_requests, ft__serve_steady(s, load, out->kv_tokens));
     out->kv_bytes_per_token = s->kv_bytes_per_token;
     out->weight_bytes = s->sizes.weights;
     out->activation_bytes = activations_of(s, load);
@@ -238,7 +241,7 @@ ft_status ft_serve_run(ft_served *out, const ft_serve_steps *s,
         st = run_together(r, s, &load, out, err);
     if (!st) {
         hold_prompts(&r[FT__SERVE_HIGH], &s->engine, &load);
-        fill(out, s, r);
+        fill(out, s, r, load.rate_per_s > 0 && !load.n_recorded && !asked->n_requests);
     }
     return st;
 }

@@ -37,7 +37,8 @@ typedef struct ft__serve_bounds {
 } ft__serve_bounds;
 void ft__serve_bounds_of(ft__serve_bounds *out, const ft_serve_load *load);
 /* Its requests, n_requests or n_recorded; NULL: memory is short. Arrivals of a closed
- * load are 0. */
+ * load are 0; at a rate they are spread over as long as so many take to come, as those
+ * of vLLM's benchmark. */
 ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n);
 
 enum { FT__SERVE_GRID = 48 };
@@ -203,6 +204,11 @@ double ft__serve_sampling(const ft_serve_steps *s, const ft_serve_step *step,
 double ft__serve_between(const ft_serve_steps *s, const ft_serve_step *step,
                          double overhead_s);
 
+/* Requests of an open load whose servers reach their steady state, the cache of a group
+ * holding so many tokens. */
+uint64_t ft__serve_steady(const ft_serve_steps *s, const ft_serve_load *l,
+                          double kv_tokens);
+
 /* *asked with defaults in *load, and what fits in *out. As ft_serve_run(). */
 ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
                             const ft_serve_steps *s, const ft_serve_load *asked,
@@ -224,6 +230,7 @@ typedef struct ft__serve_run {
     double batch_s;                     /* decoding sequences times seconds */
     uint64_t steps, preemptions, most_batch, requests, devices;
     double kv_peak;
+    double steady; /* rates of an open load in its steady part, of those of the run */
 } ft__serve_run;
 
 ft_status ft__serve_simulate(ft__serve_run *out, const ft_serve_steps *s,

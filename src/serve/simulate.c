@@ -576,6 +576,30 @@ static void requests_show(struct run *r, ft__serve_latency *v)
     ft__serve_points(r->out->latency[FT_SERVE_ITL], r->gap, r->n_gaps);
 }
 
+/* Requests that end before the last arrives, of those that arrived as long before as a
+ * request takes on average; the first ones, which have more of the server, left out.
+ * No more than come; where that is not most of the time, the run counts. */
+static double steady_of(const struct run *r)
+{
+    const double n = (double)r->n_seqs;
+    const double took_s = r->out->latency[FT_SERVE_E2E][FT_SERVE_MEAN];
+    const double first_s = r->seq[0].arrival_s + took_s;
+    const double last_s = r->seq[r->n_seqs - 1].arrival_s - took_s;
+    double arrived = 0, ended = 0;
+
+    for (size_t i = 0; i < r->n_seqs; i++) {
+        const double at_s = r->seq[i].arrival_s, end_s = r->seq[i].last_s - took_s;
+
+        arrived += at_s > first_s && at_s <= last_s;
+        ended += end_s > first_s && end_s <= last_s;
+    }
+    if (2 * arrived <= n)
+        return 1;
+    return fmin(ended / arrived * (n - 1) / (last_s - first_s + 2 * took_s),
+                r->load->rate_per_s) *
+           r->out->duration_s / n;
+}
+
 static void show(struct run *r, ft__serve_latency *v)
 {
     ft__serve_run *out = r->out;
@@ -586,6 +610,7 @@ static void show(struct run *r, ft__serve_latency *v)
     out->requests = r->n_seqs;
     out->between_s /= (double)out->steps;
     out->duration_s = r->last_s - r->seq[0].arrival_s;
+    out->steady = steady_of(r);
     out->devices = r->n_engines * r->steps->ranks;
     out->idle_j = fmax(0, (double)r->n_engines * out->duration_s - out->busy_s) *
                   (double)r->steps->ranks * r->steps->idle_w;

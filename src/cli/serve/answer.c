@@ -202,7 +202,8 @@ void ft__behind_text(char out[FT__REQUESTS_TEXT], const ft_serve_load *load,
     *out = '\0';
     if (load->rate_per_s > 0 && !load->n_recorded && s->requests >= 8 &&
         s->requests_per_s.value < 0.9 * load->rate_per_s &&
-        (load->concurrency || /* those that wait to be let in are not in TTFT */
+        (!load->n_requests || /* else the last ones leave long after none arrive */
+         load->concurrency || /* those that wait to be let in are not in TTFT */
          s->latency[FT_SERVE_TTFT][FT_SERVE_P99].value > s->duration_s.value / 4))
         snprintf(out, FT__REQUESTS_TEXT,
                  "%g requests a second come and %.3g are served: they pile up, and the "

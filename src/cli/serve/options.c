@@ -20,7 +20,9 @@ const ft__option ft__serve_table[] = {
         ft__serve_options, requests, "requests", "FILE",
         "serving: these, CSV or JSON lines of arrival (s), prompt and output tokens"),
     FT__COUNT(ft__serve_options, n_requests, "num-requests", "N",
-              "serving: how many; 10 times the concurrency, of a rate a minute's"),
+              "serving: how many; 10 times the concurrency, at least 32; of a rate 8 "
+              "times as "
+              "many as are under way, 200 to 10000"),
     FT__TEXT(ft__serve_options, vary, "vary", "SHARE",
              "serving: lengths uniform within this share of theirs; 0.05 where "
              "requests follow each other, else 0"),

@@ -334,6 +334,20 @@ static void take_type(ft__llm *m, ft__json *j)
         m->type[n] = 0;
 }
 
+static void take_classes(ft__llm *m, ft__json *j)
+{
+    ft__text s;
+
+    ft__json_array(j);
+    while (ft__json_element(j))
+        if (ft__json_peek(j) != '"')
+            ft__json_skip(j, &s);
+        else if (ft__json_string(j, &s))
+            m->masked |= FT__IS(s, "NewModel") || /* gte's, of model_type "new" */
+                         ft__llm_holds(s, "ForMaskedLM") ||
+                         ft__llm_holds(s, "ForSequenceClassification");
+}
+
 /* Experts may have numbers of their own. */
 static void take_expert_dtype(ft__llm *m, ft__json *j)
 {
@@ -401,6 +415,8 @@ static void take_member(ft__llm_reader *r, ft__json *j, ft__text name, int depth
         take_dtype(j, &r->m->dtype);
     else if (FT__IS(name, "mamba_ssm_cache_dtype") || FT__IS(name, "mamba_ssm_dtype"))
         take_dtype(j, &r->m->state);
+    else if (FT__IS(name, "architectures") && ft__json_peek(j) == '[')
+        take_classes(r->m, j);
     else if (FT__IS(name, "model_type"))
         take_type(r->m, j);
     else if (FT__IS(name, "moe_layer_end_index") && ft__json_peek(j) == '0')
@@ -522,21 +538,40 @@ static const char *unused(const ft__llm *m)
                : NULL;
 }
 
+/* Encoders whose layers are not BERT's, and what is kin to them, by the whole name that
+ * Hugging Face or ggml has for them; others by the classes that are said. */
+static bool is_other(const ft__llm *m)
+{
+    static const char types[] =
+        " albert bart bert-generation big_bird convbert deberta "
+        "deberta-v2 distilbert electra ernie esm eurobert flaubert "
+        "gte ibert jina-bert-v2 jina-bert-v3 longformer luke mbart "
+        "megatron-bert mobilebert modern-bert modernbert "
+        "modernbert-decoder mpnet mt5 neo-bert neobert nomic-bert "
+        "nomic-bert-moe rembert roformer squeezebert t5 t5encoder "
+        "umt5 xlm xlnet ";
+    char type[sizeof(m->type) + 2];
+
+    snprintf(type, sizeof(type), " %s ", m->type);
+    return strstr(types, type) || (m->like_llama && m->masked);
+}
+
 ft_status ft__llm_check(const ft__llm *m, const char *name, ft_error *err)
 {
     if (m->layers > FT__LLM_LAYERS)
         return ft_fail(err, FT_EUNSUPPORTED, 0, "%s: %lld layers; at most %d are known",
                        name, (long long)m->layers, FT__LLM_LAYERS);
+    if (is_other(m))
+        return ft_fail(
+            err, FT_EUNSUPPORTED, 0,
+            "%s: model_type \"%s\" is not known; exported (ONNX, torch.export) it is a "
+            "model like others",
+            name, m->type);
     if (missing(m))
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s: no configuration of a language model: it lacks a number "
                        "above 0 for \"%s\"",
                        name, missing(m));
-    if (m->like_llama && strstr(m->type, "bert"))
-        return ft_fail(err, FT_EUNSUPPORTED, 0,
-                       "%s: \"%s\" is an encoder that is not known; exported (ONNX, "
-                       "torch.export) it is a model like others",
-                       name, m->type);
     if (m->kv_heads > 0 && m->heads % m->kv_heads)
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s: %lld attention heads cannot share %lld of keys and values",

@@ -117,6 +117,7 @@ typedef struct ft__llm {
     bool said_mixers;  /* what mixes tokens in each layer */
     bool searched;     /* layers have sizes of their own */
     bool like_llama;   /* its model_type is not known */
+    bool masked;       /* it fills in masked tokens, or classifies, and no more */
     bool guessed_ffn;  /* nothing says how wide its feed-forward layers are */
     char type[64];
     double checkpoint_bytes; /* that its index says; 0: nothing does */

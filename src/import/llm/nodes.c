@@ -47,7 +47,10 @@ static uint32_t node_of_op(ft__llm_step *s, const char *name, const uint32_t *in
         ft_dtype t;
 
         ft_op_output(op, i, &shape, &t);
-        out[i] = ft__llm_tensor_of(s, strcmp(name, "lm_head") ? "" : "logits",
+        out[i] = ft__llm_tensor_of(s,
+                                   strcmp(name, "lm_head") == 0  ? "logits"
+                                   : strcmp(name, "pooler") == 0 ? "pooler_output"
+                                                                 : "",
                                    FT_ROLE_ACTIVATION, t, &shape);
     }
     /* Weights that are trained are narrowed for each product (mixed precision). */

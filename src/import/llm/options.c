@@ -219,8 +219,10 @@ static void retype(ft__llm_step *s)
         unpack(s);
     s->repacked |= !found;
     s->m.gptq &= !s->weight_bits;
-    if ((s->served || s->weight_bits == 16) && s->m.dtype == FT_DTYPE_fp32)
-        s->m.dtype = s->m.kv = FT_DTYPE_bf16;
+    if ((s->served || s->weight_bits) && !s->whole && s->m.dtype == FT_DTYPE_fp32) {
+        s->m.kv = s->m.kv == FT_DTYPE_fp32 ? FT_DTYPE_bf16 : s->m.kv;
+        s->m.dtype = FT_DTYPE_bf16;
+    }
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         for (int part = 0; known[i].bits == s->weight_bits && part < FT__LLM_PARTS;
              part++) {

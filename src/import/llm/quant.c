@@ -177,6 +177,9 @@ static void take_scheme(struct scheme *s, ft__json *j, bool activations, int dep
 
         if (FT__IS(name, "kv_cache_quant_algo") || FT__IS(name, "kv_cache_scheme"))
             take_kv(s, j);
+        else if (FT__IS(name, "kv_cache_quant_config") && next == '{') /* Quark's */
+            s->kv_bits =
+                ft__json_skip(j, &skipped) && ft__llm_holds(skipped, "fp8") ? 8 : 0;
         else if (is_list_of_plain(name) && next == '[')
             take_plain(s, j);
         else if (FT__IS(name, "quantized_layers") && next == '{' && depth < 4)

@@ -351,8 +351,9 @@ static void head(ft__llm_step *s, uint32_t x)
     s->part = FT__LLM_PART_HEAD;
     ft__llm_put_types(types, s);
     x = ft__llm_view(s, x, SHAPE(s->rows, m->hidden), SHAPE(rows, m->hidden));
-    x = ft__llm_node_with(s, "lm_head", x, s->head, "linear x=%s out=%s%s%s",
-                          X(rows, m->hidden), X(m->encoder ? m->hidden : m->vocab),
+    x = ft__llm_node_with(s, m->encoder ? "pooler" : "lm_head", x, s->head,
+                          "linear x=%s out=%s%s%s", X(rows, m->hidden),
+                          X(m->encoder ? m->hidden : m->vocab),
                           m->head_bias ? " bias=1" : "", types);
     if (s->unfused)
         x = ft__llm_node(s, "logits", x, "cast x=%s to=fp32", X(rows, m->vocab));

@@ -71,7 +71,8 @@ uint32_t ft__llm_node_with(ft__llm_step *s, const char *name, uint32_t x, uint32
 FT_PRINTF(5, 6)
 uint32_t ft__llm_node_on(ft__llm_step *s, const char *name, const uint32_t *in,
                          uint32_t n_in, const char *fmt, ...);
-/* Likewise of x alone (norms: along its last axis), of two. */
+/* Likewise of x alone (norm=1, along the last axis, for kinds that have the key), of
+ * two. */
 uint32_t ft__llm_unary(ft__llm_step *s, const char *name, ft_kind kind, uint32_t x,
                        ft_shape shape);
 uint32_t ft__llm_binary(ft__llm_step *s, const char *name, ft_kind kind, uint32_t x,

@@ -52,6 +52,14 @@ Prompts in groups of devices of their own, at a rate:
   assumptions: ["200 requests of 512 tokens that generate 32, 2 a second (Poisson)", "steps of at most 8192 tokens, prompts in chunks, replayed as CUDA graphs, and 500 us of the host between two (--step-overhead)", "1 group of devices for prompts, 2 for decoding, the cache sent over the link between them", "steps err alike: low .. high is the run with every step at its low or high end"]
   verify: null
 
+A rate that is served, and one that is not, of answers that take minutes; a run of so many ends later than the last arrives:
+
+  $ for o in 1.5 5 "1.5 --num-requests 40"; do foretell predict examples/llm/llama-3-8b.json --device h200 --prompt 64 --generate 4096 --rate $o -q | grep -E '^requests|more requests' | cut -c1-62; done
+  requests/s                 1.5    1.445      1.5  scaled
+  requests/s               2.096    1.735    2.544  scaled
+  warning: 5 requests a second come and 2.1 are served: they pil
+  requests/s              0.7188   0.6401   0.7989  scaled
+
 Recorded requests, in CSV or JSON:
 
   $ printf 'arrival,prompt,output\n10,300,8\n10.5,200,4\n' > r.csv
@@ -196,10 +204,10 @@ Requests that come by themselves: their rate stands above, there are no users, a
   
   place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
   -------------------------------------------------------------------------------------------
-      1  l40s    1   1  as is    99.0 ms  33.0 ms             30.3     678.1   305 mJ  yes
-      2  l4      1   1  as is     50.4 s   106 ms            9.399     266.6   224 mJ  yes
+      1  l40s    1   1  as is    99.7 ms  33.3 ms            29.99     765.2   295 mJ  yes
+      2  l4      1   1  as is     57.0 s   108 ms            9.264     258.3   231 mJ  yes
   
-  the first: TTFT 65.6 ms .. 154 ms, TPOT 21.2 ms .. 54.1 ms, a device 651.4 .. 696.8 tokens/s; scaled
+  the first: TTFT 65.5 ms .. 155 ms, TPOT 21.3 ms .. 55.0 ms, a device 765.2 .. 768 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'
@@ -207,7 +215,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
-  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 50.4 s
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 57.0 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
@@ -490,6 +498,12 @@ What is stored in fp32 is served in 16 bits, as by vLLM and SGLang, unless asked
   a device holds 15.0 GiB of weights
   a device holds 15.0 GiB of weights
   a device holds 29.9 GiB of weights
+
+An encoder answers in one pass, and what it is trained for is not known:
+  $ echo '{"model_type": "bert", "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12, "vocab_size": 30522, "max_position_embeddings": 512}' >bert.json; for o in "--tp 4" "--mode training"; do foretell predict bert.json --device h100-sxm $o; done; foretell predict bert.json --device h100-sxm --tp 4 --batch 2 --dim tokens=64 -q | grep -c '^time'
+  foretell predict: bert.json: an encoder is not served step by step: it answers in one pass, --batch N --dim tokens=N
+  foretell predict: bert.json: an encoder's configuration does not say what it is trained for; export the module itself for --mode training
+  1
 
 Options of vLLM and SGLang are called otherwise here:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --kv-cache-dtype fp8
