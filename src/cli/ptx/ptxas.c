@@ -13,7 +13,7 @@ enum ran {
     RAN_GOOD,
     RAN_REFUSED, /* its exit code is not 0 */
     RAN_LATE,
-    RAN_NOT, /* it cannot be run, or does not come to an end */
+    RAN_NOT, /* it cannot be run, or prints too much */
 };
 
 enum { MOST_BYTES = 8 << 20 };
@@ -30,6 +30,7 @@ static enum ran run_program(char **out, const char *const argv[], const char *in
                                   .timeout_s = limit_s,
                                   .input = path,
                                   .keep_output = MOST_BYTES,
+                                  .most_output = MOST_BYTES,
                                   .ignore_failure = 1,
                                   .no_idle = 1};
     ft_command_result *r = NULL;
