@@ -58,6 +58,8 @@ static void become(const ft__spawn *s, pid_t group, struct report *r)
     int in = open(s->input ? s->input : "/dev/null", O_RDONLY);
     int null = s->output ? dup(fileno(s->output)) : open("/dev/null", O_WRONLY);
 
+    if (s->output)
+        (void)fcntl(fileno(s->output), F_SETFD, FD_CLOEXEC);
     (void)setpgid(0, group);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* with its guard */
     pthread_sigmask(SIG_SETMASK, &s->signals->before, NULL);

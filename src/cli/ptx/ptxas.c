@@ -1,4 +1,5 @@
 /* Registers, spills and shared memory of kernels, as ptxas -v reports them. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static enum ran run_program(char **out, const char *const argv[], const char *in
     FILE *fp = tmpfile();
     enum ran ran = RAN_NOT;
 
-    if (fp && fwrite(in, 1, len, fp) == len && fflush(fp) == 0) {
+    if (fp && fwrite(in, 1, len, fp) == len && fflush(fp) == 0 &&
+        fcntl(fileno(fp), F_SETFD, FD_CLOEXEC) == 0) {
         snprintf(path, sizeof(path), "/dev/fd/%d", fileno(fp));
         (void)ft_measure_commands(&r, &command, 1, &o, &err);
     }
