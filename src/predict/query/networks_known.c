@@ -296,7 +296,9 @@ static void fit(ft__known_networks *k, enum quantity q)
     solve(f, k, q, NULL);
 }
 
-/* The prediction's own interval says as much of the noise as so many networks. */
+/* So many networks the prediction's own interval counts for in the noise. It decides
+ * little: with 1 or 4 an A100's networks have widths within 2 %
+ * (docs/notes/networks.md, "Widths by the median"). */
 enum { NETWORKS_BEFORE = 2 };
 
 /* How far the interval of a network reaches; before: how far it did, and does for what
