@@ -129,7 +129,8 @@ typedef enum ft__arg_kind {
     FT__ARG_SCALAR_INT,
 } ft__arg_kind;
 
-/* An argument of a call; FT__INTS also of bool[], FT__INT also of bool and enumerations.
+/* An argument of a call; FT__INTS also of bool[], FT__INT also of bool and
+ * enumerations.
  */
 typedef struct ft__given {
     ft__arg_kind kind;
