@@ -212,6 +212,32 @@ TEST(failures_count_when_asked_to)
     ft_command_results_free(r, 1);
 }
 
+/* All but the last byte is a hole. */
+#define PRINT_300_MIB "dd bs=1M seek=300 count=0 2>/dev/null; printf .; "
+
+TEST(of_much_output_the_end_is_kept)
+{
+    ft_command c = shell(PRINT_300_MIB "sleep 0.3; printf end");
+    ft_command_options o = {.min_runs = 1, .max_runs = 1, .keep_output = 3};
+    ft_command_result *r = measured(&c, 1, &o);
+
+    CHECK(SAME(r->output, "end"));
+    ft_command_results_free(r, 1);
+}
+
+TEST(more_output_than_allowed_is_a_failure)
+{
+    ft_command_options o = {
+        .min_runs = 1, .max_runs = 1, .keep_output = 3, .ignore_failure = 1};
+    ft_error err = {0};
+
+    o.most_output = 300 << 20;
+    CHECK_EQ(failure(PRINT_300_MIB, &o, &err), FT_EBACKEND);
+    CHECK(HAS(err.msg, "prints more than 300 MiB"));
+    CHECK_EQ(failure(PRINT_300_MIB "sleep 6000", &o, &err), FT_EBACKEND);
+    CHECK(HAS(err.msg, "prints more than 300 MiB"));
+}
+
 /* Measures `what`, which then makes one file after the other, until its time is up. */
 static void hangs(const char *what, const char *late)
 {
@@ -301,7 +327,11 @@ static pid_t measuring(const char *text, double timeout_s)
     pid = fork();
     if (pid == 0) {
         ft_command c = shell(text);
-        ft_command_options o = {.min_runs = 2, .max_runs = 2, .timeout_s = timeout_s};
+        ft_command_options o = {.min_runs = 2,
+                                .max_runs = 2,
+                                .timeout_s = timeout_s,
+                                .keep_output = 1,
+                                .most_output = 1 << 20};
         ft_command_result *r;
 
         _exit(ft_measure_commands(&r, &c, 1, &o, NULL) ? 1 : 0);
@@ -345,6 +375,23 @@ TEST(a_run_that_does_not_mind_signals_is_ended_all_the_same)
     CHECK(WIFSIGNALED(status) && EQ(WTERMSIG(status), SIGINT));
     CHECK(has_ended(child));
     kill(child, SIGKILL);
+}
+
+TEST(a_signal_counts_also_where_too_much_is_printed)
+{
+    char text[320];
+    pid_t self;
+    int status = 0;
+
+    snprintf(text, sizeof(text),
+             "until read -r us <%s; do sleep 0.01; done; kill -STOP $us; " PRINT_300_MIB
+             "kill -INT $us; kill -CONT $us; sleep 6000",
+             in_folder("self"));
+    self = measuring(text, 0);
+    snprintf(text, sizeof(text), "%ld\n", (long)self);
+    write_text(in_folder("self"), text);
+    CHECK_EQ(waitpid(self, &status, 0), self);
+    CHECK(WIFSIGNALED(status) && EQ(WTERMSIG(status), SIGINT));
 }
 
 TEST(a_run_does_not_outlive_us)

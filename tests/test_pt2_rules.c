@@ -103,6 +103,9 @@ static const struct rule_case math[] = {
     {"x=2x8 y*=2x8", "aten.dropout.default input=x p=0.0 train=true -> y", ""},
     {"x=2x8 y=8 z*=2x8", "aten.add.Tensor self=x other=y -> z", "add x=2x8 y=8" F},
     {"x=2x8 z*=2x8", "aten.mul.Tensor self=x other=2.5 -> z", "mul x=2x8 y=1" F},
+    {"x=2x8 y=2x1 z*=2x8", "aten.diff.default self=x append=y -> z",
+     "concat x=2x8 axis=1 sizes=8x1" F "\n2 slice x=2x9 out=2x8" F
+     "\nsub x=2x8 y=2x8" F},
     {"x=2x8 y=2x8 z*=2x8", "aten.xlogy.Tensor self=x other=y -> z",
      "pow x=2x8 y=2x8" F},
     {"x=2x8 z*=2x8", "aten.pow.Tensor_Scalar self=x exponent=3 -> z", "abs x=2x8" F},
@@ -307,6 +310,22 @@ TEST(operators_become_operations)
     check_cases(CASES(math));
     check_cases(CASES(moves));
     check_cases(CASES(gradients));
+}
+
+TEST(what_a_difference_is_extended_by_is_of_its_sizes)
+{
+    static const char *const unlike[] = {"x=2x8 y=1x1 z*=2x8", "x=2x8 y=1 z*=2x8"};
+    static pt2_text t;
+
+    for (size_t i = 0; i < 2; i++) {
+        ft_graph *g;
+
+        make_pt2_text(&t, unlike[i], "aten.diff.default self=x append=y -> z", "z",
+                      NULL);
+        CHECK_EQ(import(&g, &t, NULL, NULL), FT_OK);
+        CHECK(g && EQ(g->n_bounded, 1));
+        ft_graph_free(g);
+    }
 }
 
 /* An engine that is given a part without its axis cannot put it into the stack. */

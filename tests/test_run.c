@@ -1,5 +1,6 @@
 /* Sessions and the measuring loop on the fake engine: its clock moves by a formula, so
  * results can be told in advance. */
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,28 @@ TEST(other_load_is_noticed)
     CHECK(HAS(text, "\"redone\": 1") && HAS(text, "\"foreign load\""));
     ft_network_timing_free(&t);
     ft_session_close(s);
+}
+
+TEST(conditions_are_json_in_any_locale)
+{
+    char folder[] = "/tmp/foretell-locale-XXXXXX", command[128], text[512];
+    const ft_energy e = {.counter_j = 1.5, .integral_j = NAN, .seconds = 0.25};
+
+    CHECK(mkdtemp(folder));
+    snprintf(command, sizeof(command), "localedef -i de_DE -f UTF-8 %s/de", folder);
+    setenv("LOCPATH", folder, 1);
+    if (system(command) == 0 && setlocale(LC_ALL, "de")) { /* else nothing is shown */
+        snprintf(text, sizeof(text), "%.1f", 1.5);
+        CHECK(SAME(text, "1,5"));
+        ft__energy_conditions(&e, text, sizeof(text));
+        CHECK(HAS(text, "\"counter_j\": 1.5"));
+        snprintf(text, sizeof(text), "%.1f", 1.5);
+        CHECK(SAME(text, "1,5"));
+    }
+    setlocale(LC_ALL, "C");
+    unsetenv("LOCPATH");
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK_EQ(system(command), 0);
 }
 
 /* The other process has the same CPU for half of the time: a batch of 50 ms, which it

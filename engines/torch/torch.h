@@ -129,7 +129,8 @@ typedef enum ft__arg_kind {
     FT__ARG_SCALAR_INT,
 } ft__arg_kind;
 
-/* An argument, and one of each type; ints also bool[], int also bool and enumerations.
+/* An argument of a call; FT__INTS also of bool[], FT__INT also of bool and
+ * enumerations.
  */
 typedef struct ft__given {
     ft__arg_kind kind;
@@ -174,7 +175,8 @@ void ft__arg_list(ft_block *b, const ft__given *given, size_t n);
 #define ft__args(b, ...)                                                               \
     ft__arg_list(b, (const ft__given[]){__VA_ARGS__},                                  \
                  sizeof((const ft__given[]){__VA_ARGS__}) / sizeof(ft__given))
-/* A call and its arguments; its only result; that as the operation's. */
+/* A call and its arguments; its only result; that as the operation's. Arguments make no
+ * calls: they are evaluated when this one has begun. */
 #define ft__call_with(b, op, overload, ...)                                            \
     (ft__call(b, op, overload), ft__args(b, __VA_ARGS__))
 #define ft__made(b, op, overload, ...)                                                 \

@@ -40,6 +40,8 @@ typedef struct ft_command_options {
     int show_output;     /* 0: standard output and error go to /dev/null */
     size_t keep_output;  /* bytes of a command's last run to be kept in its result, from
                             the end; they go to a file then. 0: none */
+    size_t most_output;  /* a run that prints more bytes, where they are kept, is ended,
+                            ignored failures or not: FT_EBACKEND; 0: no limit */
     int ignore_failure;  /* 1: runs that fail count as well */
     ft_meter *meter;     /* energy is measured; may be NULL */
     double power_time_s; /* duration for which short commands are looped, unless there

@@ -1,11 +1,16 @@
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Numbers as decimal text, exactly and whatever locale the host program set. */
+
+/* This thread writes and reads numbers with a point, until what was before is back. */
+locale_t ft__locale_plain(void);
+void ft__locale_back(locale_t before);
 
 /* The whole of `s` is a finite number: digits, '.', sign and exponent; no
  * blanks, no "nan" or "inf", no hexadecimal. */

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/stats.h"
 #include "graph/graph_inside.h"
 #include "measure/measure_inside.h"
@@ -21,8 +22,11 @@
 /* Members of the JSON object that begins b; NaN and "" are left out. */
 static void add_number(ft__buf *b, const char *name, double v)
 {
+    const locale_t before = ft__locale_plain();
+
     if (!isnan(v))
         ft__buf_fmt(b, "%s\"%s\": %.9g", b->len > 1 ? ", " : "", name, v);
+    ft__locale_back(before);
 }
 
 /* Quotes, backslashes and what is below a blank become apostrophes and blanks: these

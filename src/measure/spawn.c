@@ -26,8 +26,6 @@ static const double grace_s = 1;
 /* How long what it leaves behind is waited for: a process may be stuck in the kernel,
  * or be another user's. */
 static const double most_ending_s = 5;
-/* Output that is kept ends a run before it fills the disk. */
-static const off_t most_output = 256 << 20;
 
 /* How a run came to its end. */
 struct end {
@@ -60,6 +58,8 @@ static void become(const ft__spawn *s, pid_t group, struct report *r)
     int in = open(s->input ? s->input : "/dev/null", O_RDONLY);
     int null = s->output ? dup(fileno(s->output)) : open("/dev/null", O_WRONLY);
 
+    if (s->output)
+        (void)fcntl(fileno(s->output), F_SETFD, FD_CLOEXEC);
     (void)setpgid(0, group);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* with its guard */
     pthread_sigmask(SIG_SETMASK, &s->signals->before, NULL);
@@ -230,7 +230,7 @@ static int next_signal(const sigset_t *held, double most_s)
 
 /* What became of it, as far as we had to do with it. */
 struct outcome {
-    bool timed_out, endless;
+    bool timed_out;
     int signal; /* that ends this process, too */
     int status; /* of the guard */
 };
@@ -246,16 +246,18 @@ static bool prints_too_much(const ft__spawn *s)
 {
     struct stat is;
 
-    return s->output && fstat(fileno(s->output), &is) == 0 && is.st_size > most_output;
+    return s->most_output && fstat(fileno(s->output), &is) == 0 &&
+           (size_t)is.st_size > s->most_output;
 }
 
-/* Wait for the guard; have the run ended when its time is over, it prints without end,
- * or a signal says that our time is over. False: errno says why it cannot be waited
- * for. */
+/* Wait for the guard; have the run ended when its time is over, it printed too much, or
+ * a signal says that our time is over. False: errno says why it cannot be waited for.
+ */
 static bool wait_for(struct outcome *o, pid_t guard, int orders, const ft__spawn *s)
 {
     double last_s =
         s->timeout_s > 0 ? ft__clock_now(s->clock) + s->timeout_s : INFINITY;
+    bool stopped = false;
     pid_t got;
 
     while ((got = waitpid(guard, &o->status, WNOHANG)) == 0) {
@@ -266,13 +268,13 @@ static bool wait_for(struct outcome *o, pid_t guard, int orders, const ft__spawn
             o->timed_out = true;
             order(orders, SIGKILL);
             last_s = INFINITY;
-        } else if (prints_too_much(s)) {
-            o->endless = true;
-            order(orders, SIGKILL);
         } else if (signal && signal != SIGCHLD) {
             o->signal = signal;
             order(orders, signal);
             last_s = ft__clock_now(s->clock) + grace_s;
+        } else if (!stopped && prints_too_much(s)) {
+            stopped = true;
+            order(orders, SIGKILL);
         }
     }
     return got == guard;
@@ -306,8 +308,9 @@ static ft_status judge(ft_command_run *out, const ft__spawn *s, const struct out
     }
     if (r->step)
         return explain(s, r, err);
-    if (o->endless)
-        return ft_fail(err, FT_EBACKEND, 0, "%s prints without end", s->argv[0]);
+    if (prints_too_much(s))
+        return ft_fail(err, FT_EBACKEND, 0, "%s prints more than %g MiB", s->argv[0],
+                       (double)s->most_output / (1 << 20));
     if (!r->ended && o->timed_out)
         return ft_fail(err, FT_EBACKEND, 0,
                        "%s took longer than %g s and cannot be ended: see what it "

@@ -23,7 +23,8 @@ typedef struct ft__spawn {
     const char *input;
     double timeout_s;
     int show_output;
-    FILE *output; /* where it goes instead; may be NULL */
+    FILE *output;       /* where it goes instead; may be NULL */
+    size_t most_output; /* bytes of it; more is FT_EBACKEND; 0: no limit */
     const ft__clock *clock;
 } ft__spawn;
 

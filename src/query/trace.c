@@ -1,8 +1,8 @@
 /* An answer as trace events: the JSON that Chrome's and Perfetto's viewers read. */
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 
+#include "base/number.h"
 #include "base/output.h"
 #include "foretell/names.h"
 #include "foretell/timeline.h"
@@ -244,12 +244,10 @@ ft_status ft_answer_trace(const ft_answer *a, const char *path, ft_error *err)
     if (!st)
         st = ft__output_open(&o, path, err);
     if (!st) {
-        const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0),
-                       before = uselocale(c);
+        const locale_t before = ft__locale_plain();
 
         put_all(&(struct trace){o.fp, a, t});
-        uselocale(before);
-        freelocale(c);
+        ft__locale_back(before);
         st = ft__output_close(&o, FT_OK, err);
     }
     ft_timeline_free(t);

@@ -1,4 +1,5 @@
 /* Registers, spills and shared memory of kernels, as ptxas -v reports them. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum ran {
     RAN_GOOD,
     RAN_REFUSED, /* its exit code is not 0 */
     RAN_LATE,
-    RAN_NOT, /* it cannot be run, or does not come to an end */
+    RAN_NOT, /* it cannot be run, or prints too much */
 };
 
 enum { MOST_BYTES = 8 << 20 };
@@ -30,6 +31,7 @@ static enum ran run_program(char **out, const char *const argv[], const char *in
                                   .timeout_s = limit_s,
                                   .input = path,
                                   .keep_output = MOST_BYTES,
+                                  .most_output = MOST_BYTES,
                                   .ignore_failure = 1,
                                   .no_idle = 1};
     ft_command_result *r = NULL;
@@ -37,7 +39,8 @@ static enum ran run_program(char **out, const char *const argv[], const char *in
     FILE *fp = tmpfile();
     enum ran ran = RAN_NOT;
 
-    if (fp && fwrite(in, 1, len, fp) == len && fflush(fp) == 0) {
+    if (fp && fwrite(in, 1, len, fp) == len && fflush(fp) == 0 &&
+        fcntl(fileno(fp), F_SETFD, FD_CLOEXEC) == 0) {
         snprintf(path, sizeof(path), "/dev/fd/%d", fileno(fp));
         (void)ft_measure_commands(&r, &command, 1, &o, &err);
     }

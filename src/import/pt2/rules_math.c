@@ -162,7 +162,8 @@ static void aten_glu(ft__pt2_node *n)
     ft__pt2_emit_in(n, &op, in, 2);
 }
 
-/* x between what is put before it and behind it; x itself where nothing is. */
+/* x between what is put before it and behind it; x itself where nothing is, NULL where
+ * that has other sizes on other axes. */
 static ft__pt2_value *extended(ft__pt2_node *n, ft__pt2_value *x, uint32_t axis)
 {
     ft__pt2_value *all[3] = {ft__pt2_tensor(n, "prepend"), x,
@@ -173,10 +174,15 @@ static ft__pt2_value *extended(ft__pt2_node *n, ft__pt2_value *x, uint32_t axis)
     ft_op op;
 
     for (int i = 0; i < 3; i++) {
-        if (!all[i] || all[i]->shape.rank != x->shape.rank)
+        ft_shape s = x->shape;
+
+        if (!all[i])
             continue;
+        s.dim[axis] = all[i]->shape.dim[axis];
+        if (!ft_shape_equal(&s, &all[i]->shape))
+            return NULL;
         in[count] = all[i];
-        sizes[count++] = all[i]->shape.dim[axis];
+        sizes[count++] = s.dim[axis];
     }
     if (count == 1)
         return x;

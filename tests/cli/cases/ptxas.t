@@ -4,6 +4,7 @@ Registers, spills and shared memory come from ptxas, where it is on PATH.
   > #!/bin/sh
   > grep -c visible.*entry /dev/stdin >>asked
   > echo "$@" >>asked
+  > ls -l /proc/self/fd | grep -c deleted >open
   > for kernel in transpose saxpy; do
   > echo "ptxas info    : Compiling entry function '$kernel' for '${2#-arch=}'"
   > echo "ptxas info    : Function properties for $kernel"
@@ -20,6 +21,8 @@ Registers, spills and shared memory come from ptxas, where it is on PATH.
   $ cat asked
   2
   -v -arch=sm_80 -o /dev/null -e saxpy /dev/stdin
+  $ cat open # input and messages of ls, and nothing more that is ours
+  2
   $ PATH=$PWD/good:$PATH foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --param 3=100000 --device a100 --json | pick estimate.registers estimate.registers_from estimate.ptxas
   warning: a100 is a100-sxm-80gb (there are a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb)
   estimate.registers: 72
@@ -107,7 +110,11 @@ Without it, and where it refuses, says nothing, or has no end: an estimate, and 
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated)
   $ printf '#!/bin/sh\nexec yes ptxas\n' >bare/ptxas
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 2>&1 | grep -e ptxas -e occupancy
-  warning: HOME/bare/ptxas prints without end; registers of saxpy.ptx are estimated from the PTX
+  warning: HOME/bare/ptxas prints more than 8 MiB; registers of saxpy.ptx are estimated from the PTX
+  occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated)
+  $ printf 'no program' >bare/ptxas
+  $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 2>&1 | grep -e ptxas -e occupancy
+  warning: ptxas refuses saxpy.ptx for sm_80: HOME/bare/ptxas: 1: no: not found; registers are estimated from the PTX
   occupancy   100.0 % of the warps an SM can hold, 8 blocks on each; 0.45 waves; 11 registers a thread (estimated)
   $ printf '#!/no/such/program\n' >bare/ptxas
   $ PATH=$PWD/bare foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 391 --block 256 --device a100 2>&1 | grep -e ptxas -e occupancy
