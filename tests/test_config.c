@@ -390,8 +390,7 @@ TEST(encoders_that_are_not_known_are_no_llamas)
         ", \"model_type\": \"t5\"",
         ", \"model_type\": \"bert-generation\"",
         ", \"model_type\": \"its\", \"architectures\": [\"ItsForMaskedLM\"]",
-        ", \"model_type\": \"its\", \"architectures\": "
-        "[\"ItsForSequenceClassification\"]"};
+        ", \"model_type\": \"i\", \"architectures\": [\"IForSequenceClassification\"]"};
     static const char ranker[] = ", \"architectures\": "
                                  "[\"LlamaForSequenceClassification\", null]";
 

@@ -510,7 +510,8 @@ TEST(any_network_has_replicas)
     how.zero = 3;
     CHECK_EQ(ft_llm_train_ask(&none, d, &q, &how, NULL), FT_EINVAL);
     how.zero = 0;
-    q.device = "epyc-7763"; /* all hidden, and nobody measured by how much it slows it */
+    q.device =
+        "epyc-7763"; /* all hidden, and nobody measured by how much it slows it */
     CHECK(!ft_llm_train_ask(&none, d, &q, &how, NULL));
     CHECK(CMP(none.exchange_s, <=, 0));
     q.device = "a30";
@@ -553,7 +554,7 @@ TEST(a_network_may_have_a_dimension_called_node)
     file = in_scratch("net.onnx");
     bytes = onnx_from_text(text, &len);
     fp = fopen(file.s, "wb");
-    CHECK(fp && fwrite(bytes, 1, len, fp) == len && fclose(fp) == 0);
+    CHECK(fp && EQ(fwrite(bytes, 1, len, fp), len) && EQ(fclose(fp), 0));
     free(bytes);
     q.model = file.s;
     q.dims = &(ft_dim_value){"node", 4096};

@@ -255,11 +255,10 @@ TEST(images_of_inputs_may_lie_channels_last)
         for (uint32_t i = 0; last && i < out->n_nodes; i++) {
             const ft_op *op = &out->op[out->node[i].op];
 
-            CHECK(op->kind != FT_KIND_copy);
-            CHECK_EQ(op->layout,
-                     op->kind == FT_KIND_relu || op->kind == FT_KIND_linear
-                         ? FT_LAYOUT_PLAIN
-                         : FT_LAYOUT_CHANNELS_LAST);
+            CHECK(CMP(op->kind, !=, FT_KIND_copy));
+            CHECK_EQ(op->layout, op->kind == FT_KIND_relu || op->kind == FT_KIND_linear
+                                     ? FT_LAYOUT_PLAIN
+                                     : FT_LAYOUT_CHANNELS_LAST);
         }
         CHECK_EQ(out != NULL, last);
         ft_graph_free(out);

@@ -434,10 +434,10 @@ static void copy_tensors(struct strided *s, const bool *images)
         ft__build_like(s->b, t, t->dtype);
         if (t->trainable)
             ft__build_trainable(s->b, i);
-        s->strides[i] = images && images[i] && t->role == FT_ROLE_INPUT &&
-                                t->shape.rank > 3
-                            ? ft__strides_channels_last(&t->shape)
-                            : ft__strides_plain(&t->shape);
+        s->strides[i] =
+            images && images[i] && t->role == FT_ROLE_INPUT && t->shape.rank > 3
+                ? ft__strides_channels_last(&t->shape)
+                : ft__strides_plain(&t->shape);
         last |= t->role == FT_ROLE_INPUT && is_last(s, i);
         s->copied[i] = FT_NONE;
     }

@@ -67,9 +67,9 @@ static ft_status read_how(ft_llm_train *out, const ft_llm_train *in, const ft_qu
             "training has at most %d devices and sequences, zero 0 to 3, and "
             "a number of tokens",
             MOST);
-    if (out->network && (out->tp > 1 || out->pp > 1 || out->ep > 1 || out->lora ||
-                         out->sequence > 1 || out->interleave > 1 || out->recompute ||
-                         out->zero > 2))
+    if (out->network &&
+        (out->tp > 1 || out->pp > 1 || out->ep > 1 || out->lora || out->sequence > 1 ||
+         out->interleave > 1 || out->recompute || out->zero > 2))
         return ft_fail(err, FT_EINVAL, 0,
                        "training over devices of a network that is no config.json or "
                        "GGUF file has replicas alone: no tp, pp, ep, interleave, "
@@ -294,7 +294,8 @@ static ft_status ask_passes(struct passes *p, ft_llm_trained *out, ft_data *d,
     one.mode = "training";
     one.optimizer = q->optimizer ? q->optimizer : how->network ? "sgd" : "adamw";
     st = ft_query_ask(&a, d, &one, err);
-    if (st == FT_ENEEDED && how->network && node_of(q)) { /* its own dimension is open */
+    if (st == FT_ENEEDED && how->network &&
+        node_of(q)) { /* its own dimension is open */
         dim[one.n_dims++] = (ft_dim_value){"node", (int64_t)node_of(q)};
         how->node = DEFAULT_NODE;
         st = ft_query_ask(&a, d, &one, err);
@@ -442,8 +443,8 @@ static void fill_memory(ft_llm_trained *out, const struct passes *p,
     out->states = p->states * (how->zero > 0 ? divided(trained, own, how) : trained);
     /* The first stage has most under way, the last one the head. */
     out->activations = fmax(under_way * kept + again, kept + fmax(p->head, again));
-    /* FSDP has the weights of two layers at once, and gradients of one, of what replicas
-     * divide (arXiv:2304.11277). */
+    /* FSDP has the weights of two layers at once, and gradients of one, of what
+     * replicas divide (arXiv:2304.11277). */
     if (how->zero > 2 && out->replicas > 1)
         out->activations += (2 * gathered(p->weights, p->experts, how) +
                              gathered(p->trained, trained_experts(p, how), how)) /
@@ -483,9 +484,8 @@ static double fill_times(ft_llm_trained *out, const struct passes *p,
     if (how->zero > 2)
         out->exchange_s = m * added_by(p, gather_s + sum_s / 2, stage_s);
     else if (how->zero)
-        out->exchange_s =
-            added_by(p, sum_s / 2, backward / pp) +
-            added_by(p, sum_s / 2, p->forward_s / pp);
+        out->exchange_s = added_by(p, sum_s / 2, backward / pp) +
+                          added_by(p, sum_s / 2, p->forward_s / pp);
     else
         out->exchange_s = added_by(p, sum_s, backward / pp);
     out->optimizer_s =
