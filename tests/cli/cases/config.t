@@ -28,7 +28,7 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   of one pass    estimate       low      high  basis
   ---------------------------------------------------
   time            8.39 ms   7.10 ms   9.93 ms  scaled
-  energy           3.78 J    2.56 J    5.57 J  scaled
+  energy           3.78 J    2.66 J    5.36 J  scaled
   power             450 W     317 W     639 W  scaled
   peak memory    19.5 GiB  18.6 GiB  24.3 GiB  scaled
     weights      15.0 GiB

@@ -283,4 +283,4 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   ,6,0.010053789974801955,0.6020898750996877,physics,
   ,8,0.0092766106570352641,0.74005102434255621,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           740 mJ   453 mJ    1.21 J  scaled
+  energy           740 mJ   522 mJ    1.05 J  scaled

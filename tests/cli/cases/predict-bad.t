@@ -9,7 +9,7 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   of one pass    estimate      low      high  basis
   --------------------------------------------------
   time            3.09 ms  1.19 ms   7.28 ms  scaled
-  energy           218 mJ  78.9 mJ    550 mJ  scaled
+  energy           218 mJ  84.0 mJ    513 mJ  scaled
   power            70.5 W   49.7 W     100 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
