@@ -14,6 +14,11 @@ static inline ft_estimate ft__around(double value, double low, double high,
 {
     return (ft_estimate){value, value * exp(low), value * exp(high), basis, ""};
 }
+static inline ft_estimate ft__times(ft_estimate e, double factor)
+{
+    return (ft_estimate){e.value * factor, e.low * factor, e.high * factor, e.basis,
+                         e.why};
+}
 /* Everything unknown, arrays by operation allocated. On failure *out is all 0. */
 ft_status ft__estimate_start(ft__network_estimate *out, const ft_graph *g,
                              ft_error *err);
