@@ -153,10 +153,10 @@ static bool read_object(ft_serve_measured *out, bool *none, ft__json *r)
         double v;
 
         if (FT__IS(name, "backend") && ft__json_peek(r) == '"') {
-            ft__json_string(r, &other);
-            out->tool = begins(other, "sglang") ? "sglang"
-                        : begins(other, "vllm") ? "vllm"
-                                                : out->tool;
+            if (ft__json_string(r, &other))
+                out->tool = begins(other, "sglang") ? "sglang"
+                            : begins(other, "vllm") ? "vllm"
+                                                    : out->tool;
         } else if (ft__json_peek(r) != '0') {
             ft__json_skip(r, &other);
         } else if (ft__json_number(r, &v)) {
