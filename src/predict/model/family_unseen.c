@@ -15,10 +15,10 @@ static const double least_of_other_sort = 3;
 /* What the devices that a metric was learned of have in common with one that was not
  * among them. */
 struct relation {
-    bool type;     /* one is of its type */
-    bool maker;    /* and of its maker, too */
-    bool several;  /* they are of two chips or more */
-    double newest; /* the maker's highest compute capability; NaN */
+    bool type;             /* one is of its type */
+    bool maker;            /* and of its maker, too */
+    bool several;          /* they are of two chips or more */
+    double oldest, newest; /* compute capabilities of the maker's; NaN */
 };
 
 static struct relation relation_to(const ft__family *f, ft__metric metric,
@@ -26,7 +26,7 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
 {
     const ft__model_set *l = ft__family_any(f, metric);
     const ft__hardware own = ft__hardware_of(on->file), *first = NULL;
-    struct relation k = {.newest = NAN};
+    struct relation k = {.oldest = NAN, .newest = NAN};
 
     for (uint32_t i = 0; l && i < f->n_datasets; i++) {
         const ft__hardware *h = &f->templates[i].hardware;
@@ -38,8 +38,10 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
                               strcmp(h->vendor, own.vendor) == 0);
         first = first ? first : h;
         k.several = k.several || strcmp(h->chip, first->chip);
-        if (strcmp(h->vendor, own.vendor) == 0)
-            k.newest = fmax(k.newest, h->capability);
+        if (strcmp(h->vendor, own.vendor) != 0)
+            continue;
+        k.oldest = fmin(k.oldest, h->capability);
+        k.newest = fmax(k.newest, h->capability);
     }
     return k;
 }
@@ -80,12 +82,10 @@ static const double between_hosts = 0.66;
 /* Likewise of TensorFlow 1's sessions of linear layers: 0.38, of these four. */
 static const double between_sessions = 0.71;
 
-/* Of a device newer than all that were measured, 90 % of the logarithm for each
- * generation: what an A100 asked for, learned from Hopper and Blackwell, before its
- * products were mended. None of the deciding devices is newer
- * (docs/notes/one-model.md).
- */
-static const double newer_generation = 0.15;
+/* Of a device newer than all that were measured, or older, 90 % of the logarithm for
+ * each generation between: without it recurrent gradients of a Titan X (Maxwell) are
+ * covered by 68 to 74 % (docs/notes/one-model.md). */
+static const double between_generations = 0.15;
 /* Of attention on a newer generation: its kernels are written anew for each, and what
  * the estimate lacks of them is unknown. What covers 90 % of single tokens on an A100
  * and an H200 whose own kernels are taken out of the estimate. */
@@ -104,22 +104,24 @@ static double beside_host(const ft__terms *t, double times)
 }
 
 /* An eager operation may have another host, of those that are known to be; what its
- * device takes may be off by what a newer generation has anew. */
+ * device takes may be off by what generations differ by. */
 static void widen_for_unknown(ft__op_answer *out, const struct relation *k,
                               const ft__dataset *on, const ft__samples *s)
 {
     /* Generations: one for each 1.0. */
-    const double newer = ft__hardware_of(on->file).capability - k->newest;
+    const double capability = ft__hardware_of(on->file).capability;
+    const double newer = capability - k->newest;
+    const double beyond = fmax(newer, k->oldest - capability);
     const bool tensorflow = ft__setting_read(on->setting).tensorflow;
 
     for (size_t i = 0; i < s->n; i++) {
         const ft__terms *t = &s->terms[i];
-        const bool attention = s->v[i].op.kind == FT_KIND_attention;
-        const double own =
-            newer > 0 ? ft__device_share(t) *
-                            hypot(newer_generation * newer,
-                                  attention ? of_new_attention * fmin(newer, 1) : 0)
-                      : 0;
+        const bool anew = newer > 0 && s->v[i].op.kind == FT_KIND_attention;
+        const double own = beyond > 0
+                               ? ft__device_share(t) *
+                                     hypot(between_generations * beyond,
+                                           anew ? of_new_attention * fmin(newer, 1) : 0)
+                               : 0;
         const double hosts = on->timed ? FT__TIMED_HOST
                              : ft__is_session(&s->v[i].op, tensorflow)
                                  ? between_sessions

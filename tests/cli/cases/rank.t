@@ -9,7 +9,7 @@ Devices that nobody measured, each scaled from its data sheet.
   -------------------------------------------------------------------------------------
   1  a30         3.09 ms  1.19 ms  7.28 ms    324.1  218 mJ  627 MiB  *  72.4 %  scaled
   2  l4          3.09 ms  1.39 ms  7.28 ms    323.9  135 mJ  627 MiB  ~  27.6 %  scaled
-  3  jetson-tk1  77.0 ms  51.6 ms   117 ms    12.99       -  627 MiB      0.0 %  scaled
+  3  jetson-tk1  77.0 ms  50.3 ms   120 ms    12.99       -  627 MiB      0.0 %  scaled
   
   *: Pareto-optimal in time
   best: a30
