@@ -538,9 +538,9 @@ static const char *unused(const ft__llm *m)
                : NULL;
 }
 
-/* Encoders whose layers are not BERT's, and what is kin to them, by the whole name that
- * Hugging Face or ggml has for them; others by the classes that are said. */
-static bool is_other(const ft__llm *m)
+/* Encoders whose layers differ from BERT's, and related decoders, by model_type
+ * (Hugging Face) or architecture (ggml); other types by their "architectures". */
+static bool is_unsupported(const ft__llm *m)
 {
     static const char types[] =
         " albert bart bert-generation big_bird convbert deberta "
@@ -561,7 +561,7 @@ ft_status ft__llm_check(const ft__llm *m, const char *name, ft_error *err)
     if (m->layers > FT__LLM_LAYERS)
         return ft_fail(err, FT_EUNSUPPORTED, 0, "%s: %lld layers; at most %d are known",
                        name, (long long)m->layers, FT__LLM_LAYERS);
-    if (is_other(m))
+    if (is_unsupported(m))
         return ft_fail(
             err, FT_EUNSUPPORTED, 0,
             "%s: model_type \"%s\" is not known; exported (ONNX, torch.export) it is a "
