@@ -768,6 +768,28 @@ TEST(drafts_are_verified_and_made)
     ft_graph_free(g);
 }
 
+/* Scales of 8-bit experts hold for blocks, of which a rank has whole ones. */
+TEST(experts_cut_within_blocks_are_said)
+{
+    static const char more[] =
+        ", \"num_experts\": 8, \"num_experts_per_tok\": 2,"
+        " \"moe_intermediate_size\": 256, \"quantization_config\": {\"quant_method\": "
+        "\"fp8\", \"weight_block_size\": [128, 128]}";
+
+    for (int64_t tp = 1; tp <= 4; tp *= 2)
+        for (int64_t ep = 1; ep <= tp; ep *= 2) {
+            const ft_dim_value dims[] = {{"tp", tp}, {"ep", ep}};
+            ft_graph *g =
+                imported(small, more, &(ft_import_options){.dims = dims, .n_dims = 2});
+            bool said = false;
+
+            for (uint32_t i = 0; i < g->n_assumptions; i++)
+                said |= HAS(g->assumption[i], "blocks of 128");
+            CHECK(said == (tp == 4 && ep == 1));
+            ft_graph_free(g);
+        }
+}
+
 TEST(what_is_wrong_or_not_known_is_named)
 {
     const ft_dim_value three[] = {{"tp", 3}}, less[] = {{"tokens", 9}, {"context", 4}},
@@ -797,6 +819,9 @@ TEST(what_is_wrong_or_not_known_is_named)
     fails(", \"num_experts\": 4", NULL, FT_EFORMAT, "num_experts_per_tok");
     fails(", \"a\": [", NULL, FT_EFORMAT, "byte");
     fails("", &(ft_import_options){.dims = three, .n_dims = 1}, FT_EINVAL, "tp=3");
+    fails(", \"num_attention_heads\": 12, \"num_key_value_heads\": 4, \"head_dim\": 16",
+          &(ft_import_options){.dims = three, .n_dims = 1}, FT_EINVAL,
+          "4 heads of keys and values; tp=1, 2, 4, 12 would");
     fails("", &(ft_import_options){.dims = less, .n_dims = 2}, FT_EINVAL, "context=4");
     fails("", &(ft_import_options){.dims = other, .n_dims = 1}, FT_EINVAL, "sequence");
     fails("", &(ft_import_options){.dims = drafts, .n_dims = 1}, FT_EINVAL, "mtp=1");

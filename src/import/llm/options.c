@@ -21,12 +21,15 @@ static int64_t taken(const ft_import_options *opt, const char *name, bool *used,
     return otherwise;
 }
 
+static bool has_heads(const ft__llm_layer *l)
+{
+    return l->mixer == FT__LLM_ATTENTION || l->mixer == FT__LLM_WINDOW;
+}
+
 static bool is_plain(const ft__llm *m)
 {
     for (int64_t i = 0; i < m->layers; i++)
-        if ((m->layer[i].mixer != FT__LLM_ATTENTION &&
-             m->layer[i].mixer != FT__LLM_WINDOW) ||
-            m->layer[i].indexed)
+        if (!has_heads(&m->layer[i]) || m->layer[i].indexed)
             return false;
     return !m->kv_rank && !m->o_rank && !m->vision.hidden && !m->encoder;
 }
@@ -110,50 +113,62 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     s->rows = ft__build_failed(s->b) ? 1 : s->batch * s->tokens;
 }
 
-static int64_t divisor_of(int64_t a, int64_t b)
+static bool has_dense(const ft__llm_layer *l)
 {
-    return b ? divisor_of(b, a % b) : a;
+    return l->ffn == FT__LLM_DENSE || l->ffn == FT__LLM_BOTH;
 }
 
-/* A number that ranks share evenly. */
-static int64_t part_of(ft__llm_step *s, int64_t all, const char *what)
+/* Heads of keys are shared evenly, or ranks by them: vLLM and SGLang refuse others. */
+static bool divides_keys(int64_t heads, int64_t ranks)
 {
-    s->shared = divisor_of(s->shared, all);
-    if (all % s->ranks && !s->undivided) {
-        s->undivided = what;
-        s->undivided_size = all;
+    return heads % ranks == 0 || ranks % heads == 0;
+}
+
+/* The first size of the model that so many ranks do not share evenly; NULL: none. */
+static const char *undivided(int64_t *size, const ft__llm *m, int64_t ranks)
+{
+    const struct {
+        int64_t size;
+        const char *what;
+    } all[] = {{m->linear_v_heads, "heads of linear attention"},
+               {m->mamba_heads, "heads of Mamba layers"},
+               {m->o_groups, "groups of the output"},
+               {m->shared_ffn, "features of the shared experts"}};
+
+    for (int64_t i = 0; i < m->layers; i++) {
+        const ft__llm_layer *l = &m->layer[i];
+
+        if (has_heads(l) && l->heads % ranks)
+            return *size = l->heads, "heads";
+        if (has_heads(l) && !divides_keys(l->kv_heads, ranks))
+            return *size = l->kv_heads, "heads of keys and values";
+        if (has_dense(l) && l->size % ranks)
+            return *size = l->size, "features of the feed-forward layers";
     }
-    return all / s->ranks;
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        if (all[i].size % ranks)
+            return *size = all[i].size, all[i].what;
+    return NULL;
 }
 
-/* Says which ranks would, those of a few machines. */
-static void check_divided(ft__llm_step *s)
+/* Says which ranks would do, of those of a few machines. */
+static bool check_divided(ft__llm_step *s)
 {
     enum { MOST = 64 };
     char would[256] = "1";
     size_t n = 1;
+    int64_t size, other;
+    const char *what = undivided(&size, &s->m, s->ranks);
 
-    if (!s->undivided)
-        return;
+    if (!what)
+        return true;
     for (int64_t ranks = 2; ranks <= MOST; ranks++)
-        if (s->shared % ranks == 0)
+        if (!undivided(&other, &s->m, ranks))
             n += (size_t)snprintf(would + n, sizeof(would) - n, ", %" PRId64, ranks);
     ft__build_fail(s->b, FT_EINVAL, 0,
                    "tp=%" PRId64 " does not divide the %" PRId64 " %s; tp=%s would",
-                   s->ranks, s->undivided_size, s->undivided, would);
-}
-
-/* What one rank has of a layer: heads and columns, of keys and values at least one
- * head. */
-static void divide_layer(ft__llm_step *s, ft__llm_layer *l)
-{
-    if (l->mixer == FT__LLM_ATTENTION || l->mixer == FT__LLM_WINDOW)
-        l->heads = part_of(s, l->heads, "heads");
-    l->kv_heads = ft__llm_rounded_up(l->kv_heads, s->ranks);
-    if (l->heads % l->kv_heads)
-        l->kv_heads = l->heads;
-    if (l->ffn == FT__LLM_DENSE || l->ffn == FT__LLM_BOTH)
-        l->size = part_of(s, l->size, "features of the feed-forward layers");
+                   s->ranks, size, what, would);
+    return false;
 }
 
 static void divide(ft__llm_step *s)
@@ -161,17 +176,23 @@ static void divide(ft__llm_step *s)
     ft__llm *m = &s->m;
     const int64_t all = s->ranks * s->replicas;
 
-    for (int64_t i = 0; i < m->layers; i++)
-        divide_layer(s, &m->layer[i]);
+    if (!check_divided(s))
+        return;
+    for (int64_t i = 0; i < m->layers; i++) {
+        ft__llm_layer *l = &m->layer[i];
+
+        l->heads /= has_heads(l) ? s->ranks : 1;
+        l->kv_heads = ft__llm_rounded_up(l->kv_heads, s->ranks);
+        l->size /= has_dense(l) ? s->ranks : 1;
+    }
     m->heads /= s->ranks;
     m->linear_heads = ft__llm_rounded_up(m->linear_heads, s->ranks);
-    m->linear_v_heads = part_of(s, m->linear_v_heads, "heads of linear attention");
-    m->mamba_heads = part_of(s, m->mamba_heads, "heads of Mamba layers");
+    m->linear_v_heads /= s->ranks;
+    m->mamba_heads /= s->ranks;
     m->mamba_groups = ft__llm_rounded_up(m->mamba_groups, s->ranks);
-    m->o_groups = part_of(s, m->o_groups, "groups of the output");
-    m->shared_ffn = part_of(s, m->shared_ffn, "features of the shared experts");
+    m->o_groups /= s->ranks;
+    m->shared_ffn /= s->ranks;
     m->vocab = ft__llm_rounded_up(m->vocab, s->ranks);
-    check_divided(s);
     if (s->expert_ranks > 1 && !m->experts)
         ft__build_fail(s->b, FT_EINVAL, 0, "ep=%" PRId64 ": the model has no experts",
                        s->expert_ranks);
@@ -238,6 +259,23 @@ static void retype(ft__llm_step *s)
     if (!found || (s->kv_bits && s->kv_bits != 8 && s->kv_bits != 16))
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim weight_bits= is 16, 8 or 4, and kv_bits= 16 or 8");
+}
+
+/* vLLM and SGLang load no part of a block that shares a scale (vllm-project/vllm issues
+ * 25292, 52997; vllm-project/recipes 96; sgl-project/sglang 3345). */
+static void say_cut_blocks(ft__llm_step *s)
+{
+    const ft__llm *m = &s->m;
+    const ft__llm_quant *q = &m->quant[FT__LLM_PART_EXPERTS];
+    const int64_t ranks = s->ranks * s->replicas / s->expert_ranks;
+
+    if (m->experts && ranks > 1 && q->weights == FT_DTYPE_fp8e4m3 && q->block &&
+        m->expert_ffn % (ranks * q->block))
+        ft__build_assume(s->b,
+                         "experts of %" PRId64 " features divided among %" PRId64
+                         " ranks, though their scales hold for blocks of %" PRId64
+                         ": vLLM and SGLang want fewer --tp, or more --ep",
+                         m->expert_ffn, ranks, q->block);
 }
 
 static void say_assumed(ft__llm_step *s)
@@ -314,4 +352,6 @@ void ft__llm_ask(ft__llm_step *s, const ft_import_options *opt)
     say_assumed(s);
     if (!ft__build_failed(s->b))
         divide(s);
+    if (!ft__build_failed(s->b))
+        say_cut_blocks(s);
 }

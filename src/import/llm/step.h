@@ -18,9 +18,6 @@ typedef struct ft__llm_step {
     int64_t drafts;       /* tokens that a speculative layer drafts */
     int64_t kv_bits, weight_bits;
     int64_t lora;   /* rank of what is trained beside frozen weights; 0: all are */
-    int64_t shared; /* largest divisor of all that ranks share evenly; */
-    const char *undivided; /* the first of it that they do not; NULL: they do */
-    int64_t undivided_size;
     const ft__llm_layer *l; /* whose operations are made, and of which part */
     ft__llm_part part;
     const char *type; /* of activations */
