@@ -93,6 +93,7 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
         return st;
     ft_graph_totals(g, &sum);
     out->weights = sum.weight_bytes;
+    out->parameters = sum.parameters;
     out->positions = g->positions;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (is_cache(&g->tensor[i]))

@@ -9,6 +9,7 @@
  */
 typedef struct ft__llm_sizes {
     double weights, cache;        /* cache: of a sequence of so many tokens */
+    double parameters;            /* how many weights there are */
     double hidden, widest, vocab; /* features of a token; widest: in a layer, in B */
     double ranks;
     int64_t positions; /* as in ft_graph */

@@ -1,6 +1,7 @@
 /* A load on steps that are known: what fits, the run at the value and at both ends of
  * its steps, and the answer. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,22 +19,65 @@ static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
     return s->memory_bytes * (s->engine.shares_free ? 1 : load->memory_share);
 }
 
+/* What is left for the cache, were weights so large; negative: it lacks. */
+static double left_of(const ft_serve_steps *s, const ft_serve_load *load,
+                      double weights)
+{
+    const double used = weights + activations_of(s, load) +
+                        ft__llm_workspace(&s->sizes, s->engine.reserves_graphs);
+
+    return (memory_of(s, load) - used) *
+           (s->engine.shares_free ? load->memory_share : 1);
+}
+
 static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
 {
-    const double used = s->sizes.weights + activations_of(s, load) +
-                        ft__llm_workspace(&s->sizes, s->engine.reserves_graphs);
-    const double left =
-        (memory_of(s, load) - used) * (s->engine.shares_free ? load->memory_share : 1);
-
     if (load->kv_tokens)
         return (double)load->kv_tokens;
-    return s->kv_bytes_per_token > 0 ? fmax(0, left / s->kv_bytes_per_token) : INFINITY;
+    return s->kv_bytes_per_token > 0
+               ? fmax(0, left_of(s, load, s->sizes.weights)) / s->kv_bytes_per_token
+               : INFINITY;
+}
+
+/* B of the weights in so many bits, but embedding and head, of 16 as they stay. */
+static double weights_in(const ft__llm_sizes *of, double bits)
+{
+    return (bits * of->parameters + (16 - bits) * 2 * of->vocab * of->hidden) / 8;
+}
+
+/* Behind why it does not fit: ranks and types with which such a request does. */
+static void say_what_fits(char *out, size_t size, const ft_serve_steps *s,
+                          const ft_serve_load *load, double most_context)
+{
+    enum { MOST_RANKS = 64 };
+    static const struct {
+        const char *name;
+        double bits; /* with scales */
+    } types[] = {{"fp8", 8}, {"fp4", 4.5}};
+    const double cache = most_context * s->kv_bytes_per_token, is = s->sizes.weights;
+    const uint64_t ranks = s->ranks / s->stages;
+    uint64_t more = 2;
+    size_t n = 0, t = 0;
+
+    while (more * ranks <= MOST_RANKS && left_of(s, load, is / (double)more) < cache)
+        more *= 2;
+    if (more * ranks <= MOST_RANKS)
+        n = (size_t)snprintf(out, size, ": divide them among more (--tp %llu)",
+                             (unsigned long long)(more * ranks));
+    while (t < 2 && (weights_in(&s->sizes, types[t].bits) > 0.9 * is ||
+                     left_of(s, load, weights_in(&s->sizes, types[t].bits)) < cache))
+        t++;
+    if (t < 2)
+        snprintf(out + n, size - n, "%s hold them in fewer bits (--precision %s)",
+                 n ? ", or" : ":", types[t].name);
 }
 
 static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        const ft_served *out, ft_error *err)
 {
     ft__serve_bounds b;
+    char why[384];
+    int n;
 
     ft__serve_bounds_of(&b, load);
     if (b.most_context > s->bounds.most_context || b.seqs > s->bounds.seqs ||
@@ -51,19 +95,26 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        s->device);
     if (out->kv_tokens >= (double)b.most_context)
         return FT_OK;
-    if (!load->kv_tokens && s->sizes.weights > memory_of(s, load))
+    if (load->kv_tokens)
         return ft_fail(
-            err, FT_ENOTFOUND, 0,
-            "it does not fit: %.1f GiB of weights on each of %llu x %s, of whose "
-            "%.1f GiB a server has %.1f: divide them among more (--tp), or hold them "
-            "in fewer bits (--precision fp8 or fp4)",
+            err, FT_ENOTFOUND, 0, "--kv-tokens %llu: a request has up to %llu",
+            (unsigned long long)load->kv_tokens, (unsigned long long)b.most_context);
+    if (s->sizes.weights > memory_of(s, load))
+        n = snprintf(
+            why, sizeof(why),
+            "%.1f GiB of weights on each of %llu x %s, of whose %.1f GiB a server has "
+            "%.1f",
             s->sizes.weights / (1 << 30), (unsigned long long)s->ranks * s->replicas,
             s->device, s->memory_bytes / (1 << 30), memory_of(s, load) / (1 << 30));
-    return ft_fail(err, FT_ENOTFOUND, 0,
-                   "it does not fit: beside %.1f GiB of weights the cache of %s holds "
-                   "%.0f tokens, and a request has up to %llu",
-                   s->sizes.weights / (1 << 30), s->device, out->kv_tokens,
-                   (unsigned long long)b.most_context);
+    else
+        n = snprintf(
+            why, sizeof(why),
+            "beside %.1f GiB of weights the cache of %s holds %.0f tokens, and "
+            "a request has up to %llu",
+            s->sizes.weights / (1 << 30), s->device, out->kv_tokens,
+            (unsigned long long)b.most_context);
+    say_what_fits(why + n, sizeof(why) - (size_t)n, s, load, (double)b.most_context);
+    return ft_fail(err, FT_ENOTFOUND, 0, "it does not fit: %s", why);
 }
 
 /* Runs of a load: at the value and both ends of steps, then at both ends with requests

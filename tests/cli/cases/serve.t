@@ -94,7 +94,7 @@ What is asked for has to go together, and fit:
   foretell predict: serving has steps of many sizes: no batch, tokens or context of one
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --kv-tokens 100 2>&1 | sed 's/[0-9.]* GiB/N GiB/'
-  foretell predict: it does not fit: beside N GiB of weights the cache of h100-sxm holds 100 tokens, and a request has up to 768
+  foretell predict: --kv-tokens 100: a request has up to 768
 
 Of several devices those that fit are answered, and the others named; none is a failure:
 
@@ -116,7 +116,7 @@ Of several devices those that fit are answered, and the others named; none is a 
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,t4 --prompt 512 -q 2>/dev/null
   [1]
   $ foretell predict examples/llm/llama-3-8b.json --device t4,gtx-1080 --prompt 512 -q 2>&1 | sed 's/[0-9.]* GiB/N GiB/g'
-  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, of whose N GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4); it does not fit: N GiB of weights on each of 1 x gtx-1080, of whose N GiB a server has 7.2: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  foretell predict: it does not fit: N GiB of weights on each of 1 x t4, of whose N GiB a server has 13.5: divide them among more (--tp 2), or hold them in fewer bits (--precision fp8); it does not fit: N GiB of weights on each of 1 x gtx-1080, of whose N GiB a server has 7.2: divide them among more (--tp 4), or hold them in fewer bits (--precision fp4)
 
 Ranked, by the same simulator:
 
@@ -141,13 +141,20 @@ Weights of half the bytes do not make experts slower:
 
 What fits on no device is an answer, too:
   $ foretell predict examples/llm/llama-3-8b.json --device t4 --concurrency 2
-  foretell predict: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  foretell predict: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp 2), or hold them in fewer bits (--precision fp8)
   [1]
   $ foretell predict examples/llm/llama-3-8b.json --device t4 --concurrency 2 --json > none; echo $?; pick device fits why < none
   1
   device: "t4"
   fits: false
-  why: "it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)"
+  why: "it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp 2), or hold them in fewer bits (--precision fp8)"
+
+What it says would fit does, and weights of 4 bits are not offered fewer:
+  $ for o in '--tp 2' '--precision fp8'; do foretell predict examples/llm/llama-3-8b.json --device t4 --concurrency 2 -q $o --json | pick fits; done
+  fits: true
+  fits: true
+  $ sed 's/}$/, "quantization_config": {"quant_method": "mxfp4"}}/; s/: 48,/: 96,/' mixture.json > packed.json; foretell predict packed.json --device rtx-4060 --concurrency 2 2>&1 | sed 's/.*has 7.2//'
+  : divide them among more (--tp 8)
 
 Compressed attention has entries from some tokens on; steps are served from the first token:
   $ printf '%s' '{"model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "q_lora_rank": 24, "o_lora_rank": 8, "o_groups": 2, "index_topk": 2, "index_n_heads": 2, "index_head_dim": 8, "sliding_window": 16, "compress_ratios": [0, 4], "hc_mult": 2, "vocab_size": 100}' > compressed.json; sed 's/\[0, 4\]/[0, 128]/' compressed.json > more.json; for p in 1 100; do foretell predict compressed.json --device h200-sxm --prompt $p --generate 2 --json -q | pick fits device; done; foretell predict more.json --device h200-sxm --prompt 200 --generate 2 --json -q | pick fits device
@@ -181,7 +188,7 @@ What no setting reaches:
   assumed: requests of 1024 tokens that generate 256 (within 5 %)
   
   1 setting: 0 placed, 1 too large, 0 over a limit, 0 not known
-  too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp), or hold them in fewer bits (--precision fp8 or fp4)
+  too large, the first: it does not fit: 15.0 GiB of weights on each of 1 x t4, of whose 15.0 GiB a server has 13.5: divide them among more (--tp 2), or hold them in fewer bits (--precision fp8)
   [1]
   $ foretell rank examples/llm/llama-3-8b.json --devices t4 --concurrency 8 --tp 1,2 -q | grep warning
   warning: no hardware for bf16: t4; computed in fp16, as servers do there
