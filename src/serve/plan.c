@@ -406,8 +406,9 @@ static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *e
 static ft_status not_of_one(ft_error *err)
 {
     return ft_fail(err, FT_EINVAL, 0,
-                   "serving has steps of many sizes: no batch, tokens or context of "
-                   "one");
+                   "batch, tokens and context are of one step, and serving, which "
+                   "--prompt, --concurrency and others ask, has many: leave either "
+                   "out");
 }
 
 /* Does the model have speculative layers whose acceptance rate is unknown? */

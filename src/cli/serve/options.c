@@ -125,18 +125,27 @@ static int read_list(ft__cli *c, uint64_t *out, size_t *n, const char *option,
 
 static int read_precisions(ft__cli *c, ft__serving *out, const char *list)
 {
-    static const int64_t bits[] = {16, 8, 4};
+    static const struct {
+        const char *name;
+        int64_t bits;
+    } types[] = {{"bf16", 16}, {"fp8", 8}, {"fp4", 4}};
+    enum { TYPES = sizeof(types) / sizeof(*types) };
     char word[16];
 
     out->n_precisions = list ? 0 : 1;
     while (list && ft__word_next(word, sizeof(word), &list)) {
-        int of, code = ft__choice_parse(c, &of, "precision", word, "bf16, fp8, fp4");
+        size_t of = 0;
 
-        if (code)
-            return code;
-        if (out->n_precisions == sizeof(bits) / sizeof(*bits))
+        while (of < TYPES && strcmp(types[of].name, word) != 0)
+            of++;
+        if (of == TYPES)
+            return ft__usage(c,
+                             "--precision %s: it is one of bf16, fp8, fp4; other types "
+                             "are read from a checkpoint's config.json or GGUF file",
+                             word);
+        if (out->n_precisions == TYPES)
             return ft__usage(c, "--precision names one of them twice");
-        out->weight_bits[out->n_precisions++] = bits[of];
+        out->weight_bits[out->n_precisions++] = types[of].bits;
     }
     return FT__EXIT_GOOD;
 }
@@ -278,9 +287,10 @@ static int price_read(ft__cli *c, char *name, size_t size, double *per_s,
     if (ft__number_from_text(per_s, number, units))
         return FT__EXIT_GOOD;
     return ft__usage(c, "--price %s: %s", text,
-                     *refused.s ? refused.s
-                                : "it wants a device and what it costs, such as "
-                                  "a30=2.49/h, or 2.49/h for all");
+                     strchr(number, ',') ? "one device each: repeat --price"
+                     : *refused.s        ? refused.s
+                                  : "it wants a device and what it costs, such as "
+                                    "a30=2.49/h, or 2.49/h for all");
 }
 
 int ft__price_of(ft__cli *c, double *per_s, const ft__texts *prices, const char *device)

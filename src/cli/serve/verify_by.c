@@ -5,7 +5,6 @@
 
 #include "cli/serve/serve.h"
 
-/* 0: nobody says it. */
 /* 0: not given. */
 static int64_t dim_of(const ft_query *q, const char *name)
 {
@@ -114,15 +113,18 @@ ft__verify_by ft__serve_verify_by(const ft_serve_load *load, const ft_served *s,
     const uint64_t prompt = load->prompt ? load->prompt : 1024;
     const uint64_t generate = load->generate ? load->generate : 256;
     const uint64_t concurrency = load->concurrency ? load->concurrency : 1;
-    char how[64], server[512];
+    char how[64], server[512], prefix[48] = "";
     ft__verify_by v = {.why_not = NULL};
 
     if (load->rate_per_s > 0)
         snprintf(how, sizeof(how), "--request-rate %g", load->rate_per_s);
     else
         snprintf(how, sizeof(how), "--max-concurrency %" PRIu64, concurrency);
-    if (load->n_recorded || load->prefill_workers || load->shared_prefix ||
-        load->kv_tokens)
+    if (load->shared_prefix)
+        snprintf(prefix, sizeof(prefix), " --random-prefix-len %" PRIu64,
+                 load->shared_prefix);
+    if (load->n_recorded || load->prefill_workers || load->kv_tokens ||
+        load->shared_prefix >= prompt)
         v.why_not = "vllm bench serve makes no such load";
     else if (*of->use.setting || of->o->asked.setting)
         v.why_not = "no option of a server sets clocks, caps and what else --setting "
@@ -133,11 +135,12 @@ ft__verify_by ft__serve_verify_by(const ft_serve_load *load, const ft_served *s,
         v.why_not = "how that engine is started so is not known here";
     else
         snprintf(v.line, sizeof(v.line),
-                 "%s & vllm bench serve --model %s --dataset-name random "
+                 "%s & vllm bench serve --model %s --dataset-name random%s "
                  "--random-input-len %" PRIu64 " --random-output-len %" PRIu64
                  " --random-range-ratio %g --num-prompts %" PRIu64
                  " %s --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
                  "--metric-percentiles 50,90,95,99 --save-result",
-                 server, checkpoint(q), prompt, generate, load->vary, s->requests, how);
+                 server, checkpoint(q), prefix, prompt - load->shared_prefix, generate,
+                 load->vary, s->requests, how);
     return v;
 }

@@ -130,6 +130,9 @@ What cannot be understood.
   $ foretell rank data/models/resnet50.onnx --price a30=2.49
   foretell rank: --price a30=2.49: its units are /h, /hour, /min, /s, /day
   [2]
+  $ foretell rank data/models/resnet50.onnx --devices a30,l4 --price a30=2.49/h,l4=1/h
+  foretell rank: --price a30=2.49/h,l4=1/h: one device each: repeat --price
+  [2]
   $ foretell rank data/models/resnet50.onnx --devices a30 --price a300=1/h
   foretell rank: no device "a300"; there are a30, b300, gb300, mi300x; foretell devices lists all 129
   [4]

@@ -32,9 +32,12 @@ Another engine is started otherwise, and asked alike; one that is no server is n
 
 The line has the checkpoint's type and what else was asked for; what a server of another engine is not told here has none:
 
-  $ L=examples/llm/llama-3-8b.json; for o in '--precision fp8 --max-num-seqs 8 --gpu-memory-utilization 0.8 --dim kv_bits=8 --no-chunked-prefill' '--precision fp4 --engine trtllm' '--engine sglang --max-num-seqs 8' '--shared-prefix 64'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verify | sed 's/ --dataset.*//'; done
+  $ L=examples/llm/llama-3-8b.json; for o in '--precision fp8 --max-num-seqs 8 --gpu-memory-utilization 0.8 --dim kv_bits=8 --no-chunked-prefill' '--precision fp4 --engine trtllm' '--engine sglang --max-num-seqs 8'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verify | sed 's/ --dataset.*//'; done
   verify on those devices: vllm serve MODEL-in-fp8 --tensor-parallel-size 1 --max-num-batched-tokens 8192 --max-num-seqs 8 --gpu-memory-utilization 0.8 --kv-cache-dtype fp8 --no-enable-chunked-prefill & vllm bench serve --model MODEL-in-fp8
   verify on those devices: trtllm-serve MODEL-in-fp4 --tp_size 1 --max_num_tokens 8192 & vllm bench serve --model MODEL-in-fp4
+  $ L=examples/llm/llama-3-8b.json; for n in 64 512; do foretell predict $L --device h100-sxm --concurrency 4 --prompt 512 --num-requests 20 --shared-prefix $n -q | grep verif | grep -oE '^no command.*|--dataset.*-input-len [0-9]*'; done
+  --dataset-name random --random-prefix-len 64 --random-input-len 448
+  no command verifies it: vllm bench serve makes no such load
   $ L=examples/llm/llama-3-8b.json; for o in '--run-mode eager --dtype fp16' '--precision fp4 --engine llama.cpp' '--run-mode compiled' '--engine sglang --run-mode eager' '--engine trtllm --dtype fp16' '--power-cap 400' '--clock 1200'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verif | sed 's/ --dataset.*//'; done
   verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 --enforce-eager --dtype float16 & vllm bench serve --model MODEL
   verify on those devices: llama-server --model MODEL-in-fp4.gguf --port 8000 --parallel 4 & vllm bench serve --model MODEL-in-fp4
@@ -91,7 +94,7 @@ What is asked for has to go together, and fit:
   foretell predict: serving trains nothing: --mode training goes with --gpus N or --dim train=1, and without --prompt and the like
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --dim context=5
-  foretell predict: serving has steps of many sizes: no batch, tokens or context of one
+  foretell predict: batch, tokens and context are of one step, and serving, which --prompt, --concurrency and others ask, has many: leave either out
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --kv-tokens 100 2>&1 | sed 's/[0-9.]* GiB/N GiB/'
   foretell predict: --kv-tokens 100: a request has up to 768
@@ -516,6 +519,11 @@ Options of vLLM and SGLang are called otherwise here:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --kv-cache-dtype fp8
   foretell predict: unknown option --kv-cache-dtype; here it is --dim kv_bits=8
   see foretell predict --help
+  [2]
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --input-len 512 2>&1 | head -1
+  foretell predict: unknown option --input-len; here it is --prompt N
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --concurrency 1 --precision int4
+  foretell predict: --precision int4: it is one of bf16, fp8, fp4; other types are read from a checkpoint's config.json or GGUF file
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --dp=2
   foretell rank: unknown option --dp; here it is --dim dp=N
