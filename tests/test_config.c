@@ -827,6 +827,8 @@ TEST(what_is_wrong_or_not_known_is_named)
     fails("", &(ft_import_options){.dims = drafts, .n_dims = 1}, FT_EINVAL, "mtp=1");
     fails("", &(ft_import_options){.dims = stages, .n_dims = 1}, FT_EINVAL, "pp=3");
     fails("", &(ft_import_options){.dims = train, .n_dims = 2}, FT_EINVAL, "train=1");
+    fails(", \"vision_config\": {\"hidden_size\": 32, \"depth\": 2, \"num_heads\": 2}",
+          &(ft_import_options){.dims = trained, .n_dims = 2}, FT_EINVAL, "text_config");
     fails("", &(ft_import_options){.dims = trained, .n_dims = 3}, FT_EINVAL, "once=1");
     fails("", &(ft_import_options){.dims = thrice, .n_dims = 1}, FT_EINVAL, "once=3");
     fails("", &(ft_import_options){.dims = bits, .n_dims = 1}, FT_EINVAL, "kv_bits");

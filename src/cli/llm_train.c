@@ -216,6 +216,11 @@ static bool print_text(const ft__predict_question *q, const ft_llm_train *how,
            ft__text_seconds(a->compute_s).s, ft__text_seconds(a->bubble_s).s,
            ft__text_seconds(a->exchange_s).s, ft__text_seconds(a->optimizer_s).s,
            ft__text_percent(a->mfu).s);
+    if (!how->global_batch && how->zero < 3 &&
+        a->bubble_s + a->exchange_s > a->compute_s / 2)
+        printf("a large part of it is waiting and exchange, which a larger "
+               "--global-batch divides among more %s\n",
+               items ? "items" : "sequences");
     printf("a device needs %s: weights %s, gradients %s, states %s, activations %s; ",
            ft__text_bytes(a->bytes).s, ft__text_bytes(a->weights).s,
            ft__text_bytes(a->gradients).s, ft__text_bytes(a->states).s,

@@ -88,7 +88,10 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
     else if (s->whole && (s->drafts || !is_plain(&s->m)))
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim train=1: of models whose layers all have causal, grouped "
-                       "attention over all tokens or a window");
+                       "attention over all tokens or a window%s",
+                       s->m.vision.hidden
+                           ? ", and no vision tower: its \"text_config\" alone is one"
+                           : "");
     if (s->once < 0 || s->once > FT__LLM_COUNTED || (s->once && s->whole))
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim once=%" PRId64

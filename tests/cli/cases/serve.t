@@ -423,6 +423,9 @@ Trained over many devices:
   of a step: passes N, stages that wait N, exchange adds N, optimizer N; N of the peak (MFU)
   a device needs N GiB: weights N, gradients N, states N, activations N; it fits
   to verify it: no engine of foretell trains over several devices; hold the time of a step against the trainer's log
+  $ for b in '--global-batch 1024' ''; do foretell predict examples/llm/llama-3-8b.json --device h100-sxm --gpus 64 --sequence 512 --zero 1 -q $b | grep -c 'large part'; done
+  0
+  1
   $ foretell predict data/models/resnet50.onnx --device a30 --gpus 4 --micro-batch 64 --run-tokens 1281167 --price 2/h -q | grep -oE '^[^ ].* in a step.*|^assumed: (each|53)( [a-z]+){3}|^(items|time of the run|energy of the run|cost).*/s|^(time|energy|cost) of the run|of the peak'
   data/models/resnet50.onnx on 4 x a30: tp 1, pp 1, 4 replicas, 1 micro-batch in a step of 256 items
   assumed: each device trains the
