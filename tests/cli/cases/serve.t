@@ -518,6 +518,11 @@ An encoder answers in one pass, and what it is trained for is not known:
   foretell predict: bert.json: an encoder's configuration does not say what it is trained for; export the module itself for --mode training
   1
 
+A step of an engine that only serves is not known:
+  $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --engine sglang
+  foretell predict: --engine sglang: no step of it was measured; how it serves is asked with --concurrency N and the like
+  [2]
+
 Options of vLLM and SGLang are called otherwise here:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --kv-cache-dtype fp8
   foretell predict: unknown option --kv-cache-dtype; here it is --dim kv_bits=8
