@@ -358,6 +358,21 @@ TEST(cores_of_amd_read_less_in_llama_cpp)
     device = "a100-sxm-80gb";
 }
 
+/* One token's experts are read as any product of one row is. */
+TEST(mixtures_of_llama_cpp_have_no_tiles)
+{
+    const ft_serve_load l = load_of(1);
+    ft_serve_steps *own, *any;
+
+    device = "rtx-3090";
+    own = steps_of(mixture, "llama.cpp", NULL, NULL, 0, &l);
+    any = steps_of(mixture, NULL, NULL, NULL, 0, &l);
+    CHECK(CMP(seconds_of(own, 1), <, 0.95 * seconds_of(any, 1)));
+    ft_serve_steps_close(own);
+    ft_serve_steps_close(any);
+    device = "a100-sxm-80gb";
+}
+
 /* Two replicas with four sequences each: a device more for each, experts divided. */
 TEST(replicas_share_a_load)
 {

@@ -97,7 +97,10 @@ static const struct {
      {.layer_s = 9.1e-4, .attention_passes = 8, .no_dataset = true}},
     {"llama.cpp",
      NULL,
-     {.step_s = 1e-3, .core_bytes = 5.5, .amd_core_bytes = 3.5, .no_dataset = true}},
+     {.step_s = FT_SERVE_OVERHEAD_S,
+      .core_bytes = 5.5,
+      .amd_core_bytes = 3.5,
+      .no_dataset = true}},
 };
 
 /* Compares versions numerically: "0.9" is before "0.14". */
@@ -178,10 +181,19 @@ static double unused_experts(const ft_op *op)
     return pow(1 - topk / experts, (double)ft_op_shape(op, FT_K_x).dim[0]);
 }
 
-/* A product of few rows by kernels that read so many bytes a clock of each core. */
-static void read_weights(ft__serve_cost *c, const ft_op *op, double bytes_per_s,
-                         double idle_w)
+/* At the same power. */
+static void take_time(ft__serve_cost *c, double time_s)
 {
+    c->energy_j *= c->time_s > 0 ? time_s / c->time_s : 1;
+    c->time_s = time_s;
+}
+
+/* A product of few rows by kernels that read so many bytes a clock of each core. Those
+ * of a mixture are the same kernels, not engines' with tiles for experts. */
+static void read_weights(ft__serve_cost *c, const ft_op *op, double bytes_per_s,
+                         double bandwidth, double idle_w)
+{
+    static const double reached = 0.85; /* of the bandwidth, as by products */
     enum { FEW = 8 };
     const ft_shape x = ft_op_shape(op, FT_K_x);
     ft_cost cost;
@@ -189,8 +201,10 @@ static void read_weights(ft__serve_cost *c, const ft_op *op, double bytes_per_s,
     if (x.rank < 1 || x.dim[0] > FEW)
         return;
     ft_op_cost(op, &cost);
-    if (op->kind == FT_KIND_moe)
+    if (op->kind == FT_KIND_moe) {
         cost.weight_bytes *= 1 - unused_experts(op);
+        take_time(c, fmin(c->time_s, cost.weight_bytes / (reached * bandwidth)));
+    }
     take_at_least(c, cost.weight_bytes / bytes_per_s, idle_w);
 }
 
@@ -199,15 +213,13 @@ static void pass_cache(ft__serve_cost *c, const ft_op *op, double passes,
                        double bandwidth)
 {
     const ft_shape x = ft_op_shape(op, FT_K_x), y = ft_op_shape(op, FT_K_y);
-    ft__serve_cost was = *c;
     double bytes;
 
     if (x.rank != 4 || y.rank != 4 || x.dim[2] != 1)
         return;
     bytes = 2 * (double)ft_dtype_bits(op->dtype) / 8 * (double)(x.dim[0] * x.dim[1]) *
             (double)(y.dim[2] * y.dim[3]);
-    c->time_s = fmax(c->time_s, passes * bytes / bandwidth);
-    c->energy_j = was.time_s > 0 ? was.energy_j * c->time_s / was.time_s : was.energy_j;
+    take_time(c, fmax(c->time_s, passes * bytes / bandwidth));
 }
 
 bool ft__serve_block_experts(const ft_op *op)
@@ -220,12 +232,10 @@ bool ft__serve_block_experts(const ft_op *op)
 static void read_all_experts(ft__serve_cost *c, const ft_op *op, double bandwidth)
 {
     static const double reached = 0.6; /* of the bandwidth, by mixtures as measured */
-    const double was_s = c->time_s;
     ft_cost cost;
 
     ft_op_cost(op, &cost);
-    c->time_s = fmax(c->time_s, cost.weight_bytes / (reached * bandwidth));
-    c->energy_j *= was_s > 0 ? c->time_s / was_s : 1;
+    take_time(c, fmax(c->time_s, cost.weight_bytes / (reached * bandwidth)));
 }
 
 /* What NCCL takes for a sum beyond a kernel that devices read each other's memory by,
@@ -282,7 +292,8 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
     if (e->all_experts && ft__serve_block_experts(op))
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))
-        read_weights(c, op, core_bytes * f->cores * f->boost_clock_hz, idle_w);
+        read_weights(c, op, core_bytes * f->cores * f->boost_clock_hz,
+                     f->bandwidth_bytes_per_s, idle_w);
     if (e->attention_passes > 0 && op->kind == FT_KIND_attention)
         pass_cache(c, op, e->attention_passes, f->bandwidth_bytes_per_s);
 }

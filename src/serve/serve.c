@@ -97,7 +97,8 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
         return FT_OK;
     if (load->kv_tokens)
         return ft_fail(
-            err, FT_ENOTFOUND, 0, "--kv-tokens %llu: a request has up to %llu",
+            err, FT_ENOTFOUND, 0,
+            "it does not fit: --kv-tokens %llu, and a request has up to %llu",
             (unsigned long long)load->kv_tokens, (unsigned long long)b.most_context);
     if (s->sizes.weights > memory_of(s, load))
         n = snprintf(

@@ -97,7 +97,7 @@ What is asked for has to go together, and fit:
   foretell predict: batch, tokens and context are of one step, and serving, which --prompt, --concurrency and others ask, has many: leave either out
   [2]
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --prompt 512 --kv-tokens 100 2>&1 | sed 's/[0-9.]* GiB/N GiB/'
-  foretell predict: --kv-tokens 100: a request has up to 768
+  foretell predict: it does not fit: --kv-tokens 100, and a request has up to 768
 
 Of several devices those that fit are answered, and the others named; none is a failure:
 
