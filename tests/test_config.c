@@ -768,6 +768,19 @@ TEST(drafts_are_verified_and_made)
     ft_graph_free(g);
 }
 
+static bool says(const char *more, const ft_dim_value *dims, size_t n_dims,
+                 const char *what)
+{
+    ft_graph *g =
+        imported(small, more, &(ft_import_options){.dims = dims, .n_dims = n_dims});
+    bool said = false;
+
+    for (uint32_t i = 0; i < g->n_assumptions; i++)
+        said |= HAS(g->assumption[i], what);
+    ft_graph_free(g);
+    return said;
+}
+
 /* Scales of 8-bit experts hold for blocks, of which a rank has whole ones. */
 TEST(experts_cut_within_blocks_are_said)
 {
@@ -779,15 +792,18 @@ TEST(experts_cut_within_blocks_are_said)
     for (int64_t tp = 1; tp <= 4; tp *= 2)
         for (int64_t ep = 1; ep <= tp; ep *= 2) {
             const ft_dim_value dims[] = {{"tp", tp}, {"ep", ep}};
-            ft_graph *g =
-                imported(small, more, &(ft_import_options){.dims = dims, .n_dims = 2});
-            bool said = false;
 
-            for (uint32_t i = 0; i < g->n_assumptions; i++)
-                said |= HAS(g->assumption[i], "blocks of 128");
-            CHECK(said == (tp == 4 && ep == 1));
-            ft_graph_free(g);
+            CHECK(says(more, dims, 2, "blocks of 128") == (tp == 4 && ep == 1));
         }
+}
+
+TEST(a_network_between_machines_is_said)
+{
+    const ft_dim_value dims[] = {{"tp", 2}, {"node", 1}},
+                       staged[] = {{"pp", 2}, {"node", 1}};
+
+    CHECK(says("", dims, 2, "machines of 1 ") && says("", staged, 2, "machines of 1 "));
+    CHECK(!says("", dims, 1, "machines") && !says("", staged, 1, "machines"));
 }
 
 TEST(what_is_wrong_or_not_known_is_named)

@@ -314,6 +314,12 @@ static void say_assumed(ft__llm_step *s)
     if (s->ranks > 1)
         ft__build_assume(s->b, "one of %" PRId64 " ranks of tensor parallelism",
                          s->ranks);
+    if (s->ranks * s->replicas * s->stages > s->node)
+        ft__build_assume(s->b,
+                         "machines of %" PRId64
+                         " devices, and a network between them (--dim node=N; a rack "
+                         "of GB200 has 72)",
+                         s->node);
     if (s->stages > 1)
         ft__build_assume(s->b,
                          "the last of %" PRId64
