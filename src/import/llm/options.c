@@ -314,7 +314,7 @@ static void say_assumed(ft__llm_step *s)
     if (s->ranks > 1)
         ft__build_assume(s->b, "one of %" PRId64 " ranks of tensor parallelism",
                          s->ranks);
-    if (s->ranks * s->replicas * s->stages > s->node)
+    if ((double)s->ranks * (double)s->replicas * (double)s->stages > (double)s->node)
         ft__build_assume(s->b,
                          "machines of %" PRId64
                          " devices, and a network between them (--dim node=N; a rack "
