@@ -418,6 +418,20 @@ TEST(traps_are_not_expected)
     CHECK(EQ(k.n.thread[FT_PTX_FP32].value, 64) && EQ(k.n.thread[FT_PTX_MUL].value, 0));
     CHECK(EQ(k.n.thread[FT_PTX_FP32].low, 0) && EQ(k.n.thread[FT_PTX_MUL].high, 64));
     end(&k);
+
+    /* In every round, as grid.sync() does. */
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 "ld.param.u64 %d0, [x];\nmov.u32 %r5, 0;\n"
+                 "L: ld.global.u32 %r4, [%d0];\nsetp.ne.u32 %p1, %r4, 0;\n"
+                 "@%p1 bra M;\ntrap;\nM: add.f32 %f1, %f2, %f3;\n"
+                 "add.s32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 1000;\n@%p2 bra L;\n"),
+          1, 64);
+    count(&k);
+    CHECK(EQ(k.n.thread[FT_PTX_FP32].value, 64000));
+    CHECK(EQ(k.n.thread[FT_PTX_FP32].low, 0));
+    CHECK(EQ(k.n.thread[FT_PTX_FP32].high, 64000));
+    end(&k);
 }
 
 TEST(endless_loops_end)
