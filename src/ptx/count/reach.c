@@ -335,7 +335,8 @@ static int by_size(const void *a, const void *b)
     return (p->by > q->by) - (p->by < q->by);
 }
 
-/* Parameters point to multiples of 2^40, accesses up to half of that before them, too. */
+/* Parameters point to multiples of 2^40, accesses up to half of that before them, too.
+ */
 static uint64_t buffer(const ft__reach *w)
 {
     return (w->at + ((uint64_t)1 << 39)) >> 40;

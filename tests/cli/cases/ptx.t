@@ -202,11 +202,21 @@ What a GPU would not run is predicted as if it did.
 What wgmma reads through descriptors stands apart.
 
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 | grep -A 4 ^memory
-  memory               bytes  requests     a request  would do
-  ------------------------------------------------------------
-  global stores     16.0 KiB       128  4.00 sectors      4.00
-  shared, by wgmma  48.0 KiB         -             -         -
+  memory               bytes  requests                     a request  would do
+  ----------------------------------------------------------------------------
+  global stores     16.0 KiB       128  4.00 (1.00 to 64.00) sectors      4.00
+  shared, by wgmma  48.0 KiB         -                             -         -
   
+
+Where addresses depend on data, a request has bounds.
+
+  $ foretell ptx examples/ptx/compiled/sm_80/reduce.ptx --entry histogram --grid 8 --block 256 --param 2=100000 | grep -A 5 ^memory
+  memory            bytes  requests                    a request  would do
+  ------------------------------------------------------------------------
+  global loads    102 KiB      3189                 1.06 sectors      1.02
+  global stores  4.00 KiB        64                 4.00 sectors      2.00
+  shared loads    399 KiB      3189  1.00 (1.00 to 31.38) cycles      1.00
+  shared stores   399 KiB      3189  1.00 (1.00 to 31.38) cycles      1.00
 
 A launch file: launches that are the same are one row, library calls are named.
 
