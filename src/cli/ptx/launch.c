@@ -285,9 +285,10 @@ static bool print_csv(const ft__ptx_counted *v)
 
 static json_t *launch_json(const ft__ptx_counted *v)
 {
-    json_t *remarks = ft__json("remarks:o", remarks_json(v));
+    json_t *said =
+        ft__json("assumptions:o remarks:o", ft__ptx_assumptions(v), remarks_json(v));
 
-    return ft__json_join_take(ft__ptx_counted_json(v, true), remarks);
+    return ft__json_join_take(ft__ptx_counted_json(v, true), said);
 }
 
 /* False: out of memory. */

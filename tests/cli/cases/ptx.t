@@ -217,6 +217,10 @@ Where addresses depend on data, a request has bounds.
   global stores  4.00 KiB        64                 4.00 sectors      2.00
   shared loads    399 KiB      3189  1.00 (1.00 to 31.38) cycles      1.00
   shared stores   399 KiB      3189  1.00 (1.00 to 31.38) cycles      1.00
+  $ foretell ptx examples/ptx/compiled/sm_80/reduce.ptx --entry max_swap --grid 8 --block 256 --param 2=1000 --device a100-sxm-80gb --json | pick launch.memory_bytes assumptions.0
+  launch.memory_bytes: null
+  assumptions.0: "loops that depend on data go round once, also in the intervals"
+
 
 A launch file: launches that are the same are one row, library calls are named.
 
