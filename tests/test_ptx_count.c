@@ -434,6 +434,33 @@ TEST(traps_are_not_expected)
     end(&k);
 }
 
+/* Of 32 lanes 31 have one above, 28 one four below, and 24 are no further than the
+ * 23rd; in segments of eight seven have one above, and seven one below. */
+TEST(lanes_that_a_shuffle_takes_from_are_known)
+{
+    static const struct {
+        const char *how;
+        uint64_t on;
+    } c[] = {{"down.b32 %r4|%p1, %r0, 1, 31, -1", 31},
+             {"up.b32 %r4|%p1, %r0, 4, 0, -1", 28},
+             {"bfly.b32 %r4|%p1, %r0, 16, 31, -1", 32},
+             {"idx.b32 %r4|%p1, %r0, %r0, 23, -1", 24},
+             {"down.b32 %r4|%p1, %r0, 1, 6175, -1", 28},
+             {"up.b32 %r4|%p1, %r0, 1, 6144, -1", 28}};
+
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        kernel k;
+
+        begin_with(&k,
+                   KERNEL("", "mov.u32 %r0, %tid.x;\nshfl.sync.?;\n@%p1 add.f32 %f1, "
+                              "%f2, %f3;\nret;\n"),
+                   c[i].how, 2, 64);
+        count(&k);
+        CHECK(k.n.exact && is(&k.n.on[FT_PTX_FP32], 4 * c[i].on));
+        end(&k);
+    }
+}
+
 TEST(endless_loops_end)
 {
     static const char *const body[] = {

@@ -267,7 +267,6 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
                     const ft__set *open)
 {
     ft__run *r = w->r;
-    const ft__plan_part *part = w->f->part;
     const ft__set left = w->f->left;
     const bool round_yes = k->on_yes[w->block], round_no = k->on_no[w->block];
 
