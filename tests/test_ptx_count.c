@@ -434,6 +434,21 @@ TEST(traps_are_not_expected)
     end(&k);
 }
 
+TEST(textures_load_what_is_read_of_them)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 "ld.param.u64 %d0, [x];\n"
+                 "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f4}];\n"
+                 "add.f32 %f0, %f1, %f1;\nret;\n"),
+          2, 64);
+    count(&k);
+    CHECK(is(&k.n.bytes[FT_PTX_TEXTURE][FT_PTX_LOADED], 2 * 64 * 8));
+    end(&k);
+}
+
 /* Of 32 lanes 31 have one above, 28 one four below, and 24 are no further than the
  * 23rd; in segments of eight seven have one above, and seven one below. */
 TEST(lanes_that_a_shuffle_takes_from_are_known)
