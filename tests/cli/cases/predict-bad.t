@@ -369,3 +369,5 @@ No launch takes no time, and a setting says each thing once.
   $ foretell predict data/models/resnet18.onnx --device l4 --clock 1000 --setting clock=900MHz
   foretell predict: setting "clock=1000MHz clock=900MHz": clock is twice in it
   [2]
+  $ foretell predict data/models/resnet18.onnx --device raspberry-pi-5 --launch-time 9us --summary | grep warning
+  warning: no launches are in these times: --launch-time is not used
