@@ -461,6 +461,9 @@ A kernel of C++ goes by the name that people call it; CUDA C++ itself is not PTX
   $ printf '\177ELF\002\001' >saxpy.cubin; foretell ptx saxpy.cubin
   foretell ptx: saxpy.cubin is a compiled program, not PTX; where it has PTX in it: cuobjdump -ptx saxpy.cubin
   [3]
+  $ printf '\120\355\125\272\001' >saxpy.fatbin; foretell ptx saxpy.fatbin
+  foretell ptx: saxpy.fatbin is a compiled program, not PTX; where it has PTX in it: cuobjdump -ptx saxpy.fatbin
+  [3]
 
 Sectors of which a part is used: 16,777,216 floats, each from a sector of its own, are 604 MB; all but what L2 may hold
 has to come from memory.
