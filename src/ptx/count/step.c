@@ -343,7 +343,8 @@ static void shuffled(ft__run *r, ft__frame *f, const ft__plan_step *s,
 {
     const ft__ptx_function *of = f->part->f;
     const ft__ptx_insn *i = &of->insn[s->insn];
-    ft__lane_value a[3] = {0}, v = {.lane = r->out[0]};
+    ft__lane_value a[4] = {0}; /* of the sources, those that p depends on */
+    ft__lane_value v = {.lane = r->out[0]};
 
     forget(r, f, s, who);
     if (s->n_dest < 2 || f->part->dest[s->dest + 1] == FT__NO_SLOT)
