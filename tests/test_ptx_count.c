@@ -418,6 +418,62 @@ TEST(traps_are_not_expected)
     CHECK(EQ(k.n.thread[FT_PTX_FP32].value, 64) && EQ(k.n.thread[FT_PTX_MUL].value, 0));
     CHECK(EQ(k.n.thread[FT_PTX_FP32].low, 0) && EQ(k.n.thread[FT_PTX_MUL].high, 64));
     end(&k);
+
+    /* In every round, as grid.sync() does. */
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 "ld.param.u64 %d0, [x];\nmov.u32 %r5, 0;\n"
+                 "L: ld.global.u32 %r4, [%d0];\nsetp.ne.u32 %p1, %r4, 0;\n"
+                 "@%p1 bra M;\ntrap;\nM: add.f32 %f1, %f2, %f3;\n"
+                 "add.s32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 1000;\n@%p2 bra L;\n"),
+          1, 64);
+    count(&k);
+    CHECK(EQ(k.n.thread[FT_PTX_FP32].value, 64000));
+    CHECK(EQ(k.n.thread[FT_PTX_FP32].low, 0));
+    CHECK(EQ(k.n.thread[FT_PTX_FP32].high, 64000));
+    end(&k);
+}
+
+TEST(textures_load_what_is_read_of_them)
+{
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u64 x",
+                 "ld.param.u64 %d0, [x];\n"
+                 "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f4}];\n"
+                 "add.f32 %f0, %f1, %f1;\nret;\n"),
+          2, 64);
+    count(&k);
+    CHECK(is(&k.n.bytes[FT_PTX_TEXTURE][FT_PTX_LOADED], 2 * 64 * 8));
+    end(&k);
+}
+
+/* Of 32 lanes 31 have one above, 28 one four below, and 24 are no further than the
+ * 23rd; in segments of eight seven have one above, and seven one below. */
+TEST(lanes_that_a_shuffle_takes_from_are_known)
+{
+    static const struct {
+        const char *how;
+        uint64_t on;
+    } c[] = {{"down.b32 %r4|%p1, %r0, 1, 31, -1", 31},
+             {"up.b32 %r4|%p1, %r0, 4, 0, -1", 28},
+             {"bfly.b32 %r4|%p1, %r0, 16, 31, -1", 32},
+             {"idx.b32 %r4|%p1, %r0, %r0, 23, -1", 24},
+             {"down.b32 %r4|%p1, %r0, 1, 6175, -1", 28},
+             {"up.b32 %r4|%p1, %r0, 1, 6144, -1", 28}};
+
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        kernel k;
+
+        begin_with(&k,
+                   KERNEL("", "mov.u32 %r0, %tid.x;\nshfl.sync.?;\n@%p1 add.f32 %f1, "
+                              "%f2, %f3;\nret;\n"),
+                   c[i].how, 2, 64);
+        count(&k);
+        CHECK(k.n.exact && is(&k.n.on[FT_PTX_FP32], 4 * c[i].on));
+        end(&k);
+    }
 }
 
 TEST(endless_loops_end)

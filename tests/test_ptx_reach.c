@@ -73,6 +73,10 @@ static uint64_t quotient(uint64_t i, uint64_t k)
 {
     return i / THREADS % 8 * 512 + i % THREADS + i / THREADS / 8 * 128 * 32 + 0 * k;
 }
+static uint64_t before_and_after(uint64_t i, uint64_t k)
+{
+    return i + 16 * k;
+}
 
 static const struct {
     const char *name, *text;
@@ -122,6 +126,11 @@ static const struct {
          "div.u32 %r8, %r2, 8;\nrem.u32 %r9, %r2, 8;\nmad.lo.u32 %r5, %r9, 512, %r0;\n"
          "mad.lo.u32 %r5, %r8, 4096, %r5;\n" READ "ret;\n"),
      quotient, 1},
+    {"before the buffer and after",
+     KERNEL(".param .u64 x",
+            ROW "mul.wide.u32 %d1, %r1, 4;\nadd.s64 %d2, %d0, %d1;\n"
+                "ld.global.u32 %r6, [%d2+-32];\nld.global.u32 %r6, [%d2+32];\nret;\n"),
+     before_and_after, 2},
 };
 
 static int by_number(const void *a, const void *b)

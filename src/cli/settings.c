@@ -132,11 +132,14 @@ const ft__option ft__query_table[] = {
 
 int ft__launch_time_read(ft__cli *c, ft_query *q, ft_data *d, const char *text)
 {
+    double s = NAN;
     ft_status st;
 
-    if (!text || ft__seconds_from_text(&q->launch_s, text))
+    if (text && ft__seconds_from_text(&s, text) && s > 0)
+        q->launch_s = s;
+    if (!text || s > 0)
         return FT__EXIT_GOOD;
-    if (!d)
+    if (!d || s == 0)
         return ft__usage(c,
                          "--launch-time wants a time such as 9us, not \"%s\": predict "
                          "finds it in a table of timed models",

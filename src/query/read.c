@@ -31,6 +31,11 @@ static ft_status check_setting(const char *setting, ft_error *err)
             return ft_fail(err, FT_EINVAL, 0,
                            "setting \"%.100s\": it wants words such as clock=1200MHz",
                            setting);
+        for (const char *next = at; (next = strchr(next, ' '));)
+            if (strncmp(++next, at, name + 1) == 0)
+                return ft_fail(err, FT_EINVAL, 0,
+                               "setting \"%.100s\": %.*s is twice in it", setting,
+                               (int)name, at);
         at += len + (at[len] == ' ');
     }
     return FT_OK;
@@ -219,7 +224,9 @@ static ft_status as_format(ft_status st)
 
 static ft_status check_model(const ft_query *q, ft_error *err)
 {
-    return q->model ? FT_OK : ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model");
+    return q->model ? FT_OK
+                    : ft_fail(err, FT_EINVAL, 0, "ft_query: there is no model%s",
+                              q->list ? ", which names the list" : "");
 }
 
 ft_status ft__query_read_llm(ft__llm *out, const ft_query *q, ft_error *err)

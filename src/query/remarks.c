@@ -328,6 +328,10 @@ void ft__answer_put_warnings(struct answer *x, const ft__question *q)
                "nothing is known of %s",
                strcmp(x->a.host, "not known") == 0 ? "" : "called ", x->a.host,
                q->q.host);
+    if ((q->q.host || q->q.launch_s > 0) && isnan(x->a.host_s))
+        remark(&to, FT_REMARK_OTHER_HOST,
+               "no launches are in these times: %s is not used",
+               q->q.host ? "--host" : "--launch-time");
     if (by == FT_ANSWERED_BY_SPECIFICATION &&
         q->s.source.model == FT__ANALYTIC_PHYSICS && q->e.n_roofline)
         remark(&to, FT_REMARK_UNNAMED,

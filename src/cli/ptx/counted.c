@@ -131,21 +131,37 @@ static void print_target(const ft__ptx_counted *v)
 }
 
 /* What is read again comes from the caches. */
-static void print_assumed(const ft__ptx_counted *v)
+json_t *ft__ptx_assumptions(const ft__ptx_counted *v)
 {
     const ft_ptx_kernel *k = v->launch->kernel;
-    uint32_t i = 0;
+    const char *text[2];
+    char sizes[240];
+    uint32_t i = 0, n = 0;
 
     while (i < k->n_params && !k->param[i].pointer)
         i++;
-    if (i < k->n_params && !v->launch->memory_bytes &&
-        strcmp(v->estimate.bound, "memory") == 0)
-        printf("assumed: memory moves each sector once, and addresses that depend on "
-               "data, or are of wmma, are all different; where not, give the sizes of "
-               "all buffers (--param %u=pointer:64MiB)\n",
-               i);
-    if (!v->launch->n_open && v->counts.warp[FT_PTX_CONTROL].high == UINT64_MAX)
-        puts("assumed: loops that depend on data go round once, also in the intervals");
+    if (v->device && i < k->n_params && !v->launch->memory_bytes &&
+        strcmp(v->estimate.bound, "memory") == 0) {
+        snprintf(sizes, sizeof(sizes),
+                 "memory moves each sector once, and addresses that depend on data, or "
+                 "are of wmma, are all different; where not, give the sizes of all "
+                 "buffers (--param %u=pointer:64MiB)",
+                 i);
+        text[n++] = sizes;
+    }
+    if (v->device && !v->launch->n_open &&
+        v->counts.warp[FT_PTX_CONTROL].high == UINT64_MAX)
+        text[n++] = "loops that depend on data go round once, also in the intervals";
+    return ft__json_texts(text, n);
+}
+
+static void print_assumed(const ft__ptx_counted *v)
+{
+    json_t *all = ft__ptx_assumptions(v), *text;
+    size_t i;
+
+    json_array_foreach(all, i, text) printf("assumed: %s\n", json_string_value(text));
+    json_decref(all);
 }
 
 void ft__ptx_estimate_print(const ft__ptx_counted *v)
@@ -321,9 +337,10 @@ static json_t *launch_json(const ft_ptx_listed *v)
         return ft__json("name:s count:u library:s operation:s", v->name, v->count,
                         v->library, v->operation);
     return ft__json("name:s count:u module:s kernel:s grid:t block:t cluster:t "
-                    "dynamic_shared:n memory_bytes:u not_given:o missing:s",
+                    "dynamic_shared:n memory_bytes:m not_given:o missing:s",
                     v->name, v->count, v->path, v->kernel->name, l->grid, l->block,
-                    l->cluster, l->dynamic_shared, v->memory_bytes,
+                    l->cluster, l->dynamic_shared,
+                    v->memory_bytes ? v->memory_bytes : UINT64_MAX,
                     ft__json_texts(v->open, v->n_open), v->missing);
 }
 

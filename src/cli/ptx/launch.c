@@ -90,16 +90,20 @@ static bool print_classes(const ft_ptx_counts *c)
 static void put_access(ft__table *t, const ft_ptx_counts *c, ft_ptx_space s, int stored)
 {
     const bool sectors = s == FT_PTX_GLOBAL, known = sectors || s == FT_PTX_SHARED;
-    const uint64_t n = (sectors ? c->requests : c->shared)[stored].value;
-    const uint64_t took = (sectors ? c->sectors : c->wavefronts)[stored].value;
-    char name[32], requests[32] = "-", each[48] = "-", least[32] = "-";
+    const ft_ptx_tally *n = &(sectors ? c->requests : c->shared)[stored];
+    const ft_ptx_tally *took = &(sectors ? c->sectors : c->wavefronts)[stored];
+    char name[32], requests[32] = "-", each[64] = "-", least[32] = "-", range[40] = "";
 
     snprintf(name, sizeof(name), "%s %s", ft_name(FT_NAMES_PTX_SPACE, s),
              stored ? "stores" : "loads");
-    if (known && n) {
-        snprintf(requests, sizeof(requests), "%" PRIu64, n);
-        snprintf(each, sizeof(each), "%.2f %s", ft__ptx_ratio(took, n),
-                 sectors ? "sectors" : "cycles");
+    if (n->low == n->high && took->low != took->high)
+        snprintf(range, sizeof(range), "(%.2f to %.2f) ",
+                 ft__ptx_ratio(took->low, n->value),
+                 ft__ptx_ratio(took->high, n->value));
+    if (known && n->value) {
+        snprintf(requests, sizeof(requests), "%" PRIu64, n->value);
+        snprintf(each, sizeof(each), "%.2f %s%s", ft__ptx_ratio(took->value, n->value),
+                 range, sectors ? "sectors" : "cycles");
         snprintf(least, sizeof(least), "%.2f", ft__ptx_ideal(c, s, stored));
     }
     ft__table_row(t, name, (double)c->bytes[s][stored].value, requests, each, least);
@@ -281,9 +285,10 @@ static bool print_csv(const ft__ptx_counted *v)
 
 static json_t *launch_json(const ft__ptx_counted *v)
 {
-    json_t *remarks = ft__json("remarks:o", remarks_json(v));
+    json_t *said =
+        ft__json("assumptions:o remarks:o", ft__ptx_assumptions(v), remarks_json(v));
 
-    return ft__json_join_take(ft__ptx_counted_json(v, true), remarks);
+    return ft__json_join_take(ft__ptx_counted_json(v, true), said);
 }
 
 /* False: out of memory. */

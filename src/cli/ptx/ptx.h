@@ -120,6 +120,8 @@ ft__ptx_dims ft__ptx_dims_text(const uint32_t d[3]);
 ft_status ft__ptx_estimate(ft__ptx_counted *v, ft_data *data, const ft_device *d,
                            ft__ptxas *p, const ft__ptx_options *o, ft_error *err);
 void ft__ptx_estimate_print(const ft__ptx_counted *v);
+/* Of the estimate, as sentences. */
+json_t *ft__ptx_assumptions(const ft__ptx_counted *v);
 /* A header and a row, as of a list of launches. */
 bool ft__ptx_csv(const ft__ptx_counted *v);
 /* A launch that was counted, with `blocks` each block of instructions and each access,

@@ -267,7 +267,6 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
                     const ft__set *open)
 {
     ft__run *r = w->r;
-    const ft__plan_part *part = w->f->part;
     const ft__set left = w->f->left;
     const bool round_yes = k->on_yes[w->block], round_no = k->on_no[w->block];
 
@@ -275,10 +274,10 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
         may_pass(r, w->f, k->on_yes, open);
     if (round_no)
         may_pass(r, w->f, k->on_no, open);
-    if (round_yes || ends_in_trap(part, k->to))
-        keep_off(w, yes, no, round_yes, open);
-    if (round_no || ends_in_trap(part, k->next))
-        keep_off(w, no, yes, round_no, open);
+    if (round_yes)
+        keep_off(w, yes, no, true, open);
+    if (round_no)
+        keep_off(w, no, yes, true, open);
     if (round_yes && round_no)
         drop(r, yes, FT__GUESS, open);
     ft__walk_go(r, w->f, k->to, k->reconvergence, yes);
@@ -289,11 +288,25 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
     ft__walk_on(w, k->reconvergence);
 }
 
+/* Who does not go the way that ends in a trap goes on, round a loop as well: the ways
+ * do not meet again. */
+static void go_on(ft__walk *w, ft__active *trap, ft__active *rest, uint32_t to,
+                  uint32_t next, const struct fork *k, const ft__set *open)
+{
+    keep_off(w, trap, rest, false, open);
+    ft__walk_go(w->r, w->f, to, k->reconvergence, trap);
+    restore(w->r, w->f, k->kept, k->slots, open);
+    w->t = *rest;
+    ft__walk_on(w, next);
+}
+
 void ft__walk_fork(ft__walk *w, ft__active *yes, ft__active *no,
                    const ft__flow_block *b, const ft__set *open)
 {
     struct fork k = {.to = b->jump, .next = b->next, .reconvergence = b->reconvergence};
     const uint64_t held = w->r->held;
+    const bool trap_yes = ends_in_trap(w->f->part, k.to);
+    const bool trap_no = ends_in_trap(w->f->part, k.next);
     ft__arena work = {0};
 
     w->r->steps += FORK_STEPS;
@@ -304,6 +317,10 @@ void ft__walk_fork(ft__walk *w, ft__active *yes, ft__active *no,
             ft__walk_give_up(
                 w->r, w->f, w->f->part->flow.block[w->block].first,
                 "branches that depend on data keep more than 512 MiB of values");
+        else if (trap_yes && !trap_no)
+            go_on(w, yes, no, k.to, k.next, &k, open);
+        else if (trap_no && !trap_yes)
+            go_on(w, no, yes, k.next, k.to, &k, open);
         else
             go_both(w, yes, no, &k, open);
         w->r->held -= kept;

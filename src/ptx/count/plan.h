@@ -37,7 +37,7 @@ typedef enum ft__step_kind {
     FT__STEP_COPY,    /* dest[k] = source[k]: cells */
     FT__STEP_PARAM,   /* dest[k] = the kernel's parameter at `at`, `bytes` each */
     FT__STEP_CONST,   /* dest[k] = memory of .const at source[0] + at */
-    FT__STEP_LANES,   /* vote, activemask, elect, match */
+    FT__STEP_LANES,   /* vote, activemask, elect, shfl */
     FT__STEP_UNKNOWN, /* dest becomes unknown */
     FT__STEP_ON,      /* items: threads with the guard on, warps with one of these */
     FT__STEP_ACCESS,  /* items: requests; sectors or wavefronts. source[0] + at */

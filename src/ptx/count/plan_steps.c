@@ -196,7 +196,7 @@ static void value_step(struct builder *w, uint32_t k)
         load_step(w, k);
     } else {
         const bool lanes = i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT ||
-                           i->opcode == FT__PTX_ACTIVEMASK;
+                           i->opcode == FT__PTX_ACTIVEMASK || i->opcode == FT__PTX_SHFL;
         const bool eval = !lanes && ft__ptx_computable(part->f, i);
 
         s = add(w, eval ? FT__STEP_EVAL : lanes ? FT__STEP_LANES : FT__STEP_UNKNOWN, k);

@@ -335,13 +335,20 @@ static int by_size(const void *a, const void *b)
     return (p->by > q->by) - (p->by < q->by);
 }
 
+/* Parameters point to multiples of 2^40, accesses up to half of that before them, too.
+ */
+static uint64_t buffer(const ft__reach *w)
+{
+    return (w->at + ((uint64_t)1 << 39)) >> 40;
+}
+
 /* Accesses of one buffer that move alike are next to each other, by address. */
 static int alike(const ft__reach *a, const ft__reach *b)
 {
     int c = (a->store > b->store) - (a->store < b->store);
 
     c = c ? c : (int)a->unknown - (int)b->unknown;
-    c = c ? c : (a->at >> 40 > b->at >> 40) - (a->at >> 40 < b->at >> 40);
+    c = c ? c : (buffer(a) > buffer(b)) - (buffer(a) < buffer(b));
     c = c ? c : (a->n_strides > b->n_strides) - (a->n_strides < b->n_strides);
     for (uint32_t k = 0; !c && k < a->n_strides; k++) {
         c = by_size(&a->stride[k], &b->stride[k]);

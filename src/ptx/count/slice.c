@@ -230,7 +230,8 @@ static uint8_t needed(const ft__count_plan *p, const ft__plan_part *part, uint32
 
 static bool across_lanes(const ft__ptx_insn *i)
 {
-    return i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT;
+    return i->opcode == FT__PTX_VOTE || i->opcode == FT__PTX_ELECT ||
+           i->opcode == FT__PTX_SHFL;
 }
 
 static void look_back(struct slicer *s, ft__plan_part *part, uint32_t k)
@@ -246,7 +247,9 @@ static void look_back(struct slicer *s, ft__plan_part *part, uint32_t k)
         need_variable(s, at.variable, need);
     } else if (ft__ptx_computable(f, i) || across_lanes(i) || i->opcode == FT__PTX_ST ||
                (i->opcode == FT__PTX_LD && i->space == FT_PTX_CONST)) {
-        for (uint32_t r = part->ref_s[k]; r < part->refs[k + 1]; r++)
+        /* What is shuffled is not followed. */
+        for (uint32_t r = part->ref_s[k] + (i->opcode == FT__PTX_SHFL);
+             r < part->refs[k + 1]; r++)
             if (part->ref[r]->kind == FT__PTX_REG)
                 need_reg(s, part, part->ref[r]->index, need);
     }

@@ -337,6 +337,39 @@ static void constant(ft__run *r, ft__frame *f, const ft__plan_step *s,
     }
 }
 
+/* Of shfl d|p only p: whether the lane to take from is in the segment. */
+static void shuffled(ft__run *r, ft__frame *f, const ft__plan_step *s,
+                     const ft__set *who)
+{
+    const ft__ptx_function *of = f->part->f;
+    const ft__ptx_insn *i = &of->insn[s->insn];
+    ft__lane_value a[4] = {0}; /* of the sources, those that p depends on */
+    ft__lane_value v = {.lane = r->out[0]};
+
+    forget(r, f, s, who);
+    if (s->n_dest < 2 || f->part->dest[s->dest + 1] == FT__NO_SLOT)
+        return;
+    for (uint32_t k = 1; k < 3; k++)
+        ft__value_get(r, &a[k], f, &f->part->source[s->source + k]);
+    ft__trace_bar(r, ft__trace_words(r, a, 3));
+    if (a[1].nothing || a[1].unknown || a[2].nothing || a[2].unknown)
+        return;
+    pin_sources(r, s, a, &v.rough);
+    for (uint32_t l = 0; l < r->threads; l++) {
+        const uint32_t by = (uint32_t)(a[1].lane ? a[1].lane[l] : a[1].base) & 31;
+        const uint32_t c = (uint32_t)(a[2].lane ? a[2].lane[l] : a[2].base);
+        const uint32_t segment = c >> 8 & 31, lane = l & 31;
+        const uint32_t last = (lane & segment) | (c & 31 & ~segment);
+
+        r->out[0][l] = ft__ptx_has(of, i, FT__MOD_UP)     ? lane >= last + by
+                       : ft__ptx_has(of, i, FT__MOD_DOWN) ? lane + by <= last
+                       : ft__ptx_has(of, i, FT__MOD_BFLY)
+                           ? (lane ^ by) <= last
+                           : ((lane & segment) | (by & ~segment)) <= last;
+    }
+    ft__value_put(r, f, f->part->dest[s->dest + 1], &v, who, s->need & FT__HARD);
+}
+
 /* Of vote and the like only what all threads know, and all of a warp are there. */
 static void lanes(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__active *t,
                   const ft__set *who)
@@ -348,6 +381,10 @@ static void lanes(ft__run *r, ft__frame *f, const ft__plan_step *s, const ft__ac
     const bool ballot =
         i->opcode == FT__PTX_ACTIVEMASK || ft__ptx_has(f->part->f, i, FT__MOD_BALLOT);
 
+    if (i->opcode == FT__PTX_SHFL) {
+        shuffled(r, f, s, who);
+        return;
+    }
     if (!t->known || s->n_dest < 1 || s->n_source < (i->opcode == FT__PTX_VOTE)) {
         forget(r, f, s, who);
         return;

@@ -88,6 +88,25 @@ static uint32_t vector_leaves(const ft__ptx_function *f, const ft__ptx_insn *i)
     return 1;
 }
 
+/* Of four texels' worth that the text always asks for, those whose registers are named
+ * again: ptxas asks for no others. */
+static uint32_t taken_leaves(const ft__ptx_function *f, const ft__ptx_insn *i)
+{
+    const ft__ptx_operand *d = &f->operand[i->operands];
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; d->kind == FT__PTX_VECTOR && k < d->n; k++) {
+        const ft__ptx_operand *leaf = &f->operand[d->index + k];
+        uint32_t named = 0;
+
+        for (uint32_t o = 0; o < f->n_operands && named < 2; o++)
+            named +=
+                f->operand[o].kind == FT__PTX_REG && f->operand[o].index == leaf->index;
+        n += leaf->kind == FT__PTX_REG && named > 1;
+    }
+    return n ? n : 1;
+}
+
 static uint32_t tensor_memory(ft__work_traffic out[2], const ft__ptx_function *f,
                               const ft__ptx_insn *i)
 {
@@ -135,7 +154,7 @@ uint32_t ft__work_moved(ft__work_traffic out[2], const ft__ptx_function *f,
                    fragment_bytes(f, i));
     case FT__PTX_TEX:
     case FT__PTX_TLD4:
-        return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, vector_leaves(f, i) * 4);
+        return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, taken_leaves(f, i) * 4);
     case FT__PTX_SULD: return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, own_bytes(i));
     case FT__PTX_SUST: return one(out, FT_PTX_TEXTURE, FT_PTX_STORED, 0, own_bytes(i));
     case FT__PTX_SURED: return both(out, FT_PTX_TEXTURE, own_bytes(i));

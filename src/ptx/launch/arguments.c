@@ -61,8 +61,8 @@ static ft_status put_value(uint8_t *out, const ft__ptx_value *v, uint32_t i,
         return FT_OK;
     if (!scalar)
         return refuse(err, p,
-                      "is a struct or an array: give its bytes, "
-                      "{\"bytes\": \"00ff..\"}");
+                      "is a struct or an array: give its bytes, bytes:00ff.. or "
+                      "in a launch file {\"bytes\": \"00ff..\"}");
     if (v->kind == FT__VALUE_POINTER) {
         if (p->size < 4)
             return refuse(err, p, "is too small for a pointer");

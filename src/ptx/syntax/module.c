@@ -345,26 +345,24 @@ static bool is_cuda(const char *name)
 ft_status ft__ptx_parse(ft_ptx **out, const char *text, size_t len, const char *name,
                         ft_error *err)
 {
-    ft_ptx *m = calloc(1, sizeof(*m));
+    ft_ptx *m;
     ft_status st;
 
     *out = NULL;
-    if (!m)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
-    if (is_cuda(name)) {
-        free(m);
+    if (is_cuda(name))
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s is CUDA C++, not PTX; nvcc makes PTX of it: nvcc -ptx "
                        "-arch=sm_80 %s -o kernels.ptx",
                        name, name);
-    }
-    if (len >= 4 && memcmp(text, "\177ELF", 4) == 0) {
-        free(m);
+    if (len >= 4 &&
+        (memcmp(text, "\177ELF", 4) == 0 || memcmp(text, "\x50\xed\x55\xba", 4) == 0))
         return ft_fail(err, FT_EFORMAT, 0,
                        "%s is a compiled program, not PTX; where it has PTX in it: "
                        "cuobjdump -ptx %s",
                        name, name);
-    }
+    m = calloc(1, sizeof(*m));
+    if (!m)
+        return ft_fail(err, FT_ENOMEM, 0, "%s", name);
     m->text = text;
     m->len = len;
     m->name = ft__arena_strndup(&m->arena, name, strlen(name));

@@ -194,7 +194,7 @@ function fillRow(s, record, name) {
 }
 
 const { page, ...record } = data;
-const DONE = { rank: `devices ordered by ${record.by}`, predict: "served", measure: record.model ? "measured" : "Commands measured", evaluate: "How accurate predictions are",
+const DONE = { rank: `${record.networks ? "Networks" : "devices"} ordered by ${record.by}`, predict: "served", measure: record.model ? "measured" : "Commands measured", evaluate: "How accurate predictions are",
   ptx: "Kernels from PTX" };
 byId("title").textContent = document.title = [(record.model || record.devices?.[0]?.model)?.split("/").pop(), DONE[page.title.split(" ").pop()]].filter(Boolean).join(": ");
 byId("lead").append(command(page.lead.replace(/ (--html[= ]\S+|-q)(?= |$)/g, "")));

@@ -360,3 +360,14 @@ way: of no policy, default, ieee and tf32 so many are alike.
         1 busy_s
         1 busy_s
         4 busy_s
+
+No launch takes no time, and a setting says each thing once.
+
+  $ foretell predict data/models/resnet18.onnx --device l4 --launch-time 0
+  foretell predict: --launch-time wants a time such as 9us, not "0": predict finds it in a table of timed models
+  [2]
+  $ foretell predict data/models/resnet18.onnx --device l4 --clock 1000 --setting clock=900MHz
+  foretell predict: setting "clock=1000MHz clock=900MHz": clock is twice in it
+  [2]
+  $ foretell predict data/models/resnet18.onnx --device raspberry-pi-5 --launch-time 9us --summary | grep warning
+  warning: no launches are in these times: --launch-time is not used

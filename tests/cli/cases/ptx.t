@@ -202,11 +202,25 @@ What a GPU would not run is predicted as if it did.
 What wgmma reads through descriptors stands apart.
 
   $ foretell ptx examples/ptx/compiled/sm_90a/hopper.ptx --entry gemm_wgmma --grid 1 --block 128 | grep -A 4 ^memory
-  memory               bytes  requests     a request  would do
-  ------------------------------------------------------------
-  global stores     16.0 KiB       128  4.00 sectors      4.00
-  shared, by wgmma  48.0 KiB         -             -         -
+  memory               bytes  requests                     a request  would do
+  ----------------------------------------------------------------------------
+  global stores     16.0 KiB       128  4.00 (1.00 to 64.00) sectors      4.00
+  shared, by wgmma  48.0 KiB         -                             -         -
   
+
+Where addresses depend on data, a request has bounds.
+
+  $ foretell ptx examples/ptx/compiled/sm_80/reduce.ptx --entry histogram --grid 8 --block 256 --param 2=100000 | grep -A 5 ^memory
+  memory            bytes  requests                    a request  would do
+  ------------------------------------------------------------------------
+  global loads    102 KiB      3189                 1.06 sectors      1.02
+  global stores  4.00 KiB        64                 4.00 sectors      2.00
+  shared loads    399 KiB      3189  1.00 (1.00 to 31.38) cycles      1.00
+  shared stores   399 KiB      3189  1.00 (1.00 to 31.38) cycles      1.00
+  $ foretell ptx examples/ptx/compiled/sm_80/reduce.ptx --entry max_swap --grid 8 --block 256 --param 2=1000 --device a100-sxm-80gb --json | pick launch.memory_bytes assumptions.0
+  launch.memory_bytes: null
+  assumptions.0: "loops that depend on data go round once, also in the intervals"
+
 
 A launch file: launches that are the same are one row, library calls are named.
 
@@ -446,6 +460,9 @@ A kernel of C++ goes by the name that people call it; CUDA C++ itself is not PTX
   [3]
   $ printf '\177ELF\002\001' >saxpy.cubin; foretell ptx saxpy.cubin
   foretell ptx: saxpy.cubin is a compiled program, not PTX; where it has PTX in it: cuobjdump -ptx saxpy.cubin
+  [3]
+  $ printf '\120\355\125\272\001' >saxpy.fatbin; foretell ptx saxpy.fatbin
+  foretell ptx: saxpy.fatbin is a compiled program, not PTX; where it has PTX in it: cuobjdump -ptx saxpy.fatbin
   [3]
 
 Sectors of which a part is used: 16,777,216 floats, each from a sector of its own, are 604 MB; all but what L2 may hold
