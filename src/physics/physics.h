@@ -93,10 +93,12 @@ typedef struct ft__operating_point {
     double power_w; /* cap */
 } ft__operating_point;
 ft__operating_point ft__operating_point_of(const char *setting);
-/* Do they differ in a clock or cap that either names? */
+/* Do they differ in a clock or cap that the first names? */
 bool ft__operating_point_differs(const ft__operating_point *asked,
                                  const ft__operating_point *measured);
 bool ft__setting_differs(const char *asked, const char *measured);
+/* In none that either names? */
+bool ft__is_same_operating_point(const char *a, const char *b);
 /* How an engine runs operations: "eager", one launch each from the host, or "graph",
  * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
  * setting; datasets that do not name it have their engine's. */

@@ -10,10 +10,8 @@
 #include "predict/model/regressor.h"
 
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
-                             const ft_op *ops, size_t n, ft_error *err)
+                             uint32_t index, const ft_op *ops, size_t n, ft_error *err)
 {
-    uint32_t index = ft__family_index(f, on);
-
     *s = (ft__samples){.n = n, .n_datasets = f->n_datasets + 1};
     s->v = calloc(n + 1, sizeof(*s->v));
     s->dataset = calloc(s->n_datasets, sizeof(*s->dataset));
@@ -29,14 +27,12 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
 }
 
 /* Refuses a device whose file lacks facts that transfer needs. */
-static ft_status check_device(const ft__family *f, const ft__dataset *on,
-                              const ft_op *ops, size_t n, ft_error *err)
+static ft_status check_device(const ft__dataset *on, const ft_op *ops, size_t n,
+                              ft_error *err)
 {
     const char *lacks;
     ft__hardware_spec chip;
 
-    if (ft__family_index(f, on) < f->n_datasets || on->roof)
-        return FT_OK;
     if (!on->file)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s: was not measured, and no device file tells of it",
@@ -200,8 +196,7 @@ static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
 
     return f->templates[i].n && ft__is_named(on->device, d->device) &&
            ft__is_named(on->policy, d->policy) &&
-           !ft__setting_differs(on->setting, d->setting) &&
-           !ft__setting_differs(d->setting, on->setting);
+           ft__is_same_operating_point(on->setting, d->setting);
 }
 
 /* Of an operation that the likest dataset lacks: the mean of what other engines took,
@@ -242,7 +237,6 @@ static ft_status open_templates(struct templates *t, const ft__family *f,
     const ft__hardware own = ft__hardware_of(on->file);
     ft_status st = FT_OK;
 
-    t->own = ft__family_index(f, on);
     t->siblings = t->own == f->n_datasets && !ft__family_knows(f, FT__METRIC_TIME, on);
     t->alike = calloc(f->n_datasets + 1u, sizeof(*t->alike));
     if (!t->alike)
@@ -426,7 +420,8 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
                          const ft__terms *known, size_t n, ft_error *err)
 {
     const ft__model_set *l = ft__family_model_set(f, metric, on);
-    struct templates t = {.own = f->n_datasets};
+    const uint32_t index = ft__family_index(f, on);
+    struct templates t = {.own = metric == FT__METRIC_TIME ? index : f->n_datasets};
     uint32_t *row;
     ft__terms *terms;
     bool *measured;
@@ -443,10 +438,10 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && row; i++)
         row[i] = (uint32_t)i;
+    if (!st && index == f->n_datasets && !on->roof)
+        st = check_device(on, ops, n, err);
     if (!st)
-        st = check_device(f, on, ops, n, err);
-    if (!st)
-        st = ft__family_samples(&s, f, on, ops, n, err);
+        st = ft__family_samples(&s, f, on, index, ops, n, err);
     if (!st)
         find_terms(terms, l, &s, known, ft__family_model_set(f, FT__METRIC_TIME, on));
     if (!st && metric == FT__METRIC_TIME)
