@@ -404,11 +404,13 @@ static bool is_called(const ft_device_facts *f, const char *title)
  * next to no file has it. */
 static bool mentions(const char *text, size_t len, const char *title)
 {
+    const char first = plain(*title);
     size_t n = strlen(title), same = 0;
 
     for (size_t i = 0; i + n <= len && same < n; i++)
-        for (same = 0; same < n && plain(text[i + same]) == plain(title[same]);)
-            same++;
+        if (plain(text[i]) == first)
+            for (same = 1; same < n && plain(text[i + same]) == plain(title[same]);)
+                same++;
     return same == n;
 }
 
