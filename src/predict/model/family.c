@@ -232,11 +232,12 @@ struct templates {
 };
 
 static ft_status open_templates(struct templates *t, const ft__family *f,
-                                const ft__dataset *on, ft_error *err)
+                                const ft__dataset *on, uint32_t index, ft_error *err)
 {
     const ft__hardware own = ft__hardware_of(on->file);
     ft_status st = FT_OK;
 
+    t->own = index;
     t->siblings = t->own == f->n_datasets && !ft__family_knows(f, FT__METRIC_TIME, on);
     t->alike = calloc(f->n_datasets + 1u, sizeof(*t->alike));
     if (!t->alike)
@@ -420,9 +421,8 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
                          const ft__terms *known, size_t n, ft_error *err)
 {
     const ft__model_set *l = ft__family_model_set(f, metric, on);
-    const uint32_t index = ft__family_index(f, on);
-    struct templates t = {.own = metric == FT__METRIC_TIME ? index : f->n_datasets};
-    uint32_t *row;
+    struct templates t = {.own = f->n_datasets};
+    uint32_t index, *row;
     ft__terms *terms;
     bool *measured;
     ft__samples s = {0};
@@ -431,6 +431,7 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
     if (!l)
         return ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
                        ft__metric_name(metric));
+    index = ft__family_index(f, on);
     row = calloc(n + 1, sizeof(*row));
     terms = calloc(n + 1, sizeof(*terms));
     measured = calloc(n + 1, sizeof(*measured));
@@ -445,7 +446,7 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
     if (!st)
         find_terms(terms, l, &s, known, ft__family_model_set(f, FT__METRIC_TIME, on));
     if (!st && metric == FT__METRIC_TIME)
-        st = open_templates(&t, f, on, err);
+        st = open_templates(&t, f, on, index, err);
     if (!st)
         find_measured(measured, &t, f, &s);
     s.terms = terms;
