@@ -406,10 +406,10 @@ static bool mentions(const char *text, const char *title)
 {
     const char first = plain(*title);
 
-    for (; *text; text++) {
+    for (char before = ' '; *text; before = *text++) {
         size_t n = 0;
 
-        if (plain(*text) != first)
+        if (plain(*text) != first || isalnum((unsigned char)before))
             continue;
         while (title[n] && plain(text[n]) == plain(title[n]))
             n++;
