@@ -99,10 +99,10 @@ bool ft__operating_point_differs(const ft__operating_point *asked,
 bool ft__setting_differs(const char *asked, const char *measured);
 /* In none that either names? */
 bool ft__is_same_operating_point(const char *a, const char *b);
-/* How an engine runs operations: "eager", one launch each from the host, or "graph",
- * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
- * setting; datasets that do not name it have their engine's. */
-bool ft__is_graph_mode(const char *setting);
+/* Does an engine run operations alike: "eager", one launch each from the host, or
+ * "graph", replayed as a CUDA graph without the host? It is the pair run_mode= of a
+ * dataset's setting; datasets that do not name it have their engine's. */
+bool ft__is_same_run_mode(const char *a, const char *b);
 /* Are libraries of the same era: before 8.0, before 8.0.88, or later, as without
  * "cuda="? */
 bool ft__is_same_library(const char *a, const char *b);

@@ -157,9 +157,9 @@ bool ft__is_same_library(const char *a, const char *b)
     return ft__setting_read(a).cuda == ft__setting_read(b).cuda;
 }
 
-bool ft__is_graph_mode(const char *setting)
+bool ft__is_same_run_mode(const char *a, const char *b)
 {
-    return ft__setting_read(setting).graph;
+    return ft__setting_read(a).graph == ft__setting_read(b).graph;
 }
 
 double ft__loop_calls(const char *setting)

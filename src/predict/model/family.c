@@ -93,23 +93,24 @@ static bool is_other_product(const ft_op *op, bool library)
 static double ratio_of_sibling(bool *chip, const ft__family *f, const ft__hardware *own,
                                const ft__dataset *on, const ft__sample *asked)
 {
-    const bool graph = ft__is_graph_mode(on->setting);
     int best_alike = 0;
     double best = NAN;
     size_t most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         const ft__dataset *d = &f->dataset[i];
-        const bool library = ft__is_same_library(on->setting, d->setting);
-        const int alike = 2 * (ft__is_graph_mode(d->setting) == graph) + library;
         const double ratio = is_sibling(f, i, own, on)
                                  ? ft__templates_ratio(&f->templates[i], asked->hash)
                                  : NAN;
+        bool library;
+        int alike;
 
-        if (isnan(ratio) || is_of_version(ratio, d, on) ||
-            is_other_product(&asked->op, library))
+        if (isnan(ratio) || is_of_version(ratio, d, on))
             continue;
-        if (alike < best_alike || (alike == best_alike && f->templates[i].n <= most))
+        library = ft__is_same_library(on->setting, d->setting);
+        alike = 2 * ft__is_same_run_mode(on->setting, d->setting) + library;
+        if (is_other_product(&asked->op, library) || alike < best_alike ||
+            (alike == best_alike && f->templates[i].n <= most))
             continue;
         best = ratio;
         best_alike = alike;
@@ -137,7 +138,6 @@ static void number_devices(uint32_t *out, const ft__family *f)
 static void take_others(double *out, const ft__family *f, const uint32_t *device,
                         const ft__dataset *on, uint64_t hash)
 {
-    const bool graph = ft__is_graph_mode(on->setting);
     uint32_t n_of[FT__MOST_OTHERS] = {0};
 
     for (uint32_t d = 0; d < FT__MOST_OTHERS; d++)
@@ -146,11 +146,10 @@ static void take_others(double *out, const ft__family *f, const uint32_t *device
         const uint32_t d = device[i];
         double ratio;
 
-        if (d >= FT__MOST_OTHERS || ft__is_named(on->device, f->dataset[i].device) ||
-            ft__is_graph_mode(f->dataset[i].setting) != graph)
+        if (d >= FT__MOST_OTHERS || ft__is_named(on->device, f->dataset[i].device))
             continue;
         ratio = ft__templates_ratio(&f->templates[i], hash);
-        if (isnan(ratio))
+        if (isnan(ratio) || !ft__is_same_run_mode(on->setting, f->dataset[i].setting))
             continue;
         out[d] = n_of[d] ? out[d] + (ratio - out[d]) / (n_of[d] + 1) : ratio;
         n_of[d]++;
@@ -292,7 +291,6 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
                             const ft__samples *s, ft_error *err)
 {
     const ft__hardware own = ft__hardware_of(on->file);
-    const bool graph = ft__is_graph_mode(on->setting);
     double *weight = calloc(f->n_datasets + 1u, sizeof(*weight));
     bool *library = calloc(f->n_datasets + 1u, sizeof(*library));
     ft__others_ratio *ratio = calloc(s->n + 1, sizeof(*ratio));
@@ -302,7 +300,7 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
 
     for (uint32_t i = 0; i < f->n_datasets && !st; i++) {
         if (ft__is_named(on->engine, f->dataset[i].engine) &&
-            ft__is_graph_mode(f->dataset[i].setting) == graph)
+            ft__is_same_run_mode(on->setting, f->dataset[i].setting))
             weight[i] = ft__others_weight(&own, &f->templates[i].hardware);
         library[i] = ft__is_same_library(on->setting, f->dataset[i].setting);
         if (weight[i] > 0)
