@@ -291,6 +291,7 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
                             const ft__samples *s, ft_error *err)
 {
     const ft__hardware own = ft__hardware_of(on->file);
+    const ft__chip_setting asked = ft__setting_read(on->setting);
     double *weight = calloc(f->n_datasets + 1u, sizeof(*weight));
     bool *library = calloc(f->n_datasets + 1u, sizeof(*library));
     ft__others_ratio *ratio = calloc(s->n + 1, sizeof(*ratio));
@@ -299,10 +300,14 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
                        : ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
 
     for (uint32_t i = 0; i < f->n_datasets && !st; i++) {
-        if (ft__is_named(on->engine, f->dataset[i].engine) &&
-            ft__is_same_run_mode(on->setting, f->dataset[i].setting))
+        ft__chip_setting set;
+
+        if (!ft__is_named(on->engine, f->dataset[i].engine))
+            continue;
+        set = ft__setting_read(f->dataset[i].setting);
+        if (set.graph == asked.graph)
             weight[i] = ft__others_weight(&own, &f->templates[i].hardware);
-        library[i] = ft__is_same_library(on->setting, f->dataset[i].setting);
+        library[i] = set.cuda == asked.cuda;
         if (weight[i] > 0)
             st = ft__templates_check(&f->templates[i], err);
     }
