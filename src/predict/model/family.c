@@ -384,13 +384,14 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
 {
     for (size_t i = 0; i < s->n; i++) {
         const ft_op *op = &s->v[i].op;
-        const ft__physics_params *params = ft__model_set_params(l, op);
 
         if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0 &&
-            (l == times || same_params(params, ft__model_set_params(times, op))))
+            (l == times ||
+             same_params(ft__model_set_params(l, op), ft__model_set_params(times, op))))
             out[i] = known[i];
         else
-            ft__base_terms_by(&l->base, params, &out[i], s, (uint32_t)i);
+            ft__base_terms_by(&l->base, ft__model_set_params(l, op), &out[i], s,
+                              (uint32_t)i);
     }
 }
 
