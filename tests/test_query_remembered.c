@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "files.h"
+#include "graph/op_inside.h"
+#include "predict/query/op_query.h"
 #include "query_rig.h"
 
 static char model[4096];
@@ -176,6 +178,35 @@ TEST(what_is_not_remembered_is_asked_again)
     check_as_asked_first(d, &q);
     check_as_asked_first(d, &q);
     ft_data_close(d);
+}
+
+static ft_op linear_of(int64_t rows)
+{
+    ft_op op;
+
+    ft__op_init(&op, FT_KIND_linear, FT_DTYPE_bf16);
+    ft__op_set_shape(&op, FT_K_x, &(ft_shape){2, {rows, 64}});
+    ft__op_set1(&op, FT_K_out, 64);
+    return op;
+}
+
+/* Of steps that have twenty operations in common and a new one each, all twenty. */
+TEST(what_is_asked_again_stays_remembered)
+{
+    ft__op_answers *a = ft__op_answers_new();
+    int lost = 0;
+
+    for (int step = 0; step < 1000; step++)
+        for (int i = 0; i <= 20; i++) {
+            const ft_op op = linear_of(i < 20 ? 1 + i : 100 + step);
+
+            if (ft__op_answers_find(a, &op, FT_PHASE_FORWARD))
+                continue;
+            ft__op_answers_add(a, &op, FT_PHASE_FORWARD);
+            lost += step > 0 && i < 20;
+        }
+    CHECK_EQ(lost, 0);
+    ft__op_answers_free(a);
 }
 
 int main(int argc, char **argv)

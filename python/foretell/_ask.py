@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import math
 import operator
 import os
@@ -210,6 +209,8 @@ def is_module(what: Any) -> bool:
 
 def _compile_context(what: Any) -> Any:
     """What torch.compile keeps of how it was called: a module has it, functions in a closure."""
+    import inspect  # torch has it; importing the package is to be quick
+
     context = getattr(what, "dynamo_ctx", None)
     config = getattr(what, "get_compiler_config", None)
     if context is None and inspect.isfunction(config):

@@ -66,19 +66,19 @@ void ft__buf_word(ft__buf *b, const char *s, size_t len)
 void ft__buf_fmt(ft__buf *b, const char *fmt, ...)
 {
     va_list ap;
-    int n;
+    size_t room;
+    int n = 60; /* most are shorter */
 
-    va_start(ap, fmt);
-    n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
-    if (n < 0 || !reserve(b, (size_t)n)) {
-        b->bad = true;
-        return;
-    }
-    va_start(ap, fmt);
-    vsnprintf(b->s + b->len, b->cap - b->len, fmt, ap);
-    va_end(ap);
-    b->len += (size_t)n;
+    do {
+        if (!reserve(b, (size_t)n))
+            return;
+        room = b->cap - b->len;
+        va_start(ap, fmt);
+        n = vsnprintf(b->s + b->len, room, fmt, ap);
+        va_end(ap);
+    } while (n >= 0 && (size_t)n >= room);
+    b->bad = n < 0;
+    b->len += n < 0 ? 0 : (size_t)n;
 }
 
 void ft__buf_free(ft__buf *b)

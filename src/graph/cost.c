@@ -384,8 +384,6 @@ static double weight_bytes(const ft_op *op, double all)
     double out = (double)ft_op_at(op, FT_K_out, 0), sum, scales = 0;
     double bias = (double)ft_op_at(op, FT_K_bias, 0) * out;
 
-    if (!(all > 0))
-        return 0;
     if (block > 0 && (op->kind == FT_KIND_moe || op->kind == FT_KIND_embedding))
         scales = all / (double)block;
     else if (block > 0)
@@ -408,12 +406,15 @@ static double weights_read(const ft_op *op, double bytes)
 void ft__weights_of(double *elements, double *bytes, const ft_op *op)
 {
     *elements = ft__weight_elements(op);
-    *bytes = weight_bytes(op, *elements);
+    *bytes = *elements > 0 ? weight_bytes(op, *elements) : 0;
 }
 
 double ft__weights_read(const ft_op *op)
 {
-    return weights_read(op, weight_bytes(op, ft__weight_elements(op)));
+    double elements, bytes;
+
+    ft__weights_of(&elements, &bytes, op);
+    return weights_read(op, bytes);
 }
 
 /* Only the rows and elements that are taken are read. */
@@ -533,10 +534,10 @@ void ft_op_cost(const ft_op *op, ft_cost *out)
     struct results results;
 
     *out = (ft_cost){0};
-    ft__weights_of(&out->weight_elements, &out->weight_bytes, op);
     if (ft_kind_class(op->kind) == FT_CLASS_VIEW ||
         (op->kind == FT_KIND_stochastic_depth && !ft_op_at(op, FT_K_train, 0)))
         return;
+    ft__weights_of(&out->weight_elements, &out->weight_bytes, op);
     results = results_of(op);
     out->flops = flops(op, results.elements);
     out->transcendentals = transcendentals(op, results.elements);

@@ -12,41 +12,15 @@
 
 static const char *const layout_names[FT_LAYOUT_COUNT] = {"plain", "channels_last"};
 
-struct out {
-    char *buf;
-    size_t size, len;
-};
+/* What is longest: all values of 20 digits, and a dozen names. */
+enum { LONGEST = (FT_OP_MAX_VALUES + 1) * FT__NUMBER_TEXT };
 
-/* As snprintf() does: cut off where the room ends, the length counted on. */
-static void put_bytes(struct out *o, const char *text, size_t n)
+static char *put_name(char *at, const char *key, const char *value)
 {
-    if (o->len < o->size) {
-        const size_t room = o->size - o->len - 1, some = n < room ? n : room;
-
-        memcpy(o->buf + o->len, text, some);
-        o->buf[o->len + some] = '\0';
-    }
-    o->len += n;
-}
-
-static void put(struct out *o, const char *text)
-{
-    put_bytes(o, text, strlen(text));
-}
-
-static void put_number(struct out *o, int64_t v)
-{
-    char digits[FT__NUMBER_TEXT];
-
-    put_bytes(o, digits, ft__whole_text(digits, v));
-}
-
-static void put_name(struct out *o, const char *key, const char *value)
-{
-    put(o, " ");
-    put(o, key);
-    put(o, "=");
-    put(o, value);
+    *at++ = ' ';
+    at = stpcpy(at, key);
+    *at++ = '=';
+    return stpcpy(at, value);
 }
 
 /* Keys whose value is a dtype, written as its name. */
@@ -57,36 +31,43 @@ static bool names_dtype(ft_key_id key)
 
 size_t ft_op_print(const ft_op *op, char *buf, size_t size)
 {
-    struct out o = {buf, size, 0};
+    char text[LONGEST], *at = stpcpy(text, ft_kind_name(op->kind));
     ft_key_id key;
+    size_t len;
 
-    put(&o, ft_kind_name(op->kind));
     for (uint32_t i = 0; (key = ft__kind_key(op->kind, i, NULL)) != FT_K_COUNT; i++) {
         uint32_t n;
         const int64_t *v = ft_op_get(op, key, &n);
 
         if (v)
-            put_name(&o, ft__key_name(key),
-                     names_dtype(key) ? ft_dtype_name((ft_dtype)v[0]) : "");
+            at = put_name(at, ft__key_name(key),
+                          names_dtype(key) ? ft_dtype_name((ft_dtype)v[0]) : "");
         for (uint32_t j = 0; j < n && !names_dtype(key); j++) {
-            put(&o, j ? "x" : "");
-            put_number(&o, v[j]);
+            if (j)
+                *at++ = 'x';
+            at += ft__whole_text(at, v[j]);
         }
     }
-    put_name(&o, "dtype", ft_dtype_name(op->dtype));
+    at = put_name(at, "dtype", ft_dtype_name(op->dtype));
     if (op->phase != FT_PHASE_FORWARD)
-        put_name(&o, "phase", ft_name(FT_NAMES_PHASE, op->phase));
+        at = put_name(at, "phase", ft_name(FT_NAMES_PHASE, op->phase));
     if (op->wrt) {
-        put_name(&o, "wrt", op->wrt & FT_WRT_X ? "x" : "");
-        put(&o, op->wrt & FT_WRT_Y ? "y" : "");
-        put(&o, op->wrt & FT_WRT_Z ? "z" : "");
-        put(&o, op->wrt & FT_WRT_WEIGHTS ? "w" : "");
+        at = put_name(at, "wrt", op->wrt & FT_WRT_X ? "x" : "");
+        at = stpcpy(at, op->wrt & FT_WRT_Y ? "y" : "");
+        at = stpcpy(at, op->wrt & FT_WRT_Z ? "z" : "");
+        at = stpcpy(at, op->wrt & FT_WRT_WEIGHTS ? "w" : "");
     }
     if (op->in_place)
-        put_name(&o, "inplace", "1");
+        at = put_name(at, "inplace", "1");
     if (op->layout != FT_LAYOUT_PLAIN)
-        put_name(&o, "layout", layout_names[op->layout]);
-    return o.len;
+        at = put_name(at, "layout", layout_names[op->layout]);
+    /* As snprintf() does: cut off where the room ends. */
+    len = (size_t)(at - text);
+    if (size) {
+        memcpy(buf, text, len < size ? len : size - 1);
+        buf[len < size ? len : size - 1] = '\0';
+    }
+    return len;
 }
 
 struct in {

@@ -211,9 +211,9 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                                 const ft_op *asked)
 {
     const bool widened = ft__is_widened(asked, d);
-    const ft_op computed = widened ? ft__op_widened(asked) : *asked;
-    const ft_op *op = &computed;
+    const ft_op *op = widened ? (ft_op[]){ft__op_widened(asked)} : asked;
     const double rated = rated_clock(d), cores = busy_cores(d, set->threads);
+    const double capability = is(d->vendor, "NVIDIA") ? d->compute_capability : NAN;
     const bool joined = ft__is_joined(d, op);
     ft__hardware_spec *chip = &out->chip;
 
@@ -241,13 +241,13 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .gpu = is(d->type, "gpu"),
         .amd = is(d->vendor, "AMD"),
         .early = is(d->vendor, "NVIDIA") && !has_tensor_cores(d),
-        .pascal = is_since(d, 6) && !has_tensor_cores(d),
-        .volta = is_since(d, 7),
+        .pascal = capability >= 6 && !has_tensor_cores(d),
+        .volta = capability >= 7,
         .cuda = set->cuda,
-        .ampere = is_since(d, 8),
+        .ampere = capability >= 8,
         .kernel_sum_bytes = kernel_sum_bytes(d, op, joined),
-        .hopper = is_since(d, 9) && !is_since(d, 12),
-        .blackwell = is_since(d, 10) && !is_since(d, 12),
+        .hopper = capability >= 9 && !(capability >= 12),
+        .blackwell = capability >= 10 && !(capability >= 12),
         .lanes = d->peak_fp32 / (2 * d->cores * rated),
         .threads = core_threads(d),
         .link = link_of(d, op, joined),

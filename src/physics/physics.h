@@ -93,14 +93,16 @@ typedef struct ft__operating_point {
     double power_w; /* cap */
 } ft__operating_point;
 ft__operating_point ft__operating_point_of(const char *setting);
-/* Do they differ in a clock or cap that either names? */
+/* Do they differ in a clock or cap that the first names? */
 bool ft__operating_point_differs(const ft__operating_point *asked,
                                  const ft__operating_point *measured);
 bool ft__setting_differs(const char *asked, const char *measured);
-/* How an engine runs operations: "eager", one launch each from the host, or "graph",
- * replayed as a CUDA graph without the host. It is the pair run_mode= of a dataset's
- * setting; datasets that do not name it have their engine's. */
-bool ft__is_graph_mode(const char *setting);
+/* In none that either names? */
+bool ft__is_same_operating_point(const char *a, const char *b);
+/* Does an engine run operations alike: "eager", one launch each from the host, or
+ * "graph", replayed as a CUDA graph without the host? It is the pair run_mode= of a
+ * dataset's setting; datasets that do not name it have their engine's. */
+bool ft__is_same_run_mode(const char *a, const char *b);
 /* Are libraries of the same era: before 8.0, before 8.0.88, or later, as without
  * "cuda="? */
 bool ft__is_same_library(const char *a, const char *b);

@@ -114,6 +114,15 @@ bool ft__setting_differs(const char *asked, const char *measured)
     return ft__operating_point_differs(&a, &b);
 }
 
+bool ft__is_same_operating_point(const char *a, const char *b)
+{
+    const ft__operating_point of_a = ft__operating_point_of(a),
+                              of_b = ft__operating_point_of(b);
+
+    return !ft__operating_point_differs(&of_a, &of_b) &&
+           !ft__operating_point_differs(&of_b, &of_a);
+}
+
 ft__chip_setting ft__setting_read(const char *setting)
 {
     ft__pair_value v[N_NAMES];
@@ -148,9 +157,9 @@ bool ft__is_same_library(const char *a, const char *b)
     return ft__setting_read(a).cuda == ft__setting_read(b).cuda;
 }
 
-bool ft__is_graph_mode(const char *setting)
+bool ft__is_same_run_mode(const char *a, const char *b)
 {
-    return ft__setting_read(setting).graph;
+    return ft__setting_read(a).graph == ft__setting_read(b).graph;
 }
 
 double ft__loop_calls(const char *setting)

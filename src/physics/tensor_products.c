@@ -56,23 +56,32 @@ static double filled(const struct tensor_tile *t, const ft__pace *pace)
     return full ? 0 : pace->c[FT__C_tensor_even];
 }
 
-/* One tile after the other on every core. */
-static struct tiling tensor_way_of(const ft__op_kernel *p, const struct tensor_tile *t,
-                                   uint32_t split, const ft__pace *pace)
+/* One tile after the other on every core, k in one part and in more. */
+static uint32_t tensor_ways_of(struct tiling *out, const ft__op_kernel *p,
+                               const struct tensor_tile *t, const ft__pace *pace)
 {
-    const double *c = pace->c;
-    double cores = pace->chip->cores, depth = p->k / split;
-    double blocks = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch * split;
-    struct tiling w = {.waves = blocks / cores, .halved = t->halved, .split = split};
-    double even = filled(t, pace);
-    double waves = w.waves < 1 ? 1 : ft__up(w.waves) * (1 - even) + w.waves * even;
+    const double cores = pace->chip->cores, even = filled(t, pace);
+    const double tiles = ft__up(p->m / t->m) * ft__up(p->n / t->n) * p->batch;
+    const double area = tile_area(p, t);
+    const double drawn = ft__drawn_b(p, fmin(t->m, p->m), fmin(t->n, p->n));
+    uint32_t n = 0;
 
-    w.work = waves * tile_area(p, t) * 2 * (depth + c[FT__C_tensor_start]);
-    w.drawn = blocks * ft__drawn_b(p, fmin(t->m, p->m), fmin(t->n, p->n)) * depth;
-    w.cores = fmin(blocks, cores);
-    if (split > 1)
-        w.extra = (double)(2 * split) * p->batch * p->m * p->n * 4;
-    return w;
+    for (uint32_t split = 1; split <= TENSOR_MOST_SPLIT; split *= 2) {
+        const double depth = p->k / split, blocks = tiles * split, all = blocks / cores;
+        const double waves = all < 1 ? 1 : ft__up(all) * (1 - even) + all * even;
+
+        if (split > 1 && depth < TENSOR_LEAST_DEPTH)
+            break;
+        out[n++] = (struct tiling){
+            .work = waves * area * 2 * (depth + pace->c[FT__C_tensor_start]),
+            .drawn = blocks * drawn * depth,
+            .cores = fmin(blocks, cores),
+            .extra = split > 1 ? (double)(2 * split) * p->batch * p->m * p->n * 4 : 0,
+            .waves = all,
+            .halved = t->halved,
+            .split = split};
+    }
+    return n;
 }
 
 static struct tensor_plan tensor_price(const struct tiling *w,
@@ -109,11 +118,7 @@ static uint32_t all_ways(struct tiling out[MAX_WAYS], const ft__op_kernel *p,
     uint32_t n = 0;
 
     for (int i = 0; i < N_TENSOR_TILES; i++)
-        for (uint32_t split = 1; split <= TENSOR_MOST_SPLIT; split *= 2) {
-            if (split > 1 && p->k / split < TENSOR_LEAST_DEPTH)
-                break;
-            out[n++] = tensor_way_of(p, &tensor_tiles[i], split, pace);
-        }
+        n += tensor_ways_of(out + n, p, &tensor_tiles[i], pace);
     return n;
 }
 

@@ -400,16 +400,23 @@ static bool is_called(const ft_device_facts *f, const char *title)
     return found;
 }
 
-/* Does a title occur in a file? Parsing takes hundreds of times as long as this, and
- * next to no file has it. */
-static bool mentions(const char *text, size_t len, const char *title)
+/* Does a title stand in a file, as what a line says? Parsing takes hundreds of times as
+ * long as this, and next to no file has it. */
+static bool mentions(const char *text, const char *title)
 {
-    size_t n = strlen(title), same = 0;
+    const char first = plain(*title);
 
-    for (size_t i = 0; i + n <= len && same < n; i++)
-        for (same = 0; same < n && plain(text[i + same]) == plain(title[same]);)
-            same++;
-    return same == n;
+    for (char before = ' '; *text; before = *text++) {
+        size_t n = 0;
+
+        if (plain(*text) != first || isalnum((unsigned char)before))
+            continue;
+        while (title[n] && plain(text[n]) == plain(title[n]))
+            n++;
+        if (!title[n] && strchr("\n\r#'\",]}", text[n + strspn(text + n, " \t")]))
+            return true;
+    }
+    return false;
 }
 
 static ft_status describes(bool *found, const char *data_dir, const char *name,
@@ -426,7 +433,7 @@ static ft_status describes(bool *found, const char *data_dir, const char *name,
     if (!device_path(path, data_dir, name))
         return ft_fail(err, FT_EFORMAT, 0, "%s is no name of a device", name);
     st = ft__sys_file(&text, &len, path, err);
-    if (!st && mentions(text, len, title))
+    if (!st && mentions(text, title))
         st = ft__device_parse(&d, name, text, len, path, err);
     *found = d && is_called(ft_device_get(d), title);
     ft_device_free(d);
@@ -482,33 +489,40 @@ static bool before(const ft_device_facts *a, const ft_device_facts *b)
     return a->memory_bytes > b->memory_bytes;
 }
 
-static enum match closest_match(char **names, size_t n, const char *asked)
+/* Moves those that match best to the front, in their order. Their number; *how: how
+ * well. */
+static size_t closest(enum match *how, char **names, size_t n, const char *asked)
 {
-    enum match closest = MATCH_NONE;
+    size_t found = 0;
 
+    *how = MATCH_NONE;
     for (size_t i = 0; i < n; i++) {
-        enum match m = match(names[i], asked);
+        const enum match m = match(names[i], asked);
+        char *name = names[i];
 
-        closest = m > closest ? m : closest;
+        if (m > *how)
+            found = 0;
+        if (m == MATCH_NONE || m < *how)
+            continue;
+        *how = m;
+        names[i] = names[found];
+        names[found++] = name;
     }
-    return closest;
+    return found;
 }
 
 /* Says which one was taken of several that match as well. */
 static void say_variant(char *note, size_t size, const char *asked, const char *taken,
-                        char **names, size_t n, enum match closest)
+                        char **names, size_t n)
 {
     char list[400] = "";
-    size_t found = 0;
 
     for (size_t i = 0; i < n; i++) {
         size_t len = strlen(list);
 
-        if (match(names[i], asked) == closest)
-            snprintf(list + len, sizeof(list) - len, "%s%s", found++ ? ", " : "",
-                     names[i]);
+        snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", names[i]);
     }
-    if (found > 1)
+    if (n > 1)
         snprintf(note, size, "%s is %s (there are %s)", asked, taken, list);
 }
 
@@ -527,18 +541,17 @@ static ft_status find_variant(char *name, size_t size, char *note, size_t note_s
 {
     ft_device *best = NULL;
     char **names;
-    size_t n;
-    enum match closest;
+    size_t n, found;
+    enum match how;
     ft_status st = ft_device_names(&names, &n, data_dir, err);
 
     if (st)
         return st;
-    closest = closest_match(names, n, name);
-    for (size_t i = 0; i < n && closest && !st; i++) {
-        ft_device *d = NULL;
+    found = closest(&how, names, n, name);
+    for (size_t i = 0; i < found && !st; i++) {
+        ft_device *d;
 
-        if (match(names[i], name) == closest)
-            st = ft_device_load(&d, data_dir, names[i], err);
+        st = ft_device_load(&d, data_dir, names[i], err);
         if (!d || !has_memory(ft_device_get(d), name) ||
             (best && !before(ft_device_get(d), ft_device_get(best)))) {
             ft_device_free(d);
@@ -548,8 +561,7 @@ static ft_status find_variant(char *name, size_t size, char *note, size_t note_s
         best = d;
     }
     if (!st && best) {
-        say_variant(note, note_size, name, ft_device_get(best)->name, names, n,
-                    closest);
+        say_variant(note, note_size, name, ft_device_get(best)->name, names, found);
         snprintf(name, size, "%s", ft_device_get(best)->name);
     }
     ft_device_free(best);
@@ -561,7 +573,8 @@ ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_siz
                             const char *data_dir, ft_error *err)
 {
     char found[128], path[PATH_MAX], **names;
-    size_t n;
+    size_t n, n_like;
+    enum match how;
 
     *note = '\0';
     if (strcmp(name, "local") == 0 ||
@@ -572,8 +585,9 @@ ft_status ft_device_resolve(char *name, size_t size, char *note, size_t note_siz
 
         if (st)
             return st;
-        if (closest_match(names, n, name) == MATCH_VARIANT)
-            say_variant(note, note_size, name, found, names, n, MATCH_VARIANT);
+        n_like = closest(&how, names, n, name);
+        if (how == MATCH_VARIANT)
+            say_variant(note, note_size, name, found, names, n_like);
         ft_device_names_free(names, n);
         snprintf(name, size, "%s", found);
         return FT_OK;

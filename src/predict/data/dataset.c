@@ -3,7 +3,6 @@
 #include "predict/data/dataset.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,9 +98,9 @@ ft__hardware ft__hardware_of(const ft_device *file)
 
     if (!d)
         return h;
-    snprintf(h.vendor, sizeof(h.vendor), "%s", d->vendor);
-    snprintf(h.chip, sizeof(h.chip), "%s", d->chip);
-    snprintf(h.type, sizeof(h.type), "%s", d->type);
+    memcpy(h.vendor, d->vendor, strnlen(d->vendor, sizeof(h.vendor) - 1));
+    memcpy(h.chip, d->chip, strnlen(d->chip, sizeof(h.chip) - 1));
+    memcpy(h.type, d->type, strnlen(d->type, sizeof(h.type) - 1));
     h.capability = d->compute_capability;
     return h;
 }

@@ -215,21 +215,8 @@ void ft_predictor_regressor(const ft_predictor *p, uint32_t i, ft_regressor_info
                             .interval_high = exp(part->fit.high * part->fit.typical)};
 }
 
-/* Which column says how wide an element is; n: none. */
-static uint32_t bits_column(const ft__columns *c)
-{
-    for (uint32_t j = 0; j < c->n; j++) {
-        char name[48];
-
-        ft__columns_name(c, name, j);
-        if (strcmp(name, "bits") == 0)
-            return j;
-    }
-    return c->n;
-}
-
 /* Is there a regressor of its kind, from elements as wide as its own? */
-static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
+static bool covers(const ft__model_set *l, const ft_op *op)
 {
     float width = (float)ft_dtype_bits(op->dtype);
 
@@ -237,8 +224,7 @@ static bool covers(const ft__model_set *l, uint32_t bits, const ft_op *op)
         const ft__regressor *p = &l->part[i];
 
         if (p->scope != FT__SCOPE_ALL && ft__regressor_has(p, op) &&
-            (bits == l->columns.n ||
-             (p->least[bits] <= width && width <= p->most[bits])))
+            p->least[FT__COLUMN_BITS] <= width && width <= p->most[FT__COLUMN_BITS])
             return true;
     }
     return false;
@@ -260,7 +246,7 @@ double ft__predictor_covers(const ft_predictor *p, const char *device,
 {
     const ft__device_use on = {.name = device};
     const ft__model_set *l = ft__family_any(p->family, FT__METRIC_TIME);
-    uint32_t n = 0, learned = 0, bits = l ? bits_column(&l->columns) : 0;
+    uint32_t n = 0, learned = 0;
 
     if (ft__graph_is_workload(g))
         return ft__clocked_covers(&p->family->clocked, g);
@@ -274,7 +260,7 @@ double ft__predictor_covers(const ft_predictor *p, const char *device,
         n++;
         op.phase = FT_PHASE_FORWARD;
         op.wrt = 0;
-        learned += covers(l, bits, &op);
+        learned += covers(l, &op);
     }
     return n ? (double)learned / n : 0;
 }

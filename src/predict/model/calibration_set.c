@@ -409,8 +409,7 @@ static bool is_alike(const ft__dataset *a, const ft__dataset *b)
     return strcmp(a->device, b->device) == 0 && strcmp(a->policy, b->policy) == 0 &&
            strcmp(a->engine, b->engine) == 0 &&
            strcmp(a->engine_version, b->engine_version) == 0 &&
-           !ft__setting_differs(a->setting, b->setting) &&
-           !ft__setting_differs(b->setting, a->setting);
+           ft__is_same_operating_point(a->setting, b->setting);
 }
 
 static bool is_taken(const ft__samples *s, size_t i, const ft__dataset *d,
@@ -500,7 +499,8 @@ static ft_status correct(struct correcting *c, ft__op_answer *predicted,
     session = session_of(c, on->setting);
     for (size_t i = 0; i < n; i++)
         c->session[c->n + i] = session;
-    st = ft__family_samples(&c->s, f, on, c->op, c->n + n, err);
+    st =
+        ft__family_samples(&c->s, f, on, ft__family_index(f, on), c->op, c->n + n, err);
     if (!st)
         st = ft__family_others(c->others, f, on, c->op, c->n + n, err);
     for (uint32_t i = 0; i < c->n && !st; i++)

@@ -10,10 +10,8 @@
 #include "predict/model/regressor.h"
 
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
-                             const ft_op *ops, size_t n, ft_error *err)
+                             uint32_t index, const ft_op *ops, size_t n, ft_error *err)
 {
-    uint32_t index = ft__family_index(f, on);
-
     *s = (ft__samples){.n = n, .n_datasets = f->n_datasets + 1};
     s->v = calloc(n + 1, sizeof(*s->v));
     s->dataset = calloc(s->n_datasets, sizeof(*s->dataset));
@@ -29,14 +27,12 @@ ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__data
 }
 
 /* Refuses a device whose file lacks facts that transfer needs. */
-static ft_status check_device(const ft__family *f, const ft__dataset *on,
-                              const ft_op *ops, size_t n, ft_error *err)
+static ft_status check_device(const ft__dataset *on, const ft_op *ops, size_t n,
+                              ft_error *err)
 {
     const char *lacks;
     ft__hardware_spec chip;
 
-    if (ft__family_index(f, on) < f->n_datasets || on->roof)
-        return FT_OK;
     if (!on->file)
         return ft_fail(err, FT_ENOTFOUND, 0,
                        "%s: was not measured, and no device file tells of it",
@@ -97,23 +93,24 @@ static bool is_other_product(const ft_op *op, bool library)
 static double ratio_of_sibling(bool *chip, const ft__family *f, const ft__hardware *own,
                                const ft__dataset *on, const ft__sample *asked)
 {
-    const bool graph = ft__is_graph_mode(on->setting);
     int best_alike = 0;
     double best = NAN;
     size_t most = 0;
 
     for (uint32_t i = 0; i < f->n_datasets; i++) {
         const ft__dataset *d = &f->dataset[i];
-        const bool library = ft__is_same_library(on->setting, d->setting);
-        const int alike = 2 * (ft__is_graph_mode(d->setting) == graph) + library;
         const double ratio = is_sibling(f, i, own, on)
                                  ? ft__templates_ratio(&f->templates[i], asked->hash)
                                  : NAN;
+        bool library;
+        int alike;
 
-        if (isnan(ratio) || is_of_version(ratio, d, on) ||
-            is_other_product(&asked->op, library))
+        if (isnan(ratio) || is_of_version(ratio, d, on))
             continue;
-        if (alike < best_alike || (alike == best_alike && f->templates[i].n <= most))
+        library = ft__is_same_library(on->setting, d->setting);
+        alike = 2 * ft__is_same_run_mode(on->setting, d->setting) + library;
+        if (is_other_product(&asked->op, library) || alike < best_alike ||
+            (alike == best_alike && f->templates[i].n <= most))
             continue;
         best = ratio;
         best_alike = alike;
@@ -141,7 +138,6 @@ static void number_devices(uint32_t *out, const ft__family *f)
 static void take_others(double *out, const ft__family *f, const uint32_t *device,
                         const ft__dataset *on, uint64_t hash)
 {
-    const bool graph = ft__is_graph_mode(on->setting);
     uint32_t n_of[FT__MOST_OTHERS] = {0};
 
     for (uint32_t d = 0; d < FT__MOST_OTHERS; d++)
@@ -150,11 +146,10 @@ static void take_others(double *out, const ft__family *f, const uint32_t *device
         const uint32_t d = device[i];
         double ratio;
 
-        if (d >= FT__MOST_OTHERS || ft__is_named(on->device, f->dataset[i].device) ||
-            ft__is_graph_mode(f->dataset[i].setting) != graph)
+        if (d >= FT__MOST_OTHERS || ft__is_named(on->device, f->dataset[i].device))
             continue;
         ratio = ft__templates_ratio(&f->templates[i], hash);
-        if (isnan(ratio))
+        if (isnan(ratio) || !ft__is_same_run_mode(on->setting, f->dataset[i].setting))
             continue;
         out[d] = n_of[d] ? out[d] + (ratio - out[d]) / (n_of[d] + 1) : ratio;
         n_of[d]++;
@@ -200,8 +195,7 @@ static bool is_alike(const ft__family *f, uint32_t i, const ft__dataset *on)
 
     return f->templates[i].n && ft__is_named(on->device, d->device) &&
            ft__is_named(on->policy, d->policy) &&
-           !ft__setting_differs(on->setting, d->setting) &&
-           !ft__setting_differs(d->setting, on->setting);
+           ft__is_same_operating_point(on->setting, d->setting);
 }
 
 /* Of an operation that the likest dataset lacks: the mean of what other engines took,
@@ -237,12 +231,12 @@ struct templates {
 };
 
 static ft_status open_templates(struct templates *t, const ft__family *f,
-                                const ft__dataset *on, ft_error *err)
+                                const ft__dataset *on, uint32_t index, ft_error *err)
 {
     const ft__hardware own = ft__hardware_of(on->file);
     ft_status st = FT_OK;
 
-    t->own = ft__family_index(f, on);
+    t->own = index;
     t->siblings = t->own == f->n_datasets && !ft__family_knows(f, FT__METRIC_TIME, on);
     t->alike = calloc(f->n_datasets + 1u, sizeof(*t->alike));
     if (!t->alike)
@@ -297,7 +291,7 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
                             const ft__samples *s, ft_error *err)
 {
     const ft__hardware own = ft__hardware_of(on->file);
-    const bool graph = ft__is_graph_mode(on->setting);
+    const ft__chip_setting asked = ft__setting_read(on->setting);
     double *weight = calloc(f->n_datasets + 1u, sizeof(*weight));
     bool *library = calloc(f->n_datasets + 1u, sizeof(*library));
     ft__others_ratio *ratio = calloc(s->n + 1, sizeof(*ratio));
@@ -306,10 +300,14 @@ static ft_status use_others(ft__op_answer *out, const ft__family *f,
                        : ft_fail(err, FT_ENOMEM, 0, "%zu operations", s->n);
 
     for (uint32_t i = 0; i < f->n_datasets && !st; i++) {
-        if (ft__is_named(on->engine, f->dataset[i].engine) &&
-            ft__is_graph_mode(f->dataset[i].setting) == graph)
+        ft__chip_setting set;
+
+        if (!ft__is_named(on->engine, f->dataset[i].engine))
+            continue;
+        set = ft__setting_read(f->dataset[i].setting);
+        if (set.graph == asked.graph)
             weight[i] = ft__others_weight(&own, &f->templates[i].hardware);
-        library[i] = ft__is_same_library(on->setting, f->dataset[i].setting);
+        library[i] = set.cuda == asked.cuda;
         if (weight[i] > 0)
             st = ft__templates_check(&f->templates[i], err);
     }
@@ -386,13 +384,14 @@ static void find_terms(ft__terms *out, const ft__model_set *l, const ft__samples
 {
     for (size_t i = 0; i < s->n; i++) {
         const ft_op *op = &s->v[i].op;
-        const ft__physics_params *params = ft__model_set_params(l, op);
 
         if (known && !s->dataset[s->v[i].dataset].roof && known[i].total_s > 0 &&
-            (l == times || same_params(params, ft__model_set_params(times, op))))
+            (l == times ||
+             same_params(ft__model_set_params(l, op), ft__model_set_params(times, op))))
             out[i] = known[i];
         else
-            ft__base_terms_by(&l->base, params, &out[i], s, (uint32_t)i);
+            ft__base_terms_by(&l->base, ft__model_set_params(l, op), &out[i], s,
+                              (uint32_t)i);
     }
 }
 
@@ -427,7 +426,7 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
 {
     const ft__model_set *l = ft__family_model_set(f, metric, on);
     struct templates t = {.own = f->n_datasets};
-    uint32_t *row;
+    uint32_t index, *row;
     ft__terms *terms;
     bool *measured;
     ft__samples s = {0};
@@ -436,6 +435,7 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
     if (!l)
         return ft_fail(err, FT_ENOTFOUND, 0, "no %s was measured for this predictor",
                        ft__metric_name(metric));
+    index = ft__family_index(f, on);
     row = calloc(n + 1, sizeof(*row));
     terms = calloc(n + 1, sizeof(*terms));
     measured = calloc(n + 1, sizeof(*measured));
@@ -443,14 +443,14 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
         st = ft_fail(err, FT_ENOMEM, 0, "%zu operations", n);
     for (size_t i = 0; i < n && row; i++)
         row[i] = (uint32_t)i;
+    if (!st && index == f->n_datasets && !on->roof)
+        st = check_device(on, ops, n, err);
     if (!st)
-        st = check_device(f, on, ops, n, err);
-    if (!st)
-        st = ft__family_samples(&s, f, on, ops, n, err);
+        st = ft__family_samples(&s, f, on, index, ops, n, err);
     if (!st)
         find_terms(terms, l, &s, known, ft__family_model_set(f, FT__METRIC_TIME, on));
     if (!st && metric == FT__METRIC_TIME)
-        st = open_templates(&t, f, on, err);
+        st = open_templates(&t, f, on, index, err);
     if (!st)
         find_measured(measured, &t, f, &s);
     s.terms = terms;

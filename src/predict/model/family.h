@@ -79,12 +79,12 @@ ft_status ft__family_ask(ft__op_answer *out, const ft__family *f, ft__metric met
                          const ft__terms *terms, size_t n, ft_error *err);
 
 /* The parts of asking. Which model set answers for the device: NULL: the metric was not
- * learned. Operations on it as samples, of which v and dataset alone are to be freed.
- * */
+ * learned. Operations on it as samples, of which v and dataset alone are to be freed;
+ * index: ft__family_index(). */
 const ft__model_set *ft__family_model_set(const ft__family *f, ft__metric metric,
                                           const ft__dataset *on);
 ft_status ft__family_samples(ft__samples *s, const ft__family *f, const ft__dataset *on,
-                             const ft_op *ops, size_t n, ft_error *err);
+                             uint32_t index, const ft_op *ops, size_t n, ft_error *err);
 
 /* Widens or narrows intervals to a factor of `least` to `most` on either side. */
 void ft__family_bound(ft__op_answer *out, size_t n, double least, double most);

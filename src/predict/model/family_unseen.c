@@ -152,13 +152,14 @@ void ft__family_fit_to_device(ft__op_answer *out, const ft__family *f,
                               const ft__samples *s)
 {
     const ft__metric metric = l->opt.metric;
-    const struct relation k = relation_to(f, metric, on);
+    struct relation k;
     double least;
 
     if (ft__family_knows(f, metric, on)) {
         ft__family_bound(out, s->n, 1, most_reach);
         return;
     }
+    k = relation_to(f, metric, on);
     least = least_reach(&k, on);
     /* What was learned applies in part to other makers, not to other types. */
     if (metric == FT__METRIC_TIME && on->file && !k.maker)

@@ -137,12 +137,10 @@ static double power_scale(const ft__model_set *l, const ft__samples *s, uint32_t
 static double scale_of(const ft__model_set *l, const ft__samples *s, uint32_t i,
                        const ft__terms *t)
 {
-    const double power_w = power_scale(l, s, i, t);
-
     switch (l->opt.metric) {
     case FT__METRIC_TIME: return t->total_s;
-    case FT__METRIC_POWER: return power_w;
-    case FT__METRIC_ENERGY: return t->total_s * power_w;
+    case FT__METRIC_POWER: return power_scale(l, s, i, t);
+    case FT__METRIC_ENERGY: return t->total_s * power_scale(l, s, i, t);
     default: return 1;
     }
 }

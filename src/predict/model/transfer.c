@@ -332,7 +332,7 @@ static bool is_template(const ft__samples *s, uint32_t a, uint32_t b)
     const ft__dataset *y = &s->dataset[s->v[b].dataset];
 
     return strcmp(x->engine, y->engine) == 0 &&
-           ft__is_graph_mode(x->setting) == ft__is_graph_mode(y->setting) &&
+           ft__is_same_run_mode(x->setting, y->setting) &&
            strcmp(ft__dataset_chip(x), ft__dataset_chip(y)) != 0;
 }
 

@@ -129,8 +129,7 @@ static ft__log_residual residual_of(const ft__network_estimate *e,
 /* To out and task what is known of the operations of q->g; to op those that are not,
  * and where they are. Their number. */
 static uint32_t recall(ft__network_estimate *out, ft__op_task *task, ft_op *op,
-                       uint32_t *place, ft__query_context *q,
-                       const ft__op_answers *answered)
+                       uint32_t *place, ft__query_context *q, ft__op_answers *answered)
 {
     uint32_t n = 0;
 

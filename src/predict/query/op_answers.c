@@ -11,6 +11,8 @@ enum { SLOTS = 256, TRIES = 4 };
 
 struct ft__op_answers {
     uint64_t hash[SLOTS]; /* 0: nothing is there */
+    uint64_t used[SLOTS]; /* how many were looked for before, the last time */
+    uint64_t now;
     struct {
         ft_op op;
         ft_phase phase;
@@ -35,7 +37,7 @@ static uint64_t hash_of(const ft_op *op, ft_phase phase)
     return hash ? hash : 1;
 }
 
-const ft__op_answered *ft__op_answers_find(const ft__op_answers *a, const ft_op *op,
+const ft__op_answered *ft__op_answers_find(ft__op_answers *a, const ft_op *op,
                                            ft_phase phase)
 {
     const uint64_t hash = hash_of(op, phase);
@@ -44,8 +46,10 @@ const ft__op_answered *ft__op_answers_find(const ft__op_answers *a, const ft_op 
         const uint64_t at = (hash + i) % SLOTS;
 
         if (a->hash[at] == hash && a->slot[at].phase == phase &&
-            ft_op_equal(&a->slot[at].op, op))
+            ft_op_equal(&a->slot[at].op, op)) {
+            a->used[at] = ++a->now;
             return &a->slot[at].answered;
+        }
     }
     return NULL;
 }
@@ -65,10 +69,11 @@ ft__op_answered *ft__op_answers_add(ft__op_answers *a, const ft_op *op, ft_phase
     const uint64_t hash = hash_of(op, phase);
     uint64_t at = hash % SLOTS;
 
-    for (uint64_t i = TRIES; i-- > 0;)
-        if (!a->hash[(hash + i) % SLOTS])
+    for (uint64_t i = 1; i < TRIES; i++)
+        if (a->used[(hash + i) % SLOTS] < a->used[at])
             at = (hash + i) % SLOTS;
     a->hash[at] = hash;
+    a->used[at] = ++a->now;
     copy_used(&a->slot[at].op, op);
     a->slot[at].phase = phase;
     return &a->slot[at].answered;

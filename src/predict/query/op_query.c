@@ -470,8 +470,13 @@ static struct drawn drawn(const ft__device_query *a, const ft_op *op,
         t = *known;
     else
         ft__physics(&t, op, &chip, a->params);
-    left = left_uncapped(&t, op, &chip, a->params);
-    left_cap(&left, &t, &chip, a->cap_w, a->params);
+    /* At the clock that it comes with, all that its own power leaves is in its times.
+     */
+    left = (struct left){chip.clock_share, chip.clock_share, 1, 1};
+    if (isfinite(a->clock_hz) || a->cap_w < chip.tdp_w) {
+        left = left_uncapped(&t, op, &chip, a->params);
+        left_cap(&left, &t, &chip, a->cap_w, a->params);
+    }
     if (isfinite(a->clock_hz)) {
         ft__hardware_spec_at(&chip, a->device, a->clock_hz, a->policy, op);
         run_as_asked(&chip, a);

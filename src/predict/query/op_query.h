@@ -108,7 +108,7 @@ bool ft__knows_memory_clock(const ft_device_facts *d, double clock_hz);
 bool ft__device_query_may(const ft_device_facts *d, const ft__operating_point *at);
 
 /* An answered operation, for one device at one setting: the next step of a model has
- * most of the operations of the one before. The cache keeps the newest; not
+ * most of the operations of the one before. Those used last are kept; not
  * thread-safe. */
 typedef struct ft__op_answered {
     bool powered;     /* power was learned */
@@ -117,7 +117,7 @@ typedef struct ft__op_answered {
 } ft__op_answered;
 
 /* Looks up an operation in a network that runs as `phase`; NULL: it is not cached. */
-const ft__op_answered *ft__op_answers_find(const ft__op_answers *a, const ft_op *op,
+const ft__op_answered *ft__op_answers_find(ft__op_answers *a, const ft_op *op,
                                            ft_phase phase);
 /* To be filled, of an operation that is not cached. */
 ft__op_answered *ft__op_answers_add(ft__op_answers *a, const ft_op *op, ft_phase phase);

@@ -43,8 +43,7 @@ static const ft__dataset *dataset_like(const ft__calibration_set *known,
         const ft__dataset *d = &known->s.dataset[i];
 
         if (strcmp(d->device, on->device) == 0 && is_of_policy(on, d) &&
-            !ft__setting_differs(on->setting, d->setting) &&
-            !ft__setting_differs(d->setting, on->setting) &&
+            ft__is_same_operating_point(on->setting, d->setting) &&
             (!best || likeness(on, d) > likeness(on, best)))
             best = d;
     }

@@ -44,10 +44,10 @@ static bool is_tf32(const ft__query_context *q, const ft_op *op)
 {
     ft__hardware_spec chip;
 
-    if (q->plain)
+    if (q->plain || op->dtype != FT_DTYPE_fp32 || !ft__makes_products(op))
         return false;
     ft__hardware_spec_set(&chip, q->a.device, &q->set, q->a.policy, op);
-    return chip.tensor && op->dtype == FT_DTYPE_fp32;
+    return chip.tensor;
 }
 
 /* Is its time among the few measurements of the device as it is asked about? */
