@@ -222,6 +222,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .l2_bytes = d->l2_bytes,
         .memory_bytes = d->memory_bytes,
         .tensor_flops = d->peak_fp16,
+        .halved = is_since(d, 8) && d->peak_fp16 < 3.8 * d->peak_fp32,
         .process_nm = d->process_nm,
         .year = d->year,
         .slots = set->slots,
@@ -422,6 +423,12 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
     return most * at_most_all(share / most, c[FT__C_sustain_corner]);
 }
 
+/* Joules of a FLOP on tensor cores that take operands and sums from memories of their
+ * own (tcgen05, Blackwell's data centre), relative to Hopper's: large bf16 products
+ * draw 1.17 kW for 1740 TFLOP/s on a GB200, 692 W for 711 on an H200. B200 and B300
+ * have 1.7 and 1.77 PFLOP/s in published products. */
+static const double OWN_MEMORY = 0.69;
+
 /* The same of tensor cores. Clocks fall with voltage, so that power goes with more than
  * their square: half the budget leaves more than half the rate. */
 static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
@@ -430,6 +437,8 @@ static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
 
     if (!(budget > 0) || !chip->tensor || chip->short_loop)
         return 1;
+    if (chip->blackwell && chip->stacked)
+        budget /= OWN_MEMORY;
     if (chip->process_nm > 0)
         budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);
     return at_most_all(c[FT__C_tensor_power] * sqrt(budget), c[FT__C_sustain_corner]);

@@ -51,6 +51,7 @@ typedef struct ft__hardware_spec {
     int blackwell;  /* those of 10 and 11 */
     int widened;    /* ft__is_widened(): its layers are multiplied in a wider type */
     int tensor;     /* peak_flops is that of tensor cores */
+    int halved;     /* these are held below what cores of their generation feed */
     int tensorflow; /* TensorFlow 1, whose datasets name the activation */
     int activated;  /* "activation=relu": one operation more, over the result */
     int caches; /* "cache=written": attention stores the new keys and values first */

@@ -222,7 +222,7 @@ Mistakes.
   foretell explore: data/models/nosuch.onnx: No such file or directory
   [3]
   $ sed 's/l4, jetson-tk1/l4, jetson-tk9/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
-  foretell explore: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-64gb, jetson-agx-thor, jetson-agx-xavier, jetson-nano, jetson-orin-nano-8gb; foretell devices lists all 129
+  foretell explore: no device "jetson-tk9"; there are jetson-tk1, jetson-tx1, jetson-tx2, jetson-agx-orin-32gb, jetson-agx-orin-64gb, jetson-agx-thor, jetson-agx-xavier, jetson-nano; foretell devices lists all 162
   [4]
   $ sed 's/values: \[a30,/values: ["a30,l4",/' anywhere.yaml >bad.yaml; foretell explore run bad.yaml
   foretell explore: bad.yaml:8: when: device has no value "a30"

@@ -181,7 +181,7 @@ A predictor that cannot be read is left out where nobody named it, and the other
   choices.1.level_why: "one host sets their times, equal within 1 %"
   $ foretell rank data/models/resnet18.onnx --top 1 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  mi325x, mi300x, b300, b200, h200-sxm, h100-sxm, h800, h100-nvl, h100-pcie, rtx-pro-6000, mi355x and 81 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
+  mi325x, mi300x, mi300a, b300, b200, h200-sxm, h100-sxm, h800, h200-nvl, h100-nvl, h100-pcie and 107 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
   all are done after 1.23 ms and have taken 88.3 mJ; no other way is better
@@ -258,7 +258,7 @@ Names and options as other tools have them.
   [3]
   $ foretell rank data/models/resnet18.onnx --by cost --price a30=1/h | grep 'no price'
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a2, a40, a800, arc-pro-b60, b200 and 115 more: no price is given
+  not known: a10, a100-pcie-40gb, a100-pcie-80gb, a100-sxm-40gb, a100-sxm-80gb, a10g, a16, a2, a40, a800, arc-pro-b60 and 148 more: no price is given
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --dim tp=2 --concurrency 4 | grep -o 'tensor-parallel-size .'
   tensor-parallel-size 2
   $ foretell predict examples/llm/llama-3-8b.json --device 8xH100 --concurrency 8

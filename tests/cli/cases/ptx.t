@@ -415,7 +415,7 @@ What is missing or wrong is said.
   foretell ptx: data/devices: neither launches.jsonl nor PTX is in it or below it
   [3]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1 --block 32 --device ryzen
-  foretell ptx: no device "ryzen", and none with a name like it; foretell devices lists the 129 there are
+  foretell ptx: no device "ryzen", and none with a name like it; foretell devices lists the 162 there are
   [4]
 
 One launch as a table: its classes, or with a device the row of a list, with intervals; the sum over classes in JSON.

@@ -134,7 +134,7 @@ What cannot be understood.
   foretell rank: --price a30=2.49/h,l4=1/h: one device each: repeat --price
   [2]
   $ foretell rank data/models/resnet50.onnx --devices a30 --price a300=1/h
-  foretell rank: no device "a300"; there are a30, b300, gb300, mi300x; foretell devices lists all 129
+  foretell rank: no device "a300"; there are a30, b300, gb300, mi300a, mi300x; foretell devices lists all 162
   [4]
   $ foretell rank data/models/resnet50.onnx --devices a30 --price 1/h --price l4=1/h 2>&1 >/dev/null
   warning: --price l4=1/h: l4 is not among the devices asked
