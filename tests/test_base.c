@@ -140,9 +140,3 @@ TEST(names_lead_back_to_their_values)
     CHECK(SAME(ft_name(FT_NAMES_RANK_UNIT, FT_RANK_BY_EDP), "J s"));
     CHECK(SAME(ft_name(FT_NAMES_PART, FT_PART_SAVED), "saved"));
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}
