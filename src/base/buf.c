@@ -1,6 +1,7 @@
 /* Growing text: pieces and formats in, one terminated string out. */
 #include "base/buf.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,6 +86,35 @@ void ft__buf_free(ft__buf *b)
 {
     free(b->s);
     *b = (ft__buf){0};
+}
+
+ft_status ft__file_read(char **text, size_t *len, const char *path, size_t most,
+                        ft_error *err)
+{
+    enum { PIECE = 1 << 12 };
+    FILE *fp = fopen(path, "rb");
+    ft__buf b = {0};
+    size_t n = 1;
+    ft_status st = FT_OK;
+
+    while (fp && n && b.len <= most && reserve(&b, PIECE)) {
+        n = fread(b.s + b.len, 1, b.cap - b.len - 1, fp);
+        b.len += n;
+        b.s[b.len] = '\0';
+    }
+    if (!fp || ferror(fp))
+        st = ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
+    else if (b.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    else if (b.len > most)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: larger than %zu MiB", path, most >> 20);
+    if (fp)
+        fclose(fp);
+    if (st)
+        ft__buf_free(&b);
+    *text = b.s;
+    *len = b.len;
+    return st;
 }
 
 const char *ft__base_name(const char *path)
