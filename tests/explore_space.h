@@ -6,7 +6,7 @@
 
 #include "explore/space/space.h"
 
-/* Of all spaces; to be freed at the end. */
+/* Of all spaces, as long as the program runs. */
 static ft__arena spaces;
 static const char *const text[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 

@@ -5,26 +5,23 @@
 #include <stdbool.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/predictor.h"
-
-static char root[900]; /* the tree's */
 
 static inline ft_device *device_of(const char *name)
 {
-    char data[1024];
     ft_device *d = NULL;
 
-    snprintf(data, sizeof(data), "%s/data", root);
-    CHECK_EQ(ft_device_load(&d, data, name, NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&d, data_dir, name, NULL), FT_OK);
     return d;
 }
 
 static inline ft_predictor *predictor_of(const char *name)
 {
-    char path[1024];
+    char path[4200];
     ft_predictor *p = NULL;
 
-    snprintf(path, sizeof(path), "%s/data/predictors/%s", root, name);
+    snprintf(path, sizeof(path), "%s/predictors/%s", data_dir, name);
     CHECK_EQ(ft_predictor_load(&p, path, NULL), FT_OK);
     return p;
 }

@@ -1,5 +1,7 @@
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -141,8 +143,27 @@ TEST(names_lead_back_to_their_values)
     CHECK(SAME(ft_name(FT_NAMES_PART, FT_PART_SAVED), "saved"));
 }
 
-int main(void)
+TEST(a_file_is_read_whole_or_is_too_large)
 {
-    check_all();
-    CHECK_DONE();
+    enum { MOST = 3 << 20 };
+    static const size_t sizes[] = {0, 1, 4095, 4096, MOST, MOST + 1};
+    char path[] = "/tmp/foretell-base-XXXXXX", *text;
+    const int fd = mkstemp(path);
+    ft_error err = {0};
+    size_t len;
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        CHECK_EQ(ftruncate(fd, (off_t)sizes[i]), 0);
+        if (ft__file_read(&text, &len, path, MOST, &err))
+            CHECK(!text && EQ(err.status, FT_EFORMAT) && HAS(err.msg, "than 3 MiB"));
+        else
+            CHECK(EQ(len, sizes[i]) && EQ(text[len], 0));
+        CHECK_EQ(!text, sizes[i] > MOST);
+        free(text);
+    }
+    close(fd);
+    unlink(path);
+    CHECK(EQ(ft__file_read(&text, &len, path, MOST, &err), FT_EIO) && !text);
+    CHECK(EQ(ft__file_read(&text, &len, "/tmp", MOST, &err), FT_EIO) && !text);
+    CHECK(SAME(err.msg, "cannot read /tmp: Is a directory"));
 }

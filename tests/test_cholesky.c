@@ -130,9 +130,3 @@ TEST(decay_is_the_exponential_function)
         CHECK_NEAR(ft__decay(t) / exp(-t), 1, 4e-15);
     CHECK(EQ(ft__decay(0), 1) && EQ(ft__decay(1e9), 0) && EQ(ft__decay(INFINITY), 0));
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -440,9 +440,3 @@ TEST(no_cap_goes_below_what_the_lowest_clock_draws)
     CHECK(CMP(ft__clocks_at(c, &from, NAN, NAN, 200).time, <=, 1));
     ft__clocks_free(c);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -849,9 +849,3 @@ TEST(what_is_wrong_or_not_known_is_named)
     fails("", &(ft_import_options){.dims = thrice, .n_dims = 1}, FT_EINVAL, "once=3");
     fails("", &(ft_import_options){.dims = bits, .n_dims = 1}, FT_EINVAL, "kv_bits");
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -300,9 +300,3 @@ TEST(states_of_8_bits_are_updated_in_place)
     CHECK(CMP(m[1].peak_bytes, <, m[0].peak_bytes - m[1].part[FT_PART_STATE]));
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -98,9 +98,3 @@ TEST(what_cannot_be_said_is_not_a_number)
         CHECK(CMP(one.low, <=, 1) && CMP(one.high, <=, 1));
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

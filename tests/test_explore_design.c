@@ -410,10 +410,3 @@ TEST(the_sequence_is_more_even_than_chance)
         CHECK(CMP(even, <, 0.5 * chance));
     }
 }
-
-int main(void)
-{
-    check_all();
-    ft__arena_free(&spaces);
-    CHECK_DONE();
-}

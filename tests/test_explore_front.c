@@ -152,9 +152,3 @@ TEST(what_is_not_known_or_beyond_adds_nothing)
     CHECK_EQ(volume, 0);
     CHECK_EQ(ft_hypervolume(&volume, y, 4, 0, reference, NULL), FT_EINVAL);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -160,10 +160,3 @@ TEST(points_that_failed_are_left_out)
     ft_influence_free(&a);
     free(point);
 }
-
-int main(void)
-{
-    check_all();
-    ft__arena_free(&spaces);
-    CHECK_DONE();
-}

@@ -134,10 +134,3 @@ TEST(too_few_points_are_refused)
     CHECK_EQ(ft_influence_fit(&m, s, point, y, 9, 1, &err), FT_EINVAL);
     CHECK(EQ(m.term, NULL) && HAS(err.msg, "9 points"));
 }
-
-int main(void)
-{
-    check_all();
-    ft__arena_free(&spaces);
-    CHECK_DONE();
-}

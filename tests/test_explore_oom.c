@@ -124,6 +124,5 @@ int main(void)
     CHECK_REFUSALS(influence_model(), 8);
     CHECK_REFUSALS(correlate(), 2);
     free(points);
-    ft__arena_free(&spaces);
     CHECK_DONE();
 }

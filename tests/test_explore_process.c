@@ -123,10 +123,3 @@ TEST(what_matters_has_the_shorter_length)
     }
     ft__arena_free(&p.arena);
 }
-
-int main(void)
-{
-    check_all();
-    ft__arena_free(&spaces);
-    CHECK_DONE();
-}

@@ -404,10 +404,3 @@ TEST(a_certain_gain_is_the_volume_added)
     CHECK_EQ(ft__gain_expected(&g, worse, sigma, &rng), 0);
     ft__gain_free(&g);
 }
-
-int main(void)
-{
-    check_all();
-    ft__arena_free(&spaces);
-    CHECK_DONE();
-}

@@ -212,10 +212,3 @@ TEST(mistakes_are_refused_with_a_sentence)
         CHECK(HAS(err.msg, bad[i].says));
     }
 }
-
-int main(void)
-{
-    check_all();
-    ft__arena_free(&spaces);
-    CHECK_DONE();
-}

@@ -77,7 +77,7 @@ static ft__network_estimate ask_at(const ft_predictor *p, const ft_device *d,
     return e;
 }
 
-static void clocks_that_were_measured_tell_of_others(void)
+TEST(clocks_that_were_measured_tell_of_others)
 {
     static const struct {
         const char *setting;
@@ -124,11 +124,4 @@ static void clocks_that_were_measured_tell_of_others(void)
     ft_predictor_free(p);
     ft_store_close(s);
     ft_device_free(d);
-}
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    clocks_that_were_measured_tell_of_others();
-    CHECK_DONE();
 }

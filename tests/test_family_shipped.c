@@ -96,10 +96,3 @@ TEST(a_small_kernel_takes_a_device_no_more_than_it_does_in_a_graph)
     ft_device_free(d);
     ft_predictor_free(p);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -232,9 +232,3 @@ TEST(of_one_chip_half_is_taken_where_rows_are_many)
     CHECK_NEAR(ft__share_of_learned(&chip, 1, 1000), 0.5, 0);
     CHECK_NEAR(ft__share_of_learned(&chip, 1, 30), 0.05, 1e-12);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

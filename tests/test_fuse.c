@@ -241,9 +241,3 @@ TEST(a_batch_norm_of_inference_is_elementwise)
         ft_graph_free(g);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -221,10 +221,3 @@ TEST(few_rows_of_many_kinds_help_each_other)
     ft_predictor_free(again);
     ft_predictor_free(p);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

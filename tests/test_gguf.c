@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "files.h"
 #include "import/llm/llm.h"
 
@@ -142,12 +143,12 @@ static ft_graph *imported(const struct file *f, const ft_import_options *opt)
     return g;
 }
 
-static uint8_t *file_at(const char *folder, const char *name, size_t *n)
+static uint8_t *file_at(const char *name, size_t *n)
 {
     char path[4096];
     uint8_t *bytes;
 
-    snprintf(path, sizeof(path), "%s/tests/data/gguf/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/tests/data/gguf/%s", source_root, name);
     bytes = read_bytes(path, n);
     CHECK(bytes);
     return bytes;
@@ -155,10 +156,10 @@ static uint8_t *file_at(const char *folder, const char *name, size_t *n)
 
 /* Headers by llama.cpp's own writer (tests/data/gguf/make), with the sizes that it
  * counts: parameters exactly, bytes as far as one type for a part has them. */
-static void headers_of_another_writer_count_what_it_counts(const char *folder)
+TEST(headers_of_another_writer_count_what_it_counts)
 {
     size_t len, n;
-    char *sizes = (char *)file_at(folder, "sizes.csv", &len), name[64], path[80];
+    char *sizes = (char *)file_at("sizes.csv", &len), name[64], path[80];
     double parameters, bytes;
     int files = 0;
 
@@ -170,7 +171,7 @@ static void headers_of_another_writer_count_what_it_counts(const char *folder)
 
         CHECK_EQ(sscanf(at + 1, "%63[^,],%lf,%lf", name, &parameters, &bytes), 3);
         snprintf(path, sizeof(path), "%s.gguf", name);
-        file = file_at(folder, path, &n);
+        file = file_at(path, &n);
         if (import(&g, file, n, path, NULL, &err))
             fprintf(stderr, "%s\n", err.msg);
         CHECK(g);
@@ -333,13 +334,4 @@ TEST(a_language_model_is_seen_by_its_first_bytes)
     CHECK(ft_is_language_model("\xef\xbb\xbf\r\n {\"a\": 1}", 13));
     CHECK(!ft_is_language_model("conv2d x=1x3x8x8", 16));
     CHECK(!ft_is_language_model("GGU", 3) && !ft_is_language_model("", 0));
-}
-
-int main(int argc, char **argv)
-{
-    if (argc < 2)
-        return 2;
-    headers_of_another_writer_count_what_it_counts(argv[1]);
-    check_all();
-    CHECK_DONE();
 }

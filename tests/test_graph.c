@@ -647,9 +647,3 @@ TEST(a_cast_changes_what_is_computed_in_and_nothing_else)
     CHECK(EQ(ft__graph_cast(&made, g, FT_DTYPE_fp16, &err), FT_EINVAL) && !made);
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -190,9 +190,3 @@ TEST(more_rounds_leave_less)
     CHECK(CMP(before, <, first / 50));
     data_free(&d);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data_dir.h"
 #include "onnx_cases.h"
 #include "parse_spec.h"
 #include "spec_counts.h"
@@ -32,7 +33,7 @@ static void explain(const char *name, struct list *theirs)
         }
 }
 
-static ft_graph *training_step(const char *root, const char *name)
+static ft_graph *training_step(const char *name)
 {
     static const char *const folders[] = {"data/models", "tests/data/models"};
     const ft_import_options batch = {.batch = 2};
@@ -42,7 +43,7 @@ static ft_graph *training_step(const char *root, const char *name)
     char path[512];
 
     for (size_t i = 0; i < 2 && !g; i++) {
-        snprintf(path, sizeof(path), "%s/%s/%s.onnx", root, folders[i], name);
+        snprintf(path, sizeof(path), "%s/%s/%s.onnx", source_root, folders[i], name);
         ft__import_file(&g, path, &batch, &err);
     }
     if (!g || ft__graph_train(&out, g, &step, &err))
@@ -51,7 +52,7 @@ static ft_graph *training_step(const char *root, const char *name)
     return out;
 }
 
-static void products_are_those_of_the_joint_graph(const char *root)
+TEST(products_are_those_of_the_joint_graph)
 {
     static struct list ours, theirs;
     char path[512];
@@ -59,7 +60,7 @@ static void products_are_those_of_the_joint_graph(const char *root)
     DIR *dir;
     int n = 0;
 
-    snprintf(path, sizeof(path), "%s/tests/data/joint", root);
+    snprintf(path, sizeof(path), "%s/tests/data/joint", source_root);
     dir = opendir(path);
     CHECK(dir != NULL);
     while (dir && (e = readdir(dir)) != NULL) {
@@ -68,8 +69,9 @@ static void products_are_those_of_the_joint_graph(const char *root)
 
         if (sscanf(e->d_name, "%127[^.].txt", name) != 1)
             continue;
-        snprintf(path, sizeof(path), "%s/tests/data/joint/%.127s.txt", root, name);
-        g = training_step(root, name);
+        snprintf(path, sizeof(path), "%s/tests/data/joint/%.127s.txt", source_root,
+                 name);
+        g = training_step(name);
         CHECK(g != NULL);
         if (g) {
             read_golden(&theirs, path);
@@ -87,14 +89,14 @@ static void products_are_those_of_the_joint_graph(const char *root)
 }
 
 /* Norms are folded into convolutions in these files. */
-static void what_is_trained_are_the_parameters(const char *root)
+TEST(what_is_trained_are_the_parameters)
 {
     char path[512], line[256], name[64];
     double want, trained;
     int n = 0;
     FILE *fp;
 
-    snprintf(path, sizeof(path), "%s/tests/data/costs.txt", root);
+    snprintf(path, sizeof(path), "%s/tests/data/costs.txt", source_root);
     fp = fopen(path, "r");
     CHECK(fp != NULL);
     while (fp && fgets(line, sizeof(line), fp)) {
@@ -102,7 +104,7 @@ static void what_is_trained_are_the_parameters(const char *root)
 
         if (line[0] == '#' || sscanf(line, "%63s %*f %*f %lf", name, &want) != 2)
             continue;
-        g = training_step(root, name);
+        g = training_step(name);
         trained = 0;
         for (uint32_t i = 0; g && i < g->n_tensors; i++)
             if (g->tensor[i].trainable)
@@ -126,14 +128,14 @@ static double product_flops(const ft_op *op)
     return sum;
 }
 
-static void layers_cost_what_torch_counts(const char *root)
+TEST(layers_cost_what_torch_counts)
 {
     char path[512], text[512], spec[SPEC];
     double forward, backward;
     FILE *fp;
     int n = 0;
 
-    snprintf(path, sizeof(path), "%s/tests/data/flops.txt", root);
+    snprintf(path, sizeof(path), "%s/tests/data/flops.txt", source_root);
     fp = fopen(path, "r");
     CHECK(fp != NULL);
     while (fp && fgets(text, sizeof(text), fp)) {
@@ -155,7 +157,7 @@ static void layers_cost_what_torch_counts(const char *root)
 }
 
 /* The importer takes it apart into transposes and one matrix product. */
-static void einsum_costs_what_torch_counts(const char *root)
+TEST(einsum_costs_what_torch_counts)
 {
     char path[512], line[256], equation[64], x[64], y[64], text[512];
     static struct list products;
@@ -163,7 +165,7 @@ static void einsum_costs_what_torch_counts(const char *root)
     int n = 0;
     FILE *fp;
 
-    snprintf(path, sizeof(path), "%s/tests/data/einsum.txt", root);
+    snprintf(path, sizeof(path), "%s/tests/data/einsum.txt", source_root);
     fp = fopen(path, "r");
     CHECK(fp != NULL);
     while (fp && fgets(line, sizeof(line), fp)) {
@@ -189,15 +191,4 @@ static void einsum_costs_what_torch_counts(const char *root)
     CHECK_EQ(n, 6);
     if (fp)
         fclose(fp);
-}
-
-int main(int argc, char **argv)
-{
-    const char *root = argc > 1 ? argv[1] : ".";
-
-    layers_cost_what_torch_counts(root);
-    einsum_costs_what_torch_counts(root);
-    products_are_those_of_the_joint_graph(root);
-    what_is_trained_are_the_parameters(root);
-    CHECK_DONE();
 }

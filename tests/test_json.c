@@ -298,9 +298,3 @@ TEST(what_is_left_of_an_object_can_be_jumped_over)
     CHECK(ft__json_element(&r) && ft__json_int(&r, &v) && EQ(v, 7));
     CHECK(!ft__json_element(&r) && ft__json_done(&r) && !doc.why);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

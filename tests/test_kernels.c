@@ -503,9 +503,3 @@ TEST(a_launch_is_asked_about_as_it_was_counted)
     CHECK_EQ(ft_kernel_ask(&given, NULL, q, NULL), FT_EINVAL);
     ft__ptx_free(m);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -325,9 +325,3 @@ TEST(every_spoiled_byte_is_refused_or_harmless)
     ft__forest_free(f);
     data_free(&d);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

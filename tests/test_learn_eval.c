@@ -316,9 +316,3 @@ TEST(importance_needs_folds_and_models)
     CHECK_EQ(ft__model_importance(&v, &(ft__matrix){x, 4, 1}, y, fold, 2, &opt, NULL),
              FT_OK);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -563,9 +563,3 @@ TEST(says_what_is_wrong_with_the_input)
             fprintf(stderr, "case %zu (%s): \"%s\"\n", i, cases[i].says, err.msg);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

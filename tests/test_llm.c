@@ -584,9 +584,3 @@ TEST(what_is_moved_takes_less_at_a_low_voltage)
      * at the highest clock. */
     CHECK(CMP(ft__idle_share(&theta, &titan_x, 595. / 1164), >, 0.79));
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

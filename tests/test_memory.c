@@ -407,9 +407,3 @@ TEST(a_graph_without_operations_is_its_weights)
     CHECK(EQ(m.peak_bytes, 60) && EQ(m.peak_node, FT_NONE));
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -233,9 +233,3 @@ TEST(more_trees_than_fit_on_the_stack_are_refused)
     ft__model_free(m);
     data_free(&d);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

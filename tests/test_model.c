@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/names.h"
 #include "learn/learn_inside.h"
 #include "learn/model.h"
@@ -499,13 +500,13 @@ TEST(support_vectors_hold_every_row_in_the_tube)
 
 enum { ROWS = 300, COLUMNS = 8, FOLDS = 5 };
 
-static int read_table(const char *root, float *x, double *y, uint32_t *fold)
+static int read_table(float *x, double *y, uint32_t *fold)
 {
     char path[4096], line[512];
     size_t n = 0;
     FILE *fp;
 
-    snprintf(path, sizeof(path), "%s/tests/data/learn.csv", root);
+    snprintf(path, sizeof(path), "%s/tests/data/learn.csv", source_root);
     fp = fopen(path, "r");
     if (!fp || !fgets(line, sizeof(line), fp))
         return 0;
@@ -525,7 +526,7 @@ static int read_table(const char *root, float *x, double *y, uint32_t *fold)
  * and XGBoost 3.2: the same number where a method has no chance in it, otherwise the
  * mean of four seeds and what they differed by, twice. For MIDDLE these are medians of
  * what the trees of its extra trees say. */
-static void methods_err_as_those_of_others(const char *root)
+TEST(methods_err_as_those_of_others)
 {
     static const struct {
         double r2, within;
@@ -543,7 +544,7 @@ static void methods_err_as_those_of_others(const char *root)
     const ft__matrix m = {x, ROWS, COLUMNS};
     const char *why;
 
-    CHECK(read_table(root, x, y, fold));
+    CHECK(read_table(x, y, fold));
     for (int k = 0; k < FT_METHOD_COUNT; k++) {
         const ft__learn_model_options opt = {.method = (ft_method)k, .seed = 1};
         ft_errors e;
@@ -554,11 +555,4 @@ static void methods_err_as_those_of_others(const char *root)
         CHECK(!ft__errors_compute(&e, y, out, ROWS, COLUMNS, NULL));
         CHECK_NEAR(e.r2, theirs[k].r2, theirs[k].within);
     }
-}
-
-int main(int argc, char **argv)
-{
-    check_all();
-    methods_err_as_those_of_others(argc > 1 ? argv[1] : ".");
-    CHECK_DONE();
 }

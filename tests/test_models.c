@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "files.h"
 #include "foretell/graph.h"
 #include "import/graph_inside.h"
@@ -78,14 +79,14 @@ static void look_at_file(ft__pb_doc *doc, struct names *constant, struct names *
 }
 
 /* A model lies with the examples or with the tests. */
-static uint8_t *read_model(const char *root, const char *name, size_t *len)
+static uint8_t *read_model(const char *name, size_t *len)
 {
     static const char *const folders[] = {"data/models", "tests/data/models"};
     char path[512];
     uint8_t *p = NULL;
 
     for (size_t i = 0; i < 2 && !p; i++) {
-        snprintf(path, sizeof(path), "%s/%s/%s.onnx", root, folders[i], name);
+        snprintf(path, sizeof(path), "%s/%s/%s.onnx", source_root, folders[i], name);
         p = read_bytes(path, len);
     }
     return p;
@@ -149,12 +150,12 @@ static void specs_read_back(const ft_graph *g)
     }
 }
 
-static void check_model(const char *root, const char *name, FILE *golden)
+static void check_model(const char *name, FILE *golden)
 {
     static struct names constant, inside;
     const ft_import_options opt = {.batch = 2};
     size_t len = 0;
-    uint8_t *data = read_model(root, name, &len);
+    uint8_t *data = read_model(name, &len);
     ft__pb_doc doc = {.base = data, .len = len};
     ft_graph *g = NULL;
     ft_error err = {0};
@@ -176,14 +177,14 @@ static void check_model(const char *root, const char *name, FILE *golden)
     free(data);
 }
 
-static void every_value_has_the_shape_that_onnx_infers(const char *root)
+TEST(every_value_has_the_shape_that_onnx_infers)
 {
     char path[512];
     struct dirent *e;
     DIR *dir;
     int n = 0;
 
-    snprintf(path, sizeof(path), "%s/tests/data/shapes", root);
+    snprintf(path, sizeof(path), "%s/tests/data/shapes", source_root);
     dir = opendir(path);
     CHECK(dir != NULL);
     while (dir && (e = readdir(dir)) != NULL) {
@@ -192,12 +193,13 @@ static void every_value_has_the_shape_that_onnx_infers(const char *root)
 
         if (sscanf(e->d_name, "%200[^.].txt", name) != 1)
             continue;
-        snprintf(path, sizeof(path), "%s/tests/data/shapes/%.200s.txt", root, name);
+        snprintf(path, sizeof(path), "%s/tests/data/shapes/%.200s.txt", source_root,
+                 name);
         fp = fopen(path, "r");
         CHECK(fp != NULL);
         if (!fp)
             continue;
-        check_model(root, name, fp);
+        check_model(name, fp);
         fclose(fp);
         n++;
     }
@@ -245,14 +247,14 @@ static double parameters(const ft_graph *g)
     return sum;
 }
 
-static void costs_are_what_torch_counts(const char *root)
+TEST(costs_are_what_torch_counts)
 {
     char path[512], line[256], name[64];
     double want_macs, want_params, folded;
     FILE *fp;
     int n = 0;
 
-    snprintf(path, sizeof(path), "%s/tests/data/costs.txt", root);
+    snprintf(path, sizeof(path), "%s/tests/data/costs.txt", source_root);
     fp = fopen(path, "r");
     CHECK(fp != NULL);
     while (fp && fgets(line, sizeof(line), fp)) {
@@ -263,7 +265,7 @@ static void costs_are_what_torch_counts(const char *root)
         if (line[0] == '#' || sscanf(line, "%63s %lf %lf %lf", name, &want_macs,
                                      &want_params, &folded) != 4)
             continue;
-        data = read_model(root, name, &len);
+        data = read_model(name, &len);
         CHECK(data && EQ(ft__onnx_import(&g, data, len, name, NULL, NULL), FT_OK));
         if (g) {
             CHECK_NEAR(macs(g), want_macs, 0);
@@ -276,13 +278,4 @@ static void costs_are_what_torch_counts(const char *root)
     CHECK_EQ(n, 8);
     if (fp)
         fclose(fp);
-}
-
-int main(int argc, char **argv)
-{
-    const char *root = argc > 1 ? argv[1] : ".";
-
-    every_value_has_the_shape_that_onnx_infers(root);
-    costs_are_what_torch_counts(root);
-    CHECK_DONE();
 }

@@ -687,9 +687,3 @@ TEST(spec_lists_count)
         CHECK(SAME(err.msg, bad[i].says) && EQ(err.pos, bad[i].pos) && !g);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/prng.h"
+#include "data_dir.h"
 #include "import/onnx/onnx.h"
 #include "onnx_cases.h"
 
@@ -138,13 +139,13 @@ static uint32_t run_file(const char *path)
     return n;
 }
 
-static void results_are_those_of_onnx_runtime(const char *root)
+TEST(results_are_those_of_onnx_runtime)
 {
     uint32_t n = 0;
     char path[1024];
 
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        snprintf(path, sizeof(path), "%s/tests/data/contrib/%s", root, files[i]);
+        snprintf(path, sizeof(path), "%s/tests/data/contrib/%s", source_root, files[i]);
         n += run_file(path);
     }
     CHECK(CMP(n, >, 0));
@@ -370,7 +371,7 @@ static uint32_t count_equal_values(const ft_graph *g, const char *path)
     return n;
 }
 
-static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
+TEST(quantised_networks_are_as_onnx_runtime_runs_them)
 {
     /* fewest: values that must be found; the rest are between fused nodes, or
      * scales. weights: elements of filters and matrices, a byte
@@ -398,12 +399,12 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
         double bytes = 0;
         uint32_t found;
 
-        snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.onnx", root,
+        snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.onnx", source_root,
                  networks[i].name);
         CHECK_EQ(ft__import_file(&g, path, NULL, &err), FT_OK);
         if (!g)
             continue;
-        snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.txt", root,
+        snprintf(path, sizeof(path), "%s/tests/data/quantised/%s.txt", source_root,
                  networks[i].name);
         found = count_equal_values(g, path);
         for (uint32_t j = 0; j < g->n_tensors; j++) {
@@ -421,12 +422,4 @@ static void quantised_networks_are_as_onnx_runtime_runs_them(const char *root)
         CHECK(CMP(flops, >, 0) && EQ(product_flops(g), flops));
         ft_graph_free(g);
     }
-}
-
-int main(int argc, char **argv)
-{
-    check_all();
-    results_are_those_of_onnx_runtime(argc > 1 ? argv[1] : ".");
-    quantised_networks_are_as_onnx_runtime_runs_them(argc > 1 ? argv[1] : ".");
-    CHECK_DONE();
 }

@@ -411,9 +411,3 @@ TEST(loops_that_never_end_are_refused)
     CHECK(SAME(err.msg, "m.onnx: node n: loops run it more than 2^52 times"));
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

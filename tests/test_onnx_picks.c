@@ -376,9 +376,3 @@ TEST(what_does_not_fit_is_one_sentence)
 
     CHECK_MISFITS(cases);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

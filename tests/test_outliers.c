@@ -164,9 +164,3 @@ TEST(what_cannot_be_judged_is_refused)
     CHECK_EQ(ft__outliers_find(out, &d.m, d.y, group, &opt, &err), FT_EINVAL);
     data_free(&d);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -166,10 +166,3 @@ TEST(a_library_is_called_for_each_gradient)
     CHECK_NEAR(terms("relu x=64x64 phase=backward", "ieee", &c).launch_s,
                value("floor_s"), 1e-9);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -434,10 +434,3 @@ TEST(epilogue_stores_hardly_overlap_the_main_loop)
     CHECK(CMP(seconds(shortest, "a100-sxm-40gb", ""), <, 1.1 * 1.32e-3));
     CHECK(CMP(a10_s, >, 0.9 * 71.9e-3) && CMP(a10_s, <, 1.1 * 71.9e-3));
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -166,10 +166,3 @@ TEST(few_channel_conv3d_has_slow_kernels)
     CHECK(CMP(seconds(product, "a10", "") / seconds(product, "a10g", ""), >, 1.3));
     CHECK(CMP(seconds(spec, "a100-sxm-40gb", ""), <, 1.6 * 6.2e-3));
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

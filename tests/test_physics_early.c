@@ -655,10 +655,3 @@ TEST(types_without_hardware_take_the_rate_of_vectors)
     CHECK(CMP(seconds(half, "t4", ""), >, 0.8 * seconds(conv, "t4", "")));
     CHECK(CMP(2 * pow(4096, 3) / seconds(product, "rx-7900-xtx", ""), <, 30.7e12));
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

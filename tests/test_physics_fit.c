@@ -338,10 +338,3 @@ TEST(fitting_again_gives_the_same_bits)
     for (int i = 0; i < FT__N_PHYSICS_PARAMS; i++)
         CHECK_NEAR(none.v[i] / b.v[i], 1, 1e-12);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -224,10 +224,3 @@ TEST(gddr_goes_by_no_fit_of_hbm)
     ft__physics(&fitted, &weights, &chip, &theta);
     CHECK(CMP(fitted.memory_s * chip.bandwidth, >=, 2.0 * 32768 * 32768));
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -351,10 +351,3 @@ TEST(an_optimizer_takes_the_time_of_its_bytes)
     CHECK(CMP(seconds("sgd x=512x512x3x3 dtype=fp32 phase=optimizer", "l40s", ""), >,
               3 * 512 * 512 * 9 * 4 / 864e9));
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

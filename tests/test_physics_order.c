@@ -360,10 +360,3 @@ TEST(machines_of_8_are_a_default_of_sums)
     CHECK(CMP(seconds(two, p100, ""), <, 0.8 * seconds(sum, p100, "")));
     CHECK_NEAR(seconds(four, p100, ""), seconds(sum, p100, ""), 1e-12);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

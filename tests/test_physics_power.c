@@ -137,10 +137,3 @@ TEST(at_any_clock_a_product_costs_what_it_costs_alone)
     }
     ft__arena_free(&arena);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -25,9 +25,9 @@ static ft_graph *network(const char *model, int64_t batch)
 {
     const ft_import_options how = {.batch = batch};
     ft_graph *g = NULL, *out = NULL;
-    char path[1024];
+    char path[4200];
 
-    snprintf(path, sizeof(path), "%s/data/models/%s.onnx", root, model);
+    snprintf(path, sizeof(path), "%s/models/%s.onnx", data_dir, model);
     CHECK_EQ(ft__import_file(&g, path, &how, NULL), FT_OK);
     CHECK_EQ(ft__graph_lower(&out, g, FT_POLICY_STRIDED_VIEWS, NULL), FT_OK);
     ft_graph_free(g);
@@ -388,13 +388,4 @@ TEST(memory_that_is_not_known_leaves_the_limit_to_the_others)
     ft_assignment a;
 
     CHECK_EQ(ft_place_assign(&a, &c, FT_PLACE_BY_TIME, NULL), FT_ENOTFOUND);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc < 2)
-        return 2;
-    snprintf(root, sizeof(root), "%s", argv[1]);
-    check_all();
-    CHECK_DONE();
 }

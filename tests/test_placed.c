@@ -433,10 +433,3 @@ TEST(nonsense_in_errors_of_networks_is_refused)
             &right, &(ft__op_bounds){.alone = 0.1, .share = {0, 1}, .chains = 0.04}),
         0.4, 1e-12);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

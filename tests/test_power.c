@@ -258,9 +258,3 @@ TEST(errors_of_power_and_time_propagate)
     ft__energy_of(&j, &e, 10, NAN, 1, 0.1);
     CHECK(EQ(j, 10) && isnan(e));
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

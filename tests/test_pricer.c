@@ -222,12 +222,3 @@ TEST(every_line_may_be_cut_anywhere)
     ft__op_costs_free(x);
     ft_device_free(d);
 }
-
-int main(int argc, char **argv)
-{
-    if (argc < 2)
-        return 2;
-    snprintf(root, sizeof(root), "%s", argv[1]);
-    check_all();
-    CHECK_DONE();
-}

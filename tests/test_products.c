@@ -170,9 +170,3 @@ TEST(all_gradients_have_one_spelling)
     b = parse("linear x=5x7 out=3 phase=backward wrt=w");
     CHECK(!ft_op_equal(&a, &b) && EQ(ft_op_wrt(&b), FT_WRT_WEIGHTS));
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

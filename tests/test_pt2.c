@@ -403,9 +403,3 @@ TEST(graphs_inside_graphs_are_bounded)
     CHECK(HAS(err.msg, "brackets are nested too deep"));
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

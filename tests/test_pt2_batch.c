@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "import/graph_inside.h"
 #include "import/pt2/pt2.h"
 #include "pt2_read.h"
@@ -17,8 +18,6 @@ struct network {
 };
 
 static pt2_text text;
-static const char *root;
-
 static void at_batch(char *out, const char *s, int64_t batch)
 {
     for (; *s; s++) {
@@ -179,7 +178,7 @@ TEST(joint_archives_grow_with_the_batch)
         ft_totals one = {0}, three = {0};
         char path[2048];
 
-        snprintf(path, sizeof(path), "%s/%s", root, files[i].path);
+        snprintf(path, sizeof(path), "%s/%s", source_root, files[i].path);
         CHECK_EQ(ft__import_file(&a, path, NULL, &err), FT_OK);
         CHECK_EQ(ft__import_file(&b, path, &opt, &err), FT_OK);
         if (a && b) {
@@ -192,11 +191,4 @@ TEST(joint_archives_grow_with_the_batch)
         ft_graph_free(a);
         ft_graph_free(b);
     }
-}
-
-int main(int argc, char **argv)
-{
-    root = argc > 1 ? argv[1] : ".";
-    check_all();
-    CHECK_DONE();
 }

@@ -4,19 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data_dir.h"
 #include "files.h"
 #include "import/graph_inside.h"
 #include "import/pt2/pt2.h"
 #include "import/pt2/zip.h"
 #include "spec_counts.h"
 
-static const char *root;
-
 static const char *path_of(const char *folder, const char *name, const char *end)
 {
     static char path[2048];
 
-    snprintf(path, sizeof(path), "%s/%s/%s%s", root, folder, name, end);
+    snprintf(path, sizeof(path), "%s/%s/%s%s", source_root, folder, name, end);
     return path;
 }
 
@@ -134,7 +133,7 @@ TEST(every_export_in_the_tree_is_read)
     struct dirent *e;
     int n = 0;
 
-    snprintf(folder, sizeof(folder), "%s/tests/data/pt2", root);
+    snprintf(folder, sizeof(folder), "%s/tests/data/pt2", source_root);
     dir = opendir(folder);
     CHECK(dir != NULL);
     while (dir && (e = readdir(dir)) != NULL) {
@@ -437,11 +436,4 @@ TEST(numbers_of_64_bits_are_read)
     put64(end + 64, b.n); /* the longer end is outside */
     CHECK_EQ(ft__zip_graph(&text, &n, &own, b.p, b.n, "net.pt2", &err), FT_EFORMAT);
     free(b.p);
-}
-
-int main(int argc, char **argv)
-{
-    root = argc > 1 ? argv[1] : ".";
-    check_all();
-    CHECK_DONE();
 }

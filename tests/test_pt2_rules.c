@@ -350,9 +350,3 @@ TEST(parts_of_a_stack_have_its_axis)
     CHECK_EQ(n_parts, 2);
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "foretell/ptx_launches.h"
 #include "ptx/count/counter.h"
 #include "ptx/ptx_inside.h"
@@ -51,8 +52,7 @@ static void close_all(counters *c)
 }
 
 /* All launches of a list; which == NULL or of the kernel of that name alone. */
-static ft__ptx_effort count_list(const char *root, const char *file, const char *which,
-                                 int times)
+static ft__ptx_effort count_list(const char *file, const char *which, int times)
 {
     ft_ptx_launches *l = NULL;
     const ft_ptx_listed *at;
@@ -61,7 +61,7 @@ static ft__ptx_effort count_list(const char *root, const char *file, const char 
     char path[2048];
     size_t n;
 
-    snprintf(path, sizeof(path), "%s/examples/ptx/%s", root, file);
+    snprintf(path, sizeof(path), "%s/examples/ptx/%s", source_root, file);
     CHECK_EQ(ft_ptx_launches_open(&l, path, NULL, NULL), FT_OK);
     at = l ? ft_ptx_launches_get(l)->listed : NULL;
     n = l ? ft_ptx_launches_get(l)->n : 0;
@@ -87,9 +87,9 @@ static ft__ptx_effort count_list(const char *root, const char *file, const char 
 /* Seven launches of 16,480 blocks: quotients and remainders of the pixel, guards on
  * both of its coordinates. 110 classes; were row and column both held where they are,
  * there would be thousands. */
-static void a_convolution_by_patches_has_few_classes(const char *root)
+TEST(a_convolution_by_patches_has_few_classes)
 {
-    const ft__ptx_effort e = count_list(root, "resnet18.jsonl", "conv_implicit", 1);
+    const ft__ptx_effort e = count_list("resnet18.jsonl", "conv_implicit", 1);
 
     CHECK(CMP(e.blocks, >, 7) && CMP(e.blocks, <=, 140));
     CHECK(CMP(e.steps, <, 70 * 1000 * 1000));
@@ -97,17 +97,17 @@ static void a_convolution_by_patches_has_few_classes(const char *root)
 
 /* Three launches, up to 131,072 blocks: what is executed depends on the thread's number
  * modulo 3, 5 and 7, divided by products. */
-static void quotients_by_constants_leave_few_classes(const char *root)
+TEST(quotients_by_constants_leave_few_classes)
 {
-    const ft__ptx_effort e = count_list(root, "measure.jsonl", "early_exit", 1);
+    const ft__ptx_effort e = count_list("measure.jsonl", "early_exit", 1);
 
     CHECK(CMP(e.blocks, >, 100) && CMP(e.blocks, <=, 300));
 }
 
-static void networks_take_little(const char *root)
+TEST(networks_take_little)
 {
-    const ft__ptx_effort net = count_list(root, "resnet18.jsonl", NULL, 1);
-    const ft__ptx_effort encoder = count_list(root, "encoder.jsonl", NULL, 1);
+    const ft__ptx_effort net = count_list("resnet18.jsonl", NULL, 1);
+    const ft__ptx_effort encoder = count_list("encoder.jsonl", NULL, 1);
 
     CHECK(CMP(net.blocks, >, 34) && CMP(net.blocks, <=, 260));
     CHECK(CMP(net.steps, <, 80 * 1000 * 1000));
@@ -115,10 +115,10 @@ static void networks_take_little(const char *root)
     CHECK(CMP(encoder.steps, <, 4 * 1000 * 1000));
 }
 
-static void launches_counted_before_execute_nothing(const char *root)
+TEST(launches_counted_before_execute_nothing)
 {
-    const ft__ptx_effort once = count_list(root, "encoder.jsonl", NULL, 1);
-    const ft__ptx_effort twice = count_list(root, "encoder.jsonl", NULL, 2);
+    const ft__ptx_effort once = count_list("encoder.jsonl", NULL, 1);
+    const ft__ptx_effort twice = count_list("encoder.jsonl", NULL, 2);
 
     CHECK(CMP(once.blocks, >, 0) && EQ(once.blocks, twice.blocks));
     CHECK_EQ(once.steps, twice.steps);
@@ -274,7 +274,7 @@ TEST(blocks_are_repeated_where_lengths_decide_the_same)
 }
 
 /* The first layer of ResNet-18 in batches of 1 to 24. */
-static void batches_of_a_convolution_have_most_blocks_in_common(const char *root)
+TEST(batches_of_a_convolution_have_most_blocks_in_common)
 {
     ft_ptx_launches *l = NULL;
     const ft_ptx_listed *at = NULL;
@@ -282,7 +282,7 @@ static void batches_of_a_convolution_have_most_blocks_in_common(const char *root
     ft__ptx_effort e;
     char path[2048];
 
-    snprintf(path, sizeof(path), "%s/examples/ptx/resnet18.jsonl", root);
+    snprintf(path, sizeof(path), "%s/examples/ptx/resnet18.jsonl", source_root);
     CHECK_EQ(ft_ptx_launches_open(&l, path, NULL, NULL), FT_OK);
     for (size_t k = 0; l && k < ft_ptx_launches_get(l)->n; k++)
         if (strcmp(ft_ptx_launches_get(l)->listed[k].kernel->name, "conv_implicit") ==
@@ -334,17 +334,4 @@ TEST(what_is_kept_stays_within_its_bound)
     ft__recall_free(&w);
     CHECK_EQ(w.bytes, 0);
     free(item);
-}
-
-int main(int argc, char **argv)
-{
-    const char *root = argc > 1 ? argv[1] : ".";
-
-    a_convolution_by_patches_has_few_classes(root);
-    quotients_by_constants_leave_few_classes(root);
-    networks_take_little(root);
-    launches_counted_before_execute_nothing(root);
-    check_all();
-    batches_of_a_convolution_have_most_blocks_in_common(root);
-    CHECK_DONE();
 }

@@ -581,9 +581,3 @@ TEST(blocks_are_those_of_the_text)
           is(&parts.block[2].warp, 4));
     end(&k);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

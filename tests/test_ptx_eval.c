@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "check.h"
 #include "ptx/eval/eval.h"
 #include "ptx/ptx_inside.h"
@@ -514,9 +513,11 @@ static const eval_case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* All instructions as one kernel. */
-static ft_ptx *parse(char *text, size_t size)
+static ft_ptx *parse(void)
 {
-    ft_error err;
+    static char text[64 * 1024];
+    const size_t size = sizeof text;
+    ft_error err = {0};
     ft_ptx *m;
     int n = snprintf(text, size,
                      ".version 8.5\n.target sm_90\n.address_size 64\n.entry k() {\n"
@@ -526,34 +527,33 @@ static ft_ptx *parse(char *text, size_t size)
     for (int k = 0; k < CASES; k++)
         n += snprintf(text + n, size - (size_t)n, "%s;\n", cases[k].text);
     snprintf(text + n, size - (size_t)n, "}\n");
-    if (ft__ptx_parse(&m, text, strlen(text), "cases", &err)) {
-        fprintf(stderr, "%s\n", err.msg);
-        check_failed++;
-        return NULL;
-    }
+    CHECK_EQ(ft__ptx_parse(&m, text, strlen(text), "cases", &err), FT_OK);
+    CHECK(SAME(err.msg, ""));
     return m;
 }
 
-static void instructions_compute_what_c_does(const ft_ptx *m)
+TEST(instructions_compute_what_c_does)
 {
-    const ft__ptx_function *f = &m->function[m->kernel_function[0]];
+    ft_ptx *m = parse();
+    const ft__ptx_function *f = m ? &m->function[m->kernel_function[0]] : NULL;
     trial t;
 
     for (int k = 0; k < 5; k++)
         t.a[k] = malloc(MOST * sizeof **t.a);
     for (int k = 0; k < 4; k++)
         t.d[k] = malloc(MOST * sizeof **t.d);
-    CHECK_EQ(f->n_insns, CASES);
-    for (uint32_t k = 0; k < CASES && k < f->n_insns; k++)
+    CHECK(f && EQ(f->n_insns, CASES));
+    for (uint32_t k = 0; f && k < CASES && k < f->n_insns; k++)
         try_instruction(&t, f, &f->insn[k], cases[k].kind, cases[k].text,
                         cases[k].want);
     for (int k = 0; k < 5; k++)
         free(t.a[k]);
     for (int k = 0; k < 4; k++)
         free(t.d[k]);
+    ft__ptx_free(m);
 }
 
-static void memory_lanes_and_clocks_are_not_computable(void)
+TEST(memory_lanes_and_clocks_are_not_computable)
 {
     static const char text[] =
         ".version 8.5\n.target sm_90\n.address_size 64\n.entry k() {\n"
@@ -570,38 +570,4 @@ static void memory_lanes_and_clocks_are_not_computable(void)
     for (uint32_t k = 0; k < f->n_insns; k++)
         CHECK(!ft__ptx_computable(f, &f->insn[k]));
     ft__ptx_free(m);
-}
-
-/* Lane-operations per second; told, not checked. */
-static void tell_speed(const ft_ptx *m)
-{
-    enum { LANES = 256, TURNS = 20000 };
-    static uint64_t a[3][LANES], d[2][LANES];
-    const ft__ptx_function *f = &m->function[m->kernel_function[0]];
-    const uint64_t *const in[] = {a[0], a[1], a[2], a[1], a[2]};
-    uint64_t *const out[] = {d[0], d[1]};
-
-    for (uint32_t k = 0; k < f->n_insns; k++) {
-        const double start = ft__now_s();
-
-        for (int n = 0; n < TURNS; n++)
-            ft__ptx_eval(out, f, &f->insn[k], in, LANES);
-        printf("%-40s %6.2f G/s\n", cases[k].text,
-               LANES * (double)TURNS / (ft__now_s() - start) / 1e9);
-    }
-}
-
-int main(int argc, char **argv)
-{
-    static char text[64 * 1024];
-    ft_ptx *m = parse(text, sizeof text);
-
-    if (m != NULL) {
-        instructions_compute_what_c_does(m);
-        if (argc > 2 && strcmp(argv[2], "speed") == 0)
-            tell_speed(m);
-    }
-    ft__ptx_free(m);
-    memory_lanes_and_clocks_are_not_computable();
-    CHECK_DONE();
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "data_dir.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_interpret/interpret.h"
 #include "ptx_kernels.h"
@@ -99,7 +100,7 @@ static size_t instructions_of(const ft_ptx *m, const char *kernel)
 }
 
 /* Whether the folder has this kernel. */
-static int run_case(const char *root, const char *target, const ptx_case *c)
+static int run_case(const char *target, const ptx_case *c)
 {
     char path[1024];
     ft_ptx_launch l = {.kernel = c->kernel, .dynamic_shared = c->dynamic_shared};
@@ -110,8 +111,8 @@ static int run_case(const char *root, const char *target, const ptx_case *c)
     ft_ptx *m;
     size_t n;
 
-    snprintf(path, sizeof path, "%s/examples/ptx/compiled/%s/%s.ptx", root, target,
-             c->module);
+    snprintf(path, sizeof path, "%s/examples/ptx/compiled/%s/%s.ptx", source_root,
+             target, c->module);
     if (ft__ptx_open(&m, path, &err))
         return 0;
     n = instructions_of(m, c->kernel);
@@ -139,7 +140,7 @@ static int run_case(const char *root, const char *target, const ptx_case *c)
     return n > 0;
 }
 
-static void kernels_give_what_plain_c_computes(const char *root)
+TEST(kernels_give_what_plain_c_computes)
 {
     int kernels = 0, runs = 0;
 
@@ -147,17 +148,11 @@ static void kernels_give_what_plain_c_computes(const char *root)
         int ran = 0;
 
         for (int t = 0; t < TARGETS; t++)
-            ran += run_case(root, targets[t], &ptx_cases[k]);
+            ran += run_case(targets[t], &ptx_cases[k]);
         CHECK(CMP(ran, >, 0));
         kernels += ran > 0;
         runs += ran;
     }
     CHECK(CMP(kernels, >=, 20));
     printf("%d kernels, %d runs\n", kernels, runs);
-}
-
-int main(int argc, char **argv)
-{
-    kernels_give_what_plain_c_computes(argc > 1 ? argv[1] : ".");
-    CHECK_DONE();
 }

@@ -476,9 +476,3 @@ TEST(launches_are_checked)
     run(&r, HEAD ".entry k(.param .u32 small) { ret; }\n");
     CHECK_EQ(r.st, FT_EINVAL);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

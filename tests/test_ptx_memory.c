@@ -126,9 +126,3 @@ TEST(generic_accesses_are_global_where_only_pointers_given_lead_there)
         end(&k);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

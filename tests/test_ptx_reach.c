@@ -155,7 +155,7 @@ static uint64_t written_down(size_t c, uint64_t threads)
     return distinct;
 }
 
-static void sectors_are_counted_once(void)
+TEST(sectors_are_counted_once)
 {
     static const uint32_t grids[] = {1, 8, 64};
 
@@ -172,10 +172,4 @@ static void sectors_are_counted_once(void)
             CHECK_EQ(k.n.distinct[FT_PTX_STORED], 0);
             end(&k);
         }
-}
-
-int main(void)
-{
-    sectors_are_counted_once();
-    CHECK_DONE();
 }

@@ -76,9 +76,3 @@ TEST(what_is_needed_behind_a_loop_lives_in_it)
              strstr(eight, "add.s32 %r9"));
     CHECK_NEAR(needed(text), 7.5 + 0.95 * 10, 1);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

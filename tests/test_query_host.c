@@ -708,10 +708,3 @@ TEST(run_modes_have_names)
           strstr(err.msg, "one setting"));
     ft_data_close(d);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -194,10 +194,3 @@ TEST(more_rows_are_no_faster)
     }
     ft_data_close(d);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -357,9 +357,3 @@ TEST(without_a_choice_there_is_no_order)
     CHECK_EQ(ft__rank_evaluate(&e, r, 2, &err), FT_ENOTFOUND);
     CHECK_EQ(ft__rank_evaluate(&e, r, 0, &err), FT_ENOTFOUND);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

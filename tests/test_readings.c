@@ -159,9 +159,3 @@ TEST(what_says_no_error_is_taken_as_it_is)
     CHECK(EQ(weighed[150].value_s, row[150].value[FT__METRIC_TIME]) &&
           EQ(weighed[150].error, 0) && weighed[150].learned_of);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -357,9 +357,3 @@ TEST(networks_count_by_their_weight)
         CHECK_NEAR(s.scale[FT__TASK_MATMUL], equal ? 2 : 1, 0.05);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -82,9 +82,3 @@ TEST(other_files_are_no_benchmarks)
         CHECK(*err.msg);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

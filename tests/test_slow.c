@@ -41,7 +41,7 @@ static void fill(ft_store *s, int64_t run, const char *device, int ops)
     }
 }
 
-static void the_slow_operation_is_named_with_its_factor(void)
+TEST(the_slow_operation_is_named_with_its_factor)
 {
     ft_slow_op *slow;
     uint32_t n_datasets;
@@ -74,10 +74,4 @@ static void the_slow_operation_is_named_with_its_factor(void)
     CHECK_EQ(ft_slow_ops_find(&slow, &n, &n_datasets, s, "device", NULL, 0, NULL),
              FT_EINVAL);
     ft_store_close(s);
-}
-
-int main(void)
-{
-    the_slow_operation_is_named_with_its_factor();
-    CHECK_DONE();
 }

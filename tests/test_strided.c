@@ -403,9 +403,3 @@ TEST(buffers_of_avx2_products_are_the_measured_ones)
         CHECK_EQ(ft__scratch_of(&op, FT_POLICY_MKL_AVX2).buffer, c[i].bytes);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

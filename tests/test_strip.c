@@ -150,9 +150,3 @@ TEST(floats_become_halves)
         CHECK_EQ(ft__brain(cases[i].f), cases[i].brain);
     }
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

@@ -554,9 +554,3 @@ TEST(a_step_is_the_whole_of_it)
     ft_graph_free(made);
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

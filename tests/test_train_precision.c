@@ -189,9 +189,3 @@ TEST(weights_of_a_replayed_graph_are_copied_at_once)
     ft_graph_free(made);
     ft_graph_free(g);
 }
-
-int main(void)
-{
-    check_all();
-    CHECK_DONE();
-}

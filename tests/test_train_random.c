@@ -223,7 +223,7 @@ static void check_gradients(const ft_graph *g, const ft_graph *step)
     free(known);
 }
 
-static void random_networks_give_every_weight_its_gradient(void)
+TEST(random_networks_give_every_weight_its_gradient)
 {
     const ft_step_options opt = {.optimizer = FT_OPTIMIZER_SGD, .loss = FT_LOSS_NONE};
     uint32_t in_place = 0;
@@ -244,10 +244,4 @@ static void random_networks_give_every_weight_its_gradient(void)
         ft_graph_free(g);
     }
     CHECK(CMP(in_place, >, 0));
-}
-
-int main(void)
-{
-    random_networks_give_every_weight_its_gradient();
-    CHECK_DONE();
 }

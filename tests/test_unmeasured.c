@@ -428,10 +428,3 @@ TEST(intervals_are_as_wide_as_devices_left_out_showed)
     CHECK_NEAR(log(width(&step.energy)), hypot(log(2.014), log(width(&step.time))),
                0.01);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

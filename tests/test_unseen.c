@@ -651,10 +651,3 @@ TEST(operations_are_as_unknown_as_devices)
     CHECK(CMP(within, >=, 0.9 * ASKED));
     ft_predictor_free(p);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

@@ -164,10 +164,3 @@ TEST(forms_sizes_and_generations_widen_by_their_own)
     CHECK_NEAR(log(newer.high / newer.value), hypot(reach[0], 0.15), 0.01);
     ft_predictor_free(p);
 }
-
-int main(int argc, char **argv)
-{
-    take_folder(argc, argv);
-    check_all();
-    CHECK_DONE();
-}

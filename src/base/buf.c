@@ -1,11 +1,14 @@
 /* Growing text: pieces and formats in, one terminated string out. */
 #include "base/buf.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Make room for `more` bytes and the terminator. */
 static bool reserve(ft__buf *b, size_t more)
@@ -85,6 +88,35 @@ void ft__buf_free(ft__buf *b)
 {
     free(b->s);
     *b = (ft__buf){0};
+}
+
+ft_status ft__file_read(char **text, size_t *len, const char *path, size_t most,
+                        ft_error *err)
+{
+    enum { PIECE = 1 << 12 };
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : 1;
+    ft__buf b = {0};
+    ft_status st = FT_OK;
+
+    while (n > 0 && b.len <= most && reserve(&b, PIECE)) {
+        n = read(fd, b.s + b.len, b.cap - b.len - 1);
+        b.len += n > 0 ? (size_t)n : 0;
+        b.s[b.len] = '\0';
+    }
+    if (n < 0)
+        st = ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
+    else if (b.bad)
+        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
+    else if (b.len > most)
+        st = ft_fail(err, FT_EFORMAT, 0, "%s: larger than %zu MiB", path, most >> 20);
+    if (fd >= 0)
+        close(fd);
+    if (st)
+        ft__buf_free(&b);
+    *text = b.s;
+    *len = b.len;
+    return st;
 }
 
 const char *ft__base_name(const char *path)

@@ -21,6 +21,11 @@ void ft__buf_word(ft__buf *b, const char *s, size_t len);
 FT_PRINTF(2, 3) void ft__buf_fmt(ft__buf *b, const char *fmt, ...);
 void ft__buf_free(ft__buf *b);
 
+/* A whole file of up to `most` bytes, terminated; *text is the caller's to free(), NULL
+ * on failure. FT_EIO, FT_EFORMAT: it is larger. */
+ft_status ft__file_read(char **text, size_t *len, const char *path, size_t most,
+                        ft_error *err);
+
 /* The part of a path behind its folders. */
 const char *ft__base_name(const char *path);
 

@@ -8,6 +8,7 @@ enum {
     FT__MAX_NODES = 1 << 22,        /* operations of one graph */
     FT__MAX_CONST_VALUES = 1 << 16, /* elements of a tensor that is folded */
     FT__MAX_TEXT_FILE = 1 << 24,    /* bytes of a device file or of /proc/cpuinfo */
+    FT__MAX_YAML_FILE = 1 << 20,    /* bytes of a space or a fleet */
     FT__MAX_PARTS = 80,     /* tensors of a concat or split, so that they fit a spec */
     FT__MAX_CPUS = 1 << 13, /* processors of one machine, as in Linux */
     FT__MAX_CONST_REALS = 1 << 10, /* the same, floating point */

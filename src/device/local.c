@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/limits.h"
 #include "base/number.h"
 #include "device/cpus.h"
@@ -308,7 +309,7 @@ ft_status ft_device_local(ft_device **out, const char *root, ft_error *err)
 
     *out = NULL;
     snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
-    st = ft__sys_file(&m.cpuinfo, &len, path, err);
+    st = ft__file_read(&m.cpuinfo, &len, path, FT__MAX_TEXT_FILE, err);
     if (st != FT_OK)
         return st;
     d = ft__device_new();

@@ -4,14 +4,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -92,35 +90,6 @@ int ft__sys_make_folders(const char *path)
     return 0;
 }
 
-ft_status ft__sys_file(char **text, size_t *len, const char *path, ft_error *err)
-{
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ft__buf b = {0};
-    char piece[4096];
-    ssize_t n;
-
-    *text = NULL;
-    *len = 0;
-    if (fd < 0)
-        return ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-    do {
-        n = read(fd, piece, sizeof(piece));
-        ft__buf_add(&b, piece, n > 0 ? (size_t)n : 0);
-    } while (n > 0 && b.len <= FT__MAX_TEXT_FILE);
-    close(fd);
-    if (b.bad || n < 0 || b.len > FT__MAX_TEXT_FILE) {
-        bool bad = b.bad;
-
-        ft__buf_free(&b);
-        return bad ? ft_fail(err, FT_ENOMEM, 0, "reading %s", path)
-                   : ft_fail(err, FT_EIO, 0, "cannot read %s: it is %s", path,
-                             n < 0 ? "no readable file" : "larger than 16 MiB");
-    }
-    *text = b.s;
-    *len = b.len;
-    return FT_OK;
-}
-
 static int visible(const struct dirent *e)
 {
     return e->d_name[0] != '.';
@@ -180,7 +149,7 @@ char *ft__cpuinfo(const char *root)
     size_t len;
 
     if (snprintf(path, sizeof(path), "%s/proc/cpuinfo", root) < (int)sizeof(path))
-        (void)ft__sys_file(&text, &len, path, NULL);
+        (void)ft__file_read(&text, &len, path, FT__MAX_TEXT_FILE, NULL);
     return text;
 }
 

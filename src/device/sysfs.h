@@ -18,9 +18,6 @@ FT_PRINTF(3, 4) bool ft__sys_number(double *v, const char *root, const char *fmt
 /* Make every folder above `path`. Returns 0 or an errno. */
 int ft__sys_make_folders(const char *path);
 
-/* A whole file, terminated; the caller frees it. FT_EIO or FT_ENOMEM. */
-ft_status ft__sys_file(char **text, size_t *len, const char *path, ft_error *err);
-
 /* What a folder holds, sorted; hidden files apart. Nothing when there is no such
  * folder. FT_OK or FT_ENOMEM. */
 FT_PRINTF(4, 5)

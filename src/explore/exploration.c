@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/index.h"
+#include "base/limits.h"
 #include "base/number.h"
 #include "explore/analysis/front.h"
 #include "explore/space/params.h"
@@ -516,7 +518,7 @@ ft_status ft_exploration_load(ft_exploration **out, const char *path, const char
 {
     char *text;
     size_t len;
-    ft_status st = ft__yaml_load(&text, &len, path, "a space", err);
+    ft_status st = ft__file_read(&text, &len, path, FT__MAX_YAML_FILE, err);
 
     *out = NULL;
     if (!st)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "explore/space/yaml.h"
 #include "foretell/names.h"
 
@@ -339,7 +341,7 @@ ft_status ft_fleet_load(ft_fleet **out, const char *path, ft_error *err)
 {
     char *text;
     size_t len;
-    ft_status st = ft__yaml_load(&text, &len, path, "a fleet", err);
+    ft_status st = ft__file_read(&text, &len, path, FT__MAX_YAML_FILE, err);
 
     *out = NULL;
     if (!st)

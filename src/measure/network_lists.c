@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/limits.h"
 #include "base/pairs.h"
 #include "foretell/names.h"
 #include "foretell/networks.h"
@@ -159,7 +160,7 @@ static ft_status read_table(ft_network_lists *l, const char *path, ft_error *err
     struct reading r = {.l = l, .err = err};
     size_t len = 0;
     char *bytes = NULL;
-    ft_status st = ft__csv_load(&bytes, &len, path, err);
+    ft_status st = ft__file_read(&bytes, &len, path, FT__MAX_TABLE_FILE, err);
 
     if (!st)
         st = ft__csv_open(&r.rows, NULL, bytes, len, path, err);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "base/number.h"
 #include "query/data.h"
 #include "store/csv.h"
@@ -79,7 +81,7 @@ static ft_status read_models(struct timed_models *m, const ft_query *q,
     size_t len;
     bool more = true;
     ft__csv *r = NULL;
-    ft_status st = ft__csv_load(&bytes, &len, file, err);
+    ft_status st = ft__file_read(&bytes, &len, file, FT__MAX_TABLE_FILE, err);
 
     if (st)
         return st;

@@ -1,11 +1,9 @@
 /* CSV, plain or packed by gzip: bytes -> fields of one row after the other. */
 #include "store/csv.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 #include "base/limits.h"
@@ -302,45 +300,4 @@ ft_status ft__csv_next(ft__csv *r, bool *more, ft_error *err)
 char *ft__csv_text(ft__csv *r, size_t column)
 {
     return r->text.s + r->text_at[column];
-}
-
-/* -1: not a file of which the size is known. */
-static long file_size(FILE *fp)
-{
-    struct stat is;
-    long size;
-
-    if (fp && fstat(fileno(fp), &is) == 0 && S_ISDIR(is.st_mode)) {
-        errno = EISDIR; /* its end may be anywhere */
-        return -1;
-    }
-    size = fp && fseek(fp, 0, SEEK_END) == 0 ? ftell(fp) : -1;
-
-    if (size >= 0)
-        rewind(fp);
-    return size;
-}
-
-ft_status ft__csv_load(char **out, size_t *len, const char *path, ft_error *err)
-{
-    FILE *fp = fopen(path, "rb");
-    long size = file_size(fp);
-    ft_status st = FT_OK;
-
-    *out = NULL;
-    if (size > FT__MAX_TABLE_FILE)
-        st = ft_fail(err, FT_EFORMAT, 0, "%s: larger than a gibibyte", path);
-    else if (size >= 0 && !(*out = malloc((size_t)size + 1)))
-        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    if (*out)
-        *len = fread(*out, 1, (size_t)size, fp);
-    if (size < 0 || (!st && ferror(fp)))
-        st = ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-    if (fp)
-        fclose(fp);
-    if (st) {
-        free(*out);
-        *out = NULL;
-    }
-    return st;
 }

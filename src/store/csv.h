@@ -13,8 +13,6 @@
  * one row, however much it unpacks to. */
 typedef struct ft__csv ft__csv;
 
-/* A table's file as it is; *out is the caller's to free(). */
-ft_status ft__csv_load(char **out, size_t *len, const char *path, ft_error *err);
 /* `name` is what messages call the table; bytes and name are borrowed. The header has
  * been read when it returns; *n_columns, where it is not NULL, says how many there are.
  * FT_EFORMAT: no header, a column without a name or named twice, damaged gzip. */

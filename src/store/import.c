@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/index.h"
+#include "base/limits.h"
 #include "base/number.h"
 #include "foretell/names.h"
 #include "foretell/op.h"
@@ -642,7 +643,7 @@ ft_status ft_store_import_file(ft_store *s, const char *path, uint64_t *n_rows,
 {
     size_t len = 0;
     char *bytes;
-    ft_status st = ft__csv_load(&bytes, &len, path, err);
+    ft_status st = ft__file_read(&bytes, &len, path, FT__MAX_TABLE_FILE, err);
 
     *n_rows = 0;
     if (st == FT_OK)

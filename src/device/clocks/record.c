@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/limits.h"
 #include "device/sysfs.h"
 
 #define HEAD "foretell settings 1\n"
@@ -132,7 +134,7 @@ ft_status ft__settings_record_read(ft__acts *a, const char *dir, const char *nam
 
     if (!dir || !ft__state_path(&p, dir, name) || access(p.s, F_OK))
         return FT_OK;
-    st = ft__sys_file(&text, &len, p.s, err);
+    st = ft__file_read(&text, &len, p.s, FT__MAX_TEXT_FILE, err);
     if (!st && !text)
         st = ft_fail(err, FT_EFORMAT, 0, "%s is empty; remove it", p.s);
     if (!st)

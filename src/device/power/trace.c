@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/limits.h"
 #include "base/number.h"
 #include "device/power/source.h"
 #include "device/sysfs.h"
@@ -334,7 +335,7 @@ ft_status ft__trace_read(ft_trace *out, const char *path, ft_error *err)
 {
     char *text = NULL, nothing[] = "";
     size_t len;
-    ft_status st = ft__sys_file(&text, &len, path, err);
+    ft_status st = ft__file_read(&text, &len, path, FT__MAX_TEXT_FILE, err);
 
     *out = (ft_trace){.cpu_share = NAN};
     if (!st)

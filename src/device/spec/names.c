@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "device/spec/device.h"
 #include "device/sysfs.h"
 
@@ -370,7 +371,7 @@ ft_status ft_device_load(ft_device **out, const char *data_dir, const char *name
     *out = NULL;
     if (!device_path(path, data_dir, name) || access(path, F_OK))
         return err ? not_found(data_dir, name, err) : FT_ENOTFOUND;
-    st = ft__sys_file(&bytes, &len, path, err);
+    st = ft__file_read(&bytes, &len, path, FT__MAX_TEXT_FILE, err);
     if (st == FT_OK)
         st = ft__device_parse(out, name, bytes, len, path, err);
     free(bytes);
@@ -432,7 +433,7 @@ static ft_status describes(bool *found, const char *data_dir, const char *name,
         return FT_OK;
     if (!device_path(path, data_dir, name))
         return ft_fail(err, FT_EFORMAT, 0, "%s is no name of a device", name);
-    st = ft__sys_file(&text, &len, path, err);
+    st = ft__file_read(&text, &len, path, FT__MAX_TEXT_FILE, err);
     if (!st && mentions(text, title))
         st = ft__device_parse(&d, name, text, len, path, err);
     *found = d && is_called(ft_device_get(d), title);

@@ -1,36 +1,12 @@
 /* What a YAML document holds, with a line for every complaint. */
 #include "explore/space/yaml.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
-
-enum { MAX_FILE = 1 << 20 };
-
-ft_status ft__yaml_load(char **text, size_t *len, const char *path, const char *what,
-                        ft_error *err)
-{
-    FILE *fp = fopen(path, "rb");
-    ft_status st = FT_OK;
-
-    *text = fp ? malloc(MAX_FILE + 1) : NULL;
-    *len = *text ? fread(*text, 1, MAX_FILE + 1, fp) : 0;
-    if (!fp || ferror(fp))
-        st = ft_fail(err, FT_EIO, 0, "cannot read %s: %s", path, strerror(errno));
-    else if (!*text)
-        st = ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    else if (*len > MAX_FILE)
-        st = ft_fail(err, FT_EFORMAT, 0, "%s: more than %d bytes; is it %s?", path,
-                     MAX_FILE, what);
-    if (fp)
-        fclose(fp);
-    return st;
-}
 
 bool ft__yaml_parse(ft__yaml *y, const char *text, size_t len)
 {

@@ -20,10 +20,6 @@ typedef struct ft__yaml {
 
 typedef const yaml_node_t ft__node;
 
-/* The text of a file, which is said to be `what` ("a space") where it is too long;
- * *text is the caller's to free(). */
-ft_status ft__yaml_load(char **text, size_t *len, const char *path, const char *what,
-                        ft_error *err);
 /* False: it is no YAML; otherwise yaml_document_delete(&y->doc) ends it. */
 bool ft__yaml_parse(ft__yaml *y, const char *text, size_t len);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/index.h"
 #include "base/limits.h"
 #include "ptx/launch/reader.h"
@@ -431,7 +432,7 @@ static ft_status read_launch_file(ft__ptx_rows *rows, const char *path, ft_error
 {
     size_t len;
     char *text, *folder = folder_of(path, rows->arena);
-    ft_status st = ft__ptx_load(&text, &len, path, FT__MAX_TABLE_FILE, err);
+    ft_status st = ft__file_read(&text, &len, path, FT__MAX_TABLE_FILE, err);
 
     if (!st && !folder)
         st = ft_fail(err, FT_ENOMEM, 0, "%s", path);

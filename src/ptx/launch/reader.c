@@ -57,7 +57,7 @@ ft_status ft__ptx_text(const char **out, ft__arena *a, const char *path, ft_erro
 {
     size_t len;
     char *text;
-    ft_status st = ft__ptx_load(&text, &len, path, FT__MAX_TABLE_FILE, err);
+    ft_status st = ft__file_read(&text, &len, path, FT__MAX_TABLE_FILE, err);
 
     *out = NULL;
     if (st)

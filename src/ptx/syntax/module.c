@@ -3,13 +3,9 @@
  * line and column; and what callers ask of one. */
 #include "ptx/syntax/module.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -296,45 +292,6 @@ static ft_status read_text(ft_ptx *m, ft_error *err)
     return p.st;
 }
 
-static ft_status read_fd(char **out, size_t *len, int fd, const char *path, size_t most,
-                         ft_error *err)
-{
-    struct stat s;
-    size_t n = 0;
-    ssize_t got;
-
-    if (fstat(fd, &s))
-        return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(s.st_mode))
-        return ft_fail(err, FT_EIO, 0, "%s: not a file", path);
-    if ((uint64_t)s.st_size > most)
-        return ft_fail(err, FT_EFORMAT, 0, "%s: larger than %zu MiB", path, most >> 20);
-    *out = malloc((size_t)s.st_size + 1);
-    if (!*out)
-        return ft_fail(err, FT_ENOMEM, 0, "%s", path);
-    while (n < (size_t)s.st_size &&
-           (got = read(fd, *out + n, (size_t)s.st_size - n)) > 0)
-        n += (size_t)got;
-    (*out)[n] = '\0';
-    *len = n;
-    return FT_OK;
-}
-
-ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
-                       ft_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ft_status st;
-
-    *out = NULL;
-    *len = 0;
-    if (fd < 0)
-        return ft_fail(err, FT_EIO, 0, "%s: %s", path, strerror(errno));
-    st = read_fd(out, len, fd, path, most, err);
-    close(fd);
-    return st;
-}
-
 static bool is_cuda(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -389,7 +346,7 @@ ft_status ft__ptx_open(ft_ptx **out, const char *path, ft_error *err)
 {
     char *text;
     size_t len = 0;
-    ft_status st = ft__ptx_load(&text, &len, path, FT__PTX_MAX_FILE, err);
+    ft_status st = ft__file_read(&text, &len, path, FT__PTX_MAX_FILE, err);
 
     *out = NULL;
     if (!st)
@@ -530,7 +487,7 @@ ft_status ft_ptx_modules_open(ft_ptx ***out, size_t *n, const char *path, ft_err
 {
     size_t len, cap = 0;
     char *text;
-    ft_status st = ft__ptx_load(&text, &len, path, FT__PTX_MAX_FILE, err);
+    ft_status st = ft__file_read(&text, &len, path, FT__PTX_MAX_FILE, err);
 
     *out = NULL;
     *n = 0;

@@ -235,9 +235,6 @@ static inline bool ft__ptx_has(const ft__ptx_function *f, const ft__ptx_insn *i,
 const char *ft__ptx_source_name(ft__arena *arena, const char *symbol);
 
 enum { FT__PTX_MAX_FILE = 1 << 30 }; /* bytes of PTX in one file */
-/* The whole file, terminated, for the caller to free. Up to `most` bytes. */
-ft_status ft__ptx_load(char **out, size_t *len, const char *path, size_t most,
-                       ft_error *err);
 /* The kernel of that name, or the only one: its index. FT_ENOTFOUND, FT_ENEEDED. */
 ft_status ft__ptx_kernel_find(uint32_t *out, const ft_ptx *m, const char *name,
                               ft_error *err);

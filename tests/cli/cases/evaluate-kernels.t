@@ -171,7 +171,7 @@ Launches that the host makes one by one, of 30 us each.
   foretell train: v.jsonl,t.jsonl: no launch with a time that is asked for by kernel=none
   [4]
   $ foretell train --kernels v.jsonl,t.jsonl --without none.jsonl
-  foretell train: none.jsonl: No such file or directory
+  foretell train: cannot read none.jsonl: No such file or directory
   [3]
 What each count is worth for time: by permuting it.
   $ foretell train --kernels v.jsonl,t.jsonl --importance -o worth.ftp | sed -n '/^regressor/,$p'

@@ -361,7 +361,7 @@ What is missing or wrong is said.
   foretell ptx: FILE is missing, or --launches PATH; see foretell ptx --help
   [2]
   $ foretell ptx nowhere.ptx
-  foretell ptx: nowhere.ptx: No such file or directory
+  foretell ptx: cannot read nowhere.ptx: No such file or directory
   [3]
   $ foretell ptx ptx/README.md
   foretell ptx: ptx/README.md:1:1: found '#', expected '.version'
@@ -388,7 +388,7 @@ What is missing or wrong is said.
   foretell ptx: ptx/nvcc/saxpy.ptx: there is no kernel 'sax', but saxpy, transpose
   [4]
   $ foretell ptx nowhere.ptx --grid 1 --block 32
-  foretell ptx: nowhere.ptx: No such file or directory
+  foretell ptx: cannot read nowhere.ptx: No such file or directory
   [3]
   $ foretell ptx ptx/nvcc/saxpy.ptx --entry saxpy --grid 1,2,x
   foretell ptx: --grid wants up to three whole numbers such as 32,8, not "1,2,x"
