@@ -252,21 +252,26 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
     return set_reach(p, err);
 }
 
+/* The known rows leave so much of the prior variance: as much of the interval (in log)
+ * is that which was answered before, the rest is theirs. */
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct ft__few_point *at, double most)
 {
-    double change, residual_scale;
-    double variance = ft__few_covariance(&p->scale, at, at) + at->noise;
+    const double prior = ft__few_covariance(&p->scale, at, at);
+    double change, left, reach, variance = prior;
 
     for (size_t i = 0; i < p->n; i++)
         p->cross[i] = ft__few_covariance(&p->scale, at, &p->at[i]);
     change = ft__dot(p->cross, p->weight, p->n);
     for (size_t i = 0; i < p->n; i++)
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
-    residual_scale = sqrt(fmax(variance, at->noise));
+    variance = fmax(variance, 0);
+    left = variance / prior;
+    reach = pow(p->reach * sqrt(variance + at->noise), 1 - left) *
+            pow(log(a->high / a->low) / 2, left);
     a->value = fmin(a->value * exp(change), most);
-    a->low = a->value * exp(-p->reach * residual_scale);
-    a->high = fmin(a->value * exp(p->reach * residual_scale), most);
+    a->low = a->value * exp(-reach);
+    a->high = fmin(a->value * exp(reach), most);
 }
 
 static void process_free(struct process *p)
