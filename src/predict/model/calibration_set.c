@@ -74,7 +74,8 @@ size_t ft__calibration_set_networks(const ft__calibration_set *k, const char *de
  * operations share, one for each kind and phase, one linear in what bounds an operation
  * (arithmetic, cache, memory, host), as rates and floors that differ from the
  * estimate's would make it, both of them for each element type, too, and for operations
- * of like size a smooth, a rough, and for all kinds a far-reaching one; of time also
+ * of like size a smooth, a rough, and for all kinds of a class a far-reaching one; what
+ * is of the device alone falls with the host's share; of time also
  * one linear in how much longer than answered other devices took for the operation, one
  * for products as narrow as another, and one for rows of one session; of power also one
  * for rows that divide by the same power of two, and no answer is above the cap. How
