@@ -83,6 +83,12 @@ TEST(a_few_timed_models_tell_what_a_launch_takes)
     write_text(path, row);
     CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_OK);
     CHECK_NEAR(launch_s, 7e-6, 0.5e-6);
+    write_text(
+        path,
+        "spec,time_s\nrelu x=5x100 dtype=fp32,5.16e-6\n"
+        "softmax x=5x100 axis=1 dtype=fp32,7.62e-6\n"); /* 3 us of the device at once */
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_OK);
+    CHECK_NEAR(launch_s, 7e-6, 0.5e-6);
     q.device = "xeon-e5-2680v3"; /* launches nothing */
     CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_EINVAL);
     q.launch_s = -1;

@@ -250,7 +250,8 @@ FT_API void ft_answer_free(ft_answer *a);
 /* *launch_s, s: the host's time of one launch, fitted to models timed on that host
  * (least sum of |log(predicted / measured)|). `file`: CSV with columns model (a path,
  * relative to the file's folder) and time_s (a pass, until its end); a few short models
- * are enough. model, graph and launch_s of *q are not read. FT_EIO, FT_EFORMAT: the
+ * are enough. With a column spec in place of model each row is one operation, repeated
+ * alone. model, graph and launch_s of *q are not read. FT_EIO, FT_EFORMAT: the
  * file, or a model; FT_EINVAL: no time in it depends on the host, as in run modes
  * without launches; otherwise as ft_query_ask(). */
 FT_API ft_status ft_launch_time(double *launch_s, ft_data *d, const ft_query *q,

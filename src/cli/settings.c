@@ -125,8 +125,8 @@ const ft__option ft__query_table[] = {
              "the processor that issues launches, as datasets name it"),
     FT__INPUT(ft__query_options, launch_time, "launch-time", "TIME|CSV",
               "the host takes this long to issue an operation like softmax, such as "
-              "9us (elementwise ones 0.6 of it); or as long as models timed on it say "
-              "(columns model and time_s)"),
+              "9us (elementwise ones 0.6 of it); or as long as models or operations "
+              "timed on it say (columns model or spec, and time_s)"),
     {0},
 };
 

@@ -9,7 +9,7 @@
 #include "query/data.h"
 #include "store/csv.h"
 
-/* Models of a table, and what a pass took. */
+/* Models of a table, and what a pass took; or operations, and what each took alone. */
 struct timed {
     ft_graph *graph;
     double time_s;
@@ -17,6 +17,7 @@ struct timed {
 struct timed_models {
     struct timed *at;
     size_t n;
+    bool alone;
 };
 
 static const double least_s = 5e-7, most_s = 1e-3;
@@ -44,6 +45,13 @@ static ft_status add_model(struct timed_models *m, const ft_query *q, const char
     one.list = NULL;
     one.list_len = 0;
     one.graph = NULL;
+    if (m->alone) {
+        one.list = path;
+        one.list_len = strlen(path);
+        one.batch = 0;
+        one.n_dims = one.n_inputs = 0;
+        one.dtype = NULL;
+    }
     st = ft_query_import(&grown[m->n].graph, &one, err);
     if (!st)
         grown[m->n++].time_s = time_s;
@@ -60,10 +68,11 @@ static ft_status read_row(struct timed_models *m, ft__csv *r, const int column[2
     ft_status st;
 
     if (!*model)
-        return ft__csv_bad(r, (size_t)column[0], "the path of a model is missing", err);
+        return ft__csv_bad(r, (size_t)column[0], "a model or an operation is missing",
+                           err);
     if (!ft__number_parse(ft__csv_text(r, (size_t)column[1]), &time_s) || !(time_s > 0))
         return ft__csv_bad(r, (size_t)column[1], "not a time in seconds above 0", err);
-    if (*model != '/' && slash)
+    if (*model != '/' && slash && !m->alone)
         ft__buf_add(&path, file, (size_t)(slash + 1 - file));
     ft__buf_str(&path, model);
     st = path.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", file)
@@ -75,7 +84,7 @@ static ft_status read_row(struct timed_models *m, ft__csv *r, const int column[2
 static ft_status read_models(struct timed_models *m, const ft_query *q,
                              const char *file, ft_error *err)
 {
-    static const char *const names[2] = {"model", "time_s"};
+    const char *names[2] = {"model", "time_s"};
     int column[2];
     char *bytes;
     size_t len;
@@ -86,6 +95,9 @@ static ft_status read_models(struct timed_models *m, const ft_query *q,
     if (st)
         return st;
     st = ft__csv_open(&r, NULL, bytes, len, file, err);
+    m->alone = !st && ft__csv_find(r, "model") < 0 && ft__csv_find(r, "spec") >= 0;
+    if (m->alone)
+        names[0] = "spec";
     for (size_t i = 0; i < 2 && !st; i++) {
         column[i] = ft__csv_find(r, names[i]);
         if (column[i] < 0)
@@ -102,21 +114,21 @@ static ft_status read_models(struct timed_models *m, const ft_query *q,
     return st;
 }
 
-static ft_status ask_with(double *time_s, const struct timed *m, double launch_s,
-                          ft_data *d, const ft_query *q, ft_error *err)
+static ft_status ask_with(double *time_s, const struct timed *m, bool alone,
+                          double launch_s, ft_data *d, const ft_query *q, ft_error *err)
 {
     ft_query one = *q;
     ft_answer *a;
     ft_status st;
 
     one.graph = m->graph;
-    one.totals = 1;
+    one.totals = !alone;
     one.max_batch = 0;
     one.launch_s = launch_s;
     st = ft_query_ask(&a, d, &one, err);
     if (st)
         return st;
-    *time_s = a->time.value;
+    *time_s = alone ? a->op[0]->time.value : a->time.value;
     ft_answer_free(a);
     return FT_OK;
 }
@@ -131,9 +143,9 @@ static ft_status keep_launched(struct timed_models *m, ft_data *d, const ft_quer
     for (size_t i = 0; i < m->n && !st; i++) {
         double fast, slow;
 
-        st = ask_with(&fast, &m->at[i], least_s, d, q, err);
+        st = ask_with(&fast, &m->at[i], m->alone, least_s, d, q, err);
         if (!st)
-            st = ask_with(&slow, &m->at[i], most_s, d, q, err);
+            st = ask_with(&slow, &m->at[i], m->alone, most_s, d, q, err);
         if (!st && slow > moves * fast) {
             struct timed one = m->at[kept];
 
@@ -158,7 +170,7 @@ static ft_status sum_of_errors(double *sum, double launch_s,
     for (size_t i = 0; i < m->n && !st; i++) {
         double t;
 
-        st = ask_with(&t, &m->at[i], launch_s, d, q, err);
+        st = ask_with(&t, &m->at[i], m->alone, launch_s, d, q, err);
         if (!st)
             *sum += fabs(log(t / m->at[i].time_s));
     }

@@ -74,7 +74,8 @@ size_t ft__calibration_set_networks(const ft__calibration_set *k, const char *de
  * operations share, one for each kind and phase, one linear in what bounds an operation
  * (arithmetic, cache, memory, host), as rates and floors that differ from the
  * estimate's would make it, both of them for each element type, too, and for operations
- * of like size a smooth, a rough, and for all kinds a far-reaching one; of time also
+ * of like size a smooth, a rough, and for all kinds of a class a far-reaching one; what
+ * is of the device alone falls with the host's share; of time also
  * one linear in how much longer than answered other devices took for the operation, one
  * for products as narrow as another, and one for rows of one session; of power also one
  * for rows that divide by the same power of two, and no answer is above the cap. How
@@ -252,21 +253,26 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
     return set_reach(p, err);
 }
 
+/* The known rows leave so much of the prior variance: as much of the interval (in log)
+ * is that which was answered before, the rest is theirs. */
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct ft__few_point *at, double most)
 {
-    double change, residual_scale;
-    double variance = ft__few_covariance(&p->scale, at, at) + at->noise;
+    const double prior = ft__few_covariance(&p->scale, at, at);
+    double change, left, reach, variance = prior;
 
     for (size_t i = 0; i < p->n; i++)
         p->cross[i] = ft__few_covariance(&p->scale, at, &p->at[i]);
     change = ft__dot(p->cross, p->weight, p->n);
     for (size_t i = 0; i < p->n; i++)
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
-    residual_scale = sqrt(fmax(variance, at->noise));
+    variance = fmax(variance, 0);
+    left = variance / prior;
+    reach = pow(p->reach * sqrt(variance + at->noise), 1 - left) *
+            pow(log(a->high / a->low) / 2, left);
     a->value = fmin(a->value * exp(change), most);
-    a->low = a->value * exp(-p->reach * residual_scale);
-    a->high = fmin(a->value * exp(p->reach * residual_scale), most);
+    a->low = a->value * exp(-reach);
+    a->high = fmin(a->value * exp(reach), most);
 }
 
 static void process_free(struct process *p)

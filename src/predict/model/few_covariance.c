@@ -8,11 +8,12 @@
 #include "foretell/choose.h"
 #include "predict/data/features.h"
 
-const struct ft__few_scales ft__few_of_time = {.shared = 0.2,
+const struct ft__few_scales ft__few_of_time = {.shared = 0.1,
                                                .of_kind = 0.15,
                                                .of_type = 0.3,
                                                .of_type_share = 0.4,
                                                .of_share = 0.3,
+                                               .of_host = 0.26,
                                                .of_size = 0.25,
                                                .noise = 0.2,
                                                .octaves = 3,
@@ -125,15 +126,24 @@ static double distance(const double *a, const double *b, int n)
     return d;
 }
 
-/* Of operations of one kind and phase; shares: the product of what bounds them. */
+/* How much what all of the device takes longer lengthens an operation: nothing where
+ * the host is waited for. */
+static double of_device(const struct ft__few_scales *s, const struct ft__few_point *p)
+{
+    return s->of_host > 0 ? 1 - square(fmin(p->share[FT__FEW_HOST], 1)) : 1;
+}
+
+/* Of operations of one kind and phase; shares: the product of what bounds them;
+ * device: of of_device(). */
 static double covariance_of_kind(const struct ft__few_scales *s,
                                  const struct ft__few_point *a,
-                                 const struct ft__few_point *b, double d, double shares)
+                                 const struct ft__few_point *b, double d, double shares,
+                                 double device)
 {
     const double of_twos = similarity(square(a->twos - b->twos), 1);
     const double of_order = a->order == b->order ? 1 : s->of_order;
     const double alike = similarity(d, s->octaves);
-    double sum = square(s->of_kind) + square(s->of_size) * alike * of_order +
+    double sum = device * square(s->of_kind) + square(s->of_size) * alike * of_order +
                  of_twos * (square(s->of_twos) + square(s->of_twos_size) * alike);
 
     if (a->is_product)
@@ -141,26 +151,35 @@ static double covariance_of_kind(const struct ft__few_scales *s,
                similarity(square(a->narrow - b->narrow), narrow_octaves);
     if (a->type != b->type)
         return sum;
-    return sum + square(s->of_type) + square(s->of_type_share) * shares +
+    return sum + device * square(s->of_type) + square(s->of_type_share) * shares +
            square(s->rough) * of_order *
                exp(-sqrt(distance(a->side, b->side, FT__FEW_SIZES)) / s->rough_octaves);
+}
+
+static ft_class class_of(const struct ft__few_point *p)
+{
+    return ft_kind_class((ft_kind)(p->kind / FT_PHASE_COUNT));
 }
 
 double ft__few_covariance(const struct ft__few_scales *s, const struct ft__few_point *a,
                           const struct ft__few_point *b)
 {
     const double d = distance(a->size, b->size, FT__FEW_SIZES);
-    double shares = 0, other = 0, sum;
+    const double device = of_device(s, a) * of_device(s, b);
+    double level = square(s->shared), shares = 0, other = 0, sum;
 
     for (int k = 0; k < FT__FEW_SHARES; k++)
         shares += a->share[k] * b->share[k];
     for (int k = 0; k < FT__MOST_OTHERS; k++)
         other += a->other[k] * b->other[k];
-    sum = square(s->shared) + square(s->of_share) * shares +
-          square(s->of_other) * other + square(s->far) * similarity(d, s->far_octaves);
+    if (class_of(a) == class_of(b))
+        level += square(s->far) * similarity(d, s->far_octaves);
+    sum = device * level + square(s->of_share) * shares + square(s->of_other) * other +
+          square(s->of_host) * a->share[FT__FEW_HOST] * b->share[FT__FEW_HOST];
     if (strcmp(a->session, b->session) == 0)
         sum += square(s->of_session);
-    return a->kind == b->kind ? sum + covariance_of_kind(s, a, b, d, shares) : sum;
+    return a->kind == b->kind ? sum + covariance_of_kind(s, a, b, d, shares, device)
+                              : sum;
 }
 
 /* The posterior covariance of all pairs, given the operations chosen so far. */

@@ -7,15 +7,16 @@
  * a device that was not measured. The few-shot correction (calibration_set.h) and the
  * choice of what to measure (ft_choose_few()) use it. */
 
-enum { FT__FEW_SHARES = 4, FT__FEW_SIZES = 5 };
+enum { FT__FEW_HOST = 3, FT__FEW_SHARES = 4, FT__FEW_SIZES = 5 };
 
 /* Standard deviations of log(measured / answer), before anything was measured. */
 struct ft__few_scales {
     double shared, of_kind, of_share, of_size, noise;
+    double of_host; /* and that, as hosts differ by 0.4; 0: levels are theirs, too */
     double of_type, of_type_share; /* for each element type */
     double octaves;                /* sizes that differ by so much are independent */
     double rough, rough_octaves;   /* kernels that libraries choose by size */
-    double far, far_octaves;       /* of all kinds */
+    double far, far_octaves;       /* of all kinds of a class */
     /* Where rows divide by the same power of two, of all sizes and of like ones. */
     double of_twos, of_twos_size;
     double of_other; /* for each device */
