@@ -155,6 +155,23 @@ TEST(another_maker_s_gpu_takes_over_about_half_of_what_known_ones_show)
     ft_predictor_free(slow);
 }
 
+/* Devices differ between makers, beside how chips of one do. */
+TEST(another_maker_s_gpu_may_be_further_off_than_any_of_one)
+{
+    ft_predictor *p = trained(1, 1.5, 2.25);
+    double reach[2];
+    ft_op op;
+
+    make_new_op(&op, 0, "fp32");
+    for (int i = 0; i < 2; i++) {
+        const ft__op_answer a = answer_to(p, i ? "mi100" : "l4", "run_mode=graph", &op);
+
+        reach[i] = log(a.high / a.value);
+    }
+    CHECK_NEAR(reach[1], hypot(reach[0], 0.4), 0.02);
+    ft_predictor_free(p);
+}
+
 TEST(gpus_tell_nothing_of_a_processor)
 {
     ft_predictor *plain = trained(1, 1, 1), *slow = trained(3, 3, 3);
@@ -283,6 +300,28 @@ TEST(one_chip_that_scatters_counts_as_one)
     p = trained_by(s);
     CHECK(CMP(log(width(p)), <, 0.8 * log(20)));
     ft_predictor_free(p);
+}
+
+/* One of twenty rows is off by a factor of 20: that another is as likely is not sure.
+ */
+TEST(few_rows_do_not_show_the_rarest)
+{
+    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"};
+    double found[2];
+
+    for (int odd = 0; odd < 2; odd++) {
+        ft_store *s = empty();
+        ft_predictor *p;
+
+        for (int g = 0; g < 3; g++) {
+            fill(s, gpu[g], "", "fp32", 20, 1.5);
+            fill(s, gpu[g], "", "fp32", 1, odd ? 30 : 1.5);
+        }
+        p = trained_by(s);
+        found[odd] = width(p);
+        ft_predictor_free(p);
+    }
+    CHECK(CMP(found[1], >, 3 * found[0]));
 }
 
 /* Operations on an L4 in a setting, corrected by what the store measured there, which

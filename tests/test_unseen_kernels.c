@@ -164,3 +164,39 @@ TEST(forms_sizes_and_generations_widen_by_their_own)
     CHECK_NEAR(log(newer.high / newer.value), hypot(reach[0], 0.15), 0.01);
     ft_predictor_free(p);
 }
+
+/* Of layers in 32 bits that take on all chips what is estimated, and another in 16. */
+TEST(steps_of_another_width_are_as_of_one_chip)
+{
+    static const char *const gpu[] = {"t4", "v100-sxm2-16gb", "h100-sxm"},
+                             *const form = "gru x=50x32x%u hidden=%u dtype=%s";
+    ft_store *s = empty(), *other = empty();
+    ft_predictor *p, *estimate;
+    double width[2];
+
+    for (unsigned i = 0; i < N_OPS; i++)
+        put(other, "t4", replayed, i % 2 ? "relu x=4096 dtype=fp32" : "relu x=64",
+            1e-5);
+    estimate = trained_by(other);
+    for (unsigned i = 0; i < 3 * N_OPS; i++) {
+        char spec[64];
+
+        snprintf(spec, sizeof(spec), form, 512 + 16 * (i / 3), 512 + 16 * (i / 3),
+                 "fp32");
+        put(s, gpu[i % 3], replayed, spec,
+            asked_of(estimate, gpu[i % 3], replayed, spec).value);
+    }
+    p = trained_by(s);
+    for (int i = 0; i < 2; i++) {
+        char spec[64];
+        ft__op_answer a;
+
+        snprintf(spec, sizeof(spec), form, 1024, 1024, i ? "fp16" : "fp32");
+        a = asked_of(p, "a100-sxm-80gb", replayed, spec);
+        width[i] = a.high / a.low;
+    }
+    CHECK(CMP(width[0], <, 1.5));
+    CHECK(CMP(width[1], >=, 0.999 * pow(FT__LEAST_REACH, 2)));
+    ft_predictor_free(estimate);
+    ft_predictor_free(p);
+}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "graph/op.h"
 #include "predict/file/image.h"
 #include "predict/model/regressor.h"
 
@@ -156,6 +157,15 @@ static void answer_alone(const ft__model_set *l, ft__op_answer *a, double scale)
  * the known rows'"). */
 static const double far_unseen = 1.5;
 
+/* Steps of a recurrent layer in 16 bits where all rows are wider: a library's kernels
+ * of these differ as much as one chip and others. */
+static bool is_step_of_other_width(const ft__regressor *p, const float *row)
+{
+    static const uint32_t bits = FT__COLUMN_BITS;
+
+    return ft__rnn_gates((ft_kind)row[FT__F_kind]) && is_beyond(p, row, &bits, 1, 0);
+}
+
 /* One row. Of a new head, or of an unknown device and a new form, nothing was learned:
  * the physical estimate. */
 static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor *p,
@@ -165,8 +175,9 @@ static void answer(const ft__model_set *l, ft__op_answer *a, const ft__regressor
     const bool new_form = new_head || is_new_form(p, row);
     const bool other_layer = !l->opt.unseen && is_beyond_one_layer(p, row);
     /* As of one chip alone. */
+    const bool alone = other_layer || is_step_of_other_width(p, row);
     const double least =
-        other_layer && l->opt.metric == FT__METRIC_TIME ? log(FT__LEAST_REACH) : 0;
+        alone && l->opt.metric == FT__METRIC_TIME ? log(FT__LEAST_REACH) : 0;
     const double low = p->fit.low, high = p->fit.high;
 
     if (new_head || (new_form && l->opt.unseen))

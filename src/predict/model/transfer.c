@@ -82,10 +82,12 @@ static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
     return n;
 }
 
-/* Random effects: what a chip's rows have in common, and how they scatter about it. */
+/* Random effects: what a chip's rows have in common, and how they scatter about it:
+ * another row lies beyond the k-th of n with a probability of k / (n + 1). */
 static void add_chip(ft__chip_effects *e, double *residual, size_t n)
 {
-    const double tail = (1 - FT__COVERAGE) / 2;
+    const double rank = (1 - FT__COVERAGE) / 2 * (double)(n + 1);
+    const double tail = n > 1 ? fmax(0, rank - 1) / (double)(n - 1) : 0;
     double middle;
 
     ft__sort(residual, n);
@@ -297,14 +299,15 @@ static void shrink(ft__fit *f, double share)
  * saw counts as if of so many chips more. */
 enum { EVEN_CHIPS = 3 };
 
-/* The chip's effect is drawn from those of the others, known from a few of them; about
- * it rows scatter as on these. */
+/* The chip's effect is drawn from those of the others, about which rows scatter as on
+ * these. Each of several was predicted by the others, so that its effect has what these
+ * are off by in it; one alone has not. */
 static void cover_effects(double *low, double *high, const ft__chip_effects *e,
                           double between)
 {
     const double n = e->chips;
     const double common = (n * e->between + EVEN_CHIPS * between) / (n + EVEN_CHIPS);
-    const double chip = FT__Z90 * FT__Z90 * (1 + 1 / n) * common;
+    const double chip = FT__Z90 * FT__Z90 * (n > 1 ? 1 : 2) * common;
 
     *low = -hypot(sqrt(chip), e->below);
     *high = hypot(sqrt(chip), e->above);
