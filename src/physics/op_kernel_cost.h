@@ -118,6 +118,9 @@ int ft__tensor_serves(const ft__op_kernel *p, const ft__hardware_spec *chip);
 /* Seconds of full power: what is lost to tiles that are not full draws less. useful_s:
  * of what is asked for. */
 double ft__tensor_drawing_s(double useful_s, const ft__terms *t);
+/* What is left of the time of tensor cores at the clock of a large product, by which
+ * share of a kernel's time they draw. */
+double ft__freed(double sustained, double drawing);
 void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace);
 /* The ways that may be the fastest at some clock of the chip. */
 uint32_t ft__tensor_ways(struct tiling out[MAX_WAYS], const ft__algorithm *a,

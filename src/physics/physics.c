@@ -396,8 +396,7 @@ static double most_sustained(const ft__hardware_spec *chip, const double *c)
 }
 
 /* What is sold as 4 nm (TSMC's 4N and N4) are transistors of its 5 nm: 0.28 of the
- * energy of 16 nm by the foundry's own figures (N7 0.4 of 16FF+, N5 0.7 of that). The
- * budget of tensor cores was decided on GPUs with the name of 4 nm and goes by it. */
+ * energy of 16 nm by the foundry's own figures (N7 0.4 of 16FF+, N5 0.7 of that). */
 static double node_of(const ft__hardware_spec *chip)
 {
     return chip->process_nm == 4 ? 5 : chip->process_nm;
@@ -429,8 +428,17 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
  * have 1.7 and 1.77 PFLOP/s in published products. */
 static const double OWN_MEMORY = 0.69;
 
-/* The same of tensor cores. Clocks fall with voltage, so that power goes with more than
- * their square: half the budget leaves more than half the rate. */
+/* Hopper's tensor cores read operands from shared memory, for four warps at once
+ * (wgmma), and take fewer joules: their budget was decided by the name of their node.
+ */
+static double tensor_node_of(const ft__hardware_spec *chip)
+{
+    return chip->hopper ? chip->process_nm : node_of(chip);
+}
+
+/* The same of tensor cores, out of what the waiting chip leaves. Clocks fall with
+ * voltage, so that power goes with more than their square: half the budget leaves more
+ * than half the rate. */
 static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
 {
     double budget = chip->power_w / (chip->tensor_flops * chip->clock_share / 1e12);
@@ -440,7 +448,8 @@ static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
     if (chip->blackwell && chip->stacked)
         budget /= OWN_MEMORY;
     if (chip->process_nm > 0)
-        budget /= pow(chip->process_nm / 16, c[FT__C_tensor_node]);
+        budget /= pow(tensor_node_of(chip) / 16, c[FT__C_tensor_node]);
+    budget *= ft__left_by_waiting(chip);
     return at_most_all(c[FT__C_tensor_power] * sqrt(budget), c[FT__C_sustain_corner]);
 }
 

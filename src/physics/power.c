@@ -60,6 +60,17 @@ double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d
            standing_power(d->tdp_w, ft__peak_tflops_16nm(d));
 }
 
+/* No board is known that leaves less than 0.74 (an L4). */
+double ft__left_by_waiting(const ft__hardware_spec *chip)
+{
+    const double share = WAITING * ft__physics_defaults()->v[FT__C_power_idle];
+    const double standing_w = standing_power(chip->tdp_w, chip->peak_tflops_16nm);
+
+    return chip->tdp_w > 0
+               ? fmax(0.5, (1 - share * standing_w / chip->tdp_w) / (1 - share))
+               : 1;
+}
+
 double ft__idle_share(const ft__physics_params *params, const ft_device_facts *d,
                       double clock)
 {

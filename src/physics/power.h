@@ -39,6 +39,9 @@ double ft__peak_tflops_16nm(const ft_device_facts *d);
 double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d);
 double ft__idle_share(const ft__physics_params *params, const ft_device_facts *d,
                       double clock);
+/* What a board that is held below its chip leaves of the cap beside the waiting chip,
+ * relative to boards whose TDP is what the units draw. */
+double ft__left_by_waiting(const ft__hardware_spec *chip);
 
 /* What aiconfigurator's collector reads of an NVIDIA GPU in a loop of so many calls,
  * call_s each, of what draws steady_w. loop_calls NaN: steady_w. */

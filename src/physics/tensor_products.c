@@ -213,9 +213,7 @@ double ft__tensor_drawing_s(double useful_s, const ft__terms *t)
  * they draw for a part of it, the clock falls by less. Decided on an H200. */
 static const double DRAWING_ALL = 0.8;
 
-/* What is left of the time of arithmetic at the clock of a large product. drawing: of
- * the kernel's time. */
-static double freed(double sustained, double drawing)
+double ft__freed(double sustained, double drawing)
 {
     return fmax(sustained, sqrt(fmin(1, drawing / DRAWING_ALL)));
 }
@@ -250,7 +248,7 @@ void ft__tensor_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pac
                              out);
     out->busy_s = blended_three(out->compute_s, out->cache_s, out->memory_s,
                                 c[FT__C_tensor_blend]);
-    out->compute_s *= freed(pace->tensor_sustained, out->drawing_s / out->busy_s);
+    out->compute_s *= ft__freed(pace->tensor_sustained, out->drawing_s / out->busy_s);
     out->busy_s = blended_three(out->compute_s, out->cache_s, out->memory_s,
                                 c[FT__C_tensor_blend]) +
                   plan.split_s;

@@ -348,7 +348,10 @@ static double step_clocks(const ft__op_kernel *p, const ft__hardware_spec *chip)
 
 void ft__product_cost(ft__terms *out, const ft__algorithm *a, const ft__pace *pace)
 {
-    const double sustained = a->matrix               ? pace->tensor_sustained
+    /* Tensor cores that wait draw less than those of large products. */
+    const double tensor = pace->tensor_sustained /
+                          ft__freed(pace->tensor_sustained, a->share * pace->tile[0]);
+    const double sustained = a->matrix               ? tensor
                              : a->below_power_budget ? 1
                                                      : out->sustained;
     const struct product_machine m = {
