@@ -449,7 +449,8 @@ static double tensor_sustained(const ft__hardware_spec *chip, const double *c)
         budget /= OWN_MEMORY;
     if (chip->process_nm > 0)
         budget /= pow(tensor_node_of(chip) / 16, c[FT__C_tensor_node]);
-    budget *= ft__left_by_waiting(chip);
+    if (!chip->amd) /* an MI300X's large products are not held by what waits */
+        budget *= ft__left_by_waiting(chip);
     return at_most_all(c[FT__C_tensor_power] * sqrt(budget), c[FT__C_sustain_corner]);
 }
 

@@ -60,7 +60,7 @@ double ft__idle_power(const ft__physics_params *params, const ft_device_facts *d
            standing_power(d->tdp_w, ft__peak_tflops_16nm(d));
 }
 
-/* No board is known that leaves less than 0.74 (an L4). */
+/* An L4 leaves 0.74, an A10 0.75; the bound is for boards that are not known. */
 double ft__left_by_waiting(const ft__hardware_spec *chip)
 {
     const double share = WAITING * ft__physics_defaults()->v[FT__C_power_idle];
