@@ -24,16 +24,16 @@ A space whose objectives are predicted: nothing is run, every point is what pred
   best settings                                       time   energy  latency       cost
   -------------------------------------------------------------------------------------
   device=a30 batch=16 dtype=fp16 clock=1300        90.1 us  13.1 mJ  1.44 ms  1.502e-08
-  device=l4 batch=16 dtype=fp16 clock=1300 cap=70   130 us  5.69 mJ  2.08 ms  2.896e-08
+  device=l4 batch=16 dtype=fp16 clock=1300 cap=70   141 us  6.21 mJ  2.25 ms  3.126e-08
   device=a30 batch=1 dtype=fp16 clock=1300         1.23 ms  49.3 mJ  1.23 ms  2.042e-07
   and 6 more between these; --top shows them
   
   what decides time (40 points, R2 0.84 out of fold)
   $ foretell explore report anywhere.yaml --csv | head -4
   workload,device,batch,dtype,clock,cap,time,energy,latency,cost,answered_by,failure
-  ,a30,1,fp32,700,,0.0012333868020518919,0.057336856719388193,0.0012333868020518919,2.0556446700864863e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1000,,0.0012304118609708647,0.056332555747378207,0.0012304118609708647,2.0506864349514412e-07,learned (nvidia-fp32.ftp),
-  ,a30,1,fp32,1300,,0.0012289581182945459,0.076518502580724179,0.0012289581182945459,2.0482635304909098e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,700,,0.0012333791094861182,0.057316375067304061,0.0012333791094861182,2.0556318491435304e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1000,,0.0012303363266632477,0.056050506966674261,0.0012303363266632477,2.0505605444387461e-07,learned (nvidia-fp32.ftp),
+  ,a30,1,fp32,1300,,0.0012287748374399236,0.075420968486768991,0.0012287748374399236,2.0479580623998726e-07,learned (nvidia-fp32.ftp),
   $ foretell explore run anywhere.yaml --csv >all.csv; wc -l <all.csv
   41
   $ cat >compare <<'END'
@@ -153,8 +153,8 @@ Of thousands of points some are looked at; where one workload is best another on
   $ foretell explore run many.yaml | grep -A4 -e '^best of'
   best of        used for                      ranks  worse than its own best  learned from few  with the other's
   ---------------------------------------------------------------------------------------------------------------
-  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)                    1.5 %             4.1 %             1.8 %
-  resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)                    5.0 %             3.7 %             2.8 %
+  squeezenet1_1  resnet50       +0.98 (+0.98..+0.98)                    1.8 %             4.0 %             1.7 %
+  resnet50       squeezenet1_1  +0.98 (+0.98..+0.98)                    4.7 %             3.7 %             2.7 %
   learned from few: median error of the rest, learned from 10 points of the workload at random;
 
 Several networks are workloads.
@@ -172,12 +172,12 @@ Several networks are workloads.
   small: 7 Pareto-optimal points, hypervolume 0.999
   best settings                time    memory
   -------------------------------------------
-  batch=512 mode=inference   140 us  3.80 GiB
+  batch=512 mode=inference   137 us  3.80 GiB
   batch=1 mode=inference    1.64 ms   523 MiB
   and 5 more between these; --top shows them
   --
-  small    large     +0.96 (+0.83..+0.99)           the same point                 -                 -
-  large    small     +0.96 (+0.83..+0.99)           the same point                 -                 -
+  small    large     +0.95 (+0.80..+0.99)           the same point                 -                 -
+  large    small     +0.95 (+0.80..+0.99)           the same point                 -                 -
   learned from few: median error of the rest, learned from 10 points of the workload at random;
   then with all points of the other one as well
   
@@ -190,8 +190,8 @@ Several networks are workloads.
   
   in short
   $ foretell explore run two.yaml --csv | tail -2
-  large,512,inference,0.00066838965367210074,5890343328,physics,
-  large,512,training,0.0019290432581768836,22288834888,physics,
+  large,512,inference,0.00064118533330246251,5890343328,physics,
+  large,512,training,0.00183892680975445,22288834888,physics,
 
 Mistakes.
 
@@ -279,8 +279,8 @@ A parameter may be in a cap and elsewhere: each point has its own cap.
   > END
   $ foretell explore run shared.yaml --csv
   workload,n,time,energy,answered_by,failure
-  ,4,0.012323762613020324,0.49260706377701124,physics,
-  ,6,0.010053789974801955,0.6020898750996877,physics,
-  ,8,0.0092766106570352641,0.74005102434255621,physics,
+  ,4,0.011899509408355637,0.47563693559042364,physics,
+  ,6,0.010041765162352133,0.60136838635269818,physics,
+  ,8,0.0090220033629316299,0.71968244081426536,physics,
   $ foretell predict data/models/resnet50.onnx --device a30 --batch 8 --power-cap 80 --method physics | grep energy
-  energy           740 mJ   522 mJ    1.05 J  scaled
+  energy           720 mJ   507 mJ    1.02 J  scaled

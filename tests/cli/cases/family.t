@@ -35,10 +35,10 @@ them and for others.
   
   device  clock  time  low  high  power  energy  memory  fits  basis
   ----
-  a30  600 MHz  157 ms  116 ms  239 ms  67.2 W  10.5 J  # B  yes  scaled
-  a30  900 MHz  114 ms  85.4 ms  171 ms  80.8 W  9.23 J  # B  yes  scaled
+  a30  600 MHz  158 ms  118 ms  241 ms  67.2 W  10.7 J  # B  yes  scaled
+  a30  900 MHz  115 ms  86.1 ms  172 ms  80.7 W  9.29 J  # B  yes  scaled
   l4  600 MHz  1.59 ms  1.24 ms  2.93 ms  32.6 W  51.9 mJ  # B  yes  scaled
-  l4  900 MHz  1.24 ms  990 us  2.92 ms  34.7 W  43.1 mJ  # B  yes  scaled
+  l4  900 MHz  1.24 ms  992 us  2.92 ms  34.7 W  43.1 mJ  # B  yes  scaled
   least energy on a30: at 900 MHz, where it is fastest, too
   least energy x time on a30: at 900 MHz, where it is fastest, too
   least energy on l4: at 900 MHz, where it is fastest, too
@@ -50,8 +50,8 @@ them and for others.
   $ ./ask --device local 2>&1 | head -1 | cut -c 1-60
   foretell predict: both.ftp is no predictor for this machine;
   $ foretell rank data/models/resnet18.onnx --predictor both.ftp --devices a30,t4,l4 | blur | grep -E '^[0-9]|best'
-  1  l4  1.23 ms  767 us  2.90 ms  809.9  61.7 mJ  # B  *  100.0 %  scaled
-  2  a30  85.3 ms  70.4 ms  117 ms  11.72  13.3 J  # B  0.0 %  learned
+  1  l4  1.24 ms  767 us  2.90 ms  809.5  63.1 mJ  # B  *  100.0 %  scaled
+  2  a30  84.3 ms  69.4 ms  116 ms  11.87  13.1 J  # B  0.0 %  learned
   3  t4  231 ms  196 ms  301 ms  4.326  16.0 J  # B  0.0 %  learned
   best: l4
   on average this answer lies 0.0 % above the best (expected regret)

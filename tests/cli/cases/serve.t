@@ -212,12 +212,12 @@ Requests that come by themselves: their rate stands above, there are no users, a
   examples/llm/llama-3-8b.json, served, by tokens-per-device
   assumed: requests of 1024 tokens that generate 256, 3 a second (Poisson)
   
-  place  device  n  tp  weights     TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
-  -------------------------------------------------------------------------------------------
-      1  l40s    1   1  as is    99.7 ms  33.3 ms            29.99     765.2   295 mJ  yes
-      2  l4      1   1  as is     57.0 s   108 ms            9.264     258.3   231 mJ  yes
+  place  device  n  tp  weights    TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
+  ------------------------------------------------------------------------------------------
+      1  l40s    1   1  as is    103 ms  33.9 ms             29.5     765.2   300 mJ  yes
+      2  l4      1   1  as is    61.9 s   113 ms             8.84     246.4   248 mJ  yes
   
-  the first: TTFT 65.5 ms .. 155 ms, TPOT 21.3 ms .. 55.0 ms, a device 765.2 .. 768 tokens/s; scaled
+  the first: TTFT 69.5 ms .. 168 ms, TPOT 21.6 ms .. 56.4 ms, a device 765.2 .. 768 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'
@@ -225,7 +225,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
-  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 57.0 s
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 61.9 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]

@@ -216,11 +216,11 @@ Foretold for a device: by phase, and memory by part.
   
   of one step          estimate      low      high  basis
   --------------------------------------------------------
-  time                  24.5 ms  16.0 ms   37.5 ms  scaled
-    forward             7.51 ms  4.91 ms   11.5 ms  scaled
-    backward            16.7 ms  10.9 ms   25.6 ms  scaled
-    optimizer            287 us   188 us    440 us  scaled
-  energy                 4.03 J   2.32 J    7.00 J  scaled
+  time                  23.4 ms  15.4 ms   35.9 ms  scaled
+    forward             7.31 ms  4.79 ms   11.2 ms  scaled
+    backward            15.8 ms  10.4 ms   24.2 ms  scaled
+    optimizer            287 us   188 us    439 us  scaled
+  energy                 3.85 J   2.23 J    6.69 J  scaled
   power                   164 W    116 W     165 W  scaled
   peak memory          1020 MiB  717 MiB  2.10 GiB  scaled
     weights            44.6 MiB
@@ -232,15 +232,15 @@ Foretold for a device: by phase, and memory by part.
     workspace          8.12 MiB
     process             512 MiB
   fits in the device's 24.0 GiB: yes, 23.0 GiB to spare
-  the host issues everything in 3.43 ms, the device executes it in 24.4 ms: the device sets the time
+  the host issues everything in 3.43 ms, the device executes it in 23.4 ms: the device sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 69 unique operations: 0 measured, 0 learned, 66 scaled, 0 roofline, the others take no time
   
   operation                                                                                          phase     count   share    total     each      low     high  basis
   ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.5 %  3.29 ms   823 us   430 us  1.58 ms  scaled
-  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  11.7 %  2.87 ms  2.87 ms  1.50 ms  5.50 ms  scaled
-  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.9 %  1.94 ms   648 us   338 us  1.24 ms  scaled
+  conv2d x=32x64x56x56 out=64 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward         backward      4  13.0 %  3.06 ms   764 us   399 us  1.46 ms  scaled
+  conv2d x=32x3x224x224 out=64 kernel=7x7 stride=2x2 pad=3x3 bias=1 dtype=fp32 phase=backward wrt=w  backward      1  12.3 %  2.87 ms  2.87 ms  1.50 ms  5.50 ms  scaled
+  conv2d x=32x128x28x28 out=128 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32 phase=backward       backward      3   7.6 %  1.78 ms   594 us   310 us  1.14 ms  scaled
   
   verify on that device: foretell measure data/models/resnet18.onnx --engine torch,device=cuda --mode training --optimizer momentum --batch 32
   $ for o in --channels-last ""; do foretell predict data/models/resnet50.pt2 --device a30 --mode training --batch 64 --dtype amp-fp16 $o --top 1000 -q | grep -E '^(conv|batchnorm|maxpool)' | grep 'layout=channels_last' | wc -l; done
