@@ -31,8 +31,8 @@ Several devices beside each other.
   device         time      low     high  energy    memory  fits  largest batch  basis
   ------------------------------------------------------------------------------------
   jetson-tk1   19.4 s   12.1 s   31.4 s       -  6.93 GiB  no                0  scaled
-  a30          268 ms   175 ms   411 ms  44.2 J  6.93 GiB  yes             312  scaled
-  h100-sxm    58.2 ms  38.3 ms  88.7 ms  38.9 J  6.96 GiB  yes            1123  scaled
+  a30          253 ms   166 ms   387 ms  41.7 J  6.93 GiB  yes             312  scaled
+  h100-sxm    55.5 ms  36.6 ms  84.3 ms  36.9 J  6.96 GiB  yes            1123  scaled
   - is not known; asked about one device alone, foretell says why
   
 

@@ -119,16 +119,16 @@ what it has no answer for. A batch costs what its items cost.
   not known: local: --device local is answered as it was measured; at clock=1000MHz: foretell collect --quick --engine fake --threads 4 --clocks 1000MHz, then foretell train --engine fake --setting 'threads=4 clock=1000MHz' -o clocked.ftp, then --predictor clocked.ftp
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price a30=2/h --price l4=1/h | tail -n +5 | head -4
   -----------------------------------------------------------------------------------------------------------
-  1  a30     1.97 ms  1.36 ms  2.94 ms     4069  311 mJ  618 MiB                   0.1365  *   65.0 %  scaled
-  2  l4      2.24 ms  1.54 ms  3.31 ms     3578  152 mJ  618 MiB                  0.07763  *~  35.0 %  scaled
+  1  a30     1.92 ms  1.33 ms  2.94 ms     4160  304 mJ  618 MiB                   0.1335  *   74.5 %  scaled
+  2  l4      2.41 ms  1.66 ms  3.56 ms     3324  165 mJ  618 MiB                  0.08356  *~  25.5 %  scaled
   
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --batch 8 --price 1/h --json | pick tied choices.0.place choices.1.place choices.0.items_per_s choices.0.cost_per_item choices.0.values.cost.value
   tied: 1
   choices.0.place: 1
   choices.1.place: 2
-  choices.0.items_per_s: 4069.4152117405
-  choices.0.cost_per_item: 6.82598760078286e-08
-  choices.0.values.cost.value: 5.46079008062628e-07
+  choices.0.items_per_s: 4160.23196110736
+  choices.0.cost_per_item: 6.67697811984117e-08
+  choices.0.values.cost.value: 5.34158249587294e-07
 
 A device that lacks a fact keeps no network from the others.
 
@@ -146,10 +146,10 @@ A device that lacks a fact keeps no network from the others.
   
   network        device     time   energy   memory
   ------------------------------------------------
-  resnet18.onnx  a30     1.23 ms  86.7 mJ  571 MiB
+  resnet18.onnx  a30     1.23 ms  85.3 mJ  571 MiB
   some.ops       a30     57.0 us  1.88 mJ  520 MiB
   
-  all are done after 1.29 ms and have taken 88.5 mJ; no other way is better
+  all are done after 1.29 ms and have taken 87.2 mJ; no other way is better
   left out for resnet18.onnx: iphone-6: its file does not say "peak_fp32", which an estimate needs
   left out for some.ops: iphone-6: its file does not say "peak_fp32", which an estimate needs
 
@@ -184,10 +184,10 @@ A predictor that cannot be read is left out where nobody named it, and the other
   mi325x, mi300x, mi300a, b300, b200, h200-sxm, h100-sxm, h800, h200-nvl, h100-nvl, h100-pcie and 107 more cannot be distinguished (~): their intervals overlap, or one host sets times equal within 1 %
   $ foretell place data/models/resnet18.onnx some.ops --devices a30,l4 | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  all are done after 1.23 ms and have taken 88.3 mJ; no other way is better
+  all are done after 1.23 ms and have taken 86.9 mJ; no other way is better
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s | tail -1
   warning: a predictor is left out: HOME/.local/share/foretell/local-onednn.ftp: damaged predictor: the file is cut short (byte 16); train it again
-  alone on l4: 1.23 ms, 53.5 mJ
+  alone on l4: 1.23 ms, 54.5 mJ
 
 A product that comes in several variants is one of them, and commands say which.
 
