@@ -445,7 +445,7 @@ TEST(textures_load_what_is_read_of_them)
                  "add.f32 %f0, %f1, %f1;\nret;\n"),
           2, 64);
     count(&k);
-    CHECK(is(&k.n.bytes[FT_PTX_TEXTURE][FT_PTX_LOADED], 2 * 64 * 8));
+    CHECK(is(&k.n.bytes[FT_PTX_TEXTURE][FT_PTX_LOADED], 2 * 64 * 4));
     end(&k);
 }
 

@@ -91,7 +91,8 @@ static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
     part->ref_s = ft__arena_array(&p->arena, (size_t)f->n_insns + 1, sizeof(uint32_t));
     part->ref = ft__arena_array(&p->arena, (size_t)f->n_operands * 2 + f->n_insns + 1,
                                 sizeof(*part->ref));
-    if (!leaves || !part->refs || !part->ref_s || !part->ref)
+    part->read = ft__arena_array(&p->arena, (size_t)f->n_regs + 1, sizeof(bool));
+    if (!leaves || !part->refs || !part->ref_s || !part->ref || !part->read)
         return false;
     for (uint32_t k = 0; k < f->n_insns; k++) {
         ft__ptx_leaves_of(leaves, f, &f->insn[k]);
@@ -99,8 +100,11 @@ static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
         for (uint32_t d = 0; d < leaves->n_d; d++)
             part->ref[n++] = leaves->d[d];
         part->ref_s[k] = (uint32_t)n;
-        for (uint32_t s = 0; s < leaves->n_s; s++)
+        for (uint32_t s = 0; s < leaves->n_s; s++) {
             part->ref[n++] = leaves->s[s];
+            if (leaves->s[s]->kind == FT__PTX_REG)
+                part->read[leaves->s[s]->index] = true;
+        }
     }
     part->refs[f->n_insns] = (uint32_t)n;
     return true;
