@@ -1,6 +1,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -150,6 +151,7 @@ TEST(a_file_is_read_whole_or_is_too_large)
     char path[] = "/tmp/foretell-base-XXXXXX", *text;
     const int fd = mkstemp(path);
     ft_error err = {0};
+    struct rusage used;
     size_t len;
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -161,6 +163,11 @@ TEST(a_file_is_read_whole_or_is_too_large)
         CHECK_EQ(!text, sizes[i] > MOST);
         free(text);
     }
+    /* Before it is read. */
+    CHECK_EQ(ftruncate(fd, (off_t)20 << 30), 0);
+    CHECK_EQ(ft__file_read(&text, &len, path, (size_t)1 << 30, &err), FT_EFORMAT);
+    getrusage(RUSAGE_SELF, &used);
+    CHECK(used.ru_maxrss < 1 << 19); /* KiB */
     close(fd);
     unlink(path);
     CHECK(EQ(ft__file_read(&text, &len, path, MOST, &err), FT_EIO) && !text);

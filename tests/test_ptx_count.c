@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "check.h"
+#include "ptx/count/plan.h"
 #include "ptx/ptx_inside.h"
 #include "ptx_kernel.h"
 
@@ -445,7 +446,7 @@ TEST(textures_load_what_is_read_of_them)
                  "add.f32 %f0, %f1, %f1;\nret;\n"),
           2, 64);
     count(&k);
-    CHECK(is(&k.n.bytes[FT_PTX_TEXTURE][FT_PTX_LOADED], 2 * 64 * 8));
+    CHECK(is(&k.n.bytes[FT_PTX_TEXTURE][FT_PTX_LOADED], 2 * 64 * 4));
     end(&k);
 }
 
@@ -460,6 +461,8 @@ TEST(lanes_that_a_shuffle_takes_from_are_known)
              {"up.b32 %r4|%p1, %r0, 4, 0, -1", 28},
              {"bfly.b32 %r4|%p1, %r0, 16, 31, -1", 32},
              {"idx.b32 %r4|%p1, %r0, %r0, 23, -1", 24},
+             {"bfly.b32 %r4|%p1, %r0, 16, 4111, -1", 16},
+             {"idx.b32 %r4|%p1, %r0, 20, 4103, -1", 32},
              {"down.b32 %r4|%p1, %r0, 1, 6175, -1", 28},
              {"up.b32 %r4|%p1, %r0, 1, 6144, -1", 28}};
 
@@ -474,6 +477,29 @@ TEST(lanes_that_a_shuffle_takes_from_are_known)
         CHECK(k.n.exact && is(&k.n.on[FT_PTX_FP32], 4 * c[i].on));
         end(&k);
     }
+}
+
+/* What was shuffled is not known, whatever the lanes; the mask decides nothing, and a
+ * vector is no value to shuffle. */
+TEST(of_a_shuffle_is_followed_what_says_whether_there_is_a_lane)
+{
+    ft__count_plan *p;
+    kernel k;
+
+    begin(&k,
+          KERNEL(".param .u32 n, .param .u32 m",
+                 "ld.param.u32 %r1, [n];\nld.param.u32 %r2, [m];\n"
+                 "shfl.sync.down.b32 %r4|%p3, %r0, %r1, 31, -1;\n"
+                 "setp.ne.u32 %p1, %r4, 0;\n@%p1 add.f32 %f1, %f2, %f3;\n"
+                 "shfl.sync.down.b32 %r4|%p2, {%r0, %r0, %r0, %r0, %r0, %r0, %r0, %r0},"
+                 " 1, 31, %r2;\n@%p2 add.f32 %f1, %f2, %f3;\nret;\n"),
+          2, 64);
+    count(&k);
+    CHECK(EQ(k.st, FT_OK) && !k.n.exact);
+    CHECK_EQ(ft__ptx_plan_make(&p, k.m, 0, &k.err), FT_OK);
+    CHECK(!p->reads[0] && !p->reads[4]);
+    ft__ptx_plan_free(p);
+    end(&k);
 }
 
 TEST(endless_loops_end)

@@ -490,6 +490,7 @@ TEST(a_record_that_is_none_is_refused)
     }
     write_text(path("%s/" FT__RECORD_HELD, r.state.s).s, "");
     CHECK_EQ(ft_settings_reset(&n, &r.how, &err), FT_EFORMAT);
+    CHECK(HAS(err.msg, "is empty; remove it"));
 }
 
 TEST(what_is_kept_stays_until_it_is_reset)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Make room for `more` bytes and the terminator. */
@@ -98,7 +99,11 @@ ft_status ft__file_read(char **text, size_t *len, const char *path, size_t most,
     ssize_t n = fd < 0 ? -1 : 1;
     ft__buf b = {0};
     ft_status st = FT_OK;
+    struct stat of;
 
+    if (fd >= 0 && fstat(fd, &of) == 0 && S_ISREG(of.st_mode) &&
+        (uintmax_t)of.st_size > most)
+        b.len = most + 1;
     while (n > 0 && b.len <= most && reserve(&b, PIECE)) {
         n = read(fd, b.s + b.len, b.cap - b.len - 1);
         b.len += n > 0 ? (size_t)n : 0;

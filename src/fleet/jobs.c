@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "fleet/want.h"
 #include "foretell/file.h"
 
@@ -36,26 +37,14 @@ ft_status ft__job_note(const char *folder, const char *name, const char *text,
     return ft_file_write(path, text, strlen(text), err);
 }
 
-char *ft__text_take(FILE *fp)
-{
-    const long size = fp && fseek(fp, 0, SEEK_END) == 0 ? ftell(fp) : -1;
-    char *text = size >= 0 && size <= MAX_JOB_FILE ? malloc((size_t)size + 1) : NULL;
-
-    if (text) {
-        rewind(fp);
-        text[fread(text, 1, (size_t)size, fp)] = '\0';
-    }
-    if (fp)
-        fclose(fp);
-    return text;
-}
-
 char *ft__job_text(const char *folder, const char *name)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], *text;
+    size_t len;
 
     ft__job_path(path, folder, name);
-    return ft__text_take(fopen(path, "rb"));
+    (void)ft__file_read(&text, &len, path, MAX_JOB_FILE, NULL);
+    return text;
 }
 
 bool ft__job_field(char *out, size_t size, const char *folder, const char *file,

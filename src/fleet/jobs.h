@@ -2,7 +2,6 @@
 #define FLEET_JOBS_H
 
 #include <limits.h>
-#include <stdio.h>
 
 #include "fleet/file.h"
 #include "predict/data/features.h"
@@ -87,8 +86,6 @@ bool ft__job_field(char *out, size_t size, const char *folder, const char *file,
                    const char *name);
 /* A whole one, NULL: it cannot be read; the caller's to free(). */
 char *ft__job_text(const char *folder, const char *name);
-/* The same of one that is open, and no longer is. */
-char *ft__text_take(FILE *fp);
 
 /* Submit a batch: to this machine, or to Slurm. Some may have been before this process:
  * then only its number is looked up. `excluded`: nodes joined by commas, or "". FT_EIO:

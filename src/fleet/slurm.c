@@ -17,6 +17,7 @@
 
 /* Slurm's programs answer in this time, or it is not there. */
 static const double answer_s = 60;
+enum { MOST_ANSWER = 1 << 26 };
 
 /* "squeue: error: slurm_load_jobs error: ..." of many lines: the first error. */
 static void first_error(char *text)
@@ -26,6 +27,20 @@ static void first_error(char *text)
     if (at)
         memmove(text, at + 7, strlen(at + 7) + 1);
     text[strcspn(text, "\n")] = '\0';
+}
+
+/* The whole of an open file, which no longer is; NULL: it cannot be read. */
+static char *text_take(FILE *fp)
+{
+    const long size = fseek(fp, 0, SEEK_END) == 0 ? ftell(fp) : -1;
+    char *text = size >= 0 && size <= MOST_ANSWER ? malloc((size_t)size + 1) : NULL;
+
+    if (text) {
+        rewind(fp);
+        text[fread(text, 1, (size_t)size, fp)] = '\0';
+    }
+    fclose(fp);
+    return text;
 }
 
 /* *text is what it prints, and the caller's to free(). FT_EIO: it is not there, or
@@ -48,7 +63,7 @@ static ft_status ask(char **text, const char *const *argv, ft_error *err)
     pthread_sigmask(SIG_BLOCK, &signals.held, &signals.before);
     st = ft__system_runner.run(NULL, &run, &s, &why);
     pthread_sigmask(SIG_SETMASK, &signals.before, NULL);
-    *text = ft__text_take(fp);
+    *text = text_take(fp);
     if (st)
         return ft_fail(err, FT_EIO, 0, "%s%s", why.msg,
                        st == FT_ENOTFOUND

@@ -130,7 +130,6 @@ static void print_target(const ft__ptx_counted *v)
                ft_ptx_get(v->launch->module)->target, v->device->compute_capability);
 }
 
-/* What is read again comes from the caches. */
 json_t *ft__ptx_assumptions(const ft__ptx_counted *v)
 {
     const ft_ptx_kernel *k = v->launch->kernel;

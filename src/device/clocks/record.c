@@ -135,7 +135,7 @@ ft_status ft__settings_record_read(ft__acts *a, const char *dir, const char *nam
     if (!dir || !ft__state_path(&p, dir, name) || access(p.s, F_OK))
         return FT_OK;
     st = ft__file_read(&text, &len, p.s, FT__MAX_TEXT_FILE, err);
-    if (!st && !text)
+    if (!st && !len)
         st = ft_fail(err, FT_EFORMAT, 0, "%s is empty; remove it", p.s);
     if (!st)
         st = parse(a, &stale, text, p.s, root, err);

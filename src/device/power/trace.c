@@ -333,13 +333,13 @@ ft_status ft__trace_parse(ft_trace *out, char *text, size_t len, const char *pat
 
 ft_status ft__trace_read(ft_trace *out, const char *path, ft_error *err)
 {
-    char *text = NULL, nothing[] = "";
+    char *text;
     size_t len;
     ft_status st = ft__file_read(&text, &len, path, FT__MAX_TEXT_FILE, err);
 
     *out = (ft_trace){.cpu_share = NAN};
     if (!st)
-        st = ft__trace_parse(out, text ? text : nothing, len, path, err);
+        st = ft__trace_parse(out, text, len, path, err);
     free(text);
     return st;
 }

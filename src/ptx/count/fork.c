@@ -207,14 +207,14 @@ static void add(const ft__run *r, ft__active *t, unsigned set, const ft__active 
         t->of[set].w[k] |= ft__active_set(of, set)->w[k] & who->w[k];
 }
 
-/* One way is a loop of unknown length, or ends in a trap: it is guessed that threads
- * take the other. */
-static void keep_off(ft__walk *w, ft__active *t, ft__active *other, bool round,
+/* It is guessed that threads take the other of two ways. `forever`: this one is a loop
+ * of unknown length, where some may stay. */
+static void keep_off(ft__walk *w, ft__active *t, ft__active *other, bool forever,
                      const ft__set *open)
 {
     add(w->r, other, FT__GUESS, t, open);
     drop(w->r, t, FT__GUESS, open);
-    if (round)
+    if (forever)
         drop(w->r, t, FT__MAYBE, open);
 }
 
@@ -288,8 +288,8 @@ static void go_both(ft__walk *w, ft__active *yes, ft__active *no, struct fork *k
     ft__walk_on(w, k->reconvergence);
 }
 
-/* Who does not go the way that ends in a trap goes on, round a loop as well: the ways
- * do not meet again. */
+/* A way that ends in a trap never meets the other: whoever takes the other goes on, in
+ * loops too. */
 static void go_on(ft__walk *w, ft__active *trap, ft__active *rest, uint32_t to,
                   uint32_t next, const struct fork *k, const ft__set *open)
 {

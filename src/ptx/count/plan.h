@@ -84,6 +84,7 @@ typedef struct ft__plan_part {
     ft__flow flow;
     ft__ptx_operand const **ref; /* leaves of instructions: destinations, sources */
     uint32_t *refs, *ref_s;      /* first of each, first source */
+    bool *read;                  /* by register: a source of some instruction */
     uint8_t *need;               /* by register */
     uint32_t *slot;              /* by register */
     uint32_t n_slots;

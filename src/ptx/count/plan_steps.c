@@ -212,7 +212,7 @@ static void access_steps(struct builder *w, uint32_t k)
 {
     const ft__ptx_insn *i = &w->part->f->insn[k];
     ft__work_traffic t[2];
-    const uint32_t n = ft__work_moved(t, w->part->f, i);
+    const uint32_t n = ft__work_moved(t, w->part->f, i, w->part->read);
 
     for (uint32_t e = 0; e < n; e++) {
         const ft__ptx_operand *a = ft__plan_address(w->part->f, i, t[e].operand);
@@ -384,11 +384,11 @@ static uint32_t width_of(uint32_t bytes)
 
 /* What one instruction moves and computes, where `threads` are those of an item that do
  * and `warps` the warps of these. */
-static void owe_work(struct gathering *w, const ft__ptx_function *f,
+static void owe_work(struct gathering *w, const ft__plan_part *part,
                      const ft__ptx_insn *i, uint32_t threads, uint32_t warps)
 {
     ft__work_traffic t[2];
-    const uint32_t n = ft__work_moved(t, f, i);
+    const uint32_t n = ft__work_moved(t, part->f, i, part->read);
     unsigned which;
     const uint32_t flops = ft__work_flops(&which, i);
 
@@ -405,7 +405,7 @@ static void owe_work(struct gathering *w, const ft__ptx_function *f,
     if (which < 3)
         owe(w, threads, TALLY(flops, which), flops);
     owe(w, warps, AT(tensor_flops), ft__work_tensor_flops(i));
-    owe(w, warps, AT(descriptor_bytes), ft__work_descriptor_bytes(f, i));
+    owe(w, warps, AT(descriptor_bytes), ft__work_descriptor_bytes(part->f, i));
 }
 
 static void owe_step(struct gathering *w, const ft__plan_part *part,
@@ -417,7 +417,7 @@ static void owe_step(struct gathering *w, const ft__plan_part *part,
     switch (s->kind) {
     case FT__STEP_ON:
         owe(w, s->item, TALLY(on, i->class), 1);
-        owe_work(w, part->f, i, s->item, s->item + 1);
+        owe_work(w, part, i, s->item, s->item + 1);
         break;
     case FT__STEP_ACCESS:
         owe(w, s->item + 1,
@@ -452,7 +452,7 @@ static void owe_block(struct gathering *w, const ft__plan_part *part, uint32_t b
             owe(w, warps, AT(branches), 1);
         if (i->guard < 0 && kind != FT__FLOW_INDEX && kind != FT__FLOW_BRANCH) {
             owe(w, threads, TALLY(on, i->class), 1);
-            owe_work(w, part->f, i, threads, warps);
+            owe_work(w, part, i, threads, warps);
         }
     }
     for (uint32_t s = part->steps[b]; s < part->steps[b + 1]; s++)

@@ -335,7 +335,7 @@ static int by_size(const void *a, const void *b)
     return (p->by > q->by) - (p->by < q->by);
 }
 
-/* Parameters point to multiples of 2^40, accesses up to half of that before them, too.
+/* Pointers are multiples of 2^40 (ft__step_param()); an access may lie before its own.
  */
 static uint64_t buffer(const ft__reach *w)
 {

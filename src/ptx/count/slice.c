@@ -91,7 +91,8 @@ static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
     part->ref_s = ft__arena_array(&p->arena, (size_t)f->n_insns + 1, sizeof(uint32_t));
     part->ref = ft__arena_array(&p->arena, (size_t)f->n_operands * 2 + f->n_insns + 1,
                                 sizeof(*part->ref));
-    if (!leaves || !part->refs || !part->ref_s || !part->ref)
+    part->read = ft__arena_array(&p->arena, (size_t)f->n_regs + 1, sizeof(bool));
+    if (!leaves || !part->refs || !part->ref_s || !part->ref || !part->read)
         return false;
     for (uint32_t k = 0; k < f->n_insns; k++) {
         ft__ptx_leaves_of(leaves, f, &f->insn[k]);
@@ -99,8 +100,11 @@ static bool find_refs(ft__count_plan *p, ft__plan_part *part, ft__arena *work)
         for (uint32_t d = 0; d < leaves->n_d; d++)
             part->ref[n++] = leaves->d[d];
         part->ref_s[k] = (uint32_t)n;
-        for (uint32_t s = 0; s < leaves->n_s; s++)
+        for (uint32_t s = 0; s < leaves->n_s; s++) {
             part->ref[n++] = leaves->s[s];
+            if (leaves->s[s]->kind == FT__PTX_REG)
+                part->read[leaves->s[s]->index] = true;
+        }
     }
     part->refs[f->n_insns] = (uint32_t)n;
     return true;
@@ -213,13 +217,14 @@ static void need_operand(struct slicer *s, ft__plan_part *part,
         need_variable(s, o->index, need);
 }
 
-/* Of its destinations, registers and what it stores to. */
+/* Of its destinations, registers and what it stores to; of shfl d|p only p. */
 static uint8_t needed(const ft__count_plan *p, const ft__plan_part *part, uint32_t k)
 {
+    const bool shuffle = part->f->insn[k].opcode == FT__PTX_SHFL;
     ft__origin at;
     uint8_t need = 0;
 
-    for (uint32_t r = part->refs[k]; r < part->ref_s[k]; r++)
+    for (uint32_t r = part->refs[k] + shuffle; r < part->ref_s[k]; r++)
         if (part->ref[r]->kind == FT__PTX_REG)
             need |= part->need[part->ref[r]->index];
     if (part->f->insn[k].opcode == FT__PTX_ST &&
@@ -247,9 +252,11 @@ static void look_back(struct slicer *s, ft__plan_part *part, uint32_t k)
         need_variable(s, at.variable, need);
     } else if (ft__ptx_computable(f, i) || across_lanes(i) || i->opcode == FT__PTX_ST ||
                (i->opcode == FT__PTX_LD && i->space == FT_PTX_CONST)) {
-        /* What is shuffled is not followed. */
-        for (uint32_t r = part->ref_s[k] + (i->opcode == FT__PTX_SHFL);
-             r < part->refs[k + 1]; r++)
+        const bool shuffle = i->opcode == FT__PTX_SHFL; /* a, b, c, mask: b and c */
+        const uint32_t from = part->ref_s[k] + shuffle;
+
+        for (uint32_t r = from; r < part->refs[k + 1] && !(shuffle && r > from + 1);
+             r++)
             if (part->ref[r]->kind == FT__PTX_REG)
                 need_reg(s, part, part->ref[r]->index, need);
     }

@@ -347,7 +347,8 @@ static void shuffled(ft__run *r, ft__frame *f, const ft__plan_step *s,
     ft__lane_value v = {.lane = r->out[0]};
 
     forget(r, f, s, who);
-    if (s->n_dest < 2 || f->part->dest[s->dest + 1] == FT__NO_SLOT)
+    if (s->n_dest < 2 || f->part->dest[s->dest + 1] == FT__NO_SLOT ||
+        s->n_source + 1 != i->n_operands) /* of vectors */
         return;
     for (uint32_t k = 1; k < 3; k++)
         ft__value_get(r, &a[k], f, &f->part->source[s->source + k]);

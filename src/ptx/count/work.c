@@ -88,21 +88,18 @@ static uint32_t vector_leaves(const ft__ptx_function *f, const ft__ptx_insn *i)
     return 1;
 }
 
-/* Of four texels' worth that the text always asks for, those whose registers are named
- * again: ptxas asks for no others. */
-static uint32_t taken_leaves(const ft__ptx_function *f, const ft__ptx_insn *i)
+/* Of four texels' worth that the text always asks for, those whose registers are read:
+ * ptxas asks for no others. */
+static uint32_t taken_leaves(const ft__ptx_function *f, const ft__ptx_insn *i,
+                             const bool *read)
 {
     const ft__ptx_operand *d = &f->operand[i->operands];
     uint32_t n = 0;
 
     for (uint32_t k = 0; d->kind == FT__PTX_VECTOR && k < d->n; k++) {
         const ft__ptx_operand *leaf = &f->operand[d->index + k];
-        uint32_t named = 0;
 
-        for (uint32_t o = 0; o < f->n_operands && named < 2; o++)
-            named +=
-                f->operand[o].kind == FT__PTX_REG && f->operand[o].index == leaf->index;
-        n += leaf->kind == FT__PTX_REG && named > 1;
+        n += leaf->kind == FT__PTX_REG && read[leaf->index];
     }
     return n ? n : 1;
 }
@@ -132,7 +129,7 @@ static uint32_t multimem(ft__work_traffic out[2], const ft__ptx_insn *i)
 }
 
 uint32_t ft__work_moved(ft__work_traffic out[2], const ft__ptx_function *f,
-                        const ft__ptx_insn *i)
+                        const ft__ptx_insn *i, const bool *read)
 {
     const unsigned space = i->global ? FT_PTX_GLOBAL : i->space;
 
@@ -154,7 +151,7 @@ uint32_t ft__work_moved(ft__work_traffic out[2], const ft__ptx_function *f,
                    fragment_bytes(f, i));
     case FT__PTX_TEX:
     case FT__PTX_TLD4:
-        return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, taken_leaves(f, i) * 4);
+        return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, taken_leaves(f, i, read) * 4);
     case FT__PTX_SULD: return one(out, FT_PTX_TEXTURE, FT_PTX_LOADED, 0, own_bytes(i));
     case FT__PTX_SUST: return one(out, FT_PTX_TEXTURE, FT_PTX_STORED, 0, own_bytes(i));
     case FT__PTX_SURED: return both(out, FT_PTX_TEXTURE, own_bytes(i));

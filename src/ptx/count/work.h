@@ -11,9 +11,10 @@ typedef struct ft__work_traffic {
     uint32_t bytes;       /* of a thread; 0: not in the text */
 } ft__work_traffic;
 
-/* Memory it moves: at most 2; how many. Atomics load and store. */
+/* Memory it moves: at most 2; how many. Atomics load and store. read: by register, of
+ * the whole function. */
 uint32_t ft__work_moved(ft__work_traffic out[2], const ft__ptx_function *f,
-                        const ft__ptx_insn *i);
+                        const ft__ptx_insn *i, const bool *read);
 /* Operations of a thread, in the order of ft_ptx_counts.flops; which: 3: none. */
 uint32_t ft__work_flops(unsigned *which, const ft__ptx_insn *i);
 /* Multiplications and additions of a warp on tensor cores; an instruction of a group
