@@ -140,11 +140,11 @@ bool ft__serve_block_experts(const ft_op *op);
 const char *ft__serve_engine_measured(size_t i);
 /* Does the engine replace kernels of the estimate? */
 bool ft__serve_engine_changes(const ft__serve_engine *e);
-/* Change the cost of an operation as far as its kernels are its own. width: of what is
- * summed over ranks; 0: nothing is. */
+/* Change the cost of an operation as far as its kernels are its own, at a clock of the
+ * cores. width: of what is summed over ranks; 0: nothing is. */
 void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
                            const ft_op *op, int64_t width, const ft_device_facts *f,
-                           double idle_w);
+                           double clock_hz, double idle_w);
 
 /* The low and high ends of an interval, as factors of the value. */
 typedef struct ft__serve_ends {
