@@ -616,6 +616,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
         snprintf(s->run_mode, sizeof(s->run_mode), "%s",
                  q.run_mode ? q.run_mode : "compiled-graph");
         s->sizes = p->sizes;
+        memcpy(s->divided, p->divided, sizeof(s->divided));
         s->kv_bytes_per_token = p->kv_bytes_per_token;
         st = make_tables(s, d, p, &q, err);
     }

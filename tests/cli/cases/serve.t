@@ -158,6 +158,10 @@ What it says would fit does, and weights of 4 bits are not offered fewer:
   fits: true
   $ sed 's/}$/, "quantization_config": {"quant_method": "mxfp4"}}/; s/: 48,/: 96,/' mixture.json > packed.json; foretell predict packed.json --device rtx-4060 --concurrency 2 2>&1 | sed 's/.*has 7.2//'
   : divide them among more (--tp 8)
+  $ for h in '32 8 --prompt 200000' '14 2 --prompt 100000' '7 1 --prompt 512'; do set -- $h; echo '{"model_type": "llama", "hidden_size": 8192, "num_hidden_layers": 32, "num_attention_heads": '$1', "num_key_value_heads": '$2', "head_dim": 128, "intermediate_size": 14336, "vocab_size": 32000, "torch_dtype": "bfloat16"}' > heads.json; shift 2; tp=$(foretell predict heads.json --device t4 $* 2>&1 | grep -o -e '--tp [0-9]*'); echo $tp $(foretell predict heads.json --device t4 $* $tp --json -q | pick fits); done
+  --tp 8 fits: true
+  --tp 14 fits: true
+  --tp 7 fits: true
 
 Compressed attention has entries from some tokens on; steps are served from the first token:
   $ printf '%s' '{"model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "q_lora_rank": 24, "o_lora_rank": 8, "o_groups": 2, "index_topk": 2, "index_n_heads": 2, "index_head_dim": 8, "sliding_window": 16, "compress_ratios": [0, 4], "hc_mult": 2, "vocab_size": 100}' > compressed.json; sed 's/\[0, 4\]/[0, 128]/' compressed.json > more.json; for p in 1 100; do foretell predict compressed.json --device h200-sxm --prompt $p --generate 2 --json -q | pick fits device; done; foretell predict more.json --device h200-sxm --prompt 200 --generate 2 --json -q | pick fits device
