@@ -501,6 +501,10 @@ TEST(what_cannot_be_served_says_so)
     wrong = l;
     wrong.shared_prefix = wrong.prompt + 1;
     CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    wrong.shared_prefix = wrong.prompt * 3 / 4;
+    wrong.vary = 0.5;
+    CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    CHECK(strstr(err.msg, "prompts of 256 tokens"));
     wrong = l;
     wrong.prompt = 4096;
     CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
