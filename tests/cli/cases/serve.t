@@ -35,8 +35,9 @@ The line has the checkpoint's type and what else was asked for; what a server of
   $ L=examples/llm/llama-3-8b.json; for o in '--precision fp8 --max-num-seqs 8 --gpu-memory-utilization 0.8 --dim kv_bits=8 --no-chunked-prefill' '--precision fp4 --engine trtllm' '--engine sglang --max-num-seqs 8'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verify | sed 's/ --dataset.*//'; done
   verify on those devices: vllm serve MODEL-in-fp8 --tensor-parallel-size 1 --max-num-batched-tokens 8192 --max-num-seqs 8 --gpu-memory-utilization 0.8 --kv-cache-dtype fp8 --no-enable-chunked-prefill & vllm bench serve --model MODEL-in-fp8
   verify on those devices: trtllm-serve MODEL-in-fp4 --tp_size 1 --max_num_tokens 8192 & vllm bench serve --model MODEL-in-fp4
-  $ L=examples/llm/llama-3-8b.json; for n in 64 512; do foretell predict $L --device h100-sxm --concurrency 4 --prompt 512 --num-requests 20 --shared-prefix $n -q | grep verif | grep -oE '^no command.*|--dataset.*-input-len [0-9]*'; done
+  $ L=examples/llm/llama-3-8b.json; for n in 64 512 "64 --vary 0.5"; do foretell predict $L --device h100-sxm --concurrency 4 --prompt 512 --num-requests 20 --shared-prefix $n -q | grep verif | grep -oE '^no command.*|--dataset.*-input-len [0-9]*'; done
   --dataset-name random --random-prefix-len 64 --random-input-len 448
+  no command verifies it: vllm bench serve makes no such load
   no command verifies it: vllm bench serve makes no such load
   $ L=examples/llm/llama-3-8b.json; for o in '--run-mode eager --dtype fp16' '--precision fp4 --engine llama.cpp' '--run-mode compiled' '--engine sglang --run-mode eager' '--engine trtllm --dtype fp16' '--power-cap 400' '--clock 1200'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verif | sed 's/ --dataset.*//'; done
   verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 --enforce-eager --dtype float16 & vllm bench serve --model MODEL
@@ -232,6 +233,11 @@ Requests that come by themselves: their rate stands above, there are no users, a
   nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 57.0 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
+  [2]
+  $ for o in '--price 2,49/h' '--price l4=1/h,t4=2/h' '--precision fp8,fp8'; do foretell rank examples/llm/llama-3-8b.json --devices l4,t4 --concurrency 4 $o; done
+  foretell rank: --price 2,49/h: its units are /h, /hour, /min, /s, /day
+  foretell rank: --price l4=1/h,t4=2/h: one device each: repeat --price
+  foretell rank: --precision names fp8 twice
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot=30 2>&1 | grep -o 'its units.*'
   its units are s, ms, us, ns, m, min, h
@@ -524,7 +530,7 @@ An encoder answers in one pass, and what it is trained for is not known:
 
 A step of an engine that only serves is not known:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --engine sglang
-  foretell predict: --engine sglang: no step of it was measured; how it serves is asked with --concurrency N and the like
+  foretell predict: --engine sglang: no predictor has measurements of it; there are trtllm, vllm, torch; how others serve a language model is asked with --concurrency N
   [2]
 
 Options of vLLM and SGLang are called otherwise here:
