@@ -813,7 +813,15 @@ TEST(what_is_wrong_or_not_known_is_named)
                        drafts[] = {{"mtp", 1}}, stages[] = {{"pp", 3}},
                        train[] = {{"train", 1}, {"context", 9}},
                        trained[] = {{"train", 1}, {"tokens", 8}, {"once", 1}},
-                       bits[] = {{"kv_bits", 3}};
+                       bits[] = {{"kv_bits", 3}}, five[] = {{"tp", 5}, {"ep", 5}},
+                       fifth[] = {{"dp", 5}},
+                       many[] = {{"tp", 128}, {"dp", 4503599627370496}};
+    static const char mixture[] =
+        ", \"num_experts\": 10, \"num_experts_per_tok\": 2, "
+        "\"moe_intermediate_size\": 768, \"intermediate_size\": 640, "
+        "\"num_attention_heads\": 30, \"num_key_value_heads\": 5, \"head_dim\": 16, "
+        "\"quantization_config\": {\"quant_method\": \"fp8\", "
+        "\"weight_block_size\": [128, 128]}";
 
     fails(", \"num_hidden_layers\": 1000000000", NULL, FT_EUNSUPPORTED,
           "num_hidden_layers");
@@ -848,4 +856,11 @@ TEST(what_is_wrong_or_not_known_is_named)
     fails("", &(ft_import_options){.dims = trained, .n_dims = 3}, FT_EINVAL, "once=1");
     fails("", &(ft_import_options){.dims = thrice, .n_dims = 1}, FT_EINVAL, "once=3");
     fails("", &(ft_import_options){.dims = bits, .n_dims = 1}, FT_EINVAL, "kv_bits");
+    fails(mixture, &(ft_import_options){.dims = many, .n_dims = 2}, FT_EINVAL,
+          "1048576 devices");
+    fails(mixture, &(ft_import_options){.dims = five, .n_dims = 1}, FT_EINVAL,
+          "tp=5 does not divide the 768 features of the experts; tp=1");
+    fails(mixture, &(ft_import_options){.dims = fifth, .n_dims = 1}, FT_EINVAL,
+          "tp x dp / ep=5 does not divide the 768 features");
+    CHECK(says(mixture, five, 2, "one of 5 ranks"));
 }

@@ -48,6 +48,7 @@ TEST(a_few_timed_models_tell_what_a_launch_takes)
     ft_data *d = open_data();
     ft_query q = about_list();
     double launch_s = 0, waits_s;
+    ft_error err = {0};
     ft_status st;
     FILE *f;
 
@@ -89,6 +90,14 @@ TEST(a_few_timed_models_tell_what_a_launch_takes)
         "softmax x=5x100 axis=1 dtype=fp32,7.62e-6\n"); /* 3 us of the device at once */
     CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_OK);
     CHECK_NEAR(launch_s, 7e-6, 0.5e-6);
+    write_text(path,
+               "spec,time_s\n\"relu x=5x100 dtype=fp32\nrelu x=5x100 dtype=fp32\","
+               "5.16e-6\n");
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, &err), FT_EFORMAT);
+    CHECK(strstr(err.msg, "one operation a row"));
+    write_text(path, "spec,time_s\n");
+    CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, &err), FT_EINVAL);
+    CHECK(strstr(err.msg, "nothing in it hangs on the host"));
     q.device = "xeon-e5-2680v3"; /* launches nothing */
     CHECK_EQ(ft_launch_time(&launch_s, d, &q, path, NULL), FT_EINVAL);
     q.launch_s = -1;

@@ -91,7 +91,10 @@ TEST(prompts_of_mixtures_wait_for_python)
 
 TEST(kernels_of_llama_cpp_read_weights_at_the_cores_pace)
 {
+    const ft_serve_load l = small_load();
+    ft_query q = about_model();
     ft_serve_steps *own = steps_of("llama.cpp", NULL), *any = steps_of(NULL, NULL);
+    ft_serve_steps *half;
     const double weights = 2 * (8.03e9 - 128256.0 * 4096); /* but for the embedding */
     const double rate = 5.5 * 108 * 1.41e9;
     const ft_serve_step many = {.decode_seqs = 8, .decode_context = 8 * 512};
@@ -100,6 +103,11 @@ TEST(kernels_of_llama_cpp_read_weights_at_the_cores_pace)
     CHECK(CMP(seconds_of(own, one_token), <, 1.1 * weights / rate));
     CHECK(CMP(seconds_of(any, one_token), <, 0.8 * weights / rate));
     CHECK(CMP(seconds_of(own, many), >, weights / rate));
+    q.engine = "llama.cpp";
+    q.setting = "clock=705MHz";
+    half = steps_for(&q, &l, 1);
+    CHECK(CMP(seconds_of(half, one_token), >, 2 * weights / rate));
+    ft_serve_steps_close(half);
     ft_serve_steps_close(own);
     ft_serve_steps_close(any);
 }
@@ -493,6 +501,10 @@ TEST(what_cannot_be_served_says_so)
     wrong = l;
     wrong.shared_prefix = wrong.prompt + 1;
     CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    wrong.shared_prefix = wrong.prompt * 3 / 4;
+    wrong.vary = 0.5;
+    CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);
+    CHECK(strstr(err.msg, "prompts of 256 tokens"));
     wrong = l;
     wrong.prompt = 4096;
     CHECK_EQ(ft_serve_run(&r, s, &wrong, &err), FT_EINVAL);

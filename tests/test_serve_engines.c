@@ -206,7 +206,7 @@ TEST(the_oldest_vllm_sums_by_nccl)
 
         facts.compute_capability = c[i].capability;
         CHECK_EQ(ft_op_parse(&op, c[i].spec, strlen(c[i].spec), NULL), FT_OK);
-        ft__serve_engine_cost(&cost, &e, &op, 0, &facts, 50);
+        ft__serve_engine_cost(&cost, &e, &op, 0, &facts, 1e9, 50);
         CHECK_NEAR(cost.time_s - 1e-3, c[i].more_s, 1e-7);
     }
 }
@@ -370,6 +370,33 @@ TEST(mixtures_of_llama_cpp_have_no_tiles)
     CHECK(CMP(seconds_of(own, 1), <, 0.95 * seconds_of(any, 1)));
     ft_serve_steps_close(own);
     ft_serve_steps_close(any);
+    device = "a100-sxm-80gb";
+}
+
+/* Beyond the rows that those kernels are for as up to them; but for what attention
+ * takes less of 14 sequences than of 13. */
+TEST(more_requests_of_llama_cpp_take_no_less)
+{
+    const struct {
+        const char *device, *path;
+    } of[] = {
+        {"a100-sxm-80gb", model}, {"a100-sxm-80gb", mixture}, {"rtx-3090", mixture}};
+
+    for (size_t k = 0; k < sizeof(of) / sizeof(*of); k++) {
+        double before = 0;
+
+        device = of[k].device;
+        for (uint64_t n = 1; n <= 16; n++) {
+            const ft_serve_load l = load_of(n);
+            ft_serve_steps *s = steps_of(of[k].path, "llama.cpp", NULL, NULL, 0, &l);
+            const double time_s = seconds_of(s, (double)n);
+
+            CHECK(CMP(time_s, >=, 0.995 * before));
+            CHECK(n != 9 || CMP(time_s, <, 1.1 * before));
+            before = time_s;
+            ft_serve_steps_close(s);
+        }
+    }
     device = "a100-sxm-80gb";
 }
 

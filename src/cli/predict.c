@@ -270,13 +270,6 @@ static int read_launch_time(ft__predict_question *q, ft_data *data)
     return code;
 }
 
-/* Serving engines of whose kernels there are no measurements. */
-static bool only_serves(const char *engine)
-{
-    return strcmp(engine, "sglang") == 0 || strcmp(engine, "transformers") == 0 ||
-           strcmp(engine, "llama.cpp") == 0;
-}
-
 static int run(ft__cli *c, const void *user)
 {
     ft__predict_options own = *(const ft__predict_options *)user;
@@ -305,12 +298,6 @@ static int run(ft__cli *c, const void *user)
                             "list of operations has its sizes in its lines");
     if (!code)
         code = ft__model_read(c, &g, c->args.v[0], &o->model);
-    if (!code && o->engine && only_serves(o->engine) &&
-        ft__is_language_model(c->args.v[0]))
-        code = ft__usage(c,
-                         "--engine %s: no step of it was measured; how it serves is "
-                         "asked with --concurrency N and the like",
-                         o->engine);
     if (!code) {
         q.query.model = c->args.v[0];
         q.query.graph = g;

@@ -3,6 +3,7 @@
 #include "cli/settings.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* text NULL: *hz stays. */
@@ -130,16 +131,33 @@ const ft__option ft__query_table[] = {
     {0},
 };
 
+/* Is it a time, of any value? Else it is a file's name. */
+static bool is_time(double *s, const char *text)
+{
+    char *end, one[16];
+    const double value = strtod(text, &end);
+
+    snprintf(one, sizeof(one), "1%s", end);
+    if (end == text || !ft__seconds_from_text(s, one))
+        return false;
+    *s *= value;
+    return true;
+}
+
 int ft__launch_time_read(ft__cli *c, ft_query *q, ft_data *d, const char *text)
 {
-    double s = NAN;
+    double s;
     ft_status st;
 
-    if (text && ft__seconds_from_text(&s, text) && s > 0)
-        q->launch_s = s;
-    if (!text || s > 0)
+    if (!text)
         return FT__EXIT_GOOD;
-    if (!d || s == 0)
+    if (is_time(&s, text)) {
+        q->launch_s = s;
+        return s != 0 ? FT__EXIT_GOOD
+                      : ft__usage(c, "--launch-time %s: a launch takes more than 0 s",
+                                  text);
+    }
+    if (!d)
         return ft__usage(c,
                          "--launch-time wants a time such as 9us, not \"%s\": predict "
                          "finds it in a table of timed models",

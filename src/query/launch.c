@@ -78,6 +78,8 @@ static ft_status read_row(struct timed_models *m, ft__csv *r, const int column[2
     st = path.bad ? ft_fail(err, FT_ENOMEM, 0, "%s", file)
                   : add_model(m, q, path.s, time_s, err);
     ft__buf_free(&path);
+    if (!st && m->alone && m->at[m->n - 1].graph->n_nodes != 1)
+        return ft__csv_bad(r, (size_t)column[0], "one operation a row", err);
     return st;
 }
 
@@ -221,8 +223,8 @@ ft_status ft_launch_time(double *launch_s, ft_data *d, const ft_query *q,
         st = keep_launched(&m, d, &read, err);
     if (!st && !m.n)
         st = ft_fail(err, FT_EINVAL, 0,
-                     "%s: no model's time hangs on the host; time shorter ones, of a "
-                     "run mode in which the host launches",
+                     "%s: nothing in it hangs on the host; time shorter models or "
+                     "operations, of a run mode in which the host launches",
                      file);
     if (!st)
         st = search(launch_s, &m, d, &read, err);

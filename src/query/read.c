@@ -122,7 +122,7 @@ ft_status ft__query_read(ft_query *out, const ft_query *q, ft_error *err)
         (!*out->host || strchr(out->host, ' ') || strlen(out->host) > 100))
         st = ft_fail(err, FT_EINVAL, 0,
                      "--host wants a name without blanks, not \"%.100s\"", out->host);
-    if (!st && out->launch_s != 0 && !(out->launch_s > 0 && out->launch_s < 1))
+    if (!st && out->launch_s != 0 && !(out->launch_s >= 1e-9 && out->launch_s < 1))
         st = ft_fail(err, FT_EINVAL, 0,
                      "the host takes microseconds for a launch, such as 9us: not %g s",
                      out->launch_s);

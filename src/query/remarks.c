@@ -329,9 +329,10 @@ void ft__answer_put_warnings(struct answer *x, const ft__question *q)
                strcmp(x->a.host, "not known") == 0 ? "" : "called ", x->a.host,
                q->q.host);
     if ((q->q.host || q->q.launch_s > 0) && isnan(x->a.host_s))
-        remark(&to, FT_REMARK_OTHER_HOST,
-               "no launches are in these times: %s is not used",
-               q->q.host ? "--host" : "--launch-time");
+        remark(&to, FT_REMARK_OTHER_HOST, "no launches are in these times: %s not used",
+               !q->q.host          ? "--launch-time is"
+               : q->q.launch_s > 0 ? "--host and --launch-time are"
+                                   : "--host is");
     if (by == FT_ANSWERED_BY_SPECIFICATION &&
         q->s.source.model == FT__ANALYTIC_PHYSICS && q->e.n_roofline)
         remark(&to, FT_REMARK_UNNAMED,

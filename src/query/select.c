@@ -370,7 +370,8 @@ static ft_status check_engine(const struct selecting *a, ft_error *err)
                ? FT_OK
                : ft_fail(err, FT_EINVAL, 0,
                          "--engine %s: no predictor has measurements of it; there are "
-                         "%s",
+                         "%s; how others serve a language model is asked with "
+                         "--concurrency N",
                          engine, list);
 }
 

@@ -172,13 +172,13 @@ static void take_at_least(ft__serve_cost *c, double time_s, double idle_w)
     c->time_s = time_s;
 }
 
-/* The share of a mixture's experts that no row goes to. */
-static double unused_experts(const ft_op *op)
+/* The share of a mixture's experts that none of so many rows goes to. */
+static double unused_experts(const ft_op *op, double rows)
 {
     const double topk = (double)ft_op_at(op, FT_K_topk, 0);
     const double experts = (double)ft_op_at(op, FT_K_experts, 0);
 
-    return pow(1 - topk / experts, (double)ft_op_shape(op, FT_K_x).dim[0]);
+    return pow(1 - topk / experts, rows);
 }
 
 /* At the same power. */
@@ -188,22 +188,25 @@ static void take_time(ft__serve_cost *c, double time_s)
     c->time_s = time_s;
 }
 
-/* A product of few rows by kernels that read so many bytes a clock of each core. Those
- * of a mixture are the same kernels, not engines' with tiles for experts. */
+/* A product of few rows by kernels that read so many bytes a clock of each core, than
+ * which more rows take no less. Those of a mixture are the same kernels, not engines'
+ * with tiles for experts: they read weights once for as many rows. */
 static void read_weights(ft__serve_cost *c, const ft_op *op, double bytes_per_s,
                          double bandwidth, double idle_w)
 {
     static const double reached = 0.85; /* of the bandwidth, as by products */
-    enum { FEW = 8 };
+    static const double few = 8;
     const ft_shape x = ft_op_shape(op, FT_K_x);
+    const double rows = x.rank ? (double)x.dim[0] : 0, reads = fmax(1, rows / few);
     ft_cost cost;
 
-    if (x.rank < 1 || x.dim[0] > FEW)
+    if (x.rank < 1)
         return;
     ft_op_cost(op, &cost);
     if (op->kind == FT_KIND_moe) {
-        cost.weight_bytes *= 1 - unused_experts(op);
-        take_time(c, fmin(c->time_s, cost.weight_bytes / (reached * bandwidth)));
+        cost.weight_bytes *= 1 - unused_experts(op, fmin(rows, few));
+        take_time(c,
+                  fmin(c->time_s, reads * cost.weight_bytes / (reached * bandwidth)));
     }
     take_at_least(c, cost.weight_bytes / bytes_per_s, idle_w);
 }
@@ -278,7 +281,7 @@ bool ft__serve_engine_changes(const ft__serve_engine *e)
 
 void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
                            const ft_op *op, int64_t width, const ft_device_facts *f,
-                           double idle_w)
+                           double clock_hz, double idle_w)
 {
     const bool amd = f->vendor && strcmp(f->vendor, "AMD") == 0;
     const double core_bytes = amd ? e->amd_core_bytes : e->core_bytes;
@@ -292,8 +295,8 @@ void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
     if (e->all_experts && ft__serve_block_experts(op))
         read_all_experts(c, op, f->bandwidth_bytes_per_s);
     if (e->core_bytes > 0 && (op->kind == FT_KIND_linear || op->kind == FT_KIND_moe))
-        read_weights(c, op, core_bytes * f->cores * f->boost_clock_hz,
-                     f->bandwidth_bytes_per_s, idle_w);
+        read_weights(c, op, core_bytes * f->cores * clock_hz, f->bandwidth_bytes_per_s,
+                     idle_w);
     if (e->attention_passes > 0 && op->kind == FT_KIND_attention)
         pass_cache(c, op, e->attention_passes, f->bandwidth_bytes_per_s);
 }

@@ -63,17 +63,33 @@ static void take_op(ft__llm_sizes *s, const ft_op *op, const char *name)
     }
 }
 
+void ft__llm_memory_of_step(ft__llm_sizes *out, const ft_graph *g)
+{
+    ft_totals sum;
+
+    *out = (ft__llm_sizes){.ranks = 1};
+    ft_graph_totals(g, &sum);
+    out->weights = sum.weight_bytes;
+    out->parameters = sum.parameters;
+    out->positions = g->positions;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (is_cache(&g->tensor[i]))
+            out->cache +=
+                g->tensor[i].copies *
+                (double)ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype);
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        take_op(out, &g->op[g->node[i].op], g->node[i].name);
+}
+
 ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double context,
                                ft_error *err)
 {
     ft_dim_value *dims = calloc(q->n_dims + 3, sizeof(*dims));
     ft_query asked = *q;
     ft_graph *g = NULL;
-    ft_totals sum;
     size_t n = 0;
     ft_status st;
 
-    *out = (ft__llm_sizes){.ranks = 1};
     if (!dims)
         return ft_fail(err, FT_ENOMEM, 0, "memory of %s", q->model);
     for (size_t i = 0; i < q->n_dims; i++)
@@ -91,17 +107,7 @@ ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double con
     free(dims);
     if (st)
         return st;
-    ft_graph_totals(g, &sum);
-    out->weights = sum.weight_bytes;
-    out->parameters = sum.parameters;
-    out->positions = g->positions;
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        if (is_cache(&g->tensor[i]))
-            out->cache +=
-                g->tensor[i].copies *
-                (double)ft_tensor_bytes(&g->tensor[i].shape, g->tensor[i].dtype);
-    for (uint32_t i = 0; i < g->n_nodes; i++)
-        take_op(out, &g->op[g->node[i].op], g->node[i].name);
+    ft__llm_memory_of_step(out, g);
     ft_graph_free(g);
     return FT_OK;
 }

@@ -19,6 +19,7 @@ typedef struct ft__llm_sizes {
  */
 ft_status ft__llm_memory_sizes(ft__llm_sizes *out, const ft_query *q, double context,
                                ft_error *err);
+void ft__llm_memory_of_step(ft__llm_sizes *out, const ft_graph *step);
 /* Sequences and tokens of a step of a device with so much memory, as vLLM has them. */
 uint64_t ft__llm_step_seqs(double memory_bytes);
 uint64_t ft__llm_step_tokens(double memory_bytes);

@@ -28,6 +28,9 @@ static ft_status check_recorded(const ft_serve_load *load, ft_error *err)
 
 static ft_status check(const ft_serve_load *load, ft_error *err)
 {
+    const double vary = load->vary > FT_SERVE_ALIKE ? load->vary : 0;
+    const double least = floor((double)load->prompt * (1 - vary) + 0.5);
+
     if (load->n_requests > FT__SERVE_MOST_REQUESTS ||
         load->n_recorded > FT__SERVE_MOST_REQUESTS ||
         load->prompt > FT__SERVE_MOST_TOKENS ||
@@ -44,11 +47,11 @@ static ft_status check(const ft_serve_load *load, ft_error *err)
         return ft_fail(err, FT_EINVAL, 0,
                        "a load's rate (--rate) is a number from 0 on, its variation "
                        "(--vary) from 0 to below 1");
-    if (load->shared_prefix > load->prompt && !load->n_recorded)
+    if ((double)load->shared_prefix > least && !load->n_recorded)
         return ft_fail(
             err, FT_EINVAL, 0,
-            "prompts of %llu tokens cannot begin with %llu (--shared-prefix)",
-            (unsigned long long)load->prompt, (unsigned long long)load->shared_prefix);
+            "prompts of %.0f tokens cannot begin with %llu (--shared-prefix)", least,
+            (unsigned long long)load->shared_prefix);
     if (!(load->memory_share > 0 && load->memory_share <= 1))
         return ft_fail(err, FT_EINVAL, 0,
                        "the share of memory is above 0 and at most 1");

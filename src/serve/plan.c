@@ -390,6 +390,26 @@ static ft_status plan_tokens(ft_serve_plan *p, struct plan_model *m, ft_error *e
     return st;
 }
 
+/* Ranks that do not divide the model are no failure. */
+static void plan_more_ranks(ft_serve_plan *p, struct plan_model *m, double context)
+{
+    const uint64_t ranks = p->ranks / p->stages;
+    size_t tp = 0;
+
+    while (tp < m->n_dims && strcmp(m->dim[tp].name, "tp") != 0)
+        tp++;
+    if (tp == m->n_dims)
+        m->dim[m->n_dims++].name = "tp";
+    for (uint64_t n = 2 * ranks; n <= FT__SERVE_MOST_RANKS; n += ranks) {
+        ft_graph *g;
+
+        m->dim[tp].value = (int64_t)n;
+        if (step_graph(&g, m, FT__LLM_COUNTED, 1, 1, context, NULL) == FT_OK)
+            ft__llm_memory_of_step(&p->divided[n], g);
+        ft_graph_free(g);
+    }
+}
+
 /* A sequence with the most context tells what a token takes of the cache. */
 static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *err)
 {
@@ -400,6 +420,8 @@ static ft_status plan_memory(ft_serve_plan *p, struct plan_model *m, ft_error *e
     m->q.n_dims = m->n_dims;
     st = ft__llm_memory_sizes(&p->sizes, &m->q, context, err);
     p->kv_bytes_per_token = p->sizes.cache / context;
+    if (!st)
+        plan_more_ranks(p, m, context);
     return st;
 }
 

@@ -1,15 +1,17 @@
 /* A load on steps that are known: what fits, the run at the value and at both ends of
  * its steps, and the answer. */
+#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "serve/serve.h"
 
-static double activations_of(const ft_serve_steps *s, const ft_serve_load *load)
+static double activations_of(const ft_serve_steps *s, const ft_serve_load *load,
+                             const ft__llm_sizes *of)
 {
-    return ft__llm_activations(&s->sizes, (double)load->max_batched_tokens,
+    return ft__llm_activations(of, (double)load->max_batched_tokens,
                                (double)load->max_seqs, s->engine.sorted_logits);
 }
 
@@ -19,12 +21,12 @@ static double memory_of(const ft_serve_steps *s, const ft_serve_load *load)
     return s->memory_bytes * (s->engine.shares_free ? 1 : load->memory_share);
 }
 
-/* What is left for the cache, were weights so large; negative: it lacks. */
+/* What sizes leave for the cache; negative: it lacks. */
 static double left_of(const ft_serve_steps *s, const ft_serve_load *load,
-                      double weights)
+                      const ft__llm_sizes *of)
 {
-    const double used = weights + activations_of(s, load) +
-                        ft__llm_workspace(&s->sizes, s->engine.reserves_graphs);
+    const double used = of->weights + activations_of(s, load, of) +
+                        ft__llm_workspace(of, s->engine.reserves_graphs);
 
     return (memory_of(s, load) - used) *
            (s->engine.shares_free ? load->memory_share : 1);
@@ -35,49 +37,58 @@ static double kv_tokens_of(const ft_serve_steps *s, const ft_serve_load *load)
     if (load->kv_tokens)
         return (double)load->kv_tokens;
     return s->kv_bytes_per_token > 0
-               ? fmax(0, left_of(s, load, s->sizes.weights)) / s->kv_bytes_per_token
+               ? fmax(0, left_of(s, load, &s->sizes)) / s->kv_bytes_per_token
                : INFINITY;
 }
 
-/* B of the weights in so many bits, but embedding and head, of 16 as they stay. */
-static double weights_in(const ft__llm_sizes *of, double bits)
+/* With weights in so many bits, but embedding and head, of 16 as they stay. */
+static ft__llm_sizes in_bits(const ft__llm_sizes *of, double bits)
 {
-    return (bits * of->parameters + (16 - bits) * 2 * of->vocab * of->hidden) / 8;
+    ft__llm_sizes out = *of;
+
+    out.weights =
+        (bits * of->parameters + (16 - bits) * 2 * of->vocab * of->hidden) / 8;
+    return out;
 }
 
 /* Behind why it does not fit: ranks and types with which such a request does. */
-static void say_what_fits(char *out, size_t size, const ft_serve_steps *s,
+static void say_what_fits(ft__buf *out, const ft_serve_steps *s,
                           const ft_serve_load *load, double most_context)
 {
-    enum { MOST_RANKS = 64 };
     static const struct {
         const char *name;
         double bits; /* with scales */
     } types[] = {{"fp8", 8}, {"fp4", 4.5}};
-    const double cache = most_context * s->kv_bytes_per_token, is = s->sizes.weights;
-    const uint64_t ranks = s->ranks / s->stages;
-    uint64_t more = 2;
-    size_t n = 0, t = 0;
+    const double part = most_context * s->kv_bytes_per_token / s->sizes.cache;
+    const char *before = ":";
+    uint64_t n = 0;
 
-    while (more * ranks <= MOST_RANKS && left_of(s, load, is / (double)more) < cache)
-        more *= 2;
-    if (more * ranks <= MOST_RANKS)
-        n = (size_t)snprintf(out, size, ": divide them among more (--tp %llu)",
-                             (unsigned long long)(more * ranks));
-    while (t < 2 && (weights_in(&s->sizes, types[t].bits) > 0.9 * is ||
-                     left_of(s, load, weights_in(&s->sizes, types[t].bits)) < cache))
-        t++;
-    if (t < 2)
-        snprintf(out + n, size - n, "%s hold them in fewer bits (--precision %s)",
-                 n ? ", or" : ":", types[t].name);
+    while (n <= FT__SERVE_MOST_RANKS &&
+           (s->divided[n].weights == 0 ||
+            left_of(s, load, &s->divided[n]) < part * s->divided[n].cache))
+        n++;
+    if (n <= FT__SERVE_MOST_RANKS) {
+        ft__buf_fmt(out, ": divide them among more (--tp %" PRIu64 ")", n);
+        before = ", or";
+    }
+    for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++) {
+        const ft__llm_sizes of = in_bits(&s->sizes, types[t].bits);
+
+        if (of.weights > 0.9 * s->sizes.weights ||
+            left_of(s, load, &of) < part * of.cache)
+            continue;
+        ft__buf_fmt(out, "%s hold them in fewer bits (--precision %s)", before,
+                    types[t].name);
+        return;
+    }
 }
 
 static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
                        const ft_served *out, ft_error *err)
 {
     ft__serve_bounds b;
-    char why[384];
-    int n;
+    ft__buf why = {0};
+    ft_status st;
 
     ft__serve_bounds_of(&b, load);
     if (b.most_context > s->bounds.most_context || b.seqs > s->bounds.seqs ||
@@ -101,21 +112,22 @@ static ft_status check(const ft_serve_steps *s, const ft_serve_load *load,
             "it does not fit: --kv-tokens %llu, and a request has up to %llu",
             (unsigned long long)load->kv_tokens, (unsigned long long)b.most_context);
     if (s->sizes.weights > memory_of(s, load))
-        n = snprintf(
-            why, sizeof(why),
+        ft__buf_fmt(
+            &why,
             "%.1f GiB of weights on each of %llu x %s, of whose %.1f GiB a server has "
             "%.1f",
             s->sizes.weights / (1 << 30), (unsigned long long)s->ranks * s->replicas,
             s->device, s->memory_bytes / (1 << 30), memory_of(s, load) / (1 << 30));
     else
-        n = snprintf(
-            why, sizeof(why),
-            "beside %.1f GiB of weights the cache of %s holds %.0f tokens, and "
-            "a request has up to %llu",
-            s->sizes.weights / (1 << 30), s->device, out->kv_tokens,
-            (unsigned long long)b.most_context);
-    say_what_fits(why + n, sizeof(why) - (size_t)n, s, load, (double)b.most_context);
-    return ft_fail(err, FT_ENOTFOUND, 0, "it does not fit: %s", why);
+        ft__buf_fmt(&why,
+                    "beside %.1f GiB of weights the cache of %s holds %.0f tokens, and "
+                    "a request has up to %llu",
+                    s->sizes.weights / (1 << 30), s->device, out->kv_tokens,
+                    (unsigned long long)b.most_context);
+    say_what_fits(&why, s, load, (double)b.most_context);
+    st = ft_fail(err, FT_ENOTFOUND, 0, "it does not fit: %s", why.bad ? "" : why.s);
+    ft__buf_free(&why);
+    return st;
 }
 
 /* Runs of a load: at the value and both ends of steps, then at both ends with requests
@@ -225,7 +237,7 @@ ft_status ft__serve_prepare(ft_serve_load *load, ft_served *out,
     ft__serve_default(&load->n_requests, ft__serve_steady(s, load, out->kv_tokens));
     out->kv_bytes_per_token = s->kv_bytes_per_token;
     out->weight_bytes = s->sizes.weights;
-    out->activation_bytes = activations_of(s, load);
+    out->activation_bytes = activations_of(s, load, &s->sizes);
     out->memory_bytes = s->memory_bytes;
     out->max_batched_tokens = load->max_batched_tokens;
     out->prompts_alone = load->whole_prompts || s->engine.prompts_alone;

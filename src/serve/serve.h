@@ -41,7 +41,7 @@ void ft__serve_bounds_of(ft__serve_bounds *out, const ft_serve_load *load);
  * of vLLM's benchmark. */
 ft_serve_request *ft__serve_requests(const ft_serve_load *load, size_t *n);
 
-enum { FT__SERVE_GRID = 48 };
+enum { FT__SERVE_GRID = 48, FT__SERVE_MOST_RANKS = 64 };
 
 /* Grid points at which steps are estimated, ascending. */
 typedef struct ft__serve_grid {
@@ -89,6 +89,9 @@ struct ft_serve_plan {
     bool may_draft;     /* it has speculative layers, and nothing is said of them */
     ft__serve_bounds bounds; /* of all loads */
     ft__llm_sizes sizes;
+    /* Of so many ranks of tensor parallelism, from more than the query's on; without
+     * weights: they do not divide the model. */
+    ft__llm_sizes divided[FT__SERVE_MOST_RANKS + 1];
     double kv_bytes_per_token;
 };
 
@@ -140,11 +143,11 @@ bool ft__serve_block_experts(const ft_op *op);
 const char *ft__serve_engine_measured(size_t i);
 /* Does the engine replace kernels of the estimate? */
 bool ft__serve_engine_changes(const ft__serve_engine *e);
-/* Change the cost of an operation as far as its kernels are its own. width: of what is
- * summed over ranks; 0: nothing is. */
+/* Change the cost of an operation as far as its kernels are its own, at a clock of the
+ * cores. width: of what is summed over ranks; 0: nothing is. */
 void ft__serve_engine_cost(ft__serve_cost *c, const ft__serve_engine *e,
                            const ft_op *op, int64_t width, const ft_device_facts *f,
-                           double idle_w);
+                           double clock_hz, double idle_w);
 
 /* The low and high ends of an interval, as factors of the value. */
 typedef struct ft__serve_ends {
@@ -161,7 +164,7 @@ struct ft_serve_steps {
     ft__serve_bounds bounds;
     uint64_t ranks, replicas, stages, layers, issued;
     bool block_experts, may_draft;
-    ft__llm_sizes sizes;
+    ft__llm_sizes sizes, divided[FT__SERVE_MOST_RANKS + 1]; /* as in ft_serve_plan */
     double kv_bytes_per_token, memory_bytes;
     double host_s; /* that it takes to issue a step; 0: nothing is known of it */
     ft__serve_engine engine;

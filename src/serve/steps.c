@@ -527,15 +527,19 @@ static int64_t summed_width(const ft_serve_plan *p)
 
 /* Replaces the costs of operations for which the engine has its own kernels. */
 static ft_status take_engine(ft__serve_cost *op, ft_data *d, const ft_serve_plan *p,
-                             const ft_serve_steps *s, ft_error *err)
+                             const ft_serve_steps *s, const ft_query *q, ft_error *err)
 {
+    const double asked_hz = ft__operating_point_of(q->setting).clock_hz;
     const ft__data_kept *kept;
     const int64_t width = summed_width(p);
     ft_status st = ft__data_device(&kept, d, s->device, true, err);
 
-    for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++)
-        ft__serve_engine_cost(&op[i], &s->engine, &p->op[i], width,
-                              ft_device_get(kept->thing), s->idle_w);
+    for (uint32_t i = 0; i < p->n_ops && !st && kept->thing; i++) {
+        const ft_device_facts *f = ft_device_get(kept->thing);
+
+        ft__serve_engine_cost(&op[i], &s->engine, &p->op[i], width, f,
+                              asked_hz > 0 ? asked_hz : f->boost_clock_hz, s->idle_w);
+    }
     return st;
 }
 
@@ -571,7 +575,7 @@ static ft_status make_tables(ft_serve_steps *s, ft_data *d, const ft_serve_plan 
     if (!st && n.prefill->time.basis > s->basis)
         s->basis = n.prefill->time.basis;
     if (!st && ft__serve_engine_changes(&s->engine))
-        st = take_engine(op, d, p, s, err);
+        st = take_engine(op, d, p, s, q, err);
     if (!st && ft__serve_engine_changes(&s->engine))
         st = fill(s, p, op, err);
     ft_answer_free(n.decode);
@@ -612,6 +616,7 @@ ft_status ft_serve_steps_open(ft_serve_steps **out, ft_data *d, const ft_serve_p
         snprintf(s->run_mode, sizeof(s->run_mode), "%s",
                  q.run_mode ? q.run_mode : "compiled-graph");
         s->sizes = p->sizes;
+        memcpy(s->divided, p->divided, sizeof(s->divided));
         s->kv_bytes_per_token = p->kv_bytes_per_token;
         st = make_tables(s, d, p, &q, err);
     }

@@ -143,8 +143,9 @@ static int read_precisions(ft__cli *c, ft__serving *out, const char *list)
                              "--precision %s: it is one of bf16, fp8, fp4; other types "
                              "are read from a checkpoint's config.json or GGUF file",
                              word);
-        if (out->n_precisions == TYPES)
-            return ft__usage(c, "--precision names one of them twice");
+        for (size_t i = 0; i < out->n_precisions; i++)
+            if (out->weight_bits[i] == types[of].bits)
+                return ft__usage(c, "--precision names %s twice", word);
         out->weight_bits[out->n_precisions++] = types[of].bits;
     }
     return FT__EXIT_GOOD;
@@ -281,14 +282,15 @@ static int price_read(ft__cli *c, char *name, size_t size, double *per_s,
 {
     static const char units[] = "/h=1/3600 /hour=1/3600 /min=1/60 /s=1 /day=1/86400";
     const char *equals = strchr(text, '='), *number = equals ? equals + 1 : text;
+    const char *comma = strchr(number, ',');
     const ft__formatted refused = ft__number_refused(number, units);
 
     snprintf(name, size, "%.*s", equals ? (int)(equals - text) : 0, text);
     if (ft__number_from_text(per_s, number, units))
         return FT__EXIT_GOOD;
     return ft__usage(c, "--price %s: %s", text,
-                     strchr(number, ',') ? "one device each: repeat --price"
-                     : *refused.s        ? refused.s
+                     comma && strchr(comma, '=') ? "one device each: repeat --price"
+                     : *refused.s                ? refused.s
                                   : "it wants a device and what it costs, such as "
                                     "a30=2.49/h, or 2.49/h for all");
 }

@@ -124,7 +124,8 @@ ft__verify_by ft__serve_verify_by(const ft_serve_load *load, const ft_served *s,
         snprintf(prefix, sizeof(prefix), " --random-prefix-len %" PRIu64,
                  load->shared_prefix);
     if (load->n_recorded || load->prefill_workers || load->kv_tokens ||
-        load->shared_prefix >= prompt)
+        load->shared_prefix >= prompt ||
+        (load->shared_prefix && load->vary > FT_SERVE_ALIKE))
         v.why_not = "vllm bench serve makes no such load";
     else if (*of->use.setting || of->o->asked.setting)
         v.why_not = "no option of a server sets clocks, caps and what else --setting "

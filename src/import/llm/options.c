@@ -8,7 +8,11 @@
 #include "import/llm/step.h"
 #include "import/options.h"
 
-enum { DECODE_CONTEXT = 1024, ENCODED = 512 /* tokens, as many as BERT has */ };
+enum {
+    DECODE_CONTEXT = 1024,
+    ENCODED = 512,          /* tokens, as many as BERT has */
+    MOST_DEVICES = 1 << 20, /* more than any cluster has */
+};
 
 static int64_t taken(const ft_import_options *opt, const char *name, bool *used,
                      int64_t otherwise)
@@ -73,6 +77,9 @@ static void take_options(ft__llm_step *s, const ft_import_options *opt)
         ft__options_are_used(s->b, opt, used, &there, NULL);
     }
     free(used);
+    if ((double)s->ranks * (double)s->replicas * (double)s->stages > MOST_DEVICES)
+        ft__build_fail(s->b, FT_EINVAL, 0, "tp x dp x pp is at most %d devices",
+                       MOST_DEVICES);
     if (s->drafts && (s->tokens > 1 || !s->m.drafts || s->drafts > 64))
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim mtp=%" PRId64
@@ -128,8 +135,9 @@ static bool divides_keys(int64_t heads, int64_t ranks)
 }
 
 /* The first size of the model that so many ranks do not share evenly; NULL: none. */
-static const char *undivided(int64_t *size, const ft__llm *m, int64_t ranks)
+static const char *undivided(int64_t *size, const ft__llm_step *s, int64_t ranks)
 {
+    const ft__llm *m = &s->m;
     const struct {
         int64_t size;
         const char *what;
@@ -138,6 +146,9 @@ static const char *undivided(int64_t *size, const ft__llm *m, int64_t ranks)
                {m->o_groups, "groups of the output"},
                {m->shared_ffn, "features of the shared experts"}};
 
+    if (m->experts && ranks % s->expert_ranks == 0 &&
+        m->expert_ffn % (ranks / s->expert_ranks))
+        return *size = m->expert_ffn, "features of the experts";
     for (int64_t i = 0; i < m->layers; i++) {
         const ft__llm_layer *l = &m->layer[i];
 
@@ -161,12 +172,12 @@ static bool check_divided(ft__llm_step *s)
     char would[256] = "1";
     size_t n = 1;
     int64_t size, other;
-    const char *what = undivided(&size, &s->m, s->ranks);
+    const char *what = undivided(&size, s, s->ranks);
 
     if (!what)
         return true;
     for (int64_t ranks = 2; ranks <= MOST; ranks++)
-        if (!undivided(&other, &s->m, ranks))
+        if (!undivided(&other, s, ranks))
             n += (size_t)snprintf(would + n, sizeof(would) - n, ", %" PRId64, ranks);
     ft__build_fail(s->b, FT_EINVAL, 0,
                    "tp=%" PRId64 " does not divide the %" PRId64 " %s; tp=%s would",
@@ -204,6 +215,11 @@ static void divide(ft__llm_step *s)
                        "ep=%" PRId64 " does not divide tp x dp=%" PRId64
                        " and the %" PRId64 " experts",
                        s->expert_ranks, all, m->experts);
+    else if (m->experts && m->expert_ffn % (all / s->expert_ranks))
+        ft__build_fail(s->b, FT_EINVAL, 0,
+                       "tp x dp / ep=%" PRId64 " does not divide the %" PRId64
+                       " features of the experts",
+                       all / s->expert_ranks, m->expert_ffn);
     if (s->stages > m->layers)
         ft__build_fail(s->b, FT_EINVAL, 0,
                        "--dim pp=%" PRId64 ": more than the %" PRId64 " layers",
@@ -273,7 +289,7 @@ static void say_cut_blocks(ft__llm_step *s)
     const int64_t ranks = s->ranks * s->replicas / s->expert_ranks;
 
     if (m->experts && ranks > 1 && q->weights == FT_DTYPE_fp8e4m3 && q->block &&
-        m->expert_ffn % (ranks * q->block))
+        (m->expert_ffn % ranks || m->expert_ffn / ranks % q->block))
         ft__build_assume(s->b,
                          "experts of %" PRId64 " features divided among %" PRId64
                          " ranks, though their scales hold for blocks of %" PRId64

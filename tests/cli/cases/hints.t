@@ -31,15 +31,15 @@ An engine that nobody has is refused, with those that there are.
   $ foretell predict data/models/resnet18.onnx --engine foo 2>&1 | sed 's/ onednn,//'
   foretell predict: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
   $ foretell predict data/models/resnet18.onnx --device a30 --engine foo
-  foretell predict: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch
+  foretell predict: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch; how others serve a language model is asked with --concurrency N
   [2]
   $ foretell rank data/models/resnet18.onnx --devices a30,l4 --engine foo
-  foretell rank: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch
+  foretell rank: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch; how others serve a language model is asked with --concurrency N
   [2]
   $ foretell rank data/models/resnet18.onnx --devices local --engine foo 2>&1 | sed 's/ onednn,//'
   foretell rank: no engine "foo" in PLUGINS; there are fake, onnxruntime, opencl, torch, tvm
   $ foretell place data/models/resnet18.onnx --devices a30,l4 --link 16GB/s --engine foo
-  foretell place: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch
+  foretell place: --engine foo: no predictor has measurements of it; there are trtllm, vllm, torch; how others serve a language model is asked with --concurrency N
   [2]
 
   $ foretell train --engine foo 2>&1 | sed 's/ onednn,//'

@@ -364,10 +364,19 @@ way: of no policy, default, ieee and tf32 so many are alike.
 No launch takes no time, and a setting says each thing once.
 
   $ foretell predict data/models/resnet18.onnx --device l4 --launch-time 0
-  foretell predict: --launch-time wants a time such as 9us, not "0": predict finds it in a table of timed models
+  foretell predict: --launch-time 0: a launch takes more than 0 s
+  [2]
+  $ for t in -5us inf nan 1e300s 1e-300s; do foretell predict data/models/resnet18.onnx --device l4 --launch-time $t; done
+  foretell predict: the host takes microseconds for a launch, such as 9us: not -5e-06 s
+  foretell predict: the host takes microseconds for a launch, such as 9us: not inf s
+  foretell predict: the host takes microseconds for a launch, such as 9us: not nan s
+  foretell predict: the host takes microseconds for a launch, such as 9us: not 1e+300 s
+  foretell predict: the host takes microseconds for a launch, such as 9us: not 1e-300 s
   [2]
   $ foretell predict data/models/resnet18.onnx --device l4 --clock 1000 --setting clock=900MHz
   foretell predict: setting "clock=1000MHz clock=900MHz": clock is twice in it
   [2]
   $ foretell predict data/models/resnet18.onnx --device raspberry-pi-5 --launch-time 9us --summary | grep warning
   warning: no launches are in these times: --launch-time is not used
+  $ foretell predict data/models/resnet18.onnx --device raspberry-pi-5 --launch-time 9us --host i7 --summary | grep 'no launches'
+  warning: no launches are in these times: --host and --launch-time are not used

@@ -35,8 +35,9 @@ The line has the checkpoint's type and what else was asked for; what a server of
   $ L=examples/llm/llama-3-8b.json; for o in '--precision fp8 --max-num-seqs 8 --gpu-memory-utilization 0.8 --dim kv_bits=8 --no-chunked-prefill' '--precision fp4 --engine trtllm' '--engine sglang --max-num-seqs 8'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verify | sed 's/ --dataset.*//'; done
   verify on those devices: vllm serve MODEL-in-fp8 --tensor-parallel-size 1 --max-num-batched-tokens 8192 --max-num-seqs 8 --gpu-memory-utilization 0.8 --kv-cache-dtype fp8 --no-enable-chunked-prefill & vllm bench serve --model MODEL-in-fp8
   verify on those devices: trtllm-serve MODEL-in-fp4 --tp_size 1 --max_num_tokens 8192 & vllm bench serve --model MODEL-in-fp4
-  $ L=examples/llm/llama-3-8b.json; for n in 64 512; do foretell predict $L --device h100-sxm --concurrency 4 --prompt 512 --num-requests 20 --shared-prefix $n -q | grep verif | grep -oE '^no command.*|--dataset.*-input-len [0-9]*'; done
+  $ L=examples/llm/llama-3-8b.json; for n in 64 512 "64 --vary 0.5"; do foretell predict $L --device h100-sxm --concurrency 4 --prompt 512 --num-requests 20 --shared-prefix $n -q | grep verif | grep -oE '^no command.*|--dataset.*-input-len [0-9]*'; done
   --dataset-name random --random-prefix-len 64 --random-input-len 448
+  no command verifies it: vllm bench serve makes no such load
   no command verifies it: vllm bench serve makes no such load
   $ L=examples/llm/llama-3-8b.json; for o in '--run-mode eager --dtype fp16' '--precision fp4 --engine llama.cpp' '--run-mode compiled' '--engine sglang --run-mode eager' '--engine trtllm --dtype fp16' '--power-cap 400' '--clock 1200'; do foretell predict $L --device h100-sxm --concurrency 4 --num-requests 20 $o -q | grep verif | sed 's/ --dataset.*//'; done
   verify on those devices: vllm serve MODEL --tensor-parallel-size 1 --max-num-batched-tokens 8192 --enforce-eager --dtype float16 & vllm bench serve --model MODEL
@@ -158,6 +159,10 @@ What it says would fit does, and weights of 4 bits are not offered fewer:
   fits: true
   $ sed 's/}$/, "quantization_config": {"quant_method": "mxfp4"}}/; s/: 48,/: 96,/' mixture.json > packed.json; foretell predict packed.json --device rtx-4060 --concurrency 2 2>&1 | sed 's/.*has 7.2//'
   : divide them among more (--tp 8)
+  $ for h in '32 8 --prompt 200000' '14 2 --prompt 100000' '7 1 --prompt 512'; do set -- $h; echo '{"model_type": "llama", "hidden_size": 8192, "num_hidden_layers": 32, "num_attention_heads": '$1', "num_key_value_heads": '$2', "head_dim": 128, "intermediate_size": 14336, "vocab_size": 32000, "torch_dtype": "bfloat16"}' > heads.json; shift 2; tp=$(foretell predict heads.json --device t4 $* 2>&1 | grep -o -e '--tp [0-9]*'); echo $tp $(foretell predict heads.json --device t4 $* $tp --json -q | pick fits); done
+  --tp 8 fits: true
+  --tp 14 fits: true
+  --tp 7 fits: true
 
 Compressed attention has entries from some tokens on; steps are served from the first token:
   $ printf '%s' '{"model_type": "deepseek_v4", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16, "q_lora_rank": 24, "o_lora_rank": 8, "o_groups": 2, "index_topk": 2, "index_n_heads": 2, "index_head_dim": 8, "sliding_window": 16, "compress_ratios": [0, 4], "hc_mult": 2, "vocab_size": 100}' > compressed.json; sed 's/\[0, 4\]/[0, 128]/' compressed.json > more.json; for p in 1 100; do foretell predict compressed.json --device h200-sxm --prompt $p --generate 2 --json -q | pick fits device; done; foretell predict more.json --device h200-sxm --prompt 200 --generate 2 --json -q | pick fits device
@@ -228,6 +233,11 @@ Requests that come by themselves: their rate stands above, there are no users, a
   nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 61.9 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
+  [2]
+  $ for o in '--price 2,49/h' '--price l4=1/h,t4=2/h' '--precision fp8,fp8'; do foretell rank examples/llm/llama-3-8b.json --devices l4,t4 --concurrency 4 $o; done
+  foretell rank: --price 2,49/h: its units are /h, /hour, /min, /s, /day
+  foretell rank: --price l4=1/h,t4=2/h: one device each: repeat --price
+  foretell rank: --precision names fp8 twice
   [2]
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --limit tpot=30 2>&1 | grep -o 'its units.*'
   its units are s, ms, us, ns, m, min, h
@@ -520,7 +530,7 @@ An encoder answers in one pass, and what it is trained for is not known:
 
 A step of an engine that only serves is not known:
   $ foretell predict examples/llm/llama-3-8b.json --device h100-sxm --engine sglang
-  foretell predict: --engine sglang: no step of it was measured; how it serves is asked with --concurrency N and the like
+  foretell predict: --engine sglang: no predictor has measurements of it; there are trtllm, vllm, torch; how others serve a language model is asked with --concurrency N
   [2]
 
 Options of vLLM and SGLang are called otherwise here:
