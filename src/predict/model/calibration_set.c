@@ -253,13 +253,13 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
     return set_reach(p, err);
 }
 
-/* The known rows leave so much of the prior variance: as much of the interval (in log)
+/* The known rows leave so much of the prior variance: as much of each end (in log)
  * is that which was answered before, the rest is theirs. */
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct ft__few_point *at, double most)
 {
     const double prior = ft__few_covariance(&p->scale, at, at);
-    double change, left, reach, variance = prior;
+    double change, left, own, down, up, variance = prior;
 
     for (size_t i = 0; i < p->n; i++)
         p->cross[i] = ft__few_covariance(&p->scale, at, &p->at[i]);
@@ -268,11 +268,12 @@ static void correct_answer(ft__op_answer *a, const struct process *p,
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
     variance = fmax(variance, 0);
     left = variance / prior;
-    reach = pow(p->reach * sqrt(variance + at->noise), 1 - left) *
-            pow(log(a->high / a->low) / 2, left);
+    own = pow(p->reach * sqrt(variance + at->noise), 1 - left);
+    down = own * pow(log(a->value / a->low), left);
+    up = own * pow(log(a->high / a->value), left);
     a->value = fmin(a->value * exp(change), most);
-    a->low = a->value * exp(-reach);
-    a->high = fmin(a->value * exp(reach), most);
+    a->low = a->value * exp(-down);
+    a->high = fmin(a->value * exp(up), most);
 }
 
 static void process_free(struct process *p)
