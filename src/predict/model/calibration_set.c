@@ -253,13 +253,14 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
     return set_reach(p, err);
 }
 
-/* The known rows leave so much of the prior variance: as much of each end (in log)
- * is that which was answered before, the rest is theirs. */
+/* The known rows leave so much of the prior variance: as much of the interval (in log)
+ * is that which was answered before, as uneven as it was, the rest is theirs. */
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct ft__few_point *at, double most)
 {
     const double prior = ft__few_covariance(&p->scale, at, at);
-    double change, left, own, down, up, variance = prior;
+    const double down = log(a->value / a->low), up = log(a->high / a->value);
+    double change, left, reach, uneven, variance = prior;
 
     for (size_t i = 0; i < p->n; i++)
         p->cross[i] = ft__few_covariance(&p->scale, at, &p->at[i]);
@@ -268,12 +269,12 @@ static void correct_answer(ft__op_answer *a, const struct process *p,
         variance -= p->cross[i] * ft__dot(p->inverse + i * p->n, p->cross, p->n);
     variance = fmax(variance, 0);
     left = variance / prior;
-    own = pow(p->reach * sqrt(variance + at->noise), 1 - left);
-    down = own * pow(log(a->value / a->low), left);
-    up = own * pow(log(a->high / a->value), left);
+    reach = pow(p->reach * sqrt(variance + at->noise), 1 - left) *
+            pow((up + down) / 2, left);
+    uneven = up + down > 0 ? left * (up - down) / (up + down) : 0;
     a->value = fmin(a->value * exp(change), most);
-    a->low = a->value * exp(-down);
-    a->high = fmin(a->value * exp(up), most);
+    a->low = a->value * exp(-reach * (1 - uneven));
+    a->high = fmin(a->value * exp(reach * (1 + uneven)), most);
 }
 
 static void process_free(struct process *p)
