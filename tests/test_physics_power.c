@@ -35,11 +35,26 @@ TEST(the_waiting_chip_is_off_the_budget_of_a_small_board)
     CHECK(CMP(tensor_rate("l4", ""), <, 1.25 * 53.8e12));
 }
 
-/* Published products reach 0.75 of a B200's peak and 0.96 of an H20's. */
+static int halved(const char *device, const char *dtype)
+{
+    char spec[64];
+    ft_op op;
+
+    snprintf(spec, sizeof(spec), "linear x=8192x8192 out=8192 dtype=%s", dtype);
+    op = op_of(spec);
+    return chip_of(device, "", "ieee", &op).halved;
+}
+
+/* Published products reach 0.75 of a B200's peak and, of 10240, 0.96 of an H20's. A
+ * GeForce's 8-bit integers are not held back, as its other types are. */
 TEST(newer_tensor_cores_need_less_and_halved_ones_wait_less)
 {
     CHECK(CMP(tensor_rate("b200", ""), >, 0.65 * 2250e12));
     CHECK(CMP(tensor_rate("h20", ""), >, 0.93 * 148e12));
+    CHECK(halved("rtx-4090", "fp16") && halved("rtx-4090", "fp8e4m3"));
+    CHECK(!halved("rtx-4090", "int8") && !halved("rtx-5090", "fp4"));
+    CHECK(halved("h20", "int8") && halved("l40", "int8") && halved("a10g", "fp8e4m3"));
+    CHECK(!halved("rtx-4000-ada", "fp16") && !halved("a10", "fp8e4m3"));
 }
 
 /* Large products run at the clock that the power budget leaves, unless they are over

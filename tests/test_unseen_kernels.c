@@ -132,6 +132,43 @@ TEST(another_host_may_take_much_longer)
     ft_predictor_free(p);
 }
 
+/* A slower host adds more than a faster one saves, also beside rows of another kind. */
+TEST(each_end_of_what_few_rows_leave_unknown_is_kept)
+{
+    static const char asked[] = "gelu x=1000000 dtype=fp32";
+    ft_store *s = empty(), *few = empty();
+    ft__dataset on = {.device = (char *)"p100-pcie-16gb",
+                      .setting = (char *)"",
+                      .policy = (char *)"ieee"};
+    ft__calibration_set *known = NULL;
+    ft_predictor *p;
+    ft__op_answer a;
+    uint32_t n;
+    ft_op op;
+
+    for (unsigned i = 0; i < 2 * N_OPS; i++) {
+        char spec[64];
+
+        snprintf(spec, sizeof(spec), "relu x=%u dtype=fp32", 100 + i / 2);
+        put(s, i % 2 ? "t4" : "v100-sxm2-16gb", "", spec, 1e-5);
+        if (i < 12)
+            put(few, on.device, "", spec, 1e-5);
+    }
+    p = trained_by(s);
+    a = asked_of(p, on.device, "", asked);
+    CHECK_EQ(ft_op_parse(&op, asked, strlen(asked), NULL), FT_OK);
+    CHECK_EQ(ft_device_load(&on.file, data_dir, on.device, NULL), FT_OK);
+    CHECK_EQ(ft__calibration_set_read(&known, few, NULL), FT_OK);
+    CHECK_EQ(ft__calibration_set_correct(&a, &n, p->family, FT__METRIC_TIME, known,
+                                         &known->s.dataset[0], &on, NULL, &op, 1, NULL),
+             FT_OK);
+    CHECK(CMP(log(a.high / a.value), >, 1.05 * log(a.value / a.low)));
+    ft__calibration_set_free(known);
+    ft_device_free(on.file);
+    ft_store_close(few);
+    ft_predictor_free(p);
+}
+
 /* Sizes far from the known ones change less of what is not known than another form. A
  * newer generation may be off by more than another chip. */
 TEST(forms_sizes_and_generations_widen_by_their_own)

@@ -201,6 +201,31 @@ static double clock_under_load(const ft_device_facts *d, double cores)
     return one + (all - one) * (cores - 1) / (d->cores - 1);
 }
 
+/* Multiply-adds of 16 bits that a core's tensor cores do a clock on boards that are
+ * not held below it (their device files); NaN: before Ampere. */
+static double full_core_rate(const ft_device_facts *d)
+{
+    const double capability = d->compute_capability;
+
+    if (!is_since(d, 8))
+        return NAN;
+    if (capability == 8 || capability == 8.7)
+        return 1024;
+    return capability < 9 || capability >= 12 ? 512 : capability < 10 ? 2048 : 4096;
+}
+
+/* Boards are sold with less in some types and the whole of others. Types that a
+ * generation lacks are multiplied as 16 bits. */
+static bool is_held(const ft__hardware_range *r, const ft_op *op)
+{
+    static const double held = 0.75; /* they have a half or a quarter */
+    const ft_device_facts *d = r->facts;
+    const double bits = r->flops == peak_of_16_bits(d) ? 16 : ft_dtype_bits(op->dtype);
+
+    return r->chip.tensor && r->flops * bits / 16 / (2 * d->cores * r->rated_hz) <
+                                 held * full_core_rate(d);
+}
+
 static const ft__chip_setting says_nothing = {.threads = NAN,
                                               .cuda = INFINITY,
                                               .slots = FT__UNNAMED_SLOTS,
@@ -211,7 +236,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
                                 const ft_op *asked)
 {
     const bool widened = ft__is_widened(asked, d);
-    const ft_op *op = widened ? (ft_op[]){ft__op_widened(asked)} : asked;
+    const ft_op computed = widened ? ft__op_widened(asked) : *asked, *op = &computed;
     const double rated = rated_clock(d), cores = busy_cores(d, set->threads);
     const double capability = is(d->vendor, "NVIDIA") ? d->compute_capability : NAN;
     const bool joined = ft__is_joined(d, op);
@@ -222,7 +247,6 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
         .l2_bytes = d->l2_bytes,
         .memory_bytes = d->memory_bytes,
         .tensor_flops = d->peak_fp16,
-        .halved = is_since(d, 8) && d->peak_fp16 < 3.8 * d->peak_fp32,
         .process_nm = d->process_nm,
         .year = d->year,
         .slots = set->slots,
@@ -265,6 +289,7 @@ static void hardware_range_make(ft__hardware_range *out, const ft_device_facts *
     out->rated_hz = rated;
     out->nominal_hz = clock_under_load(d, cores);
     out->flops = nominal_flops(chip, d, policy, op);
+    chip->halved = is_held(out, op);
     chip->vector_share = d->peak_fp32 / out->flops;
     out->gain = chip->gpu && op->dtype == FT_DTYPE_fp32 && ft__makes_products(op) &&
                         !chip->tensor
@@ -425,7 +450,8 @@ double ft__sustained(const ft__hardware_spec *chip, const ft__physics_params *pa
 /* Joules of a FLOP on tensor cores that take operands and sums from memories of their
  * own (tcgen05, Blackwell's data centre), relative to Hopper's: large bf16 products
  * draw 1.17 kW for 1740 TFLOP/s on a GB200, 692 W for 711 on an H200. B200 and B300
- * have 1.7 and 1.77 PFLOP/s in published products. */
+ * have 1.7 and 1.77 PFLOP/s in published products. A Jetson Thor has such cores, too,
+ * but no such figure: its budget feeds a CPU as well. */
 static const double OWN_MEMORY = 0.69;
 
 /* Hopper's tensor cores read operands from shared memory, for four warps at once

@@ -254,12 +254,13 @@ static ft_status learn(struct process *p, const double *residual, ft_error *err)
 }
 
 /* The known rows leave so much of the prior variance: as much of the interval (in log)
- * is that which was answered before, the rest is theirs. */
+ * is that which was answered before, as uneven as it was, the rest is theirs. */
 static void correct_answer(ft__op_answer *a, const struct process *p,
                            const struct ft__few_point *at, double most)
 {
     const double prior = ft__few_covariance(&p->scale, at, at);
-    double change, left, reach, variance = prior;
+    const double down = log(a->value / a->low), up = log(a->high / a->value);
+    double change, left, reach, uneven, variance = prior;
 
     for (size_t i = 0; i < p->n; i++)
         p->cross[i] = ft__few_covariance(&p->scale, at, &p->at[i]);
@@ -269,10 +270,11 @@ static void correct_answer(ft__op_answer *a, const struct process *p,
     variance = fmax(variance, 0);
     left = variance / prior;
     reach = pow(p->reach * sqrt(variance + at->noise), 1 - left) *
-            pow(log(a->high / a->low) / 2, left);
+            pow((up + down) / 2, left);
+    uneven = up + down > 0 ? left * (up - down) / (up + down) : 0;
     a->value = fmin(a->value * exp(change), most);
-    a->low = a->value * exp(-reach);
-    a->high = fmin(a->value * exp(reach), most);
+    a->low = a->value * exp(-reach * (1 - uneven));
+    a->high = fmin(a->value * exp(reach * (1 + uneven)), most);
 }
 
 static void process_free(struct process *p)

@@ -17,7 +17,7 @@ static const double least_of_other_sort = 3;
 struct relation {
     bool type;             /* one is of its type */
     bool maker;            /* and of its maker, too */
-    bool several;          /* they are of two chips or more */
+    bool several;          /* those of its type are of two chips or more */
     double oldest, newest; /* compute capabilities of the maker's; NaN */
 };
 
@@ -33,21 +33,22 @@ static struct relation relation_to(const ft__family *f, ft__metric metric,
 
         if (!l->rows_of[i])
             continue;
-        k.type = k.type || strcmp(h->type, own.type) == 0;
-        k.maker = k.maker || (strcmp(h->type, own.type) == 0 &&
-                              strcmp(h->vendor, own.vendor) == 0);
+        if (strcmp(h->type, own.type) != 0)
+            continue;
         first = first ? first : h;
-        k.several = k.several || strcmp(h->chip, first->chip);
+        k.several = k.several || strcmp(h->chip, first->chip) != 0;
         if (strcmp(h->vendor, own.vendor) != 0)
             continue;
+        k.maker = true;
         k.oldest = fmin(k.oldest, h->capability);
         k.newest = fmax(k.newest, h->capability);
     }
+    k.type = first != NULL;
     return k;
 }
 
-/* Of times on another maker's GPU, 90 % of the logarithm of what the device takes: what
- * covers three quarters of an MI100's batched products; its host is as others. */
+/* 90 % of what other makers' kernels differ by, in log. On the MI100, the only such GPU
+ * with rows, 0.4 covers 75 % of batched products. */
 static const double between_makers = 0.4;
 
 static double least_reach(const struct relation *k, const ft__dataset *on, bool time)
@@ -116,14 +117,15 @@ static void widen_for_unknown(ft__op_answer *out, const struct relation *k,
     const double capability = ft__hardware_of(on->file).capability;
     const double newer = capability - k->newest;
     const double beyond = fmax(newer, k->oldest - capability);
+    const bool gpu = strcmp(ft__hardware_of(on->file).type, "gpu") == 0;
     const bool tensorflow = ft__setting_read(on->setting).tensorflow;
 
     for (size_t i = 0; i < s->n; i++) {
         const ft__terms *t = &s->terms[i];
         const bool anew = newer > 0 && s->v[i].op.kind == FT_KIND_attention;
         const double kernels = anew ? of_new_attention * fmin(newer, 1)
-                               : k->type && !k->maker ? between_makers
-                                                      : 0;
+                               : gpu && k->type && !k->maker ? between_makers
+                                                             : 0;
         const double own =
             ft__device_share(t) * hypot(between_generations * fmax(beyond, 0), kernels);
         const double hosts = on->timed ? FT__TIMED_HOST

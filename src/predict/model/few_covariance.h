@@ -12,7 +12,8 @@ enum { FT__FEW_HOST = 3, FT__FEW_SHARES = 4, FT__FEW_SIZES = 5 };
 /* Standard deviations of log(measured / answer), before anything was measured. */
 struct ft__few_scales {
     double shared, of_kind, of_share, of_size, noise;
-    double of_host; /* and that, as hosts differ by 0.4; 0: levels are theirs, too */
+    double of_host; /* of the host's share: 0.4, as hosts differ, with of_share. 0, of
+                       power: levels do not fall with that share */
     double of_type, of_type_share; /* for each element type */
     double octaves;                /* sizes that differ by so much are independent */
     double rough, rough_octaves;   /* kernels that libraries choose by size */

@@ -83,7 +83,8 @@ static size_t residuals_of(double *out, const struct left_out *h, uint32_t chip)
 }
 
 /* Random effects: what a chip's rows have in common, and how they scatter about it:
- * another row lies beyond the k-th of n with a probability of k / (n + 1). */
+ * another row lies beyond the k-th of n with a probability of k / (n + 1). Of fewer
+ * than 19 rows the first and the last count. */
 static void add_chip(ft__chip_effects *e, double *residual, size_t n)
 {
     const double rank = (1 - FT__COVERAGE) / 2 * (double)(n + 1);
@@ -300,8 +301,8 @@ static void shrink(ft__fit *f, double share)
 enum { EVEN_CHIPS = 3 };
 
 /* The chip's effect is drawn from those of the others, about which rows scatter as on
- * these. Each of several was predicted by the others, so that its effect has what these
- * are off by in it; one alone has not. */
+ * these. A left-out chip's error already holds that of the chips it was predicted from;
+ * of one chip alone there are none. */
 static void cover_effects(double *low, double *high, const ft__chip_effects *e,
                           double between)
 {
