@@ -793,7 +793,7 @@ TEST(experts_cut_within_blocks_are_said)
         for (int64_t ep = 1; ep <= tp; ep *= 2) {
             const ft_dim_value dims[] = {{"tp", tp}, {"ep", ep}};
 
-            CHECK(says(more, dims, 2, "blocks of 128") == (tp == 4 && ep == 1));
+            CHECK_EQ(says(more, dims, 2, "blocks of 128"), (tp == 4 && ep == 1));
         }
 }
 

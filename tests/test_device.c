@@ -203,7 +203,8 @@ TEST(a_name_of_two_boards_is_neither)
     char found[128];
 
     for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
-        CHECK(ft__device_find(found, sizeof(found), data.s, shared[i], NULL) != FT_OK);
+        CHECK(CMP(ft__device_find(found, sizeof(found), data.s, shared[i], NULL), !=,
+                  FT_OK));
 }
 
 /* No figure may be beyond what any chip does: catches a slip of the unit. */

@@ -17,7 +17,7 @@ typedef struct ft__llm_step {
     int64_t node;         /* devices of a machine */
     int64_t drafts;       /* tokens that a speculative layer drafts */
     int64_t kv_bits, weight_bits;
-    int64_t lora;   /* rank of what is trained beside frozen weights; 0: all are */
+    int64_t lora; /* rank of what is trained beside frozen weights; 0: all are */
     const ft__llm_layer *l; /* whose operations are made, and of which part */
     ft__llm_part part;
     const char *type; /* of activations */

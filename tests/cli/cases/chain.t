@@ -191,8 +191,8 @@ Several devices beside each other.
   device  time  low  high  energy  memory  fits  basis
   ----
   local  122 ms  113 ms  131 ms  -  # B  yes  measured
-  a30  1.23 ms  490 us  2.89 ms  86.7 mJ  # B  yes  scaled
-  h100-sxm  1.22 ms  434 us  2.89 ms  218 mJ  # B  yes  scaled
+  a30  1.23 ms  481 us  2.89 ms  85.3 mJ  # B  yes  scaled
+  h100-sxm  1.22 ms  434 us  2.89 ms  216 mJ  # B  yes  scaled
   - is not known; asked about one device alone, foretell says why
   
   warning: 8 of 25 unique operations lie outside of what the predictor has seen; foretell collect data/models/resnet18.onnx --engine fake, then foretell train --engine fake, brings them in (local)

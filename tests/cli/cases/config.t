@@ -27,9 +27,9 @@ Language models from the config.json of Hugging Face: one step, with keys and va
   
   of one pass    estimate       low      high  basis
   ---------------------------------------------------
-  time            8.39 ms   7.10 ms   9.93 ms  scaled
-  energy           3.78 J    2.66 J    5.36 J  scaled
-  power             450 W     317 W     639 W  scaled
+  time            8.46 ms   7.15 ms   10.0 ms  scaled
+  energy           3.81 J    2.69 J    5.41 J  scaled
+  power             451 W     318 W     639 W  scaled
   peak memory    19.5 GiB  18.6 GiB  24.3 GiB  scaled
     weights      15.0 GiB
     KV cache     4.00 GiB
@@ -38,12 +38,12 @@ Language models from the config.json of Hugging Face: one step, with keys and va
     workspace    32.0 MiB
     process       512 MiB
   fits in the device's 79.6 GiB: yes, 60.2 GiB to spare
-  the host issues everything in 18.0 us, the device executes it in 8.37 ms: the device sets the time
+  the host issues everything in 18.0 us, the device executes it in 8.44 ms: the device sets the time
   learned from several devices, h100-sxm among them: SOURCE/data/predictors/llm.ftp
   low .. high is a 90 % interval; 20 unique operations: 0 measured, 6 learned, 8 scaled, 0 roofline, the others take no time
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode graph --dim tokens=2048 -q | grep -E 'assumed: one|^time'
   assumed: one step: tokens=2048 new of each sequence, context=2048 in the cache, batch 1 (--dim tokens=N, --dim context=N, --batch N)
-  time             137 ms    116 ms    161 ms  learned
+  time             139 ms    118 ms    164 ms  learned
   $ foretell predict examples/llm/llama-3-8b.json --device a100-sxm-80gb --run-mode cudagraphs -q | grep 'CUDA graph'
   assumed: it writes inputs (a cache of keys and values), so that PyTorch replays no CUDA graph of it: each operation is issued
   $ foretell predict examples/llm/llama-3-8b.json --device l4 --run-mode graph --dim context=8192 --max-batch -q | grep largest

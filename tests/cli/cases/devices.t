@@ -55,14 +55,14 @@ A host in one module with its device issues at its own pace, which the answer sa
   > END
   $ python3 compare.py
   eager 2.60
-    0.35 to 2.36 151 W host of gh200: launches take 2.6 times those of an x86 server's; --launch-time replaces it
-    0.35 to 2.36 178 W
+    0.35 to 2.36 150 W host of gh200: launches take 2.6 times those of an x86 server's; --launch-time replaces it
+    0.35 to 2.36 177 W
   eager --launch-time 5us 1.00
-    0.80 to 1.64 294 W
-    0.80 to 1.64 293 W
+    0.80 to 1.64 291 W
+    0.80 to 1.64 289 W
   graph 1.00
-    0.72 to 1.41 334 W
-    0.72 to 1.41 331 W
+    0.72 to 1.41 330 W
+    0.72 to 1.41 328 W
 
 Modules for robots issue at the pace of their small CPUs: PyTorch in fp16 takes 7.41, 17.6 and 14 ms (torch2trt's benchmarks).
   $ for of in "agx-xavier squeezenet1_1.onnx" "agx-xavier resnet50.pt2" "nano squeezenet1_1.onnx"; do set -- $of; foretell predict data/models/$2 --device jetson-$1 --dtype fp16 --run-mode eager --method physics --json -q | pick time.value; done | cut -c 1-18

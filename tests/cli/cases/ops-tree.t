@@ -26,27 +26,27 @@ On a device with times and energy; the backward pass and the optimizer belong to
   $ foretell ops data/models/resnet50.pt2 --tree --depth 1 --device a30 --mode training --batch 32
   assumed: no dropout: models exported for evaluation have none
   assumed: loss: cross entropy over the 1000 classes of linear
-  on a30: 78.8 ms in all, 52.9 ms .. 118 ms
+  on a30: 75.6 ms in all, 50.8 ms .. 113 ms
   module        operations     time      low     high   share   energy      low     high       FLOPs  parameters    memory
   ------------------------------------------------------------------------------------------------------------------------
-  resnet50.pt2         515  78.8 ms  47.5 ms   134 ms  99.9 %   12.7 J   6.80 J   21.8 J   786 GFLOP      25.6 M  2.70 GiB
-    conv1                3  3.74 ms  2.09 ms  6.76 ms   4.7 %   617 mJ   311 mJ   1.12 J  15.1 GFLOP      9.41 k   320 MiB
+  resnet50.pt2         515  75.5 ms  45.7 ms   128 ms  99.9 %   12.2 J   6.52 J   20.8 J   786 GFLOP      25.6 M  2.70 GiB
+    conv1                3  3.74 ms  2.09 ms  6.76 ms   4.9 %   617 mJ   311 mJ   1.12 J  15.1 GFLOP      9.41 k   320 MiB
     bn1                  4  1.55 ms   939 us  2.55 ms   2.0 %   208 mJ   113 mJ   361 mJ   539 MFLOP         256   516 MiB
-    relu                 2   647 us   499 us   861 us   0.8 %   107 mJ  69.0 mJ   142 mJ  51.4 MFLOP           0   614 MiB
-    maxpool              2  2.08 ms  1.26 ms  3.43 ms   2.6 %   344 mJ   187 mJ   567 mJ  64.2 MFLOP           0   589 MiB
-    layer1              94  21.4 ms  13.3 ms  35.2 ms  27.1 %   3.42 J   1.88 J   5.69 J   132 GFLOP       219 k  1.63 GiB
-    layer2             123  20.8 ms  12.6 ms  35.2 ms  26.4 %   3.38 J   1.82 J   5.75 J   200 GFLOP      1.23 M  2.22 GiB
-    layer3             181  20.1 ms  11.9 ms  34.8 ms  25.5 %   3.26 J   1.71 J   5.68 J   283 GFLOP      7.12 M  2.64 GiB
-    layer4              94  8.33 ms  4.78 ms  14.8 ms  10.6 %   1.34 J   689 mJ   2.42 J   156 GFLOP      15.0 M  2.70 GiB
-    avgpool              3  46.4 us  31.8 us  74.0 us   0.1 %  7.03 mJ  4.13 mJ  11.8 mJ  6.42 MFLOP           0  2.68 GiB
-    fc                   4   137 us  78.8 us   261 us   0.2 %  21.0 mJ  10.5 mJ  41.7 mJ   401 MFLOP      2.05 M  2.67 GiB
+    relu                 2   647 us   500 us   860 us   0.9 %   107 mJ  69.1 mJ   142 mJ  51.4 MFLOP           0   614 MiB
+    maxpool              2  2.08 ms  1.26 ms  3.43 ms   2.8 %   344 mJ   187 mJ   567 mJ  64.2 MFLOP           0   589 MiB
+    layer1              94  20.8 ms  13.0 ms  34.2 ms  27.5 %   3.32 J   1.83 J   5.51 J   132 GFLOP       219 k  1.63 GiB
+    layer2             123  19.8 ms  12.1 ms  33.3 ms  26.2 %   3.22 J   1.74 J   5.44 J   200 GFLOP      1.23 M  2.22 GiB
+    layer3             181  18.9 ms  11.2 ms  32.6 ms  25.0 %   3.06 J   1.62 J   5.33 J   283 GFLOP      7.12 M  2.64 GiB
+    layer4              94  7.84 ms  4.52 ms  13.9 ms  10.4 %   1.26 J   649 mJ   2.27 J   156 GFLOP      15.0 M  2.70 GiB
+    avgpool              3  46.4 us  31.9 us  73.9 us   0.1 %  7.03 mJ  4.14 mJ  11.8 mJ  6.42 MFLOP           0  2.68 GiB
+    fc                   4   137 us  78.3 us   266 us   0.2 %  21.0 mJ  10.4 mJ  42.6 mJ   401 MFLOP      2.05 M  2.67 GiB
   
   time, energy: of the device while it runs their operations; low .. high as if all of them
   erred together; share of the network's time
   parameters: at each use; memory: most that is alive while one of their operations runs
   $ foretell ops data/models/resnet50.pt2 --tree --device a30 --json | pick modules.# modules.5 device
   modules.#: 151
-  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.0490324088750385, "time": {"value": 0.00022133234475185, "low": 0.000132711492227315, "high": 0.000379356376586967, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0173187373530791, "low": 0.00760306127218371, "high": 0.0403114604051805, "unit": "J", "basis": "scaled"}}
+  modules.5: {"path": "layer1", "depth": 1, "operations": 32, "flops": 1350737920.0, "bytes": 124508160.0, "parameters": 218624.0, "memory": 122003008.0, "share": 0.048551645856259, "time": {"value": 0.000219155979566087, "low": 0.000131380903356948, "high": 0.000375796315897606, "unit": "s", "basis": "scaled"}, "energy": {"value": 0.0170164288385996, "low": 0.00745719112205741, "high": 0.0396999444051151, "unit": "J", "basis": "scaled"}}
   device: "a30"
   $ foretell ops data/models/resnet50.pt2 --tree --depth 1 --csv | tail -n 2
   avgpool,1,1,100352,409600,0,103456320,,,,,,

@@ -8,9 +8,9 @@ A device that nobody measured is scaled from its data sheet, and the answer says
   
   of one pass    estimate      low      high  basis
   --------------------------------------------------
-  time            3.09 ms  1.19 ms   7.28 ms  scaled
-  energy           218 mJ  84.0 mJ    513 mJ  scaled
-  power            70.5 W   49.7 W     100 W  scaled
+  time            3.09 ms  1.17 ms   7.28 ms  scaled
+  energy           215 mJ  81.4 mJ    507 mJ  scaled
+  power            69.6 W   49.0 W    98.8 W  scaled
   peak memory     627 MiB  336 MiB  1.64 GiB  scaled
     weights      97.4 MiB
     inputs        588 KiB
@@ -18,14 +18,14 @@ A device that nobody measured is scaled from its data sheet, and the answer says
     workspace    8.12 MiB
     process       512 MiB
   fits in the device's 24.0 GiB: yes, 23.4 GiB to spare
-  the host issues everything in 3.08 ms, the device executes it in 1.18 ms: the host sets the time
+  the host issues everything in 3.08 ms, the device executes it in 1.16 ms: the host sets the time
   learned from several devices, a30 not among them: SOURCE/data/predictors/nvidia-fp32.ftp
   low .. high is a 90 % interval; 43 unique operations: 0 measured, 0 learned, 42 scaled, 0 roofline, the others take no time
   
   operation                                                                      count  share    total     each      low     high  basis
   ---------------------------------------------------------------------------------------------------------------------------------------
-  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.9 %  89.3 us  17.9 us  11.4 us  28.0 us  scaled
-  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.4 %  73.9 us  12.3 us  7.86 us  19.3 us  scaled
+  conv2d x=1x256x14x14 out=256 kernel=3x3 stride=1x1 pad=1x1 bias=1 dtype=fp32       5  2.8 %  85.5 us  17.1 us  10.9 us  26.8 us  scaled
+  conv2d x=1x256x14x14 out=1024 kernel=1x1 stride=1x1 pad=0x0 bias=1 dtype=fp32      6  2.3 %  71.9 us  12.0 us  7.64 us  18.8 us  scaled
   
   verify on that device: foretell measure data/models/resnet50.onnx --engine torch,device=cuda
 
@@ -39,11 +39,11 @@ At other clocks, with the one that takes the least energy; under a cap.
   device     clock     time      low     high   power  energy   memory  fits  basis
   ----------------------------------------------------------------------------------
   a30      600 MHz  34.1 ms  22.7 ms  51.5 ms  89.2 W  3.04 J  930 MiB  yes   scaled
-  a30      900 MHz  27.0 ms  18.0 ms  40.7 ms   107 W  2.90 J  930 MiB  yes   scaled
-  a30     1.20 GHz  23.9 ms  16.0 ms  36.0 ms   150 W  3.60 J  930 MiB  yes   scaled
-  a30     1.44 GHz  22.7 ms  15.2 ms  34.1 ms   165 W  3.73 J  930 MiB  yes   scaled
-  least energy on a30: at 900 MHz, 77.6 % of the energy and 119.2 % of the time at 1.44 GHz
-  least energy x time on a30: at 900 MHz, 77.6 % of the energy and 119.2 % of the time at 1.44 GHz
+  a30      900 MHz  26.9 ms  17.9 ms  40.5 ms   107 W  2.88 J  930 MiB  yes   scaled
+  a30     1.20 GHz  23.3 ms  15.6 ms  35.1 ms   150 W  3.50 J  930 MiB  yes   scaled
+  a30     1.44 GHz  21.8 ms  14.6 ms  32.7 ms   165 W  3.58 J  930 MiB  yes   scaled
+  least energy on a30: at 900 MHz, 80.4 % of the energy and 123.4 % of the time at 1.44 GHz
+  least energy x time on a30: at 900 MHz, 80.4 % of the energy and 123.4 % of the time at 1.44 GHz
   
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --clocks 600,900 --csv -q | grep -E '^device|x=32x3' | cut -d, -f1,3,7,8
   device,count,basis,setting
@@ -58,7 +58,7 @@ At other clocks, with the one that takes the least energy; under a cap.
   9 [] []
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --power-cap 100W --json | pick setting power.value power.high
   setting: "power=100W"
-  power.value: 99.9055932842164
+  power.value: 99.9031117918331
   power.high: 100.0
   $ foretell predict data/models/resnet50.onnx --batch 32 --device a30 --policy ieee --method physics --json | pick time.basis host_s busy_s
   time.basis: "scaled"
@@ -102,7 +102,7 @@ By what a dataset calls a device, and by the name of a product of which there ar
   device             time      low     high  energy   memory  fits  basis
   ------------------------------------------------------------------------
   v100-sxm2-16gb  3.09 ms  1.91 ms  7.30 ms  622 mJ  627 MiB  yes   scaled
-  h100-sxm        3.08 ms  1.09 ms  7.28 ms  544 mJ  651 MiB  yes   scaled
+  h100-sxm        3.08 ms  1.09 ms  7.28 ms  541 mJ  651 MiB  yes   scaled
   epyc-9654       3.64 ms  2.40 ms  5.52 ms       -  112 MiB  -     scaled
   - is not known; asked about one device alone, foretell says why
   

@@ -274,11 +274,11 @@ On a GPU library calls are priced as operations are; what is not known is said t
   
   library call, not in PTX  times       FLOP     time  as operation
   -----------------------------------------------------------------------------------------------
-  gemm                         12  101 MFLOP  10.5 us  linear x=64x1024 out=768 bias=1 dtype=fp16
+  gemm                         12  101 MFLOP  10.1 us  linear x=64x1024 out=768 bias=1 dtype=fp16
   b                             1          -        -  matmul x=3x4 y=5x6
   
-  on NVIDIA A100 SXM4 80 GB: 126 us (73.9 us to 236 us), 14.0 mJ (5.79 mJ to 37.2 mJ), 111 W (78.4 W to 158 W)
-    library calls  126 us, by llm.ftp
+  on NVIDIA A100 SXM4 80 GB: 121 us (70.6 us to 228 us), 13.5 mJ (5.53 mJ to 36.0 mJ), 111 W (78.3 W to 158 W)
+    library calls  121 us, by llm.ftp
   without 1 library call, of which it is not known what it computes
   $ foretell ptx -q --launches ptx/triton --device a100 | tail -1
   without 2 launches that could not be counted
@@ -347,12 +347,12 @@ What Triton, Inductor and XLA left behind.
   library call, not in PTX           times        FLOP     time  as operation
   ----------------------------------------------------------------------------------------------------------------------------------
   kCopy                                  1           -        -  -
-  __cudnn$convBiasActivationForward      1   151 MFLOP  4.86 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
+  __cudnn$convBiasActivationForward      1   151 MFLOP  4.77 us  conv2d x=8x16x32x32 out=64 kernel=3x3 stride=1x1 pad=1x1 dtype=fp32
   __cublas$lt$matmul                     5  65.5 kFLOP  3.85 us  matmul x=8x64 y=64x64 dtype=fp32
   
-  on NVIDIA H100 SXM5 80 GB: 72.5 us (39.1 us to 136 us), 10.1 mJ (3.00 mJ to 33.5 mJ), 139 W (80.0 W to 249 W)
+  on NVIDIA H100 SXM5 80 GB: 72.4 us (39.0 us to 136 us), 10.1 mJ (2.99 mJ to 33.4 mJ), 139 W (79.7 W to 249 W)
     kernels        48.4 us, by the data sheet; registers estimated
-    library calls  24.1 us, by nvidia-fp32.ftp
+    library calls  24.0 us, by nvidia-fp32.ftp
   without 1 library call, of which it is not known what it computes
 
 What is missing or wrong is said.

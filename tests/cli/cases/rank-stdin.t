@@ -22,7 +22,7 @@ Many networks as lists of operations on standard input, each behind a line that 
   ----------------------------------------
   1  4        50.7 us  2.05 mJ  514 MiB  *
   2  wide      236 us  20.3 mJ  542 MiB
-  3  deep     2.72 ms   177 mJ  521 MiB
+  3  deep     2.72 ms   176 mJ  521 MiB
   
   *: Pareto-optimal in time, energy and memory
   foretell rank: network 2 (broken) is skipped: list: line 2: unknown operation "relo"
@@ -66,11 +66,11 @@ Names of files are no lists.
 Each is what predict says of it alone.
 
   $ sed -n '/deep/,/---$/p' nets | grep -v -e --- | foretell predict - --device a30 --json | pick time.value memory.total.value
-  time.value: 0.00272264398200434
+  time.value: 0.00272255082896786
   memory.total.value: 545849344.0
   $ foretell rank --stdin --devices a30 --json <nets 2>/dev/null | pick best.2.network best.2.time_s best.2.memory_bytes
   best.2.network: "deep"
-  best.2.time_s: 0.00272264398200434
+  best.2.time_s: 0.00272255082896786
   best.2.memory_bytes: 545849344.0
 
 One without a name is called by its number; nothing behind the last line is no network.

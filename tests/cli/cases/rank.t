@@ -21,8 +21,8 @@ Devices that nobody measured, each scaled from its data sheet.
   
   #  device  batch     time      low     high  items/s  energy    memory      chance  basis
   ------------------------------------------------------------------------------------------
-  1  a30        64  3.95 ms  2.59 ms  6.04 ms    253.1  652 mJ  6.93 GiB  *  100.0 %  scaled
-  2  a30         8  4.99 ms  3.22 ms  7.77 ms    200.3  822 mJ  3.09 GiB       0.0 %  scaled
+  1  a30        64  3.95 ms  2.59 ms  6.05 ms    253.1  652 mJ  6.93 GiB  *  100.0 %  scaled
+  2  a30         8  4.99 ms  3.22 ms  7.78 ms    200.3  822 mJ  3.09 GiB       0.0 %  scaled
   
   does not fit: jetson-tk1 at batch 8, 3.09 GiB of 2.00 GiB; not even batch 1 does
   does not fit: jetson-tk1 at batch 64, 6.93 GiB of 2.00 GiB; not even batch 1 does

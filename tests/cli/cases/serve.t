@@ -59,10 +59,10 @@ Prompts in groups of devices of their own, at a rate:
 A rate that is served, and one that is not, of answers that take minutes; a run of so many ends later than the last arrives:
 
   $ for o in 1.5 5 "1.5 --num-requests 40"; do foretell predict examples/llm/llama-3-8b.json --device h200 --prompt 64 --generate 4096 --rate $o -q | grep -E '^requests|more requests' | cut -c1-62; done
-  requests/s                 1.5    1.445      1.5  scaled
-  requests/s               2.096    1.735    2.544  scaled
-  warning: 5 requests a second come and 2.1 are served: they pil
-  requests/s              0.7188   0.6401   0.7989  scaled
+  requests/s                 1.5    1.436      1.5  scaled
+  requests/s               2.089    1.728    2.535  scaled
+  warning: 5 requests a second come and 2.09 are served: they pi
+  requests/s              0.7154   0.6369   0.7958  scaled
 
 Recorded requests, in CSV or JSON:
 
@@ -103,13 +103,13 @@ What is asked for has to go together, and fit:
 Of several devices those that fit are answered, and the others named; none is a failure:
 
   $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q | cut -d' ' -f1-5 | tail -2
-  h100-sxm  1  25.4
+  h100-sxm  1  25.6
   t4: it does not fit:
   $ foretell predict examples/llm/llama-3-8b.json --device t4,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
       "fits": false,
       "fits": true,
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q | cut -d' ' -f1-8 | tail -2
-  h100-sxm  1  25.4 ms  7.71
+  h100-sxm  1  25.6 ms  7.84
   epyc-7763: the memory of epyc-7763 is not known
   $ foretell predict examples/llm/llama-3-8b.json --device epyc-7763,h100-sxm --prompt 512 --generate 32 --concurrency 4 -q --json | grep fits
       "fits": null,
@@ -219,10 +219,10 @@ Requests that come by themselves: their rate stands above, there are no users, a
   
   place  device  n  tp  weights    TTFT     TPOT  tokens/s a user  a device  J/token  Pareto
   ------------------------------------------------------------------------------------------
-      1  l40s    1   1  as is    103 ms  33.9 ms             29.5     765.2   300 mJ  yes
-      2  l4      1   1  as is    61.9 s   113 ms             8.84     246.4   248 mJ  yes
+      1  l40s    1   1  as is    107 ms  34.0 ms            29.41       765   301 mJ  yes
+      2  l4      1   1  as is    62.4 s   114 ms            8.797     245.1   250 mJ  yes
   
-  the first: TTFT 69.5 ms .. 168 ms, TPOT 21.6 ms .. 56.4 ms, a device 765.2 .. 768 tokens/s; scaled
+  the first: TTFT 71.2 ms .. 173 ms, TPOT 21.7 ms .. 56.8 ms, a device 765 .. 768 tokens/s; scaled
   2 settings: 2 placed, 0 too large, 0 over a limit, 0 not known
   warning: 1 of these serve fewer requests than the 3 a second that come: they pile up there, and the more requests there are, the longer each waits
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --concurrency 4 -q | grep -c 'pile up'
@@ -230,7 +230,7 @@ Requests that come by themselves: their rate stands above, there are no users, a
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --json -q | pick placed.0.concurrency
   placed.0.concurrency: null
   $ foretell rank examples/llm/llama-3-8b.json --devices l4 --tp 1 --rate 3 --limit ttft=1us -q | grep nearest
-  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 61.9 s
+  nearest better setting: l4, --tp 1, meets all limits but one where ttft=1us may be 62.4 s
   $ foretell rank examples/llm/llama-3-8b.json --devices h100-sxm --concurrency 8 --by cost
   foretell rank: --by cost wants --price, such as 2.5/h or l4=0.7/h
   [2]
